@@ -1,7 +1,7 @@
 import type { Field } from '../../types/field.js'
 import type { UpdatePlan } from '../../types/plan.js'
 
-/** A replacement that leaves these fields as they are where its body does not name them; a patch as it is. */
+/** A replacement that keeps these fields if its body omits them. A patch is returned unchanged. */
 export function withoutAbsent(plan: UpdatePlan, fields: readonly Field[]): UpdatePlan {
   const { absent, changes, invalid } = plan
   if (absent === undefined) return plan
@@ -9,7 +9,7 @@ export function withoutAbsent(plan: UpdatePlan, fields: readonly Field[]): Updat
   if (staying.length === 0) return plan
   const names = new Set(staying.map(({ name }) => name))
   const jsons = new Set(staying.map(({ json }) => json))
-  // All that can be wrong with what is not there is that it is not there.
+  // The only possible error of a missing member is that it is required.
   const errors = Object.entries(invalid?.errors ?? {}).filter(([json]) => !jsons.has(json))
   return {
     ...plan,

@@ -6,7 +6,7 @@ const STANDS_FOR: Readonly<Record<ActionOptions['on'], Readonly<Record<ActionOpt
   collection: { post: 'create', get: 'getList' },
 }
 
-/** The operation that policies and scope see of an action, by where it is and what it does. */
+/** The operation of an action, for policies and the scope. */
 export function stoodFor({ on, method }: Pick<ActionOptions, 'on' | 'method'>): OperationName {
   return STANDS_FOR[on]?.[method] ?? 'update'
 }

@@ -4,7 +4,7 @@ type Headers = Reply['headers']
 
 const APPLIED = 'Preference-Applied'
 
-/** The headers of a reply with one more preference that was honoured (RFC 7240 section 3). Caches must know that it may be. */
+/** The headers of a reply with one more applied preference (RFC 7240 section 3), and `Vary: Prefer` for caches. */
 export function withPreference(headers: Headers, preference: string): Headers {
   const applied = headers[APPLIED] === undefined ? [preference] : [headers[APPLIED], preference]
   return { ...headers, Vary: 'Prefer', [APPLIED]: applied.join(', ') }

@@ -1,2 +1,2 @@
-/** How many records of an export are in memory at once. */
+/** The number of records of an export that are in memory at once. */
 export const BATCH = 500

@@ -3,7 +3,7 @@ import type { Resource } from '../../types/resource.js'
 import { fault } from './messages.js'
 import { type ProblemCode, type ProblemErrors, problem } from './problem.js'
 
-/** Collects the errors of one request body, by their places in it. */
+/** Collects the errors of one request body by their place in the body. */
 export class BodyErrors {
   // A body may name a member `__proto__`.
   readonly #errors = new Map<string, readonly string[]>()
@@ -12,13 +12,13 @@ export class BodyErrors {
     return Object.fromEntries(this.#errors)
   }
 
-  /** Adds errors, with a prefix of their places. They replace those that their places have. */
+  /** Adds errors, with a prefix for their places. They replace earlier errors of the same place. */
   add(errors: ProblemErrors, prefix = ''): void {
     for (const [place, messages] of Object.entries(errors)) this.#errors.set(prefix + place, messages)
   }
 }
 
-/** One error at several places. */
+/** The same error for several places. */
 export function errorsAt(
   { tell }: Pick<Resource, 'tell'>,
   places: readonly string[],
@@ -27,7 +27,7 @@ export function errorsAt(
   return Object.fromEntries(places.map((place) => [place, [tell(fault(code))]]))
 }
 
-/** The errors of several parts of a body. Later errors replace earlier ones of the same place. */
+/** Merges the errors of several parts of a body. Later errors replace earlier ones of the same place. */
 export function allErrors(parts: readonly ProblemErrors[]): ProblemErrors {
   return Object.assign({}, ...parts)
 }

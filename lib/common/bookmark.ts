@@ -5,24 +5,24 @@ const VERSION = '2'
 const MARK_LENGTH = 8
 const CHECKSUM_LENGTH = 8
 
-/** The most characters of a token. */
+/** The longest cursor token in characters. */
 export const TOKEN_LENGTH = 2048
 
-/** What ties a token to a resource and an order, both told by their names. */
+/** The sort signature: binds a token to a resource and an order, by their names. */
 export function markOf(parts: readonly string[]): string {
   return digest(JSON.stringify(parts), MARK_LENGTH)
 }
 
 /**
- * The opaque token of a bookmark. It is no secret and no signature: the checksum tells what was damaged, and whoever makes a
- * token says no more by it than by a filter.
+ * The opaque cursor token of a position. It is neither secret nor signed. Its checksum detects damage. A forged token
+ * can do no more than a filter.
  */
 export function tokenOf(mark: string, { inclusive, values }: Bookmark): string {
   const body = `${VERSION}${mark}${JSON.stringify([inclusive ? 1 : 0, ...values])}`
   return Buffer.from(digest(body, CHECKSUM_LENGTH) + body).toString('base64url')
 }
 
-/** What a token says, or null for what no `tokenOf` with this mark gave. Untrusted: the values may be any. */
+/** The position in a cursor token; null unless `tokenOf` wrote it with this signature. The values are not trusted. */
 export function bookmarkIn(mark: string, token: string): Bookmark | null {
   if (token.length > TOKEN_LENGTH) return null
   const text = Buffer.from(token, 'base64url').toString()
@@ -34,7 +34,7 @@ export function bookmarkIn(mark: string, token: string): Bookmark | null {
   const [flag, ...values]: readonly unknown[] = said
   if ((flag !== 0 && flag !== 1) || !values.every(isValue)) return null
   const bookmark: Bookmark = { inclusive: flag === 1, values }
-  // Made again with its checksum: decoding is lenient about padding, foreign characters and blanks, and encoding is not.
+  // Encodes the result again, because decoding tolerates other padding, foreign characters and blanks.
   return tokenOf(mark, bookmark) === token ? bookmark : null
 }
 

@@ -1,10 +1,10 @@
-/** What a cache may hold, in number and in bytes. */
+/** The bounds of a cache: its number of entries and its size in bytes. */
 export interface Bounds<K, V> {
   readonly entries: number
   readonly bytes: number
-  /** The bytes that an entry keeps in memory, its key included. An estimate, but one that grows with the entry. */
+  /** An estimate of the memory of an entry and its key, in bytes. */
   readonly weigh: (key: K, value: V) => number
-  /** Told of every value that leaves: pushed out, replaced, deleted, or too heavy to be kept at all. */
+  /** Called with every value that is evicted, replaced, deleted, or too large to be cached. */
   readonly onRemove?: (value: V) => void
 }
 
@@ -13,10 +13,10 @@ interface Entry<V> {
   readonly weight: number
 }
 
-/** A map that stays within its bounds: the least recently used entries go first. */
+/** A bounded map that evicts the least recently used entries. */
 export class BoundedCache<K, V> {
   readonly #bounds: Bounds<K, V>
-  // In the order of their last use, once they are crowded.
+  // In the order of their last use, maintained only near the bounds.
   readonly #entries = new Map<K, Entry<V>>()
   #bytes = 0
 
@@ -28,7 +28,7 @@ export class BoundedCache<K, V> {
     return this.#entries.size
   }
 
-  /** The weight of all entries. */
+  /** The size of all entries in bytes. */
   get bytes(): number {
     return this.#bytes
   }
@@ -43,13 +43,13 @@ export class BoundedCache<K, V> {
     return entry.value
   }
 
-  /** Whether an entry may have to leave before long: until then, nobody asks which was used last. */
+  /** Whether an eviction may be near. Until then the order of use is not maintained. */
   get #isCrowded(): boolean {
     const { entries, bytes } = this.#bounds
     return this.#entries.size * 2 > entries || this.#bytes * 2 > bytes
   }
 
-  /** Keeps a value, unless it is heavier than all entries together may be. */
+  /** Caches a value, unless it is larger than the whole cache. */
   set(key: K, value: V): void {
     this.delete(key)
     const { entries, bytes, weigh, onRemove } = this.#bounds
@@ -81,7 +81,7 @@ export class BoundedCache<K, V> {
   }
 }
 
-/** The bytes of a text in memory at the most: V8 keeps what is beyond Latin 1 in two bytes a character. */
+/** The size of a string in memory, at most. V8 stores characters beyond Latin-1 in two bytes. */
 export function bytesOf(text: string): number {
   return text.length * 2
 }

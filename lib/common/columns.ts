@@ -3,7 +3,10 @@ import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, Hop, Member, Projection } from '../../types/plan.js'
 
-/** A field as a column of the statement. Behind a hop everything may be null, since the hop's record may be missing. */
+/**
+ * A field as a column of the statement. After a relation every column is nullable, because the related record may be
+ * missing.
+ */
 export function columnOf(hops: readonly Hop[], field: Field): Column {
   return { hops, field, nullable: field.nullable || hops.length > 0 }
 }
@@ -13,12 +16,12 @@ export function ownColumn(field: Field): Column {
   return { hops: [], field, nullable: field.nullable }
 }
 
-/** The number of the records that a caller may meet behind a relation to many. There always is one. */
+/** The number of visible records of a to-many relation. It is never null. */
 export function countColumn(hops: readonly Hop[], counted: Hop): Column {
   return { hops, field: counted.relation.count, nullable: false, counted }
 }
 
-/** The member of a computed field, of the columns that `indexOf` gives for what it needs. */
+/** The JSON member of a computed field. `indexOf` returns the column index of each field that it needs. */
 export function computedMember(
   field: ComputingField,
   place: number,
@@ -32,28 +35,28 @@ export function isComputing(field: Field): field is ComputingField {
   return field.computed !== undefined
 }
 
-/** Whether the host's code makes the value, so that there must be an instance of Sequelize. */
+/** Whether host code makes the value (a getter or a virtual attribute), so that an instance is needed. */
 export function isComputed({ field }: Pick<Column, 'field'>): boolean {
   return field.getter || field.virtual
 }
 
-/** Whether a column is this field of the record itself, named by its attribute. */
+/** Whether a column is this attribute of the record itself. */
 export function isOwn({ hops, field, counted }: Column, { name }: Pick<Field, 'name'>): boolean {
   return hops.length === 0 && counted === undefined && field.derived === undefined && field.name === name
 }
 
-/** Where the record's own attribute stands among columns; -1 for nowhere. */
+/** The index of the record's own attribute among the columns; -1 if missing. */
 export function placeOfOwn(columns: readonly Column[], attribute: string): number {
   return columns.findIndex((column) => isOwn(column, { name: attribute }))
 }
 
-/** The value of the record's own attribute in a row, as JSON; undefined where the row does not have it. */
+/** The value of the record's own attribute in a row, as JSON; undefined if the row lacks it. */
 export function ownValue(columns: readonly Column[], row: Row, attribute: string): JsonValue | undefined {
   const index = placeOfOwn(columns, attribute)
   return columns[index]?.field.decode(row[index])
 }
 
-/** The projection with all of these fields of the record itself among its columns; itself where it has them. */
+/** The projection with these own fields among its columns; the same object if it has them. */
 export function withOwn(projection: Projection, fields: readonly Field[]): Projection {
   const missing = fields.filter((field) => !projection.columns.some((column) => isOwn(column, field)))
   return missing.length === 0
@@ -61,12 +64,12 @@ export function withOwn(projection: Projection, fields: readonly Field[]): Proje
     : { ...projection, columns: [...projection.columns, ...missing.map(ownColumn)] }
 }
 
-/** A projection that shows nothing, of fields of the record itself. */
+/** A projection without JSON members, over own fields of the record. */
 export function ofOwn(fields: readonly Field[]): Projection {
   return { columns: fields.map(ownColumn), members: [] }
 }
 
-/** The field of an attribute. @throws TypeError where there is none */
+/** The field of an attribute. @throws TypeError for an unknown name */
 export function fieldNamed(fields: readonly Field[], name: string): Field {
   const field = fields.find((candidate) => candidate.name === name)
   if (field === undefined) throw new TypeError(`the attribute ${name} was not compiled`)

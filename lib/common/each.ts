@@ -1,4 +1,4 @@
-// Of a request that is made of several, each by itself.
+// Splits composite intents and plans, so that behaviours treat each body or write like a single one.
 
 import type { EitherBody, Intent, Item, SingleIntent, UpsertItem } from '../../types/intent.js'
 import type { ActionPlan, Plan, UpsertItem as PlannedItem, SinglePlan, UpdatePlan } from '../../types/plan.js'
@@ -9,7 +9,7 @@ type Body = Item['body']
 type Amend = (plan: SinglePlan) => SinglePlan | Promise<SinglePlan>
 type Accept = (intent: SingleIntent) => SingleIntent | Promise<SingleIntent>
 
-/** Rewrites what a client sent; of several bodies each, as if it had come alone. */
+/** Rewrites the client's input; in a batch each body like a single one. */
 export async function acceptEach(intent: Intent, accept: Accept): Promise<Intent> {
   const updated = async (body: Body): Promise<Body> => {
     const accepted = await accept({ kind: 'update', key: '', match: null, body, minimal: false })
@@ -33,14 +33,14 @@ export async function acceptEach(intent: Intent, accept: Accept): Promise<Intent
     case 'replace':
       return { ...intent, update: await updated(intent.update), create: await created(intent.create, accept) }
     case 'action':
-      // Its input is no record.
+      // The input of an action is not a record.
       return intent
     default:
       return accept(intent)
   }
 }
 
-/** The body of a record that may have to be made, or why the caller may not make it. */
+/** The body for a create, or the error that the caller may not create it. */
 async function created(body: EitherBody['create'], accept: Accept): Promise<EitherBody['create']> {
   if (body instanceof Error) return body
   try {
@@ -66,7 +66,7 @@ export function withoutMembers(intent: SingleIntent, names: ReadonlySet<string>)
   }
 }
 
-/** Rewrites what is about to be done; of several writes each, as if it were alone. */
+/** Amends a plan; in a composite write each part like a single one. */
 export function amendEach(plan: Plan, amend: Amend): Plan | Promise<Plan> {
   return 'items' in plan || plan.kind === 'replace' || plan.kind === 'action'
     ? severalAmended(plan, amend)

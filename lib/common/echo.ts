@@ -1,10 +1,10 @@
-/** The most characters of a client's own text that an answer repeats. */
+/** The most characters of a client's text that a response repeats. */
 const LONGEST = 200
 
-/** A client's own text, cut so that an answer does not repeat a request. */
+/** A client's text, truncated for responses. */
 export function echoed(text: string): string {
   if (text.length <= LONGEST) return text
   const end = LONGEST - 1
-  // A surrogate pair is not cut in two.
+  // Does not split a surrogate pair.
   return `${text.slice(0, /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? end - 1 : end)}…`
 }

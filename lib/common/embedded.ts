@@ -1,12 +1,12 @@
 import type { Row } from '../../types/outcome.js'
 import type { JsonRecord } from '../../types/reply.js'
 
-/** The records of one owner's collection as they were read, in order. A row has one for each of its projection's embeds. */
+/** The rows of one parent's collection, in order. A row has one for each embed of the projection. */
 export class Embedded {
   readonly rows: readonly Row[]
-  /** The same as records, where they have been made. */
+  /** The rows as JSON records, once they are made. */
   records: readonly JsonRecord[] | null = null
-  /** Whether there are more than are here. */
+  /** Whether the collection has more records. */
   readonly isCut: boolean
 
   constructor(rows: readonly Row[], isCut: boolean) {

@@ -1,4 +1,4 @@
-/** The stable codes of wrong options. */
+/** The codes of configuration errors. They never change. */
 export type ConfigErrorCode =
   | 'NOT_A_MODEL'
   | 'UNKNOWN_DIALECT'
@@ -11,28 +11,28 @@ export type ConfigErrorCode =
   | 'UNKNOWN_OPERATION'
   | 'UNKNOWN_POLICY'
   | 'UNKNOWN_MODEL'
-  /** No policy covers an operation, and policies are required. */
+  /** An operation has no policy although policies are required. */
   | 'UNGUARDED'
   | 'AMBIGUOUS_NAME'
   | 'RULE_TYPE'
-  /** Rules and column leave no value. */
+  /** No value satisfies both the rules and the column. */
   | 'RULE_BOUNDS'
   | 'HUB_PATH_TAKEN'
-  /** The model has a `toJSON` of its own, which nothing here calls. */
+  /** The model overrides `toJSON`, which this package never calls. */
   | 'MODEL_TO_JSON'
-  /** The key is no attribute, or not one that tells records apart. */
+  /** The key is not an attribute, or not unique. */
   | 'SDTO011'
 
-/** One wrong option: a stable code, and a message that names the model and the option. */
+/** One configuration error: its code, and a message with the model and the option. */
 export interface ConfigProblem {
   readonly code: ConfigErrorCode
   readonly message: string
 }
 
 /**
- * Wrong options, found while mounting. `code` is stable; the message names the model, the option and, for a
- * misspelling, what was probably meant. Where several things are wrong, code and message are those of the first, with
- * the others' messages in further lines, and `problems` has each.
+ * The error for wrong options, thrown at mount. `code` is stable. The message names the model, the option and, for a
+ * misspelling, the probable name. With several errors, `code` and the first line of `message` are those of the first
+ * error; the other messages follow in further lines. `problems` has all errors.
  */
 export class CrudConfigError extends TypeError {
   readonly code: ConfigErrorCode
@@ -45,7 +45,7 @@ export class CrudConfigError extends TypeError {
     this.problems = problems ?? [{ code, message: this.message }]
   }
 
-  /** One error for several. */
+  /** Combines several errors into one. */
   static of(errors: readonly [CrudConfigError, ...CrudConfigError[]]): CrudConfigError {
     const message = errors.map((error) => error.message).join('\n')
     return new CrudConfigError(
@@ -56,13 +56,13 @@ export class CrudConfigError extends TypeError {
   }
 }
 
-/** The parameter that a syntax error is about. */
+/** The parameter with the syntax error. */
 export type QueryParameter = 'filter' | 'sort' | 'select' | 'aggregate' | 'group' | 'having'
 
 /**
- * A filter, sort or select that does not parse. `offset` is the 0-based UTF-16 offset of the first character that
- * cannot be, `expected` what could have stood there, `found` what does (null at the end of the text), `picture` the
- * text with a caret under that character.
+ * A syntax error in `filter`, `sort`, `select` or another expression. `offset` is the 0-based UTF-16 offset of the
+ * first wrong character. `expected` lists the possible tokens, `found` is the actual one (null at the end). `picture`
+ * is the text with a caret below that character.
  */
 export class QuerySyntaxError extends SyntaxError {
   readonly code = 'QUERY_SYNTAX'
@@ -103,10 +103,10 @@ const LIMITS = {
   groups: ['has more keys than the limit of', ''],
 } as const
 
-/** The limits that a parameter of the query language can break, by the names they have in the options. */
+/** The limits of query expressions, by their names in the option `limits`. */
 export type QueryLimit = keyof typeof LIMITS
 
-/** A parameter of the query language that is well formed but larger than the host allows. */
+/** A valid query expression that exceeds a limit of the host. */
 export class QueryLimitError extends Error {
   readonly code = 'QUERY_LIMIT'
   readonly parameter: QueryParameter
@@ -131,8 +131,8 @@ function oneOf(words: readonly string[]): string {
 const PICTURE_WIDTH = 60
 
 /**
- * The text around an offset with a caret below: two lines, at most 60 characters wide, cut ends marked with an
- * ellipsis. Line breaks and control characters show as blanks, so that the caret stays in its column.
+ * The text around an offset with a caret below: two lines of at most 60 characters, with an ellipsis at cut ends. Line
+ * breaks and control characters become blanks, so that the caret stays in its column.
  */
 export function picture(text: string, offset: number): string {
   const start = Math.max(0, Math.min(offset - PICTURE_WIDTH / 2, text.length - PICTURE_WIDTH))

@@ -1,2 +1,2 @@
-/** How deep records, and the objects in JSON columns, flatten into a response. */
+/** The maximum depth to which `flatten` includes records and JSON objects. */
 export const FLATTEN_LEVELS = 5

@@ -1,4 +1,4 @@
-/** A name without what spellings of it differ in: case, `_` and `-`. */
+/** A name in normalized spelling: lower case, without `_` and `-`. */
 export function folded(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '')
 }

@@ -3,7 +3,7 @@ import type { Resource } from '../../types/resource.js'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Headers of several origins as one reply's: the values of `Vary` and `Link` add up, of other headers the last stands. */
+/** Merges the headers of one reply. Values of `Vary` and `Link` are joined; of other headers the last value counts. */
 export function mergedHeaders(all: readonly Headers[]): Headers {
   const [first, ...others] = all
   if (first === undefined || others.length === 0) return first ?? NONE
@@ -16,7 +16,7 @@ export function mergedHeaders(all: readonly Headers[]): Headers {
   return merged
 }
 
-/** Sets the headers of every reply on the routes of a resource. */
+/** Sets the headers of every reply of a resource's routes. */
 export function tellHeaders({ behaviours: { headers, ownHeaders } }: Resource, call: Pick<Call, 'tell'>): void {
   call.tell(headers)
   call.tell(ownHeaders)
@@ -24,7 +24,7 @@ export function tellHeaders({ behaviours: { headers, ownHeaders } }: Resource, c
 
 const NONE: Headers = Object.freeze({})
 
-/** Headers with a list of values, by how two lists become one. */
+/** Headers whose values are lists, with the function that joins two lists. */
 const JOINED: ReadonlyMap<string, (known: string, added: string) => string> = new Map([
   ['Vary', varying],
   ['Link', linking],

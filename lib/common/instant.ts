@@ -1,15 +1,15 @@
-// Instants as text, of which each answer has many.
+// Instants as text. A response has many, so that speed matters.
 
 const DAY = 86_400_000
 
-/** Days whose text is remembered: records that are read together often are of a few. */
+/** The number of cached day texts. Records of one page often share few days. */
 const DAYS = 2048
 
 const days = new Map<number, string>()
 const TWO = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 const THREE = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'))
 
-/** What `toISOString` gives for a date that is valid, faster. */
+/** Same result as `toISOString` for a valid date, but faster. */
 export function isoTextOf(date: Date): string {
   const time = date.getTime()
   const day = Math.floor(time / DAY)

@@ -1,9 +1,9 @@
 import { problem } from './problem.js'
 
 /**
- * What a client has sent as JSON text. A parser may take what is nested deeper than the text of it can be written.
+ * Writes a client's value as JSON text. Parsers accept deeper nesting than `JSON.stringify` can write.
  *
- * @throws Problem 400 for that
+ * @throws Problem 400 for such a value
  */
 export function jsonOf(sent: unknown): string {
   try {

@@ -1,5 +1,5 @@
-// Keys of one attribute, or of several: then they are one text, their parts joined by `~`. In plans and on the wire a key is
-// one value either way.
+// Keys with one or several parts. The parts of a composite key are joined by `~`. A key is one value in plans and in
+// the API.
 
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
@@ -9,19 +9,19 @@ import { among, junction } from './predicates.js'
 import { spellingsOf } from './spellings.js'
 import { decimalOf, EXACT_DIGITS, significantDigits } from './values.js'
 
-/** The fields of a key, of which mostly there is one. */
+/** The fields of a key. */
 export type KeyFields = readonly Field[]
 
 const SEPARATOR = '~'
 
-/** The key that these parts make, each as JSON: the only one itself, or the text of several; undefined where one is missing. */
+/** The key of these parts as JSON: the only part, or the joined text. Undefined if a part is missing. */
 export function keyOfParts(parts: readonly (JsonValue | undefined)[]): JsonValue | undefined {
   if (parts.length === 1) return parts[0] ?? undefined
   if (parts.some((part) => part === undefined || part === null)) return undefined
   return parts.map((part) => encodeURIComponent(String(part)).replaceAll(SEPARATOR, '%7E')).join(SEPARATOR)
 }
 
-/** The texts of a key's parts; null where they are not as many as its fields, or not written as parts are. */
+/** The parts of a key's text; null if their number is wrong or a part is not escaped correctly. */
 export function partsIn(keys: KeyFields, text: string): readonly string[] | null {
   if (keys.length === 1) return [text]
   const parts = text.split(SEPARATOR)
@@ -33,12 +33,12 @@ export function partsIn(keys: KeyFields, text: string): readonly string[] | null
   }
 }
 
-/** The key in a row; undefined where the row lacks a part. */
+/** The key in a row; undefined if the row lacks a part. */
 export function keyIn(keys: KeyFields, columns: readonly Column[], row: Row): JsonValue | undefined {
   return keyOfParts(keys.map(({ name }) => ownValue(columns, row, name)))
 }
 
-/** The key from which `afterKey` goes on behind a row: with UUIDs in the spelling that is stored, which their order depends on. */
+/** The key for `afterKey` in a row. UUIDs keep their stored spelling, because the order depends on it. */
 export function lastKeyIn(keys: KeyFields, columns: readonly Column[], row: Row): JsonValue | undefined {
   const parts = keys.map(({ name, valueType: { type } }) => {
     const stored = type === 'uuid' ? row[placeOfOwn(columns, name)] : undefined
@@ -47,17 +47,17 @@ export function lastKeyIn(keys: KeyFields, columns: readonly Column[], row: Row)
   return keyOfParts(parts)
 }
 
-/** The key of values as the database or an instance has them, one a field. */
+/** The key of the values of a database or an instance, one per field. */
 export function keyOfValues(keys: KeyFields, values: readonly unknown[]): JsonValue | undefined {
   return keyOfParts(keys.map(({ decode }, index) => decode(values[index])))
 }
 
-/** What a key is called among others, whether a plan or a row has it. */
+/** A text that identifies a key, for values of a plan or of a row. */
 export function keyName(keys: KeyFields, values: readonly unknown[]): string {
   return String(keyOfValues(keys, values))
 }
 
-/** The name of the record that a key in a plan addresses. */
+/** The text that identifies the record of a key in a plan. */
 export function planKeyName(keys: KeyFields, key: unknown): string {
   return String(planKeyJson(keys, key))
 }
@@ -71,20 +71,20 @@ export function planKeyJson(keys: KeyFields, key: unknown): JsonValue {
   return isSpelled ? (keyOfValues(keys, comparedParts(keys, key)) ?? null) : key
 }
 
-/** The parts of a key in a plan as JSON, one a field. */
+/** The parts of a plan's key as JSON, one per field. */
 export function planKeyParts(keys: KeyFields, key: KeyValue): readonly JsonValue[] {
   const [only] = keys
   return only !== undefined && keys.length === 1 ? [only.decode(key)] : comparedParts(keys, key)
 }
 
-/** The parts of a key in a plan as they are compared, one a field. UUIDs keep their spelling. */
+/** The parts of a plan's key for comparison, one per field. UUIDs keep their spelling. */
 export function comparedParts(keys: KeyFields, key: KeyValue): readonly (KeyValue | boolean)[] {
   if (keys.length === 1) return [key]
   const parts = partsIn(keys, String(key)) ?? []
   return keys.map((field, index) => partValue(field, parts[index] ?? ''))
 }
 
-/** The key in a row as it is stored: UUIDs in their spelling. */
+/** The key in a row as stored, with the spelling of UUIDs. */
 export function storedKeyOf(keys: KeyFields, row: Row): KeyValue {
   const parts = keys.map(({ decode, valueType: { type } }, index) => {
     const stored = row[index]
@@ -98,7 +98,7 @@ export function keyColumns(keys: KeyFields): readonly Column[] {
   return keys.map(ownColumn)
 }
 
-/** The record, or records, with these keys. */
+/** The condition for the records with these keys. */
 export function withKeys(keys: KeyFields, given: readonly unknown[]): Predicate {
   const values = given.filter(isKeyValue)
   if (values.length === 0) return { kind: 'never' }
@@ -119,15 +119,15 @@ export function isKeyPart(value: unknown): value is KeyValue | boolean {
 }
 
 /**
- * Whether a value in a body is a number that JSON has perhaps rounded, so that it is the key of another record, or part of one. A FLOAT
- * has no more digits than a number of JSON.
+ * Whether JSON may have rounded a number in a body, so that it could be another record's key. A FLOAT is not more
+ * precise than a JSON number.
  */
 export function isRounded({ valueType: { type } }: Field, value: unknown): boolean {
   if (typeof value !== 'number' || type === 'float' || Number.isSafeInteger(value)) return false
   return Number.isInteger(value) || significantDigits(decimalOf(value)) > EXACT_DIGITS
 }
 
-/** The key that parts in a body make; undefined where one of them cannot be a part. */
+/** The key of the parts in a body; undefined if a part is not a valid one. */
 export function keyOfStated(keys: KeyFields, parts: readonly unknown[]): JsonValue | undefined {
   const isRead = parts.every(isKeyPart) && !keys.some((field, index) => isRounded(field, parts[index]))
   return isRead ? keyOfParts(parts) : undefined
@@ -147,7 +147,7 @@ function withParts(keys: KeyFields, all: readonly (readonly string[])[]): Predic
   if (only === undefined) return { kind: 'never' }
   if (each.length === 1) return only
   const varying = keys.filter((_, index) => all.some((parts) => parts[index] !== all[0]?.[index]))
-  // As the records of one owner. An index leads to each, where not every database uses one for rows of values.
+  // Compared part by part, as for records of one parent. Not every database uses an index for rows of values.
   if (varying.length === 1) {
     const valuesOf = (field: Field): readonly PlainValue[] => {
       const index = keys.indexOf(field)
@@ -159,7 +159,7 @@ function withParts(keys: KeyFields, all: readonly (readonly string[])[]): Predic
   return { kind: 'tuples', fields: keys, values: rows.flat(), exact: isText ? anyOf(each) : null }
 }
 
-/** The parts of a key as they are compared, once for each way in which they may be spelled together. */
+/** The parts of a key for comparison, once for each combination of spellings. */
 function spelledRows(keys: KeyFields, parts: readonly string[]): readonly (readonly PlainValue[])[] {
   return keys.reduce<readonly (readonly PlainValue[])[]>(
     (rows, field, index) => {
@@ -170,7 +170,7 @@ function spelledRows(keys: KeyFields, parts: readonly string[]): readonly (reado
   )
 }
 
-/** In a row they would nest in SQLite, which takes no more than a thousand within each other. */
+/** SQLite nests a chain of conditions, and allows a depth of 1000. */
 const WIDEST = 25
 
 export function anyOf(nodes: readonly Predicate[]): Predicate {
@@ -191,8 +191,8 @@ function joined(kind: 'and' | 'or', nodes: readonly Predicate[]): Predicate | nu
 }
 
 /**
- * The records with keys after this one. Each part but the last is compared twice, so that an index leads to the first; not by
- * equality, since to the order a part may be the same as another one that differs in case.
+ * The keyset predicate: records with keys after this one. Each part except the last is compared twice, so that an index
+ * on the first part is used. Equality does not work, because a collation may order parts as equal that differ in case.
  */
 export function afterKey(keys: KeyFields, last: KeyValue): Predicate {
   const [only] = keys
@@ -200,7 +200,7 @@ export function afterKey(keys: KeyFields, last: KeyValue): Predicate {
   return afterParts(keys, partsIn(keys, String(last)) ?? [])
 }
 
-/** The records with keys from one to another, in the order of the key; null for keys of several parts. */
+/** The records from one key to another, inclusive; null for a composite key. */
 export function betweenKeys(keys: KeyFields, first: KeyValue, last: KeyValue): Predicate | null {
   const [only] = keys
   if (only === undefined || keys.length > 1) return null
@@ -222,7 +222,7 @@ function comparedBy(field: Field, operator: PositiveOperator, values: readonly P
   return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
 }
 
-/** A part as it is compared. What is written in digits may be more than a number holds. */
+/** A part for comparison. Digits may exceed a number's range. */
 function partValue({ valueType: { type } }: Field, part: string): KeyValue | boolean {
   if (type === 'boolean') return part === 'true'
   if (type !== 'integer' && type !== 'bigint' && type !== 'float') return part

@@ -2,29 +2,29 @@ import type { Field, FieldType } from '../../types/field.js'
 import type { Column } from '../../types/plan.js'
 import { isComputed } from './columns.js'
 
-/** Characters or bytes from which a column is large. */
+/** The length in characters or bytes from which a column counts as large. */
 const LARGE = 4096
 
 const UNBOUNDED: ReadonlySet<FieldType> = new Set(['string', 'json', 'blob'])
 
 /**
- * Large values that one statement reads, at the most. With bodies of a megabyte, which is the default limit, they come to 50 MB; a page of
- * the usual size is read in one statement.
+ * The most large values that one statement reads. At the default body limit of 1 MiB they take 50 MB. A page of the
+ * usual size is still one statement.
  */
 export const LARGE_AT_ONCE = 50
 
 /**
- * Instances that are in memory at once, at the most, where their table has such columns: an instance takes its record two
- * or three times, and what was let go is not free at once.
+ * The most instances in memory at once if the table has large columns. An instance takes two or three times the memory
+ * of its record, and garbage collection is delayed.
  */
 const INSTANCES_AT_ONCE = 10
 
-/** How many instances with these fields may be in memory at once; any number without large columns. */
+/** The most instances with these fields in memory at once; `Infinity` without large columns. */
 export function instancesAtOnce(fields: readonly Field[]): number {
   return fields.some(isLargeField) ? INSTANCES_AT_ONCE : Number.POSITIVE_INFINITY
 }
 
-/** Whether a value of a column may be of any size, or an instance is made for it, which has all columns of its table. */
+/** Whether a column's value may be large. A computed column needs an instance, which has all columns. */
 export function isLarge(column: Column): boolean {
   if (column.counted !== undefined) return false
   return isComputed(column) || isLargeField(column.field)
@@ -35,15 +35,15 @@ function isLargeField({ valueType: { type, maxLength = Number.POSITIVE_INFINITY 
   return UNBOUNDED.has(type) && maxLength > LARGE
 }
 
-/** What the database computes of a value that may be as large as the value. */
+/** Derivations whose result may be as large as the value. */
 const KEEPING: ReadonlySet<string> = new Set(['min', 'max'])
 
-/** How many records with these columns one statement reads, at the most; any number without large columns. */
+/** The most records with these columns that one statement reads; `Infinity` without large columns. */
 export function mostAtOnce(columns: readonly Column[]): number {
   const large = columns.filter(isLarge)
   if (large.length === 0) return Number.POSITIVE_INFINITY
   const computed = large.filter(isComputed)
-  // Computed values share one instance.
+  // The computed values of a record share one instance.
   const values = large.length - computed.length + (computed.length === 0 ? 0 : 1)
   return Math.max(1, Math.floor(LARGE_AT_ONCE / values))
 }

@@ -2,7 +2,7 @@ import { Problem } from './problem.js'
 
 const CODE = 'client-gone'
 
-/** The end of what nobody waits for any more. Nobody reads it, but those who watch. */
+/** The error that ends a request whose client disconnected. No client receives it; diagnostics channels report it. */
 export function left(): Problem {
   return new Problem({ status: 499, code: CODE, title: 'Client Gone', type: 'about:blank' })
 }

@@ -9,7 +9,7 @@ const LISTS: Readonly<Record<ListPlan['kind'], true>> = {
   export: true,
 }
 
-/** Whether a plan is of a list request, in whichever mode. */
+/** Whether a plan belongs to a list request, in any mode. */
 export function isList(plan: Plan): plan is ListPlan {
   return Object.hasOwn(LISTS, plan.kind)
 }

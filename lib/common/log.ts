@@ -1,23 +1,19 @@
 import { messageIn, statementIn } from './said.js'
 
-/** What an error has at most of lines, of nested errors, and of characters in a line. */
+/** The most stack lines of an error; the limits below are for nested errors and characters of a line. */
 const FRAMES = 50
 const NESTED = 20
 const LENGTH = 10_000
 
-/**
- * Where errors go that nobody asked for. Without the request beside them: that would print its headers, credentials
- * included.
- */
+/** Logs an unexpected error. The request is not logged, because it contains credentials in its headers. */
 export function logError(error: unknown): void {
   console.error(errorText(error))
 }
 
 /**
- * An error as lines of text for a log. No value of a field is among them: of messages and members of drivers and of Sequelize what
- * may hold one is left out, and statements have placeholders. What code of the host's has written into a message stays. Every
- * part is one line, each but the first is indented, and what would end a line or command a terminal is escaped, so that
- * no text looks like an entry of its own. It is bounded, however large the error is. It never throws.
+ * An error as log lines, at most so many. Field values are redacted: they are removed from messages and members of
+ * drivers and Sequelize, and statements have placeholders. Messages of host code stay. Continuation lines are indented,
+ * and control characters are escaped, so that no text looks like a separate entry. Never throws.
  */
 export function errorText(error: unknown): string {
   try {
@@ -43,7 +39,7 @@ function linesOf(value: unknown, label: string, seen: Set<unknown>): readonly st
   return [label + plain(head), ...framesOf(value), ...below.map((line) => `  ${line}`)]
 }
 
-/** What tells of the place of an error, and nothing of what was sent or stored. */
+/** Members that locate an error and contain no sent or stored values. */
 const MEMBERS = [
   ...['code', 'errno', 'sqlState', 'severity', 'routine', 'schema', 'table', 'column', 'constraint', 'dataType'],
   ...['syscall', 'hostname', 'address', 'port', 'status'],
@@ -54,7 +50,7 @@ function memberLines(name: string, value: unknown): readonly string[] {
   return isTold ? [`${name}: ${value}`] : []
 }
 
-/** Errors among the members of an error, each with the name of its member, which is the host's or a library's. */
+/** Errors among the members of an error, each with its member's name. Such names come from code, not from clients. */
 function errorLines(name: string, value: unknown, seen: Set<unknown>): readonly string[] {
   const label = /^[\w$]{1,64}$/.test(name) ? name : 'error'
   if (value instanceof Error) return linesOf(value, `${label}: `, seen)
@@ -65,14 +61,14 @@ function errorLines(name: string, value: unknown, seen: Set<unknown>): readonly 
   })
 }
 
-/** What a validator of a model has found: which one, and where. */
+/** A validation error of a model: the validator and its attribute. */
 function itemLine(item: unknown): string | null {
   const { type, path, validatorKey } = Object(item) as { type?: unknown; path?: unknown; validatorKey?: unknown }
   if (item instanceof Error || typeof validatorKey !== 'string') return null
   return plain([type, path, validatorKey].filter((each) => typeof each === 'string').join(' '))
 }
 
-/** The lines of a stack behind the message, which may have lines of its own. */
+/** The stack frames without the message, which may have several lines. */
 function framesOf({ stack, message }: Error): readonly string[] {
   if (typeof stack !== 'string') return []
   const start = stack.indexOf(message)
@@ -80,14 +76,14 @@ function framesOf({ stack, message }: Error): readonly string[] {
     .slice(start < 0 ? 0 : start + message.length)
     .trimEnd()
     .split('\n')
-  // Where the message has changed since, what it was stands before them.
+  // If the message changed after the stack was captured, the old message precedes the frames.
   const first = lines.findLastIndex((line) => !FRAME.test(line)) + 1
   return lines.slice(first, first + FRAMES).map((line) => `    ${plain(line.trim())}`)
 }
 
 const FRAME = /^\s+at .*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\)|\(index \d+\))$/
 
-/** One line without control characters, separators of lines and paragraphs, marks of direction and lone surrogates. */
+/** One line without control characters, line separators, bidirectional marks and lone surrogates. */
 function plain(text: string): string {
   const shown = text.length > LENGTH ? `${text.slice(0, LENGTH)}... ${text.length - LENGTH} more characters` : text
   return shown.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => NAMED.get(character) ?? escaped(character))

@@ -2,37 +2,39 @@ import type { Field, ItemOf, JsonValue, MemberOf, MemberType } from '../../types
 import { isObject } from './object.js'
 import { readDate } from './values.js'
 
-/** A field as its values are compared in statements. */
+/** A field as statements compare its values. */
 export function storedOf(field: Field): Field {
   return field.stored ?? field
 }
 
-/** The declared member of a JSON document that a field is; null for any other field. */
+/** The JSON member behind a field; null for other fields. */
 export function memberIn({ derived }: Pick<Field, 'derived'>): MemberOf | null {
   return derived?.what === 'member' ? derived : null
 }
 
-/** Whether a field is a list, of which a filter asks whether it has a value. */
+/** Whether a field is an array, which filters test for a contained value. */
 export function isArray(field: Pick<Field, 'derived' | 'computed'>): boolean {
   return (field.computed ?? memberIn(field))?.type === 'array'
 }
 
-/** The items of an array that a field is. @throws TypeError for any other field */
+/** The array items behind a field. @throws TypeError for other fields */
 export function itemIn({ name, derived }: Pick<Field, 'name' | 'derived'>): ItemOf {
   if (derived?.what === 'item') return derived
   throw new TypeError(`${name} is no item of an array`)
 }
 
-/** A date-time as it stands in JSON, whose texts are in the order of time. What has no such text is beyond all of them. */
+/**
+ * A date-time as JSON text. The order as text is the order of time; a date beyond the year 9999 sorts after all others.
+ */
 export function wireText(date: Date): string {
   const text = date.toISOString()
   return text.startsWith('+') ? AFTER : text
 }
 
-/** Behind every digit. */
+/** Sorts after every digit. */
 const AFTER = '~'
 
-/** The value of a member in a document; null where there is none of the type. */
+/** The value of a member in a document; null if it is missing or has another type. */
 export function valueIn(document: unknown, { path, type }: Pick<MemberOf, 'path' | 'type'>): JsonValue {
   let value: unknown = document
   for (const name of path) {
@@ -41,7 +43,7 @@ export function valueIn(document: unknown, { path, type }: Pick<MemberOf, 'path'
   return IS[type](value) ? (value as JsonValue) : null
 }
 
-/** A value that the application gives for a type, as JSON; undefined for any other value. Date-times may be a `Date`. */
+/** A value of the application as JSON; undefined if it does not have the type. Date-times may be a `Date`. */
 export function jsonOfType(type: MemberType, given: unknown): JsonValue | undefined {
   const value = type === 'datetime' && given instanceof Date && !Number.isNaN(given.getTime()) ? wireText(given) : given
   const isOfType = IS[type](value) && (!isList(value) || value.every((item) => typeof item === 'string'))

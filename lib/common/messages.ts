@@ -2,7 +2,7 @@ import type { Fault, MessageCode, MessageParameters, Messages, Told } from '../.
 import { NO_REQUEST } from './noRequest.js'
 import { type OnError, report } from './report.js'
 
-/** What is said of fields, by code; a name in braces stands for the parameter. */
+/** The field messages by code. Names in braces are parameters. */
 export const MESSAGES: Readonly<Record<MessageCode, string>> = Object.freeze({
   required: 'is required.',
   null: 'cannot be null.',
@@ -80,7 +80,7 @@ export function fault(code: MessageCode, parameters: MessageParameters = NONE): 
 /** A message as text. */
 export type Tell = (told: Told) => string
 
-/** The package's own words; what is text already is the host's. */
+/** The English text of a message. Text of the host is returned unchanged. */
 export function inEnglish(told: Told): string {
   if (typeof told === 'string') return told
   const { code, parameters } = told
@@ -92,7 +92,7 @@ export function inEnglish(told: Told): string {
   })
 }
 
-/** The host's words for the package's messages, where it has any. */
+/** Translates messages by the host's `messages`, if it is set. */
 export function tellerOf(messages: Messages | undefined, onError: OnError): Tell {
   if (messages === undefined) return inEnglish
   return (told) => {

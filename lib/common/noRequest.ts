@@ -1,4 +1,4 @@
 import type { Request } from '../../types/express.js'
 
-/** In the place of a request where none was sent: nothing is found in it, and what it makes others throw closes their paths. */
+/** A placeholder for reads without a request. It has no members. Policies that need some throw, which denies access. */
 export const NO_REQUEST = Object.freeze({}) as Request

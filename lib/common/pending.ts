@@ -1,6 +1,6 @@
 /**
- * Whether an answer is still to come. By what it can do, and not by its class: hosts put other classes in the place of
- * `Promise`, which async functions go on giving, and an answer that is not waited for is none.
+ * Whether a value is a promise, recognized by its `then`. Hosts may replace the global `Promise`, so its class proves
+ * nothing. A promise that is not awaited would count as a value.
  */
 export function isPending<T>(given: T | PromiseLike<T>): given is PromiseLike<T> {
   const isObject = (typeof given === 'object' && given !== null) || typeof given === 'function'

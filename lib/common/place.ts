@@ -1,8 +1,8 @@
 import type { Standing } from '../../types/standing.js'
 
 /**
- * The place of one write among those that tell of the same records. It is taken while the records are locked, so that what
- * is told keeps the order of the commits, whoever hears first that his own has succeeded.
+ * The position of a write in the commit order. It is taken while the records are locked, because results of commits may
+ * arrive in another order.
  */
 export class Place implements Standing {
   readonly #before = new Set<Place>()
@@ -11,7 +11,7 @@ export class Place implements Standing {
   #isOver = false
   readonly #gaveUp: () => boolean
 
-  /** `gaveUp`: whether what was written has been rolled back by others. */
+  /** `gaveUp` tells whether the host rolled the write back. */
   constructor(gaveUp: () => boolean = () => false) {
     this.#gaveUp = gaveUp
   }
@@ -21,8 +21,8 @@ export class Place implements Standing {
   }
 
   /**
-   * Lets this one come behind another one. False where that one is behind this already: nobody may wait for those who
-   * wait for him.
+   * Orders this position after another one. Returns false if the other one waits for this one already, which would be a
+   * deadlock.
    */
   follow(other: Place): boolean {
     if (other === this || (this.#isFollowed && other.#isBehind(this))) return false
@@ -33,18 +33,18 @@ export class Place implements Standing {
     return true
   }
 
-  /** Resolves when those before have ended; null where there is none. */
+  /** Resolves when all earlier positions have ended; null if there are none. */
   get turn(): Promise<unknown> | null {
     return this.#before.size === 0 ? null : Promise.all([...this.#before].map((place) => place.#ended()))
   }
 
-  /** Does something when this one has ended, and those before it have: those behind wait for them as well. */
+  /** Calls `work` when this position and all earlier ones have ended. Later positions wait for it as well. */
   whenOver(work: () => void): void {
     if (this.#isOver) work()
     else this.#over.push(work)
   }
 
-  /** Nothing more is told from here. */
+  /** Ends this position: no more events follow. */
   end(): void {
     const { turn } = this
     if (turn === null) this.#leave()

@@ -3,8 +3,8 @@ import type { PlainValue } from '../../types/plan.js'
 import { trimBlanks } from './values.js'
 
 /**
- * A value of one record, as stored or as JSON, where another one is to have it, or is compared with it. Drivers make dates of
- * instants, or texts, and of large numbers what no driver takes back.
+ * Converts a value of one record, stored or JSON, for writing to or comparing with another record. Drivers return
+ * instants as `Date` or text, and large numbers in forms that they do not accept.
  */
 export function plainOf({ valueType, decode }: Pick<Field, 'valueType' | 'decode'>, value: unknown): PlainValue {
   if (valueType.type === 'datetime') return new Date(String(decode(value)))

@@ -3,7 +3,7 @@ import type { ComparePredicate, PlainValue, Predicate } from '../../types/plan.j
 import type { Confinement, Fixed } from '../../types/resource.js'
 import { ownColumn } from './columns.js'
 
-/** A condition of what is left of its parts; none left, no condition. */
+/** Joins the conditions that are not null; null if there are none. */
 export function junction(kind: 'and' | 'or', parts: readonly (Predicate | null)[]): Predicate | null {
   const nodes = parts.filter((part) => part !== null)
   const [only] = nodes
@@ -11,7 +11,7 @@ export function junction(kind: 'and' | 'or', parts: readonly (Predicate | null)[
   return nodes.length === 1 ? only : { kind, nodes }
 }
 
-/** Both conditions, where each may be none. */
+/** The conjunction of two conditions. Null is no condition. */
 export function both(where: Predicate, and: Predicate | null): Predicate
 export function both(where: Predicate | null, and: Predicate): Predicate
 export function both(where: Predicate | null, and: Predicate | null): Predicate | null
@@ -20,7 +20,7 @@ export function both(where: Predicate | null, and: Predicate | null): Predicate 
   return { kind: 'and', nodes: [where, and] }
 }
 
-/** The record's own field equals a value, or with `negated` does not: null is met by the latter. */
+/** The record's field equals a value, or with `negated` differs from it or is null. */
 export function compared(field: Field, value: PlainValue, negated: boolean): Predicate {
   return {
     kind: 'compare',
@@ -39,8 +39,8 @@ export function among(field: Field, values: readonly PlainValue[]): ComparePredi
 }
 
 /**
- * The record's own field equals one of some values that are stored elsewhere, as a join would find it: under the column's
- * collation, and in the spelling that is stored.
+ * The record's field equals one of the stored values, compared as in a join: by the column's collation and the stored
+ * spelling.
  */
 export function joinedTo(field: Field, values: readonly PlainValue[]): Predicate {
   const operator = values.length === 1 ? 'eq' : 'in'
@@ -55,12 +55,12 @@ export function joinedTo(field: Field, values: readonly PlainValue[]): Predicate
   }
 }
 
-/** The record's own field is null, or with `negated` is not. */
+/** The record's field is null, or with `negated` not null. */
 export function isNull(field: Field, negated: boolean): Predicate {
   return { kind: 'null', column: ownColumn(field), negated }
 }
 
-/** The fields have these values; null where that says nothing. */
+/** The fields have these values; null if there are none. */
 export function confined(fixed: Fixed): Predicate | null {
   const parts = fixed.map(([field, value]) => (value === null ? isNull(field, false) : compared(field, value, false)))
   return parts.reduce<Predicate | null>((all, part) => both(all, part), null)
@@ -71,7 +71,7 @@ export function within({ fixed, where }: Pick<Confinement, 'fixed' | 'where'>): 
   return both(confined(fixed), where === null ? null : { kind: 'apart', condition: where })
 }
 
-/** The record's own field has one of some values, null among them; no record for none. */
+/** The record's field equals one of the values, which may include null. Without values it matches no record. */
 export function anyOf(field: Field, values: readonly (PlainValue | null)[]): Predicate {
   const plain = values.filter((value) => value !== null)
   const parts = [
@@ -81,12 +81,12 @@ export function anyOf(field: Field, values: readonly (PlainValue | null)[]): Pre
   return junction('or', parts) ?? { kind: 'never' }
 }
 
-/** Whether a part of a condition reads other tables, so that it may not be in every statement. */
+/** Whether a condition reads other tables, which not every statement supports. */
 export function hasApart(where: Predicate): boolean {
   return where.kind === 'apart' || (where.kind === 'and' && where.nodes.some(hasApart))
 }
 
-/** A condition without these parts, for records that were locked under them. */
+/** A condition without those parts, for records that were locked under them. */
 export function withoutApart(where: Predicate): Predicate {
   if (where.kind === 'apart') return { kind: 'always' }
   if (where.kind !== 'and' || !hasApart(where)) return where

@@ -15,7 +15,7 @@ interface ProblemRow {
 
 const RFC9110 = 'https://tools.ietf.org/html/rfc9110#section-'
 
-/** Code to status, type and title: the whole of what an error body says by itself. */
+/** Status, type and title by code. */
 export const PROBLEMS: Readonly<Record<ProblemCode, ProblemRow>> = Object.freeze({
   validation: { status: 400, type: `${RFC9110}15.5.1`, title: 'One or more validation errors occurred.' },
   'malformed-body': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed body.' },
@@ -50,7 +50,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemRow>> = Object.freeze
   unavailable: { status: 503, type: `${RFC9110}15.6.4`, title: 'Service Unavailable' },
 })
 
-/** What `new Problem` takes. Type and title default to those of the status. */
+/** The arguments of `new Problem`. Type and title default to those of the status. */
 export interface ProblemOptions {
   readonly status: number
   readonly code?: ProblemCode | (string & {})
@@ -63,7 +63,7 @@ export interface ProblemOptions {
 
 const byStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> = new Map(
   (Object.keys(PROBLEMS) as ProblemCode[])
-    // Those of one header, or of one limit, are not what their status means elsewhere.
+    // Problems of one header or one limit are not the default of their status.
     .filter(
       (code) =>
         !code.startsWith('idempotency') &&
@@ -75,14 +75,14 @@ const byStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> = new Ma
 )
 
 /**
- * An error that is an answer: thrown anywhere below a route it becomes an `application/problem+json` body
- * (RFC 9457) with its status and headers. Hosts may throw it from hooks and policies.
+ * An error with a response: thrown below any route, it is sent as `application/problem+json` (RFC 9457) with its status
+ * and headers. Hosts may throw it from hooks and policies.
  *
- * @throws RangeError when the status is not an error status (400 to 599)
+ * @throws RangeError unless the status is an error status (400 to 599)
  */
 export class Problem extends Error {
   readonly status: number
-  /** One of this package's, or the host's own. */
+  /** A code of this package or of the host. */
   readonly code: ProblemCode | (string & {})
   readonly type: string
   readonly title: string
@@ -107,34 +107,37 @@ export class Problem extends Error {
     this.headers = options.headers ?? {}
   }
 
-  /** The body of the answer: `type`, `title`, `status`, `code` and, where given, `detail` and `errors`. */
+  /** The body of the response: `type`, `title`, `status`, `code` and, if given, `detail` and `errors`. */
   toJSON(): Record<string, unknown> {
     const { status, type, title, code, detail, errors } = this
-    // Members go in one by one: an extension object given to the document could overwrite status and title.
+    // Sets members one by one. An extension object passed to the document could overwrite status and title.
     const document = new ProblemDocument({ status, type, title, ...(detail === undefined ? {} : { detail }) })
-    // Under about:blank the document takes a title of its own, or none.
+    // The document has no title or its own one under about:blank.
     const body = { ...document, title, code }
     return errors === undefined ? body : { ...body, errors }
   }
 }
 
-/** Whether an error is the answer that a caller may not, or cannot, do something: no failure of the program. */
+/** Whether an error refuses a request, in contrast to a failure of the program. */
 export function isRefusal(error: unknown): error is Problem {
   return error instanceof Problem && error.status < 500
 }
 
-/** A parameter that means nothing here; `message` is what `errors` says under its name. */
+/** An error of a query parameter. `message` becomes the entry in `errors`. */
 export function invalidQuery(parameter: string, message: string): Problem {
   const name = echoed(parameter)
   return problem('invalid-query', { errors: { [name]: [message] }, detail: `${name}: ${message}` })
 }
 
-/** A parameter about a collection that `select` does not name, whether or not there is one of that name. */
+/**
+ * An error of a parameter for a collection that `select` does not name. It is the same whether or not the collection
+ * exists.
+ */
 export function unselected(parameter: string): Problem {
   return invalidQuery(parameter, 'is about a collection that select does not name.')
 }
 
-/** A problem of the table, with what this occurrence adds. */
+/** A problem by its code, with details of this occurrence. */
 export function problem(
   code: ProblemCode,
   more: {
@@ -147,10 +150,10 @@ export function problem(
   return new Problem({ code, ...PROBLEMS[code], ...more, ...(errors === undefined ? {} : { errors: bounded(errors) }) })
 }
 
-/** The most fields that one answer names: a body of many records may have the same fault in each. */
+/** The most fields that a response names in `errors`. A batch may repeat an error for each record. */
 const MOST_NAMED = 5000
 
-/** Names of members that a client made up are cut, and those beyond a number are left out. */
+/** Truncates long names and limits their number, because clients may invent names. */
 function bounded(errors: ProblemErrors): ProblemErrors {
   const names = Object.keys(errors)
   if (names.length <= MOST_NAMED && names.every((name) => echoed(name) === name)) return errors

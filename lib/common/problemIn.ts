@@ -2,7 +2,7 @@ import { Problem, type ProblemOptions } from './problem.js'
 
 const TEXTS = ['code', 'type', 'title', 'detail'] as const
 
-/** The problem that an answer is: the one that it has as its body, else one of its status. What is no error is a refusal. */
+/** The problem of an error response: that of its body, or one of its status. A status below 400 becomes a refusal. */
 export function problemIn(status: number, contentType: string, text: string): Problem {
   const isError = Number.isInteger(status) && status >= 400 && status <= 599
   const body = contentType.startsWith('application/problem+json') ? objectIn(text) : {}

@@ -6,15 +6,14 @@ interface Note<V> {
 }
 
 /**
- * Something that is found out about a caller once. It is kept with the caller's own object: in a WeakMap an entry for each
- * request costs more than most of what requests find out, since the table grows until garbage is collected. A copy of a caller
- * is another one, of whom nothing is known yet.
+ * A value cached for one caller, stored in the caller's object. A WeakMap with an entry per request would cost more
+ * than most cached values. A copy of a caller has no cached values.
  */
 export class Remembered<V> {
   readonly #key = Symbol('remembered')
 
   of(caller: Caller): V | undefined {
-    // Nobody else has the key.
+    // The symbol is private to this cache.
     const note = caller[this.#key] as Note<V> | undefined
     return note?.caller === caller ? note.value : undefined
   }

@@ -4,7 +4,7 @@ import type { Projection } from '../../types/projection.js'
 import { Embedded } from './embedded.js'
 import { problem } from './problem.js'
 
-/** @throws Problem where an answer that is built as a whole would be larger than the limit */
+/** @throws Problem if a response built in memory exceeds the limit */
 export function assertResponseSize(bytes: number, limit: number): void {
   if (bytes > limit) throw excess(limit, 'ask for fewer records or fields')
 }
@@ -19,12 +19,12 @@ function excess(limit: number, remedy: string): Error {
 
 const tooLarge = new WeakSet<object>()
 
-/** Whether an error is that of an answer larger than its limit. */
+/** Whether an error reports a response that exceeds its limit. */
 export function isTooLarge(error: unknown): boolean {
   return typeof error === 'object' && error !== null && tooLarge.has(error)
 }
 
-/** Counts the values of an answer while its rows are read, so that the rest of them is not. */
+/** Counts the bytes of a response while its rows are read, to stop reading in time. */
 export class ResponseSize {
   readonly #limit: number
   #bytes = 0
@@ -33,19 +33,19 @@ export class ResponseSize {
     this.#limit = limit
   }
 
-  /** Nothing counted yet, under the same limit. */
+  /** A new count with the same limit. */
   another(): ResponseSize {
     return new ResponseSize(this.#limit)
   }
 
-  /** @throws Problem as soon as the rows so far are too much */
+  /** @throws Problem as soon as the rows exceed the limit */
   add(rows: readonly (readonly unknown[])[]): void {
     for (const row of rows) this.#bytes += bytesIn(row)
     assertResponseSize(this.#bytes, this.#limit)
   }
 }
 
-/** Counts the values in the answer of a write. Values that the request itself has sent do not count. */
+/** Counts the bytes in the response of a write. Values that the request sent are not counted. */
 export class WrittenSize {
   readonly #limit: number
   #bytes = 0
@@ -54,7 +54,7 @@ export class WrittenSize {
     this.#limit = limit
   }
 
-  /** @throws Problem as soon as the records so far are too much; a projection without members shows nothing of them */
+  /** Counts nothing for a projection without members. @throws Problem as soon as the records exceed the limit */
   add({ members }: Pick<Projection, 'members'>, rows: readonly Row[], sent: readonly Changes[] = []): void {
     if (members.length === 0) return
     const own = sent.reduce((sum, changes) => sum + bytesIn(changes.values()), 0)
@@ -69,10 +69,10 @@ function bytesIn(values: Iterable<unknown>): number {
   return bytes
 }
 
-/** What a number, a date or nothing takes in JSON, roughly. */
+/** The rough size of a number, a date or null in JSON. */
 const SMALL = 4
 
-/** Bytes of a value in JSON, at least. Collections in a row have been counted when they were read. */
+/** The minimal size of a value in JSON, in bytes. Collections in a row were counted when they were read. */
 function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Embedded) return SMALL

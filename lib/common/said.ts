@@ -1,8 +1,8 @@
-// What an error says, without the values that are in it: drivers and Sequelize put into their messages what was sent and stored.
+// Redacted error text: without the values that drivers and Sequelize include in their messages.
 
 import { withoutValues } from './sqlText.js'
 
-/** A statement within an error, with placeholders; null where it cannot be told whose language it is in. */
+/** The statement of an error, with placeholders; null if its dialect is unknown. */
 export function statementIn(error: object): string | null {
   const sql: unknown = Reflect.get(error, 'sql')
   if (typeof sql !== 'string') return null
@@ -10,7 +10,7 @@ export function statementIn(error: object): string | null {
   return dialect === null ? null : withoutValues(sql, dialect)
 }
 
-/** By what each driver tells of errors; a statement that was ended for its time says it itself. */
+/** The dialect of an error, by the members that its driver sets. Errors of the statement timeout have it themselves. */
 function dialectOf(error: object): string | null {
   if (Reflect.get(error, 'name') === 'StatementTimeout') return String(Reflect.get(error, 'dialect'))
   if ('severity' in error && 'routine' in error) return 'postgres'
@@ -18,10 +18,10 @@ function dialectOf(error: object): string | null {
   return String(Reflect.get(error, 'code')).startsWith('SQLITE_') ? 'sqlite' : null
 }
 
-/** The message of an error. What the host's own code has written stays as it is. */
+/** The message of an error. Messages of host code are unchanged. */
 export function messageIn(error: Error): string {
   if (error.name === 'SequelizeValidationError') return 'Validation error'
-  // What JSON.parse and BigInt could not read is in what they say.
+  // JSON.parse and BigInt quote the invalid text.
   if (error instanceof SyntaxError) return ''
   if (isOfDatabase(error)) return isRaised(error) ? '...' : unquoted(error.message, statementIn(error) ?? '')
   const { code } = error as { code?: unknown }
@@ -34,7 +34,10 @@ function isOfDatabase(error: Error): boolean {
   return error.name.startsWith('Sequelize') || 'sql' in error || dialectOf(error) !== null
 }
 
-/** Whether the words are those of a trigger or function of the host's in the database, which may say anything. */
+/**
+ * Whether the message comes from a trigger or function of the host in the database. Such a message may contain any
+ * value.
+ */
 function isRaised(error: Error): boolean {
   const { routine, errno, sqlState, message } = {
     ...Object(Reflect.get(error, 'original')),
@@ -46,9 +49,12 @@ function isRaised(error: Error): boolean {
   return message.startsWith('SQLITE_CONSTRAINT') && !/^SQLITE_CONSTRAINT: [A-Z ]+ constraint failed/.test(message)
 }
 
-/** A message up to its first quotation mark, which a value stands behind; whole where what is quoted is a name of the statement. */
+/**
+ * A message up to its first quotation mark, because the quoted text may be a value; the whole message if the quoted
+ * text is a name in the statement.
+ */
 function unquoted(whole: string, statement: string): string {
-  // MariaDB's driver has the statement and its parameters behind its message.
+  // MariaDB's driver appends the statement and its parameters.
   const [message = ''] = whole.split(/\r?\nsql: /, 1)
   const first = message.search(/['"`]/)
   if (first < 0) return behindColon(message, statement)
@@ -58,7 +64,7 @@ function unquoted(whole: string, statement: string): string {
   return isName ? message : `${message.slice(0, first)}${mark || message[first]}...`
 }
 
-/** SQLite quotes nothing where it misses something. */
+/** SQLite names missing tables and columns without quotation marks. */
 function behindColon(message: string, statement: string): string {
   const [, head, name = ''] = /^(.*no such \w+: )(.*)$/s.exec(message) ?? []
   return head === undefined || name.split('.').every((part) => namesIn(statement).has(part)) ? message : `${head}...`

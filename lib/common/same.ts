@@ -2,8 +2,8 @@ import type { Field } from '../../types/field.js'
 import { readDateTime } from './values.js'
 
 /**
- * Whether a value of a body is the value that answers show of a field. A UUID in capitals and the same instant with another offset are
- * the same value.
+ * Whether a body's value equals the value in responses. UUIDs are compared case-insensitively, and instants regardless
+ * of the offset.
  */
 export function isSameValue(
   { valueType: { type } }: Pick<Field, 'valueType'>,

@@ -1,4 +1,6 @@
-/** Requests that have begun between two closings, whatever resource they are for: one may follow relations into another. */
+/**
+ * The in-flight requests of all resources between two calls of `close`. A request may use other resources by relations.
+ */
 export class Epoch {
   #underWay = 0
   #ended: (() => void) | null = null
@@ -12,7 +14,7 @@ export class Epoch {
     if (this.#underWay === 0) this.#ended?.()
   }
 
-  /** Waits until all of them have ended; no more may begin. */
+  /** Resolves when all these requests have ended. */
   ended(): Promise<void> {
     if (this.#underWay === 0) return Promise.resolve()
     return new Promise((resolve) => {
@@ -28,13 +30,13 @@ export class Epoch {
 let present = new Epoch()
 const past = new Set<Epoch>()
 
-/** An answer that may take as long as its reader likes. */
+/** A streamed response, which may take as long as the client reads. */
 export interface Cuttable {
   readonly cut: () => void
   readonly whenClosed: (tell: () => void) => void
 }
 
-/** Whether a resource takes requests, and what is under way. */
+/** Graceful shutdown of one resource: whether it accepts requests, and its streams. */
 export class Serving {
   readonly #files = new Set<Cuttable>()
   #isClosed = false
@@ -43,21 +45,21 @@ export class Serving {
     return this.#isClosed
   }
 
-  /** A request begins: whoever got this tells it of the end. */
+  /** Counts a new request. The caller must call `end` on the result. */
   begin(): Epoch {
     present.begin()
     return present
   }
 
-  /** The answer is a file, which may take as long as its reader likes. */
+  /** Registers a streamed response, so that `close` can end it. */
   streams(file: Cuttable): void {
     this.#files.add(file)
     file.whenClosed(() => this.#files.delete(file))
   }
 
   /**
-   * Takes no more requests. Resolves when those of before have ended, of other resources as well, at the latest after so many
-   * milliseconds: then files that are still being read are cut.
+   * Rejects new requests. Resolves when all earlier requests of any resource have ended, at the latest after `within`
+   * milliseconds. Then open streams are cut.
    */
   async close(within: number): Promise<void> {
     this.#isClosed = true
@@ -77,7 +79,7 @@ export class Serving {
 
 const known = new WeakMap<object, Serving>()
 
-/** That of a resource. */
+/** The shutdown state of a resource. */
 export function servingOf(resource: object): Serving {
   const serving = known.get(resource) ?? new Serving()
   known.set(resource, serving)

@@ -1,9 +1,9 @@
 import { problem } from './problem.js'
 
-/** The most members of a body: no table has as many columns. */
+/** The most members of a body. No table has as many columns. */
 const MOST_MEMBERS = 4096
 
-/** @throws Problem 400 for a body with more members than any record has */
+/** @throws Problem 400 for a body with too many members */
 export function sizedBody<B extends object>(body: B): B {
   if (Object.keys(body).length <= MOST_MEMBERS) return body
   throw problem('malformed-body', { detail: `The body has more members than the limit of ${MOST_MEMBERS}.` })

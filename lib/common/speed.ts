@@ -1,4 +1,7 @@
-// The switch of everything that is kept for speed alone. Files of that kind say so in their first line.
+// The switch of all code that exists for speed only. Such files say so in their first line.
 
-/** False only in tests, by `CRUD_SPEED=off`: statements and syntax trees are then made anew, instances are loaded and saved, and Sequelize sends every statement. */
+/**
+ * False only in tests, by `CRUD_SPEED=off`. Then statements and syntax trees are not cached, instances are loaded and
+ * saved, and Sequelize sends every statement.
+ */
 export const isFast: boolean = process.env.CRUD_SPEED !== 'off'

@@ -1,4 +1,4 @@
-/** The most characters of a statement that are looked at: what is larger is mostly values. */
+/** The longest part of a statement that is read, in characters. The rest is mostly values. */
 const LENGTH = 10_000
 
 const SHARED = [
@@ -14,12 +14,12 @@ const QUOTED = "(?:'(?:[^']|'')*'(?!'))"
 const ESCAPED = String.raw`(?:'(?:[^'\\]|\\[\s\S]|'')*'(?!')|"(?:[^"\\]|\\[\s\S]|"")*"(?!"))`
 const TICKED = String.raw`(?<name>\x60(?:[^\x60]|\x60\x60)*\x60)`
 
-/** What a statement is made of, by database: the first alternative that fits is what stands at a place. */
+/** The tokens of SQL by dialect. The first matching alternative counts. */
 const TOKENS: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
     postgres: [
       String.raw`(?:[eE]'(?:[^'\\]|\\[\s\S]|'')*'(?!'))`,
-      // One that does not end is no word with another text behind it.
+      // An unterminated string must not be read as a word and another string.
       "(?<broken>[eE]')",
       String.raw`(?:\$(?<tag>[A-Za-z_\u0080-\uffff]\w*|)\$[\s\S]*?\$\k<tag>\$)`,
       QUOTED,
@@ -27,14 +27,14 @@ const TOKENS: ReadonlyMap<string, RegExp> = new Map(
     ],
     mysql: [String.raw`#[^\n]*`, ESCAPED, TICKED],
     mariadb: [String.raw`#[^\n]*`, ESCAPED, TICKED],
-    // What stands in double quotes and names no column is text there.
+    // A double-quoted text that names no column is a string in SQLite.
     sqlite: [QUOTED, '(?:"(?:[^"]|"")*")', TICKED],
   }).map(([dialect, own]) => [dialect, new RegExp([...own, ...SHARED].join('|'), 'y')]),
 )
 
 /**
- * A statement with `?` for every value that is written into it, and without its comments. What cannot be read ends it: no text of
- * it is given that might be a value.
+ * A statement without comments, and with `?` for every literal. It is cut at the first token that cannot be read,
+ * because the rest may contain values.
  */
 export function withoutValues(sql: string, dialect: string): string {
   const pattern = TOKENS.get(dialect)
@@ -52,14 +52,14 @@ export function withoutValues(sql: string, dialect: string): string {
   return read === sql ? text : `${text}...`
 }
 
-/** The text that replaces a token. `before` is the word directly in front of it, if there is one. */
+/** The replacement of a token. `before` is the preceding word, if there is one. */
 function written({ 0: whole, groups = {} }: RegExpExecArray, before: string): string {
   const { name, kept, word, other } = groups
   if (word !== undefined) return isValue(word, before) ? '?' : word
   return name ?? kept ?? other ?? (/^(?:--|\/\*|#)/.test(whole) ? ' ' : '?')
 }
 
-/** `IS NULL` and `NOT NULL` are no values. */
+/** `IS NULL` and `NOT NULL` are not literals. */
 function isValue(word: string, before: string): boolean {
   if (/^(?:true|false)$/i.test(word)) return true
   return /^null$/i.test(word) && !/^(?:is|not)$/i.test(before)
@@ -70,5 +70,5 @@ export function commandOf(sql: string): string {
   return (COMMAND.exec(sql.slice(0, 200))?.[1] ?? '').toUpperCase()
 }
 
-/** Behind blanks, brackets and comments. */
+/** Skips blanks, brackets and comments. */
 const COMMAND = /^(?:[\s(]|--[^\n]*\n|\/\*[\s\S]*?\*\/)*([A-Za-z]+)/

@@ -1,6 +1,6 @@
 /**
- * The path and query of a request's target. One in absolute form, as proxies are sent it (RFC 9112, 3.2.2), names a host of the client's
- * choice as well, which is no part of what is answered; nor is a fragment, which no target may have.
+ * The path and query of a request target. The absolute form, which proxies receive (RFC 9112 section 3.2.2), also names
+ * a host chosen by the client. It is dropped, like a fragment, which targets must not have.
  */
 export function originForm(target: string): string {
   const [whole = ''] = target.split('#', 1)

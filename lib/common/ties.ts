@@ -9,9 +9,9 @@ import { both, isNull, joinedTo } from './predicates.js'
 import { problem } from './problem.js'
 
 /**
- * Holds what ties a new record to its owner, by attribute, against what the resource would set by itself.
+ * Compares a new child's foreign key values with the values that the child's resource sets itself.
  *
- * @throws Problem 403 where the caller may create records of other owners only
+ * @throws Problem 403 if the caller may only create records with other values
  */
 export function assertTied(
   { fields }: Pick<Resource, 'fields'>,
@@ -26,13 +26,13 @@ export function assertTied(
   }
 }
 
-/** Connecting records sets foreign keys, which is a write of them. @throws Problem 403 if one of these is masked for the caller */
+/** Linking records writes their foreign keys. @throws Problem 403 if a mask protects one of them */
 export function assertWritable({ behaviours: { writable } }: Resource, keys: readonly Field[], caller: Caller): void {
   if (writable === null || keys.every((field) => writable(field, caller))) return
   throw problem('forbidden', { detail: 'You may not do this.' })
 }
 
-/** The condition that the records of one owner meet. */
+/** The condition on the children of one parent. */
 export function owned({ key, fixed }: Pick<Tie, 'key' | 'fixed'>, value: unknown): Predicate {
   const parts = [...fixed].map(([field, each]) => (each === null ? isNull(field, false) : joinedTo(field, [each])))
   return parts.reduce<Predicate>((all, part) => both(all, part), joinedTo(key, [plainOf(key, value)]))

@@ -1,14 +1,14 @@
-/** Lets everything else run that waits for the event loop. */
+/** Yields to the event loop. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })
 }
 
-/** Items that are worked on at once, at the most: some milliseconds of work. */
+/** The most items that are processed without yielding: some milliseconds of work. */
 const AT_ONCE = 50
 
-/** Makes something of each item of a list, and lets others run in between where it is long. */
+/** Maps a list, and yields to the event loop at intervals. */
 export async function mapInTurns<T, R>(items: readonly T[], make: (item: T, index: number) => R): Promise<R[]> {
   const made: R[] = []
   for (const [index, item] of items.entries()) {
@@ -28,7 +28,7 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Runs one step a turn, and lets others run in between. */
+/** Runs all steps, and yields to the event loop between them. */
 export async function inTurns<T>(steps: Steps<T>): Promise<T> {
   for (;;) {
     const step = steps.next()

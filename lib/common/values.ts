@@ -1,11 +1,11 @@
 import type { FieldType, LongestTime } from '../../types/field.js'
 
 /**
- * Readers of values as text, shared by the query language, request bodies and the codec. Each gives one canonical
- * form, or null for what is not of the type; none throws, and each takes time linear in its input.
+ * Parsers of values as text, for the query language, request bodies and codecs. Each returns one canonical form, or
+ * null for invalid text. None throws, and each runs in linear time.
  *
- * Dates and times are those of ISO 8601's extended format, on real calendar days of the years 0001 to 9999. Basic
- * format, week and ordinal dates, a comma before the fraction, hour 24 and leap seconds are none.
+ * Dates and times use the extended format of ISO 8601, with real calendar days of the years 0001 to 9999. Basic format,
+ * week and ordinal dates, a comma before the fraction, hour 24 and leap seconds are invalid.
  */
 
 /** The types of numbers. */
@@ -18,7 +18,7 @@ const DATE_TIME =
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d+))?$/
 const SCIENTIFIC = /^([+-]?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,4})$/
-/** More digits than this and a decimal does not survive as a JSON number. */
+/** A decimal with more digits may lose precision as a JSON number. */
 export const EXACT_DIGITS = 15
 const LONE_SURROGATE = /\p{Surrogate}/u
 
@@ -31,14 +31,14 @@ export function isStorableText(text: string): boolean {
   return !text.includes('\0') && !LONE_SURROGATE.test(text)
 }
 
-/** Text without the blanks at its end, which are what a CHAR is filled up with. */
+/** Text without trailing blanks, which are the padding of a CHAR. */
 export function trimBlanks(text: string): string {
   let end = text.length
   while (end > 0 && text[end - 1] === ' ') end -= 1
   return text.slice(0, end)
 }
 
-/** Whether a text has more characters than that, which are code points. */
+/** Whether a text has more than `max` code points. */
 export function isLonger(text: string, max: number): boolean {
   return text.length > max && (text.length > 2 * max || [...text].length > max)
 }
@@ -61,8 +61,8 @@ function daysIn(year: number, month: number): number {
 }
 
 /**
- * An instant: a date, `T` or a blank, `HH:MM`, optionally seconds with a fraction of up to nine digits (cut to
- * milliseconds), and `Z`, `±HH:MM` or `±HH`; UTC without an offset. A bare date is its first instant.
+ * An instant: a date, `T` or a blank, `HH:MM`, optionally seconds with up to nine fractional digits (cut to
+ * milliseconds), and `Z`, `±HH:MM` or `±HH`. Without an offset it is UTC. A bare date is its first instant.
  */
 export function readDateTime(text: string): Date | null {
   const match = DATE_TIME.exec(text)
@@ -81,8 +81,8 @@ function offsetOf(text: string): number {
 }
 
 /**
- * The instants of a day in UTC: from `start` up to, not including, `end`. The last day there is has no end, since no
- * database compares the year 10000 as text or as a date-time alike.
+ * The instants of a day in UTC, from `start` to `end` (exclusive). The last day has no end, because databases do not
+ * agree on the order of the year 10000.
  */
 export function daySpan(day: string): { readonly start: Date; readonly end: Date | null } {
   const start = Date.parse(`${day}T00:00:00.000Z`)
@@ -98,7 +98,7 @@ export function readTime(text: string): string | null {
 
 const LONG_TIME = /^(-?)(\d{2,3}):([0-5]\d)(?::([0-5]\d))?$/
 
-/** A time as a database has it whose times go beyond a day, or before its beginning. */
+/** A time that may exceed a day or be negative, as some databases store it. */
 export function readLongTime(text: string, { hours: most, isSigned }: LongestTime): string | null {
   const match = LONG_TIME.exec(text)
   if (match === null) return null
@@ -109,19 +109,19 @@ export function readLongTime(text: string, { hours: most, isSigned }: LongestTim
   return time === '00:00:00' ? time : sign + time
 }
 
-/** A UUID of any version in its 8-4-4-4-12 form, lower-case. */
+/** A UUID of any version in the 8-4-4-4-12 form, in lower case. */
 export function readUuid(text: string): string | null {
   return UUID.test(text) ? text.toLowerCase() : null
 }
 
-/** An integer of any magnitude: digits with an optional sign, without leading zeros or a plus. */
+/** An integer of any size: digits with an optional minus, without leading zeros. */
 export function readInteger(text: string): string | null {
   return text.includes('.') ? null : readDecimal(text)
 }
 
 /**
- * A decimal number of any magnitude: an optional sign, digits and, behind a point, digits. Canonical is without plus,
- * leading zeros, trailing zeros behind the point and negative zero, so that equal numbers are equal texts.
+ * A decimal of any size: an optional sign, digits, and optionally a point with digits. The canonical form has no plus,
+ * leading zeros, trailing zeros after the point or negative zero, so that equal numbers are equal texts.
  */
 export function readDecimal(text: string): string | null {
   const match = DECIMAL.exec(text)
@@ -130,18 +130,20 @@ export function readDecimal(text: string): string | null {
   return canonical(sign, whole, fraction)
 }
 
-/** A finite number as a canonical decimal, its exponent written out. */
+/** A finite number as a canonical decimal without an exponent. */
 export function decimalOf(number: number): string {
   const text = String(number)
   return readDecimal(text) ?? readScientific(text) ?? text
 }
 
-/** The number of digits of a decimal without zeros in front. */
+/** The number of digits of a decimal without leading zeros. */
 export function significantDigits(decimal: string): number {
   return decimal.replace(/^-?(?:0\.)?0*/, '').replace('.', '').length
 }
 
-/** A decimal in scientific notation (`1.5e-7`), as drivers and `String` write it; exponents of up to four digits. */
+/**
+ * A decimal in scientific notation (`1.5e-7`), as drivers and `String` write it. The exponent has at most four digits.
+ */
 export function readScientific(text: string): string | null {
   const match = SCIENTIFIC.exec(text)
   if (match === null) return null
@@ -160,7 +162,7 @@ function canonical(sign: string, whole: string, fraction: string): string {
   return `${sign === '-' ? '-' : ''}${digits}.${fraction.slice(0, end)}`
 }
 
-/** The order of two canonical decimals: negative, zero or positive, as comparators give it. */
+/** Compares two canonical decimals: negative, zero or positive, as for `sort`. */
 export function compareDecimals(a: string, b: string): number {
   const negative = a.startsWith('-')
   if (negative !== b.startsWith('-')) return negative ? -1 : 1
@@ -171,19 +173,19 @@ function compareMagnitudes(a: string, b: string): number {
   const [wholeA = '', fractionA = ''] = a.split('.')
   const [wholeB = '', fractionB = ''] = b.split('.')
   if (wholeA.length !== wholeB.length) return wholeA.length - wholeB.length
-  // Digits of one length order like numbers; so do fractions of any length.
+  // Digits of equal length sort like numbers; fractions of any length do too.
   if (wholeA !== wholeB) return wholeA < wholeB ? -1 : 1
   if (fractionA === fractionB) return 0
   return fractionA < fractionB ? -1 : 1
 }
 
-/** The double that is nearest to a canonical decimal divided by a positive whole number. */
+/** The double nearest to a canonical decimal divided by a positive integer. */
 export function quotient(decimal: string, divisor: bigint): number {
   const negative = decimal.startsWith('-')
   const [whole = '', fraction = ''] = (negative ? decimal.slice(1) : decimal).split('.')
   const numerator = BigInt(whole + fraction)
   const denominator = divisor * 10n ** BigInt(fraction.length)
-  // 64 bits of the quotient at least, and one more that says whether anything is left: then it rounds as if it were whole.
+  // At least 64 bits of the quotient, and a sticky bit for the remainder, so that it is rounded correctly.
   const shift = BigInt(Math.max(0, 66 + denominator.toString(2).length - numerator.toString(2).length))
   const scaled = numerator << shift
   const rest = scaled % denominator === 0n ? 0n : 1n

@@ -1,2 +1,2 @@
-/** The version of a new record, and of a row from before the column existed, which holds null. */
+/** The version of a new record, and of a row whose version is null. */
 export const FIRST_VERSION = 0

@@ -1,6 +1,6 @@
 import type { Selecting } from '../../types/intent.js'
 
-/** What asks for all of a record. */
+/** Selects the whole record. */
 export const WHOLE: Selecting = Object.freeze({
   select: null,
   shapes: [],

@@ -32,20 +32,23 @@ export const ACTION: OptionShape = {
   handler: option(isFunction, 'a function'),
 }
 
-/** The members that an action cannot be without. */
+/** The required members of an action. */
 export const REQUIRED = ['on', 'method', 'handler'] as const
 
-/** A name that is part of a path, of documents and of the typed client, whose actions are no promise. */
+/**
+ * Action names are used in paths, documents and the typed client. `then` is refused, because a client with it would
+ * pass for a promise.
+ */
 const isActionName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && name !== 'then'
 
-/** Names and facts of the resource that the checks of actions need. */
+/** Facts about the resource that the checks of actions need. */
 interface Surroundings {
   readonly operations: OperationTable
   readonly naming: Naming
   readonly facts: Facts
 }
 
-/** Pass: the actions of a resource by name. What is wrong with each is told to `problems`. */
+/** Pass: the actions of a resource by name. Adds errors to `problems`. */
 export function actionsOf(
   model: ModelStatic<Model>,
   options: CrudOptions,
@@ -73,7 +76,7 @@ function refused(model: string, name: string, why: string): CrudConfigError {
   return new CrudConfigError('INVALID_OPTION', `${model}: the action "${name}" ${why}.`)
 }
 
-/** @throws CrudConfigError for a name that is taken, and for members that do not go together */
+/** @throws CrudConfigError for a name that is taken, and for members that contradict each other */
 function assertAction(
   model: ModelStatic<Model>,
   options: CrudOptions,
@@ -105,13 +108,13 @@ function assertAction(
   }
 }
 
-/** The words of routes, and the names of operations, in lower case. */
+/** The words of routes and the names of operations, in lower case. Actions cannot use them. */
 function operationWords(operations: OperationTable): ReadonlySet<string> {
   const paths = Object.values(operations).flatMap(({ path }) => path.toLowerCase().split('/'))
   return new Set([...Object.keys(operations).map((name) => name.toLowerCase()), ...paths])
 }
 
-/** The only record of a singleton is at the route itself. */
+/** An action of a singleton's only record has no key in its path. */
 function actionOf(name: string, action: ActionOptions, isSingleton: boolean): Action {
   const { on, method, input = null, output, transaction = true } = action
   const value = isSchema(output) ? output : null
@@ -131,7 +134,7 @@ function actionOf(name: string, action: ActionOptions, isSingleton: boolean): Ac
     value,
     read: input === null ? nothingRead : (given) => verdictOf(input, given),
     written: (given) => (value === null ? Promise.resolve(given) : checkedBy(value, name, given)),
-    // The type of `record` in a handler follows from `on`.
+    // The type of `record` in a handler depends on `on`.
     handler: (context) => Reflect.apply(action.handler, action, [context]),
   })
 }
@@ -143,14 +146,14 @@ function outputOf({ on, method, output }: ActionOptions): Action['output'] {
   return method === 'get' ? 'list' : 'none'
 }
 
-/** Every failure at once, without the name in its message: errors are by name. */
+/** Reports all errors. Messages omit the member's name, because errors are listed by name. */
 const SETTINGS: ValidationOptions = { abortEarly: false, errors: { label: false, wrap: { label: false } } }
 
 async function nothingRead(): Promise<InputVerdict> {
   return { value: undefined }
 }
 
-/** Runs through the schema's own function: the host's joi may be another copy, and its rules may take their time. */
+/** Validates by the schema's own method: the host's joi may be another copy, and its rules may be asynchronous. */
 async function verdictOf(schema: ObjectSchema, given: Readonly<Record<string, unknown>>): Promise<InputVerdict> {
   try {
     return { value: await schema.validateAsync(given, SETTINGS) }
@@ -203,7 +206,7 @@ interface Description {
   readonly patterns?: readonly unknown[]
 }
 
-/** The names of the members; null for a schema that takes any. */
+/** The names of the members; null for a schema that accepts any name. */
 function namesOf(schema: ObjectSchema): ReadonlySet<string> | null {
   const { keys, flags, patterns }: Description = schema.describe()
   const isOpen = keys === undefined || flags?.unknown === true || patterns !== undefined

@@ -6,20 +6,20 @@ import { DECLARATIONS } from '../sequelize/declarations.js'
 import { addToModel, completed, timestampsOf } from '../sequelize/model.js'
 import { valueTypeOf } from './valueType.js'
 
-/** The attributes of a model as they will be once its router is made. */
+/** The attributes of a model once its router is mounted. */
 export interface ModelAttributes {
   readonly all: Readonly<Record<string, ModelAttributeColumnOptions>>
-  /** Those that behaviours or Sequelize write by themselves: they are in no body. */
+  /** Server-managed attributes of behaviours and Sequelize, which bodies cannot set. */
   readonly maintained: ReadonlySet<string>
-  /** Those that the model did not declare: they are in no shape at all. */
+  /** Attributes that behaviours add. They are in no shape. */
   readonly added: ReadonlySet<string>
-  /** Those that answers show all the same. */
+  /** Added attributes that responses show nevertheless. */
   readonly shown: ReadonlySet<string>
-  /** The versions of records, which bodies of several state whether or not answers show them. */
+  /** Version attributes. Bodies of a batch contain them even if responses do not. */
   readonly versions: ReadonlySet<string>
 }
 
-/** The types that an attribute may have which a behaviour wants. */
+/** The accepted types of attributes that behaviours need. */
 const TYPES: Readonly<Record<WantedKind, readonly FieldType[]>> = {
   mark: ['boolean'],
   version: ['bigint', 'integer'],
@@ -27,10 +27,10 @@ const TYPES: Readonly<Record<WantedKind, readonly FieldType[]>> = {
   name: ['string'],
 }
 
-// A second router over the same model must not take an attribute for declared because the first one added it.
+// Remembers added attributes, so that a second router over the same model does not treat them as declared.
 const addedTo = new WeakMap<ModelStatic<Model>, Set<string>>()
 
-/** The attributes that a model has by now. */
+/** The current attributes of a model. */
 export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
   return {
     all: model.getAttributes(),
@@ -42,9 +42,9 @@ export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
 }
 
 /**
- * Pass: the attributes that behaviours want are of their kind, or can be added. The model stays as it is.
+ * Pass: attributes that behaviours need have the right type or can be added. The model is not changed.
  *
- * @throws CrudConfigError for names that are taken by other types, or wanted twice
+ * @throws CrudConfigError for names that another type uses, or two behaviours
  */
 export function planAttributes(model: ModelStatic<Model>, wanted: readonly WantedAttribute[]): ModelAttributes {
   const { all, maintained, added } = attributesOf(model)
@@ -85,7 +85,7 @@ function declared(model: ModelStatic<Model>, name: string, kind: WantedKind): Mo
   return completed(model, name, DECLARATIONS[kind])
 }
 
-/** Adds what was planned to the model, so that `sync` and the types know it. Gives the way to take it back. */
+/** Adds the planned attributes to the model, for `sync` and for queries. Returns a function that removes them. */
 export function addAttributes(model: ModelStatic<Model>, { all, added }: ModelAttributes): () => void {
   const present = model.getAttributes()
   const missing = Object.entries(all).filter(([name]) => added.has(name) && present[name] === undefined)

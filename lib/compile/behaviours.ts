@@ -16,7 +16,7 @@ export function subjectOf(model: ModelStatic<Model>, route: string, operations: 
   return { model, route, operations, timestamps: timestampsOf(model) }
 }
 
-/** Pass: the behaviours that the options switch on, in the order of the table. */
+/** Pass: the behaviours that the options enable, in the order of the table. */
 export function prepare(
   table: readonly BehaviourDefinition[],
   subject: Subject,
@@ -26,7 +26,7 @@ export function prepare(
   return table.flatMap((definition) => problems.attempt(() => definition.prepare(subject, options)) ?? [])
 }
 
-/** What is true of a resource because of any of its behaviours. */
+/** The union of the behaviours' facts. */
 export function factsOf(prepared: readonly Prepared[]): Facts {
   const none: Facts = {
     asksIdentity: false,
@@ -39,7 +39,7 @@ export function factsOf(prepared: readonly Prepared[]): Facts {
   return Object.freeze(Object.assign({}, none, ...prepared.map(({ facts }) => facts ?? {})))
 }
 
-/** What documents tell of the options. */
+/** The facts for documents. */
 export function documentedOf(
   prepared: readonly Prepared[],
   fields: readonly Field[],
@@ -61,7 +61,7 @@ export function documentedOf(
 
 type Values = 'permissions' | 'headers' | 'ownHeaders'
 
-/** How the functions of several behaviours in one place of the pipeline become one. */
+/** Combines the functions of several behaviours for one hook. */
 const FUNCTIONS: {
   readonly [hook in Exclude<keyof BehaviourHooks, Values>]: (
     all: readonly BehaviourHooks[hook][],
@@ -70,7 +70,7 @@ const FUNCTIONS: {
   admit: (all) => (resource, operation, caller, action) =>
     inOrder(all, undefined, (admit) => admit(resource, operation, caller, action)),
   accept: (all) => (resource, intent, caller) => inOrder(all, intent, (accept, so) => accept(resource, so, caller)),
-  // The first of the table is the outermost.
+  // The first behaviour of the table is the outermost.
   around: (all) => (request, reply) =>
     all.reduceRight<() => Promise<Reply>>((next, around) => () => around(request, next), reply)(),
   amend: (all) => async (resource, plan, caller) => {
@@ -78,7 +78,7 @@ const FUNCTIONS: {
       inOrder(all, given, (amend, so) => amend(resource, so, caller))
     const amended = await amendedBy(plan)
     if (amended.kind !== 'create' || amended.revives === undefined) return amended
-    // All behaviours decide on the restoration that one of them has made part of a creation.
+    // A create may restore a deleted record. Every behaviour amends that update as well.
     const revives = await amendedBy(amended.revives)
     if (revives.kind !== 'restore') throw new TypeError(`a behaviour has made a restoration one of ${revives.kind}`)
     return { ...amended, revives }
@@ -119,14 +119,14 @@ const FUNCTIONS: {
   tracked: (all) => (plan) => all.map((tracked) => tracked(plan)).find((tracking) => tracking !== null) ?? null,
 }
 
-/** The same for what is no function; of none it is empty. */
+/** Combines the values of several behaviours for one hook. Without behaviours the value is empty. */
 const VALUES: { readonly [hook in Values]: (all: readonly BehaviourHooks[hook][]) => BehaviourHooks[hook] } = {
   permissions: (all) => [...new Set(all.flat())].sort(),
   headers: mergedHeaders,
   ownHeaders: mergedHeaders,
 }
 
-/** Folds the behaviours that a resource uses, in their order. */
+/** Folds the behaviours of a resource, in the order of the table. */
 export function fold(behaviours: readonly Behaviour[]): Behaviours {
   const folded = <K extends keyof BehaviourHooks>(
     [hook, foldAll]: [K, (all: readonly BehaviourHooks[K][]) => BehaviourHooks[K]],
@@ -145,7 +145,7 @@ export function fold(behaviours: readonly Behaviour[]): Behaviours {
   ) as Behaviours
 }
 
-/** The conjunction of all conditions, or false as soon as one resource is closed. */
+/** The conjunction of all conditions, or false as soon as one behaviour refuses. */
 async function reachBy(reaches: readonly (() => Reachable | Promise<Reachable>)[]): Promise<Reachable> {
   let where: Predicate | null = null
   for (const reach of reaches) {
@@ -156,7 +156,7 @@ async function reachBy(reaches: readonly (() => Reachable | Promise<Reachable>)[
   return where
 }
 
-/** Calls the functions one after the other, each with the value of the one before. */
+/** Calls the functions in order, each with the result of the previous one. */
 async function inOrder<T, V>(
   functions: readonly T[],
   start: V,

@@ -5,10 +5,10 @@ import { compile } from './index.js'
 const known = new WeakMap<ModelStatic<Model>, Resource>()
 
 /**
- * By what the rows of a table between two others are written that has no resource of its own: one that nobody has mounted, so
- * that it has no routes, no say in paths and no behaviours but the model's own.
+ * Compiles a join model without a resource, to write its rows. The result is not mounted: it has no routes, does not
+ * restrict paths, and has no behaviours except the model's own.
  *
- * @throws CrudConfigError for a model that no resource can be over
+ * @throws CrudConfigError for a model that cannot have a resource
  */
 export function between(model: ModelStatic<Model>): Resource {
   const found = known.get(model) ?? compile(model, { toJSON: 'ignore' })

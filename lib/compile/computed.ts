@@ -23,15 +23,15 @@ export const COMPUTED: OptionShape = {
   perCaller: flag,
 }
 
-/** Those that every entry has. */
+/** The required members. */
 export const REQUIRED: readonly string[] = ['type', 'resolve']
 
-/** The members of one entry of `fields` that a computed field takes. */
+/** The members of an entry of `fields` that apply to a computed field. */
 const OPTIONS: ReadonlySet<string> = new Set<keyof FieldOptions>(['exclude', 'only', 'name', 'deprecated'])
 
 const SHOWN: readonly Target[] = ['response', 'list']
 
-/** A model with its fields and the options that name computed ones. */
+/** A model with its fields and options. */
 interface Source {
   readonly model: ModelStatic<Model>
   readonly options: CrudOptions
@@ -39,7 +39,7 @@ interface Source {
   readonly naming: Naming
 }
 
-/** Pass: the computed fields. @throws CrudConfigError for definitions that are incomplete, and for names that are taken */
+/** Pass: the computed fields. @throws CrudConfigError for incomplete definitions, and for names that are taken */
 export function computedOf(source: Source): readonly ComputingField[] {
   const { model, options } = source
   const given = Object.entries(options.computed ?? {})
@@ -137,7 +137,7 @@ function targetsOf(model: string, name: string, options: CrudOptions): ReadonlyS
   return new Set(SHOWN.filter((target) => isShown(target) && !excluded.includes('response')))
 }
 
-/** The owners of the names that members of a response may have, by lower-cased name. */
+/** The owner of each taken response member, by lower-case name. */
 function takenNames({ model, options, fields, naming }: Source): Map<string, string> {
   const taken = new Map<string, string>()
   for (const [alias, association] of Object.entries(model.associations)) {

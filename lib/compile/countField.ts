@@ -6,7 +6,7 @@ const NUMBER = Object.freeze({ type: 'integer' } as const)
 const RULES = Object.freeze({ required: false })
 const decode = decoderOf(NUMBER)
 
-/** What the number of a relation's records is among the fields: one that is read, and that no attribute is behind. */
+/** The field for the number of a relation's records. It is read-only and has no attribute. */
 export function countFieldOf(relation: string): Field {
   const json = `${relation}Count`
   return Object.freeze({
@@ -28,7 +28,7 @@ export function countFieldOf(relation: string): Field {
   })
 }
 
-/** Whether an attribute has the name that the number would have, whoever may see it. */
+/** Whether an attribute, visible or not, has the name of the count already. */
 export function isTaken({ json }: Field, fields: readonly Field[]): boolean {
   return fields.some((field) => field.json.toLowerCase() === json.toLowerCase())
 }

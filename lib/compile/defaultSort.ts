@@ -6,10 +6,10 @@ import { parseSort } from '../language/query.js'
 import { type Described, hostPathOf } from './hostPath.js'
 
 /**
- * Pass: the default sort parses, and each of its paths ends at something to sort by. What a resource over a relation's
- * target hides is left out of the order, so that it is no matter of mounting.
+ * Pass: the default sort parses, and each of its paths ends at a sortable field. Fields that the target's resource
+ * hides are dropped later, because routers mount in any order.
  *
- * @throws CrudConfigError for what does not parse, names and associations that do not exist, and relations that no sort crosses
+ * @throws CrudConfigError for syntax errors, unknown names and associations, and relations that sorts cannot use
  */
 export function defaultSortOf(
   sorted: Described,
@@ -22,7 +22,7 @@ export function defaultSortOf(
     where,
     what: 'the sortable field',
     own: ({ sortable }: Described['fields'][number]): boolean => sortable,
-    // Whose values have an order.
+    // Types with operators have an order.
     behind: (type: Parameters<typeof operatorsOf>[0]): boolean => operatorsOf(type).size > 0,
   }
   return keys.map((key) => ({ ...key, path: hostPathOf(sorted, key.path, wanted) }))

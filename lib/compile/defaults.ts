@@ -9,7 +9,7 @@ import { OPERATIONS } from '../operations.js'
 import { operationsOf } from './operations.js'
 import { checkOptions, optionShape } from './options.js'
 
-/** The options that are about one model, and no defaults. */
+/** The options of one model, which cannot be defaults. */
 const OF_ONE_MODEL: ReadonlySet<string> = new Set<keyof CrudOptions>([
   'actions',
   'route',
@@ -26,7 +26,7 @@ const OF_ONE_MODEL: ReadonlySet<string> = new Set<keyof CrudOptions>([
   'hooks',
 ])
 
-/** @throws CrudConfigError for defaults that no resource could take, before there is one */
+/** @throws CrudConfigError at once for defaults that no resource could use */
 export function assertDefaults(defaults: CrudDefaults): void {
   const all = optionShape(BEHAVIOURS)
   const { push } = all
@@ -47,7 +47,7 @@ export function assertDefaults(defaults: CrudDefaults): void {
   problems.throwIfAny()
 }
 
-/** The options of one resource with the defaults beneath them. What is no plain object is for the router to refuse. */
+/** The options of one resource merged over the defaults. The router refuses values that are not plain objects. */
 export function withDefaults<M extends Model>(
   { io, ...defaults }: CrudDefaults,
   options: CrudOptions<M>,
@@ -57,7 +57,7 @@ export function withDefaults<M extends Model>(
   const own: Readonly<Record<string, unknown>> = options
   const merged = new Map<string, unknown>(Object.entries(defaults).filter(([, value]) => value !== undefined))
   for (const [name, value] of Object.entries(own)) {
-    // An option without which a resource is more open must not be there and undefined, which the router tells.
+    // An undefined option is ignored, except for one that protects the resource. The router refuses that one.
     if (value === undefined && shape[name]?.guards !== true && merged.has(name)) continue
     const beneath = merged.get(name)
     const settled = shape[name]?.guards === true ? value : withoutUndefined(value)
@@ -65,18 +65,18 @@ export function withDefaults<M extends Model>(
   }
   const push = merged.get('push')
   if (io !== undefined && push !== undefined && push !== false) merged.set('push', mergedOf({ io }, push))
-  // Each name has a value of its own kind, or one that the router refuses.
+  // Each value has the option's type, or the router refuses it.
   return Object.fromEntries(merged) as CrudOptions<M>
 }
 
-/** Objects are merged by member. `true` switches on what a default describes. */
+/** Merges objects by member. `true` enables the option with the default's settings. */
 function mergedOf(beneath: unknown, own: unknown): unknown {
   if (!isPlain(beneath)) return own
   if (own === true) return beneath
   return isPlain(own) ? { ...beneath, ...own } : own
 }
 
-/** The members that say something: the others leave those of the default. */
+/** The defined members. Undefined ones keep the default. */
 function withoutUndefined(value: unknown): unknown {
   if (!isPlain(value)) return value
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined))

@@ -3,7 +3,7 @@ import { averageDecoder, decoderOf, sumDecoder } from '../codec/codecs.js'
 import { DATE_UNITS, MEASURES } from '../language/measures.js'
 import { operatorsOf } from '../language/operators.js'
 
-/** A field of which measures and groups can be made: each once, when first asked for. */
+/** Adds the derivations for measures and groups to a field. Each is made once, on first use. */
 export function derivable(field: Omit<Field, 'derive' | 'derived'>): Field {
   const known = new Map<Derivation, Field | null>()
   const self: Field = Object.freeze({
@@ -19,7 +19,7 @@ export function derivable(field: Omit<Field, 'derive' | 'derived'>): Field {
   return self
 }
 
-// No database counts further.
+// Databases count up to 64 bits.
 const NUMBER: ValueType = Object.freeze({ type: 'bigint', min: -(2n ** 63n), max: 2n ** 63n - 1n })
 const FLOAT: ValueType = Object.freeze({ type: 'float' })
 const TEXT: ValueType = Object.freeze({ type: 'string' })
@@ -40,7 +40,7 @@ const DERIVED: Readonly<Record<Derivation, (of: Field) => Field | null>> = {
   hour: (of) => partOf('hour', of),
 }
 
-/** What a getter makes of a value the database does not know, and what it has instead is not for clients. */
+/** A getter's result is unknown to the database, and the stored value is not for clients. */
 function isMeasured(name: keyof typeof MEASURES, { virtual, getter, valueType: { type } }: Field): boolean {
   return !virtual && !getter && (MEASURES[name]?.includes(type) ?? true)
 }
@@ -51,7 +51,7 @@ function partOf(unit: keyof typeof DATE_UNITS, of: Field): Field | null {
   return isDate && !of.virtual && !of.getter ? made(unit, of, TEXT, of.nullable) : null
 }
 
-/** The type of what the database has put into the package's own format. */
+/** The type of a value after the database has converted it to the package's format. */
 function formatted({ unformatted: _, ...valueType }: ValueType): ValueType {
   return Object.freeze(valueType)
 }

@@ -22,7 +22,7 @@ import { itemTypeOf, valueTypeOf } from './valueType.js'
 const ALL: readonly Target[] = ['create', 'update', 'query', 'response', 'list']
 const READ: readonly Target[] = ['query', 'response', 'list']
 
-/** Pass: options are about attributes that exist. What is not goes to `problems`. */
+/** Pass: options name existing attributes. Adds unknown names to `problems`. */
 export function checkFieldNames(
   model: ModelStatic<Model>,
   options: CrudOptions,
@@ -39,7 +39,7 @@ export function checkFieldNames(
 /** Called when a stored value of an attribute cannot be shown. */
 type OnHidden = (name: string, valueType: ValueType) => void
 
-/** A model with the options, names and dialect from which its fields are made. */
+/** A model with the options, names and dialect for its fields. */
 interface Named {
   readonly model: ModelStatic<Model>
   readonly options: CrudOptions
@@ -50,7 +50,7 @@ interface Named {
   readonly onHidden?: OnHidden
 }
 
-/** Pass: every attribute as a field. @throws CrudConfigError for two that would have one name on the wire */
+/** Pass: every attribute as a field. @throws CrudConfigError for two attributes with the same JSON name */
 export function fieldsOf({
   model,
   options,
@@ -89,18 +89,18 @@ export function fieldsOf({
 
 interface Role {
   readonly isKey: boolean
-  /** The key, or the primary key beside it: what tells the table's rows apart is not the client's to change. */
+  /** An attribute of the option's key or of the primary key. Clients cannot change it in an update. */
   readonly isIdentity: boolean
-  /** One of the attributes of the primary key, which Sequelize's instances never change. */
+  /** An attribute of the primary key, which Sequelize's instances never change. */
   readonly isPart: boolean
-  /** A part of a composite key that says whose the record is: a default of it is for bodies that do not. */
+  /** A part of a composite key that is a foreign key. Its default applies only to bodies that omit it. */
   readonly isForeignPart: boolean
-  /** Written by a behaviour or by Sequelize itself. */
+  /** Managed by a behaviour or by Sequelize. */
   readonly isMaintained: boolean
-  /** Not the model's own: a behaviour added it. */
+  /** Added to the model by a behaviour. */
   readonly isAdded: boolean
   readonly isHidden: boolean
-  /** A version that answers show: of a row from before there was one, the first. */
+  /** A version that responses show. A row without a version has the first one. */
   readonly isVersion: boolean
 }
 
@@ -119,7 +119,7 @@ function fieldOf(
   const virtual = isVirtual(attribute)
   const getter = typeof attribute.get === 'function'
   const targets = targetsOf(attribute, options, role, virtual)
-  // A getter's value is what the host's code made it, never a driver's text.
+  // A getter's result comes from host code, so it is not a driver's JSON text.
   const jsonAsText = dialect.jsonAsText && valueType.document === true && !getter && !virtual
   const decode = decoderOf(valueType, { jsonAsText, onHidden: () => onHidden(name, valueType) })
   const { sorted, ...queried } = queriedBy(
@@ -141,11 +141,11 @@ function fieldOf(
     targets,
     ...(deprecated === null ? {} : { deprecated }),
     ...queried,
-    // A record without a key could not be reached, whatever its column takes.
+    // A key is never null, even if its column is nullable: nobody could address the record.
     rules: rulesOf(role.isKey ? { ...attribute, primaryKey: true } : attribute, valueType, options.rules ?? {}),
     decode: decodeAs(role, { model, name, valueType, decode }),
   }
-  // A schema of the host's stands in for the rules.
+  // A schema of the host replaces the rules.
   if (options.schema === undefined && isWritten(targets)) assertMeetable(`${model}.${name}`, described)
   const itemType = dialect.hasArrays && !virtual && !getter ? valueType.arrays?.[0]?.item : undefined
   if (itemType !== undefined) return derivable({ ...described, item: columnItemOf(described, itemType) })
@@ -158,7 +158,7 @@ function fieldOf(
   return derivable({ ...typed, members: own, ...(item === null ? {} : { item }) })
 }
 
-/** The value type of an attribute's column in this dialect, with its items for a column of arrays. */
+/** The value type of an attribute's column in this dialect; for an array column with the type of its items. */
 function columnTypeOf(
   attribute: ModelAttributeColumnOptions,
   decimal: FieldOptions['decimal'],
@@ -170,7 +170,10 @@ function columnTypeOf(
   return Object.freeze({ ...type, arrays: [{ path: [], item: dialect.column(item), takesNull: true }] })
 }
 
-/** Filter operators of a field, and whether requests may filter and sort by it. `sorted` is for the members of a JSON field. */
+/**
+ * The filter operators of a field, and whether requests may filter and sort by it. `sorted` applies to the members of a
+ * JSON field.
+ */
 function queriedBy(
   options: FieldOptions,
   { isKey }: Role,
@@ -179,7 +182,8 @@ function queriedBy(
 ): Pick<Field, 'operators' | 'filterable' | 'sortable'> & { readonly sorted: boolean } {
   const isQueried = targets.has('query')
   const sorted = options.sortable ?? (isQueried || (isKey && targets.has('response')))
-  // A type without operators is refused by its operator, which says more than an unknown field would.
+  // A field whose type has no operators stays filterable, because the error about the operator is more helpful than an
+  // unknown field.
   return { operators, filterable: options.filterable ?? isQueried, sortable: operators.size > 0 && sorted, sorted }
 }
 
@@ -193,7 +197,10 @@ function isWritten(targets: ReadonlySet<Target>): boolean {
 
 type Decoded = Pick<Field, 'name' | 'valueType' | 'decode'> & { readonly model: string }
 
-/** Versions that are null are the first. Keys beyond 2^53 of an INTEGER are reported once, since documents say integer and answers have text. */
+/**
+ * A null version becomes the first. An INTEGER key beyond 2^53 is reported once, because documents declare a number and
+ * responses have text.
+ */
 function decodeAs({ isVersion, isKey }: Role, { model, name, valueType, decode }: Decoded): Field['decode'] {
   if (isVersion) return (raw) => decode(raw ?? FIRST_VERSION)
   if (!isKey || valueType.type !== 'integer') return decode
@@ -223,18 +230,18 @@ function targetsOf(
 ): ReadonlySet<Target> {
   const targets = new Set<Target>(only === undefined ? ALL : listOf(only))
   const excluded = exclude === true ? ALL : listOf(exclude ?? [])
-  // The items of a list are the response without more fields, never with.
+  // List items can only omit fields of the response, not add any.
   const without = excluded.includes('response') ? [...excluded, 'list' as const] : excluded
   for (const target of [...without, ...impossible(attribute, role, virtual)]) targets.delete(target)
-  // Nobody filters by what no answer shows.
+  // A field that no response shows is not filterable.
   if (!targets.has('response') && !targets.has('list')) targets.delete('query')
-  // A key that nobody chose says nothing: it is a field to filter by only where an option opens it.
+  // A generated key is filterable only by option.
   const isChosen = attribute.autoIncrement !== true && attribute.defaultValue === undefined
   if (role.isKey && !isChosen) targets.delete('query')
   return targets
 }
 
-/** The targets that an attribute cannot have, whatever the options say. */
+/** The targets that an attribute cannot have, regardless of the options. */
 function impossible(attribute: ModelAttributeColumnOptions, role: Role, virtual: boolean): readonly Target[] {
   const hasAssigned = role.isIdentity && !role.isForeignPart && attribute.defaultValue !== undefined
   const isAssigned = attribute.autoIncrement === true || hasAssigned
@@ -243,8 +250,8 @@ function impossible(attribute: ModelAttributeColumnOptions, role: Role, virtual:
   if (role.isAdded) return ALL
   const reads = role.isHidden ? READ : []
   if (!virtual) return [...writes, ...reads]
-  // Without a setter a virtual value goes nowhere but to the host's own hooks and validators; without a getter it
-  // has nothing to show.
+  // Without a setter a virtual value only reaches the host's hooks and validators. Without a getter it has no value to
+  // show.
   const hasGetter = typeof attribute.get === 'function'
   const hasSetter = typeof attribute.set === 'function'
   return [
@@ -260,14 +267,14 @@ function listOf(targets: Target | readonly Target[]): readonly Target[] {
   return typeof targets === 'string' ? [targets] : targets
 }
 
-/** The fields that have a name on the wire: one that is excluded from everything leaves its own to another one. */
+/** The fields with a JSON name. A field excluded from every shape frees its name. */
 export function namedOf(fields: readonly Field[]): readonly Field[] {
   return fields.filter(
     ({ targets, isKey, filterable, sortable }) => targets.size > 0 || isKey || filterable || sortable,
   )
 }
 
-/** Fields whose names no filter, sort and selection can have are told of, once. */
+/** Warns once of fields whose names cannot be written in filters, sorts and selections. */
 export function warnOfNames(model: string, fields: readonly Field[]): void {
   const names = fields.filter((field) => field.filterable || field.sortable).map(({ json }) => json)
   for (const name of names.filter((each) => !NAME.test(each))) {
@@ -279,7 +286,7 @@ export function warnOfNames(model: string, fields: readonly Field[]): void {
   }
 }
 
-/** Names are looked up in any case, so two that differ in nothing else would hide each other. */
+/** Names are case-insensitive, so two that differ only in case would hide each other. */
 function assertDistinct(
   model: ModelStatic<Model>,
   fields: readonly Field[],

@@ -6,9 +6,9 @@ import { unknownName } from '../config/suggest.js'
 import { optionFor } from './relationOptions.js'
 
 /**
- * Pass: what `flatten` names is a to-one association or a JSON attribute.
+ * Pass: `flatten` names to-one associations and JSON attributes.
  *
- * @throws CrudConfigError for what does not exist or cannot be flattened
+ * @throws CrudConfigError for unknown names, and for associations and attributes that cannot be flattened
  */
 export function checkFlatten(
   model: ModelStatic<Model>,

@@ -2,7 +2,7 @@ import type { ValueType } from '../../types/field.js'
 import { NO_REQUEST } from '../common/noRequest.js'
 import { type OnError, report } from '../common/report.js'
 
-/** Reports a stored value that answers show as null, once for each attribute. The value itself is in no log. */
+/** Reports a stored value that responses show as null, once per attribute. The value itself is not logged. */
 export function hiddenTold(model: string, onError: OnError): (name: string, valueType: ValueType) => void {
   const told = new Set<string>()
   return (name, { type }) => {

@@ -12,33 +12,36 @@ import { type Naming, namingBehind } from './naming.js'
 import { optionFor } from './relationOptions.js'
 import { type TypedAttribute, valueTypeOf } from './valueType.js'
 
-/** What the paths of an option are checked against. */
+/** The resource that the paths of an option start from. */
 export interface Described {
   readonly model: ModelStatic<Model>
   readonly options: CrudOptions
   readonly fields: readonly Field[]
   readonly naming: Naming
-  /** The relations of the resource, which know the resources behind them when these have mounted. */
+  /** The relations of the resource. Their targets' resources are known once they are mounted. */
   readonly relations: () => ReadonlyMap<string, Relation>
 }
 
-/** What a path of an option may lead to. */
+/** The requirements on the field at the end of an option's path. */
 export interface Wanted {
-  /** Names the model and the option in messages. */
+  /** The model and the option, for messages. */
   readonly where: string
-  /** What is said of the field at its end: "the sortable field". */
+  /** The description of the field in messages: "the sortable field". */
   readonly what: string
-  /** Whether it may be a field of the resource itself, or an attribute of a type behind relations. */
+  /**
+   * Whether the path may end at this field of the resource, or (`behind`) at an attribute of this type of a related
+   * model.
+   */
   readonly own: (field: Field) => boolean
   readonly behind: (type: Field['valueType']['type']) => boolean
 }
 
 /**
- * A path that the host has written in an option, over to-one relations to a field, in the names of the model or of the API. What
- * a resource over a relation's target hides is no matter of mounting: routers mount in any order. Neither are its names: the path has
- * those that the resource has for each request.
+ * Resolves a path of an option, over to-one relations to a field, in the names of the model or of the API. Routers
+ * mount in any order. So fields hidden by the target's resource are allowed, and API names are looked up for each
+ * request.
  *
- * @throws CrudConfigError for names and associations that do not exist, for relations that no such path crosses, and for too many
+ * @throws CrudConfigError for unknown names and associations, relations that such a path cannot use, and too long paths
  */
 export function hostPathOf(described: Described, written: Path, wanted: Wanted): Path {
   const { where } = wanted
@@ -67,7 +70,7 @@ export function hostPathOf(described: Described, written: Path, wanted: Wanted):
   return lateNames(described, written, [...crossed, fieldAt(described, target, crossed, segments, wanted)])
 }
 
-/** An attribute or an association, and the names that it has in paths. The first is the one of messages. */
+/** An attribute or an association with its names in paths. Messages use the first name. */
 interface Named {
   readonly name: string
   readonly spellings: readonly string[]
@@ -98,7 +101,7 @@ function fieldAt(
   return find(candidates, last, { code: 'UNKNOWN_ATTRIBUTE', what: `${where} ${what}` })
 }
 
-/** The fields at some depth of a path that it may end with. */
+/** The fields that a path of this length may end with. */
 function candidatesOf(
   described: Described,
   target: ModelStatic<Model>,
@@ -109,7 +112,7 @@ function candidatesOf(
   return namesAt(described, target, depth).filter(({ name }) => names.includes(name))
 }
 
-/** All fields of the resource itself, or all attributes of a model behind relations. */
+/** All fields of the resource, or all attributes of a related model. */
 function namesAt({ fields, options }: Described, target: ModelStatic<Model>, depth: number): readonly Named[] {
   if (depth === 0) return fields.map(({ name, json }) => ({ name, spellings: [json] }))
   const { field } = namingBehind(target, options)
@@ -134,7 +137,7 @@ function associationsOf({ model, naming, options }: Described, target: ModelStat
   })
 }
 
-/** The path with the names that fields and relations have in the API, found anew when something has mounted. */
+/** The path with API names, which are resolved again after each mount. */
 function lateNames({ fields, relations }: Described, { offset }: Path, path: readonly Named[]): Path {
   const last = path.at(-1)
   const crossed = path.slice(0, -1)
@@ -159,7 +162,7 @@ function lateNames({ fields, relations }: Described, { offset }: Path, path: rea
   })
 }
 
-/** Why a path cannot cross the collection at that place of it. */
+/** The error for a path over a collection. */
 function manyIn(segments: readonly string[], index: number): string {
   const [next, ...further] = segments.slice(index + 1)
   const isCount = next?.toLowerCase() === 'count' && further.length === 0
@@ -177,7 +180,7 @@ function assertDepth(options: CrudOptions, where: string, segments: readonly str
   )
 }
 
-/** The attributes with a column of a type that fits. */
+/** The attributes with a column of a suitable type. */
 function attributesOf(model: ModelStatic<Model>, fits: Wanted['behind']): readonly string[] {
   return Object.entries(model.getAttributes())
     .filter(([, { type }]) => (type as { key?: string }).key !== 'VIRTUAL')
@@ -185,14 +188,14 @@ function attributesOf(model: ModelStatic<Model>, fits: Wanted['behind']): readon
     .map(([name]) => name)
 }
 
-/** The names that the option `relations` leaves open behind an association. */
+/** The names behind an association that the option `relations` opens. */
 function openTo(all: readonly Named[], { relations }: CrudOptions, association: string): readonly Named[] {
   const option = optionFor(relations, association)
   const fields = typeof option === 'object' ? option.fields : undefined
   return fields === undefined ? all : all.filter(({ name }) => fields.includes(name))
 }
 
-/** In any case by a name in the API, or by the name in the model. */
+/** API names are compared case-insensitively, model names exactly. */
 function isNamed({ name, spellings }: Named, segment: string): boolean {
   return spellings.some((each) => each.toLowerCase() === segment.toLowerCase()) || name === segment
 }

@@ -8,7 +8,7 @@ import { mountedOverVariants, perGeneration } from './mounted.js'
 import type { Naming } from './naming.js'
 import { relationOf } from './relations.js'
 
-/** The resource whose host writes conditions. */
+/** The resource whose options contain conditions. */
 interface Source {
   readonly model: ModelStatic<Model>
   readonly fields: readonly Field[]
@@ -17,8 +17,8 @@ interface Source {
 }
 
 /**
- * All attributes and associations of a resource for conditions of its host, whatever the options close to callers. Their names are
- * those of the model, and here those of the API as well. Behind associations the names are those of the models alone.
+ * All attributes and associations of a resource for conditions of its host, whatever clients may see. The resource
+ * itself has the model's names and the API's names. Related models have their own names only.
  */
 export function hostedBy({ model, fields, naming, dialect }: Source): () => Reach {
   return perGeneration(() => {
@@ -39,7 +39,7 @@ function fieldCalled(fields: readonly Field[], hosted: Reach['fields'], name: st
   return called.flatMap((field) => hosted.get(field.name) ?? [])
 }
 
-/** Values by their exact names, and by other names in any case. */
+/** Values by their exact names, and by alternative names in any case. */
 class ExactFirst<T> extends Map<string, T> {
   readonly #others: (name: string) => readonly T[]
 
@@ -48,7 +48,7 @@ class ExactFirst<T> extends Map<string, T> {
     this.#others = others
   }
 
-  /** @throws TypeError for a name that two of them have */
+  /** @throws TypeError for an ambiguous name */
   override get(name: string): T | undefined {
     const exact = super.get(name)
     const all = new Set([...(exact === undefined ? [] : [exact]), ...this.#others(name.toLowerCase())])
@@ -75,12 +75,12 @@ function fieldsBehind(model: ModelStatic<Model>, dialect: Resource['dialect']): 
   return fields.map(hosted)
 }
 
-/** A field as the host names it, whoever may filter by it. */
+/** A field by its attribute name. It is always filterable, unless it is virtual. */
 function hosted(field: Field): Field {
   return Object.freeze({ ...field, json: field.name, filterable: !field.virtual })
 }
 
-/** @throws TypeError for a model whose default scope hides records by more than a condition */
+/** @throws TypeError for a model whose default scope has more than a condition */
 function reachOf(model: ModelStatic<Model>, fields: readonly Field[], dialect: Resource['dialect']): Reach {
   const keys = fields.filter(({ name }) => model.primaryKeyAttributes.includes(name))
   const presence = keys[0] ?? fields.find(({ virtual }) => !virtual)
@@ -100,14 +100,15 @@ function reachOf(model: ModelStatic<Model>, fields: readonly Field[], dialect: R
     isExact: true,
     fields: new Map(fields.map((field) => [field.name, field])),
     relations: new Map(relations),
-    // Nobody of them is asked for consent; what all of their callers never see is absent from conditions too.
+    // Policies are not evaluated here. Records hidden from all callers, such as deleted ones, are hidden from
+    // conditions too.
     resources: mountedOverVariants(model),
     presence,
     order: keys.length === 0 ? [presence] : keys,
   })
 }
 
-/** Members of a default scope that statements can write, or that hide no record. */
+/** Members of a default scope that statements can reproduce, or that hide no record. */
 const SIMPLE: ReadonlySet<string> = new Set(['where', 'attributes', 'order'])
 
 function assertSimple(model: ModelStatic<Model>): void {

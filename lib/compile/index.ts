@@ -45,26 +45,26 @@ import { textBoundsOf } from './textBounds.js'
 import { loadRules, validatorOf } from './validators.js'
 import { wholeOf } from './whole.js'
 
-/** The keys that cursors hold by themselves. */
+/** The types of keys that cursor tokens support. */
 const KEYSET_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'string'])
-/** Of keys of several parts, days among them. */
+/** The types of the parts of composite keys that cursor tokens support. */
 const PART_TYPES: ReadonlySet<string> = new Set([...KEYSET_TYPES, 'date'])
 
-/** What a mount knows beside the model and its options: the rows that there are. */
+/** Facts about the table that a mount needs besides the model and its options. */
 export interface Tables {
   readonly operations: OperationTable
   readonly behaviours: readonly BehaviourDefinition[]
   readonly dialects: DialectTable
 }
 
-/** What compiles a resource: what the host called, and what of the options means nothing there. */
+/** The function that the host called (`crudRouter` or another one), and the options that it does not support. */
 export interface Entry {
   readonly name: string
-  /** By option, why it cannot be honoured. */
+  /** Reasons why options are not supported, by option. */
   readonly unfit: { readonly [option in keyof CrudOptions]?: string }
-  /** Why no route can stand below a record's own; where there can, nothing. */
+  /** The reason why there are no routes below a record; null or absent if there are. */
   readonly routeless?: string | null
-  /** True where the host turns records into JSON by itself. */
+  /** True if the host itself converts rows to JSON. */
   readonly givesRows?: true
   readonly tables?: Tables
 }
@@ -74,10 +74,10 @@ const ROUTER: Entry = { name: 'crudRouter', unfit: {} }
 export const TABLES: Tables = Object.freeze({ operations: OPERATIONS, behaviours: BEHAVIOURS, dialects: DIALECTS })
 
 /**
- * Compiles a model and its options into the frozen resource that requests read. The passes tell of everything that is
- * wrong at once, and change nothing: what changes the model or takes a namespace comes behind them.
+ * Compiles a model and its options into the frozen resource that requests read. The passes report all errors together
+ * and change nothing. Changes of the model and new namespaces come after all passes.
  *
- * @throws CrudConfigError for everything that is wrong, here and not on the first request
+ * @throws CrudConfigError with all errors, at mount instead of on the first request
  */
 export function compile<M extends Model>(
   model: ModelStatic<M>,
@@ -86,13 +86,13 @@ export function compile<M extends Model>(
 ): Resource {
   const { dialects } = entry.tables ?? TABLES
   assertModel(model, dialects)
-  // The arguments of hooks differ by model; compiling looks at no hook's types.
+  // The arguments of hooks differ by model. The passes do not depend on them.
   const checked = passed(model, options as object as CrudOptions, entry)
   const { given, fields, prepared, attributes } = checked
   warnOfNames(model.name, fields)
   if (!entry.givesRows) warnOfSensitive(model.name, fields, given)
   const parts = partsOf(checked)
-  // Last, when nothing of the options can be wrong any more but what Socket.IO makes of them.
+  // Last, because a namespace cannot be closed again. Only Socket.IO can still fail.
   const hubs = prepared.flatMap(({ open }) => open?.() ?? [])
   const takeBack = addAttributes(model, attributes)
   parts.keptIn?.()
@@ -102,7 +102,7 @@ export function compile<M extends Model>(
   return resource
 }
 
-/** A model and its options, behind the passes that everything of them is right. */
+/** A model and its options after all passes. */
 type Checked = ReturnType<typeof passed>
 
 function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
@@ -160,7 +160,7 @@ function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
   }
 }
 
-/** Pass: no option is there that means nothing to what the host called. */
+/** Pass: every option is supported by the function that the host called. */
 function checkFit(model: string, given: CrudOptions, { name, unfit }: Entry, problems: ConfigProblems): void {
   for (const [option, why] of Object.entries(unfit)) {
     if (!Object.hasOwn(given, option)) continue
@@ -168,7 +168,7 @@ function checkFit(model: string, given: CrudOptions, { name, unfit }: Entry, pro
   }
 }
 
-/** Passes: what a record is. Its fields and keys are undefined where they cannot be told. */
+/** Passes: the fields and keys of records; undefined if they have errors. */
 function describedBy(
   model: ModelStatic<Model>,
   given: CrudOptions,
@@ -196,7 +196,7 @@ function describedBy(
 
 type Described = ReturnType<typeof describedBy>
 
-/** Passes: what lists ask of records; undefined where it cannot be told. */
+/** Passes: the settings of lists; undefined if they have errors. */
 function queriedBy({ fields, dialect, ...known }: Described, problems: ConfigProblems) {
   const { model, options } = known
   const query = problems.attempt(() => querySettingsOf(model.name, options))
@@ -273,7 +273,7 @@ function partsOf(checked: Checked): Omit<Resource, 'hub'> {
   }
 }
 
-/** The names of parameters that are no fields. */
+/** The names of query parameters that are not fields. */
 function reservedBy(operations: ReadonlySet<OperationName>, isSearched: boolean): ReadonlySet<string> {
   return new Set([
     ...RESERVED,
@@ -284,7 +284,7 @@ function reservedBy(operations: ReadonlySet<OperationName>, isSearched: boolean)
   ])
 }
 
-/** @throws CrudConfigError where hooks and policies would not find the transaction of their request */
+/** @throws CrudConfigError if hooks and policies could not find the transaction of their request */
 function assertContext(model: ModelStatic<Model>, { transaction }: CrudOptions): void {
   if (transaction === undefined || usesContext(sequelizeOf(model))) return
   throw new CrudConfigError(
@@ -295,16 +295,18 @@ function assertContext(model: ModelStatic<Model>, { transaction }: CrudOptions):
 
 const added = new WeakMap<Resource, () => void>()
 
-/** Leaves the model as it was before the resource was compiled, for a mount that fails behind that. */
+/** Undoes the changes of the model, for a mount that fails later. */
 export function takeBack(resource: Resource): void {
   added.get(resource)?.()
 }
 
-/** The most characters of a key: text columns without a length take long ones, and their tokens must come back. */
+/**
+ * The longest key in characters. Text columns without a length have long keys, and their tokens must be accepted again.
+ */
 function keyLengthOf(keys: readonly Field[]): number {
   const lengths = keys.map(({ valueType }) => valueType.maxLength ?? (valueType.type === 'string' ? 2048 : 0))
   const [only = 0] = lengths
-  // Of several, each byte of a part may take three characters.
+  // In a composite key each byte of a part may take three characters (percent-encoding).
   return keys.length === 1 ? only : lengths.reduce((sum, length) => sum + length * 3 + 25, 0)
 }
 
@@ -348,7 +350,7 @@ function assertModel(model: unknown, dialects: DialectTable): asserts model is M
     )
   }
   if (!isSameSequelize(sequelize)) {
-    // Conditions made by one copy are text without a meaning to the other, and its errors are unknown.
+    // Conditions of another copy of sequelize would be treated as text, and its errors would not be recognized.
     const message = `${name} belongs to another copy of sequelize than the one that this package loads (npm ls sequelize).`
     throw new CrudConfigError('NOT_A_MODEL', message)
   }
@@ -367,7 +369,7 @@ function routeOf(model: ModelStatic<Model>, { route, routePrefix }: CrudOptions)
     .join('/')}`
 }
 
-/** The query parameters that stand for fields. Names of the service's own parameters are taken. */
+/** The query parameters that filter by a field. Names of the package's own parameters are reserved. */
 function parametersOf(fields: readonly Field[], reserved: ReadonlySet<string>): ReadonlyMap<string, Field> {
   const open = fields.filter(
     ({ filterable, operators, json }) => filterable && operators.has('eq') && !reserved.has(json),
@@ -387,8 +389,8 @@ function namesOf({ name }: ModelStatic<Model>, { names }: CrudOptions): Resource
 }
 
 /**
- * Pass: what a model's own `toJSON` hides, passwords mostly, is hidden by the options instead: replies are made of the
- * database's rows.
+ * Pass: a `toJSON` of the model is reported, because replies are made from rows. It usually hides fields such as
+ * passwords, so options must hide them.
  */
 function assertNoToJson(model: ModelStatic<Model>, { toJSON }: CrudOptions): void {
   if (toJSON === 'ignore' || !hasOwnToJson(model)) return
@@ -413,7 +415,7 @@ function assertGuarded(model: string, operations: ReadonlySet<OperationName>, pr
   )
 }
 
-/** Pass: what the options ask for together makes sense. */
+/** Pass: the options do not contradict each other. */
 function assertCoherent(
   model: string,
   {
@@ -433,14 +435,20 @@ function assertCoherent(
   }
 }
 
-/** What the model itself says of a null, by a message of its own, it goes on saying. */
+/**
+ * The NOT NULL attributes that bodies may omit, except those with a `notNull` validator: the model's message for null
+ * stays in use.
+ */
 function filledOf(model: ModelStatic<Model>, fields: readonly Field[]): readonly string[] {
   const attributes = model.getAttributes()
   const isSaid = (name: string): boolean => Object.hasOwn(attributes[name]?.validate ?? {}, 'notNull')
   return fields.filter(({ name, rules }) => rules.filled === true && !isSaid(name)).map(({ name }) => name)
 }
 
-/** Pass: the attributes whose validators are rules of bodies. A setter changes values, and a schema of the host's has rules of its own. */
+/**
+ * Pass: the attributes whose validators are all rules for bodies. Attributes with a setter, or with a schema of the
+ * host, are not among them.
+ */
 function ruledOf(
   model: ModelStatic<Model>,
   fields: readonly Field[],
@@ -456,7 +464,7 @@ function ruledOf(
   return fields.filter(isRuled).map(({ name }) => name)
 }
 
-/** Pass: how much of Sequelize's own validation and value handling writes must go through. */
+/** Pass: the part of Sequelize's validation and conversion that writes need. */
 function validationOf(model: ModelStatic<Model>, fields: readonly Field[]): ModelValidation {
   const attributes = model.getAttributes()
   const isOpaque = ({ name, valueType, virtual }: Field): boolean => {

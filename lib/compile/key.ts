@@ -5,7 +5,7 @@ import { CrudConfigError } from '../common/errors.js'
 import { didYouMean, valid } from '../config/suggest.js'
 import { uniquesOf } from '../sequelize/model.js'
 
-/** Pass: the fields of the key. @throws CrudConfigError SDTO011 when one key could be that of several records */
+/** Pass: the fields of the key. @throws CrudConfigError SDTO011 if several records could have the same key */
 export function keysOf(
   model: ModelStatic<Model>,
   names: readonly string[],
@@ -36,14 +36,14 @@ export function keysOf(
   )
 }
 
-/** Indexes name columns; an attribute's own name counts as well, unless it is the column of another one. */
+/** Indexes name columns. An attribute's name counts too, unless it is the column of another attribute. */
 function isUnique(model: ModelStatic<Model>, keys: readonly Field[], fields: readonly Field[]): boolean {
   const isNamed = (index: readonly string[], { name, column }: Field): boolean =>
     index.includes(column) || (index.includes(name) && !fields.some((field) => field.column === name))
   return uniquesOf(model).some((index) => index.length === keys.length && keys.every((key) => isNamed(index, key)))
 }
 
-/** Pass: the names of the attributes that are the key. @throws CrudConfigError SDTO011 when there are none */
+/** Pass: the names of the key's attributes. @throws CrudConfigError SDTO011 if there are none */
 export function keyNamesOf(model: ModelStatic<Model>, { keyProperty }: CrudOptions): readonly string[] {
   const attributes = model.getAttributes()
   if (keyProperty !== undefined) {
@@ -62,7 +62,7 @@ export function keyNamesOf(model: ModelStatic<Model>, { keyProperty }: CrudOptio
   )
 }
 
-/** What records can be told apart by, as far as bodies can say it of new ones and the database can be asked for it. */
+/** The sets of fields that identify records, if bodies can set them and the database can compare them. */
 export function uniqueFieldsOf(
   model: ModelStatic<Model>,
   keys: readonly Field[],

@@ -5,7 +5,7 @@ import type { Limits } from '../../types/settings.js'
 import { count, isCount, option, rows } from '../config/checks.js'
 import { QUERY_LIMITS } from '../language/limits.js'
 
-/** Every limit with what holds where the host sets none. Statements of SQLite have no limit then. */
+/** The default of every limit. On SQLite `statementTime` has no limit. */
 export const DEFAULT_LIMITS: Limits = Object.freeze({
   filterLength: 4096,
   queryLength: 16_384,
@@ -33,7 +33,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   pushRooms: 1000,
 })
 
-/** The longest time of a timer. Beyond it Node takes one millisecond. */
+/** The longest delay of a timer in milliseconds. Node treats longer ones as 1. */
 const LONGEST = 2 ** 31 - 1
 
 const isTime: Check = (value) => isCount(value) && Number(value) <= LONGEST
@@ -49,16 +49,16 @@ export const LIMITS: OptionShape = {
   ),
 }
 
-/** The limits with the host's own on top. */
+/** The host's limits merged over the defaults. */
 export function limitsOf({ limits = {} }: CrudOptions, { interrupt }: Pick<Dialect, 'interrupt'>): Limits {
   const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
   const { filterLength = DEFAULT_LIMITS.filterLength } = limits
-  // Room for a filter as long as the host allows, and for the parameters beside it.
+  // The query string has room for the longest filter and other parameters.
   const queryLength = Math.max(DEFAULT_LIMITS.queryLength, FILTERS * filterLength)
-  // SQLite has no connection that falls silent, and limited statements would leave its one prepared handle.
+  // SQLite has no server that could stop responding. A limit would also prevent the use of prepared statements there.
   const statementTime = interrupt === null ? false : DEFAULT_LIMITS.statementTime
   return Object.freeze({ ...DEFAULT_LIMITS, queryLength, statementTime, ...given })
 }
 
-/** How many of the longest filters one query has room for, where nobody says otherwise. */
+/** The default query length in multiples of the longest filter. */
 const FILTERS = 4

@@ -6,14 +6,14 @@ import { unknownName } from '../config/suggest.js'
 import { type OperatorName, operatorsOf } from '../language/operators.js'
 import { NAME } from './names.js'
 
-/** What a type of members is to clients, and as what its values are compared where that is something else. */
+/** A member type as clients see it, and as statements compare it if that differs. */
 interface MemberRow {
   readonly type: ValueType
   readonly stored?: ValueType
 }
 
 const TEXT: ValueType = Object.freeze({ type: 'string' })
-/** The whole numbers that every reader of JSON reads as they are. */
+/** The integers that every JSON reader keeps exact. */
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
 const TYPES: Readonly<Record<MemberType, MemberRow>> = {
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<MemberType, MemberRow>> = {
   integer: { type: Object.freeze({ type: 'integer', min: -SAFE, max: SAFE }) },
   number: { type: Object.freeze({ type: 'float' }) },
   boolean: { type: Object.freeze({ type: 'boolean' }) },
-  // Their texts have one form, in which they are ordered as they are.
+  // Dates are stored as text in a fixed format, whose order as text is the order of time.
   date: { type: Object.freeze({ type: 'date' }), stored: TEXT },
   datetime: { type: Object.freeze({ type: 'datetime' }), stored: TEXT },
   array: { type: Object.freeze({ type: 'json' }), stored: TEXT },
@@ -30,21 +30,21 @@ const TYPES: Readonly<Record<MemberType, MemberRow>> = {
 /** The names of the types. */
 export const MEMBER_TYPES: readonly string[] = Object.keys(TYPES)
 
-/** The type of values that a member of this type has for clients. */
+/** The type of a member's values for clients. */
 export function typeOfMembers(type: MemberType): ValueType {
   return TYPES[type].type
 }
 
 const ITEMS = MEMBER_TYPES.filter((name) => name !== 'array')
-/** The operators of an `array`, which ask whether it has a value. */
+/** The operators of an `array`. They test whether the array contains a value. */
 const LIST: readonly OperatorName[] = ['eq', 'ne', 'in', 'notIn']
 export const MEMBERS = 'an object of types by path'
 
-/** Members and arrays that the options declare within a JSON attribute. */
+/** The members and arrays that the options declare in a JSON attribute. */
 export interface Declared {
-  /** The members as fields, by their paths in lower case. */
+  /** The members as fields, by lower-case path. */
   readonly members: ReadonlyMap<string, Field>
-  /** The items of a document that is an array as a whole. */
+  /** The items of a document that is itself an array. */
   readonly item: Field | null
   /** The arrays whose items are validated in bodies. */
   readonly arrays: readonly ArrayType[]
@@ -57,8 +57,8 @@ interface Openness extends Pick<Field, 'filterable' | 'sortable'> {
 /**
  * The declared members of a JSON attribute, and the items of its arrays.
  *
- * @throws CrudConfigError for paths and types that are none, for two that differ in case alone or lie within one another, and
- * for attributes that are no JSON columns
+ * @throws CrudConfigError for invalid paths and types, paths that differ only in case or contain each other, and
+ * attributes that are not JSON
  */
 export function membersOf(
   where: string,
@@ -99,7 +99,7 @@ function assertPath(where: string, path: string, members: ReadonlyMap<string, Fi
   }
 }
 
-/** An array has the type of its items. An `array` is a list of texts, and is compared as a whole too. */
+/** An array has the type of its items. `array` is an array of texts that can also be compared as a whole. */
 type Type = { readonly isArray: false; readonly type: MemberType } | { readonly isArray: true; readonly item: ItemType }
 
 function typeIn(where: string, declared: unknown): Type {
@@ -157,7 +157,7 @@ function itemOf(of: Field, type: ItemType): Field {
   return stored === undefined ? item : Object.freeze({ ...item, stored: Object.freeze({ ...item, valueType: stored }) })
 }
 
-/** The items of a column of arrays. */
+/** The items of an array column. */
 export function columnItemOf(of: Field, valueType: ValueType): Field {
   return derivedItem({ what: 'item', of, type: null }, valueType)
 }

@@ -7,11 +7,13 @@ import { checkOf } from '../sequelize/builtInValidators.js'
 import { hasPattern, impliedLength } from './patterns.js'
 import { member, type TypedAttribute, valueTypeOf } from './valueType.js'
 
-/** What of an attribute, as `Model.getAttributes()` has it, makes its rules. */
+/** The parts of an attribute in `Model.getAttributes()` that its rules depend on. */
 export type RuledAttribute = TypedAttribute &
   Pick<ModelAttributeColumnOptions, 'allowNull' | 'defaultValue' | 'autoIncrement' | 'primaryKey' | 'validate' | 'set'>
 
-/** A model's validator as a rule of ours; `exact` when whatever meets the rule also meets the validator. */
+/**
+ * A model's validator as a rule of the package; `exact` if every value that meets the rule also passes the validator.
+ */
 interface Derived {
   readonly rules: FieldRules
   readonly exact: boolean
@@ -29,15 +31,15 @@ const RULE_TYPES: readonly (readonly [rule: keyof FieldRules, types: ReadonlySet
   ['max', NUMBERS, 'numbers'],
 ]
 
-// Those of most fields, made once.
+// Shared by most fields.
 const REQUIRED: Rules = Object.freeze({ required: true })
 const FREE: Rules = Object.freeze({ required: false })
 
 /**
- * The rules of a field: those of the model's attribute and those of the options, both in force, the tighter bound of
- * each kind. Bounds that the column's type sets stay in the value type. A text that has a pattern has a bound as well.
+ * The rules of a field: the model's and the options' rules combined, with the tighter bound of each kind. Bounds of the
+ * column's type stay in the value type. A text with a pattern always has a maximum length.
  *
- * @throws CrudConfigError when the options give a rule that the field's type cannot have
+ * @throws CrudConfigError if an option is a rule that the field's type does not support
  */
 export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options: FieldRules = {}): Rules {
   assertTypes(attribute, valueType, options)
@@ -67,7 +69,7 @@ export function rulesOf(attribute: RuledAttribute, valueType: ValueType, options
   })
 }
 
-/** @throws CrudConfigError for a rule that the type cannot have */
+/** @throws CrudConfigError for a rule that the type does not support */
 function assertTypes(attribute: RuledAttribute, { type }: ValueType, options: FieldRules): void {
   for (const [rule, types, noun] of RULE_TYPES) {
     if (options[rule] === undefined || options[rule] === false || types.has(type)) continue
@@ -80,7 +82,7 @@ function assertTypes(attribute: RuledAttribute, { type }: ValueType, options: Fi
 
 type Bounds = Pick<Rules, Bound>
 
-/** The tighter bound of each kind. Texts that `isImplied` have an upper one in any case. */
+/** The tighter bound of each kind. `isImplied` adds a maximum length. */
 function boundsOf(all: readonly FieldRules[], isImplied: boolean): Bounds {
   const minLength = tightest(Math.max, all, 'minLength')
   const maxLength = tightest(Math.min, all, 'maxLength') ?? (isImplied ? impliedLength(minLength) : undefined)
@@ -94,18 +96,18 @@ function boundsOf(all: readonly FieldRules[], isImplied: boolean): Bounds {
   }
 }
 
-/** The types whose values Sequelize's validators see as they are read from bodies. */
+/** The types whose values Sequelize's validators receive as bodies contain them. */
 const CHECKED: ReadonlySet<FieldType> = new Set([
   ...STRINGS,
   ...NUMBERS,
   ...(['enum', 'uuid', 'date', 'datetime'] satisfies FieldType[]),
 ])
 
-/** The validators that values in bodies meet. With a setter, only its result meets them. */
+/** The validators that values in bodies must pass. With a setter only its result is validated. */
 function checksOf(attribute: RuledAttribute, type: FieldType): { readonly checks?: readonly ValueCheck[] } {
   if (attribute.set !== undefined || !CHECKED.has(type)) return {}
   const checks = validators(attribute).flatMap(([name, test]) => {
-    // The rules `min` and `max` of a number have messages of their own for isInt and isFloat.
+    // A number's `min` and `max` have messages of their own, so isInt and isFloat with bounds are rules.
     const isNumber = NUMBERS.has(type) && BOUNDED.has(name)
     if (isNumber && (name === 'isFloat' || INTEGERS.includes(type))) return []
     const check = checkOf(name, isNumber ? true : test)
@@ -122,7 +124,7 @@ interface Said {
 
 type Bound = 'minLength' | 'maxLength' | 'min' | 'max'
 
-/** What validators say by a `msg` of their own, as far as theirs is the rule that counts. */
+/** The `msg` of the model's validators, for those whose rule applies. */
 function saysOf(
   own: readonly (readonly [string, unknown])[],
   derived: readonly Said[],
@@ -145,26 +147,26 @@ function saysOf(
   return Object.keys(says).length === 0 ? {} : { says: Object.freeze(says) }
 }
 
-/** A validator's own message. */
+/** The message of a validator's `msg`. */
 function messageOf(test: unknown): string | undefined {
   const said = typeof test === 'function' ? undefined : member(test, 'msg')
   return typeof said === 'string' && said !== '' ? said : undefined
 }
 
-/** The bounds that the model's own `len` sets, whatever the type. */
+/** The bounds of the model's `len`, for every type. */
 export function lengthsOf(attribute: RuledAttribute): Pick<FieldRules, 'minLength' | 'maxLength'> {
   const len = validators(attribute).find(([name, test]) => name === 'len' && typeof test !== 'function')
   return len === undefined ? {} : lengths(argumentsOf(len[1])).rules
 }
 
 /**
- * True when every validator of the attribute is one that the rules reproduce exactly, so that a value that passed the
- * body's validation need not meet Sequelize's own. When in doubt, false.
+ * True if the rules reproduce every validator of the attribute exactly. Then a validated body need not pass Sequelize's
+ * validators as well. If in doubt, false.
  */
 export function derivesEveryValidator(attribute: RuledAttribute): boolean {
   const own = validators(attribute)
   if (own.length === 0) return true
-  // A setter may turn a valid value into another one.
+  // A setter may turn a valid value into an invalid one.
   if (attribute.set !== undefined) return false
   const { type } = valueTypeOf(attribute)
   return own.every(([name, test]) =>
@@ -176,7 +178,7 @@ function validators(attribute: RuledAttribute): (readonly [string, unknown])[] {
   return Object.entries(attribute.validate ?? {})
 }
 
-/** Without a value of its own the column would have none: not for what the database or Sequelize itself fills in. */
+/** Whether the body must have a value: the column is NOT NULL, and neither the database nor Sequelize fills it. */
 function mustBeGiven(attribute: RuledAttribute): boolean {
   const isFilled = attribute.autoIncrement === true || member(attribute, '_autoGenerated') === true
   const hasDefault = attribute.defaultValue !== undefined && attribute.defaultValue !== null
@@ -186,8 +188,8 @@ function mustBeGiven(attribute: RuledAttribute): boolean {
 const UNKNOWN: Derived = { rules: {}, exact: false }
 
 /**
- * One entry of `validate` as a rule. Only what is the same for every value of the type is derived: e-mail formats are
- * stricter in Sequelize, so those are checked twice, and what is not known here is Sequelize's alone.
+ * One entry of `validate` as a rule. Only checks with the same result are derived. Sequelize's `isEmail` is stricter,
+ * so it runs in addition. Unknown validators are run by Sequelize only.
  */
 function derive(name: string, test: unknown, type: FieldType): Derived {
   const known = typeof test === 'function' ? undefined : DERIVED.get(name)
@@ -195,7 +197,7 @@ function derive(name: string, test: unknown, type: FieldType): Derived {
 }
 
 interface KnownValidator {
-  /** The types of fields that it says something about. */
+  /** The types of fields that the rule applies to. */
   readonly types: ReadonlySet<FieldType>
   readonly derive: (args: readonly unknown[], test: unknown, type: FieldType) => Derived
 }
@@ -226,7 +228,7 @@ const DERIVED: ReadonlyMap<string, KnownValidator> = new Map<string, KnownValida
   ],
 ])
 
-/** Validators of numbers that may have bounds. */
+/** Number validators that accept bounds. */
 const BOUNDED: ReadonlySet<string> = new Set(['isInt', 'isFloat'])
 
 function numberRange(settings: unknown): Derived {
@@ -234,13 +236,13 @@ function numberRange(settings: unknown): Derived {
   return { rules: { ...(isBound(min) ? { min } : {}), ...(isBound(max) ? { max } : {}) }, exact: false }
 }
 
-/** Sequelize's reading of `x`, `[x, y]`, `{ args: x }` and `{ args: [x, y] }`. */
+/** The arguments of a validator as Sequelize reads them: `x`, `[x, y]`, `{ args: x }` or `{ args: [x, y] }`. */
 function argumentsOf(test: unknown): readonly unknown[] {
   const args = member(test, 'args') || test
   return Array.isArray(args) ? args : [args]
 }
 
-/** True for `true` and `{ msg }`: the validator with its own settings. */
+/** True for `true` and `{ msg }`: the validator's default settings. */
 function isBare(test: unknown): boolean {
   const args = member(test, 'args')
   return test === true || (member(test, 'msg') !== undefined && (args === undefined || args === true))
@@ -258,7 +260,7 @@ function lengths(args: readonly unknown[]): Derived {
 }
 
 function pattern(source: unknown, flags: unknown): Derived {
-  // A sticky pattern is tied to where it matched last, which a rule is not.
+  // A sticky pattern depends on its last match. A rule does not.
   if (source instanceof RegExp) return { rules: { match: source }, exact: !source.sticky }
   if (typeof source !== 'string' || (flags !== undefined && typeof flags !== 'string')) return UNKNOWN
   try {
@@ -269,7 +271,7 @@ function pattern(source: unknown, flags: unknown): Derived {
   }
 }
 
-/** A copy without the flags that make a pattern remember its last match. */
+/** A copy without the flags that make a pattern stateful. */
 function stateless(pattern: RegExp): RegExp {
   return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''))
 }

@@ -4,21 +4,21 @@ import { definedModel } from '../sequelize/model.js'
 
 const mounted = new WeakMap<ModelStatic<Model>, Resource[]>()
 
-// By the model as it was defined, for what must ask whoever mounted a variant of it.
+// By the model as defined. Variants (`Model.scope()`) of one model share an entry.
 const mountedOverAny = new WeakMap<ModelStatic<Model>, Resource[]>()
 
 const known = new WeakMap<object, Resource>()
 
-/** What was mounted once, among anything; null for anything else. */
+/** The resource of a mounted value; null for any other value. */
 export function resourceOf(given: unknown): Resource | null {
   const isObject = (typeof given === 'object' || typeof given === 'function') && given !== null
   return isObject ? (known.get(given) ?? null) : null
 }
 
-// Rises with every resource that mounts, so that what was resolved before is resolved again.
+// Increases with every mount, so that cached results are computed again.
 let generation = 0
 
-/** Makes a resource one that relation paths ask for its consent. */
+/** Registers a resource, so that relation paths to its model evaluate its policies. */
 export function mount(resource: Resource): void {
   const { model } = resource
   known.set(resource, resource)
@@ -28,7 +28,7 @@ export function mount(resource: Resource): void {
   generation += 1
 }
 
-/** Takes that back: paths ask it no more, and those that it alone opened are closed. */
+/** Unregisters a resource. Paths that only this resource opened are closed. */
 export function unmount(resource: Resource): void {
   for (const [over, model] of [
     [mounted, resource.model],
@@ -42,17 +42,17 @@ export function unmount(resource: Resource): void {
   generation += 1
 }
 
-/** The resources that are mounted over this very model. */
+/** The resources over exactly this model. */
 export function mountedOver(model: ModelStatic<Model>): readonly Resource[] {
   return mounted.get(model) ?? []
 }
 
-/** Those over the model that it is a variant of, and over others of its variants. */
+/** The resources over the model, or over any variant of the same model. */
 export function mountedOverVariants(model: ModelStatic<Model>): readonly Resource[] {
   return mountedOverAny.get(definedModel(model)) ?? []
 }
 
-/** A function that is computed again only after something has mounted. */
+/** Caches a function's result until the next mount. */
 export function perGeneration<T>(compute: () => T): () => T {
   let known: { readonly at: number; readonly value: T } | null = null
   return () => {

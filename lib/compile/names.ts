@@ -1,16 +1,17 @@
 import type { Check } from '../../types/check.js'
 
-/** An attribute's name as JSON has it: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` are all `firstName`. */
+/** The JSON name of an attribute: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` all become `firstName`. */
 export function camelCase(name: string): string {
-  // Most names are spelt so already, and the patterns below are a part of what mounting costs.
+  // Most names are in this form already. The patterns below would slow mounting.
   if (/^[a-z][A-Za-z0-9]*$/.test(name)) return name
   const spelt = name === name.toUpperCase() ? name.toLowerCase() : name
   const joined = spelt.replace(/(?<=[^_\-\s])[_\-\s]+(.)/gu, (_, letter: string) => letter.toUpperCase())
-  // A leading run of capitals is one word, and its last letter begins the next one: URLPath, urlPath.
+  // A leading run of capitals is one word, except for its last letter, which starts the next word: URLPath becomes
+  // urlPath.
   return joined.replace(/^\p{Lu}+(?=$|\p{Lu}\p{Ll}|[^\p{Lu}\p{Ll}])|^\p{Lu}/u, (run) => run.toLowerCase())
 }
 
-/** A name in the words of a path: `publishNow` is `publish-now`. */
+/** A name as a path segment: `publishNow` becomes `publish-now`. */
 export function kebabCase(name: string): string {
   return name
     .replace(/([a-z\d])([A-Z])/g, '$1-$2')
@@ -19,7 +20,7 @@ export function kebabCase(name: string): string {
     .toLowerCase()
 }
 
-/** A model's name as types in documents are spelt: `order_line` and `orderLine` are `OrderLine`. */
+/** A model's name as a type name in documents: `order_line` and `orderLine` become `OrderLine`. */
 export function typeName(name: string): string {
   return name
     .split(/[^\p{L}\p{N}]+/u)
@@ -27,13 +28,13 @@ export function typeName(name: string): string {
     .join('')
 }
 
-/** The words behind collections in paths. */
+/** The words after collections in paths. */
 const WORDS: ReadonlySet<string> = new Set(['any', 'all', 'none', 'count'])
 
-/** A name of the query language. */
+/** A name in the query language. */
 export const NAME: RegExp = /^[\p{L}_][\p{L}\p{N}_]*$/u
 
-/** A name that the host may choose. */
+/** A name that the host may choose for a member. */
 export const isMemberName: Check = (value) =>
   typeof value === 'string' && NAME.test(value) && !WORDS.has(value.toLowerCase()) && value !== '__proto__'
 

@@ -5,13 +5,13 @@ import { CrudConfigError } from '../common/errors.js'
 import { camelCase, isMemberName, MEMBER_NAME } from './names.js'
 import { optionFor } from './relationOptions.js'
 
-/** The names that a resource has for the attributes and associations of its model, in JSON, in parameters and in paths. */
+/** The API names of a model's attributes and associations, in JSON, parameters and paths. */
 export interface Naming {
   readonly field: (attribute: string) => string
   readonly relation: (association: string) => string
 }
 
-/** The names by the options, each made once. @throws CrudConfigError, when it is asked for a name, where `naming` makes none */
+/** Makes each name once, by the options. @throws CrudConfigError on a call if `naming` returns no valid name */
 export function namingOf(
   model: ModelStatic<Model>,
   { naming = 'camel', fields = {}, relations }: Pick<CrudOptions, 'naming' | 'fields' | 'relations'>,
@@ -23,7 +23,7 @@ export function namingOf(
   }
   const relationName = (name: string): string | undefined => {
     const option = optionFor(relations, name)
-    // Wrong options are reported where relations are checked.
+    // Invalid options are reported by the check of relations.
     return typeof option === 'object' && isMemberName(option.name) ? option.name : undefined
   }
   return Object.freeze({
@@ -32,7 +32,7 @@ export function namingOf(
   })
 }
 
-/** The names of a model behind relations that has no resource. */
+/** The names of a related model without a resource. */
 export function namingBehind(model: ModelStatic<Model>, { naming }: CrudOptions): Naming {
   return namingOf(model, naming === undefined ? {} : { naming })
 }

@@ -6,7 +6,7 @@ import { CrudConfigError } from '../common/errors.js'
 import { unknownName, valid } from '../config/suggest.js'
 import { Operations, type OperationTable } from '../operations.js'
 
-/** Pass: the operations that a number or a list of names enables. @throws CrudConfigError for what is neither */
+/** Pass: the enabled operations, from a number or a list of names. @throws CrudConfigError for other values */
 export function operationsOf(
   model: string,
   { operations: given = Operations.All }: CrudOptions,
@@ -41,10 +41,13 @@ export function operationsOf(
   return new Set(possible.filter((name) => named.has(name) || named.has(table[name].with ?? name)))
 }
 
-/** Operations that have no record at the route of a singleton. Those that come with sums are left out without a word. */
+/**
+ * Operations without a route on a singleton. If a combination such as `All` includes them, they are dropped without an
+ * error.
+ */
 const COLLECTIVE: ReadonlySet<OperationName> = new Set(['getList', 'upsert'])
 
-/** Pass: the operations of a singleton are those of one record. @throws CrudConfigError for operations of several */
+/** Pass: a singleton has only operations of one record. @throws CrudConfigError for others */
 export function assertOfOne(model: string, operations: ReadonlySet<OperationName>, table: OperationTable): void {
   const several = [...operations].filter((name) => !COLLECTIVE.has(name) && !isOfOne(name, table))
   if (several.length === 0) return
@@ -52,20 +55,20 @@ export function assertOfOne(model: string, operations: ReadonlySet<OperationName
   throw new CrudConfigError('INVALID_OPTION', message)
 }
 
-/** Whether an operation is of one record. */
+/** Whether an operation concerns one record. */
 export function isOfOne(name: OperationName, table: OperationTable): boolean {
   return name === 'create' || table[name].path.startsWith('/:id')
 }
 
-/** Whether an upsert can find records: by a key that clients choose, or by a unique index over fields that can be filtered. */
+/** Whether upsert can identify records: by a key that clients choose, or by a unique index over filterable fields. */
 export function isUpsertable(uniques: Resource['uniques'], keys: readonly Field[]): boolean {
   return uniques.some((fields) => fields.every((field) => keys.includes(field) || field.filterable))
 }
 
-/** The names of sums, which stand alone: a list has those of operations. */
+/** The names of combinations, which are numbers only. A list has operation names. */
 const SUMS = ['Read', 'Write', 'Bulk', 'All', 'AllWithBulk'] as const satisfies readonly (keyof typeof Operations)[]
 
-/** What other words stand for. */
+/** Operations by alternative words, for hints. */
 const ALIASES: ReadonlyMap<string, readonly OperationName[]> = new Map([
   ['list', ['getList']],
   ['index', ['getList']],

@@ -33,7 +33,7 @@ import { QUERY } from './query.js'
 
 const isHandlers = either(isFunction, (value) => Array.isArray(value) && value.every(isFunction))
 
-/** The options of every resource; those of the optional behaviours stand with them. */
+/** The options of every resource. Options of optional behaviours are declared with the behaviours. */
 const EXPORT: OptionShape = { formulas: option(oneOf('escape', 'keep'), '"escape" or "keep"') }
 
 const OPTIONS: OptionShape = {
@@ -106,14 +106,14 @@ export const FIELD: OptionShape = {
   deprecated: DEPRECATED,
 }
 
-/** The options that resources with these behaviours take. */
+/** The accepted options with these behaviours. */
 export function optionShape(behaviours: readonly BehaviourDefinition[]): OptionShape {
   return Object.assign({}, OPTIONS, ...behaviours.map(({ options }) => options))
 }
 
 /**
- * Pass: every option is one, and is of its kind. What is wrong is told to `problems`; the options without it are given
- * back, for the passes behind this one.
+ * Pass: every option is known and has a valid value. Adds errors to `problems` and returns the valid options for the
+ * next passes.
  */
 export function checkOptions(
   model: string,
@@ -134,7 +134,7 @@ export function checkOptions(
   }
 }
 
-/** The entries of an option by name, with the members that are what the shape says. */
+/** The entries of an option by name, with their valid members. */
 function checkEach(
   option: string,
   given: object,
@@ -150,7 +150,7 @@ function checkEach(
   return Object.fromEntries(sound)
 }
 
-/** The definitions that are complete. */
+/** The complete definitions. */
 function checkComputed(
   option: string,
   given: NonNullable<CrudOptions['computed']>,
@@ -174,7 +174,7 @@ function checkComputed(
   return Object.fromEntries(complete)
 }
 
-/** The actions that have all that they must have. */
+/** The actions with all required members. */
 function checkActions(
   option: string,
   given: NonNullable<CrudOptions['actions']>,
@@ -194,7 +194,7 @@ function checkActions(
   return Object.fromEntries(complete)
 }
 
-/** The members of an options object that are what its shape says. `where` names the model and the option in messages. */
+/** The valid members of an options object. `where` names the model and the option in messages. */
 function checked<T extends object>(where: string, given: T, shape: OptionShape, problems: ConfigProblems): Partial<T> {
   const inherited = inheritedBy(given)
   if (inherited !== null) {
@@ -214,7 +214,7 @@ function checked<T extends object>(where: string, given: T, shape: OptionShape, 
   return Object.fromEntries(sound) as Partial<T>
 }
 
-/** The problems of a member; none for one that is left out, null for one that counts. */
+/** The errors of a member: an empty list to drop it silently, null for a valid one. */
 function wrongIn(
   where: string,
   name: string,
@@ -226,7 +226,7 @@ function wrongIn(
     return [unknownName('UNKNOWN_OPTION', `${where}: the option`, name, Object.keys(shape), meantBy(name, shape))]
   }
   if (value === undefined) {
-    // Mostly the misspelt member of something, and going without would open what it was to close.
+    // The value usually comes from a misspelt name. Ignoring it would open what the option protects.
     const hint = `${where}: the option "${name}" is undefined: leave it out to do without.`
     return row.guards ? [new CrudConfigError('INVALID_OPTION', hint)] : []
   }
@@ -237,7 +237,7 @@ function wrongIn(
   return inherited.length === 0 ? null : inherited
 }
 
-/** Inherited members of an object by name, `fields` or `mask`, and of the objects in it. */
+/** Inherited members of an object by name (`fields`, `mask`), and of its entries. */
 function inheritedIn(where: string, value: unknown): readonly CrudConfigError[] {
   if (!isObject(value)) return []
   const all = [
@@ -254,7 +254,7 @@ function uncalledIn(policies: unknown): string | null {
   return Object.values(Object(policies)).map(uncalled).find(isText) ?? null
 }
 
-/** What other packages call options, by what stands for it here. */
+/** Names of similar options in other packages, by the option here. */
 const ALIASES: ReadonlyMap<string, readonly string[]> = new Map([
   ['path', ['route']],
   ['basepath', ['routePrefix']],
@@ -265,7 +265,7 @@ const ALIASES: ReadonlyMap<string, readonly string[]> = new Map([
   ['writepolicy', ['createPolicy', 'updatePolicy', 'deletePolicy']],
 ])
 
-/** Options whose members are taken for options themselves. */
+/** Options whose members are often written at the top level. */
 const GROUPS = ['query', 'limits', 'export']
 
 function meantBy(name: string, shape: OptionShape): readonly string[] {
@@ -274,7 +274,7 @@ function meantBy(name: string, shape: OptionShape): readonly string[] {
   return GROUPS.filter((group) => Object.hasOwn(shape[group]?.members ?? {}, name)).map((group) => `${group}.${name}`)
 }
 
-/** `Player: query`, and within an option `Player: fields.name.rules`. */
+/** The prefix of a message: `Player: query`, and within an option `Player: fields.name.rules`. */
 function below(where: string, name: string): string {
   return where + (where.includes(': ') ? '.' : ': ') + name
 }

@@ -13,7 +13,7 @@ const isSearch = (value: unknown): boolean => {
   return isNames(fields) && isFlag(fullText) && Object.keys(others).length === 0
 }
 
-/** Names, and prefixes with a `*` at the end. */
+/** A list of names, and of prefixes that end with `*`. */
 const isParameters = (value: unknown): boolean =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && /^[^*]+\*?$/.test(name))
 
@@ -35,7 +35,7 @@ export const QUERY: OptionShape = {
   ),
 }
 
-/** Pass: the query settings with their defaults. @throws CrudConfigError when the page size exceeds its maximum */
+/** Pass: the query settings with their defaults. @throws CrudConfigError if the page size exceeds its maximum */
 export function querySettingsOf(model: string, options: CrudOptions): QuerySettings {
   const { sortable, defaultSort, defaultDirection, unknownFields, unknownParameters, pageSize, maxPageSize, total } =
     options.query ?? {}

@@ -5,20 +5,20 @@ import { sequelizeOf } from '../sequelize/internals.js'
 import { definedModel, keysOf, pointsAt } from '../sequelize/model.js'
 import { mountedOver, perGeneration } from './mounted.js'
 
-/** Where an association says that a foreign key leads. */
+/** The target of a foreign key by one association. */
 interface Lead {
   readonly foreignKey: string
   readonly model: ModelStatic<Model>
-  /** The attribute there whose value it holds. */
+  /** The attribute of the target that the key refers to. */
   readonly key: string
   readonly association: Association
 }
 
 /**
- * The foreign keys whose relation leads to a model with a resource that may have conditions for the records which are
- * pointed at, or to a UUID, of which the table may keep either spelling. Of several relations over one column none tells where
- * it leads; one without a constraint may lead nowhere.
- * Where the model itself says nothing of a column, those tell that have put it there: a table between has no other word.
+ * The foreign keys with a foreign key check. Their target's resource may restrict records, or the key is a UUID, which
+ * may be stored in two spellings. A column with several associations is not checked. Without a constraint only the
+ * spelling is looked up. If the model declares no association over the column, those of other models count, as for join
+ * models.
  */
 export function referencesOf(model: ModelStatic<Model>, fields: readonly Field[]): Resource['references'] {
   return perGeneration(() => {
@@ -39,7 +39,7 @@ function leadOf(association: Association): Lead {
   return { foreignKey, model: association.target, key, association }
 }
 
-/** What the associations of all models say of the foreign keys of one. */
+/** The targets of a model's foreign keys, by the associations of all models. */
 function leadsTo(model: ModelStatic<Model>): readonly Lead[] {
   const defined = definedModel(model)
   const isOurs = (other: ModelStatic<Model>): boolean => definedModel(other) === defined
@@ -53,7 +53,7 @@ function leadsTo(model: ModelStatic<Model>): readonly Lead[] {
   })
 }
 
-/** Of those who say the same one, that has a constraint where any has. */
+/** One of several equal targets, preferably with a constraint. */
 function distinct(leads: readonly Lead[]): readonly Lead[] {
   const sorted = [...leads].sort((one, other) => Number(hasConstraint(other)) - Number(hasConstraint(one)))
   return sorted.filter(
@@ -77,7 +77,7 @@ function hasConstraint({ association }: Lead): boolean {
   return (association as { options?: { constraints?: boolean } }).options?.constraints !== false
 }
 
-/** Whether a resource has conditions that records must meet, whoever asks or not. */
+/** Whether a resource may restrict its records. */
 function minds({ behaviours: { confine, standing } }: Resource): boolean {
   return confine !== null || standing !== null
 }

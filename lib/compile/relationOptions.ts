@@ -11,15 +11,15 @@ import { isMemberName, MEMBER_NAME } from './names.js'
 import type { Naming } from './naming.js'
 import { carried } from './speaker.js'
 
-/** What relations are held against beside their model. */
+/** Facts about the resource that the checks of relations need. */
 interface Surroundings {
   readonly naming: Naming
   readonly operations: OperationTable
-  /** Why there can be no routes below a record's; null where there can. */
+  /** The reason why there are no routes below a record; null if there are. */
   readonly routeless: string | null
 }
 
-/** Pass: associations that the options name must be there. @throws CrudConfigError for those that are not */
+/** Pass: the options name existing associations. @throws CrudConfigError for others */
 export function checkRelations(model: ModelStatic<Model>, options: CrudOptions, surroundings: Surroundings): void {
   for (const [name, option] of Object.entries(typeof options.relations === 'object' ? options.relations : {})) {
     const association = Object.hasOwn(model.associations, name) ? model.associations[name] : undefined
@@ -37,7 +37,7 @@ export function checkRelations(model: ModelStatic<Model>, options: CrudOptions, 
   assertCounts(model, options, surroundings.naming)
 }
 
-/** Names are looked up in any case. */
+/** Names are case-insensitive. */
 function assertDistinct({ name: model, associations }: ModelStatic<Model>, { relation }: Naming): void {
   const seen = new Map<string, string>()
   for (const name of Object.keys(associations)) {
@@ -53,7 +53,7 @@ function assertDistinct({ name: model, associations }: ModelStatic<Model>, { rel
   }
 }
 
-/** The number of a collection's records is a member of a response as well, beside the relations. */
+/** A collection's count is a response member as well, so its name must not be taken. */
 function assertCounts(model: ModelStatic<Model>, { relations }: CrudOptions, { relation }: Naming): void {
   const open = Object.values(model.associations).filter(({ as: name }) => optionFor(relations, name) !== false)
   const named = new Map(open.map(({ as: name }) => [relation(name).toLowerCase(), name]))
@@ -70,7 +70,7 @@ function assertCounts(model: ModelStatic<Model>, { relations }: CrudOptions, { r
 
 type Refuse = (why: string) => CrudConfigError
 
-/** What is neither on, off nor an object that says something must not pass for on. */
+/** An invalid option must not count as `true`. */
 function checkRelation(where: string, association: Association, option: unknown, surroundings: Surroundings): void {
   if (option === undefined || typeof option === 'boolean') return
   const { as: name } = association
@@ -131,7 +131,7 @@ function assertAttributes(where: string, { target }: Association, fields: readon
   if (unknown !== undefined) throw unknownName('UNKNOWN_ATTRIBUTE', `${where}: the attribute`, unknown, attributes)
 }
 
-/** The word of a route must be its own: routes are matched in any case. */
+/** A nested route needs a free path segment. Routes are case-insensitive. */
 function assertFree({ source, as }: Association, { operations, naming }: Surroundings, refuse: Refuse): void {
   const word = naming.relation(as)
   const taken = new Set(Object.values(operations).flatMap(({ path }) => path.toLowerCase().split('/')))
@@ -145,7 +145,7 @@ function assertFree({ source, as }: Association, { operations, naming }: Surroun
   if (other !== undefined) throw refuse(`"routes" is not possible here: "${other}" would have the same route`)
 }
 
-/** The relations that have routes; single records behind them those that a table links. */
+/** The relations with routes. Only many-to-many relations have routes of single records. */
 export function nestedOf(
   { associations }: ModelStatic<Model>,
   { relations }: CrudOptions,
@@ -158,7 +158,7 @@ export function nestedOf(
   })
 }
 
-/** The members of bodies that may hold records of others. */
+/** The body members that may contain related records. */
 export function holdsOf({ relations }: CrudOptions, naming: Naming): Resource['holds'] {
   if (typeof relations !== 'object') return []
   return Object.entries(relations).flatMap(([name, option]) =>
@@ -166,7 +166,7 @@ export function holdsOf({ relations }: CrudOptions, naming: Naming): Resource['h
   )
 }
 
-/** What the options say of an association. */
+/** The option of an association. */
 export function optionFor(relations: CrudOptions['relations'], name: string): RelationOption {
   if (typeof relations !== 'object') return relations ?? true
   return Object.hasOwn(relations, name) ? (relations[name] ?? true) : true

@@ -16,7 +16,7 @@ import { isDoubtful, isLinkedOnce } from './unique.js'
 
 type Lookup = Relation['reach']
 
-/** The resource that relations lead from. */
+/** The resource at the start of the relations. */
 interface Source {
   readonly model: ModelStatic<Model>
   readonly options: CrudOptions
@@ -26,7 +26,7 @@ interface Source {
 }
 
 /**
- * The associations of a model by lower-cased JSON name, found on first use: models associate and routers mount in
+ * The associations of a model by lower-case JSON name. Resolved on first use, because models and routers are set up in
  * any order.
  */
 export function relationsOf(source: Source): () => ReadonlyMap<string, Relation> {
@@ -43,13 +43,13 @@ export function relationsOf(source: Source): () => ReadonlyMap<string, Relation>
   })
 }
 
-/** The associations that the options open by name without saying which fields. */
+/** The associations that the options open without `fields`. */
 function opened({ relations }: CrudOptions): readonly string[] {
   if (typeof relations !== 'object') return []
   return Object.entries(relations).flatMap(([name, option]) => (option === true ? [name] : []))
 }
 
-/** Clients are told nothing but that the path is unknown; whoever has opened it hears why. */
+/** Clients get an error about an unknown path. The host gets the reason as a warning. */
 function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
   const target = model.associations[name]?.target
   if (target === undefined || mountedOver(target).length > 0) return false
@@ -72,7 +72,7 @@ export function relationOf(name: string, association: Association, source: Sourc
   return Object.freeze({
     name,
     json,
-    // Sequelize leaves it undefined where there is one at the most.
+    // Sequelize leaves it undefined for to-one associations.
     many: Boolean(association.isMultiAssociation),
     count,
     isCountTaken: isTaken(count, fields),
@@ -101,14 +101,16 @@ function endsOf(association: Association): Ends {
   })
 }
 
-/** Whether a record may have nothing behind a to-one relation: only a foreign key that is never null, and not polymorphic, says no. */
+/**
+ * Whether the related record may be missing. It is required only for a NOT NULL foreign key that is not polymorphic.
+ */
 function isOptional(association: Association): boolean {
   const { associationType, source, foreignKey } = association
   if (associationType !== 'BelongsTo' || isPolymorphic(association)) return true
   return source.getAttributes()[foreignKey]?.allowNull !== false
 }
 
-/** Whether the foreign key of a belongsTo leads from some records to another model. */
+/** Whether the foreign key of a belongsTo refers to several models. */
 function isPolymorphic(association: Association): boolean {
   return keysOf(association).sourceScope.length > 0
 }
@@ -132,7 +134,10 @@ function linkOf(association: Association, options: CrudOptions): Link | null {
   })
 }
 
-/** The relation from a record of a many-to-many to the row that links it. Where links of a pair may repeat, there is none. */
+/**
+ * The relation from a record of a many-to-many to its row of the join model; null if a pair may be linked several
+ * times.
+ */
 function rowOf(
   association: Association,
   resources: () => readonly Resource[],
@@ -179,7 +184,7 @@ function rowRelation(
   })
 }
 
-/** The attributes of the rows that link records. Paths go no further from there. */
+/** The attributes of a join model's rows. Paths end there. */
 function rowReach(model: ModelStatic<Model>, resources: readonly Resource[]): Reach | null {
   if (resources.length === 0 || !resources.every(isRead)) return null
   const shared = sharedFields(resources).filter(({ virtual, getter }) => !virtual && !getter)
@@ -197,7 +202,7 @@ function rowReach(model: ModelStatic<Model>, resources: readonly Resource[]): Re
   })
 }
 
-/** Whether the records of a model have a member of a name, or an association that joins tables by another one. */
+/** Whether the target has a member of this name already, or an association with the same alias. */
 function isMember(target: ModelStatic<Model>, as: string, json: string): boolean {
   const name = json.toLowerCase()
   const isTaken = ({ byName, relations }: Resource): boolean => byName.has(name) || relations().has(name)
@@ -235,7 +240,7 @@ function lookup(target: ModelStatic<Model>, { option, link, bare }: Way): Lookup
     return Object.freeze({
       model: target,
       fields: new Map(fields.map((field) => [field.json.toLowerCase(), field])),
-      // Not before a path goes on: relations lead back to where they came from.
+      // Resolved when a path goes on, because relations may lead back to their source.
       get relations() {
         return relationsBehind(target)
       },
@@ -246,12 +251,12 @@ function lookup(target: ModelStatic<Model>, { option, link, bare }: Way): Lookup
   })
 }
 
-/** An excluded attribute may bear the name of another one, and each resource has to mean the same by it. */
+/** The JSON name of an excluded field may be reused, so all resources must give this name to the same attribute. */
 function isNamed(resources: readonly Resource[], { name, json }: Field): boolean {
   return resources.every(({ byName }) => byName.get(json.toLowerCase())?.name === name)
 }
 
-/** What tells the records of a model apart: the key of its resource, or the primary key, where it has one. */
+/** The fields that identify the model's records: the resource's key, or the primary key if there is one. */
 function orderOf(
   { primaryKeyAttributes: names }: ModelStatic<Model>,
   [only, ...others]: readonly Resource[],
@@ -266,7 +271,7 @@ function isRead({ operations }: Resource): boolean {
   return operations.has('getById') || operations.has('getList')
 }
 
-/** The fields of a model without a resource of its own, which `relations: { team: { fields } }` opens by name. */
+/** The fields of a related model without a resource, opened by `relations: { team: { fields } }`. */
 function bareFields(model: ModelStatic<Model>, options: CrudOptions, dialect: Dialect): readonly Field[] {
   const [key = ''] = model.primaryKeyAttributes
   const fields = { [key]: { filterable: true } }
@@ -274,7 +279,7 @@ function bareFields(model: ModelStatic<Model>, options: CrudOptions, dialect: Di
   return fieldsOf({ model, options: { fields }, keys: [key], attributes: attributesOf(model), naming, dialect })
 }
 
-/** Each field as far as every resource over the model lets it be used. */
+/** Each field with the abilities that all resources over the model allow. */
 function sharedFields(resources: readonly Resource[]): readonly Field[] {
   const [first, ...others] = resources
   if (first === undefined) return []
@@ -303,13 +308,13 @@ function shared(field: Field, all: readonly (Field | undefined)[]): Field {
   })
 }
 
-/** The type of a field's items, by which resources that declare them alike are told. */
+/** The item type of a field, to compare declarations of several resources. */
 function typeOfItem(field: Field | undefined): string | undefined {
   const { derived, valueType } = field?.item ?? {}
   return derived?.what === 'item' ? (derived.type ?? valueType?.type) : undefined
 }
 
-/** The members of a document that all declare alike. */
+/** The JSON members that all resources declare alike. */
 function sharedMembers(
   members: ReadonlyMap<string, Field>,
   all: readonly (Field | undefined)[],
@@ -334,7 +339,7 @@ function isSameMember(one: Field, other: Field): boolean {
 
 const behind = new WeakMap<ModelStatic<Model>, () => ReadonlyMap<string, Relation>>()
 
-/** The relations of a model as far as every resource over it lets them be crossed. */
+/** The relations that all resources over a model allow. */
 function relationsBehind(model: ModelStatic<Model>): ReadonlyMap<string, Relation> {
   const relations = behind.get(model) ?? perGeneration(() => sharedRelations(mountedOver(model)))
   behind.set(model, relations)
@@ -352,12 +357,12 @@ function sharedRelations(resources: readonly Resource[]): ReadonlyMap<string, Re
   )
 }
 
-/** The relation of another resource by the same name, if it is the same association. */
+/** Another resource's relation of the same name, if it is the same association. */
 function namesake({ name }: Relation, other: Relation | undefined): Relation | undefined {
   return other?.name === name ? other : undefined
 }
 
-/** What lies behind a relation of several resources: what each of them would reach by it. */
+/** The target of a relation that several resources have: the intersection of their reaches. */
 function sharedReach(relations: readonly (Relation | undefined)[]): Reach | null {
   const reaches = relations.map((relation) => relation?.reach() ?? null)
   const [first] = reaches

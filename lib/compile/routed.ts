@@ -12,12 +12,12 @@ import { withDefaults } from './defaults.js'
 /** The models of `crud.routers`: an array, or `sequelize.models`. */
 export type RoutedModels = readonly ModelStatic<Model>[] | { readonly [name: string]: ModelStatic<Model> }
 
-/** Options by the name of a model. `false` leaves the model out. */
+/** Options by model name. `false` skips the model. */
 export interface RoutedOptions {
   readonly [name: string]: CrudOptions | false
 }
 
-/** Models with all options of their routers. What is wrong is added to `problems`. */
+/** Models with the options of their routers. Adds errors to `problems`. */
 export function routedOf(
   defaults: CrudDefaults,
   given: RoutedModels,
@@ -52,7 +52,7 @@ function modelsOf(given: unknown): readonly ModelStatic<Model>[] {
   )
 }
 
-/** Misspelt members of something are undefined: a model that they were to leave out would be mounted. */
+/** An undefined entry is usually a misspelt name. Ignoring it would mount a model that the host wants to skip. */
 function optionsOf(given: unknown): RoutedOptions {
   if (!isObject(given))
     throw new CrudConfigError('INVALID_OPTION', 'routers: the options must be an object by the name of a model.')
@@ -68,7 +68,7 @@ function optionsOf(given: unknown): RoutedOptions {
   return given as RoutedOptions
 }
 
-/** The name of a model; empty for anything else, which the router refuses. */
+/** The name of a model; empty for other values, which the router refuses. */
 function nameOf(model: unknown): string {
   return isModel(model) ? model.name : ''
 }
@@ -77,7 +77,7 @@ function isModel(model: unknown): model is ModelStatic<Model> {
   return typeof model === 'function'
 }
 
-/** A model of the host's that keeps the replies to all callers for `idempotency`. */
+/** The host's model of idempotency records. */
 function keptModelOf(options: CrudDefaults | CrudOptions | false): ModelStatic<Model> | undefined {
   const idempotency = options === false ? undefined : options.idempotency
   const model: unknown = typeof idempotency === 'object' ? idempotency?.model : undefined

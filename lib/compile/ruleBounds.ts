@@ -2,7 +2,7 @@ import type { Field, ValueType } from '../../types/field.js'
 import { codecOf } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 
-/** @throws CrudConfigError where the rules and the column together leave no value for bodies */
+/** @throws CrudConfigError if no value can satisfy both the rules and the column */
 export function assertMeetable(where: string, field: Pick<Field, 'valueType' | 'rules'>): void {
   const range = codecOf(field.valueType).gap?.(field)
   if (range === undefined || range === null) return

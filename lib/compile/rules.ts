@@ -11,19 +11,19 @@ import { meets } from '../sequelize/builtInValidators.js'
 export { derivesEveryValidator, type RuledAttribute, rulesOf } from './modelRules.js'
 
 export interface BodyOptions {
-  /** `create` asks for what is required; `update` looks at nothing but what is present. */
+  /** `create` requires the required fields; `update` validates only the fields of the body. */
   readonly mode: 'create' | 'update'
-  /** What becomes of names that are neither a field's nor known. */
+  /** The effect of unknown names. */
   readonly unknown: 'ignore' | 'reject'
-  /** Names that exist and that this body may not write, ignored in both modes. */
+  /** Existing names that this body cannot write. They are ignored in both modes. */
   readonly known: ReadonlySet<string>
-  /** Relations whose records or keys bodies may have, by JSON name; none unless told. */
+  /** The relations that bodies may contain, by JSON name. Default: none. */
   readonly holds?: readonly string[]
-  /** The host's own schemas by JSON name; each stands in for the one derived from its field. */
+  /** The host's schemas by JSON name. Each replaces the field's derived schema. */
   readonly schemas: ReadonlyMap<string, Joi.Schema>
-  /** The texts that keys, or their parts, cannot be; none unless told. */
+  /** The texts that cannot be keys or parts of keys. Default: none. */
   readonly noKeys?: ReadonlySet<unknown>
-  /** What puts messages into words; without it they are English. */
+  /** Translates messages. Default: English. */
   readonly tell?: Tell
 }
 
@@ -36,8 +36,8 @@ const ALL_OPEN: BodyNames = Object.freeze({ unknown: undefined, writable: () => 
 const HOST_SETTINGS: Joi.ValidationOptions = { abortEarly: false, errors: { label: false, wrap: { label: false } } }
 
 /**
- * Compiles the validation of one body shape. Every failure of every field is told at once, values come out as
- * Sequelize takes them, and the body itself is only read: its own properties, by the fields' exact names.
+ * Compiles the validator of one body shape. It reports every error of every field, and returns values in Sequelize's
+ * form. It reads only own properties by exact names, and does not change the body.
  */
 export function bodyValidator(fields: readonly Field[], options: BodyOptions): Validator {
   const { tell = inEnglish, noKeys = NONE } = options
@@ -76,7 +76,7 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
     }
     for (const [name, wrong, field] of misnamed(body, names, unknown === 'reject', writable)) {
       add(errors, name, tell(wrong))
-      // The model's own validators say nothing of a field whose value has another name.
+      // The model's validators skip fields with errors under a misspelt name.
       if (field !== null) failed.add(field)
     }
     return errors.size === 0 ? { changes } : { changes, errors: Object.fromEntries(errors), failed }
@@ -85,12 +85,12 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
 
 type Member = Field | string
 
-/** The names in bodies of one shape. */
+/** The member names of one body shape. */
 interface Names {
   readonly exact: ReadonlySet<string>
-  /** The members by their folded names. */
+  /** The members by normalized name. */
   readonly members: ReadonlyMap<string, readonly Member[]>
-  /** The folded names that exist and that this body may not write. */
+  /** The normalized names that exist but that this body cannot write. */
   readonly known: ReadonlySet<string>
 }
 
@@ -105,12 +105,12 @@ function namesOf(fields: readonly Field[], { known, holds = [] }: BodyOptions): 
   return { exact: new Set([...own, ...known]), members, known: new Set(unwritable.map(folded)) }
 }
 
-/** A name that is like others: like one member that the caller may write, or like names that are ignored (null). */
+/** A similar name: one writable member, or null for names that are ignored. */
 interface Meant {
   readonly member: Member | null
 }
 
-/** Each name of a body that is wrong, with what is told of it and the field that it may mean. */
+/** The unknown and misspelt names of a body, each with its error and the probably meant field. */
 function* misnamed(
   body: Body,
   names: Names,
@@ -133,7 +133,7 @@ function* misnamed(
   }
 }
 
-/** The member that a misspelt name means; null if the name is like no member, or like several. */
+/** The member that a misspelt name probably means; null if none or several are similar. */
 function meantBy(name: string, { members, known }: Names, writable: BodyNames['writable']): Meant | null {
   const spelt = folded(name)
   const alike = (members.get(spelt) ?? []).filter((member) => jsonOf(member) !== name)
@@ -146,7 +146,7 @@ function jsonOf(member: Member): string {
   return typeof member === 'string' ? member : member.json
 }
 
-/** Nothing can be inherited. */
+/** Ignores inherited properties. */
 function ownValue(body: Body, json: string): unknown {
   return Object.hasOwn(body, json) ? body[json] : undefined
 }
@@ -158,8 +158,8 @@ function add(errors: Errors, name: string, message: string): void {
 }
 
 /**
- * Whether a value is what the host's schema wants. Runs through the schema's own `validate`, since the host's joi may be
- * another copy with settings of its own.
+ * Validates a value by the host's schema. The schema's own `validate` is used, because the host's joi may be another
+ * copy with other settings.
  */
 function validateHosted(
   body: Body,
@@ -184,11 +184,11 @@ function nested(name: string, path: readonly (string | number)[]): string {
   return path.reduce<string>((text, part) => text + (typeof part === 'number' ? `[${part}]` : `.${part}`), name)
 }
 
-/** How a body's member becomes a field's value. */
+/** Reads one body member as a field's value. */
 interface Rule {
   readonly name: string
   readonly json: string
-  /** Null for a member that is absent and may be. */
+  /** Null for a missing member that is optional. */
   readonly read: (raw: unknown) => Reading | null
 }
 
@@ -209,7 +209,7 @@ function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
   }
 }
 
-/** Holds values that are read against the model's validators. Texts meet them with their other rules. */
+/** Adds the model's validators to a reader. Texts run them with their other rules. */
 function checked({ valueType: { type }, rules: { checks = [] } }: Field, read: Reader): Reader {
   if (type === 'string' || checks.length === 0) return read
   return (raw) => {

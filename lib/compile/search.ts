@@ -7,10 +7,10 @@ import { parseSelect } from '../language/query.js'
 import { type Described, hostPathOf } from './hostPath.js'
 
 /**
- * Pass: what `query.search` names are fields of text that clients may read and filter by, their own or behind to-one
- * relations. For full-text search all are the resource's own, and nobody's secret: the index has no callers.
+ * Pass: `query.search` names text fields that clients may read and filter by, of the resource or over to-one relations.
+ * Full-text search accepts only own, unmasked fields, because the index does not depend on the caller.
  *
- * @throws CrudConfigError for whatever else
+ * @throws CrudConfigError for other fields
  */
 export function searchOf(described: Described, dialect: Dialect): Search | null {
   const { search } = described.options.query ?? {}

@@ -6,10 +6,10 @@ const WORDS: ReadonlySet<string> = new Set([
   ...['hash', 'salt', 'otp', 'totp', 'pin', 'apikey', 'privatekey', 'credential', 'credentials', 'cvv', 'cvc', 'ssn'],
 ])
 
-/** Two words that are sensitive together, joined. */
+/** Pairs of words that are sensitive together, joined by a blank. */
 const PAIRS: ReadonlySet<string> = new Set(['api key', 'private key', 'access key', 'signing key', 'encryption key'])
 
-/** The words of an attribute's name in lower case: `apiKey`, `api_key` and `APIKey` have two. */
+/** The lower-case words of an attribute's name: `apiKey`, `api_key` and `APIKey` have two. */
 function wordsOf(name: string): readonly string[] {
   const words = name.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+/gu) ?? []
   return words.map((word) => word.toLowerCase())
@@ -20,7 +20,7 @@ function isSensitive(name: string): boolean {
   return words.some((word, index) => WORDS.has(word) || PAIRS.has(`${word} ${words[index + 1]}`))
 }
 
-/** Warns of fields in responses whose names are those of secrets, unless an option names them. */
+/** Warns of response fields with names of secrets, unless an option mentions them. */
 export function warnOfSensitive(model: string, fields: readonly Field[], options: CrudOptions): void {
   const named = new Set([
     ...Object.keys(options.fields ?? {}),

@@ -5,10 +5,10 @@ import { CrudConfigError } from '../common/errors.js'
 import { mountedOver, mountedOverVariants, perGeneration } from './mounted.js'
 
 /**
- * The resource by which routes and writes treat the records behind a relation: the one that the option names, or the only
- * one over the target. Found on first use, since routers mount in any order.
+ * The resource for nested routes and nested writes of a relation: that of the option, or the only one over the target.
+ * Resolved on first use, because routers mount in any order.
  *
- * @throws CrudConfigError where there is none, or no telling which
+ * @throws CrudConfigError if there is none, or several
  */
 export function speakerOf(name: string, { source, target }: Association, option: RelationOption): () => Resource {
   const where = `${source.name}: relations.${name}`
@@ -25,7 +25,7 @@ export function speakerOf(name: string, { source, target }: Association, option:
   })
 }
 
-/** What is named need not be a router any more: one that is closed speaks for nothing. */
+/** The router of the option may be closed by now. Then it cannot be used. */
 function named(where: string, target: ModelStatic<Model>, given: unknown): Resource {
   const value: unknown = carried(given) === null && typeof given === 'function' ? given() : given
   const found = mountedOverVariants(target).find((each) => each === carried(value) || each === value)
@@ -33,16 +33,16 @@ function named(where: string, target: ModelStatic<Model>, given: unknown): Resou
   throw new CrudConfigError('INVALID_OPTION', `${where} must be a router that is mounted over ${target.name}.`)
 }
 
-/** A router is a function as well: it is told by what it carries. */
+/** Routers are functions too. They are recognized by their resource. */
 export function carried(value: unknown): unknown {
   const isOne = (typeof value === 'object' || typeof value === 'function') && value !== null && 'resource' in value
   return isOne ? value.resource : null
 }
 
 /**
- * The resource by which the rows are written that link a many-to-many; null where there is none over their table.
+ * The resource that writes the rows of a many-to-many's join model; null if there is none.
  *
- * @throws CrudConfigError where there are several
+ * @throws CrudConfigError if there are several
  */
 export function linkSpeakerOf({ source, as }: Association, through: ModelStatic<Model>): () => Resource | null {
   return perGeneration(() => {

@@ -6,8 +6,8 @@ import { lengthsOf } from './modelRules.js'
 import { hasPattern, impliedLength } from './patterns.js'
 
 /**
- * The bounds of what the model's own patterns may meet. Bodies are held against them already where the rules of a string
- * are ours; schemas of the host's, setters and types that are no strings let longer texts through to Sequelize.
+ * The longest texts that the model's own patterns are run on. Rules of string fields check the length already. Host
+ * schemas, setters and fields of other types could pass longer texts to Sequelize.
  */
 export function textBoundsOf(model: ModelStatic<Model>, fields: readonly Field[]): readonly TextBound[] {
   const attributes = model.getAttributes()

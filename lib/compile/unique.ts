@@ -1,7 +1,7 @@
 import type { Association, Model, ModelStatic } from 'sequelize'
 import { keysOf, pointsAt, uniquesOf } from '../sequelize/model.js'
 
-/** Whether nothing in the models says that a to-one relation leads to one record at most. */
+/** Whether the models do not guarantee at most one related record of a to-one relation. */
 export function isDoubtful(association: Association): boolean {
   if (association.isMultiAssociation) return false
   const { target } = association
@@ -10,14 +10,14 @@ export function isDoubtful(association: Association): boolean {
   return !isUnique(target, pointsAt(association) ? [targetKey] : [foreignKey, ...fixed])
 }
 
-/** Whether the database holds that no two rows between the ends of a many-to-many link the same two records. */
+/** Whether a unique index of the join model prevents duplicate links. */
 export function isLinkedOnce(association: Association): boolean {
   const { foreignKey, otherKey, through } = keysOf(association)
   const fixed = (through?.scope ?? []).flatMap((values) => Object.keys(values))
   return through !== null && isUnique(through.model, [foreignKey, otherKey, ...fixed])
 }
 
-/** Whether one record at most has the same values of these attributes. */
+/** Whether at most one record has the same values of these attributes. */
 function isUnique(model: ModelStatic<Model>, tied: readonly string[]): boolean {
   const attributes = model.getAttributes()
   const names = new Set(tied.flatMap((name) => [name, attributes[name]?.field ?? name]))

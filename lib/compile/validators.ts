@@ -9,20 +9,20 @@ import { NO_SEGMENTS } from '../common/segment.js'
 let rules: typeof import('./rules.js') | null = null
 let loading: Promise<void> | null = null
 
-/** Loads what bodies are validated with, which those who only read do without. */
+/** Loads the validation of bodies. Resources that only read do without it. */
 export function loadRules(): Promise<void> {
   if (loading !== null) return loading
   loading = Promise.all([import('./rules.js'), loadJoi()]).then(([module]) => {
     rules = module
   })
-  // Whoever waits for it hears of a failure; that nobody does yet must not end the process.
+  // Callers that await the promise handle its error. Without this handler the process would end if there are none yet.
   loading.catch(() => undefined)
   return loading
 }
 
 /**
- * The validator of one body shape. Its schema is made of the first body: schemas would be most of what mounting costs,
- * many resources of a process are never written to, and the rules they are made of have all been checked.
+ * The validator of one body shape. It builds its schema for the first body: schemas would dominate the time of
+ * mounting, and many resources are never written. Their rules have been checked at mount.
  */
 export function validatorOf(
   shape: 'create' | 'update' | 'replace',
@@ -53,7 +53,7 @@ export function validatorOf(
   }
 }
 
-/** Texts that are no part of a path: clients take the dots out of URLs, and an empty one is the path of the collection. */
+/** Texts that cannot be a path segment: clients resolve dots in URLs, and an empty segment is the collection. */
 const NO_KEYS: ReadonlySet<unknown> = new Set(NO_SEGMENTS)
 const NO_PARTS: ReadonlySet<unknown> = new Set([''])
 
@@ -61,7 +61,7 @@ function noKeysOf(fields: readonly Field[]): ReadonlySet<unknown> {
   return fields.filter(({ isKey }) => isKey).length > 1 ? NO_PARTS : NO_KEYS
 }
 
-/** The host's own schemas by JSON name. */
+/** The host's schemas by JSON name. */
 function schemasOf(fields: readonly Field[], options: CrudOptions): ReadonlyMap<string, Schema> {
   const given: Readonly<Record<string, FieldOptions | undefined>> = options.fields ?? {}
   const schemas = new Map<string, Schema>()

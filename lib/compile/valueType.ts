@@ -3,10 +3,10 @@ import type { ValueType } from '../../types/field.js'
 import { EXACT_DIGITS } from '../common/values.js'
 import { operatorsOf } from '../language/operators.js'
 
-/** What of an attribute, as `Model.getAttributes()` has it, decides its type. */
+/** The parts of an attribute in `Model.getAttributes()` that its type depends on. */
 export type TypedAttribute = Pick<ModelAttributeColumnOptions, 'type' | 'values'>
 
-/** How the host wants decimals on the wire. */
+/** The host's choice for decimals in JSON. */
 export interface ValueTypeOptions {
   readonly decimal?: 'string' | 'number' | undefined
 }
@@ -14,9 +14,9 @@ export interface ValueTypeOptions {
 const SINGLE_PRECISION_MAX = 3.4028234663852886e38
 
 /**
- * The type of an attribute. Sequelize's types are told apart by their `key`, which the dialects' own subclasses keep;
- * what has no key here (PostgreSQL's networks and ranges, geometry, host-made types) is opaque JSON without operators:
- * comparing it like text would be an error in the database that has it.
+ * The type of an attribute, by the `key` of Sequelize's type, which the dialects' subclasses keep. Other types
+ * (networks, ranges, geometry, custom types) are opaque JSON without operators, since comparing them as text would fail
+ * in the database.
  */
 export function valueTypeOf(attribute: TypedAttribute, options: ValueTypeOptions = {}): ValueType {
   return Object.freeze(describe(attribute.type, attribute.values, options))
@@ -76,7 +76,7 @@ const TYPES: ReadonlyMap<string, Describe> = new Map<string, Describe>([
   ['VIRTUAL', (type, _, options) => describe(member(type, 'returnType'), undefined, options)],
 ])
 
-/** What is in an array, of however many dimensions. */
+/** The item type of an array of any dimension. */
 function itemsOf(array: unknown): Pick<ValueType, 'items'> {
   const item = member(array, 'type')
   if (member(item, 'key') === 'ARRAY') return itemsOf(item)
@@ -84,7 +84,7 @@ function itemsOf(array: unknown): Pick<ValueType, 'items'> {
   return type === 'blob' || type === 'datetime' || type === 'date' ? { items: type } : {}
 }
 
-/** The type of the items of an array of one dimension, where filters can compare them; null for anything else. */
+/** The item type of a one-dimensional array that filters can compare; null for other types. */
 export function itemTypeOf({ type }: TypedAttribute): ValueType | null {
   const item = member(type, 'type')
   if (member(type, 'key') !== 'ARRAY' || member(item, 'key') === 'ARRAY') return null
@@ -92,7 +92,7 @@ export function itemTypeOf({ type }: TypedAttribute): ValueType | null {
   return operatorsOf(valueType.type).size === 0 ? null : valueType
 }
 
-/** The types of SQL whose values drivers give as those of Sequelize's own types, each with the key of that one. */
+/** SQL types whose driver values equal those of a Sequelize type, with its key. */
 const SQL_TYPES: readonly (readonly [pattern: RegExp, key: string])[] = [
   [/^(?:N?VARCHAR|(?:NATIONAL )?CHARACTER VARYING)$/, 'STRING'],
   [/^(?:N?CHAR|CHARACTER)$/, 'CHAR'],
@@ -110,13 +110,13 @@ const SQL_TYPES: readonly (readonly [pattern: RegExp, key: string])[] = [
   [/^JSONB$/, 'JSONB'],
 ]
 
-/** A type that is given as SQL. One that is not in the table is opaque. */
+/** A type given as SQL. An unknown one is opaque. */
 function describeSql(sql: string): ValueType {
   const written = /^([A-Z\d ]+?) ?(?:\( ?(\d+) ?(?:, ?(\d+) ?)?\))?( UNSIGNED)?$/i.exec(sql.trim())
   const [, name = '', first, second, unsigned] = written ?? []
   const key = SQL_TYPES.find(([pattern]) => pattern.test(name.toUpperCase()))?.[1]
   if (key === undefined) return { type: 'json' }
-  // The number behind an integer's type is the width of its text.
+  // The number after an integer type is its display width.
   const options = { length: first, precision: first, scale: second, unsigned: unsigned !== undefined }
   return describe({ key, options }, undefined, {})
 }
@@ -139,11 +139,11 @@ function decimal(type: unknown, options: ValueTypeOptions): ValueType {
   const precision = numeric(option(type, 'precision'))
   if (precision === undefined) return { type: 'decimal', wire: options.decimal ?? 'string', ...unsigned(type) }
   const wire = options.decimal ?? (precision <= EXACT_DIGITS ? 'number' : 'string')
-  // A precision alone means whole numbers in every database.
+  // A precision without a scale means integers in every database.
   return { type: 'decimal', precision, scale: numeric(option(type, 'scale')) ?? 0, wire, ...unsigned(type) }
 }
 
-/** From 25 bits of precision on a FLOAT has eight bytes wherever a shorter one has four. */
+/** A FLOAT of 25 bits or more has eight bytes in databases where a shorter one has four. */
 function single(type: unknown): { readonly single?: boolean } {
   return Number(option(type, 'length')) > 24 ? {} : { single: true }
 }
@@ -152,7 +152,10 @@ function unsigned(type: unknown): { readonly min?: bigint } {
   return isUnsigned(type) ? { min: 0n } : {}
 }
 
-/** SQLite's and PostgreSQL's subclasses drop UNSIGNED from the SQL, but keep it in the options: the bounds are the model's. */
+/**
+ * The dialects of SQLite and PostgreSQL drop UNSIGNED from the SQL but keep it in the options. The model's bounds
+ * apply.
+ */
 function isUnsigned(type: unknown): boolean {
   return option(type, 'unsigned') === true
 }
@@ -161,7 +164,7 @@ function option(type: unknown, name: string): unknown {
   return member(member(type, 'options'), name)
 }
 
-/** A member of anything: Sequelize's own declarations leave out much of what attributes and types carry. */
+/** A member of an unknown value. Sequelize's declarations omit many members of attributes and types. */
 export function member(value: unknown, name: string): unknown {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   return isObject ? Reflect.get(value, name) : undefined
