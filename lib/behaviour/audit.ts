@@ -7,15 +7,15 @@ import { attributeNames } from '../config/checks.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
-    /** Records carry who wrote them and when. Default false. */
+    /** Whether records have server-managed columns for who wrote them and when. Default false. */
     readonly audit?: boolean | AuditOptions
   }
 }
 
 export interface AuditOptions {
-  /** Default: the attribute in which Sequelize keeps it, else `createdAt`. */
+  /** Default: Sequelize's timestamp attribute, else `createdAt`. */
   readonly createdAt?: string
-  /** Default: the attribute in which Sequelize keeps it, else `updatedAt`. */
+  /** Default: Sequelize's timestamp attribute, else `updatedAt`. */
   readonly updatedAt?: string
   /** Default `createdBy`. */
   readonly createdBy?: string
@@ -30,7 +30,10 @@ interface AuditStamps {
   readonly updatedBy: string
 }
 
-/** Records carry who created and last wrote them and when: one instant a request, null for anonymous callers. */
+/**
+ * Sets who created and last updated a record, and when. All records of a request get the same instant; anonymous
+ * callers are null.
+ */
 export const audit: BehaviourDefinition = {
   options: { audit: attributeNames('createdAt', 'updatedAt', 'createdBy', 'updatedBy') },
   prepare: ({ timestamps }, { audit: option = false }) => {

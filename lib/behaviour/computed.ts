@@ -1,6 +1,6 @@
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 
-/** Computed fields may depend on the caller. Replies of a resource that has such a field are private. */
+/** Makes replies of a resource private if a computed field depends on the caller. */
 export const computed: BehaviourDefinition = {
   options: {},
   prepare: (_, { computed: given = {} }) => {

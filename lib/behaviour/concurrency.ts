@@ -16,7 +16,7 @@ import { either, flag, isFlag, isName, option } from '../config/checks.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
-    /** Records carry a version: responses an ETag, and PATCH needs an `If-Match` that fits. Default false. */
+    /** Whether records have a version. Responses have an ETag, and PATCH requires `If-Match`. Default false. */
     readonly concurrency?: boolean | ConcurrencyOptions
   }
 }
@@ -24,13 +24,16 @@ declare module '../../types/options.js' {
 export interface ConcurrencyOptions {
   /** Default `rowVersion`. */
   readonly rowVersion?: string
-  /** Whether every answer and event shows the version, declared or not, and queries may name it. Default false. */
+  /**
+   * Whether responses and push events show the version even if the model does not declare it. Queries may use it then.
+   * Default false.
+   */
   readonly inBody?: boolean
 }
 
 /**
- * Records carry a version that every write raises. Replies have it as a weak ETag, and a write with `If-Match`
- * happens only where the version is still among the tags: one conditional UPDATE in the database decides.
+ * Increments a version on every write. Replies have it as a weak ETag (RFC 9110 section 8.8.3). A write with `If-Match`
+ * is one conditional UPDATE, so the database decides.
  */
 export const concurrency: BehaviourDefinition = {
   options: {
@@ -50,7 +53,7 @@ export const concurrency: BehaviourDefinition = {
   },
 }
 
-/** @throws CrudConfigError where the options of the field say something else */
+/** @throws CrudConfigError if the field's options contradict `inBody` */
 function assertShown(model: string, version: string, { exclude, only }: FieldOptions = {}): void {
   if (exclude === undefined && only === undefined) return
   const message = `${model}: concurrency.inBody shows "${version}" in every answer, but fields.${version} does not.`
@@ -110,7 +113,7 @@ function raised({ values, increments }: Upkeep, version: string): Upkeep {
   return { values, increments: [...increments, version] }
 }
 
-/** The projection with the version among its columns, for the ETag. */
+/** The projection with the version column, for the ETag. */
 function versioned({ fields }: Resource, projection: Projection, version: string): Projection {
   return withOwn(projection, [fieldNamed(fields, version)])
 }
@@ -134,7 +137,7 @@ function preconditionOf({ fields }: Resource, match: Match | 'missing', version:
   }
 }
 
-/** The record's version is among the tags. A tag beyond what the column holds is the version of nothing. */
+/** The record's version is one of the tags. A tag beyond the column's range matches nothing. */
 function isAmong(field: Field, tags: readonly string[]): Predicate {
   const { max } = field.valueType
   const values = tags.filter((tag) => max === undefined || BigInt(tag) <= max)

@@ -5,12 +5,12 @@ import { DEPRECATED, deprecationOf } from '../config/deprecated.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
-    /** Tells clients that the resource will go: by headers of every reply and in documents. Default: false. */
+    /** Announces the deprecation of the resource, in headers of every reply and in documents. Default: false. */
     readonly deprecated?: false | Deprecated
   }
 }
 
-/** Every reply has `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a link to the page for developers. */
+/** Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a link to the page for developers to every reply. */
 export const deprecation: BehaviourDefinition = {
   options: { deprecated: DEPRECATED },
   routesOnly: true,

@@ -10,7 +10,7 @@ import { OPERATIONS } from '../operations.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
-    /** Run inside the transaction of each write, once per record. */
+    /** Hooks that run within the transaction of each write, once per record. */
     readonly hooks?: Hooks<M>
   }
 }
@@ -18,7 +18,7 @@ declare module '../../types/options.js' {
 const NOUNS = new Set(Object.values(OPERATIONS).flatMap(({ hook }) => hook ?? []))
 const NAMES = [...NOUNS, 'Action'].flatMap((noun) => [`before${noun}`, `after${noun}`] as const)
 
-/** The host's own code around each write, in its transaction. */
+/** Runs the host's hooks around each write, within its transaction. */
 export const hooks: BehaviourDefinition = {
   options: {
     hooks: option(isObject, 'an object of functions', { members: rows(NAMES, option(isFunction, 'a function')) }),
@@ -42,7 +42,7 @@ function hooked(plan: SinglePlan, given: Hooks, caller: Caller): SinglePlan {
   return { ...plan, before, after }
 }
 
-/** A GET action writes nothing, and has no hooks. */
+/** A GET action does not write and has no hooks. */
 function actionHooked(plan: ActionPlan, { beforeAction, afterAction }: Hooks): ActionPlan {
   if (plan.action.method === 'get') return plan
   return { ...plan, before: boundTo(plan, beforeAction), after: boundTo(plan, afterAction) }

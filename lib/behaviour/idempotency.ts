@@ -15,24 +15,27 @@ import { OPERATIONS } from '../operations.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
-    /** A write with an `Idempotency-Key` is done once, however often it is sent. Default false. */
+    /** Whether a write with an `Idempotency-Key` is executed only once, however often it is sent. Default false. */
     readonly idempotency?: boolean | IdempotencyOptions
   }
 }
 
 export interface IdempotencyOptions {
-  /** How long a reply is kept: a number and `s`, `m`, `h` or `d`. Default `24h`. */
+  /** The lifetime of an idempotency record: a number and `s`, `m`, `h` or `d`. Default `24h`. */
   readonly ttl?: string
   /** Whether a write without the header is refused. Default false. */
   readonly required?: boolean
-  /** A model of the host's for the table, on the same Sequelize instance. Default: one of the package's, added to that. */
+  /**
+   * A model of the host for the table, on the same Sequelize instance. Default: a model that the package adds to that
+   * instance.
+   */
   readonly model?: ModelStatic<Model>
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const TTL = /^[1-9]\d{0,8}[smhd]$/
 
-/** Replies to writes are kept under the keys that clients give them, and are given again to who sends the same again. */
+/** Stores replies to writes by the client's key, and replays a reply when the same caller repeats the request. */
 export const idempotency: BehaviourDefinition = {
   options: {
     idempotency: option(either(isFlag, isObject), 'a boolean or an object', {
@@ -67,7 +70,7 @@ function assertOwn(model: ModelStatic<Model>, own: ModelStatic<Model>): void {
 }
 
 interface Settings {
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly time: number
   readonly required: boolean
 }
@@ -93,9 +96,10 @@ function isUnknown(identity: Identity | null): boolean {
 }
 
 /**
- * The header as a String of Structured Fields (RFC 8941 section 3.3.3), or as bare text, of 1 to 255 characters; null without it.
+ * Parses the header as a String of Structured Fields (RFC 8941 section 3.3.3), or as bare text, of 1 to 255 characters;
+ * null without it.
  *
- * @throws Problem 400 for anything else
+ * @throws Problem 400 for other values
  */
 function keyOf(header: string | readonly string[] | undefined): string | null {
   if (header === undefined) return null
@@ -109,8 +113,8 @@ function keyOf(header: string | readonly string[] | undefined): string | null {
 }
 
 /**
- * Who asks, with what it depends on what they see: the reply of one who saw more, or others, is not theirs. Callers whom
- * nobody knows are one and the same.
+ * The caller and everything that affects what the caller may see: a reply is not replayed to a caller who may see less
+ * or other data. Unidentified callers count as one caller.
  */
 async function callerOf(
   { caller, operation, action }: Sent,
@@ -120,7 +124,8 @@ async function callerOf(
   const who = identity === null ? null : whoIs(identity)
   const seen: unknown[] = [await seenBy(caller, resource, ['getList', operation], action?.name)]
   for (const each of sees) seen.push(await seenBy(caller, each, WITHIN))
-  // Of these as well where this body holds none: with one key, another body is another request and not another caller's.
+  // Resources that this body does not use count too. Otherwise the same key with another body would be another
+  // caller's, not a conflict.
   for (const [each, shown] of await held()) seen.push([await seenBy(caller, each, WITHIN), shownIn(shown)])
   return [who, seen, shownIn(projectionOf(plan))]
 }
@@ -134,10 +139,13 @@ const RIGHTS = ['role', 'roles', 'permission', 'permissions', 'scope', 'scp'] as
 /** Claims whose meaning is known. `name` is in the identity itself as well. */
 const KNOWN: ReadonlySet<string> = new Set(['iss', 'sub', 'name', ...NAMING, ...RIGHTS])
 
-/** Claims of a token, which the next token of the same caller does not repeat. */
+/** Claims of one token, which differ in the caller's next token. */
 const OF_TOKEN: ReadonlySet<string> = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce'])
 
-/** Claims beside the known ones may identify the caller, as `userId` or `oid` with `tid` do: then the whole identity counts. */
+/**
+ * The identifying part of an identity. Unknown claims may identify the caller, such as `userId`, or `oid` with `tid`.
+ * Then the whole identity counts.
+ */
 function whoIs(identity: Identity): readonly unknown[] {
   const { claims, name } = identity
   const { iss, sub } = claims
@@ -150,11 +158,11 @@ function whoIs(identity: Identity): readonly unknown[] {
 
 function wholeOf({ claims, ...rest }: Identity): readonly unknown[] {
   const own = Object.entries(claims).filter(([claim]) => !OF_TOKEN.has(claim))
-  // Claims of a class may have getters alone.
+  // Claims of a class instance may have only getters.
   return [entriesOf(Object.entries(rest)), own.length === 0 ? toldBy(claims) : entriesOf(own)]
 }
 
-/** In the order of their names: a token may list its claims in another order next time. */
+/** Sorted by name, because the next token may list its claims in another order. */
 function entriesOf(entries: readonly (readonly [name: string, value: unknown])[]): readonly unknown[] {
   return entries
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -165,14 +173,14 @@ function isSaid(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** Text that differs where values differ: JSON, else the value's own text, else what `inspect` shows. */
+/** A text that differs if the values differ: JSON, else the value's own text, else the output of `inspect`. */
 function toldBy(value: unknown): string {
   for (const tell of [toldAsJson, String]) {
     try {
       const told: unknown = tell(value)
       if (typeof told === 'string' && told !== '{}' && !told.startsWith('[object ')) return `${typeof value} ${told}`
     } catch {
-      // It refers to itself, or does not want to be told so.
+      // The value is circular or refuses conversion.
     }
   }
   return inspect(value, SHOWN_WHOLE)
@@ -180,17 +188,17 @@ function toldBy(value: unknown): string {
 
 const SHOWN_WHOLE = { depth: 9, maxArrayLength: Number.POSITIVE_INFINITY, maxStringLength: 9999, sorted: true }
 
-/** JSON has no members for a Map, a Set and objects whose state is private: `inspect` and their own text show these. */
+/** JSON omits the contents of Maps, Sets and objects with private state. `inspect` or their own text shows them. */
 function toldAsJson(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) =>
     isObject(each) && Object.keys(each).length === 0 ? [String(each), inspect(each, SHOWN_WHOLE)] : each,
   )
 }
 
-/** Operations on records within a body. */
+/** The operations on nested records. */
 const WITHIN: readonly OperationName[] = ['getList', 'create', 'update', 'delete']
 
-/** The fields of a resource that a caller may read, and the conditions of the records that he may read and write. */
+/** The fields that a caller may read, and the conditions of the records that the caller may read and write. */
 async function seenBy(
   caller: Caller,
   resource: Resource,
@@ -204,7 +212,10 @@ async function seenBy(
   return [fixed, hidden.map(({ name }) => name)]
 }
 
-/** The values of the scope for an operation of the caller; null for a caller whom the resource refuses, who is told so where it matters. */
+/**
+ * The values of the scope for an operation of the caller; null if the scope refuses the caller. The error is reported
+ * by the operation itself.
+ */
 async function fixedFor(
   caller: Caller,
   resource: Resource,
@@ -223,7 +234,7 @@ async function fixedFor(
   }
 }
 
-/** What records show, with the conditions under which they show what is of others. */
+/** The members of records, with the conditions under which they show related records. */
 function shownIn(projection: Projection | null): unknown {
   if (projection === null) return null
   const { columns, members, shown } = projection.full ?? projection
@@ -244,14 +255,14 @@ function projectionOf(plan: Plan): Projection | null {
   }
 }
 
-/** What the conditions of relations are about is told by its name. */
+/** Fields and relations in conditions are written by their name. */
 const NAMED: ReadonlySet<string> = new Set(['field', 'relation'])
 
-/** Plans as text. Never what a client has sent, in which these names are any. */
+/** Serializes parts of a plan. It is not used for the client's input, which may contain these names. */
 function written(value: unknown): string {
   return JSON.stringify(value, (name, each: unknown) => {
     if (typeof each === 'bigint') return String(each)
-    // A condition may compare with the current time.
+    // A condition may compare with the current time, which differs on each request.
     if (isInstant(each)) return { ...each, values: [] }
     return NAMED.has(name) && isObject(each) ? String(each.name) : each
   })

@@ -19,15 +19,15 @@ declare module '../../types/options.js' {
   }
 }
 
-/** Permissions by what they open. What is left out is open to everybody. */
+/** The required permissions. A missing member requires none. */
 export interface MaskOptions {
   readonly read?: string
   readonly write?: string
 }
 
 /**
- * Attributes that a caller without the permission, or a role of its name, sees as their type's default. They are
- * unknown to such a caller's queries, and where writing is masked too they are ignored in bodies.
+ * Hides attributes from callers without the permission (or a role of that name). Responses have the default of their
+ * type, queries do not know them, and bodies with a masked write ignore them.
  */
 export const mask: BehaviourDefinition = {
   options: { mask: option(isObject, 'an object of permissions by attribute', { guards: true }) },
@@ -93,7 +93,7 @@ function behaviourOf(masks: ReadonlyMap<string, MaskedBy>, jsonNames: ReadonlyMa
 /** Whether a caller has a permission, or a role of its name. */
 export function holds(identity: Identity | null, permission: string | null): boolean {
   if (permission === null) return true
-  // Only by a plain yes: what a host's own set answers later, it has not answered.
+  // Only `true` counts: a promise of the host's own set must not grant the permission.
   return identity !== null && (has(identity.permissions, permission) || has(identity.roles, permission))
 }
 

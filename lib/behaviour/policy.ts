@@ -15,34 +15,37 @@ import { entriesOf, OPERATIONS, type Operation, type OperationTable, type Policy
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> extends OperationPolicies {
-    /** Decides on every operation that has no policy of its own. */
+    /** The policy of every operation without a policy of its own. */
     readonly authorizePolicy?: PolicyRef
-    /** Who may list deleted records. Default: whoever is not anonymous, when any policy is set; else anyone. */
+    /**
+     * The policy of listing deleted records. Default: callers that are not anonymous if any policy is set, else
+     * everybody.
+     */
     readonly includeDeletedPolicy?: PolicyRef
-    /** Whether the mount throws if no policy covers an operation. Default false, and true for `routers` of `createCrud`. */
+    /** Whether mounting throws if an operation has no policy. Default false, and true for `routers` of `createCrud`. */
     readonly requirePolicies?: boolean
-    /** What names of policies stand for. */
+    /** Policies by name, for use in the other options. */
     readonly policies?: { readonly [name: string]: Policy }
   }
 }
 
-/** The policies of single operations; bulk operations ask that of their single one. */
+/** The policies of single operations. A bulk operation uses the policy of its single one. */
 export type OperationPolicies = { readonly [option in PolicyOption]?: PolicyRef }
 
 const OWN = new Set(Object.values(OPERATIONS).map((operation) => operation.policy))
 const NAMES = ['authorizePolicy', ...OWN, 'includeDeletedPolicy'] as const
 
-/** The policy of each operation; none for those that are open. */
+/** The policies by operation. Operations without a policy are open. */
 interface Policies {
   readonly operations: ReadonlyMap<OperationName, Policy>
-  /** The policies of actions' own, by name. */
+  /** The actions' own policies, by name. */
   readonly actions: ReadonlyMap<string, Policy>
   readonly includeDeleted: Policy | null
 }
 
 /**
- * Operations ask a policy before anything else. What crosses into the resource by a relation path asks its list policy,
- * and where there are no lists the one of GET by id.
+ * Evaluates the policy of an operation first. A relation path to the resource evaluates its list policy, or that of GET
+ * by id if lists are disabled.
  */
 export const policy: BehaviourDefinition = {
   options: {
@@ -80,7 +83,10 @@ export const policy: BehaviourDefinition = {
   },
 }
 
-/** Where policies are required, nobody may what none covers: by what other resources write, or by pushes. */
+/**
+ * Denies operations without a policy if policies are required: they may still be reached by nested writes and push
+ * events.
+ */
 const nobody: Policy = () => false
 
 function policiesOf(
@@ -91,7 +97,7 @@ function policiesOf(
   const operations = new Map<OperationName, Policy>()
   for (const [name, row] of entriesOf(table)) {
     const otherwise = otherwiseOf(row, given) ?? (isRequired ? nobody : undefined)
-    // What decides for both is asked once.
+    // A policy that applies twice is evaluated once.
     const decide = [...new Set(namesOf(row).flatMap((each) => given.get(each) ?? otherwise ?? []))]
     const [only] = decide
     if (only !== undefined) operations.set(name, decide.length === 1 ? only : allOf(...decide))
@@ -99,7 +105,7 @@ function policiesOf(
   return { operations, includeDeleted: given.get('includeDeletedPolicy') ?? authenticated }
 }
 
-/** The policies that actions have of their own. @throws CrudConfigError for a name that nobody defined */
+/** The actions' own policies. @throws CrudConfigError for an undefined policy name */
 function actionPoliciesIn(model: string, { actions = {}, policies = {} }: CrudOptions): ReadonlyMap<string, Policy> {
   const own = Object.entries(actions).flatMap(([name, { policy: ref }]) =>
     ref === undefined ? [] : [[name, resolve(model, `actions.${name}.policy`, ref, policies)] as const],
@@ -107,18 +113,18 @@ function actionPoliciesIn(model: string, { actions = {}, policies = {} }: CrudOp
   return new Map(own)
 }
 
-/** The policies of an operation's own. */
+/** The policy options of an operation. */
 function namesOf({ policy: own, and }: Operation): readonly PolicyOption[] {
   return and === undefined ? [own] : [own, and]
 }
 
-/** The policy of an operation that has none of its own; undefined for one that everybody may use. */
+/** The fallback policy of an operation; undefined if it is open to everybody. */
 function otherwiseOf({ orPolicy, unset }: Operation, given: ReadonlyMap<string, Policy>): Policy | undefined {
   const instead = orPolicy === undefined ? undefined : given.get(orPolicy)
   return instead ?? given.get('authorizePolicy') ?? (unset === null ? undefined : authenticated)
 }
 
-/** The operations that are not covered, with the policies that they lack. */
+/** The operations without a policy, with the options that would set one. */
 function uncoveredIn(
   table: OperationTable,
   given: ReadonlyMap<string, Policy>,
@@ -151,7 +157,7 @@ function behaviourOf({ operations, actions, includeDeleted }: Policies): Behavio
       return demand(own ?? operations.get(operation) ?? null, resource, operation, caller, action)
     },
     amend: (resource, plan, caller) => {
-      // Not for the request itself, but for what may come of it.
+      // Evaluated here and not for the request itself, because the request may not need it.
       if (plan.kind === 'create' && plan.operation === 'replace' && plan.refusal === undefined) {
         const refusal = refusalOf(demand(operations.get('create') ?? null, resource, 'replace', caller))
         return refusal.then((known) => (known === null ? plan : { ...plan, refusal: known }))
@@ -171,7 +177,7 @@ function behaviourOf({ operations, actions, includeDeleted }: Policies): Behavio
   }
 }
 
-/** What a policy says, or is going to say. */
+/** The result of a policy, or its promise. */
 function decided(
   decide: Policy | null,
   resource: Resource,
@@ -183,12 +189,12 @@ function decided(
   return decide === null || decide(action === undefined ? asked : { ...asked, action })
 }
 
-/** Nothing but `true` admits: a forgotten return or a truthy object does not. */
+/** Only `true` allows. A forgotten return or a truthy object does not. */
 async function asked(...question: Parameters<typeof decided>): Promise<boolean> {
   return (await decided(...question)) === true
 }
 
-/** Why the caller may not; null where they may. What fails is no refusal. */
+/** The error of a refusal; null if the policy allows. Other errors are thrown. */
 async function refusalOf(asking: Promise<void>): Promise<Error | null> {
   try {
     await asking
@@ -203,7 +209,7 @@ async function demand(...question: Parameters<typeof decided>): Promise<void> {
   if (!(await asked(...question))) throw denied(question[3])
 }
 
-/** 401 with a challenge for anonymous callers (RFC 9110 section 15.5.2), 403 for those who are known. */
+/** 401 with a challenge for anonymous callers (RFC 9110 section 15.5.2), 403 for identified ones. */
 function denied({ identity }: Caller): Error {
   if (identity !== null) return problem('forbidden', { detail: 'You may not do this.' })
   return problem('unauthorized', { detail: 'Say who you are.', headers: { 'WWW-Authenticate': 'Bearer' } })

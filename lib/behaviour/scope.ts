@@ -17,14 +17,14 @@ import { readScope } from './scopeAnswer.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
-    /** Limits every operation to the records that have these values, or meet this condition. */
+    /** Limits every operation to the records with these values, or that meet this condition. */
     readonly scope?: ScopeFunction<M>
   }
 }
 
 /**
- * Every read and write is limited to the records with the caller's attribute values; new records get them. What is
- * outside is missing: the answers are the same.
+ * Limits reads and writes to the records with the caller's values, which new records get. Records outside the scope are
+ * answered like missing ones.
  */
 export const scope: BehaviourDefinition = {
   options: { scope: option(isFunction, 'a function', { guards: true }) },
@@ -49,7 +49,7 @@ function warnOfWhere(name: string): void {
 
 function behaviourOf(scopeOf: ScopeFunction): Behaviour {
   const known = new Remembered<Promise<Confinement>>()
-  // One answer for a request's operation, however many hooks need it.
+  // Evaluates the scope once per request and operation, for all hooks.
   const answerFor = (
     resource: Resource,
     operation: OperationName,
@@ -68,12 +68,13 @@ function behaviourOf(scopeOf: ScopeFunction): Behaviour {
     },
     accept: async (resource, intent, caller) => {
       const { fixed } = await answerFor(resource, 'create', caller)
-      // An excluded attribute's name may be that of another field.
+      // Another field may have the JSON name of an excluded attribute.
       const named = fixed.filter(([field]) => resource.byName.get(field.json.toLowerCase()) === field)
       return accepted(withoutAlike(intent, resource, named), named)
     },
     amend: async (resource, plan, caller) => amended(resource, plan, await answerFor(resource, 'getList', caller)),
-    // Not the operation's answer where a resource is reached from itself: who may create more may not see more.
+    // Uses the scope of lists, also if a resource is reached from itself: a wider scope for creating must not show
+    // more.
     reach: async (resource, caller) => within(await ask(scopeOf, resource, 'getList', caller)),
     confine: (resource, caller, operation = 'getList', action) => ask(scopeOf, resource, operation, caller, action),
     headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
@@ -91,7 +92,7 @@ async function ask(
   return readScope(resource, await scopeOf(action === undefined ? asked : { ...asked, action }))
 }
 
-/** Names that spell scope attributes in another way are ignored, as names of what is not writable are. */
+/** Ignores other spellings of the scope's attributes, like all names that bodies cannot write. */
 function withoutAlike(intent: SingleIntent, { byName }: Resource, fixed: Fixed): SingleIntent {
   if (fixed.length === 0) return intent
   const names = new Set(fixed.map(([{ json }]) => folded(json)))
@@ -103,7 +104,7 @@ function withoutAlike(intent: SingleIntent, { byName }: Resource, fixed: Fixed):
   return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? own(body) : body)) }
 }
 
-/** Scope attributes are in no body: a new record's are set, and what contradicts them is refused. */
+/** The scope sets its attributes on new records. Bodies that contradict it are refused. */
 function accepted(intent: SingleIntent, fixed: Fixed): SingleIntent {
   switch (intent.kind) {
     case 'create':
@@ -125,7 +126,7 @@ function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Fixed): Reado
     if (!Object.hasOwn(body, name) || body[name] === value) continue
     throw problem('forbidden', { detail: `You may not create a record with this ${name}.` })
   }
-  // The value stands in the body for the validation, which may require it.
+  // Added to the body for the validation, which may require it.
   return Object.fromEntries([...Object.entries(body), ...values])
 }
 
@@ -134,16 +135,16 @@ function amended({ keys }: Resource, plan: SinglePlan, confinement: Confinement)
   const limit = within(confinement)
   if (limit === null) return plan
   const stored = condition === null ? {} : { scope: condition }
-  // By its key a record is found again once it is stored.
+  // The key, for finding the stored record again.
   const projected = (projection: Projection): Projection =>
     condition === null ? projection : withOwn(projection, keys)
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
     const upkeep = new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)])
     return { ...plan, ...stored, upkeep, projection: projected(plan.projection) }
   }
-  // Its parts find and show records by themselves.
+  // The parts of an action's plan find and show records themselves.
   if (plan.kind === 'action') return { ...plan, limit }
-  // The same twice: a list may have no condition, the others always have one.
+  // Written twice for the types: only a list may have no condition.
   if (isList(plan)) {
     return { ...plan, where: both(plan.where, limit) }
   }

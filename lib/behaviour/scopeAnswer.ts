@@ -10,9 +10,9 @@ import { isKept, readAs, type ScopeValue } from './scopeValues.js'
 const ALL: Confinement = Object.freeze({ fixed: [], where: null, sources: [] })
 
 /**
- * Reads the result of a scope function of a resource.
+ * Reads the result of a resource's scope function.
  *
- * @throws TypeError for anything but null, values of attributes and conditions
+ * @throws TypeError for anything but null, attribute values and conditions
  */
 export function readScope(resource: Resource, given: Scope | null | undefined): Confinement {
   if (given === null) return ALL
@@ -60,7 +60,7 @@ function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0
 }
 
-/** @throws TypeError with the reason, which is not for clients */
+/** @throws TypeError with the reason, which clients do not see */
 function conditionOf(resource: Resource, text: unknown): NonNullable<Confinement['where']> {
   if (typeof text !== 'string' || text.trim() === '') {
     throw new TypeError(`the condition in the scope of ${resource.name} must be a text that is not empty`)
@@ -77,7 +77,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The values that attributes have, and the condition for those of which they have any of several. */
+/** The attributes with one value, and a condition for those with several. */
 function valuesOf(resource: Resource, given: Readonly<Record<string, unknown>>): Confinement {
   const fixed: Fixed[number][] = []
   const sources: ConditionSource[] = []
@@ -97,7 +97,7 @@ function among(resource: Resource, field: Field, values: readonly unknown[]): No
   if (field.valueType.type === 'json') {
     throw new TypeError(`the scope of ${resource.name} has values for ${field.name}, which is no single value`)
   }
-  // A hole of the array is undefined here, which is an error of the scope.
+  // A hole of the array is undefined here, which is an error.
   return anyOf(
     field,
     Array.from(values, (value) => scalarOf(resource, field, value)),
@@ -111,7 +111,7 @@ function scalarOf(resource: Resource, field: Field, value: unknown): ScopeValue 
     const given = typeof value === 'number' ? String(value) : typeof value
     throw new TypeError(`the scope of ${resource.name} has no ${field.valueType.type} for ${field.name}, but ${given}`)
   }
-  // Rounded or cut off it would be the value of others, whose records are nobody else's.
+  // A rounded or truncated value could match records of other callers.
   if (isKept(field, read)) return read
   throw new TypeError(
     `the scope of ${resource.name} has a value for ${field.name} that its column does not keep as it is`,

@@ -10,12 +10,12 @@ import {
   readUuid,
 } from '../common/values.js'
 
-/** A value that a scope fixes, as it is bound. */
+/** A value of a scope, as it is bound. */
 export type ScopeValue = string | number | boolean | Date
 
 /**
- * A value in the form in which its type is stored; null for what is not of the type. Databases make values of other types
- * match: to MySQL every word is equal to the number 0.
+ * A value in the stored form of its type; null if it does not have the type. Databases convert other types: for MySQL
+ * every word equals the number 0.
  */
 export function readAs(
   { valueType: { type } }: Field,
@@ -44,18 +44,18 @@ const TEXTS: { readonly [type in FieldType]?: (text: string) => string | Date | 
 }
 
 /**
- * Whether a column stores a value as it is. Databases round, cut off and strip what does not fit, where they look for it as well as
- * where they store it.
+ * Whether a column stores a value unchanged. Databases round, truncate and strip values, in comparisons as well as in
+ * writes.
  */
 export function isKept({ valueType, decode }: Field, value: ScopeValue): boolean {
   const { type, precision, scale, single, padded, maxLength } = valueType
   if (type === 'decimal')
     return scale === undefined || fits(typeof value === 'string' ? value : decimalOf(Number(value)), scale, precision)
-  // What a column of four bytes has comes back as the shortest number that it holds so.
+  // A single-precision column returns the shortest number with the same stored value.
   if (single === true) return decode(Math.fround(Number(value))) === Number(value)
   if (typeof value !== 'string') return true
   if (padded === true && value.endsWith(' ')) return false
-  // Databases count characters.
+  // Databases count code points.
   return maxLength === undefined || [...value].length <= maxLength
 }
 

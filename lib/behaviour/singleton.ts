@@ -18,8 +18,8 @@ import { isKept, readAs } from './scopeValues.js'
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
     /**
-     * Makes the resource the caller's one record, at the route itself: the function gives its key, by attribute if the key has several
-     * parts. `null` is no record (404).
+     * Makes the resource a singleton: one record per caller, at the route itself. The function returns its key; a
+     * composite key is an object by attribute. `null` is no record (404).
      */
     readonly singleton?: SingletonFunction
   }
@@ -27,13 +27,13 @@ declare module '../../types/options.js' {
 
 type KeyPart = string | number | bigint | boolean
 
-/** The key of the caller's record; null if the caller has none. */
+/** The key of the caller's record; null if there is none. */
 export type SingletonKey = KeyPart | { readonly [attribute: string]: KeyPart } | null
 
-/** Gives the key of the caller's record. `undefined` is an error (500). */
+/** Returns the key of the caller's record. `undefined` is an error (500). */
 export type SingletonFunction = (context: PolicyContext) => SingletonKey | Promise<SingletonKey>
 
-/** The record of each caller is the only one that the caller meets, on every path. */
+/** Limits every path to the caller's one record. */
 export const singleton: BehaviourDefinition = {
   options: { singleton: option(isFunction, 'a function', { guards: true }) },
   prepare: (_, { singleton: keyOf }) =>
@@ -48,7 +48,7 @@ export const singleton: BehaviourDefinition = {
 
 function behaviourOf(keyOf: SingletonFunction): Behaviour {
   const known = new Remembered<Promise<Fixed | null>>()
-  // Asked once a request.
+  // Evaluated once per request.
   const foundFor = (
     resource: Resource,
     operation: OperationName,
@@ -101,7 +101,7 @@ function confinedTo(fixed: Fixed): Confinement {
   return { fixed, where: null, sources: [] }
 }
 
-/** @throws TypeError for what is neither null nor a key of the resource */
+/** @throws TypeError for anything but null or a key of the resource */
 async function ask(
   keyOf: SingletonFunction,
   resource: Resource,
@@ -124,12 +124,12 @@ function partOf(resource: string, field: Field, given: unknown): Fixed[number][1
   const value = typeof given === 'bigint' ? String(given) : given
   const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
   const read = isScalar ? readAs(field, value) : null
-  // Rounded or cut off it would be the key of another record.
+  // A rounded or truncated value could be the key of another record.
   if (read !== null && isKept(field, read)) return read
   throw new TypeError(`${resource}: singleton gave no ${field.valueType.type} for ${field.name}`)
 }
 
-/** The key is in no body: a new record's is set, whatever the body says. */
+/** Sets the key of a new record, whatever the body contains. */
 function accepted(intent: SingleIntent, fixed: Fixed): SingleIntent {
   switch (intent.kind) {
     case 'create':
@@ -150,7 +150,7 @@ function withoutKey(body: Body, fixed: Fixed): Body {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(folded(name))))
 }
 
-/** The key stands in the body for the validation, which may require it. */
+/** Adds the key to the body for the validation, which may require it. */
 function keyed(body: Body, fixed: Fixed): Body {
   return {
     ...withoutKey(body, fixed),
@@ -159,7 +159,7 @@ function keyed(body: Body, fixed: Fixed): Body {
 }
 
 function amended(resource: Resource, plan: SinglePlan, fixed: Fixed): SinglePlan {
-  // Its parts find and show the record by themselves.
+  // The parts of an action's plan find and show the record themselves.
   if (plan.kind === 'action') return plan
   const limit = within(confinedTo(fixed))
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
@@ -168,11 +168,13 @@ function amended(resource: Resource, plan: SinglePlan, fixed: Fixed): SinglePlan
       plan.kind === 'create' && limit !== null && resource.softDeletes && resource.operations.has('restore')
     return isRevivable ? { ...plan, upkeep, revives: revived(resource, plan, limit) } : { ...plan, upkeep }
   }
-  // The same twice: a list may have no condition, the others always have one.
+  // Written twice for the types: only a list may have no condition.
   return isList(plan) ? { ...plan, where: both(plan.where, limit) } : { ...plan, where: both(plan.where, limit) }
 }
 
-/** Restores the caller's deleted record with the values of a new one; what its body leaves out gets its default. */
+/**
+ * Restores the caller's deleted record with the values of a new one. Attributes that the body omits get their defaults.
+ */
 function revived({ keys, fields }: Resource, plan: CreatePlan, identity: Predicate): UpdatePlan {
   const { changes, invalid, projection, instant } = plan
   const own = new Set(keys.map(({ name }) => name))

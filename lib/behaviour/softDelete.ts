@@ -11,8 +11,8 @@ import { attributeNames } from '../config/checks.js'
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
     /**
-     * Deleting marks records instead of removing their rows. `true`, or the names of the attributes that hold the mark;
-     * those that the model lacks are added. Default: whether the model is `paranoid`, whose own mark is used.
+     * Marks deleted records instead of removing their rows. `true`, or the names of the mark's attributes, which are
+     * added to the model if missing. Default: true for a `paranoid` model, with its own mark.
      */
     readonly softDelete?: boolean | SoftDeleteOptions
   }
@@ -25,13 +25,13 @@ export interface SoftDeleteOptions {
   readonly deletedAt?: string
 }
 
-/** The attributes that hold the mark. A `paranoid` model has a date alone. */
+/** The attributes of the mark. A `paranoid` model has only a date. */
 interface DeletedMark {
   readonly isDeleted: string | null
   readonly deletedAt: string
 }
 
-/** Deleting marks the record instead of removing its row, and nothing but a list that asks for it sees it again. */
+/** Marks deleted records instead of removing their rows. Only a list with `includeDeleted` shows them. */
 export const softDelete: BehaviourDefinition = {
   options: { softDelete: attributeNames('isDeleted', 'deletedAt') },
   prepare: ({ model, timestamps }, { softDelete: option }) => {
@@ -41,7 +41,7 @@ export const softDelete: BehaviourDefinition = {
       if (option === false) {
         throw new CrudConfigError('INVALID_OPTION', `${model.name}: softDelete is false, but the model is paranoid.`)
       }
-      // Sequelize maintains it by itself.
+      // Sequelize maintains the mark itself.
       return { facts, attributes: [], behaviour: () => behaviourOf({ isDeleted: null, deletedAt: own }) }
     }
     if (option === undefined || option === false) return null
@@ -80,7 +80,7 @@ function amended(
   switch (plan.kind) {
     case 'create':
     case 'bulkCreate':
-      // A declared attribute need not have a default.
+      // A declared attribute may have no default.
       return { ...plan, upkeep: new Map([...plan.upkeep, ...flagged(mark, false)]) }
     case 'page':
     case 'count':
@@ -110,12 +110,12 @@ function restored({ values, increments }: Upkeep, mark: DeletedMark): Upkeep {
   return { values: new Map<string, Value>([...values, [mark.deletedAt, null], ...flagged(mark, false)]), increments }
 }
 
-/** Whether it is deleted, by the attribute that says so; none where the date alone does. */
+/** The value of the boolean mark; empty if only the date marks records. */
 function flagged({ isDeleted }: DeletedMark, value: boolean): readonly (readonly [name: string, value: boolean])[] {
   return isDeleted === null ? [] : [[isDeleted, value]]
 }
 
-/** Not marked: a record from before the column existed may hold null there. */
+/** Not marked. In rows older than the column the mark may be null. */
 function alive({ fields }: Resource, { isDeleted, deletedAt }: DeletedMark): Predicate {
   if (isDeleted === null) return isNull(fieldNamed(fields, deletedAt), false)
   return compared(fieldNamed(fields, isDeleted), true, true)

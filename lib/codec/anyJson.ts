@@ -3,8 +3,8 @@ import { isoTextOf } from '../common/instant.js'
 import { readInteger } from '../common/values.js'
 
 /**
- * Any value as JSON. Trees that JSON.stringify would change or refuse (dates, buffers and bigints inside arrays and
- * ranges) are copied; what nests too deeply to be walked is shown as null.
+ * Converts any value to JSON. Trees with values that JSON.stringify would change or refuse (dates, buffers, bigints)
+ * are copied. A value that is nested too deeply becomes null.
  */
 export function jsonOf(raw: unknown): JsonValue {
   try {
@@ -36,11 +36,11 @@ function tree(raw: object): JsonValue {
   if (raw instanceof Uint8Array) return bytesOf(raw).toString('base64')
   const said = ownJson(raw)
   if (said !== raw) return plain(said)
-  // fromEntries defines every name as an own property, `__proto__` included.
+  // fromEntries defines own properties for all names, including `__proto__`.
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, plain(value)]))
 }
 
-/** The JSON form of an object of a library or of the host that has a `toJSON`: a URL, a moment, a decimal. */
+/** The JSON form of an object with a `toJSON` method: a URL, a moment, a decimal. */
 export function ownJson(raw: object): unknown {
   if (raw instanceof Date || raw instanceof Uint8Array) return raw
   const toJson: unknown = Reflect.get(raw, 'toJSON')
@@ -52,7 +52,7 @@ export function ownJson(raw: object): unknown {
   }
 }
 
-/** The digits as a number, as far as JSON numbers are exact. Other texts stay as they are. */
+/** Digits as a number if it is exact in JSON. Other texts are unchanged. */
 export function whole(raw: string): string | number {
   const digits = readInteger(raw)
   if (digits === null) return raw
@@ -70,6 +70,6 @@ export function bytesOf(raw: Uint8Array): Buffer {
 
 export function textJson(raw: unknown): JsonValue {
   if (typeof raw === 'string') return raw
-  // PostgreSQL keeps STRING.BINARY in a BYTEA.
+  // PostgreSQL stores STRING.BINARY as BYTEA.
   return raw instanceof Uint8Array ? bytesOf(raw).toString('utf8') : jsonOf(raw)
 }

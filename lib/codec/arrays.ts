@@ -1,4 +1,4 @@
-// Arrays of scalars: columns of arrays, JSON documents that are one, and those in members of documents.
+// Arrays of scalars: array columns, JSON documents that are arrays, and arrays within JSON documents.
 
 import type { ArrayType, JsonValue, ValueType } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
@@ -9,10 +9,10 @@ import { arrayOf, nullable } from './schema.js'
 
 export type CodecOf = (valueType: Pick<ValueType, 'type'>) => Codec
 
-/** Reads one array, at a place of the value. */
+/** Reads one array at a place within the value. */
 type ReadArray = (raw: JsonValue, place: string, errors: Misplaced[]) => JsonValue
 
-/** Reads JSON whose arrays have items of a type. The items of a column of arrays stay as they were sent. */
+/** Reads JSON whose arrays have typed items. Items of an array column are not changed. */
 export function arraysReader(
   arrays: readonly ArrayType[],
   isColumn: boolean,
@@ -47,12 +47,12 @@ function arrayReader(read: Reader, takesNull: boolean): ReadArray {
   }
 }
 
-/** Dates stand in JSON as answers show them, which is how filters compare them. */
+/** Dates in JSON have the format of responses, which filters compare. */
 function jsonOf(value: unknown, sent: JsonValue): JsonValue {
   return value instanceof Date ? value.toISOString() : sent
 }
 
-/** The value with what `read` makes of its member at a path. A member that is null, or not there, is left alone. */
+/** Replaces the member at a path by the result of `read`. A null or missing member is unchanged. */
 function readAt(
   value: JsonValue,
   [name, ...path]: readonly string[],
@@ -66,7 +66,7 @@ function readAt(
   return { ...value, [name]: readAt(within, path, `${place}.${name}`, read) }
 }
 
-/** The schema of a value that is an array as a whole; null for any other. */
+/** The schema of a value that is itself an array; null for other values. */
 export function arraySchema(arrays: readonly ArrayType[] | undefined, codecOf: CodecOf): JsonSchema | null {
   const whole = arrays?.find(({ path }) => path.length === 0)
   if (whole === undefined) return null

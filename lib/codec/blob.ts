@@ -6,10 +6,10 @@ import { type Codec, faulty, type Reader, type RuledField } from './codec.js'
 import { defined } from './schema.js'
 
 const BYTES: JsonSchema = { type: 'string', contentEncoding: 'base64' }
-// Four letters are three bytes; what is left over at the end has no bits but its own.
+// Four characters are three bytes. The unused bits of the last group must be zero.
 const BASE64 = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$'
 
-/** Binary data, which is base64 on the wire. */
+/** Binary data, as base64 in JSON. */
 export const blob: Codec = {
   body,
   text: () => null,
@@ -24,7 +24,7 @@ export const blob: Codec = {
   example: () => '',
 }
 
-/** Base64 as RFC 4648 section 4 has it, padding included; only the canonical text of some bytes is one. */
+/** Base64 with padding (RFC 4648 section 4). Only the canonical text is accepted. */
 function body({ valueType: { maxLength } }: RuledField): Reader {
   return (raw) => {
     const bytes = typeof raw === 'string' ? Buffer.from(raw, 'base64') : null

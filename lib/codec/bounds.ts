@@ -4,7 +4,7 @@ import { fault } from '../common/messages.js'
 import { compareDecimals, decimalOf } from '../common/values.js'
 import type { RuledField } from './codec.js'
 
-/** Inclusive bounds with what to say on either side; a side without a bound is undefined. */
+/** Inclusive bounds with their messages; undefined for no bound. */
 export interface Bounds<T> {
   readonly min: T | undefined
   readonly max: T | undefined
@@ -38,7 +38,7 @@ export function lengthBounds({ valueType, rules }: RuledField): Bounds<number> {
   )
 }
 
-/** The bounds of an integer or a float, which are exact as JavaScript numbers. */
+/** The bounds of an integer or a float, exact as JavaScript numbers. */
 export function numberBounds({ valueType, rules }: RuledField): Bounds<number> {
   const { min, max, maxMagnitude } = valueType
   const column = {
@@ -72,8 +72,8 @@ function decimalColumn({ min, max, precision, scale = 0 }: ValueType): Range<str
 }
 
 /**
- * One pair of bounds and one message a side. Where both sides have the same origin, rules or column, the message names
- * both bounds; a rule on one side only leaves the column's bound of the other side out of it.
+ * Merges the bounds of rules and column. The message names both bounds if they have the same origin, else only the
+ * violated one.
  */
 function merge<T extends string | number>(
   column: Range<T>,
@@ -91,7 +91,7 @@ function merge<T extends string | number>(
   return { min, max, tooLow: fault(codes.min, { min: min ?? '' }), tooHigh: fault(codes.max, { max: max ?? '' }) }
 }
 
-/** The model's own words for a bound that is its own. */
+/** The model's own message for a bound that the model sets. */
 function said<T>(
   bounds: Bounds<T>,
   own: Range<T>,

@@ -4,12 +4,12 @@ import type { JsonSchema } from '../../types/openApi.js'
 import { fault } from '../common/messages.js'
 import type { Bounds } from './bounds.js'
 
-/** A value of a body as its type has it, or the messages that say why it has none. */
+/** The parsed value of a body member, or its errors. */
 export type Reading = { readonly value: Value } | Faulty
 
 interface Faulty {
   readonly faults: readonly Told[]
-  /** Messages of parts of the value, each with the part's place: `[1]`. */
+  /** Errors of parts of the value, each with its place: `[1]`. */
   readonly within?: readonly Misplaced[]
 }
 
@@ -20,10 +20,10 @@ export interface Misplaced {
 
 export type Reader = (raw: unknown) => Reading
 
-/** From a value of the database to its JSON. Null and undefined never reach it, nor objects that are no data. */
+/** Converts a database value to JSON. It is not called with null, undefined or host objects. */
 export type Decoder = (raw: unknown) => JsonValue
 
-/** The parts of a field that decide which values bodies may have. */
+/** The properties of a field that decide which values bodies may have. */
 export type RuledField = Pick<Field, 'valueType' | 'rules'>
 
 /** Two inclusive bounds. */
@@ -32,57 +32,57 @@ export interface Range {
   readonly max: string | number
 }
 
-/** How a column's values reach the decoder. */
+/** How the decoder receives a column's values. */
 export interface CodecOptions {
-  /** JSON comes as text, as raw rows of SQLite have it. Where the driver has parsed it, a string is a JSON string. */
+  /** Whether JSON arrives as text, as in raw rows of SQLite. If the driver has parsed it, a string is a JSON string. */
   readonly jsonAsText?: boolean
-  /** Called when a stored value cannot be shown, which then is null. */
+  /** Called for a stored value that cannot be shown. It becomes null. */
   readonly onHidden?: () => void
 }
 
 /** JSON Schemas of a type's values, without null. */
 export interface ValueSchemas {
-  /** In replies. No rules: rows from before a rule keep none, and neither do masked values. */
+  /** In replies, without rules: older rows and masked values may violate them. */
   readonly reply: (valueType: ValueType) => JsonSchema
-  /** In bodies. Default: as in replies. `parts` is the number of fields of the key. */
+  /** In bodies. Default: as in replies. `parts` is the number of key fields. */
   readonly body?: (field: Field, parts: number) => JsonSchema
   /** In URLs. Default: as in replies. */
   readonly query?: JsonSchema
 }
 
-/** All that the wire does with the values of one type. */
+/** All conversions of one type of values. */
 export interface Codec {
-  /** Reads a member of a body. Absent members and nulls do not reach it. */
+  /** Reads a body member that is neither missing nor null. */
   readonly body: (field: RuledField) => Reader
-  /** Reads an operand of a filter or a typed parameter; null for a text that is no value of the type. */
+  /** Reads a value of a filter or a field parameter; null if the text is not of the type. */
   readonly text: (text: string, valueType: ValueType) => FilterValue | null
-  /** Reads a key in a path, in the form that responses have; null for a text that is no key. Default: as an operand. */
+  /** Reads a key in a path, in the form of responses; null if the text cannot be a key. Default: `text`. */
   readonly key?: (text: string, valueType: ValueType) => string | number | null
-  /** Writes a stored value. */
+  /** Converts a stored value to JSON. */
   readonly json: (valueType: ValueType, options: CodecOptions) => Decoder
-  /** The words for a value in messages: "a whole number". */
+  /** The name of a value in messages: "a whole number". */
   readonly noun: (valueType: ValueType) => string
-  /** The words for all of them. Default: `noun`. */
+  /** The name of all values of the type. Default: `noun`. */
   readonly kind?: string
-  /** The bounds of column and rules between which there is no value; null where there is one. Default: there always is. */
+  /** The contradicting bounds of column and rules; null if values are possible. Default: null. */
   readonly gap?: (field: RuledField) => Range | null
   readonly schemas: ValueSchemas
-  /** An example in the filter language; empty where filters take no value of the type. */
+  /** An example in the filter language; empty if filters do not accept the type. */
   readonly example: (valueType: ValueType) => string
 }
 
-/** A number that has been rounded before it was read. */
+/** The error for a number that JSON parsing has rounded. */
 export const INEXACT: Fault = fault('digits')
 export const NOT_STORABLE: Fault = fault('characters')
 
-/** No number is written in more characters: what is longer is looked at no further. */
+/** The longest text of a number. Longer texts are refused without parsing. */
 export const LONGEST_NUMBER = 64
 
 export function faulty(...faults: readonly Told[]): Reading {
   return { faults }
 }
 
-/** Reads a value that bodies have as text. */
+/** Reads a value that is text in bodies. */
 export function textReader(read: (text: string) => Value | null, otherwise: MessageCode): Reader {
   const none = faulty(fault(otherwise))
   return (raw) => {
@@ -91,12 +91,12 @@ export function textReader(read: (text: string) => Value | null, otherwise: Mess
   }
 }
 
-/** An operand that stands for one value. */
+/** A single filter value; null stays null. */
 export function operand(value: string | number | boolean | Date | null): FilterValue | null {
   return value === null ? null : { kind: 'value', value }
 }
 
-/** The bounds if no value is between them. */
+/** The bounds if they contradict each other. */
 export function gap<T extends string | number>(
   { min, max }: Bounds<T>,
   isEmpty: (min: T, max: T) => boolean,

@@ -10,7 +10,7 @@ import { boolean, enumeration, uuid } from './scalars.js'
 import { string } from './string.js'
 import { date, datetime, time } from './times.js'
 
-/** The one table of the types of values. Operators have theirs in the language, which runs in browsers as well. */
+/** The codecs by type. Operators are in lib/language, because they also run in browsers. */
 const CODECS: Readonly<Record<FieldType, Codec>> = {
   string,
   integer,
@@ -32,10 +32,9 @@ export function codecOf({ type }: Pick<ValueType, 'type'>): Codec {
 }
 
 /**
- * The function from a database value to its JSON, one for every driver: what sqlite3, mysql2, mariadb and pg return
- * for one stored value, and what an instance holds, decodes to one JSON value. It never throws. Numbers, texts and
- * enumerations that are no value of the type are shown as they are stored; NaN, the infinities, invalid dates and broken documents,
- * which cannot be shown, are null.
+ * Returns the function that converts database values to JSON. Values of all drivers and of instances decode alike. It
+ * never throws. Numbers, texts and enumerations that do not fit the type are shown as stored. Values that JSON cannot
+ * express (NaN, infinities, invalid dates, broken documents) become null.
  */
 export function decoderOf(valueType: ValueType, options: CodecOptions = {}): Decoder {
   const { onHidden } = options
@@ -43,29 +42,32 @@ export function decoderOf(valueType: ValueType, options: CodecOptions = {}): Dec
   return (raw) => {
     if (raw === null || raw === undefined) return null
     const value = decode(typeof raw === 'object' ? ownJson(raw) : raw)
-    // Null is a JSON document like any other.
+    // Null is a valid JSON document.
     if (value === null && onHidden !== undefined && (valueType.type !== 'json' || raw !== 'null')) onHidden()
     return value
   }
 }
 
 /**
- * The text of a filter operand or a typed parameter as a value of the type; null for a text that is no value of it.
+ * Reads the text of a filter value or a field parameter; null if it is not of the type.
  *
- * Numbers may exceed the column, which is a comparison like any other. Integers are numbers while safe, else their
- * digits as text; floats may be infinite. Decimals stay text, so that they never pass through floating point.
+ * Numbers may exceed the column's range. Integers are numbers while safe, else text; floats may be infinite. Decimals
+ * stay text and never become floating point.
  */
 export function readFilterValue(valueType: ValueType, text: string): FilterValue | null {
   return codecOf(valueType).text(text, valueType)
 }
 
-/** The words for the values of a type in messages about all of them. */
+/** The name of a type's values in messages about all of them. */
 export function nounForAll(valueType: ValueType): string {
   const { kind, noun } = codecOf(valueType)
   return kind ?? noun(valueType)
 }
 
-/** Sums of whole numbers are as these, of decimals exact at their scale: numbers as long as a JSON number has the digits. */
+/**
+ * Sums of integers have the type of integers. Sums of decimals are exact at their scale, as numbers if JSON numbers
+ * have enough digits.
+ */
 export function sumDecoder({ type, scale, wire }: ValueType): Decoder {
   if (type === 'float') return decoderOf({ type })
   if (type !== 'decimal') return decoderOf({ type: 'bigint' })
@@ -79,7 +81,7 @@ export function sumDecoder({ type, scale, wire }: ValueType): Decoder {
   }
 }
 
-/** Averages of exact numbers come as `sum/count`, and are rounded once. */
+/** Averages of exact numbers arrive as `sum/count`, so that they are rounded only once. */
 export function averageDecoder({ type }: ValueType): Decoder {
   if (type === 'float') return decoderOf({ type })
   return (raw) => {

@@ -41,7 +41,7 @@ export const decimal: Codec = {
   example: () => '10',
 }
 
-/** A finite JSON number or, where responses have text, a decimal in a string. */
+/** Reads a finite JSON number or, if responses have text, a decimal in a string. */
 function body(field: RuledField): Reader {
   const { wire, scale } = field.valueType
   const bounds = decimalBounds(field)
@@ -71,8 +71,8 @@ function decimalNumber(raw: unknown): JsonValue {
 }
 
 /**
- * Decimals as plain text. Declared ones have exactly their places, rounded half away from zero as the other databases
- * store them, so that SQLite's 5000 reads `5000.00` too; undeclared ones have no trailing zeros.
+ * Writes decimals as plain text. A declared scale is exact, with values rounded half away from zero as other databases
+ * do: SQLite's 5000 becomes `5000.00`. Without a scale there are no trailing zeros.
  */
 function decimalText(scale: number | undefined): Decoder {
   return (raw) => {
@@ -98,7 +98,7 @@ function withScale(decimal: string, scale: number): string {
   return scale === 0 ? sign + digits : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
 }
 
-/** The JSON of a stored value that is no number: null for NaN and the infinities. */
+/** The JSON of a stored value that is not a number: null for NaN and the infinities. */
 export function notANumber(raw: unknown): JsonValue {
   return typeof raw === 'string' && /^(?:nan|[+-]?infinity)$/i.test(raw) ? null : jsonOf(raw)
 }
@@ -116,7 +116,7 @@ function bodySchema({ valueType, rules }: RuledField): JsonSchema {
   return told(anyOf([number, text]), ...places, ...ruled, 'More than 15 digits as text.')
 }
 
-/** Zeros in front and at the end do not count. */
+/** Leading and trailing zeros are not counted. */
 function decimalPattern(precision: number | undefined, scale: number, isUnsigned: boolean): string {
   const before = precision === undefined ? 0 : precision - scale
   const whole = precision === undefined ? '[0-9]+' : `0*[0-9]{${before > 0 ? '1,' : '0,'}${Math.max(before, 0)}}`
@@ -125,7 +125,7 @@ function decimalPattern(precision: number | undefined, scale: number, isUnsigned
   return isUnsigned ? `^(?:\\+?${digits}|-0+(?:\\.0+)?)$` : `^[+-]?${digits}$`
 }
 
-/** Bounds as numbers. A bound that no number has exactly, and whose number lies beyond, is exclusive. */
+/** Bounds as JSON numbers. If the nearest number lies outside an inexact bound, it is exclusive. */
 function decimalBounded({ min, max }: Bounds<string>): JsonSchema {
   const sideOf = (bound: string): number => Math.sign(compareDecimals(decimalOf(Number(bound)), bound))
   return {
@@ -136,7 +136,7 @@ function decimalBounded({ min, max }: Bounds<string>): JsonSchema {
 
 export const float: Codec = {
   body: floatReader,
-  // Infinite for what is beyond any column.
+  // Infinite for values beyond every column.
   text: (text) => {
     const digits = readDecimal(text)
     return digits === null ? null : operand(Number(digits))
@@ -156,7 +156,7 @@ function readFloatKey(text: string): number | null {
   return digits !== null && Number.isFinite(Number(digits)) ? Number(digits) : null
 }
 
-/** Whether a number is written as JSON writes it where it needs an exponent: `1e-7`. */
+/** Whether a text is a JSON number with an exponent: `1e-7`. */
 function isExponential(text: string): boolean {
   return /^-?\d(?:\.\d+)?e[+-]\d+$/.test(text) && String(Number(text)) === text
 }
@@ -171,7 +171,10 @@ function double(raw: unknown): JsonValue {
 
 const LARGEST_SINGLE = 3.4028234663852886e38
 
-/** A float of four bytes arrives as the double that equals it: the shortest number that the column would hold so. */
+/**
+ * A single-precision float arrives as an equal double. Returns the shortest number that the column stores as the same
+ * value.
+ */
 function single(raw: unknown): JsonValue {
   const number = double(raw)
   if (typeof number !== 'number' || Math.fround(number) !== number) return number

@@ -24,7 +24,7 @@ function reply({ max }: ValueType): JsonSchema {
   return { type: 'integer', format: max !== undefined && max < 2n ** 31n ? 'int32' : 'int64' }
 }
 
-/** A number while it is safe, else its digits. */
+/** A safe number, else its digits. */
 function readWhole(text: string): FilterValue | null {
   const digits = readInteger(text)
   return operand(digits === null ? null : whole(digits))
@@ -44,7 +44,7 @@ function wholeJson(raw: unknown): JsonValue {
     case 'string':
       return whole(raw)
     case 'boolean':
-      // The mariadb driver takes TINYINT(1) for a boolean.
+      // The mariadb driver reads TINYINT(1) as a boolean.
       return Number(raw)
     default:
       return jsonOf(raw)
@@ -69,8 +69,8 @@ export const bigint: Codec = {
 const LARGEST_SAFE = String(Number.MAX_SAFE_INTEGER)
 
 /**
- * A safe JSON integer; beyond the safe range its digits in a string, as responses write it. A JSON number out there
- * has been rounded already.
+ * Reads a safe JSON integer or, beyond the safe range, digits in a string as in responses. A larger JSON number has
+ * been rounded.
  */
 function body(field: RuledField): Reader {
   const bounds = decimalBounds(field)
@@ -89,14 +89,14 @@ function wholeNumber(raw: number): string | null {
 
 function unsafeDigits(raw: unknown): string | null {
   const digits = typeof raw === 'string' ? readInteger(raw) : null
-  // Responses write one form only: no sign, no zeros in front, and no string where a number will do.
+  // Accepts only the form of responses: no plus, no leading zeros, and no string for a safe number.
   if (digits === null || digits !== raw) return null
   return compareDecimals(digits.replace('-', ''), LARGEST_SAFE) > 0 ? digits : null
 }
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** Numbers as far as JSON numbers are exact, and text beyond. */
+/** Numbers while they are exact in JSON, else text. */
 function bodySchema(field: RuledField): JsonSchema {
   const { min: low, max: high } = decimalBounds(field)
   const min = wholeFrom(low ?? '', 'up') ?? -(2n ** 63n)
@@ -112,7 +112,7 @@ function bodySchema(field: RuledField): JsonSchema {
   return told({ anyOf: [number, text] }, 'Beyond 2^53 the digits as text.')
 }
 
-/** A bound of rules need not be whole itself. */
+/** A rule's bound may be fractional. */
 function wholeFrom(bound: string, direction: 'up' | 'down'): bigint | null {
   if (bound === '') return null
   const [whole = '', fraction = ''] = bound.split('.')
@@ -121,7 +121,7 @@ function wholeFrom(bound: string, direction: 'up' | 'down'): bigint | null {
   return direction === 'up' ? cut + 1n : cut - 1n
 }
 
-/** A pattern for the canonical digits of the whole numbers from `low` to `high`, both from zero. */
+/** A pattern for the canonical digits of the integers from `low` to `high`, both on the same side of zero. */
 function digitsBetween(low: bigint, high: bigint): string {
   const alternatives: string[] = []
   for (let from = low; from <= high; ) {

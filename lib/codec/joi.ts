@@ -4,7 +4,7 @@ import { fault } from '../common/messages.js'
 import { numberBounds } from './bounds.js'
 import type { Reader, RuledField } from './codec.js'
 
-// Baked into the schema: given with every call they would cost three quarters of the speed.
+// Part of the schema: passing them on every call would cost three quarters of the speed.
 const SETTINGS: Joi.ValidationOptions = {
   abortEarly: false,
   convert: false,
@@ -13,7 +13,9 @@ const SETTINGS: Joi.ValidationOptions = {
 
 let loaded: typeof Joi | null = null
 
-/** Loads joi: a third of what importing this package would cost those who only read. */
+/**
+ * Loads joi on demand. It is a third of the import time of this package, and resources that only read do not need it.
+ */
 export async function loadJoi(): Promise<void> {
   loaded ??= (await import('joi')).default
 }
@@ -41,7 +43,7 @@ export function enumReader({ valueType: { values = [] } }: RuledField): Reader {
 
 function numeric(numbers: Joi.NumberSchema, field: RuledField, otherwise: MessageCode): Reader {
   const { min, max, tooLow, tooHigh } = numberBounds(field)
-  // Bounds tell what is too large; joi's own word on unsafe numbers would only hide them.
+  // The bounds report large values. joi's error about unsafe numbers would hide theirs.
   let schema = numbers.unsafe()
   if (min !== undefined) schema = schema.min(min)
   if (max !== undefined) schema = schema.max(max)
@@ -54,7 +56,7 @@ function numeric(numbers: Joi.NumberSchema, field: RuledField, otherwise: Messag
   })
 }
 
-/** The messages stay outside the schema: joi would merge them into its settings on every validation. */
+/** Messages are kept outside the schema, because joi would merge them into its settings on every validation. */
 function readBy(schema: Joi.Schema, messages: Readonly<Record<string, Told>>): Reader {
   const settled = schema.prefs(SETTINGS)
   return (raw) => {

@@ -10,7 +10,7 @@ import { type Codec, faulty, NOT_STORABLE, type Reader, type RuledField } from '
 import { TEXT } from './schema.js'
 import { date, datetime } from './times.js'
 
-/** The codec of JSON. `codecOf` gives the codecs of the items of its arrays. */
+/** The codec of JSON. `codecOf` returns the codecs of array items. */
 export function jsonCodec(codecOf: CodecOf): Codec {
   return {
     body: (field) => body(field, codecOf),
@@ -26,12 +26,12 @@ export function jsonCodec(codecOf: CodecOf): Codec {
   }
 }
 
-/** MariaDB's JSON_VALID, which guards its JSON columns, refuses what is nested deeper. */
+/** The maximum nesting of JSON columns on MariaDB, by its JSON_VALID. */
 const JSON_DEPTH = 31
 
-/** Null is what nullable fields allow before they ask; here it is no value, as for every other type. */
+/** Refuses null, like every other type. Nullable fields accept it before this reader is called. */
 function body({ valueType: { form, items, arrays } }: RuledField, codecOf: CodecOf): Reader {
-  // The items of arrays of one dimension are read by their own type.
+  // Items of one-dimensional arrays are read by their own type.
   const nested = arrays === undefined ? items : undefined
   const readArrays = arrays === undefined ? null : arraysReader(arrays, form === 'array', codecOf)
   return (raw) => {
@@ -41,7 +41,9 @@ function body({ valueType: { form, items, arrays } }: RuledField, codecOf: Codec
   }
 }
 
-/** The fault of a value that Sequelize cannot write as an ARRAY, a RANGE or a GEOMETRY. Their contents are checked by PostgreSQL. */
+/**
+ * The error of a value that Sequelize cannot write as an ARRAY, a RANGE or a GEOMETRY. PostgreSQL checks the contents.
+ */
 function formFault(raw: unknown, form: ValueType['form']): Fault | null {
   if (form === undefined) return null
   if (form === 'text') return typeof raw === 'string' ? null : fault('string')
@@ -50,7 +52,7 @@ function formFault(raw: unknown, form: ValueType['form']): Fault | null {
   return form === 'range' && raw.length !== 0 && raw.length !== 2 ? fault('bounds') : null
 }
 
-/** The first fault of an item of an array, whose items are read as those of a column of their type. */
+/** The first error of an array's items, which are read like values of a column of the items' type. */
 function itemFault(raw: unknown, items: ValueType['items']): Told | null {
   if (items === undefined || raw === null) return null
   if (Array.isArray(raw)) return raw.map((item) => itemFault(item, items)).find((wrong) => wrong !== null) ?? null
@@ -68,7 +70,7 @@ function itemReader(codec: Codec, type: FieldType): Reader {
   return codec.body({ valueType: { type }, rules: { required: false } })
 }
 
-/** How deep positions are nested in the coordinates of a geometry (RFC 7946 section 3.1). */
+/** The nesting depth of positions in the coordinates of a geometry (RFC 7946 section 3.1). */
 const POSITIONS: ReadonlyMap<unknown, number> = new Map([
   ['Point', 0],
   ['MultiPoint', 1],
@@ -92,14 +94,14 @@ function hasPositions(coordinates: unknown, depth: number): boolean {
   return coordinates.length >= 2 && coordinates.every((each) => typeof each === 'number')
 }
 
-/** The body came out of a JSON parser, so that a look at the top tells. */
+/** The value was parsed from JSON, so checking the top level is enough. */
 function isJson(raw: unknown): raw is JsonValue {
   return raw !== null && ['string', 'number', 'boolean', 'object'].includes(typeof raw)
 }
 
 function jsonFault(value: unknown, levels: number): Fault | null {
   if (typeof value === 'string') return isStorableText(value) ? null : NOT_STORABLE
-  // JSON.parse takes 1e400 for infinity, and JSON.stringify that for null.
+  // JSON.parse reads 1e400 as infinity, which JSON.stringify writes as null.
   if (typeof value === 'number') return Number.isFinite(value) ? null : fault('json-finite')
   if (typeof value !== 'object' || value === null) return null
   if (levels === 0) return fault('json-depth', { levels: JSON_DEPTH })

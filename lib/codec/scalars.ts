@@ -21,7 +21,7 @@ const WORDS: ReadonlyMap<string, boolean> = new Map([
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([...WORDS, ['t', true], ['1', true], ['f', false], ['0', false]])
 
-/** Of a column of numbers. Texts, which SQLite takes all the same, are no booleans. */
+/** Decodes a boolean of a numeric column. Texts, which SQLite may store there, are not booleans. */
 function looseBoolean(raw: unknown): JsonValue {
   return typeof raw === 'string' && raw !== '1' && raw !== '0' ? null : storedBoolean(raw)
 }
@@ -51,7 +51,7 @@ export const enumeration: Codec = {
   example: ({ values: [first = ''] = [] }) => first,
 }
 
-/** The declared spelling of an enumeration's name; the exact one where two differ in case only. */
+/** The declared spelling of an enumeration value; the exact one if two differ only in case. */
 function named(values: readonly string[], text: string): string | null {
   if (values.includes(text)) return text
   const word = text.toLowerCase()

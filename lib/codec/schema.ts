@@ -1,4 +1,4 @@
-// JSON Schemas and what is made of them.
+// Helpers for JSON Schemas.
 
 import type { JsonSchema } from '../../types/openApi.js'
 import type { Bounds } from './bounds.js'
@@ -10,12 +10,12 @@ const NULL: JsonSchema = { type: 'null' }
 
 export type Members = Readonly<Record<string, JsonSchema>>
 
-/** The schema without keywords that are undefined. */
+/** The schema without undefined keywords. */
 export function defined(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
 }
 
-/** The schema with null: never a reference with siblings, and no enumeration that lacks it. */
+/** Adds null to a schema. A reference gets no siblings, and an enumeration gets null as a value. */
 export function nullable(schema: JsonSchema): JsonSchema {
   const { type, anyOf, enum: values, $ref } = schema
   if ($ref !== undefined) return { anyOf: [schema, NULL] }
@@ -31,7 +31,7 @@ export function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
   return first !== undefined && others.length === 0 ? first : { anyOf: schemas }
 }
 
-/** An object with these members. Those that are not optional are required. */
+/** An object with these members. All are required unless optional. */
 export function objectOf(properties: Members, optional: ReadonlySet<string> | 'all' = new Set()): JsonSchema {
   const required = optional === 'all' ? [] : Object.keys(properties).filter((name) => !optional.has(name))
   return { type: 'object', ...(required.length === 0 ? {} : { required }), properties }
@@ -41,7 +41,7 @@ export function arrayOf(items: JsonSchema, maxItems?: number): JsonSchema {
   return defined({ type: 'array', items, maxItems })
 }
 
-/** The schema with more sentences in its description. */
+/** Appends sentences to the description of a schema. */
 export function told(schema: JsonSchema, ...sentences: readonly string[]): JsonSchema {
   const all = [schema.description ?? [], sentences].flat()
   return all.length === 0 ? schema : { ...schema, description: all.join(' ') }

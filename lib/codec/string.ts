@@ -29,8 +29,8 @@ interface Check {
 }
 
 /**
- * A text within its bounds that meets its rules. What is too long is told for that alone: patterns may take time that
- * grows with the square of the text, or worse, so that none meets one beyond its bound.
+ * Reads a text and checks its length before its other rules. Patterns may need quadratic time or more, so they never
+ * run on a text beyond its limit.
  */
 function body(field: RuledField): Reader {
   const { valueType, rules } = field
@@ -57,21 +57,21 @@ function body(field: RuledField): Reader {
 }
 
 /**
- * Code points as well. As in Sequelize's `len`, a variation selector adds nothing towards a minimum, so that a character
- * has at most three UTF-16 units: a surrogate pair and its selector.
+ * Compares code points. As in Sequelize's `len`, variation selectors do not count towards a minimum. So a character has
+ * at most three UTF-16 units: a surrogate pair and its selector.
  */
 function isShorter(value: string, min: number): boolean {
   return value.length < min || (value.length < 3 * min && [...value.replace(/[\uFE0E\uFE0F]/g, '')].length < min)
 }
 
-/** One `@` with something before it, no blanks, and two labels or more behind it, none of them empty. */
+/** One `@` after at least one character, no blanks, and at least two non-empty labels after it. */
 function isEmail(value: string): boolean {
   const at = value.indexOf('@')
   if (at < 1 || value.includes('@', at + 1) || /\s/.test(value)) return false
   return value.includes('.', at) && value[at + 1] !== '.' && !value.endsWith('.') && !value.includes('..', at)
 }
 
-/** PostgreSQL gives a CHAR with the blanks that fill it up, MySQL without any at its end. */
+/** PostgreSQL returns a CHAR with its padding, MySQL without any trailing blanks. */
 function unpadded(raw: unknown): JsonValue {
   return typeof raw === 'string' ? trimBlanks(raw) : textJson(raw)
 }
@@ -93,7 +93,7 @@ function bodySchema({ valueType, rules, isKey }: Field, parts: number): JsonSche
     ...(padded ? {} : { minLength: min, maxLength: max }),
     pattern,
     allOf: others.length === 0 ? undefined : others.map((other) => ({ pattern: other })),
-    // Dots and the empty text are no part of a path; joined by `~` the dots are.
+    // Dots and the empty text cannot be a path segment. Dots joined by `~` can.
     ...(isKey ? { not: parts > 1 ? { const: '' } : { enum: [...NO_SEGMENTS] } } : {}),
     examples: email ? ['name@example.com'] : undefined,
   })
@@ -101,13 +101,13 @@ function bodySchema({ valueType, rules, isKey }: Field, parts: number): JsonSche
   return told(schema, ...unsaid.map((each) => `Must match \`${each}\`.`))
 }
 
-/** Blanks at the end of a CHAR are no part of the value, and do not count. */
+/** Trailing blanks of a CHAR are not part of the value and are not counted. */
 function padding(min: number, max: number | undefined): string {
   const value = `[\\s\\S]{${Math.max(min - 1, 0)},${max === undefined ? '' : max - 1}}[^ ]`
   return min > 0 ? `^${value} *$` : `^(?:${value})? *$`
 }
 
-/** Whether a pattern has no flags and means the same in JSON Schema, whose patterns are Unicode. */
+/** Whether a pattern has no flags and the same meaning in JSON Schema, whose patterns are Unicode. */
 function isPortable({ source, flags }: RegExp): boolean {
   if (flags.replace(/[ud]/g, '') !== '') return false
   try {

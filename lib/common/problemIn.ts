@@ -2,7 +2,9 @@ import { Problem, type ProblemOptions } from './problem.js'
 
 const TEXTS = ['code', 'type', 'title', 'detail'] as const
 
-/** The problem of an error response: that of its body, or one of its status. A status below 400 becomes a refusal. */
+/**
+ * The problem of an error response: that of its body, or one of its status. A status that is not an error becomes 403.
+ */
 export function problemIn(status: number, contentType: string, text: string): Problem {
   const isError = Number.isInteger(status) && status >= 400 && status <= 599
   const body = contentType.startsWith('application/problem+json') ? objectIn(text) : {}

@@ -3,7 +3,7 @@ import { isObject } from '../common/object.js'
 
 export const isText: Check = (value) => typeof value === 'string'
 export const isName: Check = (value) => typeof value === 'string' && value.trim() !== ''
-/** A path of characters that mean nothing else to URLs, to the patterns of Express and to Socket.IO. */
+/** A path of characters without a special meaning in URLs, Express patterns and Socket.IO. */
 export const isPath: Check = (value) =>
   typeof value === 'string' &&
   value !== '' &&
@@ -24,7 +24,7 @@ export function either(...checks: readonly Check[]): Check {
   return (value) => checks.some((check) => check(value))
 }
 
-/** An object of which every member passes. */
+/** An object whose members all pass the check. */
 export function each(check: Check): Check {
   return (value) => isObject(value) && Object.values(value).every(check)
 }
@@ -41,7 +41,7 @@ export function rows(names: readonly string[], row: OptionRow): OptionShape {
 export const flag: OptionRow = option(isFlag, 'a boolean')
 export const count: OptionRow = option(isCount, 'a whole number from 1')
 
-/** A behaviour that is on, or on with other attributes than its own. */
+/** Enables a behaviour: true, or an object with names of its attributes. */
 export function attributeNames(...names: readonly string[]): OptionRow {
   const members = rows(names, option(isName, "an attribute's name"))
   return option(either(isFlag, isObject), 'a boolean or an object of attribute names', { members })

@@ -4,7 +4,7 @@ import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
 import { either, option } from './checks.js'
 
-/** A date, or a date with a time and its offset: a time without one would depend on the server's zone. */
+/** A date, or a date-time with an offset. Without an offset it would depend on the server's time zone. */
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 function dateOf(value: unknown): Date | null {
@@ -12,7 +12,7 @@ function dateOf(value: unknown): Date | null {
   if (!isWritten && !(value instanceof Date)) return null
   const date = new Date(value)
   const year = date.getUTCFullYear()
-  // The form of dates in HTTP has years of four digits.
+  // HTTP dates have four-digit years.
   return year >= 0 && year <= 9999 ? date : null
 }
 
@@ -36,9 +36,9 @@ export const DEPRECATED: OptionRow = option(
 )
 
 /**
- * The deprecation that an option describes; null for none. `where` names the option in messages.
+ * The deprecation of an option; null if there is none. `where` names the option in messages.
  *
- * @throws CrudConfigError without `since`, and for an end before the beginning
+ * @throws CrudConfigError without `since`, and for a `sunset` before it
  */
 export function deprecationOf(where: string, given: Partial<Deprecated> | false = false): Deprecation | null {
   if (given === false) return null

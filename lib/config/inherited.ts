@@ -1,10 +1,10 @@
 import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
 
-/** The name of a member that an object inherits from a class or by Object.create; null if all members are its own. */
+/** The name of an inherited member; null if all members are own ones. */
 export function inheritedBy(value: object): string | null {
   for (let from = Object.getPrototypeOf(value); from !== null; from = Object.getPrototypeOf(from)) {
-    // Object.prototype, which each realm has of its own.
+    // Object.prototype, also that of another realm.
     if (Object.getPrototypeOf(from) === null && Object.hasOwn(from, 'hasOwnProperty')) return null
     const name = Object.getOwnPropertyNames(from).find((member) => member !== 'constructor')
     if (name !== undefined) return name
@@ -12,12 +12,12 @@ export function inheritedBy(value: object): string | null {
   return null
 }
 
-/** Whether a value is an object without inherited members. Options are read from such objects alone. */
+/** Whether a value is an object without inherited members. Options must be such objects. */
 export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && inheritedBy(value) === null
 }
 
-/** An inherited policy would be lost where objects are merged or read by their own members. */
+/** Merging objects and reading own members would lose an inherited policy. */
 export function inheritedMember(where: string, name: string): CrudConfigError {
   return new CrudConfigError(
     'INVALID_OPTION',

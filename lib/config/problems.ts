@@ -1,6 +1,6 @@
 import { CrudConfigError } from '../common/errors.js'
 
-/** Gathers what is wrong with the options of one mount, so that the host hears of all of it at once. */
+/** Collects all errors in the options of one mount. */
 export class ConfigProblems {
   readonly #found: CrudConfigError[] = []
 
@@ -8,7 +8,7 @@ export class ConfigProblems {
     this.#found.push(problem)
   }
 
-  /** The result of a pass, or undefined where it found something wrong. Other errors are nobody's options. */
+  /** The result of a pass; undefined if it reported an error. Errors other than CrudConfigError are thrown. */
   attempt<T>(pass: () => T): T | undefined {
     try {
       return pass()
@@ -19,7 +19,7 @@ export class ConfigProblems {
     }
   }
 
-  /** @throws CrudConfigError that tells of everything that was found, under the code of the first */
+  /** @throws CrudConfigError with all collected errors, under the code of the first */
   throwIfAny(): void {
     const [first, ...others] = this.#found
     if (first !== undefined) throw others.length === 0 ? first : CrudConfigError.of([first, ...others])

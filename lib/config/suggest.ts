@@ -1,6 +1,6 @@
 import { type ConfigErrorCode, CrudConfigError } from '../common/errors.js'
 
-/** Edits between two words: insertions, deletions, substitutions. */
+/** The edit distance of two words: insertions, deletions, substitutions. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
@@ -14,7 +14,7 @@ function distance(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
-/** The candidate that a misspelt name was probably meant to be, or undefined when none is near. */
+/** The most similar candidate; undefined if none is similar. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   const word = name.toLowerCase()
   const ranked = [...candidates]
@@ -25,19 +25,19 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
   return best !== undefined && best.edits <= most ? best.candidate : undefined
 }
 
-/** "Did you mean ...?" for a message, or nothing. */
+/** "Did you mean ...?" for a message, or an empty text. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const meant = nearest(name, candidates)
   return meant === undefined ? '' : ` Did you mean "${meant}"?`
 }
 
-/** The values that an option would have taken, for a message. */
+/** A list of the valid values, for a message. */
 export function valid(candidates: Iterable<string>): string {
   const all = [...candidates]
   return all.length === 0 ? '' : ` Valid: ${all.join(', ')}.`
 }
 
-/** The same for what may be a family of names: of those that begin so, all are told. */
+/** Like `didYouMean`, but lists all candidates that start with the name. */
 function didYouMeanAny(name: string, candidates: readonly string[]): string {
   const one = didYouMean(name, candidates)
   const family = candidates.filter((candidate) => candidate.toLowerCase().startsWith(name.toLowerCase()))
@@ -49,7 +49,7 @@ function asked(names: readonly string[]): string {
   return ` Did you mean ${names.map((each) => `"${each}"`).join(' or ')}?`
 }
 
-/** The error for a name that is not among those that an option knows; `meant` are those that other words stand for. */
+/** The error for an unknown name. `meant` are the valid names for alternative words. */
 export function unknownName(
   code: ConfigErrorCode,
   what: string,

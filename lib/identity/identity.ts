@@ -12,7 +12,7 @@ const ALGORITHMS = [
   ...(['ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'] as const),
 ] as const
 
-/** The signature algorithms of RFC 7518 section 3.1, `none` left out. */
+/** The signature algorithms of RFC 7518 section 3.1, without `none`. */
 export type JwtAlgorithm =
   | 'HS256'
   | 'HS384'
@@ -27,36 +27,36 @@ export type JwtAlgorithm =
   | 'PS384'
   | 'PS512'
 
-/** The header of a token (RFC 7515 section 4): unverified, and good for nothing but finding a key. */
+/** The header of a token (RFC 7515 section 4). It is not verified and may only be used to find the key. */
 export interface JwtTokenHeader {
   readonly alg: string
   readonly kid?: string | undefined
   readonly [parameter: string]: unknown
 }
 
-/** Finds the key of a token by its header, for keys that rotate. */
+/** Returns the key of a token by its header, for rotating keys. */
 export type KeyLookup = (header: JwtTokenHeader) => string | KeyObject | Promise<string | KeyObject>
 
 export interface JwtIdentityOptions {
-  /** What tokens are verified with: a secret or PEM text, a KeyObject, or a function of the token's header. */
+  /** The key for verification: a secret or PEM text, a KeyObject, or a function of the token's header. */
   readonly key: string | KeyObject | KeyLookup
-  /** The only algorithms that are accepted; `none` never is. */
+  /** The accepted algorithms. `none` is never accepted. */
   readonly algorithms: readonly JwtAlgorithm[]
   readonly issuer?: string | readonly string[]
   readonly audience?: string | readonly string[]
-  /** Seconds that clocks may differ. Default 0. */
+  /** Accepted difference between clocks in seconds. Default 0. */
   readonly clockTolerance?: number
 }
 
 /**
- * An identity function that verifies `Authorization: Bearer` (RFC 6750) as a JSON Web Token. Without the header the caller
- * is anonymous; a token that fails, or has extensions that must be understood (`crit`), another scheme or more than one
- * token is a 401 with the challenge `error="invalid_token"`. Claims: `name`, `preferred_username` or `sub` give the name,
- * `role` and `roles` the roles, `permission`, `permissions` and the words of `scope` and `scp` the permissions.
+ * Returns an identity function that verifies `Authorization: Bearer` (RFC 6750) as a JSON Web Token. Without the header
+ * the caller is anonymous. An invalid token, critical extensions (`crit`), another scheme or several tokens are a 401
+ * with the challenge `error="invalid_token"`. Claims: `name`, `preferred_username` or `sub` is the name; `role` and
+ * `roles` are roles; `permission`, `permissions` and the words of `scope` and `scp` are permissions.
  *
- * @throws TypeError when `key` is empty, when `algorithms` names none or an unknown one, when `issuer` or `audience` is there
- * and is no text (a variable of the environment that is not set must not accept every issuer), when `clockTolerance` is no
- * number, for an option that does not exist, and for a key that verifies none of the algorithms
+ * @throws TypeError if `key` is empty or fits no algorithm; if `algorithms` is empty or has an unknown one; if `issuer`
+ * or `audience` is present but not a text (an unset environment variable must not accept every issuer); if
+ * `clockTolerance` is not a number; for unknown options
  */
 export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
   if (typeof options !== 'object' || options === null) throw new TypeError('jwtIdentity: options are missing')
@@ -86,14 +86,14 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
 
 const bearing = new WeakSet<IdentityFunction>()
 
-/** Whether an identity function is one of `jwtIdentity`: then it is known by which header callers say who they are. */
+/** Whether an identity function was made by `jwtIdentity`, so that documents can name its header. */
 export function takesBearer(identify: IdentityFunction): boolean {
   return bearing.has(identify)
 }
 
 const NAMES: readonly string[] = ['key', 'algorithms', 'issuer', 'audience', 'clockTolerance']
 
-/** Misspelt, an option is missing under its own name, which is told by that. */
+/** A misspelt option would be reported as missing, so unknown names are checked first. */
 function assertNames(options: JwtIdentityOptions): void {
   const unknown = Object.keys(options).find((name) => !NAMES.includes(name))
   if (unknown === undefined) return
@@ -101,7 +101,7 @@ function assertNames(options: JwtIdentityOptions): void {
   throw new TypeError(`jwtIdentity: there is no option "${unknown}".${hint}`)
 }
 
-/** What looks like a check and checks nothing would let tokens in that were to be kept out. */
+/** An ineffective check would accept tokens that the host wants to refuse. */
 function assertChecks(options: JwtIdentityOptions): void {
   for (const name of ['issuer', 'audience'] as const) {
     if (!Object.hasOwn(options, name)) continue
@@ -115,41 +115,41 @@ function assertChecks(options: JwtIdentityOptions): void {
   }
 }
 
-/** Only applications that verify tokens here load what it takes, and before the first token comes. */
+/** Loaded on demand, before the first token: only applications that verify tokens need it. */
 function loadLibrary(): Promise<typeof jsonwebtoken> {
   const library = import('jsonwebtoken').then((module) => module.default)
-  // Whoever waits for it hears of a failure; that nobody does yet must not end the process.
+  // Callers that await the promise handle its error. Without this handler the process would end if there are none yet.
   library.catch(() => undefined)
   return library
 }
 
-/** An empty secret would be everybody's. */
+/** Anybody could sign with an empty secret. */
 function isKey(key: unknown): boolean {
   if (typeof key === 'string') return key.trim() !== ''
   if (key instanceof KeyObject) return key.symmetricKeySize !== 0
   return typeof key === 'function' || (key instanceof Uint8Array && key.length > 0)
 }
 
-/** What the library would make of a text with every token: a public key where it is one, else a secret. */
+/** Converts a text as the library would for every token: to a public key if it is one, else to a secret. */
 function keyOf(text: string): KeyObject {
   try {
     return createPublicKey(text)
   } catch (error) {
-    // Broken lines, or quotes around it, would make a public key what everybody may sign with.
+    // With broken lines or quotes a public key would be used as a secret, with which anybody could sign.
     if (text.includes('-----BEGIN '))
       throw new TypeError('jwtIdentity: key looks like PEM, but cannot be read as a key', { cause: error })
     return createSecretKey(Buffer.from(text))
   }
 }
 
-/** The kinds of keys that verify algorithms, by how their names begin (RFC 7518 section 3.1). */
+/** The key types of algorithms, by prefix of the algorithm's name (RFC 7518 section 3.1). */
 const KINDS: readonly (readonly [names: RegExp, kinds: readonly string[]])[] = [
   [/^HS/, ['secret']],
   [/^[RP]S/, ['rsa', 'rsa-pss']],
   [/^ES/, ['ec']],
 ]
 
-/** A key that verifies none of its algorithms would refuse everybody, and say nothing. */
+/** A key that fits no algorithm would refuse every caller without an explanation. */
 function assertFits({ type, asymmetricKeyType }: KeyObject, algorithms: readonly JwtAlgorithm[]): void {
   const kind = type === 'public' ? asymmetricKeyType : type
   const isFit = KINDS.some(
@@ -169,7 +169,7 @@ function listOf(given: string | readonly string[]): [string, ...string[]] {
   return [first, ...rest]
 }
 
-/** The bearer token; null without credentials. Those of another scheme, and more than one token, are none that holds. */
+/** The bearer token; null without the header. @throws Problem 401 for another scheme and for several tokens */
 function tokenOf({ headers }: Request): string | null {
   const given = (headers.authorization ?? '').trim()
   if (given === '') return null
@@ -186,7 +186,7 @@ function verify(
 ): Promise<Readonly<Record<string, unknown>>> {
   return new Promise((resolve, reject) => {
     const lookup: jsonwebtoken.GetPublicKeyOrSecret = (header, done) => {
-      // Which keys there are is nobody's business. `done` itself throws at a payload that is null.
+      // A missing key is not reported to the client. `done` itself throws at a payload that is null.
       keyFor(key, { ...header })
         .then((secret) => done(null, secret))
         .catch((error: unknown) => reject(invalidToken(error)))
@@ -199,14 +199,14 @@ function verify(
 }
 
 async function keyFor(key: JwtIdentityOptions['key'], header: JwtTokenHeader): Promise<string | KeyObject> {
-  // It names what must be understood or the token refused (RFC 7515 section 4.1.11), and the library knows none of it.
+  // `crit` names extensions that a verifier must understand (RFC 7515 section 4.1.11). The library supports none.
   if (Object.hasOwn(header, 'crit')) throw new TypeError('the token has extensions that must be understood')
   const found = typeof key === 'function' ? await key(header) : key
   if (!isKey(found)) throw new TypeError('the key of a token is empty')
   return typeof found === 'string' ? keyOf(found) : found
 }
 
-/** Who sent it is not told why; who watches requests is told the class of what was wrong. */
+/** The client gets no reason. Diagnostics channels get the class of the error. */
 function invalidToken(cause: unknown = null): Error {
   const refusal = problem('unauthorized', {
     detail: 'The token is not valid.',
@@ -216,10 +216,10 @@ function invalidToken(cause: unknown = null): Error {
 }
 
 /**
- * The default: who the host's own middleware found, in `req.auth` (express-jwt) or `req.user` (passport), by the same
- * claims as `jwtIdentity`. Anonymous where there is neither.
+ * The default identity function: reads `req.auth` (express-jwt) or `req.user` (passport), with the same claims as
+ * `jwtIdentity`. Without either the caller is anonymous.
  *
- * @throws CrudConfigError if it is called without a request, as `identity: identityFromRequest()` does
+ * @throws CrudConfigError if it is called without a request, as in `identity: identityFromRequest()`
  */
 export function identityFromRequest(request: Request): Identity | null {
   if (request === undefined) {
@@ -233,10 +233,9 @@ export function identityFromRequest(request: Request): Identity | null {
 }
 
 /**
- * Who sends a request, by the host's function. What JavaScript takes for false is nobody, so that a forgotten return
- * is not taken for somebody.
+ * Identifies the caller by the host's function. Falsy results are anonymous, so that a missing return grants nothing.
  *
- * @throws TypeError for what is neither an identity nor nothing
+ * @throws TypeError for other values that are not an identity
  */
 export async function callerOf(identify: IdentityFunction, request: Request): Promise<Identity | null> {
   return identityIn(await identify(request))
@@ -256,7 +255,7 @@ function isIdentity(given: unknown): given is Identity {
   return typeof roles?.has === 'function' && typeof permissions?.has === 'function' && isObject(claims)
 }
 
-/** An identity from the claims of a token or session. */
+/** The identity for the claims of a token or session. */
 function identityOf(claims: Readonly<Record<string, unknown>>): Identity {
   const name = [claims.name, claims.preferred_username, claims.sub].find(
     (value) => typeof value === 'string' && value !== '',
@@ -275,7 +274,7 @@ function setOf(...lists: readonly (readonly string[])[]): Set<string> {
   return all
 }
 
-/** Most tokens have one of these claims, or two. */
+/** Shared, because most tokens have only one or two of these claims. */
 const NONE: readonly string[] = []
 
 function listed(claim: unknown): readonly string[] {
@@ -284,7 +283,7 @@ function listed(claim: unknown): readonly string[] {
   return Array.isArray(claim) ? claim.filter((each) => typeof each === 'string' && each !== '') : []
 }
 
-/** OAuth's scope is one text of words (RFC 8693 section 4.2); some issuers send a list. */
+/** OAuth's scope is one text of words (RFC 8693 section 4.2). Some issuers send an array. */
 function words(claim: unknown): readonly string[] {
   return claim === undefined ? NONE : listed(claim).flatMap((text) => text.split(/\s+/).filter((word) => word !== ''))
 }

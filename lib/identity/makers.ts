@@ -1,7 +1,7 @@
 import { jwtIdentity } from './identity.js'
 import { allOf, anyOf, hasPermission, hasRole, not } from './policies.js'
 
-/** The functions that make policies and identity functions, and how they are called. */
+/** Functions that return policies or identity functions, with an example call. */
 const MAKERS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [hasRole, "hasRole makes a policy: write hasRole('admin')"],
   [hasPermission, "hasPermission makes a policy: write hasPermission('payroll')"],
@@ -11,7 +11,10 @@ const MAKERS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [jwtIdentity, 'jwtIdentity makes an identity function: write jwtIdentity({ key, algorithms })'],
 ])
 
-/** What to write for a function that was to be called first, which every request would fail by; null for any other. */
+/**
+ * The correct call if a function was passed without calling it, which would fail every request; null for other
+ * functions.
+ */
 export function uncalled(given: unknown): string | null {
   return MAKERS.get(given) ?? null
 }

@@ -1,7 +1,9 @@
 import type { Policy } from '../../types/identity.js'
 import { CrudConfigError } from '../common/errors.js'
 
-/** Admits whoever is not anonymous. @throws CrudConfigError where it is called as those that make policies are */
+/**
+ * Allows callers that are not anonymous. @throws CrudConfigError if it is called like a function that returns policies
+ */
 export const authenticated: Policy = (context) => {
   if (context !== undefined) return context.identity !== null
   throw new CrudConfigError(
@@ -10,19 +12,19 @@ export const authenticated: Policy = (context) => {
   )
 }
 
-/** Admits callers with a role of that name. */
+/** Allows callers with the role. */
 export function hasRole(role: string): Policy {
   assertName('hasRole', role)
   return ({ identity }) => identity?.roles.has(role) === true
 }
 
-/** Admits callers with a permission of that name. A role of the name does not count. */
+/** Allows callers with the permission. A role of that name does not count. */
 export function hasPermission(permission: string): Policy {
   assertName('hasPermission', permission)
   return ({ identity }) => identity?.permissions.has(permission) === true
 }
 
-/** Admits whom at least one of the policies admits; they are asked in order until one does. */
+/** Allows callers that at least one policy allows. Policies are evaluated in order, until one allows. */
 export function anyOf(...policies: readonly Policy[]): Policy {
   assertPolicies('anyOf', policies)
   return async (context) => {
@@ -31,7 +33,7 @@ export function anyOf(...policies: readonly Policy[]): Policy {
   }
 }
 
-/** Admits whom all of the policies admit; they are asked in order until one does not. */
+/** Allows callers that all policies allow. Policies are evaluated in order, until one denies. */
 export function allOf(...policies: readonly Policy[]): Policy {
   assertPolicies('allOf', policies)
   return async (context) => {
@@ -40,7 +42,9 @@ export function allOf(...policies: readonly Policy[]): Policy {
   }
 }
 
-/** Admits whom the policy denies. A policy that gives neither true nor false admits nobody, turned round or not. */
+/**
+ * Allows callers that the policy denies. If the policy returns neither true nor false, both it and its negation deny.
+ */
 export function not(policy: Policy): Policy {
   assertPolicies('not', [policy])
   return async (context) => (await policy(context)) === false

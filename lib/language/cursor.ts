@@ -3,24 +3,24 @@ import { hash } from 'node:crypto'
 const VERSION = '1'
 const TAG_LENGTH = 8
 
-/** The most characters of a token whose key is no longer than other keys are. */
+/** The longest token in characters, for keys of usual length. */
 const TOKEN_LENGTH = 512
 
-/** What ties a token to the resource that gave it. */
+/** Binds a token to its resource. */
 function tagOf(resource: string): string {
   return hash('sha256', resource, 'base64url').slice(0, TAG_LENGTH)
 }
 
-/** The opaque token of a keyset page: versioned, tied to one resource, naming the last key seen. */
+/** Encodes the last key of a keyset page as an opaque token with a version, bound to one resource. */
 export class CursorCodec {
   readonly #prefix: string
-  /** The most characters of a token. */
+  /** The longest token in characters. */
   readonly maxLength: number
 
-  /** `keyLength` is the most characters that a key of the resource has. */
+  /** `keyLength` is the longest key of the resource in characters. */
   constructor(resource: string, keyLength: number) {
     this.#prefix = `${VERSION}.${tagOf(resource)}.`
-    // Four bytes a character at the most, and base64url writes three bytes in four characters.
+    // UTF-8 has at most four bytes per character, and base64url writes three bytes as four characters.
     this.maxLength = Math.max(TOKEN_LENGTH, Math.ceil(((this.#prefix.length + keyLength * 4) * 4) / 3))
   }
 
@@ -28,13 +28,13 @@ export class CursorCodec {
     return Buffer.from(this.#prefix + key).toString('base64url')
   }
 
-  /** The key in a token, or null for what no `encode` of this resource gave. Untrusted: the key may be anything. */
+  /** The key in a token; null unless this resource encoded it. The key is not trusted. */
   decode(token: string): string | null {
     if (token.length > this.maxLength) return null
     const text = Buffer.from(token, 'base64url').toString()
     if (!text.startsWith(this.#prefix)) return null
     const key = text.slice(this.#prefix.length)
-    // Decoding is lenient about padding, foreign characters and broken UTF-8; encoding again is not.
+    // Encodes the result again, because decoding tolerates other padding, foreign characters and broken UTF-8.
     return this.encode(key) === token ? key : null
   }
 }

@@ -10,25 +10,25 @@ import {
 
 export { escapeFilterValue, type FilterOperand } from './filterValue.js'
 
-/** `ignoreCase` adds `/i` to the clause. */
+/** `ignoreCase` adds `/i` to the comparison. */
 export interface ComparisonOptions {
   readonly ignoreCase?: boolean
 }
 
-/** The operators that numbers have too. */
+/** The operators that numbers support. */
 type OfNumbers = Exclude<OperatorName, OperatorWith<{ readonly fields: 'text' }>>
 
-/** The comparisons that the number of elements has. */
+/** The operators that counts support, with one number. */
 export type CountOperator = Exclude<OfNumbers, OperatorWith<{ readonly list: true }>>
 
-/** The comparisons of the number of elements with several numbers. */
+/** The operators that counts support, with several numbers. */
 export type CountListOperator = Extract<OfNumbers, OperatorWith<{ readonly list: true }>>
 
 type Compare = (field: string, value: FilterOperand, options?: ComparisonOptions) => string
 type CompareNullable = (field: string, value: FilterOperand | null, options?: ComparisonOptions) => string
 type CompareAll = (field: string, values: readonly (FilterOperand | null)[], options?: ComparisonOptions) => string
 
-/** A function for each operator, by its name. */
+/** A function for each operator. */
 export type ComparisonBuilder = {
   readonly [name in keyof typeof OPERATOR_ROWS]: name extends OperatorWith<{ readonly list: true }>
     ? CompareAll
@@ -38,30 +38,30 @@ export type ComparisonBuilder = {
 }
 
 /**
- * Writes filters as text: values are escaped, fields are checked, groups keep their precedence. Fields are paths such
- * as `Level`, `Team.Name` or `Players.All.Level`. A wrong argument is a `TypeError`.
+ * Writes filters as text. Values are escaped, paths are checked, and groups keep their precedence. Fields are paths
+ * such as `Level`, `Team.Name` or `Players.All.Level`. Invalid arguments throw a `TypeError`.
  *
  *     filter.and(filter.gt('Level', 25), filter.startsWith('Team.Name', 'La'))  // 'Level>25,Team.Name^La'
  */
 export interface FilterBuilder extends ComparisonBuilder {
-  /** Every condition holds. Conditions are filters themselves, built or written by hand; at least one. */
+  /** All conditions are true. Conditions are filters, built here or written by hand; at least one. */
   and(...conditions: readonly string[]): string
-  /** Some condition holds. */
+  /** At least one condition is true. */
   or(...conditions: readonly string[]): string
 
-  /** `Email=null`; on a to-one relation, that there is none. */
+  /** `Email=null`. On a to-one relation: there is no related record. */
   isNull(field: string): string
   notNull(field: string): string
 
-  /** One element of the collection meets the whole condition. */
+  /** At least one record of the collection meets the condition. */
   any(collection: string, condition: string): string
-  /** Every element meets it; true of an empty collection. */
+  /** Every record of the collection meets the condition. True for an empty collection. */
   all(collection: string, condition: string): string
-  /** No element meets it. */
+  /** No record of the collection meets the condition. */
   none(collection: string, condition: string): string
   /**
-   * The number of elements, or of those that meet a condition:
-   * `filter.count('Players', 'gt', 2)`, `filter.count('Players', 'gte', 1, filter.gt('Level', 50))`.
+   * Compares the number of records, or of those that meet a condition: `filter.count('Players', 'gt', 2)`,
+   * `filter.count('Players', 'gte', 1, filter.gt('Level', 50))`.
    */
   count(collection: string, operator: CountOperator, number: number | bigint, condition?: string): string
   count(
@@ -72,7 +72,7 @@ export interface FilterBuilder extends ComparisonBuilder {
   ): string
 }
 
-/** The grammar's path. A field that is anything else could smuggle a clause in. */
+/** The path rule of the grammar. Any other text could inject a condition. */
 const PATH = /^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*$/u
 
 const COUNT_OPERATORS: ReadonlySet<OperatorName> = new Set(
@@ -161,7 +161,7 @@ function checkedPath(path: string): string {
 }
 
 function joined(name: 'and' | 'or', conditions: readonly string[], separator: string): string {
-  // No condition is no filter, and a list without a filter returns everything: better to stop here.
+  // Without a condition the list would return everything, so this is an error.
   if (conditions.length === 0) throw new TypeError(`${name} needs a condition`)
   return conditions.join(separator)
 }
@@ -171,7 +171,10 @@ function group(condition: string): string {
   return `(${condition})`
 }
 
-/** True where a condition has a `|` outside its groups. Refuses what would reach beyond its place in a larger filter. */
+/**
+ * True if a condition has a `|` outside groups. Throws for a condition that would not end where it should in a larger
+ * filter.
+ */
 function hasOuterOr(condition: string): boolean {
   if (typeof condition !== 'string' || condition.trim() === '')
     throw new TypeError(`a condition is the text of a filter, not ${typeof condition}`)
@@ -185,7 +188,7 @@ function hasOuterOr(condition: string): boolean {
     else if (character === ')') depth -= 1
     else if (character === '|' && depth === 0) found = true
   }
-  // Past the end: the last character is a backslash, which would escape whatever comes behind the condition.
+  // Past the end: a trailing backslash would escape the next character of the larger filter.
   if (depth === 0 && at === condition.length) return found
   throw new TypeError(`parentheses or escapes do not match in the condition ${JSON.stringify(condition)}`)
 }

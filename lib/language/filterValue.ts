@@ -1,11 +1,11 @@
 import { CONTINUATIONS } from './lexicon.js'
 
-/** What a filter compares with. Dates are written as instants in UTC, numbers in plain decimal notation. */
+/** The types of values in filters. Dates are written as instants in UTC, numbers in plain decimal notation. */
 export type FilterOperand = string | number | bigint | boolean | Date
 
 /**
- * Everything that the filter language would not read as plain text: separators and the backslash anywhere; at the
- * start blanks and what would lengthen or repeat the operator (`=`, `<`, `>`, `*`, `in=`, `out=`); at the end blanks and `/i`.
+ * The characters with a meaning in the filter language. Anywhere: separators and the backslash. At the start: blanks,
+ * and texts that would extend or repeat the operator (`=`, `<`, `>`, `*`, `in=`, `out=`). At the end: blanks and `/i`.
  */
 const SPECIAL = new RegExp(
   String.raw`[\\,|();]|^[ \t\r\n=<>]|^(?=${CONTINUATIONS.map(literally).join('|')})|[ \t\r\n]$|\/(?=i$)`,
@@ -17,12 +17,12 @@ function literally(text: string): string {
 }
 
 /**
- * Escapes a text so that the filter language reads exactly that text as a value, behind any operator and in lists:
- * `Name=${escapeFilterValue(name)}`. The empty string stays empty, which text operators and lists refuse.
+ * Escapes a text for use as a value after any operator and in lists: `Name=${escapeFilterValue(name)}`. The empty
+ * string stays empty, which text operators and lists refuse.
  */
 export function escapeFilterValue(text: string): string {
   if (typeof text !== 'string') throw new TypeError(`escapeFilterValue takes a string, not ${typeof text}`)
-  // The bare word tests for null.
+  // The unescaped word would test for null.
   return text === 'null' ? '\\null' : text.replace(SPECIAL, '\\$&')
 }
 

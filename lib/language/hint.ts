@@ -1,7 +1,7 @@
 import type { QueryParameter } from '../common/errors.js'
 import { OPERATORS } from './operators.js'
 
-/** What other languages write, and what stands for it here. */
+/** Syntax of other languages, with the equivalent here. */
 const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['==', '='],
   ['!==', '!='],
@@ -10,7 +10,7 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['<>', '!='],
 ])
 
-/** The words that other languages have for operators. */
+/** Operator words of other languages. */
 const SPELT: ReadonlyMap<string, string> = new Map([
   ['eq', '='],
   ['is', '=null` or `!=null'],
@@ -29,7 +29,7 @@ const SPELT: ReadonlyMap<string, string> = new Map([
   ['in', '=in='],
 ])
 
-/** What other languages write between conditions. */
+/** Words that join conditions in other languages. */
 const JOINING: ReadonlyMap<string, string> = new Map([
   ['&', ','],
   ['&&', ','],
@@ -37,15 +37,15 @@ const JOINING: ReadonlyMap<string, string> = new Map([
   ['or', '|'],
 ])
 
-/** The operators that are words between signs. */
+/** The operators with words between signs. */
 const WORDS = OPERATORS.map(({ token }) => token).filter((token) => /\w/.test(token))
 
-/** The place where a parser stopped. */
+/** The position at which a parser stopped. */
 interface Halt {
   readonly parameter: 'filter' | 'having'
   readonly text: string
   readonly offset: number
-  /** The end of what was read: long filters are not searched from the start. */
+  /** The end of the parsed text. Long filters are not searched from the start. */
   readonly before: string
   readonly rest: string
   readonly expected: readonly string[]
@@ -53,7 +53,7 @@ interface Halt {
 
 type Hint = (halt: Halt) => string | undefined
 
-/** The sentence that helps out of a common mistake, if the fault looks like one. */
+/** A hint for a common mistake, if the error looks like one. */
 export function hintFor(
   parameter: QueryParameter,
   text: string,
@@ -93,7 +93,7 @@ function clauseHint(halt: Halt): string | undefined {
 const relation: Hint = (halt) =>
   isValueDue(halt) ? relationHint(halt.text, halt.offset, halt.rest.charAt(0)) : undefined
 
-/** By the character at which reading stopped. */
+/** By the character at which the parser stopped. */
 const HINTS: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ['=', relation],
   ['<', relation],
@@ -137,7 +137,7 @@ function otherHint(halt: Halt): string | undefined {
 
 const LIST = 'Between the values of a list stands `;`: `=in=1;2`.'
 
-/** Whether what was read as a field may be the second value of a list: nothing that is like an operator follows. */
+/** Whether the text parsed as a field may be another value of a list, because no operator follows it. */
 function isListed(before: string, rest: string): boolean {
   return (
     (/^[,|;)]?$/.test(rest.slice(0, 1)) || (/\s$/.test(before) && wordHint(rest) === undefined)) &&

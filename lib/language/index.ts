@@ -1,4 +1,4 @@
-/** The query language by itself: no module of Node and no package, so that it runs in browsers as well. */
+/** The query language on its own. It imports no Node modules and no packages, so that it runs in browsers. */
 
 export type {
   Comparison,

@@ -1,4 +1,4 @@
-// What the grammar and its faults read in the table of operators.
+// Lookups in the table of operators, for the grammar and error messages.
 
 import { OPERATORS, type OperatorInfo } from './operators.js'
 
@@ -6,20 +6,20 @@ import { OPERATORS, type OperatorInfo } from './operators.js'
 const ALL = [...OPERATORS].sort((one, other) => other.token.length - one.token.length)
 const OF_NUMBERS = ALL.filter(({ text }) => !text)
 
-/** The operator whose token begins at a place of a text, in any case; `counts` wants one that numbers have. */
+/** The operator whose token starts at a position, case-insensitive. `counts` restricts it to operators of counts. */
 export function operatorAt(text: string, place: number, counts: boolean): OperatorInfo | null {
   const operators = counts ? OF_NUMBERS : ALL
   return operators.find(({ token }) => standsAt(text, place, token)) ?? null
 }
 
 function standsAt(text: string, place: number, token: string): boolean {
-  // Most tokens are signs, which have no case.
+  // Most tokens have no letters.
   return text.startsWith(token, place) || text.slice(place, place + token.length).toLowerCase() === token
 }
 
 const NEGATED = OPERATORS.filter(({ token }) => token.startsWith('!'))
 
-/** What may stand where the grammar expects one of its named rules that are lists of tokens. */
+/** The tokens that each named rule of the grammar expects. */
 export const LISTED: ReadonlyMap<string, readonly string[]> = new Map([
   ['an operator behind !', NEGATED.map(restOf)],
   ['an operator of numbers behind !', NEGATED.filter(({ text }) => !text).map(restOf)],
@@ -29,7 +29,7 @@ function restOf({ token }: OperatorInfo): string {
   return `"${token.slice(1)}"`
 }
 
-/** What would make another operator of one that it stands behind: `*` behind `=`. */
+/** The texts that would extend another operator when they follow it: `*` after `=`. */
 export const CONTINUATIONS: readonly string[] = [
   ...new Set(
     OPERATORS.flatMap(({ token }) =>

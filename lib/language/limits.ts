@@ -3,7 +3,7 @@ import type { Limits } from '../../types/settings.js'
 import { type QueryLimit, QueryLimitError, type QueryParameter } from '../common/errors.js'
 import { type Visits, visit } from '../common/visit.js'
 
-/** The limits of the language itself, with what holds where nobody sets them. */
+/** The limits of the query language, with their defaults. */
 export const QUERY_LIMITS: Pick<
   Limits,
   'nesting' | 'clauses' | 'listItems' | 'sortKeys' | 'selectFields' | 'measures' | 'groups'
@@ -18,14 +18,13 @@ export const QUERY_LIMITS: Pick<
 })
 
 /**
- * What the parser's recursion bears with a wide margin (it overflows Node's stack between 2,000 and 3,000), whatever
- * the host allows.
+ * The deepest nesting, whatever the host allows. The parser's recursion overflows Node's stack between 2,000 and 3,000.
  */
 const DEEPEST = 500
 
 /**
- * Refuses parentheses nested too deep, before the parser sees them: it recurses into groups. Parentheses that stand
- * wrong are counted like any other; only well-nested text passes the parser, so none that matters is missed.
+ * Refuses deeply nested parentheses before the recursive parser runs. Misplaced parentheses are counted too. That is
+ * harmless, because such a text is an error anyway.
  */
 export function checkNesting(parameter: QueryParameter, text: string, nesting: number): void {
   const maximum = Math.min(nesting, DEEPEST)
@@ -38,7 +37,7 @@ export function checkNesting(parameter: QueryParameter, text: string, nesting: n
   }
 }
 
-/** Refuses a list with too many items, by the commas in it, before the parser sees them. */
+/** Refuses a list with too many items before the parser runs, by counting commas. */
 export function checkItems(parameter: QueryParameter, limit: QueryLimit, text: string, maximum: number): void {
   let items = 1
   for (let at = text.indexOf(','); at >= 0; at = text.indexOf(',', at + 1)) {
@@ -76,6 +75,6 @@ const COUNTED: Visits<FilterNode<unknown>, [count: Count], void> = {
 }
 
 export function checkCount(parameter: QueryParameter, limit: QueryLimit, count: number, maximum: number): void {
-  // Not `count > maximum`: a maximum that is no number refuses.
+  // Not `count > maximum`: a maximum of NaN must refuse.
   if (!(count <= maximum)) throw new QueryLimitError({ parameter, limit, maximum })
 }

@@ -1,4 +1,4 @@
-// The tables of what aggregates measure and group by: the grammar, plans and statements read them.
+// The measures and date parts of aggregates, for the grammar, plans and statements.
 
 import type { FieldType } from '../../types/fieldType.js'
 import { type OperatorName, operatorInfo } from './operators.js'
@@ -9,11 +9,11 @@ const typesOf = (operator: OperatorName): readonly FieldType[] => operatorInfo(o
 
 export type MeasureName = 'count' | 'distinct' | 'sum' | 'avg' | 'min' | 'max'
 
-/** By name, the types of the fields that have it; null for all. */
+/** The field types of each measure; null for all types. */
 export const MEASURES: Readonly<Record<MeasureName, readonly FieldType[] | null>> = Object.freeze({
-  /** Without a field the number of rows, else of those that have a value. */
+  /** The number of rows or, with a field, of non-null values. */
   count: null,
-  /** The number of values. */
+  /** The number of distinct values. */
   distinct: typesOf('eq'),
   sum: NUMBERS,
   avg: NUMBERS,
@@ -23,7 +23,9 @@ export const MEASURES: Readonly<Record<MeasureName, readonly FieldType[] | null>
 
 export type DateUnit = 'year' | 'month' | 'day' | 'hour'
 
-/** The parts of a date, in UTC, that dates may be grouped by; `date` says whether one without a time has it. */
+/**
+ * The parts of a date in UTC by which records can be grouped. `date` tells whether dates without a time have the part.
+ */
 export const DATE_UNITS: Readonly<Record<DateUnit, { readonly date: boolean }>> = Object.freeze({
   year: { date: true },
   month: { date: true },
@@ -38,12 +40,12 @@ function named<N extends string>(table: Readonly<Record<N, unknown>>): readonly 
   return (Object.keys(table) as N[]).map((name) => [name, name])
 }
 
-/** The measure of a word, in any case. */
+/** The measure with this name, case-insensitive. */
 export function measureOf(word: string): MeasureName | null {
   return measures.get(word.toLowerCase()) ?? null
 }
 
-/** The part of a date of a word, in any case. */
+/** The part of a date with this name, case-insensitive. */
 export function unitOf(word: string): DateUnit | null {
   return units.get(word.toLowerCase()) ?? null
 }

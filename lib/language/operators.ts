@@ -1,17 +1,17 @@
-// The one table of filter operators: the grammar, the filter builder, fields, plans, statements and documents read it.
+// The table of filter operators, for the grammar, the filter builder, fields, plans, statements and documents.
 
 import type { FieldType } from '../../types/fieldType.js'
 
-/** What an operator is, as a row of the table. */
+/** A row of the table. */
 interface Row {
   readonly token: string
-  /** The fields that have it: of every type that can be compared, of those with an order, or of text alone. */
+  /** The field types with the operator: comparable types, ordered types, or text only. */
   readonly fields: 'equatable' | 'ordered' | 'text'
-  /** Takes a `;`-separated list of values instead of one. */
+  /** Takes a list of values separated by `;`. */
   readonly list: boolean
-  /** Reads the bare word `null` as a test for null, not as text. */
+  /** Whether the word `null` tests for null. */
   readonly nulls: boolean
-  /** The operator whose exact complement this one is; complements match null. */
+  /** The operator whose exact complement this one is. Complements match null. */
   readonly complementOf: string | null
 }
 
@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<Row['fields'], readonly FieldType[]>> = {
   text: ['string'],
 }
 
-/** By name, in the order of the documents. The comments are those of the filter builder. */
+/** By name, in the order of the documents. The comments appear in the types of the filter builder. */
 export const OPERATOR_ROWS = {
   /** Equal. `null` tests for null. */
   eq: { token: '=', fields: 'equatable', list: false, nulls: true, complementOf: null },
@@ -33,16 +33,19 @@ export const OPERATOR_ROWS = {
   gte: { token: '>=', fields: 'ordered', list: false, nulls: false, complementOf: null },
   lt: { token: '<', fields: 'ordered', list: false, nulls: false, complementOf: null },
   lte: { token: '<=', fields: 'ordered', list: false, nulls: false, complementOf: null },
-  /** The text has the value in it. Like all operators for text alone it needs a value that is not empty. */
+  /** The text contains the value. Like all text operators it needs a non-empty value. */
   contains: { token: '=*', fields: 'text', list: false, nulls: false, complementOf: null },
   notContains: { token: '!*', fields: 'text', list: false, nulls: false, complementOf: 'contains' },
   startsWith: { token: '^', fields: 'text', list: false, nulls: false, complementOf: null },
   notStartsWith: { token: '!^', fields: 'text', list: false, nulls: false, complementOf: 'startsWith' },
   endsWith: { token: '$', fields: 'text', list: false, nulls: false, complementOf: null },
   notEndsWith: { token: '!$', fields: 'text', list: false, nulls: false, complementOf: 'endsWith' },
-  /** Equal to one of the values, `null` among them tests for null. No list holds the empty string. An empty one is for scopes alone, and matches nothing. */
+  /**
+   * Equal to one of the values. `null` tests for null. Empty strings are not allowed. An empty list is allowed in
+   * scopes only, and matches nothing.
+   */
   in: { token: '=in=', fields: 'equatable', list: true, nulls: true, complementOf: null },
-  /** Equal to none of the values. An empty list is for scopes alone, and matches everything. */
+  /** Equal to none of the values. An empty list is allowed in scopes only, and matches everything. */
   notIn: { token: '=out=', fields: 'equatable', list: true, nulls: true, complementOf: 'in' },
 } as const
 
@@ -55,22 +58,22 @@ export type OperatorWith<Traits extends Partial<Row>> = {
   [name in OperatorName]: Rows[name] extends Traits ? name : never
 }[OperatorName]
 
-/** The operators that are left when negation is a flag. */
+/** The operators without complements, when negation is a flag. */
 export type PositiveOperator = OperatorWith<{ readonly complementOf: null }>
 
-/** Those of them that numbers, dates and the like have too. */
+/** The operators without complements that types other than text support. */
 export type ValueOperator = Exclude<PositiveOperator, OperatorWith<{ readonly fields: 'text' }>>
 
-/** A row with what follows from it. */
+/** A row with derived members. */
 export interface OperatorInfo extends Row {
   readonly name: OperatorName
   readonly complementOf: PositiveOperator | null
-  /** What it is without negation, and whether the complement of that is meant. */
+  /** The operator without negation, and whether it is negated. */
   readonly positive: PositiveOperator
   readonly negated: boolean
-  /** Compares parts of text, so it exists for strings only and an empty value is an error. */
+  /** Whether the operator compares parts of text. Then only strings support it, and an empty value is an error. */
   readonly text: boolean
-  /** The field types that have it. */
+  /** The field types with the operator. */
   readonly types: readonly FieldType[]
 }
 
@@ -91,28 +94,28 @@ function infoOf(name: OperatorName): OperatorInfo {
 /** All operators, in the order of the documents. */
 export const OPERATORS: readonly OperatorInfo[] = Object.freeze((Object.keys(ROWS) as OperatorName[]).map(infoOf))
 
-/** Those that are no complements: the words of statements. */
+/** The operators without complements, as statements use them. */
 export const POSITIVE: readonly PositiveOperator[] = Object.freeze([
   ...new Set(OPERATORS.map(({ positive }) => positive)),
 ])
 
 const byName: ReadonlyMap<OperatorName, OperatorInfo> = new Map(OPERATORS.map((info) => [info.name, info]))
 
-/** The table's row for an operator. */
+/** The row of an operator. */
 export function operatorInfo(name: OperatorName): OperatorInfo {
   const info = byName.get(name)
   if (info === undefined) throw new TypeError(`unknown operator ${name}`)
   return info
 }
 
-/** Whether more than text has an operator. */
+/** Whether types other than text support an operator. */
 export function isValueOperator(name: PositiveOperator): name is ValueOperator {
   return !operatorInfo(name).text
 }
 
 const byType = new Map<FieldType, ReadonlySet<OperatorName>>()
 
-/** The operators that fields of a type have: one set for all of them. */
+/** The operators of a field type. Fields of one type share one set. */
 export function operatorsOf(type: FieldType): ReadonlySet<OperatorName> {
   const known = byType.get(type)
   if (known !== undefined) return known

@@ -16,11 +16,11 @@ import { checkItems, checkNesting, checkSize, QUERY_LIMITS } from './limits.js'
 import { measureOf, unitOf } from './measures.js'
 import { readSyntax } from './syntax.js'
 
-/** The largest filter to accept. `Infinity` is no limit, but groups never nest deeper than 500. */
+/** The limits of a filter. `Infinity` is no limit, but the nesting is never deeper than 500. */
 export type FilterLimits = Partial<Pick<Limits, 'nesting' | 'clauses' | 'listItems'>>
 
 export interface SortOptions extends Partial<Pick<Limits, 'sortKeys'>> {
-  /** That of the keys which state none. Default `asc`. */
+  /** The direction of keys without one. Default `asc`. */
   readonly direction?: Direction
 }
 
@@ -33,8 +33,8 @@ const sortOf = (text: string, direction: Direction): readonly SortNode[] =>
 const selectOf = (text: string): readonly SelectNode[] => parse(text, { startRule: 'Select' })
 
 /**
- * The syntax tree of a filter: names are not looked up and values are still text. Throws `QuerySyntaxError` where the
- * text does not parse and `QueryLimitError` where it is too large, and takes time in proportion to its length.
+ * Parses a filter into a syntax tree. Names are not resolved, and values are text. Throws `QuerySyntaxError` for
+ * invalid syntax and `QueryLimitError` for an exceeded limit. Runs in linear time.
  */
 export function parseFilter(text: string, options: FilterLimits = {}): FilterNode {
   const { nesting = QUERY_LIMITS.nesting, clauses = QUERY_LIMITS.clauses, listItems = QUERY_LIMITS.listItems } = options
@@ -46,7 +46,7 @@ export function parseFilter(text: string, options: FilterLimits = {}): FilterNod
   return filter
 }
 
-/** The syntax tree of a condition of the host's, which may be of any size. Its lists may be empty. Throws like `parseFilter`. */
+/** Parses a condition of the host. It has no limits and may have empty lists. Throws like `parseFilter`. */
 export function parseCondition(text: string): FilterNode {
   return readSyntax('filter', text, (given) => {
     checkNesting('filter', given, Number.POSITIVE_INFINITY)
@@ -54,7 +54,7 @@ export function parseCondition(text: string): FilterNode {
   })
 }
 
-/** The keys of a sort in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
+/** Parses a sort into its keys, in order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
 export function parseSort(text: string, options: SortOptions = {}): readonly SortNode[] {
   const { sortKeys = QUERY_LIMITS.sortKeys, direction = 'asc' } = options
   return readSyntax('sort', text, (given) => {
@@ -64,8 +64,8 @@ export function parseSort(text: string, options: SortOptions = {}): readonly Sor
 }
 
 /**
- * The fields of a select in their order, each by its whole path, groups taken apart; the last segment of a path is `*` for
- * every field. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`.
+ * Parses a select into its fields, in order. Groups are expanded into whole paths; a last segment `*` means every
+ * field. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`.
  */
 export function parseSelect(text: string, options: SelectLimits = {}): readonly Path[] {
   const { selectFields = QUERY_LIMITS.selectFields, nesting = QUERY_LIMITS.nesting } = options
@@ -84,7 +84,9 @@ function takenApart(nodes: readonly SelectNode[], before: readonly string[]): re
   })
 }
 
-/** The measures of an aggregate in their order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
+/**
+ * Parses an aggregate into its measures, in order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`.
+ */
 export function parseAggregate(text: string, { measures }: Pick<Limits, 'measures'>): readonly MeasureNode[] {
   return readSyntax('aggregate', text, (given) => {
     checkItems('aggregate', 'measures', given, measures)
@@ -92,7 +94,7 @@ export function parseAggregate(text: string, { measures }: Pick<Limits, 'measure
   })
 }
 
-/** What is grouped by, in its order. */
+/** Parses the keys of `group`, in order. */
 export function parseGroup(text: string, { groups }: Pick<Limits, 'groups'>): readonly GroupNode[] {
   return readSyntax('group', text, (given) => {
     checkItems('group', 'groups', given, groups)
@@ -100,7 +102,7 @@ export function parseGroup(text: string, { groups }: Pick<Limits, 'groups'>): re
   })
 }
 
-/** The filter language over measures. */
+/** Parses `having`: a filter over measures. */
 export function parseHaving(text: string, limits: Pick<Limits, 'nesting' | 'clauses' | 'listItems'>): HavingNode {
   const having = readSyntax('having', text, (given) => {
     checkNesting('having', given, limits.nesting)
@@ -110,7 +112,7 @@ export function parseHaving(text: string, limits: Pick<Limits, 'nesting' | 'clau
   return having
 }
 
-/** The keys of a sort of groups. */
+/** Parses a sort of groups into its keys. */
 export function parseGroupSort(text: string, { sortKeys }: Pick<Limits, 'sortKeys'>): readonly GroupSortNode[] {
   return readSyntax('sort', text, (given) => {
     checkItems('sort', 'sortKeys', given, sortKeys)

@@ -1,10 +1,10 @@
-/** The service's own parameters, of every resource. Their names are exact; those of fields are not. */
+/** The query parameters of every resource. Their names are case-sensitive; those of fields are not. */
 export const RESERVED: ReadonlySet<string> = new Set([
   ...['page', 'pageSize', 'filter', 'sort', 'select', 'count', 'cursor', 'after', 'before', 'keys'],
   ...['includeDeleted', 'sortBy', 'sortDirection'],
 ])
 
-/** Those that are taken only where something of the resource gives them a meaning. */
+/** Parameters that are reserved only if the resource uses them. */
 export const OPTIONAL: Readonly<Record<'search' | 'aggregate' | 'export' | 'replace', readonly string[]>> =
   Object.freeze({
     search: ['search'],

@@ -3,7 +3,7 @@ import { type QueryParameter, QuerySyntaxError } from '../common/errors.js'
 import { hintFor } from './hint.js'
 import { LISTED } from './lexicon.js'
 
-/** Runs the generated parser and turns its error, whose shape is the generator's affair, into ours. */
+/** Runs the generated parser and converts its error, whose form depends on the generator. */
 export function readSyntax<Tree>(parameter: QueryParameter, text: string, read: (text: string) => Tree): Tree {
   if (typeof text !== 'string') throw new TypeError(`the ${parameter} to parse must be a string`)
   try {
@@ -29,7 +29,7 @@ function faultOf(parameter: QueryParameter, text: string, error: GrammarError): 
   })
 }
 
-/** The grammar tells named rules and literals; its character classes go without saying. */
+/** Error messages list named rules and literals. Character classes are omitted. */
 function wordsFor(expectation: Expectation): readonly string[] {
   switch (expectation.type) {
     case 'other':

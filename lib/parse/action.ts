@@ -11,10 +11,10 @@ import { selectingIn } from './record.js'
 const NOTHING: ActionIntent['input'] = Object.freeze({})
 
 /**
- * A call of an action: its input is in the body, or in the parameters of a GET. `ownKey` is the key of the caller's record at a
- * singleton, whose path has none.
+ * Reads a call of an action. Its input is the body, or the parameters of a GET. `ownKey` is the key of the caller's
+ * record on a singleton, whose path has no key.
  *
- * @throws Problem for what cannot be read
+ * @throws Problem for malformed input
  */
 export async function readAction(
   resource: Resource,
@@ -38,7 +38,7 @@ export async function readAction(
   }
   const body = action.input === null ? null : await readOptionalObject(resource, call)
   const { given, unknown } = readSelection(resource, url)
-  // Other parameters of writes are the host's.
+  // Unknown parameters of writes are left to the host.
   const selecting = selectingIn(resource, { given, unknown: { ...unknown, given: [] } }, headers)
   return { ...addressed, ...selecting, input: body ?? NOTHING }
 }

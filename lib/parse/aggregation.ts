@@ -5,7 +5,7 @@ import { invalidQuery } from '../common/problem.js'
 import { parseAggregate, parseGroup, parseGroupSort, parseHaving } from '../language/query.js'
 import { readText } from './text.js'
 
-/** @throws Problem for what is malformed or too much, and for `having` without groups */
+/** @throws Problem for syntax errors, exceeded limits, and `having` without `group` */
 export function readAggregation(
   { limits, query: { sortable } }: Resource,
   given: (name: string) => string | null,

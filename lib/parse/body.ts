@@ -5,21 +5,22 @@ import { isObject } from '../common/object.js'
 import { type Problem, problem } from '../common/problem.js'
 import { sizedBody } from '../common/sizedBody.js'
 
-/** The media types of request bodies: JSON, and RFC 7396's name for the same. */
+/** The media types of request bodies: JSON, and the merge patch of RFC 7396. */
 export const MEDIA_TYPES: readonly string[] = ['application/json', 'application/merge-patch+json']
 
-/** One JSON text a line, where a body is an array. */
+/** One JSON text per line. Allowed for arrays. */
 export const LINES = 'application/jsonl'
 
-/** Names and values as a URL's query has them. */
+/** The format of a URL's query. */
 export const FORM = 'application/x-www-form-urlencoded'
 
 const TEXTS: ReadonlySet<string> = new Set([LINES, FORM])
 
 /**
- * The JSON body of a call, parsed by the host if it did, else here; lines and forms as text, unless the host made more of them.
+ * Returns the JSON body of a call, as parsed by the host or here. JSON lines and forms are returned as text, unless the
+ * host parsed them.
  *
- * @throws Problem 415 for another content type, 413 for too many bytes, 400 for no body or malformed JSON
+ * @throws Problem 415 for another content type, 413 for too many bytes, 400 for a missing body or malformed JSON
  */
 export async function readBody(
   { limits: { bodySize } }: Resource,
@@ -32,31 +33,32 @@ export async function readBody(
   assertMediaType(headers, accepted)
   if (!isParsed) await call.read(as, bodySize).catch((error: unknown) => fail(error, bodySize))
   const { body } = call
-  // The host's parser may have left bytes or text; ours has left text for lines alone, and a JSON string is no JSON text.
+  // A parser of the host may have returned bytes or text; this package returns text only for JSON lines. A JSON string
+  // is not a JSON text here.
   if (!isParsed || (typeof body !== 'string' && !Buffer.isBuffer(body))) return body
   return TEXTS.has(mediaTypeOf(headers)) ? body.toString() : parsed(body.toString())
 }
 
-/** An adapter may have parsed a body that no header tells of; a length of none is none, whatever a parser made of it. */
+/** An adapter may have parsed a body without headers. A length of 0 is no body, whatever a parser made of it. */
 function isThere({ isParsed, headers }: Call): boolean {
   return isParsed ? headers['content-length'] !== '0' : hasBody(headers)
 }
 
 const EMPTY = 'entity.empty'
 
-/** Express's parser takes an empty body for `{}`: a chunked one tells only when it has ended that it has no bytes. */
+/** Express parses an empty body as `{}`. A chunked body shows only at its end that it is empty. */
 export function refuseEmpty(_req: unknown, _res: unknown, bytes: Buffer): void {
   if (bytes.length === 0) throw Object.assign(new Error('The request has no body.'), { type: EMPTY })
 }
 
-/** @throws Problem 400 when the body is no JSON object */
+/** @throws Problem 400 if the body is not a JSON object */
 export async function readObject(resource: Resource, call: Call): Promise<Readonly<Record<string, unknown>>> {
   const body = await readBody(resource, call, 'json')
   if (isObject(body)) return { ...sizedBody(body) }
   throw malformed('The body must be a JSON object.')
 }
 
-/** The same where there need be no body: null for none. */
+/** Like `readObject`, but null if there is no body. */
 export async function readOptionalObject(
   resource: Resource,
   call: Call,
@@ -64,13 +66,13 @@ export async function readOptionalObject(
   return isThere(call) ? readObject(resource, call) : null
 }
 
-/** What an array is of, for who sent something else, and whether it may come as JSON lines too. */
+/** The kind of the elements, for error messages, and whether JSON lines are accepted. */
 interface ArrayOf {
   readonly lines?: boolean | undefined
   readonly of?: 'keys' | undefined
 }
 
-/** @throws Problem 400 when the body is no JSON array, or has more items than a bulk request may */
+/** @throws Problem 400 if the body is not a JSON array, or exceeds the limit of a bulk request */
 export async function readArray(
   resource: Resource,
   call: Call,
@@ -88,7 +90,7 @@ export async function readArray(
   return body
 }
 
-/** The JSON texts of a body, one a line; blank lines are none. */
+/** The JSON texts of a body, one per line, without blank lines. */
 function readLines(body: unknown, most: number): readonly unknown[] {
   if (typeof body !== 'string') throw malformed('The body must be lines of JSON.')
   const items: unknown[] = []
@@ -111,7 +113,7 @@ function tooMany(bulkItems: number): Problem {
   return malformed(`The body has more items than the limit of ${bulkItems} (bulkItems).`)
 }
 
-/** RFC 9112 section 6: a message has a body when one of these headers says so. */
+/** A message has a body if one of these headers is present (RFC 9112 section 6). */
 function hasBody(headers: IncomingHttpHeaders): boolean {
   if (headers['transfer-encoding'] !== undefined) return true
   const length = headers['content-length']
@@ -137,11 +139,11 @@ function mediaTypeOf(headers: IncomingHttpHeaders): string {
 
 function fail(error: unknown, bodySize: number): never {
   const { status } = error as { status?: unknown }
-  // Whatever else reading a body fails with is its sender's: a stream that breaks off, or does not decompress.
+  // Other errors while reading are the client's as well: an aborted stream, or one that cannot be decompressed.
   throw bodyProblem(error, bodySize) ?? (status === 400 ? unread() : error)
 }
 
-/** What body-parser's errors are to the client; null for those that are not the client's. */
+/** Converts errors of body-parser; null for errors that are not the client's. */
 export function bodyProblem(error: unknown, bodySize: number | undefined): Problem | null {
   const { status, type } = error as { status?: unknown; type?: unknown }
   if (type === 'entity.too.large') {
@@ -154,7 +156,10 @@ export function bodyProblem(error: unknown, bodySize: number | undefined): Probl
   return status === 400 && (typeof type === 'string' || isInflating(error)) ? unread() : null
 }
 
-/** What does not decompress has no type, but a number and a code of zlib's, which has one family for each format. */
+/**
+ * Decompression errors have no type. They have an error number and a code of zlib; each format has its own family of
+ * codes.
+ */
 function isInflating(error: unknown): boolean {
   const { errno, code, syscall } = error as { errno?: unknown; code?: unknown; syscall?: unknown }
   return typeof errno === 'number' && typeof code === 'string' && syscall === undefined

@@ -14,13 +14,13 @@ import { assertQueried, readFor, urlOf } from './queried.js'
 import { readRecord } from './record.js'
 import type { Hidden } from './unknown.js'
 
-/** A call with what reading it needs. */
+/** A call, with the settings for reading it. */
 interface Received {
   readonly call: Call
-  /** Whether an array may come as JSON lines too. */
+  /** Whether an array may be sent as JSON lines. */
   readonly lines?: boolean | undefined
   readonly hidden: Hidden
-  /** The key of the record, where it is not in the path. */
+  /** The key of the record, if it is not in the path. */
   readonly key?: string | undefined
 }
 
@@ -29,14 +29,14 @@ type Reader = (resource: Resource, received: Received) => Intent | Promise<Inten
 const READERS: Readonly<Record<IntentKind, Reader>> = {
   get: (resource, received) => {
     const { call } = received
-    // The reply is held against it; how much there is to hold is settled before the database is asked.
+    // Checks the number of tags before the database is used. The reply is compared with them later.
     if (resource.versions) tagsOf('If-None-Match', call.headers['if-none-match'])
     return { kind: 'get', key: keyOf(received), ...readRecord(resource, call) }
   },
   list: (resource, { call, hidden }) => {
     tagsOf('If-None-Match', call.headers['if-none-match'])
     const intent = listIn(resource, call, hidden)
-    // Another policy decides on those.
+    // Aggregates have another policy.
     if (intent.mode === 'aggregate') throw new TypeError('an aggregate has come to the list')
     return intent
   },
@@ -74,11 +74,11 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
   }),
   replace: async (resource, received) => {
     const { call } = received
-    // Where there is no version a record that is there meets any; one that is not there meets none.
+    // Without versions every existing record matches `If-Match`, and a missing one never does.
     const match = matchOf(call.headers['if-match'])
     const isNew = tagsOf('If-None-Match', call.headers['if-none-match'])?.includes('*') ?? false
     const body = await object(resource, received)
-    // A key beside the one that the caller has means nothing.
+    // If the caller's key is given, a key in the body is ignored.
     const named = received.key === undefined ? resource.keys.map(({ json }) => own(body, json)) : []
     return {
       kind: 'replace',
@@ -108,7 +108,7 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
   bulkDelete: async (resource, received) => ({ kind: 'bulkDelete', keys: await array(resource, received, 'keys') }),
 }
 
-/** What a list is asked for, by the URL or by a body in its place. @throws Problem for what cannot be read */
+/** Reads a list request from the URL, or from a body in its place. @throws Problem for invalid parameters */
 function listIn(resource: Resource, call: Call, hidden: Hidden): ReturnType<typeof readList> {
   assertQueried(call)
   return readList(readFor(resource, call), requested(call), hidden)
@@ -118,7 +118,7 @@ function requested(call: Call): ListRequest {
   return { url: urlOf(call), headers: call.headers }
 }
 
-/** What a request asks for, as written. @throws Problem for what cannot be read */
+/** Parses a request into an intent. @throws Problem for malformed input */
 export function parse(
   resource: Resource,
   { intent, lines }: Operation,
@@ -133,14 +133,14 @@ function own(body: object, name: string | undefined): unknown {
   return name !== undefined && Object.hasOwn(body, name) ? Reflect.get(body, name) : undefined
 }
 
-/** Reads what a body of several has in the place of a path and of headers. */
+/** Reads the key and the version of an element of a batch, which single requests have in their path and headers. */
 function itemReader({ keys, version, fields }: Resource): (body: unknown) => Item | null {
   const versionName = fields.find(({ name }) => name === version)?.json
   return (body) =>
     isObject(body) ? { key: keyOfItem(keys, body), version: own(body, versionName), body: { ...body } } : null
 }
 
-/** What is missing has no key; what cannot be a part of one cannot be a key either. */
+/** The key of an element; undefined if a part is missing or invalid. */
 function keyOfItem(keys: KeyFields, body: object): unknown {
   const parts = keys.map(({ json }) => own(body, json))
   const [only] = parts
@@ -157,7 +157,7 @@ function keyOf({ key, call: { params } }: Received): string {
   return key ?? String(params.id ?? '')
 }
 
-/** Nothing is held against a version where records have none. */
+/** Ignores `If-Match` if the records have no versions. */
 function matchIn({ versions }: Resource, { headers }: Call): ReturnType<typeof matchOf> {
   return versions ? matchOf(headers['if-match']) : null
 }

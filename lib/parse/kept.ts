@@ -1,4 +1,4 @@
-// Kept for speed: syntax trees, by the text that they were parsed from.
+// Kept for speed: syntax trees, cached by the parsed text.
 
 import type { FilterNode, SortNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
@@ -7,15 +7,18 @@ import { isFast } from '../common/speed.js'
 
 const BOUNDS = { entries: 500, bytes: 8 * 2 ** 20 }
 
-/** Estimated bytes of a syntax tree for each character of its text: a clause has objects for its path and for its value. */
+/**
+ * The estimated size of a syntax tree in bytes per character of its text. A comparison has objects for its path and its
+ * value.
+ */
 const PER_CHARACTER = 150
 
-/** Syntax trees by the texts that they were parsed from. Nothing is looked up in them: they say the same to every caller. */
+/** A cache of syntax trees. Their names are not resolved, so a tree is the same for every caller. */
 function cacheOf<N extends object>(): BoundedCache<string, N> {
   return new BoundedCache({ ...BOUNDS, weigh: (text) => bytesOf(text) + PER_CHARACTER * text.length })
 }
 
-/** The trees of a resource, whose limits decide what parses. */
+/** The cached trees of one resource, whose limits decide which texts are valid. */
 class Kept {
   readonly filters: BoundedCache<string, FilterNode> = cacheOf()
   readonly sorts: BoundedCache<string, readonly SortNode[]> = cacheOf()
@@ -31,12 +34,12 @@ function keptOf(resource: Resource): Kept {
   return made
 }
 
-/** The tree of a filter: as it was parsed before, or by `parse`, which throws where the text is none. */
+/** Returns the cached tree of a filter, or that of `parse`, which throws for an invalid text. */
 export function filterOnce(resource: Resource, text: string, parse: () => FilterNode): FilterNode {
   return once(keptOf(resource).filters, text, parse)
 }
 
-/** The same of a sort. */
+/** Returns the cached tree of a sort, or that of `parse`. */
 export function sortOnce(resource: Resource, text: string, parse: () => readonly SortNode[]): readonly SortNode[] {
   return once(keptOf(resource).sorts, text, parse)
 }

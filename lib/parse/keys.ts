@@ -2,10 +2,10 @@ import type { Resource } from '../../types/resource.js'
 import { invalidQuery } from '../common/problem.js'
 
 /**
- * The keys of `keys=1,2,3`, each once, as text; none for the empty parameter. Blanks around a key are not of it, and a
- * backslash takes what follows as it is, a comma, a blank or another backslash, as in values of the filter.
+ * The keys of `keys=1,2,3` as text, without duplicates; empty for an empty parameter. Blanks around a key are ignored.
+ * A backslash escapes the next character, as in filter values.
  *
- * @throws Problem `invalid-query` for an empty key, for a backslash at the end, and for more keys than a list or a page may have
+ * @throws Problem `invalid-query` for an empty key, a trailing backslash, and more keys than a list or a page may have
  */
 export function readKeys({ limits: { listItems }, query: { maxPageSize } }: Resource, text: string): readonly string[] {
   const items = itemsOf(text)
@@ -25,7 +25,7 @@ const BLANKS: ReadonlySet<string> = new Set([' ', '\t', '\r', '\n'])
 function itemsOf(text: string): readonly string[] {
   const items: string[] = []
   let item = ''
-  // Its length without the blanks behind it.
+  // The length without trailing blanks.
   let length = 0
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at)

@@ -13,21 +13,21 @@ import { readShapes } from './shapes.js'
 import { readFilter, readSelect, readSort, whole } from './texts.js'
 import { appliedHandling, type Hidden } from './unknown.js'
 
-/** What of a request a list is read from. */
+/** The parts of a request that describe a list. */
 export interface ListRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
-/** @throws Problem for parameters that are malformed or out of bounds; those that the mode ignores are not looked at */
+/** @throws Problem for malformed parameters and exceeded limits. Parameters that the mode ignores are not read. */
 export function readList(resource: Resource, { url, headers }: ListRequest, hidden: Hidden): ListIntent {
   return intentOf(resource, readParameters(resource, url, hidden), handlingOf(headers.prefer))
 }
 
 /**
- * An export: a list without pages, from `after` on where it is given.
+ * Reads an export: a list without pages, optionally after a position.
  *
- * @throws Problem for the same, and for modes that have no records to export, or not all of them
+ * @throws Problem as above, and for modes without records or with pages
  */
 export function readExport(
   resource: Resource,
@@ -38,7 +38,7 @@ export function readExport(
   return { ...intent, isCounted: isCounted(headers.prefer) }
 }
 
-/** The same from an object of decoded parameters, for `queryOf`. */
+/** Reads a list from an object of decoded parameters, for `queryOf`. */
 export function readQuery(resource: Resource, query: Readonly<Record<string, unknown>>, hidden: Hidden): ListIntent {
   const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (value === undefined || value === null) return []
@@ -50,15 +50,15 @@ export function readQuery(resource: Resource, query: Readonly<Record<string, unk
   return intentOf(resource, gatherParameters(resource, pairs, hidden), null)
 }
 
-// Which fields are parameters differs by caller; the mode does not.
+// Hides every field: field parameters differ by caller, but do not affect the mode.
 const EVERY_FIELD: Hidden = Object.freeze({ has: () => true })
 
-/** The mode of a request's query; null for one that cannot be read, which is told when it is. */
+/** The mode of a request's query; null if it is malformed, which is reported when it is read. */
 export function modeIn(resource: Resource, url: string): ListIntent['mode'] | null {
   return readable(() => modeOf(resource, readParameters(resource, url, EVERY_FIELD).reserved))
 }
 
-/** The same of an object of decoded parameters. */
+/** The mode of an object of decoded parameters. */
 export function modeOfQuery(resource: Resource, query: Readonly<Record<string, unknown>>): ListIntent['mode'] | null {
   return readable(() =>
     modeOf(resource, new Map(Object.entries(query).map(([name, value]) => [name, String(value ?? '')]))),
@@ -73,13 +73,13 @@ function readable<T>(read: () => T): T | null {
   }
 }
 
-/** The parameters that a mode of lists reads besides the conditions. Others are ignored. */
+/** The parameters that a mode reads besides conditions. Others are ignored. */
 interface ModeTraits {
-  /** Has pages by number. */
+  /** Pages have numbers. */
   readonly isNumbered?: true
-  /** Goes on from a place in the order. */
+  /** Pages start at a position in the order. */
   readonly seeks?: true
-  /** Has records in the order that the request asks for. */
+  /** Records are in the requested order. */
   readonly isSorted?: true
   readonly selects?: true
   readonly isSized?: true
@@ -105,12 +105,13 @@ function intentOf(
 ): ListIntent {
   const { query } = resource
   const applied = appliedHandling(query, unknown, handling)
-  // An empty parameter is an absent one, but for `cursor` and `after`, which it starts, and `keys`, where it is none.
+  // An empty parameter counts as missing. Exceptions: `cursor` and `after` start at the beginning, and empty `keys` is
+  // no key.
   const given: Given = (name) => reserved.get(name) || null
   const counting = countingOf(given('count'))
   const asked = modeOf(resource, reserved)
   const mode = formats === null ? asked : exportOf(asked, given)
-  // Records are not groups, and what is said of those must not pass unheard.
+  // A condition on groups without groups is an error, because ignoring it would return too much.
   if (given('having') !== null && given('group') === null) throw invalidQuery('having', 'needs group.')
   const seek = MODES[mode].seeks === true ? seekOf(reserved) : null
   const window = windowOf(resource, mode, reserved, given)
@@ -127,7 +128,7 @@ function intentOf(
     after: mode === 'cursor' ? cursorOf(resource, reserved.get('cursor') ?? '') : undefined,
     format: formats === null ? null : formatOf(formats, given('format')),
     seek,
-    // For a resource that removes its records the parameter does not exist.
+    // The parameter is unknown to a resource without soft delete.
     includeDeleted: resource.softDeletes && booleanOf('includeDeleted', given('includeDeleted')),
     parameters: fields.filter(([, text]) => text !== ''),
     unknownFields: applied === 'strict' ? 'reject' : query.unknownFields,
@@ -146,7 +147,7 @@ function windowOf(
   const { isNumbered, isSized, selects } = MODES[mode]
   const page = (isNumbered === true ? whole('page', given('page')) : null) ?? 1
   const keys = keysOf(resource, reserved.get('keys'))
-  // A page without a size of its own holds all the records that were named.
+  // The default page size has room for all given keys.
   const usual = Math.max(query.pageSize, mode === 'aggregate' ? 0 : (keys?.length ?? 0))
   const pageSize = isSized === true ? pageSizeOf(resource, given('pageSize'), usual) : usual
   const text = selects === true ? given('select') : null
@@ -178,7 +179,7 @@ function searchOf(resource: Resource, text: string | null): ListIntent['search']
   return text === null ? null : readSearch(resource, text)
 }
 
-/** The first that is there decides, whatever else is. */
+/** The first matching parameter decides. */
 function modeOf({ keyset, operations }: Resource, reserved: ReadonlyMap<string, string>): ListIntent['mode'] {
   const isGiven = (name: string): boolean => (reserved.get(name) ?? '') !== ''
   if (countingOf(reserved.get('count') || null) === 'only') return 'count'
@@ -188,7 +189,7 @@ function modeOf({ keyset, operations }: Resource, reserved: ReadonlyMap<string, 
   return isGiven('select') ? 'select' : 'page'
 }
 
-/** What is exported are the list's records, all of them or from a place on. */
+/** An export has the records of the list, all of them or those after a position. */
 function exportOf(mode: ListIntent['mode'], given: Given): 'export' {
   const others = ['before', 'aggregate', 'group'].filter((each) => given(each) !== null)
   const name = mode === 'count' || mode === 'cursor' ? mode : others[0]
@@ -202,14 +203,14 @@ function formatOf(formats: readonly string[], name: string | null): string | nul
   throw invalidQuery('format', `must be ${formats.join(' or ')}.`)
 }
 
-/** An empty `after` starts, and an empty `before` is an absent one. */
+/** An empty `after` is the first page; an empty `before` counts as missing. */
 function seekOf(reserved: ReadonlyMap<string, string>): Seek {
   const [after, before] = [reserved.get('after'), reserved.get('before') || undefined]
   if (after !== undefined && before !== undefined) throw invalidQuery('before', 'cannot be given together with after.')
   return before === undefined ? { parameter: 'after', token: after || null } : { parameter: 'before', token: before }
 }
 
-/** What `count` asks for: the number alone, a page with a total or without, or null for what the host's settings say. */
+/** The value of `count`: only the number, a page with or without a total, or null for the resource's default. */
 function countingOf(text: string | null): Total | 'only' | null {
   const word = text?.toLowerCase() ?? 'false'
   if (word === 'exact' || word === 'none') return word

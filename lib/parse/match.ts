@@ -3,13 +3,13 @@ import { problem } from '../common/problem.js'
 
 const MAX_VERSION = 2n ** 63n - 1n
 
-/** No client knows more versions of a record than this; the database would be asked for each. */
+/** The most tags in a header. The database compares each of them. */
 const MAX_TAGS = 50
 
 /**
- * The tags of a conditional header, as they are written; null without the header.
+ * The tags of a conditional header as sent; null without the header.
  *
- * @throws Problem 400 for more than anybody needs
+ * @throws Problem 400 for too many tags
  */
 export function tagsOf(name: 'If-Match' | 'If-None-Match', header: string | undefined): readonly string[] | null {
   if (header === undefined) return null
@@ -18,17 +18,17 @@ export function tagsOf(name: 'If-Match' | 'If-None-Match', header: string | unde
   throw problem('bad-request', { detail: `${name} has more tags than the limit of ${MAX_TAGS}.` })
 }
 
-/** A tag's own text; quotes and weakness are no part of it: `W/"3"`, `"3"`, `W/3` and a bare `3` are all the tag 3. */
+/** The text of a tag without quotes and weakness: `W/"3"`, `"3"`, `W/3` and `3` are the tag 3. */
 const TAG = /^(?:W\/)?(?:"([^"]*)"|([^"/]*))$/
 
-/** The number that a tag is as a version, else its text; null for what is no tag. */
+/** A tag's version number, or its text; null if it is malformed. */
 function opaque(tag: string): string | null {
   const [, quoted, bare] = TAG.exec(tag) ?? []
   const text = quoted ?? bare ?? null
   return text !== null && /^\d{1,19}$/.test(text) ? String(BigInt(text)) : text
 }
 
-/** Whether `If-None-Match` names this tag, in any of the forms that `If-Match` takes. */
+/** Whether `If-None-Match` contains this tag, in any form that `If-Match` accepts. */
 export function isNamed(tag: string, header: string): boolean {
   const own = opaque(tag)
   const tags = header.split(',').map((each) => each.trim())
@@ -36,10 +36,10 @@ export function isNamed(tag: string, header: string): boolean {
 }
 
 /**
- * The versions that `If-Match` names (RFC 9110 section 13.1.1), or `*`; null without the header. Tags compare weakly, a
- * documented deviation. A tag that is no version is left out, so that it matches nothing.
+ * The versions in `If-Match` (RFC 9110 section 13.1.1), or `*`; null without the header. Unlike in the RFC, tags are
+ * compared weakly, as documented. A tag that is not a version is dropped and matches nothing.
  *
- * @throws Problem 400 for too many
+ * @throws Problem 400 for too many tags
  */
 export function matchOf(header: string | undefined): Match | null {
   const tags = tagsOf('If-Match', header)

@@ -7,7 +7,7 @@ import { didYouMean } from '../config/suggest.js'
 import { shapingName } from './shapes.js'
 import { type Hidden, hostsOwn, listHint, type Pair, recordHint, strangers, type Unknown } from './unknown.js'
 
-/** The parameters of a request: reserved ones by their names, field parameters in the order they came. */
+/** The parameters of a request: reserved ones by name, field parameters in the order of the URL. */
 export interface Parameters {
   readonly reserved: ReadonlyMap<string, string>
   readonly fields: readonly (readonly [field: Field, text: string])[]
@@ -15,23 +15,23 @@ export interface Parameters {
 }
 
 /**
- * Reads the parameters that this resource knows from the URL itself: strings only, `+` is a blank, all others are
- * the host's.
+ * Reads the resource's parameters from the URL. Values are strings; `+` is a blank. Other parameters are left to the
+ * host.
  *
- * @throws Problem `invalid-query` for a known parameter that is given twice or is not valid percent-encoded UTF-8
+ * @throws Problem `invalid-query` for a known parameter that is repeated or is not valid percent-encoded UTF-8
  */
 export function readParameters(resource: Resource, url: string, hidden: Hidden): Parameters {
   const { given, unknown } = givenIn(url, resource.limits, (name) => knownAs(resource, name, hidden))
   return gathered(resource, hidden, given, unknown)
 }
 
-/** The parameters of a GET by id: `select`, and what shapes the collections in it. */
+/** The parameters of a GET by id: `select`, and those of its collections. */
 export interface Selection {
   readonly given: ReadonlyMap<string, string>
   readonly unknown: Unknown
 }
 
-/** @throws Problem as above */
+/** @throws Problem like `readParameters` */
 export function readSelection(resource: Resource, url: string): Selection {
   const { given, unknown } = givenIn(url, resource.limits, (name) => (name === 'select' ? name : shapingName(name)))
   const texts = new Map<string, string>()
@@ -48,9 +48,9 @@ export interface ActionParameters extends Selection {
 }
 
 /**
- * The parameters of a GET action: those of its input, and where it answers records those that select of them.
+ * Reads the parameters of a GET action: its input and, if it returns records, their selection.
  *
- * @throws Problem as above
+ * @throws Problem like `readParameters`
  */
 export function readInput(resource: Resource, action: Action, url: string): ActionParameters {
   const { names, lists, output } = action
@@ -76,7 +76,7 @@ export function readInput(resource: Resource, action: Action, url: string): Acti
   return {
     given: texts,
     unknown: { given: strangers(resource, unknown), of: 'action', hint },
-    // A name may be any, `__proto__` as well.
+    // Names are arbitrary and may be `__proto__`.
     input: Object.fromEntries(input),
   }
 }
@@ -91,7 +91,7 @@ function givenIn<K extends Known>(url: string, limits: QueryLimits, knownAs: (na
   const unknown: Pair[] = []
   for (const [raw, value] of sizedPairs(url, limits)) {
     const name = decoded(raw)
-    // A name that does not decode is no name that anything here has.
+    // A name that cannot be decoded is unknown.
     const known = name === null ? null : knownAs(name)
     if (known === null) {
       unknown.push([name ?? raw, value])
@@ -104,7 +104,7 @@ function givenIn<K extends Known>(url: string, limits: QueryLimits, knownAs: (na
   return { given, unknown }
 }
 
-/** One parameter of a request that has no other; null without it. @throws Problem as above */
+/** Reads the only parameter of a request; null without it. @throws Problem like `readParameters` */
 export function readParameter({ limits }: Resource, url: string, wanted: string): string | null {
   const [found, ...more] = sizedPairs(url, limits).filter(([name]) => decoded(name) === wanted)
   if (found === undefined) return null
@@ -119,10 +119,10 @@ export function namesIn(url: string): readonly string[] {
   return pairsOf(url).map(([name]) => decoded(name) ?? name)
 }
 
-/** The most parameters of one request, those that a host has for itself included. */
+/** The most parameters of one request, including the host's own. */
 const MOST_PARAMETERS = 10_000
 
-/** @throws Problem for more parameters than any request has */
+/** @throws Problem for too many parameters */
 export function assertParameterCount(count: number): void {
   if (count <= MOST_PARAMETERS) return
   throw problem('invalid-query', { detail: `The request has more parameters than the limit of ${MOST_PARAMETERS}.` })
@@ -130,7 +130,7 @@ export function assertParameterCount(count: number): void {
 
 type QueryLimits = Pick<Limits, 'queryLength'>
 
-/** @throws Problem for parameters, decoded, that are longer together than a query may be */
+/** @throws Problem if decoded parameters together exceed the limit */
 export function assertQuerySize(pairs: readonly Pair[], { queryLength }: QueryLimits): void {
   const lengths = pairs.map(([name, value]) => name.length + value.length)
   const total = lengths.reduce((sum, length) => sum + length, 0)
@@ -141,15 +141,15 @@ export function assertQuerySize(pairs: readonly Pair[], { queryLength }: QueryLi
   throw problem('invalid-query', { detail: `The parameters together are ${limit}` })
 }
 
-/** The names and values of a URL's query, as they are written. @throws Problem for more than a query may have */
+/** The names and values of a URL's query, not decoded. @throws Problem if the query exceeds the limit */
 function sizedPairs(url: string, limits: QueryLimits): readonly Pair[] {
   const pairs = pairsOf(url)
-  // Decoding makes no text longer.
+  // Decoding never makes a text longer.
   if (url.length > limits.queryLength) assertQuerySize(decodedPairs(pairs), limits)
   return pairs
 }
 
-/** The names and values of a URL's query, decoded as far as they can be. */
+/** The names and values of a URL's query, decoded where possible. */
 export function decodedIn(url: string): readonly Pair[] {
   return decodedPairs(pairsOf(url))
 }
@@ -158,7 +158,7 @@ function decodedPairs(pairs: readonly Pair[]): readonly Pair[] {
   return pairs.map(([name, value]) => [decoded(name) ?? name, decoded(value) ?? value])
 }
 
-/** The names and values of a URL's query, as they are written. @throws Problem for too many */
+/** The names and values of a URL's query, not decoded. @throws Problem for too many */
 function pairsOf(url: string): readonly Pair[] {
   const hash = url.indexOf('#')
   const target = hash < 0 ? url : url.slice(0, hash)
@@ -177,7 +177,7 @@ function pairsOf(url: string): readonly Pair[] {
   return pairs
 }
 
-/** The same from names and texts that are decoded already. */
+/** Like `readParameters`, for decoded names and values. */
 export function gatherParameters(resource: Resource, pairs: readonly Pair[], hidden: Hidden): Parameters {
   assertParameterCount(pairs.length)
   assertQuerySize(pairs, resource.limits)
@@ -203,7 +203,7 @@ function gathered(resource: Resource, hidden: Hidden, given: readonly Given[], o
     if (typeof known === 'string') reserved.set(known, text)
     else fields.set(known, text)
   }
-  // What this resource has no use for it does not know either.
+  // Parameters that have no effect on this resource are unknown.
   const useless = [...reserved].filter(([name]) => !isUsed(resource, name))
   const unknown: Unknown = {
     given: strangers(resource, [...others, ...useless]),
@@ -213,11 +213,11 @@ function gathered(resource: Resource, hidden: Hidden, given: readonly Given[], o
   return { reserved, fields: [...fields], unknown }
 }
 
-/** Whether one of the service's own parameters means something for this resource. */
+/** Whether one of the package's parameters has an effect on this resource. */
 function isUsed({ softDeletes, keyset, query: { sortable } }: Resource, name: string): boolean {
   if (name === 'includeDeleted') return softDeletes
   if (name === 'cursor') return keyset
-  // That of upserts is read where these are.
+  // Upserts read `by` themselves.
   if (name === 'by') return false
   return sortable || !name.startsWith('sort')
 }

@@ -1,27 +1,31 @@
 type Header = string | readonly string[] | undefined
 
-/** What `Prefer: handling=...` asks for (RFC 7240 sections 2 and 4.4): the first one counts, unknown words none. */
+/**
+ * The value of `Prefer: handling=...` (RFC 7240 sections 2 and 4.4). The first one counts; unknown values are ignored.
+ */
 export function handlingOf(header: Header): 'lenient' | 'strict' | null {
   const word = preferred(header, 'handling')
   return word === 'lenient' || word === 'strict' ? word : null
 }
 
-/** Whether `Prefer: return=minimal` asks for no record in the reply (RFC 7240 section 4.2). */
+/** Whether `Prefer: return=minimal` requests a reply without records (RFC 7240 section 4.2). */
 export function isMinimal(header: Header): boolean {
   return preferred(header, 'return') === 'minimal'
 }
 
-/** Whether `Prefer: trailer-row` asks for a last line that says how many records an export has. */
+/** Whether `Prefer: trailer-row` requests a last line with the number of records in an export. */
 export function isCounted(header: Header): boolean {
   return preferred(header, 'trailer-row') !== null
 }
 
-/** Whether `Prefer: read=primary` asks for what has just been written: reads then do not go to a replica. */
+/** Whether `Prefer: read=primary` requests a read from the primary instead of a replica. */
 export function isPrimaryPreferred(header: Header): boolean {
   return preferred(header, 'read') === 'primary'
 }
 
-/** How many records a request may change, by `Prefer: max-affected=2`; null where the preference is missing or no whole number. */
+/**
+ * The most records that the request may change, by `Prefer: max-affected=2`; null if it is missing or not an integer.
+ */
 export function mostAffected(header: Header): number | null {
   const text = preferred(header, 'max-affected')
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null

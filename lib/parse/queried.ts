@@ -6,17 +6,17 @@ import { invalidQuery, Problem, problem } from '../common/problem.js'
 import { FORM, isForm, readBody } from './body.js'
 import { assertParameterCount, assertQuerySize, decodedIn, namesIn } from './parameters.js'
 
-/** The method that has the parameters of a list in its body (RFC 10008), and whether this Node reads requests with it. */
+/** The method for lists with the parameters in the body (RFC 10008). Older versions of Node cannot receive it. */
 const QUERY = 'QUERY'
 export const TAKES_QUERY: boolean = METHODS.includes(QUERY)
 
 /** The media types of its bodies. */
 export const QUERY_TYPES: readonly string[] = [FORM, 'application/json']
 
-/** The same as the header `Accept-Query` has it (RFC 10008 section 3). */
+/** The value of the header `Accept-Query` (RFC 10008 section 3). */
 export const ACCEPT_QUERY: string = QUERY_TYPES.join(', ')
 
-/** How much longer than in a URL its texts may be. */
+/** How many times longer the parameters may be than in a URL. */
 const LONGER = 10
 
 const read = new WeakMap<Call, string | Problem>()
@@ -26,15 +26,15 @@ export function isQuery({ method }: Pick<Call, 'method'>): boolean {
 }
 
 /**
- * Reads the body of a QUERY, for whoever asks for the parameters of the request from then on. What is wrong with it is
- * kept as well: it is told when it is known that the caller may ask at all.
+ * Reads the body of a QUERY; `urlOf` returns its parameters afterwards. Errors are stored, and reported once the caller
+ * is authorized.
  */
 export async function readQuery(resource: Resource, call: Call): Promise<void> {
   try {
     const form = isForm(call)
     const body = await readBody(resource, call, form ? 'text' : 'json', QUERY_TYPES)
     const { limits } = readFor(resource, call)
-    // A host that parses forms has left an object.
+    // A host that parses forms passes an object.
     read.set(call, added(call.url, form && typeof body === 'string' ? sized(body, limits) : textOf(body, limits)))
   } catch (error) {
     if (!(error instanceof Problem)) throw error
@@ -42,13 +42,13 @@ export async function readQuery(resource: Resource, call: Call): Promise<void> {
   }
 }
 
-/** @throws Problem for a body of a QUERY that says nothing */
+/** @throws Problem for an invalid body of a QUERY */
 export function assertQueried(call: Call): void {
   const found = read.get(call)
   if (found instanceof Problem) throw found
 }
 
-/** A request's URL with all the parameters in it; those of a body that says nothing are left out. */
+/** A request's URL with the parameters of its body added. An invalid body adds none. */
 export function urlOf(call: Call): string {
   const found = read.get(call)
   return typeof found === 'string' ? found : call.url
@@ -56,7 +56,7 @@ export function urlOf(call: Call): string {
 
 const wider = new WeakMap<Resource, Resource>()
 
-/** A resource as its lists are read by a request: where the parameters are in the body, there is room for longer ones. */
+/** A resource with larger limits if the parameters are in the body. */
 export function readFor(resource: Resource, call: Call): Resource {
   if (!isQuery(call)) return resource
   const known = wider.get(resource)
@@ -68,7 +68,7 @@ export function readFor(resource: Resource, call: Call): Resource {
   return made
 }
 
-/** @throws Problem for a name that the URL has as well */
+/** @throws Problem for a parameter that is also in the URL */
 function added(url: string, text: string): string {
   const inUrl = new Set(namesIn(url))
   const twice = inUrl.size === 0 ? undefined : namesIn(`?${text}`).find((name) => inUrl.has(name))
@@ -77,13 +77,13 @@ function added(url: string, text: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${text.replaceAll('#', '%23')}`
 }
 
-/** A form as it is. @throws Problem for one that is longer than a query may be */
+/** Returns the form unchanged. @throws Problem if it exceeds the limit */
 function sized(form: string, limits: Resource['limits']): string {
   assertQuerySize(decodedIn(`?${form}`), limits)
   return form
 }
 
-/** @throws Problem for a body that is no flat object, or longer than a query may be */
+/** @throws Problem if the body is not a flat object, or exceeds the limit */
 function textOf(body: unknown, limits: Resource['limits']): string {
   if (!isObject(body) || Buffer.isBuffer(body)) {
     throw problem('malformed-body', { detail: 'The body must be a JSON object.' })
@@ -99,7 +99,7 @@ function wordOf(name: string, value: unknown): string {
   if (typeof value === 'string' || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) throw invalidQuery(name, 'must be text: a list is joined by commas.')
   if (typeof value !== 'number') throw invalidQuery(name, 'must be text, a number, true or false.')
-  // What JSON could not hold has become another number, which nobody asked for.
+  // JSON has rounded a larger number, so the client meant another one.
   if (Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value)) return String(value)
   throw invalidQuery(name, 'is too large for a number of JSON: it must be text.')
 }

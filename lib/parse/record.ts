@@ -12,12 +12,12 @@ interface RecordRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
-/** What of one record a request asks for. @throws Problem for parameters that are unknown, malformed or out of bounds */
+/** Reads the selection of one record. @throws Problem for unknown or malformed parameters and exceeded limits */
 export function readRecord(resource: Resource, { url, headers }: RecordRequest): Selecting {
   return selectingIn(resource, readSelection(resource, url), headers)
 }
 
-/** Reads the selection in the parameters of a request. @throws Problem likewise */
+/** Reads the selection from given parameters. @throws Problem like `readRecord` */
 export function selectingIn(
   resource: Resource,
   { given, unknown }: Selection,

@@ -2,14 +2,15 @@ import type { Resource } from '../../types/resource.js'
 import { invalidQuery } from '../common/problem.js'
 import { isStorableText } from '../common/values.js'
 
-// A quote opens several words only where a word begins, and where another one closes them: `5" disc` is two words.
+// A quotation mark starts a phrase only at the start of a word and with a closing mark: `5" disc` is two words.
 const WORD = /"([^"]*)"|[^ \t\r\n]+/g
 
 /**
- * The words of `search=jan "two words"`, each once; null for none. Everything but blanks, and quotes around several words, is
- * text.
+ * The words of `search=jan "two words"`, without duplicates; null if there are none. Only blanks and quotation marks
+ * around phrases are special.
  *
- * @throws Problem `invalid-query` for a text that is too long, too many words, and what no text of the database holds
+ * @throws Problem `invalid-query` for a text that is too long, too many words, and characters that databases cannot
+ * store
  */
 export function readSearch({ limits }: Resource, text: string): readonly string[] | null {
   const { filterLength, searchWords } = limits

@@ -6,16 +6,16 @@ import { readFilter, readSort, whole } from './texts.js'
 
 const SHAPING = /\.(?:filter|sort|limit)$/
 
-/** The name in lower case of a parameter that shapes a collection, such as `players.filter`; null for any other. */
+/** The lower-case name of a parameter of a collection, such as `players.filter`; null for other parameters. */
 export function shapingName(name: string): string | null {
   const lower = name.toLowerCase()
   return SHAPING.test(lower) ? lower : null
 }
 
 /**
- * What is said of each collection, in the order of the URL. An empty parameter is an absent one.
+ * The parameters of each collection, in the order of the URL. An empty parameter counts as missing.
  *
- * @throws Problem for a parameter that is malformed, or about no path of `select`, whose text is not parsed
+ * @throws Problem for a malformed parameter, or one of a collection that `select` does not name
  */
 export function readShapes(
   { limits }: Resource,

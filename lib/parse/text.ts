@@ -1,7 +1,7 @@
 import { QueryLimitError, type QueryParameter, QuerySyntaxError } from '../common/errors.js'
 import { invalidQuery, problem } from '../common/problem.js'
 
-/** Turns what the parser of a language throws into the answer: where it went wrong, what was expected, and a picture. */
+/** Converts syntax errors to problems, with the position, the expected tokens and a picture. */
 export function readText<T>(language: QueryParameter, parse: () => T, parameter: string = language): T {
   try {
     return parse()

@@ -7,7 +7,7 @@ import { readText } from './text.js'
 
 type Limits = Resource['limits']
 
-/** @throws Problem for a filter that does not parse or is too large, told under the parameter's name */
+/** @throws Problem for a filter with syntax errors or beyond a limit, under the parameter's name */
 export function readFilter(text: string, limits: Limits, name = 'filter'): FilterNode {
   return readText(
     'filter',
@@ -20,17 +20,17 @@ export function readFilter(text: string, limits: Limits, name = 'filter'): Filte
   )
 }
 
-/** @throws Problem for a sort that does not parse or has too many keys */
+/** @throws Problem for a sort with syntax errors or too many keys */
 export function readSort(text: string, limits: Limits, name = 'sort'): readonly SortNode[] {
   return readText('sort', () => parseSort(text, limits), name)
 }
 
-/** @throws Problem for a select that does not parse or has too many fields */
+/** @throws Problem for a select with syntax errors or too many fields */
 export function readSelect(text: string, limits: Limits): readonly Path[] {
   return readText('select', () => parseSelect(text, limits))
 }
 
-/** However many digits it has: what is too large is said by whoever knows how large it may be. */
+/** Accepts any number of digits. The caller of this function checks the range. */
 export function whole(name: string, text: string | null): number | null {
   if (text === null) return null
   const number = /^\d+$/.test(text) ? Number(text) : 0

@@ -10,22 +10,22 @@ import { type OperatorName, operatorInfo } from '../language/operators.js'
 import { OPTIONAL } from '../language/reserved.js'
 import type { handlingOf } from './prefer.js'
 
-/** The attributes that the caller may not read: they are no parameters, just as what does not exist. */
+/** The attributes that the caller may not read. They are no parameters, like unknown names. */
 export type Hidden = Pick<ReadonlySet<string>, 'has'>
 
-/** A parameter's name, and its text as it is written in the URL. */
+/** A parameter's name, and its value as written in the URL. */
 export type Pair = readonly [name: string, value: string]
 
-/** The parameters of a request that nothing here reads. */
+/** The unknown parameters of a request. */
 export interface Unknown {
   readonly given: readonly Pair[]
-  /** Where they are: `list` or `record`. */
+  /** The kind of request: `list` or `record`. */
   readonly of: string
-  /** What was probably meant by one of them, over the names that this caller may use. */
+  /** A hint at the parameter that the client probably meant, among the names that the caller may use. */
   readonly hint: (name: string, value: string) => string
 }
 
-/** The unknown parameters that are not the host's own. */
+/** The unknown parameters without the host's own. */
 export function strangers({ query: { unknownParameters } }: Resource, given: readonly Pair[]): readonly Pair[] {
   if (typeof unknownParameters === 'string' || given.length === 0) return given
   const own = ownIn(unknownParameters)
@@ -48,10 +48,10 @@ function isOwn(own: string, name: string): boolean {
 type Handling = ReturnType<typeof handlingOf>
 
 /**
- * What becomes of `Prefer: handling` in a request with these parameters; null where it changes nothing. Leniency is for the
- * host to allow; any client may ask for strictness.
+ * The applied `Prefer: handling` of a request with these parameters; null if it has no effect. Every client may ask for
+ * `strict`. `lenient` applies only if the host ignores unknown names.
  *
- * @throws Problem for unknown parameters, unless the host ignores them
+ * @throws Problem for unknown parameters, unless they are ignored
  */
 export function appliedHandling(
   { unknownFields, unknownParameters }: QuerySettings,
@@ -64,7 +64,7 @@ export function appliedHandling(
   return unknownFields === 'ignore' || (isIgnored && unknown.given.length > 0) ? asked : null
 }
 
-// A URL has room for thousands of names, and for very long ones.
+// A URL may have thousands of names, some very long.
 const MOST_TOLD = 10
 const LONGEST_GUESSED = 50
 
@@ -80,7 +80,7 @@ function refuseUnknown({ given, of, hint }: Unknown): void {
   throw problem('unknown-parameter', { errors: Object.fromEntries(messages), detail: `${first} ${message}` })
 }
 
-/** What other APIs call the parameters of this one, by folded name. */
+/** Parameter names of other APIs, by normalized name. */
 const WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     pageSize: ['limit', 'perpage', 'take'],
@@ -94,7 +94,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([meant, words]) => words.map((word) => [word, meant] as const)),
 )
 
-/** What other APIs call operators, in `level[gte]`. */
+/** Operator names of other APIs, as in `level[gte]`. */
 const OPERATORS: ReadonlyMap<string, OperatorName> = new Map<string, OperatorName>([
   ...(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains'] as const).map((name) => [name, name] as const),
   ['neq', 'ne'],
@@ -104,7 +104,7 @@ const OPERATORS: ReadonlyMap<string, OperatorName> = new Map<string, OperatorNam
   ['endswith', 'endsWith'],
 ])
 
-/** What was probably meant by a parameter of a list, over those that the caller may use. */
+/** A hint at the parameter of a list that the client probably meant, among those that the caller may use. */
 export function listHint(resource: Resource, hidden: Hidden, valid: readonly string[], [name, value]: Pair): string {
   const off = operationOff(resource, name)
   if (off !== null) return ` The operation "${off}" is off.`
@@ -120,19 +120,19 @@ export function listHint(resource: Resource, hidden: Hidden, valid: readonly str
   return didYouMean(name, valid)
 }
 
-/** The same of a parameter of one record. */
+/** A hint at the parameter of a single record that the client probably meant. */
 export function recordHint(name: string): string {
   const valid = ['select']
   return WORDS.get(folded(name)) === 'select' ? ' Did you mean "select"?' : didYouMean(name, valid)
 }
 
-/** The operation that a parameter belongs to where it is off; null for any other parameter. */
+/** The disabled operation that a parameter belongs to; null for other parameters. */
 function operationOff({ operations }: Resource, name: string): 'aggregate' | 'export' | null {
   const off = (['aggregate', 'export'] as const).find((each) => OPTIONAL[each].includes(name))
   return off === undefined || operations.has(off) ? null : off
 }
 
-/** Whether a word is the name of the key, which answers show. */
+/** Whether a word is the name of the key, which responses show. */
 function isKeyName({ keys }: Resource, word: string): boolean {
   const [key] = keys
   return key !== undefined && keys.length === 1 && key.targets.has('response') && folded(key.json) === word
@@ -143,14 +143,17 @@ function isComputedName({ computed }: Resource, hidden: Hidden, word: string): b
   return computed.some(({ name, json, targets }) => targets.size > 0 && !hidden.has(name) && folded(json) === word)
 }
 
-/** The parameter that a word of other APIs stands for; null where the caller sees a field of that name. */
+/** The parameter with this name in other APIs; null if the caller can see a field of that name. */
 function wordMeant({ fields }: Resource, hidden: Hidden, word: string): string | null {
   const isField = ({ name, json, isKey, targets }: Field): boolean =>
     !isKey && !hidden.has(name) && (targets.has('response') || targets.has('list')) && folded(json) === word
   return fields.some(isField) ? null : (WORDS.get(word) ?? null)
 }
 
-/** `level[gte]=30` and `filter[level]=30` as clauses of `filter`; null for anything else, and for fields that the caller cannot filter by. */
+/**
+ * `level[gte]=30` and `filter[level]=30` as comparisons of `filter`; null for other names, and for fields that the
+ * caller cannot filter by.
+ */
 function clauseMeant({ byName }: Resource, hidden: Hidden, name: string, value: string): string | null {
   const [, first = '', second = ''] = /^(\w+)\[(\w+)\]$/.exec(name) ?? []
   const isFilter = first === 'filter'
@@ -161,7 +164,10 @@ function clauseMeant({ byName }: Resource, hidden: Hidden, name: string, value: 
   return `filter=${field.json}${operatorInfo(operator).token}${plainOf(value)}`
 }
 
-/** `tags=vip`, `tags[]=vip` and the like as a clause of `filter`; null for what is no array that the caller can filter by. */
+/**
+ * `tags=vip`, `tags[]=vip` and similar as a comparison of `filter`; null if the caller cannot filter by an array of
+ * that name.
+ */
 function itemsMeant({ fields }: Resource, hidden: Hidden, name: string, value: string): string | null {
   const word = folded(name.replace(/\[\w*\]$/, ''))
   const field = fields.find(({ json }) => folded(json) === word)
@@ -169,7 +175,7 @@ function itemsMeant({ fields }: Resource, hidden: Hidden, name: string, value: s
   return `filter=${field.json}.Any=${plainOf(value)}`
 }
 
-/** A value that needs no escapes, or dots in its place. */
+/** A value that needs no escapes, else dots. */
 function plainOf(value: string): string {
   return /^[\w.:-]{1,50}$/.test(value) ? value : '...'
 }

@@ -4,10 +4,10 @@ import { Embedded } from '../common/embedded.js'
 import { nextTurn } from '../common/turns.js'
 import { recordOf } from './record.js'
 
-/** Records of collections that are made before others may run. */
+/** The most records that are made without yielding to the event loop. */
 const AT_ONCE = 2000
 
-/** Makes the records of the collections in some rows, the innermost first, and lets others run meanwhile. */
+/** Makes the JSON records of collections, the innermost first, and yields to the event loop at intervals. */
 export async function shapeCollections(projection: Projection, rows: readonly Row[]): Promise<void> {
   await new Shaper().collections(projection, rows)
 }

@@ -7,27 +7,27 @@ import { jsonOfType } from '../common/members.js'
 import { nextTurn } from '../common/turns.js'
 import { type Visits, visit } from '../common/visit.js'
 
-/** Rows and the projection that records are made of them by. */
+/** Rows, and the projection for their records. */
 export type ShownRows = readonly [projection: Projection, rows: readonly Row[]]
 
 type ComputedMember = Extract<Member, { kind: 'computed' }>
 
-/** A record that shows a computed field. */
+/** A record with a computed field. */
 interface Place {
   readonly row: Row
   readonly member: ComputedMember
 }
 
-/** The values of computed members by their rows, from their resolution until the records are made. */
+/** The computed values of rows, between resolution and making the records. */
 const resolved = new WeakMap<Row, Map<Member, JsonValue>>()
 
-/** Records that are gathered before others may run. */
+/** The most records that are collected without yielding to the event loop. */
 const AT_ONCE = 2000
 
 /**
- * Resolves the computed fields of the records of a reply. Each is resolved once, for all records that show it in their order.
+ * Resolves the computed fields of a reply. Each field is resolved once, for all its records in the order of the reply.
  *
- * @throws TypeError for a wrong number or type of values, and whatever the application throws
+ * @throws TypeError for a wrong number or type of values, and errors of the application
  */
 export async function resolveComputed(shown: readonly ShownRows[], context: ComputedContext): Promise<void> {
   const batches = new Map<ComputingField, Place[]>()
@@ -63,7 +63,7 @@ export function showsComputed({ members, embeds = [] }: Projection): boolean {
   return hasComputed(members) || embeds.some(({ projection }) => showsComputed(projection))
 }
 
-/** The value of a computed member of a row. @throws TypeError if it was not resolved */
+/** The value of a computed member in a row. @throws TypeError if it is not resolved */
 export function computedValue(row: Row, member: ComputedMember): JsonValue {
   const value = resolved.get(row)?.get(member)
   if (value === undefined) throw new TypeError(`${member.field.computed.where} was not resolved`)

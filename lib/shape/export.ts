@@ -7,7 +7,7 @@ import { type Visits, visit } from '../common/visit.js'
 import { computedValue } from './computed.js'
 import { recordOf } from './record.js'
 
-/** What formats of files write. */
+/** The content of an export, for the file formats. */
 export function exportedOf(
   { route, names, keepsFormulas }: Resource,
   { projection, format, isCounted }: ExportPlan,
@@ -29,11 +29,11 @@ export function exportedOf(
 }
 
 interface Placed extends Cell {
-  /** Where its column stands, which is the order in which `select` asked for it. */
+  /** The position of its column, in the order of `select`. */
   readonly place: number
 }
 
-/** The members that are values, in the order in which they were asked for, else in that of the shape. */
+/** The members with a value as columns, in the order of `select`, else in that of the shape. */
 function cellsOf(members: readonly Member[]): readonly Cell[] {
   const isSelected = members.some(({ kind }) => kind === 'nested' || kind === 'object')
   const cells = below(members, '')
@@ -41,7 +41,7 @@ function cellsOf(members: readonly Member[]): readonly Cell[] {
 }
 
 const CELLS: Visits<Member, [prefix: string], readonly Placed[]> = {
-  // `select` asks for none.
+  // `select` does not have constants.
   constant: ({ json, value }, prefix) => [{ ...named(prefix, json, 'json'), place: 0, value: () => value }],
   value: ({ json, field, index }, prefix) => [
     { ...named(prefix, json, field.valueType.type), place: index, value: (row) => field.decode(row[index]) },
@@ -57,7 +57,7 @@ const CELLS: Visits<Member, [prefix: string], readonly Placed[]> = {
     },
   ],
   nested: ({ json, members }, prefix) => below(members, `${prefix}${json}.`),
-  // A table has no place for it, and is refused.
+  // Tables cannot show collections. Such exports are refused earlier.
   many: () => [],
   object: ({ json, members }, prefix) => below(members, `${prefix}${json}.`),
 }

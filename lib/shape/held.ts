@@ -5,7 +5,7 @@ import type { Done, Shown } from '../../types/work.js'
 import type { ShownRows } from './computed.js'
 import { recordOf } from './record.js'
 
-/** A reply with what its records hold of others, as the bodies had it. */
+/** A reply with the nested records of its records, in the order of the bodies. */
 export function withHeld(reply: Reply, done: Done): Reply {
   return done.held.length === 0 ? reply : { ...reply, content: contentWith(reply.content, done) }
 }
@@ -31,7 +31,7 @@ function isMany(value: NonNullable<Done['held'][number]['value']>): value is rea
   return Array.isArray(value)
 }
 
-/** The rows of the records that a reply holds within its own. */
+/** The rows of the nested records of a reply. */
 export function heldRows({ held }: Done): readonly ShownRows[] {
   return held.flatMap(({ value }): readonly ShownRows[] => {
     if (value === null) return []

@@ -10,15 +10,15 @@ import { cursorLink, pageLinks, seekLinks } from './links.js'
 import { recordOf } from './record.js'
 import { cursorsOf } from './seek.js'
 
-/** Where a reply's references point. */
+/** The base of a reply's links and `Location`. */
 export interface Address {
-  /** The path of the request as the client sees it, with its query; null where that is not all that it says. */
+  /** The path of the request including the mount point, with its query; null if a body has further parameters. */
   readonly url: string | null
   /** The path of the collection, without a trailing slash. */
   readonly collection: string
 }
 
-/** The reply to a plan that was carried out: status, headers and what it says. */
+/** The reply to a performed plan: status, headers and content. */
 export function shape(
   resource: Resource,
   { status }: Pick<Operation, 'status'>,
@@ -75,7 +75,7 @@ function record(resource: Resource, status: number, plan: Plan, row: Row, addres
   return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, content }
 }
 
-/** The answer of an action. */
+/** The reply of an action. */
 function acted(
   resource: Resource,
   status: number,
@@ -94,7 +94,7 @@ function acted(
   return { status, headers: preferenceOf(show), content: { kind: 'items', value: { items } } }
 }
 
-/** The address of a reply that refers to none. */
+/** The address of a reply without links. */
 const NOWHERE: Address = { url: null, collection: '' }
 
 function countOf(parts: readonly Part[]): Content {
@@ -102,7 +102,7 @@ function countOf(parts: readonly Part[]): Content {
   return { kind: 'upserted', value: { created, updated: parts.length - created } }
 }
 
-/** The record at the request's own path, as it is now or, for the first time, is. */
+/** The record at the request's path, updated or created. */
 function replaced(resource: Resource, status: number, [part]: readonly Part[], address: Address): Reply {
   if (part === undefined) throw new TypeError('a replacement wrote nothing')
   const { plan, outcome } = part
@@ -111,7 +111,7 @@ function replaced(resource: Resource, status: number, [part]: readonly Part[], a
   return isNew ? { ...reply, headers: { ...reply.headers, Location: address.collection } } : reply
 }
 
-/** The reply without its records (RFC 7240 section 4.2): what its headers say of them stays. */
+/** The reply without records (RFC 7240 section 4.2). Headers about the records stay. */
 export function minimalOf({ status, headers }: Reply): Reply {
   return {
     status: status === 200 ? 204 : status,
@@ -122,7 +122,7 @@ export function minimalOf({ status, headers }: Reply): Reply {
 
 const NOTHING: Content = Object.freeze({ kind: 'nothing' })
 
-/** A new record, without a key that the database has made and does not tell. */
+/** A new record. A key that the database does not report is omitted. */
 function createdOf(projection: Projection, row: Row): JsonRecord {
   const value = recordOf(projection, row)
   for (const member of projection.members) {
@@ -146,7 +146,7 @@ function projectionOf(plan: Plan): Projection {
 
 const NO_HEADERS: Reply['headers'] = Object.freeze({})
 
-/** RFC 7240 sections 2 and 3: a preference that was honoured is told, and caches must know that one may be. */
+/** The applied preference, and `Vary` for caches (RFC 7240 sections 2 and 3). */
 function preferenceOf(plan: Plan): Reply['headers'] {
   if (!('preference' in plan)) return NO_HEADERS
   const { applied, varies } = plan.preference
@@ -157,7 +157,7 @@ function preferenceOf(plan: Plan): Reply['headers'] {
   }
 }
 
-/** The headers of a page. Filled one by one: what is put together of copies is dear for whoever reads it. */
+/** The headers of a page. They are assigned one by one, because spreading copies is slow. */
 function listHeaders(plan: Plan, link: string | null, totalCount: number | null = null): Reply['headers'] {
   const headers: Record<string, string> = {}
   if (totalCount !== null) headers['X-Total-Count'] = String(totalCount)
@@ -165,7 +165,7 @@ function listHeaders(plan: Plan, link: string | null, totalCount: number | null 
   return Object.assign(headers, preferenceOf(plan))
 }
 
-/** The Location of a new record (RFC 9110 section 10.2.2), as a path. */
+/** The `Location` of a new record as a path (RFC 9110 section 10.2.2). */
 function locationOf(
   { keys, behaviours }: Resource,
   { columns }: Projection,

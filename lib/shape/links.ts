@@ -1,14 +1,14 @@
-/** `Link` headers longer than this are left out: intermediaries refuse long headers. */
+/** Longer `Link` headers are omitted, because intermediaries refuse long headers. */
 const MAX_LENGTH = 4096
 
 interface PageLinks {
   readonly page: number
-  /** Null where nobody counted: then there is no last one to point to. */
+  /** Null without a total. Then there is no link to the last page. */
   readonly totalPages: number | null
   readonly more: boolean
 }
 
-/** The `Link` header of an offset page (RFC 8288): first, prev, next and last, as references on the same path. */
+/** The `Link` header of a numbered page (RFC 8288): first, prev, next and last, as references on the same path. */
 export function pageLinks(url: string, { page, totalPages, more }: PageLinks): string | null {
   const last = totalPages === null ? null : Math.max(totalPages, 1)
   const before = openedFor(url, 'page')
@@ -20,12 +20,12 @@ export function pageLinks(url: string, { page, totalPages, more }: PageLinks): s
   return bounded(links.join(', '))
 }
 
-/** The `Link` header of a keyset page that another one follows. */
+/** The `Link` header of a cursor page that is not the last. */
 export function cursorLink(url: string, cursor: string): string | null {
   return bounded(`<${openedFor(url, 'cursor')}${encodeURIComponent(cursor)}>; rel="next"`)
 }
 
-/** The `Link` header of a page that others stand around, in any order. */
+/** The `Link` header of a page by `after` or `before`. */
 export function seekLinks(url: string, { nextCursor, previousCursor }: Cursors): string | null {
   const rest = without(without(url, 'after'), 'before')
   const links = [
@@ -46,15 +46,15 @@ function bounded(header: string): string | null {
   return header.length > MAX_LENGTH ? null : header
 }
 
-/** The URL's path and query up to the value of one parameter, all others as the client wrote them. */
+/** The URL's path and query up to the value of one parameter. Other parameters keep their spelling. */
 function openedFor(url: string, name: string): string {
   const others = without(url, name)
   const isFirst = others.indexOf('?') === others.length - 1
-  // The characters that would end the reference inside the header are never part of a valid URL.
+  // Valid URLs do not contain these characters, which would end the reference within the header.
   return `${others}${isFirst ? '' : '&'}${name}=`.replace(/[<>"\s\\^`{|}]/g, encodeURIComponent)
 }
 
-/** The URL's path and query without a parameter; it always has a question mark. */
+/** The URL's path and query without a parameter. The result always has a question mark. */
 function without(url: string, name: string): string {
   const start = url.indexOf('?')
   if (start < 0) return `${url}?`
@@ -68,7 +68,7 @@ function without(url: string, name: string): string {
 function nameOf(part: string): string {
   const [name = part] = part.split('=', 1)
   try {
-    // None of the names that are looked for has a blank, which could come as `+`.
+    // No name that this function looks for has a blank, which could be written as `+`.
     return decodeURIComponent(name)
   } catch {
     return name

@@ -8,7 +8,7 @@ import { isObject } from '../common/object.js'
 import { type Visits, visit } from '../common/visit.js'
 import { computedValue } from './computed.js'
 
-/** A row as the record of the reply. Its computed fields have been resolved. */
+/** A row as a JSON record. Its computed fields are resolved already. */
 export function recordOf({ members, embeds = NONE }: Projection, row: Row): JsonRecord {
   return membersOf(members, row, embeds)
 }
@@ -18,7 +18,7 @@ const NONE: readonly Embed[] = Object.freeze([])
 function membersOf(members: readonly Member[], row: Row, embeds: readonly Embed[]): JsonRecord {
   const record: JsonRecord = {}
   for (const member of members) {
-    // Nearly all are values, and there are many in a page.
+    // Fast path: most members are plain values.
     if (member.kind === 'value') record[member.json] = member.field.decode(row[member.index])
     else visit(WRITTEN, member, record, row, members, embeds)
   }
@@ -40,7 +40,7 @@ const WRITTEN: Visits<Rarer, Context, void> = {
     record[json] = (row[presence] ?? null) === null ? null : membersOf(members, row, embeds)
   },
   many: ({ json, index }, record, row, _, embeds) => {
-    // They are the last that a row has.
+    // Embedded collections are the last elements of a row.
     const embedded = row[row.length - embeds.length + index]
     const projection = embeds[index]?.projection
     if (projection === undefined || !(embedded instanceof Embedded)) throw new TypeError(`${json} was not read`)
@@ -54,7 +54,7 @@ const WRITTEN: Visits<Rarer, Context, void> = {
     spread(record, json, field.decode(row[index]), FLATTEN_LEVELS, members),
 }
 
-/** Puts the members of a JSON object into the record under joined names; the record's own members stay. */
+/** Adds the members of a JSON object to the record under joined names. Existing members are not replaced. */
 function spread(record: JsonRecord, name: string, value: JsonValue, levels: number, own: readonly Member[]): void {
   if (levels > 0 && isObject(value)) {
     for (const [key, inner] of Object.entries(value)) {

@@ -5,15 +5,16 @@ import { invalidQuery } from '../common/problem.js'
 import type { Cursors } from './links.js'
 
 /**
- * The tokens of the pages around this one. A page that a token led to, and that has no records, gives the way back from
- * that very place, so that the record which it was made of is not left out.
+ * The cursor tokens of the neighbouring pages. An empty page returns its own position for the way back, including the
+ * record at that position.
  *
- * @throws Problem for a record whose values do not fit into a token, where one is needed
+ * @throws Problem if the values of a record do not fit into a token that is needed
  */
 export function cursorsOf(plan: SeekPlan, rows: readonly Row[], more: boolean): Cursors {
   const { back, from, mark } = plan
   const [first, last] = [rows[0], rows.at(-1)]
-  // Behind the page as it was walked is more or is not; where it was walked from something is, but for the very beginning.
+  // `more` tells whether records follow in the direction of the page. In the other direction there are some, unless the
+  // page starts at the beginning.
   if (first === undefined || last === undefined) {
     const token = from === null ? null : tokenOf(mark, { ...from, inclusive: true })
     return back ? { nextCursor: token, previousCursor: null } : { nextCursor: null, previousCursor: token }

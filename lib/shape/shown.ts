@@ -5,12 +5,12 @@ import type { Done } from '../../types/work.js'
 import { resolveComputed, type ShownRows, showsComputed } from './computed.js'
 import { heldRows } from './held.js'
 
-/** Whether the reply to a plan shows a computed field of the records that the plan is about. */
+/** Whether the reply to a plan shows a computed field of its own records. */
 export function showsComputedIn(plan: Plan): boolean {
   return projectionsOf(plan).some(showsComputed)
 }
 
-/** The projections that a reply to a plan has records by. An upsert is answered with numbers. */
+/** The projections of the records in a reply. The reply to an upsert has only numbers. */
 function projectionsOf(plan: Plan): readonly Projection[] {
   switch (plan.kind) {
     case 'bulkUpdate':
@@ -24,7 +24,7 @@ function projectionsOf(plan: Plan): readonly Projection[] {
   }
 }
 
-/** The rows of the records in the reply to what was done, in their order. Those of an export come by and by. */
+/** The rows of the records in a reply, in order. Rows of an export are read later. */
 export function shownRows(done: Done): readonly ShownRows[] {
   const { plan } = done.work
   return plan.kind === 'upsert' ? [] : [...ownRows(plan, done.outcome), ...heldRows(done)]
@@ -39,7 +39,10 @@ function ownRows(plan: Plan, outcome: Outcome): readonly ShownRows[] {
   return [[plan.projection, outcome.kind === 'record' ? [outcome.row] : outcome.rows]]
 }
 
-/** The pages of an export, each resolved before it is handed on. The first is resolved at once, while its error can still be answered. */
+/**
+ * The batches of an export with resolved computed fields. The first one is resolved at once, while an error response is
+ * still possible.
+ */
 export async function resolvedBatches(
   projection: Projection,
   batches: AsyncIterable<readonly Row[]>,

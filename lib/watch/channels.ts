@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Channel, channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import type { EventMessage, RequestMessage, StatementMessage, WatchedError } from '../../types/watch.js'
 
-/** A message as whoever sends it adds to it. */
+/** A message while it is being completed. */
 export type Growing<M> = { -readonly [member in keyof M]: M[member] }
 
-/** What makes statements run. */
+/** The request or event that runs statements. */
 export type Cause = Growing<RequestMessage> | Growing<EventMessage>
 
 export const REQUESTS: TracingChannel<unknown, RequestMessage> = tracingChannel('sequelize-crud-router.request')
@@ -18,22 +18,22 @@ export const MOUNTS: Channel = channel('sequelize-crud-router.mount')
 /** Empty, and free of charge, as long as nobody has ever listened. */
 const causes = new AsyncLocalStorage<Cause | undefined>()
 
-/** Whether anybody listens. */
+/** Whether a channel has subscribers. */
 export function isWatched(): boolean {
   return REQUESTS.hasSubscribers || STATEMENTS.hasSubscribers || EVENTS.hasSubscribers
 }
 
-/** What is under way that is watched; undefined where nothing is. */
+/** The current request or event; undefined without subscribers. */
 export function causeNow(): Cause | undefined {
   return causes.getStore()
 }
 
-/** Does something that belongs to the process and not to the request that happens to be first. */
+/** Runs work of the whole process, which must not be attributed to the current request. */
 export function withoutCause<T>(work: () => Promise<T>): Promise<T> {
   return causeNow() === undefined ? work() : causes.run(undefined, work)
 }
 
-/** Does the work of a cause: what runs meanwhile is of it. */
+/** Runs the work of a request or event. Its statements are attributed to it. */
 export function traceCause<M extends Cause, T>(
   channel: TracingChannel<unknown, M>,
   message: M,
@@ -43,8 +43,8 @@ export function traceCause<M extends Cause, T>(
 }
 
 /**
- * Tells of something from its beginning to its end, by the events of a tracing channel that does something asynchronous. Those of
- * Node itself would hand errors on as they are, values and all.
+ * Publishes the events of an asynchronous tracing channel. Node's `tracePromise` would publish errors with the values
+ * in their messages.
  */
 export function trace<M extends { duration: number | null; error: WatchedError | null }, T>(
   channel: TracingChannel<unknown, M>,
@@ -78,14 +78,14 @@ export function trace<M extends { duration: number | null; error: WatchedError |
   })
 }
 
-/** An error by its class and code alone. */
+/** An error reduced to its class and code. */
 export function errorIn(error: unknown): WatchedError {
   const { original } = Object(error) as { original?: unknown }
   const code = codeOf(original) ?? codeOf(error)
   return { code, name: error instanceof Error ? error.name : typeof error }
 }
 
-/** Of a driver or of Node; what is longer, or has a blank, was not made for programs. */
+/** The code of an error of a driver or Node. A text that is long or has blanks is not a code. */
 function codeOf(error: unknown): string | null {
   const { code, errno } = Object(error) as { code?: unknown; errno?: unknown }
   const text = String(code ?? errno ?? '')

@@ -2,7 +2,7 @@ import type { Change, PushEvent } from '../../types/push.js'
 import type { EventMessage, RequestMessage } from '../../types/watch.js'
 import { causeNow, EVENTS, type Growing, isWatched, traceCause } from './channels.js'
 
-/** When a change was committed, and by which request. */
+/** The instant of a commit, and its request. */
 interface Origin {
   readonly at: number
   readonly cause: RequestMessage | null
@@ -10,7 +10,7 @@ interface Origin {
 
 const origins = new WeakMap<Change, Origin>()
 
-/** Remembers where changes come from, where somebody listens. */
+/** Remembers the origin of changes if there are subscribers. */
 export function noteOrigin(changes: readonly Change[]): void {
   if (!isWatched()) return
   const now = causeNow()
@@ -18,7 +18,7 @@ export function noteOrigin(changes: readonly Change[]): void {
   for (const change of changes) origins.set(change, origin)
 }
 
-/** What becomes known of an event that is watched. */
+/** The message of an event while it is being completed. */
 export class WatchedEvent {
   readonly #message: Growing<EventMessage>
 
@@ -26,7 +26,7 @@ export class WatchedEvent {
     this.#message = message
   }
 
-  /** One payload was sent to some rooms, or to everybody (null), in which there are so many sockets of this process. */
+  /** Counts a payload sent to rooms, or to all clients (null), with its number of sockets in this process. */
   sent(rooms: ReadonlySet<string> | null, recipients: number): void {
     this.#message.payloads += 1
     this.#message.rooms += rooms?.size ?? 0
@@ -34,7 +34,7 @@ export class WatchedEvent {
   }
 }
 
-/** Tells subscribers of a change, of which those are told who listen. */
+/** Sends a push event and publishes its message to subscribers of the channel. */
 export function tellWatched(
   { resource, path, change }: { readonly resource: string; readonly path: string; readonly change: Change },
   tell: (watched: WatchedEvent) => Promise<void>,

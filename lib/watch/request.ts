@@ -6,7 +6,7 @@ import type { RequestMessage } from '../../types/watch.js'
 import { Problem } from '../common/problem.js'
 import { causeNow, type Growing, REQUESTS, traceCause } from './channels.js'
 
-/** What becomes known of a request that is watched. */
+/** The message of a request while it is being completed. */
 export class WatchedRequest {
   readonly #message: Growing<RequestMessage>
   readonly #call: Call
@@ -17,12 +17,12 @@ export class WatchedRequest {
     this.#call = call
   }
 
-  /** What it is for, where only looking at it told. */
+  /** Sets the operation if it was unknown until parsing. */
   isFor(operation: OperationName): void {
     this.#message.operation = operation
   }
 
-  /** The reply as it is to be sent: the records of a file are counted as they go. */
+  /** Counts the records of the reply; those of an export while they are sent. */
   replied(reply: Reply): Reply {
     this.#look()
     const { content } = reply
@@ -41,7 +41,7 @@ export class WatchedRequest {
     this.#message.error = { code: error instanceof Problem ? error.code : 'internal', name }
   }
 
-  /** The times so far as the header `Server-Timing`, in milliseconds. */
+  /** The value of the header `Server-Timing`: times so far in milliseconds. */
   timing(): string {
     const { parseTime, planTime, databaseTime, statements } = this.#message
     const metrics: readonly (readonly [name: string, time: number])[] = [
@@ -53,7 +53,7 @@ export class WatchedRequest {
     return metrics.map(([name, time]) => `${name};dur=${time.toFixed(1)}`).join(', ')
   }
 
-  /** By then it is answered. */
+  /** Called after the response. */
   over(status: number): void {
     this.#message.status = status
     this.#look()
@@ -75,11 +75,11 @@ export interface WatchedPlace {
   readonly resource: Resource
   readonly relation: string | null
   readonly operation: OperationName | null
-  /** The name of the action that stands for the operation; absent for none. */
+  /** The name of the called action; absent for an operation. */
   readonly action?: string
 }
 
-/** Answers a call, of which those are told who listen. */
+/** Answers a call and publishes its message to subscribers of the channel. */
 export function answerWatched(
   { resource, relation, operation, action }: WatchedPlace,
   call: Call,
@@ -108,7 +108,7 @@ export function answerWatched(
   return traceCause(REQUESTS, message, () => answer(watched).then(() => watched.over(outlet.status)))
 }
 
-/** Adds the time of a stage to the request that is watched. */
+/** Adds the duration of a stage to the message of the current request. */
 export async function measured<T>(stage: 'parseTime' | 'planTime', work: () => T | Promise<T>): Promise<T> {
   const cause = causeNow()
   if (cause?.kind !== 'request') return work()

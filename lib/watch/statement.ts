@@ -2,7 +2,7 @@ import type { StatementMessage, WatchedError } from '../../types/watch.js'
 import { commandOf, withoutValues } from '../common/sqlText.js'
 import { type Cause, STATEMENTS, trace } from './channels.js'
 
-/** A statement that somebody is told of. Its SQL is for nobody to see: there may be values in it. */
+/** The message of a statement. Its SQL is private, because it may contain values. */
 class Message implements StatementMessage {
   readonly kind = 'statement'
   readonly cause: Cause
@@ -27,7 +27,7 @@ class Message implements StatementMessage {
   }
 }
 
-/** Runs a statement of a cause that is watched. `rowsOf` says what its outcome tells of rows. */
+/** Runs a statement of the current request or event. `rowsOf` returns the number of rows of its result. */
 export async function runWatched<T>(
   cause: Cause,
   { dialect, sql }: { readonly dialect: string; readonly sql: string },
