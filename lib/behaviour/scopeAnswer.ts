@@ -17,7 +17,7 @@ const ALL: Confinement = Object.freeze({ fixed: [], where: null, sources: [] })
 export function readScope(resource: Resource, given: Scope | null | undefined): Confinement {
   if (given === null) return ALL
   if (typeof given === 'string') return byCondition(resource, given)
-  // Unrestricted only by an explicit null: a function that forgot to return, or found nothing, must not open everything.
+  // Only an explicit null is unrestricted. A missing return must not open all records.
   if (!isMembers(given)) {
     throw new TypeError(`the scope of ${resource.name} is neither null, nor a condition, nor an object with attributes`)
   }
@@ -40,11 +40,7 @@ export function readScope(resource: Resource, given: Scope | null | undefined): 
   }
 }
 
-/**
- * The condition that all of some sources make together; null for none.
- *
- * @throws TypeError where one of them means nothing here
- */
+/** The conjunction of the conditions of all sources; null without sources. @throws TypeError for an invalid source */
 export function conditionFrom(resource: Resource, sources: readonly ConditionSource[]): Confinement['where'] {
   return sources
     .map((source) => (typeof source === 'string' ? conditionOf(resource, source) : valuesOf(resource, source).where))
@@ -84,7 +80,7 @@ function valuesOf(resource: Resource, given: Readonly<Record<string, unknown>>):
   let where: Confinement['where'] = null
   for (const [name, value] of Object.entries(given)) {
     const field = resource.fields.find((candidate) => candidate.name === name && !candidate.virtual)
-    if (field === undefined) throw new TypeError(`the scope of ${resource.name} names no attribute: ${name}`)
+    if (field === undefined) throw new TypeError(`the scope of ${resource.name} has an unknown attribute: ${name}`)
     if (Array.isArray(value)) {
       where = both(where, among(resource, field, value))
       sources.push({ [name]: value })
@@ -95,7 +91,9 @@ function valuesOf(resource: Resource, given: Readonly<Record<string, unknown>>):
 
 function among(resource: Resource, field: Field, values: readonly unknown[]): NonNullable<Confinement['where']> {
   if (field.valueType.type === 'json') {
-    throw new TypeError(`the scope of ${resource.name} has values for ${field.name}, which is no single value`)
+    throw new TypeError(
+      `the scope of ${resource.name} has an array for ${field.name}, whose type is JSON: write a condition instead`,
+    )
   }
   // A hole of the array is undefined here, which is an error.
   return anyOf(

@@ -116,7 +116,7 @@ async function ask(
   if (keys.length === 1) return [[resource.key, partOf(name, resource.key, key)]]
   const parts: Readonly<Record<string, unknown>> = isObject(key) ? key : {}
   const unknown = Object.keys(parts).find((part) => !keys.some((field) => field.name === part))
-  if (unknown !== undefined) throw new TypeError(`${name}: singleton gave ${unknown}, which is no part of the key`)
+  if (unknown !== undefined) throw new TypeError(`${name}: singleton returned ${unknown}, which is not part of the key`)
   return keys.map((field) => [field, partOf(name, field, parts[field.name])])
 }
 
@@ -126,7 +126,7 @@ function partOf(resource: string, field: Field, given: unknown): Fixed[number][1
   const read = isScalar ? readAs(field, value) : null
   // A rounded or truncated value could be the key of another record.
   if (read !== null && isKept(field, read)) return read
-  throw new TypeError(`${resource}: singleton gave no ${field.valueType.type} for ${field.name}`)
+  throw new TypeError(`${resource}: singleton must return a value of type ${field.valueType.type} for ${field.name}`)
 }
 
 /** Sets the key of a new record, whatever the body contains. */

@@ -24,7 +24,7 @@ export function errorText(error: unknown): string {
 }
 
 function linesOf(value: unknown, label: string, seen: Set<unknown>): readonly string[] {
-  if (!(value instanceof Error)) return [`${label}${value === null ? 'null' : typeof value}, which is no error`]
+  if (!(value instanceof Error)) return [`${label}${value === null ? 'null' : typeof value}; not an error`]
   if (seen.has(value)) return [`${label}${plain(String(value.name))} (as above)`]
   if (seen.size === NESTED) return [`${label}more errors`]
   seen.add(value)

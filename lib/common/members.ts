@@ -20,7 +20,7 @@ export function isArray(field: Pick<Field, 'derived' | 'computed'>): boolean {
 /** The array items behind a field. @throws TypeError for other fields */
 export function itemIn({ name, derived }: Pick<Field, 'name' | 'derived'>): ItemOf {
   if (derived?.what === 'item') return derived
-  throw new TypeError(`${name} is no item of an array`)
+  throw new TypeError(`${name} is not an item of an array`)
 }
 
 /**

@@ -101,7 +101,7 @@ export function tellerOf(messages: Messages | undefined, onError: OnError): Tell
       const text: unknown = messages(told.code, told.parameters)
       if (text === undefined) return inEnglish(told)
       if (typeof text === 'string') return text
-      throw new TypeError(`messages gives neither text nor undefined for ${told.code}`)
+      throw new TypeError(`messages must return text or undefined for ${told.code}`)
     } catch (error) {
       report(error, NO_REQUEST, onError)
       return inEnglish(told)

@@ -51,7 +51,7 @@ export function planAttributes(model: ModelStatic<Model>, wanted: readonly Wante
   const names = wanted.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) {
-    const message = `${model.name}: two behaviours want the attribute "${twice}" for themselves.`
+    const message = `${model.name}: two behaviours use the attribute "${twice}".`
     throw new CrudConfigError('AMBIGUOUS_NAME', message)
   }
   const missing = wanted.filter(({ name, kind }) => !isThere(model, all, name, kind))

@@ -94,7 +94,7 @@ const FUNCTIONS: {
   ownKey:
     ([only]) =>
     (resource, caller) => {
-      if (only === undefined) throw new TypeError(`${resource.name} is no singleton`)
+      if (only === undefined) throw new TypeError(`${resource.name} is not a singleton`)
       return only(resource, caller)
     },
   standing: (all) => (resource) => all.map((standing) => standing(resource)).reduce((sum, each) => both(sum, each)),

@@ -122,13 +122,13 @@ function targetsOf(model: string, name: string, options: CrudOptions): ReadonlyS
   const own = optionsOf(name, options)
   const wrong = Object.keys(own).find((member) => !OPTIONS.has(member))
   if (wrong !== undefined) {
-    const message = `${model}: fields.${name}.${wrong} is not for computed fields, which take exclude, only, name and deprecated.`
+    const message = `${model}: fields.${name}.${wrong} does not apply to computed fields, which take exclude, only, name and deprecated.`
     throw new CrudConfigError('INVALID_OPTION', message)
   }
   const masks: Readonly<Record<string, unknown>> = options.mask ?? {}
   const masked = Object.hasOwn(masks, name) ? masks[name] : undefined
   if (typeof masked === 'object' && masked !== null && 'write' in masked) {
-    const message = `${model}: mask.${name}.write is not for computed fields, which nobody writes.`
+    const message = `${model}: mask.${name}.write does not apply to computed fields, which are read-only.`
     throw new CrudConfigError('INVALID_OPTION', message)
   }
   const only = own.only === undefined ? SHOWN : [own.only].flat()

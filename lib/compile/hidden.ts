@@ -8,7 +8,7 @@ export function hiddenTold(model: string, onError: OnError): (name: string, valu
   return (name, { type }) => {
     if (told.has(name)) return
     told.add(name)
-    const message = `${model}.${name}: a stored value is no ${type} that JSON has, and answers show null in its place.`
+    const message = `${model}.${name}: a stored value of type ${type} cannot be shown in JSON, so responses have null instead.`
     report(new RangeError(message), NO_REQUEST, onError)
   }
 }

@@ -142,7 +142,7 @@ function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
   problems.throwIfAny()
   const { fields, computed } = described
   if (fields === undefined || computed === undefined || keys === undefined || queried === undefined) {
-    throw new TypeError(`${name}: a pass failed without a word`)
+    throw new TypeError(`${name}: a pass failed without an error`)
   }
   return {
     ...described,
@@ -396,7 +396,7 @@ function assertNoToJson(model: ModelStatic<Model>, { toJSON }: CrudOptions): voi
   if (toJSON === 'ignore' || !hasOwnToJson(model)) return
   throw new CrudConfigError(
     'MODEL_TO_JSON',
-    `${model.name} has a toJSON of its own, which replies of this package do not call: say what it hides by fields: { x: { exclude: true } }, and then toJSON: 'ignore'.`,
+    `${model.name} has a toJSON of its own, which replies of this package do not call: exclude the fields that it hides by fields: { x: { exclude: true } }, then set toJSON: 'ignore'.`,
   )
 }
 
@@ -411,7 +411,7 @@ function assertGuarded(model: string, operations: ReadonlySet<OperationName>, pr
   const remedies = [...new Set([...open.flatMap(([, lacks]) => lacks), ...own])].join(', ')
   throw new CrudConfigError(
     'UNGUARDED',
-    `${model}: no policy covers ${names}: give authorizePolicy or ${remedies}, or say requirePolicies: false.`,
+    `${model}: no policy covers ${names}: set authorizePolicy or ${remedies}, or requirePolicies: false.`,
   )
 }
 

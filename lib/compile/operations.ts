@@ -21,12 +21,12 @@ export function operationsOf(
       const numbers = names
         .filter((name) => table[name].with === undefined)
         .map((name) => `${name} ${table[name].flag}`)
-      const message = `${model}: operations must be a sum of Operations, not ${given}.${valid(numbers)}`
+      const message = `${model}: operations must be a combination of Operations, not ${given}.${valid(numbers)}`
       throw new CrudConfigError('INVALID_OPTION', message)
     }
     return new Set(possible.filter((name) => (given & table[name].flag) !== 0))
   }
-  if (given.length === 0) throw new CrudConfigError('INVALID_OPTION', `${model}: operations names none.${valid(names)}`)
+  if (given.length === 0) throw new CrudConfigError('INVALID_OPTION', `${model}: operations is empty.${valid(names)}`)
   const byName = new Map(names.map((name) => [name.toLowerCase(), name]))
   const nameOf = (each: unknown): OperationName | undefined =>
     typeof each === 'string' ? byName.get(each.toLowerCase()) : undefined

@@ -66,7 +66,7 @@ function indexedOf({ options, fields }: Described, where: string, { segments }: 
   if (options.mask !== undefined && Object.hasOwn(options.mask, field.name)) {
     throw new CrudConfigError(
       'INVALID_OPTION',
-      `${where} fullText: "${field.name}" is masked, and an index has no callers.`,
+      `${where} fullText: "${field.name}" is masked, but a full-text index is the same for all callers.`,
     )
   }
   return field

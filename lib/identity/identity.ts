@@ -156,8 +156,8 @@ function assertFits({ type, asymmetricKeyType }: KeyObject, algorithms: readonly
     ([names, kinds]) => kinds.includes(kind ?? '') && algorithms.some((name) => names.test(name)),
   )
   if (isFit) return
-  const given = type === 'secret' ? 'a secret, and no PEM' : type === 'public' ? `a key of ${kind}` : 'a private key'
-  throw new TypeError(`jwtIdentity: key is ${given}, which verifies none of ${algorithms.join(', ')}`)
+  const given = type === 'secret' ? 'a secret, not a PEM key' : type === 'public' ? `a key of ${kind}` : 'a private key'
+  throw new TypeError(`jwtIdentity: key is ${given}, and fits none of ${algorithms.join(', ')}`)
 }
 
 function isAlgorithm(name: unknown): boolean {
@@ -244,7 +244,7 @@ export async function callerOf(identify: IdentityFunction, request: Request): Pr
 function identityIn(given: unknown): Identity | null {
   if (!given) return null
   if (isIdentity(given)) return given
-  throw new TypeError('the identity function gave no identity: { name, roles, permissions, claims } or null')
+  throw new TypeError('the identity function must return an identity: { name, roles, permissions, claims } or null')
 }
 
 function isIdentity(given: unknown): given is Identity {

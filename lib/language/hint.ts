@@ -73,7 +73,7 @@ export function hintFor(
 
 function sortHint(rest: string): string | undefined {
   if (rest[0] === ':') return 'A direction is `-Field` or `Field desc`.'
-  return /^(?:asc|desc)/i.test(rest) ? 'A direction stands once: `-Field` or `Field desc`.' : undefined
+  return /^(?:asc|desc)/i.test(rest) ? 'Write the direction once: `-Field` or `Field desc`.' : undefined
 }
 
 function isValueDue({ expected }: Halt): boolean {
@@ -111,9 +111,9 @@ const HINTS: ReadonlyMap<string, Hint> = new Map<string, Hint>([
       return /^![ \t\r\n]*[\p{L}_]/u.test(rest) ? negationHint(parameter) : undefined
     },
   ],
-  ['|', ({ before }) => (before.endsWith('|') ? '`||` is no operator: write `|`.' : undefined)],
-  [':', (halt) => (isOperatorDue(halt) ? '`:` is no operator: write `=`.' : undefined)],
-  ['~', (halt) => (isOperatorDue(halt) ? '`~` is no operator: write `=*`.' : undefined)],
+  ['|', ({ before }) => (before.endsWith('|') ? '`||` is not an operator: write `|`.' : undefined)],
+  [':', (halt) => (isOperatorDue(halt) ? '`:` is not an operator: write `=`.' : undefined)],
+  ['~', (halt) => (isOperatorDue(halt) ? '`~` is not an operator: write `=*`.' : undefined)],
 ])
 
 function openingHint(halt: Halt): string {
@@ -135,7 +135,7 @@ function otherHint(halt: Halt): string | undefined {
     : undefined
 }
 
-const LIST = 'Between the values of a list stands `;`: `=in=1;2`.'
+const LIST = 'Separate the values of a list by `;`: `=in=1;2`.'
 
 /** Whether the text parsed as a field may be another value of a list, because no operator follows it. */
 function isListed(before: string, rest: string): boolean {
@@ -154,7 +154,7 @@ function negationHint(parameter: Halt['parameter']): string {
 function joiningHint(rest: string): string | undefined {
   const written = /^(?:&&?|[a-z]+)/i.exec(rest)?.[0] ?? ''
   const meant = JOINING.get(written.toLowerCase())
-  return meant === undefined ? undefined : `\`${written}\` is no operator: write \`${meant}\`.`
+  return meant === undefined ? undefined : `\`${written}\` is not an operator: write \`${meant}\`.`
 }
 
 function wordHint(rest: string): string | undefined {
@@ -169,5 +169,7 @@ function relationHint(text: string, offset: number, found: string): string {
   const written = isBehindWord ? '' : `${/[=<>!]*$/.exec(before.slice(-5))?.[0]}${found}`
   const meant = FOREIGN.get(written)
   const escaped = `\`\\${found}\` where a value begins with "${found}"`
-  return meant === undefined ? `Write ${escaped}.` : `\`${written}\` is no operator: write \`${meant}\`, or ${escaped}.`
+  return meant === undefined
+    ? `Write ${escaped}.`
+    : `\`${written}\` is not an operator: write \`${meant}\`, or ${escaped}.`
 }

@@ -44,7 +44,7 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
     tagsOf('If-None-Match', call.headers['if-none-match'])
     const intent = listIn(resource, call, hidden)
     if (intent.mode === 'aggregate') return intent
-    throw invalidQuery('aggregate', 'or group is needed: there are no lists here.')
+    throw invalidQuery('aggregate', 'or group is required, because the operation getList is disabled.')
   },
   export: (resource, { call, hidden }) => {
     assertQueried(call)

@@ -152,7 +152,7 @@ function windowOf(
   const pageSize = isSized === true ? pageSizeOf(resource, given('pageSize'), usual) : usual
   const text = selects === true ? given('select') : null
   const select = text === null ? null : readSelect(text, limits)
-  if (!Number.isSafeInteger(page * pageSize)) throw invalidQuery('page', 'is beyond what can be counted.')
+  if (!Number.isSafeInteger(page * pageSize)) throw invalidQuery('page', 'is too large.')
   return { page, pageSize, keys, select }
 }
 

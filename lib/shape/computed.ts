@@ -110,8 +110,8 @@ async function valuesFor(
 ): Promise<readonly unknown[]> {
   const values: unknown = await computed.resolve(places.map(recordAt), context)
   if (Array.isArray(values) && values.length === places.length) return values
-  const given = Array.isArray(values) ? `${values.length} values` : 'no array'
-  throw new TypeError(`${computed.where}: resolve gave ${given} for ${places.length} records`)
+  const given = Array.isArray(values) ? `${values.length} values` : 'something other than an array'
+  throw new TypeError(`${computed.where}: resolve returned ${given} for ${places.length} records`)
 }
 
 function recordAt({ row, member: { field, needs } }: Place): object {
@@ -125,7 +125,7 @@ function valueAt({ where, type, isNullable }: Computed, values: readonly unknown
   const read = value === null && isNullable ? null : jsonOfType(type, value)
   if (read !== undefined) return read
   throw new TypeError(
-    `${where}: resolve gave a value at ${index} that is no ${type}${isNullable ? ' and not null' : ''}`,
+    `${where}: resolve returned a value at index ${index} that is not of type ${type}${isNullable ? ' or null' : ''}`,
   )
 }
 

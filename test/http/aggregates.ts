@@ -755,7 +755,10 @@ test('aggregates are an operation, off unless asked for, with which their parame
   t.is(Operations.Aggregate, 256)
   t.is(Operations.AllWithBulk & Operations.Aggregate, 0)
   const alone = await list(server, '/alone', {})
-  t.deepEqual(faultOf(alone), ['Invalid query.', { aggregate: ['or group is needed: there are no lists here.'] }])
+  t.deepEqual(faultOf(alone), [
+    'Invalid query.',
+    { aggregate: ['or group is required, because the operation getList is disabled.'] },
+  ])
   t.is((await list(server, '/alone', { count: true })).status, 400)
   t.deepEqual(await groups('/alone', { aggregate: 'count' }), [{ count: 1 }])
   t.is((await server.get('/alone/1')).status, 404)

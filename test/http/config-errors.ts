@@ -493,7 +493,7 @@ const ROWS: readonly Row[] = [
       Player,
       { operations: sum },
       'INVALID_OPTION',
-      `Player: operations must be a sum of Operations, not ${sum}. Valid: getById 1, getList 2, create 4, update 8, delete 16, bulkCreate 32, bulkDelete 64, restore 128, aggregate 256, export 512, bulkUpdate 1024, replace 2048. (INVALID_OPTION)`,
+      `Player: operations must be a combination of Operations, not ${sum}. Valid: getById 1, getList 2, create 4, update 8, delete 16, bulkCreate 32, bulkDelete 64, restore 128, aggregate 256, export 512, bulkUpdate 1024, replace 2048. (INVALID_OPTION)`,
     ],
   ),
   // Rules on types that cannot have them.

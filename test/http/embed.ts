@@ -249,7 +249,7 @@ for (const path of ['/api/people', '/api/people/1']) {
     }
     t.deepEqual(await errors({ 'skills.filter': 'Name==x' }), {
       'skills.filter': [
-        'Expected a value at position 5, but found "=". `==` is no operator: write `=`, or `\\=` where a value begins with "=".',
+        'Expected a value at position 5, but found "=". `==` is not an operator: write `=`, or `\\=` where a value begins with "=".',
       ],
     })
     t.deepEqual(await errors({ 'Skills.Filter': 'Nobody=x' }), {

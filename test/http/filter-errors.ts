@@ -221,17 +221,17 @@ const MALFORMED: readonly (readonly [filter: string, offset: number, message: st
   [
     'Name==x',
     5,
-    'Expected a value at position 5, but found "=". `==` is no operator: write `=`, or `\\=` where a value begins with "=".',
+    'Expected a value at position 5, but found "=". `==` is not an operator: write `=`, or `\\=` where a value begins with "=".',
   ],
   [
     'Level=>5',
     6,
-    'Expected a value at position 6, but found ">". `=>` is no operator: write `>=`, or `\\>` where a value begins with ">".',
+    'Expected a value at position 6, but found ">". `=>` is not an operator: write `>=`, or `\\>` where a value begins with ">".',
   ],
   [
     'Level<>5',
     6,
-    'Expected a value at position 6, but found ">". `<>` is no operator: write `!=`, or `\\>` where a value begins with ">".',
+    'Expected a value at position 6, but found ">". `<>` is not an operator: write `!=`, or `\\>` where a value begins with ">".',
   ],
   ['Name=*', 6, 'Expected a value at position 6, but found the end.'],
   ['Name^', 5, 'Expected a value at position 5, but found the end.'],
@@ -258,7 +258,7 @@ const MALFORMED: readonly (readonly [filter: string, offset: number, message: st
   [
     'Name=in=A,B',
     11,
-    'Expected an operator at position 11, but found the end. Between the values of a list stands `;`: `=in=1;2`.',
+    'Expected an operator at position 11, but found the end. Separate the values of a list by `;`: `=in=1;2`.',
   ],
   ['Name=x,', 7, 'Expected a field name or "(" at position 7, but found the end.'],
   ['|Name=x', 0, 'Expected a field name or "(" at position 0, but found "|".'],

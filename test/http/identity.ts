@@ -125,7 +125,7 @@ test('what is no identity lets nobody in, and is an error of the host', async (t
         [500, 'internal'],
       ],
     )
-    for (const error of errors) t.regex(String(error), /^TypeError: the identity function gave no identity/)
+    for (const error of errors) t.regex(String(error), /^TypeError: the identity function must return an identity/)
     t.is(errors.length, 2)
   }
 })

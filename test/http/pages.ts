@@ -199,7 +199,7 @@ for (const name of ['page', 'pageSize']) {
 test('a page so far that it cannot be counted is 400', async (t) => {
   const { status, body } = await list(league, '/api/players', { page: Number.MAX_SAFE_INTEGER, pageSize: 2 })
   t.is(status, 400)
-  t.deepEqual(body.errors, { page: ['is beyond what can be counted.'] })
+  t.deepEqual(body.errors, { page: ['is too large.'] })
 })
 
 test('a page size over the maximum is 400 naming the maximum, in cursor mode too', async (t) => {

@@ -213,14 +213,14 @@ test('what an upsert creates needs a policy as well', (t) => {
   const options = { operations: ['upsert'] as const, updatePolicy: admit }
   const Coin = sequelize.define('Coin', { id: { type: DataTypes.STRING, primaryKey: true } }, plain)
   t.deepEqual(refused(t, [Coin], { Coin: options }, {}), [
-    'UNGUARDED Coin: no policy covers upsert: give authorizePolicy or createPolicy, or say requirePolicies: false.',
+    'UNGUARDED Coin: no policy covers upsert: set authorizePolicy or createPolicy, or requirePolicies: false.',
   ])
   t.notThrows(() => createCrud({ createPolicy: admit }).routers([Coin], { Coin: options }))
 })
 
 test('what no policy covers is UNGUARDED, for all models and operations at once', (t) => {
   const message = (model: string, open: string, policies: string): string =>
-    `UNGUARDED ${model}: no policy covers ${open}: give authorizePolicy or ${policies}, or say requirePolicies: false.`
+    `UNGUARDED ${model}: no policy covers ${open}: set authorizePolicy or ${policies}, or requirePolicies: false.`
   t.deepEqual(
     refused(
       t,

@@ -101,7 +101,7 @@ test('what is worth knowing is there: message, stack, properties, causes and the
   const several = errorText(new AggregateError([new Error('one'), 'two'], 'all', { cause: original }))
   t.regex(several, /^AggregateError: all\n {4}at /)
   t.regex(several, /\n {2}errors\[0\]: Error: one\n {6}at .*\n/)
-  t.regex(several, /\n {2}errors\[1\]: string, which is no error(?:\n|$)/)
+  t.regex(several, /\n {2}errors\[1\]: string; not an error(?:\n|$)/)
   t.regex(several, /\n {2}cause: RangeError: too\\nfar\n/)
 })
 

@@ -173,7 +173,7 @@ onSqlite('what cannot be shown is null for its field alone, and told once', asyn
   told.length = 0
   await assertShown(t, 'at', [null, null, '2024-01-15T12:30:45.000Z', null])
   t.is(told.length, 2)
-  t.regex(String(told[0]), /Odd\.at: a stored value is no datetime/)
+  t.regex(String(told[0]), /Odd\.at: a stored value of type datetime cannot be shown/)
   await assertFound(t, { 'at=null': [1, 2, 4], 'at>1000-01-01': [3], 'at<=9999-12-31': [3] })
   await store('day', ["'soon'", "'0000-00-00'", "'2024-01-15'"])
   await assertShown(t, 'day', [null, null, '2024-01-15'])

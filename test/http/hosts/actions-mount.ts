@@ -124,7 +124,7 @@ const WRONG: readonly (readonly [title: string, options: Record<string, unknown>
       operations: ['getById'],
       actions: { publish: record },
     },
-    /no policy covers actions\.publish: give authorizePolicy or actions\.publish\.policy/,
+    /no policy covers actions\.publish: set authorizePolicy or actions\.publish\.policy/,
   ],
 ]
 

@@ -64,5 +64,5 @@ test('a push whose field fails is left out, and the host is told', async (t) => 
   await stage.drain(hub, service)
   isBroken = false
   t.false(service.heard.some(([event]) => event === 'OnUpdated'))
-  t.regex(String(Object(errors[0]).cause), /Lamp: computed\.load: resolve gave 0 values for 1 records/)
+  t.regex(String(Object(errors[0]).cause), /Lamp: computed\.load: resolve returned 0 values for 1 records/)
 })

@@ -144,7 +144,7 @@ test.serial('a caller without a key is 404, and a function that gives none or a 
     t.is((await stage.send(method, path, { headers: as('nobody'), ...json })).status, 404, `${method} ${path}`)
     errors.length = 0
     t.is((await stage.send(method, path, json)).status, 500, `${method} ${path}`)
-    t.regex(String(errors[0]), /Profile: singleton gave no integer for id/)
+    t.regex(String(errors[0]), /Profile: singleton must return a value of type integer for id/)
   }
   t.is((await stage.get('/api/me', as('wrong'))).status, 500)
   t.is((await stage.get('/api/me', as('77'))).status, 404)

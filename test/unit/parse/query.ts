@@ -409,11 +409,11 @@ test('a malformed sort or select is told by the first character that cannot be',
 
 test('common mistakes are told with what to write instead', (t) => {
   const rows: readonly (readonly [filter: string, hint: string])[] = [
-    ['Name==x', '`==` is no operator: write `=`, or `\\=` where a value begins with "=".'],
-    ['Name!==x', '`!==` is no operator: write `!=`, or `\\=` where a value begins with "=".'],
-    ['Level=>5', '`=>` is no operator: write `>=`, or `\\>` where a value begins with ">".'],
-    ['Level=<5', '`=<` is no operator: write `<=`, or `\\<` where a value begins with "<".'],
-    ['Level<>5', '`<>` is no operator: write `!=`, or `\\>` where a value begins with ">".'],
+    ['Name==x', '`==` is not an operator: write `=`, or `\\=` where a value begins with "=".'],
+    ['Name!==x', '`!==` is not an operator: write `!=`, or `\\=` where a value begins with "=".'],
+    ['Level=>5', '`=>` is not an operator: write `>=`, or `\\>` where a value begins with ">".'],
+    ['Level=<5', '`=<` is not an operator: write `<=`, or `\\<` where a value begins with "<".'],
+    ['Level<>5', '`<>` is not an operator: write `!=`, or `\\>` where a value begins with ">".'],
     ['Name= =x', 'Write `\\=` where a value begins with "=".'],
     ['Level>>5', 'Write `\\>` where a value begins with ">".'],
     ['Name=in==x', 'Write `\\=` where a value begins with "=".'],
@@ -427,7 +427,7 @@ test('common mistakes are told with what to write instead', (t) => {
     ['Level eq 3', 'Operators are signs: write `=` for `eq`.'],
     ['Name IS null', 'Operators are signs: write `=null` or `!=null` for `IS`.'],
     ...['Level=in=1,2', 'Name=in=A,B', 'Name=out=A, B,C', 'Name=in=A,B;C', '(Name=in=A,B)', 'Name=in=A,B C'].map(
-      (filter) => [filter, 'Between the values of a list stands `;`: `=in=1;2`.'] as const,
+      (filter) => [filter, 'Separate the values of a list by `;`: `=in=1;2`.'] as const,
     ),
     ['Name=in=A,Level eq 3', 'Operators are signs: write `=` for `eq`.'],
     ...['not(Name=x)', 'NOT (Name=x)', 'Level>1,not Name=x', '(!Name=x)', '! Name=x', 'Name not in x'].map(
@@ -437,12 +437,12 @@ test('common mistakes are told with what to write instead', (t) => {
           'There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` behind a collection.',
         ] as const,
     ),
-    ['Name=x || Name=y', '`||` is no operator: write `|`.'],
-    ['(Name=x) && (Name=y)', '`&&` is no operator: write `,`.'],
-    ['(Name=x) AND (Name=y)', '`AND` is no operator: write `,`.'],
-    ['(Name=x) or (Name=y)', '`or` is no operator: write `|`.'],
-    ['Name:x', '`:` is no operator: write `=`.'],
-    ['Name ~ x', '`~` is no operator: write `=*`.'],
+    ['Name=x || Name=y', '`||` is not an operator: write `|`.'],
+    ['(Name=x) && (Name=y)', '`&&` is not an operator: write `,`.'],
+    ['(Name=x) AND (Name=y)', '`AND` is not an operator: write `,`.'],
+    ['(Name=x) or (Name=y)', '`or` is not an operator: write `|`.'],
+    ['Name:x', '`:` is not an operator: write `=`.'],
+    ['Name ~ x', '`~` is not an operator: write `=*`.'],
     ['Name=*/i', 'At the end of a clause `/i` ignores case: write `\\/i` for the text.'],
   ]
   for (const [filter, hint] of rows) {
@@ -462,7 +462,7 @@ test('common mistakes are told with what to write instead', (t) => {
   }
   t.is(
     syntaxErrorOf(() => parseSort('-Name desc'))?.message,
-    'Expected "," or the end at position 6, but found "d". A direction stands once: `-Field` or `Field desc`.',
+    'Expected "," or the end at position 6, but found "d". Write the direction once: `-Field` or `Field desc`.',
   )
   t.is(
     syntaxErrorOf(() => parseSort('Name:desc'))?.message,
