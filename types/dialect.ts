@@ -120,8 +120,8 @@ export interface Dialect {
 
   /**
    * Selects the first key of the connection's last INSERT and the distance to the next key, as `first` and `step`. Null
-   * where Sequelize knows the keys of several rows. MySQL assumes consecutive keys, which a cluster of several writers
-   * breaks, and exact ones, which floating point is not.
+   * where Sequelize returns the keys of several rows. On MySQL Sequelize assumes consecutive keys, which is wrong in a
+   * cluster of several writers. It also reads large keys as inexact numbers.
    */
   readonly insertedKeys: string | null
 
@@ -183,11 +183,11 @@ export interface Dialect {
   /** The first records of each of several owners, found before their other columns are read. */
   readonly firsts: {
     /**
-     * Runs the SELECT `of` once per owner and returns its keys as `key`; null if the database has no lateral join. It
-     * pays if an index leads to the owner's records.
+     * Runs the SELECT `of` once for each of several owners and returns the keys that it selects as `key`. Null if the
+     * database has no lateral join. It pays if an index leads to the owner's records.
      */
     readonly each: ((owners: Owners, of: (owner: string) => string) => string) | null
-    /** Whether numbering the keys alone pays if no such index is known. */
+    /** Whether a window function over the keys alone pays if no such index is known. */
     readonly numbersKeys: boolean
   }
 
@@ -210,8 +210,8 @@ export interface Dialect {
   readonly order: (column: string, direction: Direction, how: { nullable: boolean; enumeration: boolean }) => string
 
   /**
-   * Whether a plain index cannot serve an order with NULLS FIRST or LAST. Then rows with and without null are read as
-   * two parts, each by the index.
+   * Whether a plain index cannot serve an order with NULLS FIRST or LAST. Then the list is read in its null partitions,
+   * each by the index.
    */
   readonly partsNulls: boolean
 
@@ -280,7 +280,7 @@ export interface OrderKeys {
    * The expression that reads a term without loss. JavaScript's dates have milliseconds; databases have more digits.
    */
   readonly read: (term: string, field: Field) => string
-  /** Whether the plainly read column is exact enough, provided that it holds a safe integer. */
+  /** Whether the plain column is exact enough for a cursor token, provided that it holds a safe integer. */
   readonly isRead: (field: Field) => boolean
   /** The driver's value in the form of a cursor token; undefined if a token cannot hold it. */
   readonly value: (raw: unknown, field: Field) => BookmarkValue | undefined
@@ -334,7 +334,10 @@ export interface DriverOptions {
   readonly binary?: unknown
 }
 
-/** Owners whose records are read: one bound value with all their keys, and the name of the key that `of` selects. */
+/**
+ * Several parent records, whose children are read: one bound value with all their keys, and the name of the key that
+ * `of` selects.
+ */
 export interface Owners {
   readonly placeholder: string
   readonly field: Field

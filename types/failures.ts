@@ -1,7 +1,6 @@
 /**
- * The classes of failed statements: a deadlock; the database is unavailable; the statement timeout; the client
- * disconnected; a database limit is exceeded; a full-text index is missing; or an error in the values of a write or a
- * condition.
+ * The classes of failed statements. `left`: the client disconnected. `tooLarge`: a database limit is exceeded.
+ * `unindexed`: a full-text index is missing. `Refusal`: an error in the values of a write or a condition.
  */
 export type Failure = 'deadlock' | 'unavailable' | 'timeout' | 'left' | 'tooLarge' | 'unindexed' | Refusal
 export type Refusal = 'unique' | 'foreign' | 'excluded' | 'raised' | 'denied' | 'check' | 'null' | 'unfit' | 'charset'
@@ -62,7 +61,10 @@ export interface Failures {
   readonly misplaced: ReadonlySet<unknown>
   /** By message, for errors without a code of their own. */
   readonly words: readonly (readonly [pattern: RegExp, failure: Failure])[]
-  /** Sequelize reports a unique constraint for this message. Returns the constraint or the actual error. */
+  /**
+   * Classifies an error that Sequelize reports as a unique violation, by its message. It may be another kind of
+   * constraint.
+   */
   readonly unique: (message: string) => Refusal
   /** The column that violates NOT NULL, if the error names it. */
   readonly nullColumn: (error: DriverError) => string | undefined

@@ -24,7 +24,7 @@ export interface ValueType {
   readonly single?: boolean
   /** Floats: whether the type is declared as REAL, which has four bytes on PostgreSQL only. */
   readonly real?: boolean
-  /** Decimals: the column's total digits and digits behind the point; absent when undeclared. */
+  /** Decimals: the column's total digits and fractional digits; absent if undeclared. */
   readonly precision?: number
   readonly scale?: number
   /** Decimals: their JSON type. */
@@ -130,7 +130,7 @@ export type FilterValue =
 
 export type Target = 'create' | 'update' | 'query' | 'response' | 'list'
 
-/** The source of a computed value: nothing (of rows), a field of the rows, or a part of one field. */
+/** The kinds of computed values: of rows (without a field), of a field over rows, or a part of one value. */
 export type Derivation = 'rows' | 'count' | 'distinct' | 'sum' | 'avg' | 'min' | 'max' | 'instant' | DateUnit
 
 /** The declared types of JSON members. `array` is an array of texts. */

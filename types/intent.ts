@@ -202,7 +202,6 @@ export interface RestoreIntent extends Writing {
   readonly key: string
 }
 
-/** A call of an action. */
 export interface ActionIntent extends Writing, Selecting {
   readonly kind: 'action'
   readonly action: Action

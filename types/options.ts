@@ -218,8 +218,8 @@ export interface CrudOptions<M extends Model = Model> {
    */
   readonly serverTiming?: boolean | ((request: Request) => boolean)
   /**
-   * `ignore` mounts a model that overrides `toJSON`. It is never called, so hide its hidden fields by `fields`. By
-   * default such a model is refused.
+   * `ignore` mounts a model that overrides `toJSON`. The method is never called, so exclude the fields that it hides by
+   * `fields`. By default such a model is refused.
    */
   readonly toJSON?: 'ignore'
 }

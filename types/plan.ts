@@ -277,7 +277,7 @@ export interface UpsertPlan {
   readonly kind: 'upsert'
   /** The unique fields that identify records. */
   readonly by: readonly Field[]
-  /** The name of a row's values of these fields, as in `UpsertItem`. */
+  /** Writes the values of these fields in a row as text, in the form of `name` in `UpsertItem`. */
   readonly nameOf: (values: readonly unknown[]) => string
   readonly items: readonly UpsertItem[]
   /** Conditions for the records with the items' values, in chunks. */

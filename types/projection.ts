@@ -41,7 +41,7 @@ export interface Projection {
    * own use: keys for `Location`, versions, presence of related records.
    */
   readonly shown?: ReadonlySet<number>
-  /** The projection without `Prefer: return=minimal`; absent if that does not apply. */
+  /** The projection of the full reply, if `Prefer: return=minimal` applies; absent otherwise. */
   readonly full?: Projection
   /** The collections in the records; absent for none. */
   readonly embeds?: readonly Embed[]

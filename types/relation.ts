@@ -11,7 +11,7 @@ export interface RelationInfo {
   readonly count: Field
   /** Whether an attribute of the model has that name already. */
   readonly isCountTaken: boolean
-  /** Of a to-many relation: the source field that the foreign keys refer to. */
+  /** Of a to-many relation: the source's field that the foreign keys refer to; null for others. */
   readonly owner: Field | null
   /** Of a to-one relation: whether the related record may be missing. */
   readonly optional: boolean

@@ -114,8 +114,8 @@ export interface Link extends LinkInfo {
   /** Whether a unique index prevents duplicate links. */
   readonly unique: boolean
   /**
-   * The to-one relation from a target record to its row of the join model, named after the join model; null if paths
-   * have no such member.
+   * The to-one relation from a target record to its row of the join model. It is named after the join model. Null if
+   * paths have no such member.
    */
   readonly row: () => Relation | null
   /**

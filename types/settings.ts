@@ -62,8 +62,8 @@ export interface Limits {
   /** Records of one export. The rest is cut off. Default 1000000. */
   readonly exportItems: number
   /**
-   * Bytes of one response that is built in memory: records, pages and groups. Exports are not limited. A write whose
-   * own records are within the limit is always answered. Default 16777216 (16 MiB).
+   * Bytes of one response that is built in memory: records, pages and groups. Exports, and writes of one record without
+   * nested bodies, are not limited. Default 16777216 (16 MiB).
    */
   readonly responseBytes: number
   /** Bytes of one request body. Default 1048576 (1 MiB). */

@@ -65,7 +65,7 @@ interface Branching {
   readonly json: string
   readonly resource: Resource
   readonly tie: Tie
-  /** Errors in the member's form, by place. */
+  /** Errors in the form of the member's value, by place. */
   readonly faults: Faults
 }
 
@@ -176,8 +176,8 @@ export interface Planned<P extends Plan> {
 
 export interface Element extends PlacedBody {
   /**
-   * The child's key for the parent's key, which may be a part of it. Null if the element has no key; undefined if no
-   * record can have its key.
+   * Returns the child's key for the parent's key, which may be a part of it. Null if the element has no key; undefined
+   * if no record can have its key.
    */
   readonly keyOf: (owner: JsonValue) => KeyValue | null | undefined
   /** Whether the element has no key. */

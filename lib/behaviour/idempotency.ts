@@ -113,8 +113,8 @@ function keyOf(header: string | readonly string[] | undefined): string | null {
 }
 
 /**
- * The caller and everything that affects what the caller may see: a reply is not replayed to a caller who may see less
- * or other data. Unidentified callers count as one caller.
+ * The caller and everything that affects what the caller may see. A reply is not replayed to a caller who may see less
+ * or other data.
  */
 async function callerOf(
   { caller, operation, action }: Sent,
@@ -234,7 +234,7 @@ async function fixedFor(
   }
 }
 
-/** The members of records, with the conditions under which they show related records. */
+/** Serializes the members of records, with the conditions under which they show related records. */
 function shownIn(projection: Projection | null): unknown {
   if (projection === null) return null
   const { columns, members, shown } = projection.full ?? projection

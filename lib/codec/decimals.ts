@@ -125,7 +125,7 @@ function decimalPattern(precision: number | undefined, scale: number, isUnsigned
   return isUnsigned ? `^(?:\\+?${digits}|-0+(?:\\.0+)?)$` : `^[+-]?${digits}$`
 }
 
-/** Bounds as JSON numbers. If the nearest number lies outside an inexact bound, it is exclusive. */
+/** Bounds as JSON numbers. A bound without an exact number becomes exclusive if its nearest number lies outside. */
 function decimalBounded({ min, max }: Bounds<string>): JsonSchema {
   const sideOf = (bound: string): number => Math.sign(compareDecimals(decimalOf(Number(bound)), bound))
   return {

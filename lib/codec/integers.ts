@@ -121,7 +121,7 @@ function wholeFrom(bound: string, direction: 'up' | 'down'): bigint | null {
   return direction === 'up' ? cut + 1n : cut - 1n
 }
 
-/** A pattern for the canonical digits of the integers from `low` to `high`, both on the same side of zero. */
+/** A pattern for the canonical digits of the integers from `low` to `high`. Both are positive. */
 function digitsBetween(low: bigint, high: bigint): string {
   const alternatives: string[] = []
   for (let from = low; from <= high; ) {

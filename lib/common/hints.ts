@@ -1,4 +1,4 @@
-/** Added to errors about filtering by the key, which is filterable only by option. */
+/** Added to errors about filtering by the key. The key is filterable only by option. */
 export const KEY_HINT = ' The key is not filterable: ask for records by keys=, as in keys=1,2.'
 
 /** Added where a filter names the key of records behind a relation. */

@@ -62,7 +62,6 @@ export function planKeyName(keys: KeyFields, key: unknown): string {
   return String(planKeyJson(keys, key))
 }
 
-/** A key in a plan as JSON. */
 export function planKeyJson(keys: KeyFields, key: unknown): JsonValue {
   const [only] = keys
   if (only !== undefined && keys.length === 1) return only.decode(key)
@@ -113,7 +112,6 @@ export function withKeys(keys: KeyFields, given: readonly unknown[]): Predicate 
   )
 }
 
-/** Whether a member of a record can be a part of its key. */
 export function isKeyPart(value: unknown): value is KeyValue | boolean {
   return isKeyValue(value) || typeof value === 'boolean'
 }

@@ -77,7 +77,7 @@ export function fault(code: MessageCode, parameters: MessageParameters = NONE): 
   return Object.freeze({ code, parameters: Object.freeze(parameters) })
 }
 
-/** A message as text. */
+/** Returns a message as text. */
 export type Tell = (told: Told) => string
 
 /** The English text of a message. Text of the host is returned unchanged. */

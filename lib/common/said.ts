@@ -50,8 +50,8 @@ function isRaised(error: Error): boolean {
 }
 
 /**
- * A message up to its first quotation mark, because the quoted text may be a value; the whole message if the quoted
- * text is a name in the statement.
+ * A message up to its first quotation mark, because the quoted text may be a value. If the quoted text is a name in the
+ * statement, the whole message.
  */
 function unquoted(whole: string, statement: string): string {
   // MariaDB's driver appends the statement and its parameters.

@@ -3,7 +3,6 @@ export type Visits<N extends { readonly kind: string }, C extends readonly unkno
   readonly [K in N['kind']]: (node: Of<N, K>, ...context: C) => R
 }
 
-/** The nodes of a kind. */
 export type Of<N extends { readonly kind: string }, K extends N['kind']> = N extends { readonly kind: K } ? N : never
 
 /** Calls the function of a node's kind. The functions visit child nodes themselves. */

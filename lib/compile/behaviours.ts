@@ -39,7 +39,7 @@ export function factsOf(prepared: readonly Prepared[]): Facts {
   return Object.freeze(Object.assign({}, none, ...prepared.map(({ facts }) => facts ?? {})))
 }
 
-/** The facts for documents. */
+/** The facts about options and fields that only documents use. */
 export function documentedOf(
   prepared: readonly Prepared[],
   fields: readonly Field[],

@@ -112,7 +112,6 @@ function neededBy(where: string, attribute: string, fields: readonly Field[]): F
   throw unknownName('UNKNOWN_ATTRIBUTE', `${where}: needs: the attribute`, attribute, names)
 }
 
-/** The options of `fields` for a computed field. */
 function optionsOf(name: string, { fields = {} }: CrudOptions): FieldOptions {
   const options: Readonly<Record<string, FieldOptions | undefined>> = fields
   return Object.hasOwn(options, name) ? (options[name] ?? {}) : {}

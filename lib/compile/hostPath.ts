@@ -80,7 +80,6 @@ function spellingOf({ name, spellings: [first = name] }: Named): string {
   return first
 }
 
-/** The field at the end of a path. */
 function fieldAt(
   described: Described,
   target: ModelStatic<Model>,

@@ -310,7 +310,7 @@ function keyLengthOf(keys: readonly Field[]): number {
   return keys.length === 1 ? only : lengths.reduce((sum, length) => sum + length * 3 + 25, 0)
 }
 
-/** A value that is no model, for a message. */
+/** Describes a value that is not a model, for a message. */
 function described(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'an array'

@@ -27,7 +27,6 @@ const TYPES: Readonly<Record<MemberType, MemberRow>> = {
   array: { type: Object.freeze({ type: 'json' }), stored: TEXT },
 }
 
-/** The names of the types. */
 export const MEMBER_TYPES: readonly string[] = Object.keys(TYPES)
 
 /** The type of a member's values for clients. */

@@ -166,7 +166,6 @@ export function holdsOf({ relations }: CrudOptions, naming: Naming): Resource['h
   )
 }
 
-/** The option of an association. */
 export function optionFor(relations: CrudOptions['relations'], name: string): RelationOption {
   if (typeof relations !== 'object') return relations ?? true
   return Object.hasOwn(relations, name) ? (relations[name] ?? true) : true

@@ -15,7 +15,7 @@ export function loadRules(): Promise<void> {
   loading = Promise.all([import('./rules.js'), loadJoi()]).then(([module]) => {
     rules = module
   })
-  // Callers that await the promise handle its error. Without this handler the process would end if there are none yet.
+  // Callers that await the promise handle its error. Without this handler an earlier failure would end the process.
   loading.catch(() => undefined)
   return loading
 }

@@ -54,9 +54,8 @@ export interface JwtIdentityOptions {
  * with the challenge `error="invalid_token"`. Claims: `name`, `preferred_username` or `sub` is the name; `role` and
  * `roles` are roles; `permission`, `permissions` and the words of `scope` and `scp` are permissions.
  *
- * @throws TypeError if `key` is empty or fits no algorithm; if `algorithms` is empty or has an unknown one; if `issuer`
- * or `audience` is present but not a text (an unset environment variable must not accept every issuer); if
- * `clockTolerance` is not a number; for unknown options
+ * @throws TypeError for invalid or unknown options, such as a `key` that fits none of `algorithms`. An `issuer` or
+ * `audience` that is present must be a text, because an unset environment variable must not accept every issuer.
  */
 export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
   if (typeof options !== 'object' || options === null) throw new TypeError('jwtIdentity: options are missing')
@@ -118,7 +117,7 @@ function assertChecks(options: JwtIdentityOptions): void {
 /** Loaded on demand, before the first token: only applications that verify tokens need it. */
 function loadLibrary(): Promise<typeof jsonwebtoken> {
   const library = import('jsonwebtoken').then((module) => module.default)
-  // Callers that await the promise handle its error. Without this handler the process would end if there are none yet.
+  // Callers that await the promise handle its error. Without this handler an earlier failure would end the process.
   library.catch(() => undefined)
   return library
 }

@@ -114,7 +114,6 @@ export function readParameter({ limits }: Resource, url: string, wanted: string)
   return text
 }
 
-/** The names in a URL's query. */
 export function namesIn(url: string): readonly string[] {
   return pairsOf(url).map(([name]) => decoded(name) ?? name)
 }
