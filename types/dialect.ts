@@ -80,8 +80,8 @@ export interface Dialect {
   readonly refuse: (driver: DriverOptions) => string | null
 
   /**
-   * The type that a column of a declared type has here. Without it PostgreSQL fails on comparisons with values of an
-   * UNSIGNED column, and SQLite stores the upper half of an unsigned BIGINT as floating point.
+   * The type of a declared type's column on this database. Without it PostgreSQL fails on comparisons with values
+   * beyond the range of its integers (UNSIGNED). SQLite stores the upper half of an unsigned BIGINT as floating point.
    */
   readonly column: (declared: ValueType) => ValueType
 
@@ -107,12 +107,12 @@ export interface Dialect {
   readonly items: ItemsTable | null
 
   /**
-   * A table of rows of SQL text in FROM, whose columns have these names, as a subquery without its alias. The first row has the types
-   * of the columns.
+   * Rows of SQL expressions as a subquery for FROM, with these column names and without an alias. The first row
+   * determines the column types.
    */
   readonly rows: (names: readonly string[], rows: readonly (readonly string[])[]) => string
 
-  /** What the database's catalogue says of tables. */
+  /** The catalogue query for properties of tables. */
   readonly tables: TableCatalogue
 
   /** The keyword of an INSERT that returns rows. */

@@ -166,7 +166,7 @@ export interface Computation {
   readonly type: MemberType
   readonly needs: readonly Field[]
   readonly isPerCaller: boolean
-  /** Whether `resolve` may give null. */
+  /** Whether `resolve` may return null. */
   readonly isNullable: boolean
 }
 

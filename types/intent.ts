@@ -72,7 +72,9 @@ export interface ListIntent {
   readonly after: string | null | undefined
   /** The export format of the parameter `format`; null if `Accept` decides. */
   readonly format: string | null
-  /** Whether the last line of an export, or the first page by `after`, has the number of all records. Default false. */
+  /**
+   * Whether the last line of an export, or the first page by `after`, has the total number of records. Default false.
+   */
   readonly isCounted?: boolean
   /** The start of the page in the modes `after` and `before`; null in other modes. */
   readonly seek: Seek | null

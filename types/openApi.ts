@@ -70,8 +70,8 @@ export interface ApiDocsOptions extends DocumentOptions {
   /** The path above `/openapi.json`, `/docs` and `/client.d.ts`. Default `/`. */
   readonly path?: string
   /**
-   * Another page for `/docs`: `swagger` for Swagger UI, which needs the package `swagger-ui-dist`, or HTML. HTML is sent without a content
-   * security policy. Default: a page of the package itself.
+   * Another page for `/docs`: `swagger` for Swagger UI, which needs the package `swagger-ui-dist`, or a function that
+   * returns HTML. HTML is sent without a Content-Security-Policy. Default: the package's own page.
    */
   readonly ui?: 'swagger' | ((urls: DocumentUrls) => string)
 }

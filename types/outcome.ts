@@ -25,9 +25,12 @@ export type Outcome =
   | { readonly kind: 'page'; readonly rows: readonly Row[]; readonly totalCount: number | null; readonly more: boolean }
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'keyset'; readonly rows: readonly Row[]; readonly more: boolean }
-  /** In the order of the list. Behind the columns each row has the values of the order's keys. `totalCount` is absent where the plan wants none. */
+  /**
+   * In list order. After its columns each row has the values of the order's keys. `totalCount` is absent if the plan
+   * does not count.
+   */
   | { readonly kind: 'seek'; readonly rows: readonly Row[]; readonly more: boolean; readonly totalCount?: number }
-  /** The first of them is read already. */
+  /** The first batch has been read already. */
   | { readonly kind: 'export'; readonly batches: AsyncIterable<readonly Row[]> }
   | { readonly kind: 'records'; readonly rows: readonly Row[] }
   /** The parts of a composite write, in order. */

@@ -129,7 +129,7 @@ export interface SeekPlan extends Listing {
   readonly mark: string
   readonly pageSize: number
   readonly projection: Projection
-  /** Whether the first page, or the last line of an export, has the number of all records. */
+  /** Whether the first page, or the last line of an export, has the total number of records. */
   readonly isCounted: boolean
 }
 

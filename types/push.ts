@@ -35,11 +35,11 @@ export interface Change {
   readonly request: Request
   /** Whether another write may have changed the record since. Then the record is read again for the event. */
   readonly isDoubtful: boolean
-  /** The record before the write; null if it was not read then. */
+  /** The record before the write; null if it was not read. */
   readonly before: RecordBefore | null
-  /** Whether the record itself was not written. Only rooms that it has entered or left get an event then. */
+  /** Whether the record itself was not written. Then only rooms that it entered or left get an event. */
   readonly isMove: boolean
-  /** Whether a route made the change; false for the host's own code. */
+  /** Whether a route made the change; false for host code. */
   readonly isRouted: boolean
 }
 
@@ -64,9 +64,9 @@ export interface Publisher {
   readonly expect: (place: Standing) => void
   /** Whether another write of the record has finished since `expect`, so that their commit order is unknown. */
   readonly isDoubtful: (place: Standing, key: JsonValue) => boolean
-  /** What must be known of the records of a write before it; null for nothing. */
+  /** The data to read about the records of a write before it; null for none. */
   readonly tracked: (plan: Plan) => Tracking | null
-  /** Never throws, and waits for nobody. */
+  /** Publishes without waiting. Never throws. */
   readonly publish: (changes: readonly Change[]) => void
 }
 
@@ -85,8 +85,8 @@ export interface Notifier {
    */
   readonly deleted: (record: string | number | Readonly<Record<string, unknown>>) => void
   /**
-   * Reads the record of this key before your code deletes it, or moves it out of scopes. Call the function that it resolves with
-   * afterwards: it pushes `OnDeleted` to the clients that had the record.
+   * Reads the record before host code deletes it or moves it out of a scope. Resolves to a function, to be called
+   * afterwards. It pushes `OnDeleted` to the clients that could see the record.
    */
   readonly deleting: (key: string | number) => Promise<() => void>
 }

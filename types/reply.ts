@@ -131,7 +131,7 @@ export type Content =
   | { readonly kind: 'records'; readonly value: readonly JsonRecord[] }
   | { readonly kind: 'page'; readonly value: Page<JsonRecord> }
   | { readonly kind: 'cursorPage'; readonly value: CursorPage<JsonRecord> }
-  /** `totalCount` is in the first page for agents alone. */
+  /** `totalCount` is set only on the first page, for agents. */
   | { readonly kind: 'keysetPage'; readonly value: KeysetPage<JsonRecord> & { readonly totalCount?: number } }
   | { readonly kind: 'count'; readonly value: CountResult }
   | { readonly kind: 'deleted'; readonly value: BulkDeleteResult }

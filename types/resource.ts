@@ -280,7 +280,7 @@ export interface Ticket {
   /** The hash of the rest of the request. */
   readonly fingerprint: string
   readonly expires: Date
-  /** Whether its caller is unknown, so that other callers may have the same one. */
+  /** Whether the caller is unidentified, so that other callers may have the same ticket. */
   readonly isShared: boolean
 }
 
@@ -352,7 +352,7 @@ export interface BehaviourHooks {
   readonly expect: (place: Standing) => void
   /** Announces a committed write. Returns at once, so that the reply does not wait. */
   readonly announce: (resource: Resource, plan: Plan, outcome: Outcome, by: Announcing) => void
-  /** What must be read of the records of a write before it changes them, within its transaction; null for nothing. */
+  /** The data to read about the records of a write before it, within its transaction; null for none. */
   readonly tracked: (plan: Plan) => Tracking | null
 }
 
@@ -393,7 +393,7 @@ export type Fixed = readonly (readonly [field: Field, value: string | number | b
 export interface Confinement {
   readonly fixed: Fixed
   readonly where: Predicate | null
-  /** What `where` was made of, from which another process makes the same; empty where it is null. */
+  /** The sources of `where`, from which another process builds the same condition. Empty if `where` is null. */
   readonly sources: readonly ConditionSource[]
 }
 

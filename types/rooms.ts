@@ -1,26 +1,29 @@
 import type { Field, JsonValue } from './field.js'
 import type { Predicate } from './predicate.js'
 
-/** A part of a scope's condition as its function returned it: a text in the filter language, or values of an attribute by its name. */
+/**
+ * A part of a scope's condition as its function returned it: a text in the filter language, or values by attribute
+ * name.
+ */
 export type ConditionSource = string | Readonly<Record<string, readonly (string | number | boolean | null)[]>>
 
-/** A condition with a name: equal names, equal conditions. */
+/** A condition with a name. Conditions with equal names are equal. */
 export interface NamedCondition {
   readonly name: string
   readonly condition: Predicate
 }
 
-/** What push needs to know of records before they are written. */
+/** The data that push events need about records before a write. */
 export interface Tracking {
-  /** The conditions by which clients share rooms. */
+  /** The conditions of rooms. */
   readonly conditions: readonly NamedCondition[]
-  /** The attributes whose values choose rooms. */
+  /** The attributes whose values select rooms. */
   readonly fields: readonly Field[]
 }
 
-/** A record as it was before a write. */
+/** The state of a record before a write. */
 export interface RecordBefore {
-  /** The names of all conditions that were evaluated. */
+  /** The names of the evaluated conditions. */
   readonly asked: ReadonlySet<string>
   /** The names of the conditions that the record met. */
   readonly met: ReadonlySet<string>
@@ -28,9 +31,9 @@ export interface RecordBefore {
   readonly values: ReadonlyMap<string, JsonValue | undefined>
 }
 
-/** Records as they were before a write, by the name of their key. */
+/** The state of records before a write, by the text of their key. */
 export interface RecordsBefore {
-  /** Keeps the first note of each record. */
+  /** Stores the first note of each record. Later notes are ignored. */
   readonly note: (resource: object, key: string, before: RecordBefore) => void
   readonly of: (resource: object, key: string) => RecordBefore | null
 }

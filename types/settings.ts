@@ -88,7 +88,9 @@ export interface Limits {
   readonly writeQueue: number
   /** Requests that wait for a connection of the pool. Further requests are answered 503 at once. Default 500. */
   readonly waiting: number
-  /** Rooms of push clients whose scope is a condition, of one resource and process. Beyond that clients are refused. Default 1000. */
+  /**
+   * Rooms of one resource and process for clients with a condition as scope. Further clients are refused. Default 1000.
+   */
   readonly pushRooms: number
 }
 

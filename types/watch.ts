@@ -97,26 +97,29 @@ export interface EventMessage extends Watched {
   readonly databaseTime: number
 }
 
-/** A route of a resource, as it is mounted. */
+/** A mounted route of a resource. */
 export interface MountedRoute {
-  /** In capitals. */
+  /** The HTTP method in capitals. */
   readonly method: string
-  /** Below the mount point, `/api/players/:id`. Those of `crudController` are where the host puts its handlers. */
+  /**
+   * The path below the mount point, `/api/players/:id`. The handlers of `crudController` may be mounted elsewhere by
+   * the host.
+   */
   readonly path: string
-  /** What requests for it do; what they send decides between several. */
+  /** The operations of the route. If there are several, the request decides. */
   readonly operations: readonly OperationName[]
-  /** The action that it runs; null for none. */
+  /** The name of the action; null if there is none. */
   readonly action: string | null
-  /** The operations, or the action, that no policy of the resource covers. */
+  /** The operations, or the action, without a policy of the resource. */
   readonly open: readonly string[]
 }
 
-/** A resource that was mounted, as the channel `sequelize-crud-router.mount` tells it. */
+/** The message of the channel `sequelize-crud-router.mount`: a mounted resource. */
 export interface MountMessage {
   readonly kind: 'mount'
   readonly by: 'crudRouter' | 'crudController' | 'createHandler'
   readonly resource: ResourceInfo
   readonly routes: readonly MountedRoute[]
-  /** Paths below a record, where policies of the records behind the relation are evaluated as well. */
+  /** Paths below a record. The policies of the related resource are evaluated as well. */
   readonly nested: readonly string[]
 }

@@ -215,7 +215,7 @@ export interface Ordering {
   readonly committing: (outcome: Outcome | null) => void
   /** The write is one statement without a transaction. Only its result shows that it is committed. */
   readonly alone: () => void
-  /** The records of the current attempt as they were before it. */
+  /** The state of the current attempt's records before the write. */
   readonly before: RecordsBefore
 }
 

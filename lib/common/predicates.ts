@@ -32,7 +32,7 @@ export function compared(field: Field, value: PlainValue, negated: boolean): Pre
   }
 }
 
-/** The record's own field has one of some values. */
+/** The record's field equals one of the values. */
 export function among(field: Field, values: readonly PlainValue[]): ComparePredicate {
   const operator = values.length === 1 ? 'eq' : 'in'
   return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
@@ -66,7 +66,7 @@ export function confined(fixed: Fixed): Predicate | null {
   return parts.reduce<Predicate | null>((all, part) => both(all, part), null)
 }
 
-/** The whole condition of a confinement; null where it limits nothing. */
+/** The whole condition of a confinement; null if there is no limit. */
 export function within({ fixed, where }: Pick<Confinement, 'fixed' | 'where'>): Predicate | null {
   return both(confined(fixed), where === null ? null : { kind: 'apart', condition: where })
 }

@@ -1,10 +1,10 @@
 import type { RecordBefore, RecordsBefore } from '../../types/rooms.js'
 
-/** Records as they were before one write, which may be of several resources. */
+/** The state of records before a write, which may concern several resources. */
 export class NotedRecords implements RecordsBefore {
   readonly #records = new Map<object, Map<string, RecordBefore>>()
 
-  /** Forgets what an attempt noted that was rolled back. */
+  /** Drops the notes of an attempt that was rolled back. */
   clear(): void {
     this.#records.clear()
   }

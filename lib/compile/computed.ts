@@ -82,7 +82,7 @@ function fieldOf({ model, options, fields, naming }: Source, name: string, defin
     json,
     column: name,
     valueType,
-    // Replays of kept replies have null for callers whom nobody knows.
+    // A replay to unidentified callers has null instead of values that depend on the caller.
     nullable: nullable || (perCaller && isKept(options)),
     virtual: true,
     getter: false,

@@ -112,7 +112,7 @@ function comparisons(): ComparisonBuilder {
 function comparison({ name, list, nulls, text }: OperatorInfo): Compare | CompareNullable | CompareAll {
   const compareAll: CompareAll = (field, values, options) => clause(field, name, listText(name, values, field), options)
   const compare: CompareNullable = (field, value, options) => {
-    // Where null is no test, what has no types may bring it still.
+    // Untyped callers may pass null to an operator that does not support it.
     const written = value === null && nulls ? 'null' : valueText(value as FilterOperand, field)
     if (written === '' && text) throw new TypeError(`${name} needs a value that is not empty`)
     return clause(field, name, written, options)
@@ -146,7 +146,7 @@ function clause(field: string, operator: OperatorName, value: string, options?: 
   return `${checkedPath(field)}${operatorInfo(operator).token}${value}${options?.ignoreCase === true ? '/i' : ''}`
 }
 
-/** An empty list has no text. Servers refuse it, except in the condition of a scope. */
+/** An empty list is an empty text. Servers accept it only in the condition of a scope. */
 function listText(operator: OperatorName, values: readonly (FilterOperand | null)[], field: string): string {
   if (!Array.isArray(values)) throw new TypeError(`filter.${operator} needs an array for ${field}`)
   const items = values.map((value) => (value === null ? 'null' : valueText(value, field)))

@@ -26,7 +26,7 @@ export function escapeFilterValue(text: string): string {
   return text === 'null' ? '\\null' : text.replace(SPECIAL, '\\$&')
 }
 
-/** A value as it stands in a filter. @throws TypeError for other values, which names what they are compared with */
+/** A value as filter text. @throws TypeError for a value that cannot be compared, with the name of the field */
 export function valueText(value: FilterOperand, field: string): string {
   switch (typeof value) {
     case 'string':
@@ -41,7 +41,9 @@ export function valueText(value: FilterOperand, field: string): string {
   }
 }
 
-/** The shortest digits that give the number back, without the exponent that the filter language does not read. */
+/**
+ * The shortest digits that parse to the same number, without an exponent, which the filter language does not support.
+ */
 function decimal(value: number, field: string): string {
   if (!Number.isFinite(value)) throw incomparable(field, value)
   const [digits = '', exponent] = String(Math.abs(value)).split('e')
@@ -54,7 +56,7 @@ function decimal(value: number, field: string): string {
 }
 
 function instant(value: Date, field: string): string {
-  // The types promise a Date; callers without types may bring null, undefined or any object.
+  // Untyped callers may pass null, undefined or any object.
   const given: unknown = value
   if (!(given instanceof Date) || Number.isNaN(given.getTime())) throw incomparable(field, given)
   return given.toISOString()

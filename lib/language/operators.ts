@@ -58,7 +58,7 @@ export type OperatorWith<Traits extends Partial<Row>> = {
   [name in OperatorName]: Rows[name] extends Traits ? name : never
 }[OperatorName]
 
-/** The operators without complements, when negation is a flag. */
+/** The operators that are no complement of another one. Code with a separate flag for negation needs only these. */
 export type PositiveOperator = OperatorWith<{ readonly complementOf: null }>
 
 /** The operators without complements that types other than text support. */

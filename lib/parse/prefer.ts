@@ -34,7 +34,7 @@ export function mostAffected(header: Header): number | null {
 /** A preference (RFC 7240 section 2): its name, and its value as a quoted string or a token. */
 const PREFERENCE = /^\s*([^\s=;"]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))\s*)?(?:;|$)/
 
-/** The word that a preference has where it stands first; null where it does not stand at all. */
+/** The value of a preference's first occurrence; null without the preference. */
 function preferred(header: Header, preference: string): string | null {
   if (header === undefined) return null
   for (const each of preferencesIn(typeof header === 'string' ? header : header.join(','))) {
@@ -44,7 +44,7 @@ function preferred(header: Header, preference: string): string | null {
   return null
 }
 
-/** The preferences of a header, which commas outside of quoted strings separate. */
+/** The preferences of a header, split at commas outside quoted strings. */
 function* preferencesIn(header: string): Generator<string> {
   let start = 0
   let isQuoted = false

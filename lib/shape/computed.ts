@@ -40,14 +40,17 @@ export async function resolveComputed(shown: readonly ShownRows[], context: Comp
     count += 1
     if (count % AT_ONCE === 0) await nextTurn()
   }
-  // One after the other: in a transaction they share a connection.
+  // One at a time, because they share the connection of a transaction.
   for (const [{ computed }, places] of batches) {
     const values = await valuesFor(computed, places, context)
     for (const [index, place] of places.entries()) keep(place, valueAt(computed, values, index))
   }
 }
 
-/** Forgets the values for one caller: records that are made from now on have null there. Whether there are any. */
+/**
+ * Sets the values that depend on the caller to null for records that are made from now on. Returns whether there are
+ * any.
+ */
 export function forgetPerCaller(shown: readonly ShownRows[]): boolean {
   let isFound = false
   for (const place of placesIn(shown)) {
@@ -58,7 +61,7 @@ export function forgetPerCaller(shown: readonly ShownRows[]): boolean {
   return isFound
 }
 
-/** Whether records by a projection show a computed field. */
+/** Whether records of a projection have a computed field. */
 export function showsComputed({ members, embeds = [] }: Projection): boolean {
   return hasComputed(members) || embeds.some(({ projection }) => showsComputed(projection))
 }

@@ -5,8 +5,8 @@ import { invalidQuery } from '../common/problem.js'
 import type { Cursors } from './links.js'
 
 /**
- * The cursor tokens of the neighbouring pages. An empty page returns its own position for the way back, including the
- * record at that position.
+ * The cursor tokens of the neighbouring pages. On an empty page the token for the way back is the page's own position.
+ * It includes the record at that position.
  *
  * @throws Problem if the values of a record do not fit into a token that is needed
  */

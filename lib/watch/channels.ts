@@ -12,10 +12,10 @@ export const REQUESTS: TracingChannel<unknown, RequestMessage> = tracingChannel(
 export const STATEMENTS: TracingChannel<unknown, StatementMessage> = tracingChannel('sequelize-crud-router.statement')
 export const EVENTS: TracingChannel<unknown, EventMessage> = tracingChannel('sequelize-crud-router.event')
 
-/** Resources, when they are mounted. */
+/** The channel for mounted resources. */
 export const MOUNTS: Channel = channel('sequelize-crud-router.mount')
 
-/** Empty, and free of charge, as long as nobody has ever listened. */
+/** Empty and without cost until the first subscription. */
 const causes = new AsyncLocalStorage<Cause | undefined>()
 
 /** Whether a channel has subscribers. */

@@ -132,9 +132,9 @@ test('a key that verifies none of the algorithms is refused at once, since it wo
   const wrong: readonly (readonly [JwtIdentityOptions['key'], JwtIdentityOptions['algorithms'], RegExp])[] = [
     [publicPem.replaceAll('\n', '\\n'), ['RS256', 'HS256'], /: key looks like PEM, but cannot be read as a key$/],
     [`"${publicPem.replaceAll('\n', '\\n')}"`, ['HS256'], /: key looks like PEM, but cannot be read as a key$/],
-    ['no pem', ['RS256', 'ES256'], /: key is a secret, and no PEM, which verifies none of RS256, ES256$/],
-    [createSecretKey(Buffer.from(SECRET)), ['PS256'], /: key is a secret, and no PEM/],
-    [publicPem, ['HS256'], /: key is a key of rsa, which verifies none of HS256$/],
+    ['no pem', ['RS256', 'ES256'], /: key is a secret, not a PEM key, and fits none of RS256, ES256$/],
+    [createSecretKey(Buffer.from(SECRET)), ['PS256'], /: key is a secret, not a PEM key/],
+    [publicPem, ['HS256'], /: key is a key of rsa, and fits none of HS256$/],
     [publicPem, ['ES256'], /: key is a key of rsa/],
     [ecPem, ['RS256', 'PS512'], /: key is a key of ec/],
     [rsa.privateKey, ['RS256'], /: key is a private key/],

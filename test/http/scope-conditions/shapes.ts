@@ -46,7 +46,7 @@ const WRONG: readonly (readonly [what: string, scope: unknown, reason: RegExp])[
   ['a misspelt fixed', { fix: { ownerId: 1 }, where: 'level=1' }, /has fix beside where/],
   ['an array of values of another type', { ownerId: ['x'] }, /has no integer for ownerId, but string/],
   ['an array of arrays', { ownerId: [[1]] }, /has no integer for ownerId, but object/],
-  ['values of a JSON attribute', { doc: ['x'] }, /has values for doc, which is no single value/],
+  ['values of a JSON attribute', { doc: ['x'] }, /has an array for doc, whose type is JSON: write a condition instead/],
   ['two attributes of one name', 'label=x', /two attributes or associations are called "label"/],
   [
     'a default scope that is more than a condition',
