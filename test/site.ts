@@ -163,7 +163,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const { page, open, faults } = await read(t, { colorScheme })
     for (const width of [400, 1400]) {
       await page.setViewportSize({ width, height: 900 })
-      for (const file of ['index.html', 'options.html', 'query-language.html', 'benchmarks.html', 'recipes.html']) {
+      for (const file of ['index.html', 'options.html', 'query-language.html', 'benchmarks.html', 'relations.html']) {
         await open(file)
         const excess = Number(await page.evaluate('document.documentElement.scrollWidth - innerWidth'))
         t.true(excess <= 0, `${file} at ${width}: ${excess} pixels too wide`)

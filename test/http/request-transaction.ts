@@ -127,7 +127,7 @@ test.after.always(async () => {
   for (const end of ended) await end()
 })
 
-/** As docs/integration.md has it. */
+/** As docs/transactions.md has it. */
 function heldBy(sequelize: Sequelize): RequestHandler {
   return (_req, res, next) => {
     const end = res.end

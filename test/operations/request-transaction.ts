@@ -41,7 +41,7 @@ function around(sequelize: Sequelize): RequestHandler {
   }
 }
 
-/** As docs/integration.md has it. */
+/** As docs/transactions.md has it. */
 function held(sequelize: Sequelize): RequestHandler {
   return (_req, res, next) => {
     const end = res.end

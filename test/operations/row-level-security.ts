@@ -1,4 +1,4 @@
-// Row level security of PostgreSQL, set up by SET LOCAL in a transaction of the host's around each request, as docs/recipes.md
+// Row level security of PostgreSQL, set up by SET LOCAL in a transaction of the host's around each request, as docs/row-level-security.md
 // has it: nobody sees or writes rows of another tenant, directly and behind PgBouncer in transaction mode.
 
 import type { ExecutionContext } from 'ava'
