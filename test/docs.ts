@@ -26,9 +26,10 @@ import { OPERATORS, type OperatorInfo } from '../lib/language/operators.js'
 import { Operations } from '../lib/operations.js'
 import type { OptionShape } from '../types/check.js'
 import type { FieldType } from '../types/field.js'
+import { ANSWERS, isAnswer, parsed, told } from './support/answers.js'
 import { portOf, type Reply, readCurl, sendCurl } from './support/curl.js'
 import { openDatabase, type TestDatabase } from './support/database.js'
-import { type Page, pageWith, readPages, tableIn } from './support/documents.js'
+import { type Page, pageWith, readPages, TUTORIAL, tableIn } from './support/documents.js'
 import { openLeague } from './support/league.js'
 import { anchorsOf, type Block, codeIn, codesIn, linksOf } from './support/markdown.js'
 import { type Program, root, startExample } from './support/program.js'
@@ -117,9 +118,6 @@ for (const { place, language } of blocks) {
 
 // ---------------------------------------------------------------- requests
 
-/** The blocks that show what the request before them answers. */
-const ANSWERS: ReadonlySet<string> = new Set(['json', 'http'])
-
 interface Exchange {
   readonly page: Page
   readonly place: string
@@ -127,9 +125,9 @@ interface Exchange {
   readonly answer: Block | null
 }
 
-/** Every curl command of the documents with the answer that stands behind it, in order. */
+/** Every curl command of the documents with the answer that stands behind it, in order. test/tutorial.ts has those of the tutorial. */
 const exchanges: readonly Exchange[] = pages.flatMap((page) =>
-  page.blocks.flatMap(({ language, text, place }, index) => {
+  (page.path === TUTORIAL ? [] : page.blocks).flatMap(({ language, text, place }, index) => {
     if (language !== 'sh' || !text.startsWith('curl ')) return []
     const next = page.blocks[index + 1]
     return [{ page, place, command: text, answer: next !== undefined && ANSWERS.has(next.language) ? next : null }]
@@ -144,36 +142,12 @@ async function send(command: string, to: Page | number): Promise<Reply> {
   return sendCurl(curl, port)
 }
 
-/** A status line, some of the headers and the body; or the body alone, which is then that of any status. */
-function told({ language, text }: Block): { head: readonly string[]; body: string } {
-  if (language === 'json') return { head: [], body: text }
-  const [head = '', body = ''] = text.split('\n\n')
-  return { head: head.split('\n').filter((line) => line !== ''), body }
-}
-
-const varying = /"(createdAt|updatedAt|deletedAt)":"\d{4}-\d\d-\d\dT[\d:.]+Z"/g
-
-function parsed(body: string): unknown {
-  if (body.trim() === '') return null
-  // When a record was made is another time in every run.
-  return JSON.parse(JSON.stringify(JSON.parse(body)).replace(varying, '"$1":"now"'))
-}
-
 test.serial('every request of a page, sent in order, gets the answer that stands behind it', async (t) => {
   for (const { page, place, command, answer } of exchanges) {
     const reply = await send(command, page)
     t.truthy(answer, `${place} shows no answer`)
     if (answer === null) continue
-    const { head, body } = told(answer)
-    t.deepEqual(parsed(reply.text), parsed(body), `${answer.place}: ${command}`)
-    // The order in which members stand is that of the reply as well.
-    t.is(JSON.stringify(parsed(reply.text)), JSON.stringify(parsed(body)), answer.place)
-    const [status, ...headers] = head
-    if (status !== undefined) t.is(`HTTP/1.1 ${reply.status} ${reply.statusText}`, status, answer.place)
-    for (const header of headers) {
-      const [name = '', value] = header.split(/: (.*)/)
-      t.is(reply.headers[name.toLowerCase()], value, `${answer.place}: ${name}`)
-    }
+    isAnswer(t, reply, answer, command)
   }
   t.true(exchanges.length > 15, `${exchanges.length} requests`)
 })
@@ -208,9 +182,9 @@ test('every other command of the documents is one that the package has', async (
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
   const peers = Object.keys(manifest.peerDependencies)
   const needed = peers.filter((name) => manifest.peerDependenciesMeta[name]?.optional !== true)
-  const known = [manifest.name, ...peers, ...Object.keys(manifest.devDependencies)]
+  const known = [manifest.name, ...peers, ...Object.keys({ ...manifest.dependencies, ...manifest.devDependencies })]
   const lines = blocks.filter(({ language }) => language === 'sh').flatMap(({ text }) => text.split('\n'))
-  const commands = lines.flatMap((line) => line.split(' && ')).filter((command) => !command.startsWith('curl '))
+  const commands = lines.flatMap((line) => line.split(' && ')).filter((command) => !/^(?:curl|node) /.test(command))
   t.true(commands.length >= 3)
   for (const command of commands) {
     const [npm, verb = '', ...names] = command.split(' ')

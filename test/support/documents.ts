@@ -25,6 +25,9 @@ export async function readPages(): Promise<readonly Page[]> {
   return Promise.all(['README.md', 'AGENTS.md', ...pages.map((file) => `docs/${file}`)].map(pageAt))
 }
 
+/** The page whose blocks are the files of one application. */
+export const TUTORIAL = 'docs/tutorial.md'
+
 /** The only page that contains a text. */
 export function pageWith(pages: readonly Page[], text: string): Page {
   const [page, ...more] = pages.filter((page) => page.text.includes(text))

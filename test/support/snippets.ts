@@ -66,7 +66,8 @@ export function __throws(code: string, run: () => unknown): void {
 
 const GIVEN = ['app', 'sequelize', 'Player', 'Team', 'Order', '__is', '__throws']
 
-const TSCONFIG = {
+/** The settings that snippets compile with. */
+export const TSCONFIG = {
   compilerOptions: {
     target: 'es2023',
     module: 'nodenext',
@@ -126,11 +127,11 @@ export async function snippetProject(blocks: readonly Block[]): Promise<SnippetP
 }
 
 /** Links the installed modules, and the package under its name. */
-async function linkModules(folder: string): Promise<void> {
+export async function linkModules(folder: string): Promise<void> {
   const modules = join(folder, 'node_modules')
   const installed = join(root, 'node_modules')
   const packages =
-    'express sequelize joi socket.io socket.io-client @modelcontextprotocol/server @modelcontextprotocol/client ra-core @refinedev/core @types/express @types/node'
+    'express sequelize joi jsonwebtoken @types/jsonwebtoken socket.io socket.io-client @modelcontextprotocol/server @modelcontextprotocol/client ra-core @refinedev/core @types/express @types/node'
   const others =
     'cors @types/cors fastify redis @socket.io/redis-streams-adapter sequelize-typescript reflect-metadata @nestjs/common @nestjs/core @nestjs/platform-express'
   const names = `${packages} ${others}`.split(' ')
@@ -171,7 +172,8 @@ function claim(line: string): string {
   return throwing === undefined ? line : `__throws('${code}', () => ${throwing})`
 }
 
-async function compile(folder: string): Promise<string> {
+/** Compiles the project in a folder: the compiler's messages. */
+export async function compile(folder: string): Promise<string> {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   try {
     await run(process.execPath, [tsc, '-p', folder], { cwd: folder })
