@@ -277,6 +277,10 @@ test('CONTRIBUTING is one page, whose floor plan has every folder of lib and who
   }
 })
 
+test('no page of docs has more than 250 lines', (t) => {
+  for (const { path, text } of pages) t.true(text.split('\n').length <= 251, path)
+})
+
 test('the front page is read in five minutes', (t) => {
   t.true(readme.split('\n').length <= 251)
 })
