@@ -18,6 +18,8 @@ export interface Work<P extends Plan = Plan> {
   readonly sees?: readonly Resource[]
   /** The nested writes of each record of a batch, or of a body that updates or creates; absent if there are none. */
   readonly items?: readonly Holds[]
+  /** The resources whose records the bodies may contain or link, at any depth; absent for bodies that name none. */
+  readonly within?: readonly Resource[]
   /** The places of the bodies within their parent's body, as in error messages. */
   readonly places?: readonly string[]
   /** The policies that nested writes evaluate; absent if only the resource's own policy applies. */

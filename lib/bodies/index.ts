@@ -6,7 +6,7 @@ import type { OwnerLink } from '../../types/view.js'
 import type { Work } from '../../types/work.js'
 import { planFor } from '../read.js'
 import { bodiesOf } from './bodies.js'
-import { askedWithin, hearingOf } from './hearing.js'
+import { askedWithin, hearingOf, heldWithin } from './hearing.js'
 import { part, planned } from './planned.js'
 import { relationsIn } from './relations.js'
 import { Session } from './session.js'
@@ -31,7 +31,7 @@ export async function workFor(
   await session.survey(relations, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
   const places = intent.kind === 'bulkCreate' ? bodies.map((_, index) => `[${index}]`) : undefined
   const work = await planned(session, { resource, caller, relations, places }, intent)
-  return { ...work, hearing: hearingOf(session, () => askedWithin(resource)) }
+  return { ...work, within: heldWithin(resource), hearing: hearingOf(session, () => askedWithin(resource)) }
 }
 
 /** Creates the state that the parts of one request share. */

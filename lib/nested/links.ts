@@ -85,7 +85,8 @@ async function linkedWithin(
   planned(plan)
   const branches = [await linkedBranch(session, linking, change)]
   const sees = [target.resource, linking.between]
-  const work: Work = { resource, plan, pointers: [], branches, sees, hearing: hearingOf(session, () => sees) }
+  const hearing = hearingOf(session, () => sees)
+  const work: Work = { resource, plan, pointers: [], branches, sees, within: [linking.between], hearing }
   const sent: Sent = {
     resource,
     operation: 'update',

@@ -36,10 +36,10 @@ export function noteBefore(store: Store, plan: Plan, by: Plan = plan): Promise<v
 }
 
 /** Whether records of a work are to be noted before it, so that it must be one transaction. */
-export function isTracked({ resource, plan, branches = [] }: Work): boolean {
+export function isTracked({ resource, plan, branches = [], within = [] }: Work): boolean {
   if (plan.kind === 'action' && !plan.action.isTransactional) return false
   const nested = branches.map((branch) => (branch.kind === 'linked' ? branch.between : branch.resource))
-  const others = new Set(TRACKED.has(plan.kind) ? [resource, ...nested] : nested)
+  const others = new Set([...(TRACKED.has(plan.kind) ? [resource] : []), ...nested, ...within])
   return [...others].some(({ behaviours: { tracked } }) => tracked !== null && tracked(plan) !== null)
 }
 

@@ -21,9 +21,12 @@ import { unstorable } from './ask.js'
 import { beginRequest, knownBefore } from './before.js'
 import { type PathPart, pathParts, withParts } from './paths.js'
 
-/** Whether the condition of a scope is part of a work, so that what it stores must be read back. */
-export function isScoped({ plan, branches = [], items = [] }: Pick<Work, 'plan' | 'branches' | 'items'>): boolean {
-  return scopesIn(plan) || [...branches, ...items.flatMap(({ fresh }) => fresh)].some(isScopedBranch)
+/**
+ * Whether the condition of a scope may be part of a work, so that what it stores must be read back. What is planned while it is written
+ * is known by its resource alone.
+ */
+export function isScoped({ plan, branches = [], within = [] }: Pick<Work, 'plan' | 'branches' | 'within'>): boolean {
+  return scopesIn(plan) || branches.some(isScopedBranch) || within.some(({ behaviours }) => behaviours.confine !== null)
 }
 
 function scopesIn(plan: Plan): boolean {
