@@ -116,6 +116,13 @@ function questionOf(store: Store, { scope, known, given, records }: Group): Ques
 const ROWS = '_n'
 const STORED = '_s'
 const PLACE = '_i'
+const UNION = '_u'
+
+/**
+ * More rows than there are. Through a limit MariaDB pushes no comparison into the SELECTs of the union, where literals may meet that have
+ * different collations. The column of the union has that of the table's.
+ */
+const MOST = 1_000_000
 
 /** Rows of values stand for the records, with the types of their columns. */
 async function unmet(store: Store, question: Question, group: Group, records: readonly Asked[]): Promise<number[]> {
@@ -168,7 +175,7 @@ function rowsText(store: Store, { fields }: Question, { given }: Group, records:
     const where = writeCondition(model, writer.where(record.identity, stored), STORED)
     return `${row} FROM ${quoteTable(model)} AS ${quote(model, STORED)} WHERE ${where}`
   })
-  return [typed, ...rows].join(' UNION ALL ')
+  return `SELECT * FROM (${[typed, ...rows].join(' UNION ALL ')}) AS ${quote(model, UNION)} LIMIT ${MOST}`
 }
 
 const NUMBER = /^-?\d+(\.\d+)?$/
