@@ -36,7 +36,7 @@ export interface Children {
   readonly find: (store: Store, items: readonly Item[]) => Promise<void>
   readonly versions: () => readonly Versioned[]
   /** The writes that are known before the first of them. */
-  readonly storing: () => readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]
+  readonly storing: (store: Store) => Promise<readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]>
   /** All errors of their values, if some have errors, or if the request is refused anyway. */
   readonly errors: (isRefused: boolean) => Promise<ProblemErrors>
   /** Writes the children of an item, after it. */
@@ -89,7 +89,7 @@ async function assertStorableItems(store: Store, items: readonly Item[], childre
   const works = items.map((plan, index): Work<Item> => {
     return { resource: store.resource, plan, pointers: [], places: [`[${index}]`] }
   })
-  await assertAllStorable(store, [...works, ...(children?.storing() ?? [])])
+  await assertAllStorable(store, [...works, ...((await children?.storing(store)) ?? [])])
 }
 
 function versionsOf({ resource }: Store, items: readonly Item[], stored: Stored): readonly Versioned[] {

@@ -179,7 +179,10 @@ async function diffOf(found: Found, removals: Removals): Promise<Diff> {
     branch,
     errors,
     works: [...updates.map(([, { work }]) => work), ...(fresh === null ? [] : [fresh.work])],
-    storing: [...updates.map(([, { work }]) => work), ...(fresh === null ? [] : newWorks(owning(fresh.work, found)))],
+    storing: async () => [
+      ...updates.map(([, { work }]) => work),
+      ...(fresh === null ? [] : newWorks(owning(fresh.work, found))),
+    ],
     versions: updates.flatMap(([element, { work }]) => {
       const { precondition } = work.plan
       const row = stored.get(planKeyName(resource.keys, keys.get(element)))
@@ -275,7 +278,7 @@ async function carryOut(
 }
 
 /** Does something with an element. A refusal gets the place of the element. */
-async function inPlace<T>({ place }: Element, work: () => Promise<T>): Promise<T> {
+export async function inPlace<T>({ place }: Pick<Element, 'place'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -39,8 +39,8 @@ export interface Diff {
   readonly errors: Faults
   /** The writes whose values may have errors. */
   readonly works: readonly Work[]
-  /** The writes as they will be stored, with what makes the records the owner's. */
-  readonly storing: readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]
+  /** Plans the writes as they will be stored, with what makes the records the owner's. */
+  readonly storing: () => Promise<readonly Storing[]>
   readonly versions: readonly Versioned[]
   /** Deletes or unlinks, updates, and inserts or links, in this order. Returns the member of the owner in the reply. */
   readonly execute: (value: unknown, means: Means, parts: Part[]) => Promise<Held['value']>
@@ -64,6 +64,9 @@ export async function put(store: Store, { work, caller }: Planned<Plan>, write: 
   parts.push({ done, caller })
   return done
 }
+
+/** A write that conditions are asked about before the first one. */
+export type Storing = Work<CreatePlan | BulkCreatePlan | UpdatePlan>
 
 /** A record that is about to be changed, the version that it must have, and what is stored of that. */
 export interface Versioned {

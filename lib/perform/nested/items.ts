@@ -15,7 +15,7 @@ import { collecting, errorsOf, isFaulty, isFaultyBranch } from './errors.js'
 import { insertChildren } from './insert.js'
 import { pairsOf } from './linkRows.js'
 import { wantedOf } from './links.js'
-import { diffsOf, executeDiffs, type OwnerValues } from './owner.js'
+import { diffsOf, executeDiffs, type OwnerValues, storingOf } from './owner.js'
 
 /** The children of the items of one request, and the result of their writes. */
 interface ItemChildren extends Children {
@@ -55,9 +55,9 @@ export function childrenOfItems(holds: readonly Holds[], means: Means): ItemChil
       for (const [place, { index }] of owners.entries()) diffs.set(index, found[place] ?? [])
     },
     versions: () => all().flatMap(({ versions }) => versions),
-    storing: () => [
+    storing: async (store) => [
       ...every().flatMap((branch) => (branch.kind === 'new' ? newWorks(branch.work) : [])),
-      ...all().flatMap(({ storing }) => storing),
+      ...(await storingOf(store, all(), means)),
     ],
     errors: async (isRefused) => {
       const told = allErrors(all().map((diff) => diff.errors))

@@ -9,6 +9,7 @@ import type {
   Part,
   Planned,
   StatedKey,
+  Ties,
   Wanted,
   Work,
 } from '../../../types/work.js'
@@ -27,8 +28,9 @@ import { assertAllMet, type Places } from '../scoped/readBack.js'
 import { beside, type Store } from '../store.js'
 import { contested } from '../time.js'
 import { markRaced } from '../transaction.js'
-import { type Diff, limitedTo, put, type Write } from './diff.js'
+import { type Diff, limitedTo, put, type Storing, type Write } from './diff.js'
 import { equalsStored, errorsOfStated } from './equality.js'
+import { isFaulty } from './errors.js'
 import {
   apart,
   isInOrder,
@@ -100,13 +102,26 @@ export async function diffLinks(owner: Store, branch: LinkedBranch, own: unknown
     branch,
     errors: relinking.faults,
     works: [],
-    storing: [],
+    storing: () => newLinks(relinking, own),
     versions: [],
     execute: async (value, { write }, parts) => {
       await relink(relinking, value, write, parts)
       return keysOf(branch, wanted)
     },
   }
+}
+
+/** The rows that will link records to an owner who is there. What is wrong with them themselves is told when they are written. */
+async function newLinks({ branch, created }: Relinking, own: unknown): Promise<readonly Storing[]> {
+  if (created.length === 0) return []
+  const { work } = await branch.create(created.map(({ wanted }) => wanted))
+  const ties = created.map(({ value }) => rowTies(branch, own, value))
+  return isFaulty(work) ? [] : [{ ...work, plan: { ...tied(work, ties), owned: [] } }]
+}
+
+/** What makes a row between link an owner with a record. */
+function rowTies({ tie, key }: LinkedBranch, owner: unknown, value: unknown): Ties[number] {
+  return new Map([...tiesOf(tie, owner), ...tiesOf({ ...tie, key, fixed: new Map() }, value)])
 }
 
 /**
@@ -309,9 +324,7 @@ async function link(
 ): Promise<void> {
   if (links.length === 0) return
   const { between, tie, key } = branch
-  const ties = links.map(
-    ({ owner, value }) => new Map([...tiesOf(tie, owner), ...tiesOf({ ...tie, key, fixed: new Map() }, value)]),
-  )
+  const ties = links.map(({ owner, value }) => rowTies(branch, owner, value))
   const { work, caller } = await branch.create(links.map(({ wanted }) => wanted))
   const plan = tied(work, ties)
   const failing = await failingOf(store, [{ ...plan, owned: isOwnerNew ? [tie.key.name] : [] }])

@@ -4,9 +4,10 @@ import type { Branch, Done, Held, Part, Work } from '../../../types/work.js'
 import { allErrors, hasErrors, refuse } from '../../common/bodyErrors.js'
 import { lockedRecord } from '../refusal.js'
 import { asked, assertAllStorable } from '../scoped/ask.js'
-import type { Store } from '../store.js'
-import { diffChildren } from './children.js'
-import { type Diff, type Means, refuseVersions } from './diff.js'
+import { knownBefore } from '../scoped/before.js'
+import { type Store, storeOf, within } from '../store.js'
+import { diffChildren, inPlace } from './children.js'
+import { type Diff, type Means, Removals, refuseVersions, type Storing } from './diff.js'
 import { attributed, collecting, errorsOf, isFaulty, withErrorsOf } from './errors.js'
 import { diffLinks } from './links.js'
 import { valuesOf } from './ties.js'
@@ -32,7 +33,7 @@ export async function updateOwner(store: Store, work: Work<UpdatePlan>, means: M
   const works = [work, ...diffs.flatMap((diff) => diff.works)]
   const errors = allErrors(diffs.map((diff) => diff.errors))
   if (hasErrors(errors) || works.some(isFaulty)) refuse('validation', { ...(await errorsOf(works)), ...errors })
-  await assertStorableParts(store, work, diffs)
+  await assertAllStorable(store, [work, ...(await storingOf(store, diffs, means))])
   return withErrorsOf(
     () => works,
     async () => {
@@ -43,9 +44,40 @@ export async function updateOwner(store: Store, work: Work<UpdatePlan>, means: M
   )
 }
 
-/** Before anything is written. @throws Problem 403 with the places of the records of branches */
-function assertStorableParts(store: Store, work: Work<UpdatePlan>, diffs: readonly Diff[]): Promise<void> {
-  return assertAllStorable(store, [work, ...diffs.flatMap(({ storing }) => storing)])
+/**
+ * Plans all that the bodies of an owner's records will store, however deep it is: nobody is admitted to it by what is written above it.
+ * Empty where no scope has a condition.
+ *
+ * @throws Problem as the write does
+ */
+export async function storingOf(store: Store, diffs: readonly Diff[], means: Means): Promise<readonly Storing[]> {
+  if (knownBefore(store) === null) return []
+  const storing: Storing[] = []
+  for (const diff of diffs) {
+    for (const work of await diff.storing()) storing.push(work, ...(await storingWithin(store, work, means)))
+  }
+  return storing
+}
+
+/** The same of what the body of a record that is there holds. What a new one holds is known by its own work. */
+async function storingWithin(
+  { transaction }: Store,
+  { resource, plan, branches = [], places = [] }: Storing,
+  means: Means,
+): Promise<readonly Storing[]> {
+  const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
+  if (isNew || branches.length === 0 || transaction === undefined) return []
+  const inside = within(storeOf(resource), transaction)
+  return inPlace({ place: places[0] ?? '' }, async () => {
+    const values = await lockedOwner(inside, plan, branches)
+    // What is removed is counted when it is.
+    const apart = { ...means, removals: new Removals() }
+    const [diffs = []] = await diffsOf(inside, [{ branches, values }], apart)
+    refuseVersions(diffs.flatMap(({ versions }) => versions))
+    // What is invalid is refused with all errors, where it is to be written.
+    const isInvalid = diffs.some(({ works, errors }) => works.some(isFaulty) || hasErrors(errors))
+    return isInvalid ? [] : storingOf(inside, diffs, apart)
+  })
 }
 
 /**
