@@ -88,11 +88,11 @@ export interface AggregateParameters<S = Shapes> extends ListParameters<S> {
 }
 
 type Item<S> = S extends { readonly item: infer I } ? I : never
-type Row<S> = S extends { readonly row: infer R } ? R : never
+export type Row<S> = S extends { readonly row: infer R } ? R : never
 /** Record of a push event. */
 type Pushed<S> = S extends { readonly events: { readonly OnCreated: (record: infer R) => void } } ? R : Row<S>
-type CreateBody<S> = S extends { readonly create: infer C } ? C : never
-type PatchBody<S> = S extends { readonly patch: infer P } ? P : never
+export type CreateBody<S> = S extends { readonly create: infer C } ? C : never
+export type PatchBody<S> = S extends { readonly patch: infer P } ? P : never
 type Embedded<S> = S extends { readonly embedded: infer E } ? E : Readonly<Record<string, unknown>>
 
 /** Names of the key members. `never` if they are unknown. */

@@ -387,7 +387,7 @@ const NOWHERE: readonly string[] = [
     'Skills.Count(Nobody=1)=1',
     'Pupils.Count.Any(Name=x)',
   ],
-  ...['Skills.Any(Skills.Name=Run)', 'personId=1', 'PersonSkill.Years=1', 'Skills.PersonSkill.Years=1', 'Club.Id=1'],
+  ...['Skills.Any(Skills.Name=Run)', 'personId=1', 'PersonSkill.Years=1', 'Skills.PersonSkill.Years=1'],
 ]
 
 for (const filter of NOWHERE) {
@@ -399,6 +399,14 @@ for (const filter of NOWHERE) {
     t.regex(body.errors.filter[0], /^Unknown field "[\w.]+" at position \d+\.$/)
   })
 }
+
+test('Club.Id=1 is an unknown field, and the message says that the key exists', async (t) => {
+  const { status, body } = await list(served, '/api/people', { filter: 'Club.Id=1' })
+  t.is(status, 400)
+  t.deepEqual(body.errors, {
+    filter: ['Unknown field "Club.Id" at position 0. The key of related records is not filterable here.'],
+  })
+})
 
 /** Comparisons that a relation or a number of elements does not have. */
 const WRONG: readonly (readonly [filter: string, message: string])[] = [

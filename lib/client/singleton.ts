@@ -1,0 +1,79 @@
+import { type ActionsOf, actionsOf, type Places } from './acting.js'
+import { queryText, segmentOf } from './address.js'
+import { matching, once } from './conditions.js'
+import { relatedOf } from './related.js'
+import { jsonOf, type Send, sender } from './send.js'
+import type { ActionPlace, ActionShapes, ShapesFor } from './shapes.js'
+import { remember } from './tags.js'
+import type { CallOptions, ClientOptions, CreateBody, PatchBody, Related, Row } from './types.js'
+
+/** Options of the client of a singleton. `actions` has the location of each action, if there are actions. */
+export type SingletonOptionsFor<S> = Omit<ClientOptions, 'key' | 'versions' | 'hub'> &
+  (S extends { readonly versions: true } ? { readonly versions: true } : { readonly versions?: boolean }) &
+  (S extends { readonly actions: infer A extends ActionShapes }
+    ? { readonly actions?: { readonly [name in keyof A]: Pick<A[name], 'on' | 'method'> } }
+    : { readonly actions?: Readonly<Record<string, ActionPlace>> })
+
+/**
+ * Client of the caller's one record. Writes take the record that was read, whose version they send as `If-Match`, or null where there are no
+ * versions.
+ */
+export interface SingletonClient<S> {
+  /** Rejects with a `ProblemError` of status 404 for a caller without a record. */
+  get(parameters?: { readonly select?: string | readonly string[] }, options?: CallOptions): Promise<Row<S>>
+  create(body: CreateBody<S>, options?: CallOptions): Promise<Row<S>>
+  update(record: Row<S> | null, body: PatchBody<S>, options?: CallOptions): Promise<Row<S>>
+  replace(record: Row<S> | null, body: PatchBody<S>, options?: CallOptions): Promise<Row<S>>
+  delete(record: Row<S> | null, options?: CallOptions): Promise<void>
+  /** Restores a record that was deleted softly. */
+  restore(options?: CallOptions): Promise<Row<S>>
+  related<T extends object = Readonly<Record<string, unknown>>>(relation: string): Related<T>
+  /** Takes the record, or null, first: `me.actions.promote(record, input)`. */
+  readonly actions: ActionsOf<S>
+}
+
+type Call = Parameters<Send>[0]
+type Members = Readonly<Record<string, unknown>>
+
+/**
+ * Client of a singleton at an address: `/api/me`. It has no keys and no lists. Types come from a router or from `clientTypes`, as for
+ * `resource`.
+ *
+ * @throws TypeError for an address with a query or fragment
+ */
+export function singleton<R = Members>(
+  address: string,
+  options?: SingletonOptionsFor<ShapesFor<R>>,
+): SingletonClient<ShapesFor<R>> {
+  if (/[?#]/.test(address)) throw new TypeError(`an address has no query and no fragment: ${address}`)
+  const settings: ClientOptions & Partial<Places> = options ?? {}
+  const base = address.replace(/\/+$/, '')
+  const send = sender(base, settings)
+
+  async function record(call: Partial<Call> & Pick<Call, 'method'>): Promise<Members> {
+    const answer = await send({ path: '', ...call })
+    const body = jsonOf<Members | undefined>(answer)
+    if (body === undefined) return {}
+    remember(body, answer.response.headers.get('etag'))
+    return body
+  }
+
+  async function write(method: string, target: unknown, body: object, given: CallOptions): Promise<Members> {
+    return record({ method, ...body, ...matching(settings, target, given), ...given })
+  }
+
+  const client = {
+    get: (parameters: Members = {}, given: CallOptions = {}) =>
+      record({ method: 'GET', query: queryText(parameters), ...given }),
+    create: (body: unknown, given: CallOptions = {}) =>
+      record({ method: 'POST', body, ...once(settings, given), ...given }),
+    update: (target: unknown, body: unknown, given: CallOptions = {}) => write('PATCH', target, { body }, given),
+    replace: (target: unknown, body: unknown, given: CallOptions = {}) => write('PUT', target, { body }, given),
+    delete: async (target: unknown, given: CallOptions = {}) => void (await write('DELETE', target, {}, given)),
+    restore: (given: CallOptions = {}) => record({ method: 'POST', path: '/restore', ...given }),
+    related: (relation: string) =>
+      relatedOf(`/${segmentOf(relation, 'relation')}`, send, (given) => ({ ...once(settings, given), ...given })),
+    actions: actionsOf(base, { ...settings, actions: settings.actions ?? {} }, () => ''),
+  }
+  return client as unknown as SingletonClient<ShapesFor<R>>
+}
