@@ -220,13 +220,15 @@ test('comments follow the queue of their ticket, below it and beside it', async 
 })
 
 test("bulk writes name every ticket that is not of the caller's queues", async (t) => {
-  const { status, body } = await server.post(
-    '/api/tickets/bulk',
-    ['TECH', 'VIP', 'BILL'].map((queueKey) => ({ subject: `to ${queueKey}`, queueKey })),
-    by('bob'),
-  )
+  const records = ['TECH', 'VIP', 'BILL'].map((queueKey) => ({ subject: `to ${queueKey}`, queueKey, reporterId: 3 }))
+  const { status, body } = await server.post('/api/tickets/bulk', records, by('bob'))
   t.is(status, 403)
   t.deepEqual(body.errors, { '[1]': ['may not be stored.'], '[2]': ['may not be stored.'] })
+  // Who has reported a ticket is known when it is stored. Queues of others do not exist for the caller before that.
+  const open = records.map(({ reporterId: _, ...record }) => record)
+  const missing = await server.post('/api/tickets/bulk', open, by('bob'))
+  t.is(missing.status, 409)
+  t.deepEqual(missing.body.errors, { queueKey: ['does not exist.'] })
   const gone = await server.post('/api/tickets/bulk-delete', { keys: [1, 4] }, by('ann'))
   t.true(gone.status < 500)
   t.is((await server.get('/api/tickets/4', by('bob'))).status, 200)
