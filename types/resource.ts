@@ -64,7 +64,7 @@ export interface Relation extends RelationInfo {
   /**
    * The resource that handles the target's records in nested routes and bodies.
    *
-   * @throws CrudConfigError if there is none, or several
+   * @throws CrudConfigError unless exactly one resource is mounted
    */
   readonly speaker: () => Resource
 }
@@ -108,7 +108,7 @@ export interface Link extends LinkInfo {
   /** The resources over the join model, whose policies a path evaluates as well. */
   readonly resources: () => readonly Resource[]
   /**
-   * The resource that writes the join model's rows; null if there is none. @throws CrudConfigError if there are several
+   * The resource that writes the join model's rows; null for a join model without a resource. @throws CrudConfigError if there are several
    */
   readonly speaker: () => Resource | null
   /** Whether a unique index prevents duplicate links. */

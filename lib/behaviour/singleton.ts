@@ -27,7 +27,7 @@ declare module '../../types/options.js' {
 
 type KeyPart = string | number | bigint | boolean
 
-/** The key of the caller's record; null if there is none. */
+/** The key of the caller's record; null for a caller without a record. */
 export type SingletonKey = KeyPart | { readonly [attribute: string]: KeyPart } | null
 
 /** Returns the key of the caller's record. `undefined` is an error (500). */

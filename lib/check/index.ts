@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import type { MountMessage } from '../../types/watch.js'
 import { reportOf } from './report.js'
 
-/** What the program says, and the status that it ends with. */
+/** Output and exit status of the program. */
 export interface Verdict {
   /** 0: fine. 1: options are wrong, or routes are open that must not be. 2: there was nothing to check. */
   readonly status: 0 | 1 | 2

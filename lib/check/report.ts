@@ -37,7 +37,7 @@ function lineOf({ method, path, operations, action, open }: MountedRoute, width:
   return `  ${method.padEnd(6)}  ${path.padEnd(width)}  ${guard}  (${all.join(', ')})`
 }
 
-/** Who may read records by GET may hear of them. */
+/** The guard of push: callers of GET receive events. */
 function pushPolicy(routes: readonly MountedRoute[]): string {
   const isOpen = routes.some(({ open }) => open.includes('getById') || open.includes('getList'))
   return isOpen ? 'OPEN, as GET is' : 'policy'

@@ -33,7 +33,7 @@ export class Place implements Standing {
     return true
   }
 
-  /** Resolves when all earlier positions have ended; null if there are none. */
+  /** Resolves when all earlier positions have ended; null for the first position. */
   get turn(): Promise<unknown> | null {
     return this.#before.size === 0 ? null : Promise.all([...this.#before].map((place) => place.#ended()))
   }

@@ -3,7 +3,7 @@ import type { ComparePredicate, PlainValue, Predicate } from '../../types/plan.j
 import type { Confinement, Fixed } from '../../types/resource.js'
 import { ownColumn } from './columns.js'
 
-/** Joins the conditions that are not null; null if there are none. */
+/** Joins conditions, without null; null if all are null. */
 export function junction(kind: 'and' | 'or', parts: readonly (Predicate | null)[]): Predicate | null {
   const nodes = parts.filter((part) => part !== null)
   const [only] = nodes
@@ -60,7 +60,7 @@ export function isNull(field: Field, negated: boolean): Predicate {
   return { kind: 'null', column: ownColumn(field), negated }
 }
 
-/** The fields have these values; null if there are none. */
+/** Condition that fields have these values; null for an empty list. */
 export function confined(fixed: Fixed): Predicate | null {
   const parts = fixed.map(([field, value]) => (value === null ? isNull(field, false) : compared(field, value, false)))
   return parts.reduce<Predicate | null>((all, part) => both(all, part), null)

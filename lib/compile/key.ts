@@ -43,7 +43,7 @@ function isUnique(model: ModelStatic<Model>, keys: readonly Field[], fields: rea
   return uniquesOf(model).some((index) => index.length === keys.length && keys.every((key) => isNamed(index, key)))
 }
 
-/** Pass: the names of the key's attributes. @throws CrudConfigError SDTO011 if there are none */
+/** Pass: the names of the key's attributes. @throws CrudConfigError SDTO011 for a model without a key */
 export function keyNamesOf(model: ModelStatic<Model>, { keyProperty }: CrudOptions): readonly string[] {
   const attributes = model.getAttributes()
   if (keyProperty !== undefined) {

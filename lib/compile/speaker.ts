@@ -8,7 +8,7 @@ import { mountedOver, mountedOverVariants, perGeneration } from './mounted.js'
  * The resource for nested routes and nested writes of a relation: that of the option, or the only one over the target.
  * Resolved on first use, because routers mount in any order.
  *
- * @throws CrudConfigError if there is none, or several
+ * @throws CrudConfigError unless exactly one resource is mounted
  */
 export function speakerOf(name: string, { source, target }: Association, option: RelationOption): () => Resource {
   const where = `${source.name}: relations.${name}`
@@ -40,7 +40,7 @@ export function carried(value: unknown): unknown {
 }
 
 /**
- * The resource that writes the rows of a many-to-many's join model; null if there is none.
+ * The resource that writes the rows of a many-to-many's join model; null for a join model without a resource.
  *
  * @throws CrudConfigError if there are several
  */

@@ -36,7 +36,7 @@ export const DEPRECATED: OptionRow = option(
 )
 
 /**
- * The deprecation of an option; null if there is none. `where` names the option in messages.
+ * Reads the option `deprecated`; null for a resource or field that stays. `where` names the option in messages.
  *
  * @throws CrudConfigError without `since`, and for a `sunset` before it
  */

@@ -87,7 +87,11 @@ function explorerOf(document: OpenApiDocument, { 'x-crud': crud }: DocumentTag, 
   const filter = parameters.map((each) => resolved(document, each)).find(({ name }) => name === 'filter')
   const [, example] = Object.values<JsonSchema>(Object(filter?.examples))
   const takesToken = security.some((each) => Object.hasOwn(each, 'bearerAuth'))
-  return formOf(server + list.path, crud, { example: example === undefined ? null : String(example.value), takesToken })
+  // Behind a proxy the origin may have another protocol for the server than for the reader.
+  return formOf(server.slice(ORIGIN.length) + list.path, crud, {
+    example: example === undefined ? null : String(example.value),
+    takesToken,
+  })
 }
 
 function resourceOf(document: OpenApiDocument, tag: DocumentTag, routes: readonly Route[]): string {
