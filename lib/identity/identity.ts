@@ -74,6 +74,7 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
   }
   const known = typeof key === 'string' ? keyOf(key) : key
   if (known instanceof KeyObject) assertFits(known, algorithms)
+  warnOfShortKey(known, algorithms)
   const library = loadLibrary()
   const identify: IdentityFunction = async (request) => {
     const token = tokenOf(request)
@@ -157,6 +158,24 @@ function assertFits({ type, asymmetricKeyType }: KeyObject, algorithms: readonly
   if (isFit) return
   const given = type === 'secret' ? 'a secret, not a PEM key' : type === 'public' ? `a key of ${kind}` : 'a private key'
   throw new TypeError(`jwtIdentity: key is ${given}, and fits none of ${algorithms.join(', ')}`)
+}
+
+/** Bytes of the hash of each HMAC algorithm, below which a key is too short (RFC 7518 section 3.2). */
+const HASH_BYTES = { HS256: 32, HS384: 48, HS512: 64 } as const
+
+/** Warns of secrets that can be guessed from one token. Other rules for keys are errors, but such tokens are valid. */
+function warnOfShortKey(key: JwtIdentityOptions['key'] | Uint8Array, algorithms: readonly JwtAlgorithm[]): void {
+  const bytes = key instanceof KeyObject ? key.symmetricKeySize : key instanceof Uint8Array ? key.byteLength : undefined
+  if (bytes === undefined) return
+  const algorithm = (['HS512', 'HS384', 'HS256'] as const).find(
+    (name) => algorithms.includes(name) && bytes < HASH_BYTES[name],
+  )
+  if (algorithm === undefined) return
+  process.emitWarning(
+    `jwtIdentity: key has ${bytes} bytes, and ${algorithm} needs ${HASH_BYTES[algorithm]} (RFC 7518 section 3.2). Whoever has one token can ` +
+      `search for a short key and sign tokens of their own. Make a key by: openssl rand -hex ${HASH_BYTES[algorithm]}`,
+    { code: 'CRUD_SHORT_KEY' },
+  )
 }
 
 function isAlgorithm(name: unknown): boolean {

@@ -11,7 +11,7 @@ import {
   Problem,
 } from '../../lib/index.js'
 
-const SECRET = 'a secret that is long enough for HS256 and HS512'
+const SECRET = 'a secret that is long enough for HS256 and HS512, which needs 64 bytes'
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const otherRsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -149,6 +149,35 @@ test('a key that verifies none of the algorithms is refused at once, since it wo
     [() => SECRET, ['RS256']],
   ]
   for (const [key, algorithms] of right) t.notThrows(() => jwtIdentity({ key, algorithms }))
+})
+
+test.serial('a secret shorter than the hash of an algorithm is warned of once, and verifies tokens', async (t) => {
+  const warnings: Error[] = []
+  const listener = (warning: Error): void => void warnings.push(warning)
+  process.on('warning', listener)
+  t.teardown(() => process.off('warning', listener))
+  const bytes = (length: number): Buffer => Buffer.alloc(length, 'a')
+  const short: readonly (readonly [key: unknown, algorithms: JwtIdentityOptions['algorithms'], told: RegExp | null])[] =
+    [
+      ['short', ['HS256'], /^jwtIdentity: key has 5 bytes, and HS256 needs 32 \(RFC 7518 section 3\.2\)\. .* -hex 32$/],
+      [bytes(31), ['HS256'], /key has 31 bytes, and HS256 needs 32 /],
+      [createSecretKey(bytes(47)), ['HS256', 'HS384'], /key has 47 bytes, and HS384 needs 48 /],
+      ['ż'.repeat(31), ['HS512', 'RS256'], /key has 62 bytes, and HS512 needs 64 /],
+      [bytes(16), ['HS256', 'HS512'], /key has 16 bytes, and HS512 needs 64 /],
+      ['ż'.repeat(16), ['HS256'], null],
+      [createSecretKey(bytes(48)), ['HS256', 'HS384'], null],
+      [bytes(64), ['HS512'], null],
+      [publicPem, ['RS256', 'HS512'], null],
+      [() => 'short', ['HS256'], null],
+    ]
+  for (const [key, algorithms, message] of short) {
+    jwtIdentity({ key: key as string, algorithms })
+    await new Promise((resolve) => setImmediate(resolve))
+    const told = warnings.splice(0).filter((warning) => Reflect.get(warning, 'code') === 'CRUD_SHORT_KEY')
+    t.is(told.length, message === null ? 0 : 1, String(message))
+    if (message !== null) t.regex(told[0]?.message ?? '', message)
+  }
+  t.is((await identify(signed(CLAIMS, 'short'), { key: 'short', algorithms: ['HS256'] }))?.name, 'jan')
 })
 
 test('broken PEM that a function finds is no secret that everybody may sign with', async (t) => {
