@@ -4,45 +4,45 @@ import { restoring } from './recovery.js'
 
 type Adapter = Namespace['adapter']
 
-/** Methods that adapters of several servers publish and receive by. The in-memory adapter has neither. */
+/** Methods by which cluster adapters publish and receive messages. The in-memory adapter has neither. */
 interface Publishing {
   doPublish?: (message: unknown) => Promise<unknown>
   onMessage?: (message: unknown, offset?: unknown) => void
 }
 
-/** The flag of a broadcast that says which server has sent it, and its number. Adapters hand it on as it is. */
+/** Flag of a broadcast: the sending server and the event's number. Adapters pass flags on unchanged. */
 const NUMBERED = 'sequelize-crud-router:numbered'
 
-/** The type of a broadcast among the messages of adapters. */
+/** Message type of a broadcast in Socket.IO's cluster adapters. */
 const BROADCAST = 3
 
-/** Milliseconds after which what waits to be published counts as stuck. */
+/** Milliseconds without progress after which publishing is reported as stuck. */
 const PATIENCE = 5000
 
 export interface WatchSettings {
   readonly admit: (asking: Asking) => Promise<Admission>
   readonly report: (error: unknown) => void
-  /** Called for each event of another server that has arrived. */
+  /** Called for each event that arrives from another server. */
   readonly arrived: (server: string, number: number) => void
-  /** Called where an event was not published. */
+  /** Called when an event could not be published. */
   readonly failed: () => void
-  /** Whether sessions may be gone on with: no client has missed an event of late. */
+  /** Whether sessions may be recovered: no client has missed an event recently. */
   readonly isWhole: () => boolean
 }
 
-/** The flags of a broadcast with its number, among those of its server. */
+/** Broadcast flags with the event's number, counted per server. */
 export function numbered(server: string, number: number): Readonly<Record<string, unknown>> {
   return { [NUMBERED]: [server, number] }
 }
 
-/** Whether events of other servers can be counted as they arrive. */
+/** Whether events from other servers can be counted on arrival. */
 export function isCounting({ adapter }: Namespace): boolean {
   return 'onMessage' in adapter
 }
 
 /**
- * Watches a namespace's adapter, which swallows its failures and tells nobody what arrives, and holds sessions back that may not go
- * on. Hosts may set another adapter at any time.
+ * Wraps a namespace's adapter. The adapter hides its failures and does not report arrivals. Session recovery is denied
+ * when it is not safe. Hosts may replace the adapter at any time.
  */
 export function watch(namespace: Namespace, settings: WatchSettings): void {
   let { adapter } = namespace
@@ -94,7 +94,7 @@ interface Broadcast {
   readonly opts?: { readonly flags?: Readonly<Record<string, unknown>> }
 }
 
-/** The broadcast in a message of an adapter; null where it is of another kind. */
+/** The broadcast in an adapter's message, or null for other kinds of messages. */
 function broadcastIn(message: unknown): Broadcast | null {
   const { type, data }: { readonly type?: unknown; readonly data?: Broadcast } = Object(message)
   return type === BROADCAST && typeof data === 'object' ? data : null
@@ -105,7 +105,7 @@ function numberOf(message: unknown): readonly unknown[] {
   return Array.isArray(given) ? given : []
 }
 
-/** Says what an adapter has failed to publish. */
+/** Builds the error for a message that the adapter could not publish. */
 function unpublished(message: unknown, path: string, cause: unknown): Error {
   const event = broadcastIn(message)?.packet?.data?.[0]
   const what = typeof event === 'string' ? `${event} of ${path}` : `a message of ${path} to the other servers`
@@ -116,7 +116,7 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Tells once when some things are under way and none of them comes to an end. */
+/** Calls `stuck` once when work is in progress and none of it ends within PATIENCE. */
 class Pulse {
   readonly #stuck: () => void
   #open = 0

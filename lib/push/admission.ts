@@ -7,25 +7,27 @@ import { callerOf } from '../identity/identity.js'
 import { roomOf } from './room.js'
 import { conditionOf, showsWhole, subscriptionOf, textOf } from './subscription.js'
 
-/** What is known of a connection from the first. `auth` is one object from then on, and no other connection's. */
+/**
+ * A connection before it is admitted. `auth` is the same object for the whole handshake and belongs to one connection
+ * only.
+ */
 export interface Asking {
   readonly request: Socket['request']
   readonly handshake: Pick<Socket['handshake'], 'auth'>
 }
 
-/** What a connection was let in for. */
+/** Result of a successful admission. */
 export interface Admission {
-  /** Its class, by the text of the subscription. */
+  /** Text of the subscription that the connection belongs to. */
   readonly text: string
   readonly room: string
-  /** The instant at which it ends, in milliseconds since the epoch; null for never. */
+  /** End of the connection in milliseconds since the epoch, or null for no end. */
   readonly end: number | null
 }
 
 /**
- * Lets a connection in that may list the records, or where there are no lists may get them.
- *
- * @throws Problem that says no; whatever the host's functions throw
+ * Admits a connection whose caller may list the records, or get them if the resource has no `getList`.
+ * @throws Problem if a policy denies access, and any error of the host's functions
  */
 export async function admit(resource: Resource, asking: Asking): Promise<Admission> {
   const request = requestOf(asking)
@@ -48,14 +50,14 @@ async function confinementFor(resource: Resource, operation: OperationName, call
   return (await resource.behaviours.confine?.(resource, caller, operation)) ?? ALL
 }
 
-/** Whether a GET by the key would show a caller every record that he may list. */
+/** Whether `getById` would show the caller every record that the caller may list. */
 async function shows(
   resource: Resource,
   { request, identity, instant }: Caller,
   listed: Confinement,
 ): Promise<boolean> {
   if (!showsWhole(resource)) return false
-  // Another caller to those who remember what they have answered: it was about lists.
+  // A new caller object, because answers are cached per caller and the cached ones are about lists.
   const caller: Caller = { request, identity, instant }
   try {
     await resource.behaviours.admit?.(resource, 'getById', caller)
@@ -70,7 +72,7 @@ async function shows(
   }
 }
 
-/** Whether two scopes with conditions are the same. */
+/** Whether two scopes with conditions are equal. */
 function isEqual(one: Confinement, other: Confinement): boolean {
   return JSON.stringify(conditionOf(one)) === JSON.stringify(conditionOf(other))
 }
@@ -82,8 +84,8 @@ function isSame(one: Value, other: Value): boolean {
 }
 
 /**
- * The handshake as the request that identity functions and policies know: its headers, and the token that browsers can
- * only send as `auth.token`. It has none of Express's own members.
+ * The handshake as a request for identity functions and policies. It has the handshake's headers and no Express
+ * members. Browsers cannot set headers, so `auth.token` becomes `Authorization: Bearer`.
  */
 export function requestOf({ request, handshake }: Asking): Request {
   const { token } = handshake.auth
@@ -93,7 +95,7 @@ export function requestOf({ request, handshake }: Asking): Request {
   return Object.create(request, { headers: { value: headers, enumerable: true } }) as Request
 }
 
-/** An error that Socket.IO sends to a client whom it does not connect: the problem is its `data`. */
+/** The error for a client whose connection is refused. Its `data` is the problem document. */
 export function refusalOf(error: unknown): Error {
   const known = error instanceof Problem ? error : problem('internal', { detail: 'An unexpected error occurred.' })
   return Object.assign(new Error(known.title), { data: known.toJSON() })

@@ -10,17 +10,20 @@ import { valueIn } from './payload.js'
 import { roomOf } from './room.js'
 import { EVERYBODY, isOpen, type Subscription, textOf } from './subscription.js'
 
-/** Rooms that get one event with one payload. */
+/** One event with one payload, and the rooms that receive it. */
 export interface Delivery {
   readonly event: PushEvent
   readonly subscription: Subscription
-  /** null: everybody. */
+  /** null: all rooms. */
   readonly rooms: ReadonlySet<string> | null
-  /** The conditions of the rooms, in their order, all of which the record must meet when it is read; empty for rooms by values. */
+  /**
+   * Conditions of the rooms, in the order of `rooms`. The record must meet all of them when it is read. Empty for rooms
+   * by value.
+   */
   readonly conditions: readonly Predicate[]
 }
 
-/** Deliveries to rooms by values of the record, as it is after the change. */
+/** Deliveries to rooms by value, from the record's values after the change. */
 export function deliveriesByValue(resource: Resource, cluster: Cluster, change: ReadChange): readonly Delivery[] {
   const { event } = change
   if (isOpen(resource)) return [{ event, subscription: EVERYBODY, rooms: null, conditions: [] }]
@@ -29,7 +32,7 @@ export function deliveriesByValue(resource: Resource, cluster: Cluster, change: 
     if (subscription.condition.length > 0) continue
     const values = subscription.within.map((attribute) => valueIn(change, attribute))
     if (!isKnown(values)) continue
-    // A key looks the same to everybody.
+    // The payload is only the key, so all views share one delivery.
     const view = event === 'OnDeleted' ? '' : text
     const known = audiences.get(view) ?? { event, subscription, rooms: new Set<string>(), conditions: [] }
     audiences.set(view, known)
@@ -38,13 +41,13 @@ export function deliveriesByValue(resource: Resource, cluster: Cluster, change: 
   return [...audiences.values()]
 }
 
-/** Whether values of records choose among rooms of clients that are known. */
+/** Whether any known subscription chooses its room by values of the record. */
 export function hasRoomsByValue(cluster: Cluster): boolean {
   for (const [, { within }] of cluster.subscriptions()) if (within.length > 0) return true
   return false
 }
 
-/** The rooms by values that had the record before a change, and have it no more. */
+/** Rooms by value that contained the record before the change and do not contain it afterwards. */
 export function roomsLeft(cluster: Cluster, { values }: RecordBefore, change: ReadChange | null): ReadonlySet<string> {
   const left = new Set<string>()
   if (values.size === 0) return left
@@ -63,18 +66,18 @@ function isKnown(values: readonly (JsonValue | undefined)[]): values is readonly
   return !values.includes(undefined)
 }
 
-/** Rooms that share one read of a record. */
+/** Maximum number of rooms that share one read of a record. */
 const TOGETHER = 50
 
 interface ByCondition {
   readonly deliveries: readonly Delivery[]
-  /** The rooms that perhaps had the record: their conditions were not evaluated before the write. */
+  /** Rooms that may have contained the record: their conditions were not evaluated before the write. */
   readonly doubtful: readonly string[]
 }
 
 /**
- * Deliveries to rooms by condition. `met` has the names of the conditions that the record meets after the change: none if it was
- * deleted.
+ * Deliveries to rooms by condition. `met` has the names of the conditions that the record meets after the change. It is
+ * empty if the record was deleted.
  */
 export function deliveriesByCondition(
   { event, before, isMove, isRouted }: Change,
@@ -118,7 +121,7 @@ function delivery(event: PushEvent, rooms: readonly ConditionRoom[]): readonly D
   return [{ event, subscription: first.subscription, rooms: names, conditions }]
 }
 
-/** A delivery to each room alone, since the record has left one of them meanwhile. */
+/** One delivery per room, used when the record has left one of the rooms before it was read. */
 export function apart({ event, subscription, rooms, conditions }: Delivery): readonly Delivery[] {
   const names = [...(rooms ?? [])]
   return conditions.map((condition, index) => {

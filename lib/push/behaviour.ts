@@ -15,19 +15,22 @@ import { Hub } from './hub.js'
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
     /**
-     * Tells the clients of a Socket.IO namespace what was created, updated and deleted. `true` takes the server of
+     * Sends created, updated and deleted records to the clients of a Socket.IO namespace. `true` uses the server of
      * `createCrud({ io })`. Default false.
      */
     readonly push?: boolean | PushOptions
     /**
-     * The database hides rows by row level security, from sessions that your code sets up for each request. Push reads for all
-     * clients at once, so that it needs a `scope` then. Default false.
+     * Set this if the database hides rows by row level security and your code sets the session up for each request.
+     * Push reads for all clients at once, so it then requires a `scope`. Default false.
      */
     readonly rowLevelSecurity?: boolean
   }
 }
 
-/** Subscribers hear of every record that is written. What they need of it is read together with what the reply needs. */
+/**
+ * Sends an event for every record that a route writes. The columns for the payload are read together with the columns
+ * for the response.
+ */
 export const push: BehaviourDefinition = {
   options: {
     push: option(either(isFlag, isObject), 'a boolean or an object', {
@@ -57,7 +60,7 @@ export const push: BehaviourDefinition = {
     const hub = new Hub({ io, path: path.startsWith('/') ? path : `/${path}` })
     hub.assertFree(model.name)
     return {
-      // What goes to all hides nothing from anybody.
+      // `audience: 'all'` sends every record to every client, which would bypass policies, masks and scope.
       check: ({ restricts }) => {
         if (audience !== 'all' || !restricts) return
         throw new CrudConfigError(
@@ -74,7 +77,7 @@ export const push: BehaviourDefinition = {
   },
 }
 
-/** Payloads are made once for all clients of a view, and row level security knows no views. */
+/** A payload is built once for all clients of a view. Row level security is not part of the view. */
 function warnOfRows(name: string): void {
   process.emitWarning(
     `${name}: push is off: rowLevelSecurity is true and there is no scope, so that clients would hear of rows that the database hides ` +
@@ -100,7 +103,7 @@ function behaviourOf(publisher: Publisher): Behaviour {
           const isDoubtful = publisher.isDoubtful(place, change.key)
           return { ...change, isDoubtful, isRouted: true, request, before: before.of(resource, String(change.key)) }
         })
-        // A record that was not written can only have moved, which a note of its conditions tells.
+        // A record that was not written can only have changed rooms. The conditions noted before the write show that.
         .filter((change) => !change.isMove || change.before !== null)
       if (changes.length > 0) publisher.publish(changes)
     },
@@ -126,7 +129,7 @@ function amended({ keys }: Resource, plan: SinglePlan, publisher: Publisher): Si
   }
 }
 
-/** The records that a write meets which others may write as well, as far as they are known before it. */
+/** Keys of existing records that the plan writes, as far as they are known before the write. */
 function keysOf(plan: Plan): readonly KeyValue[] {
   switch (plan.kind) {
     case 'update':
@@ -148,7 +151,7 @@ function keysOf(plan: Plan): readonly KeyValue[] {
 
 const wider = new WeakMap<Projection, Projection>()
 
-/** The projection with all of the fields among its columns. */
+/** The projection, extended by the fields that it lacks. */
 function widened(projection: Projection, fields: readonly Field[]): Projection {
   const known = wider.get(projection) ?? projection
   const result = withOwn(known, fields)
@@ -177,7 +180,7 @@ function changesOf(resource: Resource, plan: Plan, outcome: Outcome): Told[] {
   return rowsOf(outcome).map((row) => ({ event, key: keyIn(keys, columns, row) ?? null, columns, row, isMove }))
 }
 
-/** The plans whose outcomes are told. */
+/** Event for each kind of plan. Other kinds send no event. */
 const EVENTS: ReadonlyMap<Plan['kind'], PushEvent> = new Map([
   ['create', 'OnCreated'],
   ['restore', 'OnCreated'],

@@ -6,23 +6,27 @@ import { unmount } from '../compile/mounted.js'
 import { unknownName } from '../config/suggest.js'
 import { hubOf } from './hub.js'
 
-/** Milliseconds that what is under way may take when a resource is closed, unless told. */
+/** Default time for in-flight requests when a resource is closed, in milliseconds. */
 const WITHIN = 10_000
-/** The most that a timer takes: beyond it Node's does not wait at all. */
+/** Longest delay of a Node.js timer. A longer delay fires at once. */
 const LONGEST = 2 ** 31 - 1
 
-/** How a resource is closed. */
+/** Options of `close`. */
 export interface CloseOptions {
-  /** Milliseconds that requests under way may take, from 0 to 2147483647; exports that take longer are cut. Default 10000. */
+  /** Milliseconds for in-flight requests, from 0 to 2147483647. Exports that take longer are aborted. Default 10000. */
   readonly within?: number
 }
 
-/** Rejects, and closes nothing: with a RangeError where `within` is no such number, with a CrudConfigError for any other option. */
+/**
+ * Closes a resource. Rejects without closing anything: with a RangeError if `within` is out of range, with a
+ * CrudConfigError for an unknown option.
+ */
 export type Close = (options?: CloseOptions) => Promise<void>
 
 /**
- * The way to be rid of a resource: it takes no requests any more, those under way end, it has no say in relation paths any
- * more, its hub's path is free, and the promise is fulfilled once the hub's clients are disconnected.
+ * Builds the function that closes a resource. The resource rejects new requests and in-flight requests end. Then other
+ * resources no longer use it in relation paths, and its hub's path is free. The promise is fulfilled after the hub's
+ * clients are disconnected.
  */
 export function closerOf(resource: Resource): Close {
   let closed: Promise<void> | null = null
@@ -46,7 +50,7 @@ export function closerOf(resource: Resource): Close {
 
 const OPTIONS: readonly string[] = ['within'] satisfies (keyof CloseOptions)[]
 
-/** @throws CrudConfigError for options that would mean nothing */
+/** @throws CrudConfigError if the options are not an object or have an unknown name */
 function assertKnown(options: CloseOptions): void {
   if (!isObject(options)) throw new CrudConfigError('INVALID_OPTION', 'close: the options must be an object.')
   const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name))

@@ -9,20 +9,20 @@ const LEFT = 'sequelize-crud-router:left'
 const HELD = 'sequelize-crud-router:held'
 const LIST = 'sequelize-crud-router:list'
 
-/** Milliseconds that a question to the other servers may take. */
+/** Milliseconds to wait for answers of the other servers. */
 export const PATIENCE = 5000
 
-/** Milliseconds after which a server says again what it has. */
+/** Milliseconds between two messages that repeat a server's subscriptions. */
 const PULSE = 60_000
 
-/** Milliseconds after which a server that has said nothing counts as dead: no connection of one outlives them. */
+/** Milliseconds without a message after which a server counts as dead. No connection of a dead server lives longer. */
 const LEASE = 3 * PULSE
 
-/** One subscriber's part in its class: the class is known as long as somebody has one. */
+/** One subscriber's hold on a subscription. The cluster knows a subscription as long as it has a hold. */
 export interface Hold {
-  /** Resolves when the other servers know of the class, or could not be told in time. */
+  /** Resolves when the other servers know the subscription, or when PATIENCE has passed. */
   readonly told: Promise<void>
-  /** Whoever calls it again changes nothing. */
+  /** Releases the hold. Further calls have no effect. */
   readonly release: () => void
 }
 
@@ -34,24 +34,29 @@ interface Own {
 
 export interface ClusterSettings {
   readonly isAttribute: (name: string) => boolean
-  /** Told of classes that are new here, before anybody may count on hearing of changes. */
+  /** Called with subscriptions that are new on this server, before their clients are connected. */
   readonly learned: (subscriptions: readonly Subscription[]) => Promise<void>
   readonly report: (error: unknown) => void
-  /** Called where clients of this server have perhaps missed events, since the other servers did not know their classes. */
+  /**
+   * Called when clients of this server may have missed events because other servers did not know their subscriptions.
+   */
   readonly missed: () => void
-  /** Called where clients of other servers have perhaps missed events of this one, which did not know their classes. */
+  /**
+   * Called when clients of other servers may have missed events because this server did not know their subscriptions.
+   */
   readonly untold: () => void
-  /** Milliseconds for which a connection that was cut may come back, to whatever server. */
+  /** Milliseconds during which a disconnected client may recover its session, on any server. */
   readonly recovery: number
-  /** The most rooms by condition of this server. */
+  /** Maximum number of rooms by condition on this server. */
   readonly mostRooms: number
 }
 
 /**
- * The classes of subscribers of a hub, on this server and on the others that its Socket.IO adapter connects: a change
- * is made known to all of them wherever it was made. A server tells the others of a class before its first subscriber
- * is connected and when its last one is gone, and asks them before its own first event. What one that died had is
- * forgotten after a while, since those who live say again what they have.
+ * The subscriptions of a hub on all servers that its Socket.IO adapter connects, so that a change on any server reaches
+ * all subscribers.
+ * A server announces a subscription before its first client is connected and after its last client is gone. Before its
+ * own first event it asks the other servers for theirs. Every server repeats its subscriptions regularly, and those of
+ * a dead server expire.
  */
 export class Cluster {
   readonly #namespace: Namespace
@@ -83,13 +88,13 @@ export class Cluster {
     )
   }
 
-  /** All that are known, by their texts. */
+  /** All known subscriptions with their texts. */
   subscriptions(): Iterable<readonly [text: string, subscription: Subscription]> {
     this.#registry.expire(Date.now() - Math.max(LEASE, this.#settings.recovery))
     return this.#registry.subscriptions()
   }
 
-  /** @throws Problem 503 for one more room by condition than there may be */
+  /** @throws Problem 503 if the server already has the maximum number of rooms by condition */
   hold(text: string): Hold {
     const own = this.#own.get(text) ?? this.#begin(text)
     own.holds += 1
@@ -103,7 +108,7 @@ export class Cluster {
     return { told: own.told, release }
   }
 
-  /** Resolves when the others have told what they know, or could not be asked in time. */
+  /** Resolves when the other servers have answered, or when PATIENCE has passed. */
   ready(): Promise<void> {
     this.#asked ??= this.#ask(LIST).then(
       (answers) => {
@@ -117,7 +122,7 @@ export class Cluster {
       (error: unknown) => {
         this.#isBlind = true
         this.#settings.report(this.#unasked(error))
-        // Not at once: every event would wait as long again.
+        // The retry is delayed: otherwise every event would wait for PATIENCE again.
         setTimeout(() => {
           this.#asked = null
         }, PATIENCE).unref()
@@ -130,7 +135,7 @@ export class Cluster {
     const isByCondition = (readSubscription(text)?.condition.length ?? 0) > 0
     if (isByCondition) this.#assertRoom()
     this.#version += 1
-    // What this server has does not run out.
+    // Subscriptions of this server do not expire.
     const added = this.#registry.add(this.#claim([text]), Number.POSITIVE_INFINITY)
     const own: Own = { holds: 0, told: Promise.resolve(), isByCondition }
     this.#own.set(text, own)
@@ -160,7 +165,7 @@ export class Cluster {
       clearInterval(this.#pulse)
       this.#pulse = null
     }
-    // Crowds leave together, and are told of together.
+    // Many clients can disconnect at once. Their subscriptions are announced in one message.
     if (this.#left.size === 0) setImmediate(() => this.#sayLeft())
     this.#left.add(text)
   }
@@ -182,7 +187,7 @@ export class Cluster {
       },
       (error: unknown) => {
         this.#settings.report(this.#unasked(error))
-        // Until they know, their changes miss these subscribers.
+        // Until the other servers know the subscription, their events do not reach these subscribers.
         setTimeout(() => {
           if (this.#own.get(text) === own) own.told = this.#tell(text, own, true)
         }, PATIENCE).unref()
@@ -201,7 +206,7 @@ export class Cluster {
     this.#namespace.on(event as never, listener as never)
   }
 
-  /** Tells the other servers, of whom no answer is awaited. */
+  /** Sends a message to the other servers without waiting for an answer. */
   #say(event: string, texts: Iterable<string>): void {
     const claim = this.#claim(texts)
     this.#withOthers(async () => {
@@ -215,20 +220,20 @@ export class Cluster {
     return new Error(message, { cause })
   }
 
-  /** The answers of the other servers; none where there is no other. */
+  /** Answers of the other servers, or an empty array if there are none. */
   async #ask(...question: readonly unknown[]): Promise<readonly unknown[]> {
     const answers = await this.#withOthers(
       () =>
         new Promise<readonly unknown[]>((resolve, reject) => {
           const done = (error: unknown, given: readonly unknown[]): void => (error ? reject(error) : resolve(given))
-          // Not by `namespace.serverSideEmit`, which drops the promise of an adapter whose connection is gone.
+          // `namespace.serverSideEmit` would drop the rejected promise of an adapter without a connection.
           Promise.resolve(this.#namespace.adapter.serverSideEmit([...question, done])).catch(reject)
         }),
     )
     return answers ?? []
   }
 
-  /** Does something that concerns other servers, where there are any, and waits for it no longer than they may take. */
+  /** Runs work that concerns other servers, for at most PATIENCE. Returns null if there are no other servers. */
   async #withOthers<T>(work: () => Promise<T>): Promise<T | null> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
@@ -236,7 +241,7 @@ export class Cluster {
       timer.unref()
     })
     try {
-      // A server by itself has an adapter that cannot ask, and says so on the console.
+      // A single server's adapter cannot ask others and would write a warning to the console.
       if ((await Promise.race([this.#namespace.adapter.serverCount(), late])) <= 1) return null
       return await Promise.race([work(), late])
     } finally {

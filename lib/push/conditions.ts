@@ -12,16 +12,16 @@ import type { Cluster } from './cluster.js'
 import { roomOf } from './room.js'
 import type { Subscription } from './subscription.js'
 
-/** A room of clients whose scope has the same condition, and who may see the same. */
+/** A room of clients that share the condition of their scope and their view. */
 export interface ConditionRoom extends NamedCondition {
   readonly subscription: Subscription
   readonly room: string
 }
 
-/** Records whose conditions are evaluated together. */
+/** Maximum number of records whose conditions are evaluated in one statement. */
 const TOGETHER = 100
 
-/** The rooms by condition of a hub, in all processes of a cluster. */
+/** Rooms by condition of a hub, on all servers of the cluster. */
 export class Conditions {
   readonly #resource: Resource
   readonly #cluster: Cluster
@@ -45,17 +45,17 @@ export class Conditions {
     return rooms
   }
 
-  /** Each condition once. */
+  /** The distinct conditions of all rooms. */
   all(): readonly NamedCondition[] {
     return [...new Map(this.rooms().map(({ name, condition }) => [name, { name, condition }])).values()]
   }
 
-  /** The names of the conditions that a record meets. */
+  /** Names of the conditions that a record meets. */
   async metBy(key: JsonValue): Promise<ReadonlySet<string>> {
     return (await this.#metByAll([key])).get(String(key)) ?? NONE
   }
 
-  /** Lets the conditions of the records of several changes be evaluated together, when the first of them is told of. */
+  /** Evaluates the conditions of several changes in one statement, when the first of them is sent. */
   gather(changes: readonly Change[]): void {
     for (const some of chunksOf(changes, TOGETHER)) {
       let all: Promise<ReadonlyMap<string, ReadonlySet<string>>> | null = null
@@ -68,7 +68,7 @@ export class Conditions {
     }
   }
 
-  /** The names of the conditions that the record of a change meets after it. */
+  /** Names of the conditions that the changed record meets after the change. */
   metAfter(change: Change): Promise<ReadonlySet<string>> {
     const met = this.#met.get(change)
     return met === undefined ? this.metBy(change.key) : met()
@@ -78,7 +78,7 @@ export class Conditions {
     return conditionsMet(storeOf(this.#resource), recordsWith(this.#resource, keys), this.all())
   }
 
-  /** null: the condition means nothing here, so that its room gets no records. */
+  /** null: the condition is invalid on this server, so its room receives no records. */
   #conditionOf(subscription: Subscription): NamedCondition | null {
     const known = this.#planned.get(subscription)
     if (known !== undefined) return known
@@ -92,7 +92,7 @@ export class Conditions {
       const condition = conditionFrom(this.#resource, sources)
       return condition === null ? null : { name: JSON.stringify(sources), condition }
     } catch (error) {
-      // Another process made it, with other options.
+      // Another server with other options has sent the condition.
       this.#report(error)
       return null
     }
@@ -101,7 +101,7 @@ export class Conditions {
 
 const NONE: ReadonlySet<string> = new Set()
 
-/** All of the conditions as one; null for none. */
+/** Combines the conditions with AND, or returns null if there are none. */
 export function allOf(conditions: readonly Predicate[]): Predicate | null {
   return conditions.reduce<Predicate | null>((all, condition) => both(all, { kind: 'apart', condition }), null)
 }

@@ -3,30 +3,33 @@ import { type Admission, refusalOf } from './admission.js'
 import type { Cluster, Hold } from './cluster.js'
 import { classOf, isRoom, isSliceOf, slicesOf } from './room.js'
 
-/** Where a connection's end is kept, so that it holds for a session that another server goes on with. */
+/**
+ * Member of `socket.data` with the connection's end. It is there so that it applies to a session that another server
+ * recovers.
+ */
 const END = 'sequelize-crud-router:end'
 
-/** The longest delay that timers take. */
+/** Longest delay of a Node.js timer. */
 const LONGEST = 2 ** 31 - 1
 
-/** Milliseconds in which a connection that was let in is made, or never will be. */
+/** Milliseconds within which Socket.IO completes an admitted connection, or drops it. */
 const UNCLAIMED = 5000
 
-/** Milliseconds by which a session that is gone on with at the last moment may be late. */
+/** Milliseconds that are added to the recovery time, for clients that reconnect at the last moment. */
 const LATE = 5000
 
-/** Ends of a connection behind which no session is gone on with. */
+/** Reasons for a disconnect after which Socket.IO does not recover the session. */
 const FAREWELLS: ReadonlySet<string> = new Set(['client namespace disconnect', 'server namespace disconnect'])
 
-/** What somebody was let in for, and their class while the connection is being made. */
+/** An admission, and the hold on its subscription while the connection is being made. */
 interface Entry {
   readonly admission: Admission
   readonly pending: Hold
 }
 
 /**
- * The connections of a hub: who is let in, where each is put, when it ends. As long as there is a connection of a class, or
- * a session that may still be gone on with, the class is held.
+ * The connections of a hub: admits clients, puts them into rooms and ends them. A subscription is held as long as it
+ * has a connection or a recoverable session.
  */
 export class Connections {
   readonly #namespace: Namespace
@@ -34,7 +37,7 @@ export class Connections {
   readonly #admit: (socket: Socket) => Promise<Admission>
   readonly #entries = new WeakMap<Socket, Entry>()
   readonly #holds = new WeakMap<Socket, Hold>()
-  /** How many connections were put into rooms: they take turns among the slices. */
+  /** Number of connections that were put into rooms. It distributes them over the slices. */
   #count = 0
 
   constructor(namespace: Namespace, cluster: Cluster, admit: (socket: Socket) => Promise<Admission>) {
@@ -42,7 +45,7 @@ export class Connections {
     this.#cluster = cluster
     this.#admit = admit
     namespace.use((socket, next) => {
-      // A session that is not let in again is over.
+      // A session cannot be recovered before it is admitted again.
       socket.data[END] = 0
       this.#enter(socket).then(
         () => next(),
@@ -55,18 +58,18 @@ export class Connections {
   async #enter(socket: Socket): Promise<void> {
     let kept: Hold | null = null
     try {
-      // Where middlewares are asked of recovered connections too, it hears of its old class already.
+      // If middlewares also run for recovered connections, the socket is in its old room and already receives events.
       kept = this.#oldClass(socket)
       const entry = await this.#entry(socket)
       this.#entries.set(socket, entry)
-      // Others may refuse it yet, or it is gone by now, of which nobody is told.
+      // A later middleware may refuse the connection, or the client may be gone. Socket.IO reports neither.
       setTimeout(entry.pending.release, UNCLAIMED).unref()
     } finally {
       kept?.release()
     }
   }
 
-  /** Lets a connection in, once all servers know its class. */
+  /** Admits a connection. Resolves after all servers know its subscription. */
   async #entry(socket: Socket): Promise<Entry> {
     const admission = await this.#admit(socket)
     const pending = this.#cluster.hold(admission.text)
@@ -80,7 +83,7 @@ export class Connections {
       this.#settle(socket, entry)
       return
     }
-    // Socket.IO asks no middleware of a connection that it recovers, whose policy or token may be another by now.
+    // Socket.IO skips middlewares for recovered connections, but the policy or the token may have changed meanwhile.
     const lift = suspend(socket)
     this.#renewed(socket).then(
       (renewed) => {
@@ -97,7 +100,9 @@ export class Connections {
     return this.#entry(socket)
   }
 
-  /** The class of a recovered connection, which is in its room already; null for those that are new. */
+  /**
+   * Holds the subscription of a recovered connection, which is already in its room. Returns null for a new connection.
+   */
   #oldClass({ rooms }: Socket): Hold | null {
     for (const room of rooms) {
       const text = classOf(room)
@@ -106,7 +111,7 @@ export class Connections {
     return null
   }
 
-  /** Puts a connection where its admission says, and ends it when that ends. */
+  /** Puts a connection into the rooms of its admission, and schedules its end. */
   #settle(socket: Socket, { admission, pending }: Entry): void {
     if (socket.connected) {
       const { text, room, end } = admission
@@ -129,7 +134,7 @@ export class Connections {
     return slices[this.#count % slices.length] ?? room
   }
 
-  /** Holds the class of a connection instead of what was held for it before. */
+  /** Replaces the connection's previous hold. */
   #keep(socket: Socket, hold: Hold): void {
     const before = this.#holds.get(socket)
     this.#holds.set(socket, hold)
@@ -140,14 +145,14 @@ export class Connections {
     socket.once('disconnect', (reason) => {
       const { release } = this.#holds.get(socket) ?? hold
       const duration = FAREWELLS.has(reason) ? 0 : recoveryOf(this.#namespace)
-      // Until then a client that comes back is given what it has missed, in whatever process.
+      // A client that reconnects within this time receives the events that it missed, on any server.
       if (duration > 0) setTimeout(release, duration).unref()
       else release()
     })
   }
 }
 
-/** Milliseconds for which the session of a connection that was cut may be gone on with; 0 for not at all. */
+/** Milliseconds during which a disconnected client may recover its session, or 0 if recovery is off. */
 export function recoveryOf({ server }: Namespace): number {
   const { connectionStateRecovery: recovery } = server._opts
   if (!recovery) return 0
@@ -159,15 +164,15 @@ function endOf(data: unknown): number | null {
   return typeof end === 'number' ? end : null
 }
 
-/** Whether a session has ended, by the data of its connection. */
+/** Whether a session has ended, by `socket.data`. */
 export function isOver(data: unknown): boolean {
   const end = endOf(data)
   return end !== null && !(end > Date.now())
 }
 
 /**
- * Until it is known whether a recovered connection is let in again, it ends when it would have, and no other goes on with
- * its session. Gives the way to lift that.
+ * Blocks recovery of the session while a recovered connection is authorized again. The connection still ends at its
+ * previous end. Returns the function that cancels the scheduled end.
  */
 function suspend(socket: Socket): () => void {
   const end = endOf(socket.data)
@@ -175,7 +180,7 @@ function suspend(socket: Socket): () => void {
   return end === null ? () => undefined : endAt(socket, end)
 }
 
-/** Ends a connection at an instant, which is now where it is no number. Gives the way to leave it be. */
+/** Disconnects a socket at an instant, or now if `end` is NaN. Returns the function that cancels it. */
 function endAt(socket: Socket, end: number): () => void {
   let timer: NodeJS.Timeout | undefined
   const release = (): void => clearTimeout(timer)

@@ -1,24 +1,27 @@
-/** Half of the milliseconds in which events may arrive behind later ones, or behind the word that they were sent. */
+/**
+ * Half of the time that a late event may take, in milliseconds. An event may arrive after a later event, or after the
+ * message that counts it.
+ */
 const GRACE = 250
 
-/** Numbers of the events of one server on one hub. */
+/** Event numbers of one server on one hub. */
 interface Sender {
   /** All events up to this number have arrived. */
   arrived: number
   /** The highest number that has arrived or was announced. */
   sent: number
-  /** Numbers of events that have arrived behind a gap. */
+  /** Numbers of events that have arrived after a gap. */
   readonly ahead: Set<number>
 }
 
 export interface ContinuitySettings {
-  /** Whether there is anybody here who could have missed an event. */
+  /** Whether this server has clients that could have missed an event. */
   readonly hasListeners: () => boolean
-  /** Called for events that were sent and did not arrive. */
+  /** Called when events were sent and did not arrive. */
   readonly missed: () => void
 }
 
-/** Finds gaps in the events of one hub: each server of a cluster numbers those that it sends. */
+/** Finds gaps in the events of one hub. Each server of the cluster numbers the events that it sends. */
 export class Continuity {
   readonly #settings: ContinuitySettings
   readonly #senders = new Map<string, Sender>()
@@ -29,18 +32,18 @@ export class Continuity {
     this.#settings = settings
   }
 
-  /** How many events this server has sent. */
+  /** Number of events that this server has sent. */
   get sent(): number {
     return this.#sent
   }
 
-  /** The number of the next event of this server; one that is not sent is a gap to the others. */
+  /** The number of this server's next event. A number without an event is a gap for the other servers. */
   next(): number {
     this.#sent += 1
     return this.#sent
   }
 
-  /** Notes an event of another server. */
+  /** Records that an event of another server has arrived. */
   arrived(server: string, number: number): void {
     const sender = this.#senderOf(server, number - 1)
     if (number > sender.arrived) sender.ahead.add(number)
@@ -49,14 +52,14 @@ export class Continuity {
     this.#watch()
   }
 
-  /** Notes how many events another server has sent. */
+  /** Records how many events another server has sent. */
   told(server: string, count: number): void {
     const sender = this.#senderOf(server, count)
     sender.sent = Math.max(sender.sent, count)
     this.#watch()
   }
 
-  /** Forgets a server that is gone. */
+  /** Removes a server that is gone. */
   forget(server: string): void {
     this.#senders.delete(server)
   }
@@ -66,7 +69,9 @@ export class Continuity {
     this.#senders.clear()
   }
 
-  /** Whoever connects later lists later: of a server that is new here, what was sent before concerns nobody. */
+  /**
+   * Clients list the records after they connect. Without clients, earlier events of a new server are therefore ignored.
+   */
   #senderOf(server: string, before: number): Sender {
     const known = this.#senders.get(server)
     if (known !== undefined) return known
@@ -76,7 +81,7 @@ export class Continuity {
     return sender
   }
 
-  /** Looks after a while whether what is missing now has arrived. */
+  /** Checks after GRACE whether the missing events have arrived. */
   #watch(): void {
     if (this.#timer !== null) return
     const missing = [...this.#senders.values()].filter(hasGap).map((sender) => [sender, sender.sent] as const)
@@ -88,7 +93,7 @@ export class Continuity {
       if (lost.length > 0) this.#settings.missed()
       this.#watch()
     }
-    // In two parts: after a time in which the process stood still, what has come in is read between them.
+    // Two timers: after the process was blocked, messages that have come in are read between them.
     this.#timer = setTimeout(() => {
       this.#timer = setTimeout(look, GRACE).unref()
     }, GRACE).unref()

@@ -8,15 +8,15 @@ import { notifierOf } from './notifier.js'
 
 /** A hub without routes. */
 export interface CrudHub {
-  /** Its `hub` is the namespace. */
+  /** Describes the resource. Its `hub` is the path of the namespace. */
   readonly resource: ResourceInfo
-  /** Pushes what the host has written by itself. */
+  /** Sends events for records that the host has written itself. */
   readonly notify: Notifier
-  /** Frees the path at once, and disconnects the clients when they have heard of what was told before. */
+  /** Frees the path at once. Disconnects the clients after the events of earlier notifications were sent. */
   readonly close: () => Promise<void>
 }
 
-/** The options of `crudRouter`, those of `push` among them. */
+/** Options of `crudRouter`, with the members of `push` at the top level. */
 export type CrudHubOptions<M extends Model = Model> = Omit<CrudOptions<M>, 'push'> & PushOptions
 
 const HUB: Entry = {
@@ -30,13 +30,12 @@ const HUB: Entry = {
 }
 
 /**
- * Opens a hub for a model without serving it: fields, masks, policies and scope say who may see what, and the host says
- * when, by `notify`.
- *
- * @throws CrudConfigError for wrong options, with a stable code, and for what only routes can honour: `use`, `configure`, `hooks`
+ * Opens a hub for a model without serving routes. Fields, masks, policies and scope decide what each client sees. The
+ * host sends events by calling `notify`.
+ * @throws CrudConfigError for wrong options, and for `use`, `configure` and `hooks`, which need routes
  */
 export function crudHub<M extends Model>(model: ModelStatic<M>, options: CrudHubOptions<NoInfer<M>>): CrudHub {
-  // What is no object is for compile to refuse.
+  // `compile` reports options that are not an object.
   const { io, path, audience, ...rest } = options ?? {}
   const push = Object.fromEntries(Object.entries({ io, path, audience }).filter(([, value]) => value !== undefined))
   const resource = compile(model, { ...(rest as CrudOptions<M>), push }, HUB)

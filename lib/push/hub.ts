@@ -39,18 +39,18 @@ import { EVERYWHERE, roomOf, stepsOf } from './room.js'
 import { EVERYBODY, type Subscription, textOf } from './subscription.js'
 import { Turns } from './turns.js'
 
-/** The namespaces that hubs have taken. */
+/** Paths of the open hubs, by Socket.IO server. */
 const taken = new WeakMap<Server, Set<string>>()
 
-/** What Socket.IO's protocol calls a packet with a name and arguments. */
+/** Type of an event packet in Socket.IO's protocol. */
 const EVENT = 2
 
-/** The room of all clients of a resource that shows everybody the same. */
+/** Room of all clients of a resource without policies, masks and scope. */
 const OPEN = roomOf(textOf(EVERYBODY), [])
 
 const hubs = new WeakMap<Resource, Hub>()
 
-/** The hub of a resource; null for none. */
+/** The hub of a resource, or null if it has none. */
 export function hubOf(resource: Resource): Hub | null {
   return hubs.get(resource) ?? null
 }
@@ -68,8 +68,8 @@ export interface HubSettings {
 }
 
 /**
- * A Socket.IO namespace that tells its subscribers of a resource's changes, each what a GET would show it. It listens to
- * no event of any client.
+ * A Socket.IO namespace that sends a resource's changes to its subscribers. Each subscriber receives what GET would
+ * show. The hub listens to no event of clients.
  */
 export class Hub implements Publisher {
   readonly #settings: HubSettings
@@ -87,14 +87,14 @@ export class Hub implements Publisher {
   #watched: readonly Field[] = []
   #confining: readonly Field[] = []
   #version: Field | null = null
-  // Whom adapters fail nobody knows; the latest has most to do with it.
+  // The request that errors of adapters are reported with. The adapter does not say which request caused an error.
   #latest: Request | null = null
   readonly #continuity = new Continuity({
     hasListeners: () => this.#open !== null && this.#open.namespace.sockets.size > 0,
     missed: () => this.#missed(),
   })
   #leave: () => void = () => undefined
-  /** When clients have last missed events, as far as it is known. */
+  /** When clients last missed events, as far as it is known. */
   #missedAt = Number.NEGATIVE_INFINITY
   #owesMissed = false
 
@@ -102,14 +102,14 @@ export class Hub implements Publisher {
     this.#settings = settings
   }
 
-  /** @throws CrudConfigError where another hub has the namespace */
+  /** @throws CrudConfigError if another hub has the namespace */
   assertFree(model: string): void {
     const { io, path } = this.#settings
     if (!taken.get(io)?.has(path)) return
     throw new CrudConfigError('HUB_PATH_TAKEN', `${model}: push: there is a hub at "${path}" already: give a path.`)
   }
 
-  /** Makes the namespace. @throws CrudConfigError where another hub has it */
+  /** Creates the namespace. @throws CrudConfigError if another hub has it */
   namespace(model: string): Namespace {
     this.assertFree(model)
     const { io, path } = this.#settings
@@ -124,8 +124,8 @@ export class Hub implements Publisher {
   }
 
   /**
-   * Frees the path at once. Resolves when those who are connected have heard of what was written before, and are
-   * disconnected. `ended` is the end of what may still write.
+   * Frees the path at once. Resolves after earlier events were sent and the clients are disconnected. `ended` resolves
+   * when in-flight requests have ended.
    */
   close(ended: Promise<void>): Promise<void> {
     this.#closing ??= this.#close(ended)
@@ -137,21 +137,21 @@ export class Hub implements Publisher {
     const { namespace } = this.#open
     const { io, path } = this.#settings
     taken.get(io)?.delete(path)
-    // The namespace at the root is every client's way in.
+    // Every client connects through the root namespace, so it stays.
     if (path !== '/') io._nsps.delete(path)
     await ended
     await this.#queue.ended()
     this.#leave()
     this.#continuity.close()
     this.#open = null
-    // Those of this server: others may go on.
+    // Only sockets of this server: other servers may stay open.
     namespace.local.disconnectSockets()
-    // Their classes are told of to the other servers first.
+    // The cluster announces the closed subscriptions in this turn of the event loop.
     await nextTurn()
     if (path !== '/') await namespace.adapter.close()
   }
 
-  /** Lets clients connect. */
+  /** Starts to admit clients. */
   serve(resource: Resource, namespace: Namespace): void {
     hubs.set(resource, this)
     this.#watched = shownFields(resource)
@@ -179,7 +179,7 @@ export class Hub implements Publisher {
     })
     this.#open = { resource, namespace, cluster, conditions }
     noteAsking(namespace)
-    // Nobody is asked twice who they are to make one connection.
+    // Authorizes a caller only once per connection.
     const asked = new WeakMap<object, Promise<Admission>>()
     const ask = (asking: Asking): Promise<Admission> => {
       const admission = admit(resource, asking)
@@ -214,7 +214,7 @@ export class Hub implements Publisher {
   }
 
   inTurn<T>(keys: readonly KeyValue[], write: () => Promise<T>): Promise<T> {
-    // With a scope, the rooms of other servers should be known before the write. It does not wait for them.
+    // With a scope, the rooms of other servers should be known before the write. The write does not wait for them.
     if (this.#open !== null && this.#open.resource.behaviours.confine !== null) void this.#open.cluster.ready()
     return this.#turns.take(keys, write)
   }
@@ -239,7 +239,7 @@ export class Hub implements Publisher {
     return fields.length + conditions.length === 0 ? null : { conditions, fields }
   }
 
-  /** The record of a key as it is now, before the host's own code changes it. */
+  /** State of a record before the host's own code changes it. */
   async before(key: JsonValue): Promise<RecordBefore> {
     if (this.#open === null) return { asked: new Set(), met: new Set(), values: new Map() }
     const { cluster, conditions } = this.#open
@@ -312,13 +312,13 @@ export class Hub implements Publisher {
     watched?.sent(rooms, socketsIn(namespace, rooms))
   }
 
-  /** The key of a deleted record, and its version where clients see versions. */
+  /** Arguments of `OnDeleted`: the key, and the version if all clients may see versions. */
   #goneIn(change: Change): readonly JsonValue[] {
     const version = this.#version === null ? undefined : valueIn(change, this.#version.name)
     return version === undefined ? [change.key] : [change.key, version ?? FIRST_VERSION]
   }
 
-  /** Not by `namespace.emit`, which drops the promise of an adapter that fails later. */
+  /** `namespace.emit` would drop the promise of an adapter that fails later. */
   #emit(adapter: Namespace['adapter'], rooms: readonly string[], data: unknown[], change: Change): void {
     const packet = { type: EVENT, data }
     const flags = numbered(peersOf(this.#settings.io).server, this.#continuity.next())
@@ -332,17 +332,17 @@ export class Hub implements Publisher {
   }
 
   #unsent(event: string, cause: unknown): Error {
-    // Messages of databases quote values. Logging redacts those of the cause.
+    // The message has no details, because database messages quote values. Logging redacts the cause.
     return new Error(`push: ${event} of ${this.#settings.path} could not be sent.`, { cause })
   }
 
-  /** An event was not sent: to the other servers its number is a gap. */
+  /** Uses up a number for an event that was not sent. Other servers see a gap. */
   #untold(): void {
     this.#continuity.next()
     this.#missed()
   }
 
-  /** Tells the clients of this server to list again. */
+  /** Sends `OnMissed` to the clients of this server, which then list the records again. */
   #missed(): void {
     this.#missedAt = Date.now()
     this.#owesMissed = true
@@ -365,18 +365,18 @@ export class Hub implements Publisher {
   }
 
   /**
-   * Watches the attributes by which classes are chosen, for good: there are no more than the resource has. Resolves when
-   * the writes are done that began before, and do not tell of them.
+   * Adds the attributes that subscriptions choose rooms by. They are never removed: there are at most as many as the
+   * resource has. Resolves when writes that began without them are finished.
    */
   async #watch(resource: Resource, subscriptions: readonly Subscription[]): Promise<void> {
     const names = new Set(subscriptions.flatMap(({ within }) => within))
     const fresh = resource.fields.filter((field) => names.has(field.name) && !this.#confining.includes(field))
-    // Writes that are under way do not evaluate the new conditions.
+    // In-flight writes do not evaluate the new conditions.
     const isByCondition = subscriptions.some(({ condition }) => condition.length > 0)
     if (fresh.length === 0 && !isByCondition) return
     this.#confining = [...this.#confining, ...fresh]
     this.#watched = [...this.#watched, ...fresh.filter((field) => !this.#watched.includes(field))]
-    // What is planned by now is under way then.
+    // After this turn, every write that was planned without the attributes has started.
     await nextTurn()
     await Promise.race([this.#turns.ended(), wait(PATIENCE, undefined, { ref: false })])
   }
@@ -392,7 +392,7 @@ const NONE: ReadonlySet<string> = new Set()
 /** A delivery to rooms that the record has left. */
 const LEFT = { event: 'OnDeleted', subscription: EVERYBODY, conditions: [] } as const
 
-/** Whether a write may change the values that choose rooms, as far as its plan tells. */
+/** Whether a planned write may change values that choose rooms. */
 function mayMove(plan: Plan, fields: readonly Field[]): boolean {
   switch (plan.kind) {
     case 'update':
@@ -410,14 +410,14 @@ function mayMove(plan: Plan, fields: readonly Field[]): boolean {
   }
 }
 
-/** The attributes of which payloads are made. */
+/** Attributes that payloads are built from. */
 function shownFields({ fields, computed }: Resource): readonly Field[] {
   const isShown = ({ targets }: Field): boolean => targets.has('response') || targets.has('list')
   const told = computed.filter((field) => isShown(field) && !field.computed.isPerCaller)
   return [...new Set([...fields.filter(isShown), ...told.flatMap((field) => field.computed.needs)])]
 }
 
-/** The version where every client sees it; null where the resource has none, or hides it from somebody. */
+/** The version field, or null if there is none or if it is hidden from a caller. */
 function shownVersionOf({ version, fields, behaviours }: Resource): Field | null {
   const field = fields.find(({ name }) => name === version)
   if (field === undefined || !field.targets.has('response') || !field.targets.has('list')) return null
@@ -425,12 +425,12 @@ function shownVersionOf({ version, fields, behaviours }: Resource): Field | null
   return behaviours.readable?.(field, anonymous) === false ? null : field
 }
 
-/** How many sockets of this process the rooms have together. */
+/** Number of this process's sockets in the rooms. A socket in two rooms counts twice. */
 function sizeOf({ rooms }: Namespace['adapter'], names: readonly string[]): number {
   return names.reduce((sum, name) => sum + (rooms.get(name)?.size ?? 0), 0)
 }
 
-/** The sockets of this process in any of some rooms; null is everybody's. */
+/** Number of this process's sockets in any of the rooms. null: all sockets. */
 function socketsIn({ adapter, sockets }: Namespace, rooms: ReadonlySet<string> | null): number {
   if (rooms === null) return sockets.size
   const ids = [...rooms].flatMap((room) => [...(adapter.rooms.get(room) ?? [])])
@@ -441,7 +441,7 @@ function isRead(change: Change): change is ReadChange {
   return change.row !== null
 }
 
-/** What is to be told of a change; null for nothing, where another one has made it untrue, and tells of itself. */
+/** The change as it can be sent, or null if a later write has replaced it. The later write sends its own event. */
 async function knownOf(resource: Resource, change: Change): Promise<ReadChange | null> {
   if (isRead(change) && !change.isDoubtful) return change
   if (change.event !== 'OnDeleted' || !isRead(change)) return found(resource, change)

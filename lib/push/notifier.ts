@@ -9,7 +9,10 @@ import { readKeyOf } from '../plan/index.js'
 import { recordWith, rowWhere } from '../read.js'
 import { hubOf } from './hub.js'
 
-/** For changes that were not made through the routes: the same payloads to the same subscribers. Null without a hub. */
+/**
+ * Sends events for changes that were made outside the routes, with the same payloads. Returns null if the resource has
+ * no hub.
+ */
 export function notifierOf(resource: Resource): Notifier | null {
   const hub = hubOf(resource)
   if (hub === null) return null
@@ -48,7 +51,7 @@ export function notifierOf(resource: Resource): Notifier | null {
   })
 }
 
-/** A change by the host's own code: how its record was before is unknown. */
+/** Members of a change that the host's own code has made: the record's earlier state is unknown. */
 const UNKNOWN = { isDoubtful: false, request: NO_REQUEST, before: null, isMove: false, isRouted: false } as const
 
 function keyOf({ name, keys }: Resource, given: unknown): JsonValue {

@@ -9,14 +9,14 @@ import { recordFor, recordWith } from '../read.js'
 import { allOf } from './conditions.js'
 import { confinedTo, type Subscription, viewOn } from './subscription.js'
 
-/** The value of a record's own attribute on the wire; undefined where the change does not know it. */
+/** Wire value of the record's own attribute, or undefined if the change does not contain it. */
 export function valueIn({ columns, row }: Change, attribute: string): JsonValue | undefined {
   return row === null ? undefined : ownValue(columns, row, attribute)
 }
 
 /**
- * The record as a GET would show it to the subscribers, frozen; null where it would show none. Under conditions it is read with them in
- * one statement.
+ * The record as GET would show it to the subscribers, frozen. Returns null if they may not see it. With conditions, the
+ * record and the conditions are read in one statement.
  */
 export async function payloadOf(
   resource: Resource,
@@ -27,10 +27,10 @@ export async function payloadOf(
   const within = allOf(conditions)
   const valueFor = (attribute: string): JsonValue | undefined => valueIn(change, attribute)
   const record = await recordFor(resource, subscription.shape, viewOn(resource, subscription, valueFor), {
-    // Others may have written the record since. What they wrote is for the rooms that have it now.
+    // Another write may have changed the record since. Rooms by condition get the record as it is now.
     known: (projection) => (within === null ? rowIn(change, projection) : null),
     where: () => {
-      // By now it may have left the scope that chose the subscribers.
+      // The record may have left the scope that chose the subscribers.
       const limits = confinedTo(resource, subscription, valueFor)
       return limits === false ? false : both(both(recordWith(resource, change.key), limits), within)
     },
@@ -40,7 +40,7 @@ export async function payloadOf(
 
 const indexes = new WeakMap<readonly Column[], WeakMap<Projection, readonly number[]>>()
 
-/** The projection's values out of the change; null where it does not have them all. */
+/** The projection's values from the change, or null if the change lacks one. */
 function rowIn({ columns, row }: Change, projection: Projection): Row | null {
   if (row === null) return null
   const known = indexes.get(columns) ?? new WeakMap<Projection, readonly number[]>()
@@ -50,7 +50,7 @@ function rowIn({ columns, row }: Change, projection: Projection): Row | null {
   return places.includes(-1) ? null : places.map((place) => row[place])
 }
 
-/** What other records are flattened into a record depends on the subscriber, so that only a read of its own tells. */
+/** Flattened columns depend on the subscriber, so they are never taken from the change. */
 function placesIn(columns: readonly Column[], projection: Projection): readonly number[] {
   return projection.columns.map(({ hops, field }) => (hops.length > 0 ? -1 : placeOfOwn(columns, field.name)))
 }

@@ -7,40 +7,40 @@ const BEAT = 'sequelize-crud-router:beat'
 /** Milliseconds between two beats. */
 const INTERVAL = 1000
 
-/** Beats without a word of a server, behind which it counts as lost. */
+/** Beats without a message after which another server counts as lost. */
 const PATIENCE = 3
 
-/** Beats without a word of a lost server, behind which it is forgotten. */
+/** Beats without a message after which a lost server is removed. */
 const MEMORY = 300
 
 /** A hub of this server. */
 export interface Member {
   readonly continuity: Continuity
-  /** Whether the adapter lets events be counted that arrive here. */
+  /** Whether the adapter allows arriving events to be counted. */
   readonly isCounting: () => boolean
-  /** Tells clients, now or as soon as that is possible, that they have missed events. */
+  /** Sends `OnMissed` to the clients, now or as soon as possible. */
   readonly missed: () => void
-  /** Tells them again where it failed. */
+  /** Sends it again if it failed. */
   readonly settle: () => void
-  /** Milliseconds since clients have missed events; null for never. */
+  /** Milliseconds since clients missed events, or null for never. */
   readonly missedAgo: () => number | null
-  /** Notes that clients of another server have missed events so many milliseconds ago. */
+  /** Records that clients of another server missed events this many milliseconds ago. */
   readonly missedElsewhere: (ago: number) => void
 }
 
-/** A message that a server sends each second: the counters of its hubs, by path. */
+/** A message that each server sends every second, with the counters of its hubs by path. */
 interface Beat {
   readonly server: string
-  /** Its number, among those of the server. */
+  /** Number of the beat, counted per server. */
   readonly number: number
   readonly hubs: ReadonlyMap<string, readonly [sent: number, missedAgo: number | null]>
-  /** Whether the server has just begun, and waits for the beats of the others. */
+  /** Whether the server has just started and needs the beats of the other servers. */
   readonly isNew: boolean
   readonly isLast: boolean
 }
 
 interface Peer {
-  /** The beat of this server at which the other one was last heard of. */
+  /** Number of this server's own beat at which the peer was last heard. */
   heard: number
   heardAt: number
   number: number
@@ -50,7 +50,7 @@ interface Peer {
 
 const known = new WeakMap<Server, Peers>()
 
-/** The other servers of the cluster that a Socket.IO server is part of. */
+/** The other servers in the cluster of a Socket.IO server. */
 export function peersOf(io: Server): Peers {
   const peers = known.get(io) ?? new Peers(io)
   known.set(io, peers)
@@ -58,8 +58,8 @@ export function peersOf(io: Server): Peers {
 }
 
 /**
- * Every server with hubs tells the others each second how many events it has sent. So each of them finds out which events it
- * has missed, and which server has ended without a last word: that server may have committed what it did not tell.
+ * Every server with hubs sends the number of its events each second. The others then know which events they have
+ * missed. They also notice a server that died: it may have committed changes without sending them.
  */
 export class Peers {
   readonly #root: Namespace
@@ -69,9 +69,9 @@ export class Peers {
   #timer: NodeJS.Timeout | null = null
   #isBeating = false
   #number = 0
-  /** The servers of the cluster, this one among them. */
+  /** Number of servers in the cluster, including this one. */
   #count = 1
-  /** Beats that this server could send: while its own connection is gone, nobody else is lost. */
+  /** Number of beats that this server could send. While its own connection is gone, no peer counts as lost. */
   #beats = 0
 
   constructor(io: Server) {
@@ -83,7 +83,7 @@ export class Peers {
     return this.#server
   }
 
-  /** Adds a hub. Gives the way to take it out again. */
+  /** Adds a hub. Returns the function that removes it. */
   join(path: string, member: Member): () => void {
     this.#members.set(path, member)
     if (this.#timer === null) {
@@ -93,7 +93,7 @@ export class Peers {
     return () => {
       if (this.#members.get(path) !== member) return
       const isLast = this.#members.size === 1
-      // Not behind a question: the adapter may be closed by the time of the answer.
+      // Sent without asking for the server count: the adapter may be closed before the answer.
       if (isLast && this.#count > 1) this.#say({ isLast }).catch(() => undefined)
       this.#members.delete(path)
       if (!isLast || this.#timer === null) return
@@ -108,13 +108,13 @@ export class Peers {
     if (this.#isBeating) return
     this.#isBeating = true
     try {
-      // Where the adapter's connection is gone there is no answer, and nobody is judged. A server by itself cannot send.
+      // Without an adapter connection this rejects, and no peer is judged. A single server does not send.
       this.#count = await this.#root.adapter.serverCount()
       if (this.#count > 1) await this.#say(more)
       this.#beats += 1
       this.#judge()
     } catch {
-      // Adapters of hubs report what they cannot publish.
+      // The hubs' adapters report what they cannot publish.
     } finally {
       this.#isBeating = false
     }
@@ -137,7 +137,7 @@ export class Peers {
       else if (!isWhole) member?.missed()
     }
     const heard = { heard: this.#beats, heardAt: Date.now(), number: beat.number }
-    // Nobody waits for a server that has said its last word.
+    // A server that has sent its last beat does not count as lost later.
     this.#peers.set(beat.server, { ...heard, isLost: beat.isLast, paths: [...beat.hubs.keys()] })
     if (beat.isNew) void this.#beat()
   }
@@ -160,7 +160,7 @@ function isSilent({ heardAt }: Peer): boolean {
   return Date.now() - heardAt > 2.5 * INTERVAL
 }
 
-/** The beat in a message of another server; null where there is none. */
+/** The beat in another server's message, or null if the message is malformed. */
 function readBeat(message: unknown): Beat | null {
   if (typeof message !== 'object' || message === null) return null
   const { server, number, hubs, isNew, isLast }: Readonly<Record<string, unknown>> = { ...message }

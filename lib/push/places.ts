@@ -1,12 +1,12 @@
 import type { Standing } from '../../types/standing.js'
 
-/** Who is the last to have written which records, of those who have not told of it yet. */
+/** The last writer of each record, among the writers that have not sent their events yet. */
 export class Places<K> {
   readonly #last = new Map<K, Standing>()
-  /** Writes whose answers are awaited, with what others have written meanwhile. */
+  /** Writes in progress, each with the keys that other writers have written meanwhile. */
   readonly #expected = new Map<Standing, Set<K>>()
 
-  /** Lets somebody tell of these behind those who wrote them before. */
+  /** Registers a writer of records. Its events follow those of earlier writers. */
   take(keys: () => readonly K[], place: Standing): void {
     const taken: K[] = []
     for (const other of this.#expected.keys()) if (other.isVoid) this.#expected.delete(other)
@@ -23,14 +23,14 @@ export class Places<K> {
     })
   }
 
-  /** Notes what others write until somebody has told of his own. */
+  /** Starts to collect the keys that other writers write, until this writer has sent its events. */
   expect(place: Standing): void {
     if (this.#expected.has(place)) return
     this.#expected.set(place, new Set())
     place.whenOver(() => this.#expected.delete(place))
   }
 
-  /** Whether another one has written a record while somebody was expected. */
+  /** Whether another writer has written the record since `expect`. */
   isDoubtful(place: Standing, key: K): boolean {
     return this.#expected.get(place)?.has(key) === true
   }

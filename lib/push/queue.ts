@@ -1,15 +1,15 @@
 import { AsyncResource } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Behind so many, the queue no longer lets others go first, or it would grow for ever. */
+/** From this length on, the queue no longer yields between items: it would grow without limit. */
 const LONG = 1000
 
-/** Does one thing after the other, behind whatever the process has to answer first. */
+/** Works items off one by one, after the process has handled its pending I/O. */
 export class Queue<T extends object> {
   readonly #waiting = new Set<T>()
   readonly #work: (item: T) => Promise<void>
   readonly #failed: (error: unknown, item: T) => void
-  // Not in the context of the request that asked: its transaction, which the host's CLS keeps there, has ended.
+  // A context of its own: the request's transaction, which the host's CLS keeps in its context, has ended.
   readonly #context = new AsyncResource('sequelize-crud-router')
   #isRunning = false
 
@@ -18,7 +18,7 @@ export class Queue<T extends object> {
     this.#failed = failed
   }
 
-  /** Resolves when all that was added is done. */
+  /** Resolves when all added items are done. */
   async ended(): Promise<void> {
     while (this.#isRunning) await nextTurn()
   }

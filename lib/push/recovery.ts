@@ -7,7 +7,7 @@ import { isRoom, isSliceOf } from './room.js'
 type Adapter = Namespace['adapter']
 type Session = Awaited<ReturnType<Adapter['restoreSession']>>
 
-/** What makes the connections of a namespace. Socket.IO's own types keep it to themselves. */
+/** The method of a namespace that makes connections. Socket.IO does not export its type. */
 interface Making {
   _createSocket?: (
     client: { readonly request: Asking['request'] },
@@ -15,10 +15,10 @@ interface Making {
   ) => Promise<unknown>
 }
 
-/** Who a connection is being made for: Socket.IO looks for the session of one that comes back without a word of who does. */
+/** The connection being made. Socket.IO looks for a session without passing on whose it is. */
 const asking = new AsyncLocalStorage<Asking>()
 
-/** Notes who asks, from the first step of a connection on. */
+/** Makes the connection available to `restoring`, from the first step on. */
 export function noteAsking(namespace: Namespace): void {
   const making = namespace as unknown as Making
   const create = making._createSocket
@@ -29,8 +29,8 @@ export function noteAsking(namespace: Namespace): void {
 }
 
 /**
- * Restores a session for who would be put into its room today, and for nobody else: Socket.IO sends what was missed, and joins the
- * rooms, before any middleware is asked. Whoever is refused here is connected anew, as everybody else.
+ * Restores a session only if its caller would be put into the same room today. Socket.IO joins the rooms and sends
+ * missed events before any middleware runs. Other callers get a new connection.
  */
 export function restoring(
   restore: (pid: string, offset: string) => Promise<Session>,
@@ -39,7 +39,7 @@ export function restoring(
   return async (pid, offset) => {
     const asker = asking.getStore()
     const admission = asker === undefined ? null : await admit(asker).catch(() => null)
-    // Only now, so that what is sent meanwhile is among what was missed.
+    // Restored after the admission, so that events sent meanwhile are among the missed ones.
     const session = admission === null ? null : await restore(pid, offset)
     const { room } = admission ?? { room: '' }
     const isOwnRoom = (name: string): boolean => !isRoom(name) || name === room || isSliceOf(room, name)

@@ -1,13 +1,13 @@
 import { readSubscription, type Subscription } from './subscription.js'
 
-/** What a server says of classes that it has subscribers of, at a version that rises with each of its changes. */
+/** Subscriptions that a server has clients of. The version rises with each change on that server. */
 export interface Claim {
   readonly server: string
   readonly version: number
   readonly texts: readonly string[]
 }
 
-/** The claim in a message of another server; null where there is none. */
+/** The claim in another server's message, or null if the message is malformed. */
 export function readClaim(message: unknown): Claim | null {
   if (typeof message !== 'object' || message === null) return null
   const { server, version, texts }: Readonly<Record<string, unknown>> = { ...message }
@@ -17,18 +17,18 @@ export function readClaim(message: unknown): Claim | null {
 
 interface Known {
   readonly subscription: Subscription
-  /** The servers that have subscribers of the class, with the version at which each last said so. */
+  /** Servers that have clients of the subscription, each with the version of its latest claim. */
   readonly servers: Map<string, number>
 }
 
-/** The classes of subscribers by their texts. One is known as long as any server claims it. */
+/** Known subscriptions by their texts. A subscription is known as long as a server claims it. */
 export class Registry {
   readonly #classes = new Map<string, Known>()
-  /** The servers by the time at which they were last heard of. */
+  /** Time of the last message from each server. */
   readonly #heard = new Map<string, number>()
   readonly #isAttribute: (name: string) => boolean
 
-  /** What fixes an attribute that the resource does not have has no records here. */
+  /** Subscriptions by attributes that the resource does not have are ignored. */
   constructor(isAttribute: (name: string) => boolean) {
     this.#isAttribute = isAttribute
   }
@@ -37,7 +37,7 @@ export class Registry {
     for (const [text, { subscription }] of this.#classes) yield [text, subscription]
   }
 
-  /** A server has these too. Gives those that nobody had. */
+  /** Adds subscriptions of a server. Returns the ones that no server had before. */
   add({ server, version, texts }: Claim, now: number): readonly Subscription[] {
     this.#heard.set(server, now)
     const added: Subscription[] = []
@@ -54,20 +54,20 @@ export class Registry {
     return added
   }
 
-  /** A server has these no more, unless it has said so again since: messages overtake each other. */
+  /** Removes subscriptions of a server, except those it has claimed since: messages may arrive out of order. */
   remove({ server, version, texts }: Claim, now: number): void {
     this.#heard.set(server, now)
     for (const text of texts) this.#drop(text, server, version)
   }
 
-  /** A server has these and no others. */
+  /** Replaces all subscriptions of a server. */
   replace(claim: Claim, now: number): readonly Subscription[] {
     const claimed = new Set(claim.texts)
     for (const text of this.#classes.keys()) if (!claimed.has(text)) this.#drop(text, claim.server, claim.version)
     return this.add(claim, now)
   }
 
-  /** Forgets what servers claimed that were last heard of before. */
+  /** Removes the claims of servers whose last message is older. */
   expire(before: number): void {
     for (const [server, heard] of this.#heard) {
       if (heard >= before) continue

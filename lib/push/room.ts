@@ -3,23 +3,23 @@ import type { JsonValue } from '../../types/field.js'
 const PREFIX = 'sequelize-crud-router:'
 
 /**
- * A room with nobody in it, which every event is sent to as well: adapters that choose channels by a single room would leave out
- * servers without clients in that room, which could not tell that from a loss.
+ * A room without clients that every event is also sent to. Some adapters choose channels by a single room. They would
+ * skip servers without clients in that room, and those servers would see a lost event.
  */
 export const EVERYWHERE: string = `${PREFIX}everywhere`
 
-/** The room of a class's subscribers with these values of their scope. Clients never see its name. */
+/** The room of a subscription's clients whose scope has these values. Clients never see its name. */
 export function roomOf(subscription: string, values: readonly JsonValue[]): string {
   return PREFIX + JSON.stringify([subscription, values])
 }
 
-/** How many slices the clients of a room are in. */
+/** Number of slices that a room's clients are distributed over. */
 const SLICES = 16
 
-/** Clients of this process in a room, up to which all of them are told in one turn of the event loop. */
+/** Up to this number of a process's clients in a room, all receive an event in one turn of the event loop. */
 const CROWD = 500
 
-/** The rooms of the slices of a room: each of its clients is in one of them. */
+/** Names of a room's slices. Each client of the room is in one slice. */
 export function slicesOf(room: string): readonly string[] {
   return Array.from({ length: SLICES }, (_, index) => `${room}#${index}`)
 }
@@ -28,7 +28,9 @@ export function isSliceOf(room: string, name: string): boolean {
   return name.startsWith(`${room}#`)
 }
 
-/** The rooms to be told one after the other, so that requests are let in between: slices, where there are many clients. */
+/**
+ * Rooms to send to one after the other, so that requests are handled in between. With many clients these are slices.
+ */
 export function stepsOf(rooms: readonly string[], count: number): readonly (readonly string[])[] {
   if (count <= CROWD) return [rooms]
   return Array.from({ length: SLICES }, (_, index) => rooms.map((room) => `${room}#${index}`))
@@ -38,7 +40,7 @@ export function isRoom(name: string): boolean {
   return name.startsWith(PREFIX)
 }
 
-/** The class whose room it is, by its text; null for rooms of other kinds, or of another version of this package. */
+/** Text of the room's subscription, or null if the room is not of this package's version. */
 export function classOf(room: string): string | null {
   if (!isRoom(room)) return null
   try {

@@ -13,32 +13,35 @@ import { flattenedOf, flattenedResources, reachOf, viewBy } from '../plan/index.
 
 type Scalar = string | number | boolean | null
 
-/** A fixed attribute with its value; an array names the attribute of the record's own that has the same one. */
+/** A fixed attribute with its value. An array names an attribute of the record itself that has the same value. */
 type Limit = readonly [attribute: string, value: Scalar | readonly [own: string]]
 
 type Beyond = readonly [resource: string, limits: readonly Limit[], condition: readonly ConditionSource[]]
 
 /**
- * A class of permissions: its subscribers see the same of every record. Plain data, so that the servers of a cluster
- * can tell each other of it; what it does not name stays hidden.
+ * A class of callers who see the same of every record. It is plain data, so that servers of a cluster can exchange it.
+ * Attributes and resources that it does not name stay hidden.
  */
 export interface Subscription {
-  /** Who may list the records but not get one sees what lists show. */
+  /** `list` for callers who may list records but not get one: they see what lists show. */
   readonly shape: 'response' | 'list'
-  /** The permissions held, of those that masks ask for. */
+  /** Permissions of the callers, limited to those that masks use. */
   readonly held: readonly string[]
-  /** The attributes that the scope fixes. Their values choose the room. */
+  /** Attributes that the scope fixes. Their values choose the room. */
   readonly within: readonly string[]
   /**
-   * The limits on the records of guarded resources that are flattened, by values or by a condition; none may be met where a name is
-   * missing.
+   * Limits on flattened records of guarded resources, by values or by a condition. Records of a guarded resource
+   * without an entry are hidden.
    */
   readonly beyond: readonly Beyond[]
-  /** The whole scope where it has a condition, values that it fixes among it; empty otherwise. Then it alone chooses the room. */
+  /**
+   * The whole scope, including the values that it fixes, if the scope has a condition. It then chooses the room alone.
+   * Otherwise empty.
+   */
   readonly condition: readonly ConditionSource[]
 }
 
-/** The subscription of a caller who may meet the resource's records within a scope, and the values that the scope fixes. */
+/** The subscription of a caller, and the values that the caller's scope fixes. */
 export async function subscriptionOf(
   resource: Resource,
   shape: Subscription['shape'],
@@ -66,15 +69,15 @@ export async function subscriptionOf(
   }
 }
 
-/** @throws TypeError for values that cannot be compared with those of records outside of the database */
+/** @throws TypeError for values that cannot be compared outside the database */
 function fixedIn(resource: Resource, confinement: Fixed): ReturnType<typeof canonical> {
   const opaque = confinement.find(([{ getter }]) => getter)
-  // What the getter makes of a stored value is not what the database compares with the scope's.
+  // The database compares the stored value, but the change has the getter's result.
   if (opaque) throw unfit(resource, opaque[0], 'it has a getter')
   return canonical(resource, confinement)
 }
 
-/** The sources of a scope that has a condition, the same for equal scopes; none where it only fixes values. */
+/** Sources of a scope with a condition, sorted so that equal scopes are equal. Empty if the scope only fixes values. */
 export function conditionOf({ fixed, where, sources }: Confinement): readonly ConditionSource[] {
   if (where === null) return []
   const values = fixed.map(([{ name }, value]): ConditionSource => {
@@ -98,7 +101,7 @@ function unfit({ name }: Resource, field: Field, reason: string): TypeError {
   return new TypeError(`${name}: push cannot choose subscribers by ${field.name}: ${reason}`)
 }
 
-/** Whether another stored value could be read as the same number, which the database would tell apart. */
+/** Whether other stored values could be rounded to the same number. The database would tell them apart. */
 function isRounded(
   { model }: Resource,
   { valueType: { type, scale = Infinity, wire } }: Field,
@@ -109,15 +112,14 @@ function isRounded(
   return isNumber && Math.trunc(Math.abs(Number(value))).toFixed().length + scale > EXACT_DIGITS
 }
 
-/** The resources whose records are flattened into the resource's own. */
+/** Resources whose records are flattened into the resource's records. */
 function targetsOf(resource: Resource): ReadonlySet<Resource> {
   return flattenedResources(flattenedOf(resource))
 }
 
 /**
- * By attribute, in the order of their names; a value is what a record's own would be on the wire.
- *
- * @throws TypeError for a value that others are rounded to: two tenants would be one
+ * Attributes sorted by name, with their wire values.
+ * @throws TypeError if other values are rounded to the same value: two tenants would share a room
  */
 function canonical(resource: Resource, fixed: Fixed): readonly (readonly [attribute: string, value: Scalar])[] {
   for (const [field, value] of fixed) {
@@ -134,7 +136,7 @@ function scalar(field: Field, value: Exclude<Fixed[number][1], null>): Scalar {
   return typeof decoded === 'object' ? String(value) : decoded
 }
 
-/** Null where nothing of the target may be met. */
+/** null: the caller may read no records of the target. */
 async function limitsOf(
   target: Resource,
   caller: Caller,
@@ -146,7 +148,7 @@ async function limitsOf(
   const condition = confinement === null ? [] : conditionOf(confinement)
   if (condition.length > 0) return [[], condition]
   const fixed = canonical(target, confinement?.fixed ?? [])
-  // By reference where the record has the same value: tenants of one standing then share a class.
+  // A reference if the record itself has the same value. Tenants with the same permissions then share a subscription.
   const limits = fixed.map(([name, value]): Limit => {
     const same = own.find(([, known]) => known === value && known !== null)
     return [name, same === undefined ? value : [same[0]]]
@@ -154,7 +156,10 @@ async function limitsOf(
   return [limits, []]
 }
 
-/** Those with a say in who meets their records, by names that tell resources of one route below several mount points apart. */
+/**
+ * Targets with a policy or a scope, by unique names. The route is added because several mount points may serve one
+ * route.
+ */
 function guardedAmong(targets: ReadonlySet<Resource>): ReadonlyMap<string, Resource> {
   const named = new Map<string, Resource>()
   for (const target of targets) {
@@ -166,7 +171,7 @@ function guardedAmong(targets: ReadonlySet<Resource>): ReadonlyMap<string, Resou
   return named
 }
 
-/** What the subscribers may see of a record, whose own attributes `valueFor` knows. */
+/** The view of a subscription's callers on a record. `valueFor` returns the record's own attributes. */
 export function viewOn(
   resource: Resource,
   { held, beyond }: Subscription,
@@ -195,7 +200,7 @@ function reachableOf(
     : both(target.behaviours.standing?.(target) ?? null, { kind: 'apart', condition: planned })
 }
 
-/** Null for a condition of another process that means nothing here. */
+/** null: the condition came from another server and is invalid here. */
 function plannedOf(target: Resource, condition: readonly ConditionSource[]): Predicate | null {
   try {
     return conditionFrom(target, condition)
@@ -204,7 +209,7 @@ function plannedOf(target: Resource, condition: readonly ConditionSource[]): Pre
   }
 }
 
-/** What the records of the subscribers' scope have, where the values of one of them are these. */
+/** Conditions of the subscribers' scope, with the values of a record in it. */
 export function confinedTo(
   resource: Resource,
   subscription: Subscription,
@@ -237,7 +242,7 @@ function isReference(value: Limit[1]): value is readonly [own: string] {
   return Array.isArray(value)
 }
 
-/** The subscription of everybody, where everybody sees the same of every record. */
+/** The subscription of all callers, for a resource that shows all callers the same. */
 export const EVERYBODY: Subscription = Object.freeze({
   shape: 'response',
   held: [],
@@ -246,14 +251,14 @@ export const EVERYBODY: Subscription = Object.freeze({
   condition: [],
 })
 
-/** Whether everybody does. */
+/** Whether the resource shows all callers the same. */
 export function isOpen(resource: Resource): boolean {
   const { admit, permissions, confine } = resource.behaviours
   const isFree = admit === null && permissions.length === 0 && confine === null
   return isFree && showsWhole(resource) && [...targetsOf(resource)].every(isUnguarded)
 }
 
-/** Whether a record is shown whole by a route, or there is none: lists alone leave out what is excluded from them. */
+/** Whether payloads have all attributes of a response. Only lists omit attributes that are excluded from lists. */
 export function showsWhole({ operations }: Resource): boolean {
   return operations.has('getById') || !operations.has('getList')
 }
@@ -262,12 +267,12 @@ function isUnguarded({ behaviours: { reach, permissions } }: Resource): boolean 
   return reach === null && permissions.length === 0
 }
 
-/** Equal texts, equal subscriptions. */
+/** Equal subscriptions have equal texts. */
 export function textOf({ shape, held, within, beyond, condition }: Subscription): string {
   return JSON.stringify([shape, held, within, beyond, condition])
 }
 
-/** The subscription of a text from another server; null for what is none. */
+/** Parses the text of another server. Returns null if it is malformed. */
 export function readSubscription(text: unknown): Subscription | null {
   try {
     const [shape, held, within, beyond, condition]: unknown[] = JSON.parse(String(text))

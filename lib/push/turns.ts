@@ -1,4 +1,4 @@
-/** Lets things wait for those that came before and have a key in common with them. */
+/** Runs work after all earlier work that shares a key with it. */
 export class Turns<K> {
   readonly #last = new Map<K, Promise<unknown>>()
   readonly #running = new Set<Promise<unknown>>()
@@ -6,7 +6,7 @@ export class Turns<K> {
   async take<T>(keys: readonly K[], work: () => Promise<T>): Promise<T> {
     const before = keys.map((key) => this.#last.get(key))
     const mine = Promise.all(before).then(work)
-    // A failure belongs to whoever waits for `mine`, not to those who come after.
+    // Errors reject `mine` only, not the work that follows.
     const end = mine.catch(() => undefined)
     for (const key of keys) this.#last.set(key, end)
     this.#running.add(end)
@@ -18,7 +18,7 @@ export class Turns<K> {
     }
   }
 
-  /** Resolves when what is under way now has come to an end. */
+  /** Resolves when all work that is running now has ended. */
   async ended(): Promise<void> {
     await Promise.all(this.#running)
   }
