@@ -31,7 +31,7 @@ export function actionTool(writes: boolean): Tool {
   }
 }
 
-/** The answer of an action. A list is cut to the largest number of records, and to the largest size. */
+/** The answer of an action. A list is cut to `maxRecords` items and to `maxBytes`. */
 function answered({ output }: Action, reply: Reply, { maxRecords, maxBytes }: Context): Answer {
   if (output === 'none') return { done: true }
   if (output === 'record') return recordIn(reply)

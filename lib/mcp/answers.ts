@@ -9,12 +9,12 @@ import { assertResponseSize } from '../common/responseSize.js'
 /** An answer of a tool. */
 export type Answer = Readonly<Record<string, unknown>>
 
-/** An answer as clients receive it: as an object, and as text for clients that read no objects. */
+/** An answer as the protocol sends it: as an object, and as text for clients that do not read objects. */
 export function resultOf(answer: Answer): CallToolResult {
   return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } }
 }
 
-/** Details about headers, in words of arguments. */
+/** Problem details that name headers, replaced by details that name tool arguments. */
 const DETAILS: ReadonlyMap<unknown, string> = new Map([
   [VERSION_MISSING, 'Give the version of the record as get_record last gave it, as the argument version.'],
   [VERSION_PASSED, 'The record has changed. Read it again by get_record and give its current version.'],
@@ -24,39 +24,39 @@ export function refused(refusal: Problem): CallToolResult {
   const body = refusal.toJSON()
   const detail = DETAILS.get(body.detail)
   const text = JSON.stringify(detail === undefined ? body : { ...body, detail })
-  // No tool has an argument for keys.
+  // No tool has an argument for a list of keys.
   return { content: [{ type: 'text', text: text.replaceAll(KEY_HINT, ' Take get_record for a key.') }], isError: true }
 }
 
-/** The value in a reply; null for a reply without content. @throws Problem for a value that is larger than it may be */
+/** The value in a reply, or null for a reply without content. @throws Problem if the value exceeds the limit */
 export function valueIn({ content, responseBytes }: Reply): unknown {
   if (content.kind === 'nothing') return null
   if (responseBytes !== undefined) assertResponseSize(Buffer.byteLength(JSON.stringify(content.value)), responseBytes)
   return content.value
 }
 
-/** A reply with a record as an answer, with the version if the record has one. */
+/** Turns a reply with a record into an answer, with the version if the record has one. */
 export function recordIn(reply: Reply): Answer {
   const record = valueIn(reply)
   const version = versionIn(reply)
   return version === null ? { record } : { record, version }
 }
 
-/** The number in the tag of a record's version; null for any other tag. */
+/** The version number in the reply's ETag, or null if the ETag has another form. */
 function versionIn({ headers }: Reply): number | string | null {
   const [, digits] = /^W\/"(\d{1,19})"$/.exec(headers.ETag ?? '') ?? []
   if (digits === undefined) return null
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : digits
 }
 
-/** @throws Problem for an answer that is too large */
+/** @throws Problem if the answer exceeds `maxBytes` */
 export function assertFits(answer: Answer, maxBytes: number, remedy = 'select fewer fields'): Answer {
   const bytes = sizeOf(answer)
   if (bytes <= maxBytes) return answer
   throw problem('invalid-query', { detail: `The answer has ${bytes} bytes, and may have ${maxBytes}: ${remedy}.` })
 }
 
-/** The answer of a write, which cannot be refused any more: of a record that is too large it has the key alone. */
+/** The answer of a completed write, which must not fail any more. A record that is too large is reduced to its key. */
 export function shortened(answer: Answer, keys: readonly string[], maxBytes: number): Answer {
   if (sizeOf(answer) <= maxBytes) return answer
   const { record, version } = answer
@@ -64,7 +64,7 @@ export function shortened(answer: Answer, keys: readonly string[], maxBytes: num
   return { ...key, ...(version === undefined ? {} : { version }), tooLarge: true }
 }
 
-/** How many of the first items fit into the largest answer. */
+/** Number of leading items that fit into `maxBytes`. */
 export function fitting(answer: Answer, items: readonly unknown[], maxBytes: number): number {
   let bytes = sizeOf({ ...answer, items: [] })
   const rest = items.findIndex((item) => {

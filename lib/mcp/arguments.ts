@@ -11,7 +11,7 @@ export interface Arguments {
   readonly key?: string
   readonly input?: Readonly<Record<string, unknown>>
   readonly values?: Readonly<Record<string, unknown>>
-  /** Digits. */
+  /** A string of digits. */
   readonly version?: string
   readonly filter?: string
   readonly sort?: string
@@ -25,7 +25,7 @@ export type ArgumentName = keyof Arguments
 interface ArgumentRow {
   /** The JSON Schema that clients receive. */
   readonly schema: JSONObject
-  /** Reads a value; undefined for an invalid one. */
+  /** Reads a value. Returns undefined if it is invalid. */
   readonly read: (value: unknown) => Arguments[ArgumentName]
   readonly must: string
 }
@@ -39,7 +39,7 @@ const text = (description: string): ArgumentRow => ({
 const isWhole = (value: unknown, least: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least
 
-/** The table of arguments. */
+/** All arguments of tools. */
 const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
   resource: text('A name that list_resources gives.'),
   action: text('A name that describe_resource gives among the actions of the resource.'),
@@ -82,7 +82,7 @@ const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
   cursor: text('The nextCursor of the page before, for the next page. Repeat filter, sort and select with it.'),
 }
 
-/** A JSON Schema as lists of tools have it. */
+/** JSON Schema of a tool's arguments, in the form of `tools/list`. */
 export interface ArgumentsSchema {
   [keyword: string]: unknown
   type: 'object'
@@ -90,7 +90,7 @@ export interface ArgumentsSchema {
   required: string[]
 }
 
-/** The schema of a tool's arguments. */
+/** Builds the schema of a tool's arguments. */
 export function schemaOf(required: readonly ArgumentName[], optional: readonly ArgumentName[]): ArgumentsSchema {
   const names = [...required, ...optional]
   return {
@@ -101,7 +101,7 @@ export function schemaOf(required: readonly ArgumentName[], optional: readonly A
   }
 }
 
-/** @throws Problem `invalid-query` for unknown, missing and invalid arguments */
+/** @throws Problem `invalid-query` for an unknown, missing or invalid argument */
 export function readArguments(
   given: Readonly<Record<string, unknown>>,
   required: readonly ArgumentName[],

@@ -4,20 +4,20 @@ import { Problem, problem } from '../common/problem.js'
 import { respondProblem } from '../http/respond.js'
 import type { McpAuthorization } from './options.js'
 
-/** Members of a challenge that tell clients where to get tokens (RFC 9728 section 5.1). */
+/** Parameters of a challenge that tell clients where to get tokens (RFC 9728 section 5.1). */
 export function challengeOf(authorization: McpAuthorization): string {
   const { resource, scopes = [] } = authorization
   const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
   return `resource_metadata="${getOAuthProtectedResourceMetadataUrl(new URL(resource))}"${scope}`
 }
 
-/** A refusal as clients without a valid token receive it: a 401 has the challenge of the handler beside its own. */
+/** Adds the handler's challenge to a 401. Other errors are returned unchanged. */
 export function challenged(refusal: unknown, challenge: string | null): unknown {
   if (challenge === null || !(refusal instanceof Problem) || refusal.status !== 401) return refusal
   const { headers } = refusal
   const [name = 'WWW-Authenticate', given = 'Bearer'] =
     Object.entries(headers).find(([each]) => each.toLowerCase() === 'www-authenticate') ?? []
-  // The refusal may be an object that the host throws again.
+  // The host may throw the same problem object again, so it is not changed.
   return Object.create(refusal, { headers: { value: { ...headers, [name]: merged(given, challenge) } } })
 }
 
@@ -29,7 +29,10 @@ function merged(given: string, challenge: string): string {
 
 const METHODS = 'GET, HEAD, OPTIONS'
 
-/** Serves the metadata of the protected resource at its well-known path, to pages of any origin. Passes on all other requests. */
+/**
+ * Serves the protected resource metadata at its well-known path, with CORS for any origin. Passes on all other
+ * requests.
+ */
 export function metadataHandler(authorization: McpAuthorization | undefined): RequestHandler {
   if (authorization === undefined) return (_req, _res, next) => next()
   const { resource, servers, scopes } = authorization
@@ -50,7 +53,7 @@ export function metadataHandler(authorization: McpAuthorization | undefined): Re
     res.setHeader('Access-Control-Allow-Origin', '*')
     if (req.method === 'OPTIONS') {
       res.setHeader('Access-Control-Allow-Methods', METHODS)
-      // Clients in browsers send the header of the protocol's revision.
+      // Clients in browsers send a header with the protocol's revision.
       res.setHeader('Access-Control-Allow-Headers', '*')
       res.writeHead(204).end()
     } else if (req.method === 'GET' || req.method === 'HEAD') {

@@ -12,32 +12,34 @@ import { bodyProblem } from '../parse/body.js'
 import type { Arguments } from './arguments.js'
 import type { Served } from './served.js'
 
-/** The surroundings of a call: the same for all calls but for the request. */
+/** Settings of all calls, and the request of this call. */
 export interface Context {
   readonly served: ReadonlyMap<string, Served>
-  /** The request that brings the call; null for a call without a request. */
+  /** The HTTP request of the call, or null over standard input and output. */
   readonly request: Request | null
   readonly maxRecords: number
   readonly maxBytes: number
-  /** The operations of the tools. */
+  /** Operations that the tools call. */
   readonly operations: readonly OperationName[]
-  /** Whether there are tools that write. */
+  /** Whether writing tools are offered. */
   readonly writes: boolean
 }
 
-/** The actions of a resource that tools may run, for any caller. */
+/** Actions of a resource that tools may run. Policies are not evaluated here. */
 export function actionsOf({ resource }: Served, { writes }: Pick<Context, 'writes'>): readonly Action[] {
   return [...resource.actions.values()].filter(({ method }) => writes || method === 'get')
 }
 
-/** @throws Problem for an unknown name */
+/** @throws Problem for an unknown resource */
 export function namedBy({ served }: Context, { resource: name = '' }: Arguments): Served {
   const found = served.get(name)
   if (found !== undefined) return found
   throw invalidQuery('resource', 'is the name of none: list_resources has those that there are.')
 }
 
-/** The resource of a call for an operation. @throws Problem for arguments that the operation does not take */
+/**
+ * The resource of a call. @throws Problem if the resource lacks the operation, or for arguments that it does not take
+ */
 export function resourceFor(context: Context, operation: OperationName, given: Arguments): Served {
   const served = namedBy(context, given)
   const { name, resource } = served
@@ -52,7 +54,7 @@ export function resourceFor(context: Context, operation: OperationName, given: A
   return served
 }
 
-/** The reply of a resource, behind the middleware of its routes. */
+/** Runs an operation, after the middleware of the resource's routes. */
 export function called(
   context: Context,
   operation: OperationName,
@@ -80,14 +82,17 @@ export function called(
   )
 }
 
-/** @throws Problem for an unknown name, and for an action that tools may not run */
+/** @throws Problem for an unknown action, and for an action that tools may not run */
 export function actionNamed(context: Context, given: Arguments): Action {
   const found = actionsOf(namedBy(context, given), context).find(({ name }) => name === given.action)
   if (found !== undefined) return found
   throw invalidQuery('action', 'is the name of none: describe_resource has those that there are.')
 }
 
-/** The reply of an action, likewise. @throws Problem for arguments that are not for it */
+/**
+ * Runs an action, after the middleware of the resource's routes. @throws Problem for arguments that the action does not
+ * take
+ */
 export function acted(context: Context, action: Action, given: Arguments): Promise<Reply> {
   const { resource, identify, within } = namedBy(context, given)
   const { key = null, input, version } = given
@@ -117,7 +122,7 @@ export function acted(context: Context, action: Action, given: Arguments): Promi
   )
 }
 
-/** @throws Problem for a key where the caller has one record, and without one where a record is needed */
+/** @throws Problem for a key of a singleton, and for a missing key of a record */
 function assertKey({ behaviours }: Resource, isOfRecord: boolean, key: string | null): void {
   if (behaviours.ownKey !== null && key !== null) {
     throw invalidQuery('key', 'is not for this resource, which has one record for you.')
@@ -131,21 +136,21 @@ function urlOf({ route }: Resource, key: string | null): string {
 
 function headersOf({ keeps }: Resource, version: string | undefined): Readonly<Record<string, string>> {
   return {
-    // An unknown name in a query is an error, even if the API ignores it.
+    // An unknown query parameter is an error, even if the API ignores it.
     prefer: 'handling=strict',
     ...(version === undefined ? {} : { 'if-match': `W/"${version}"` }),
-    // Each call is a write of its own.
+    // Every call is a new write, so its idempotency key is random.
     ...(keeps === null ? {} : { 'idempotency-key': randomUUID() }),
   }
 }
 
-/** @throws Problem 413 for values that are larger than a body may be */
+/** @throws Problem 413 if the values exceed the body limit */
 function assertSize({ limits: { bodySize } }: Resource, values: object | undefined): void {
   if (values === undefined || Buffer.byteLength(jsonOf(values)) <= bodySize) return
   throw bodyProblem({ type: 'entity.too.large' }, bodySize) ?? new RangeError('the values are too large')
 }
 
-/** Parameters of a URL: an array is one that is given several times. */
+/** The query string of a URL. An array becomes a repeated parameter. */
 function queryOf(parameters: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined || value === null

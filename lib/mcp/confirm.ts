@@ -11,13 +11,13 @@ import {
 import { isObject } from '../common/object.js'
 import { Problem } from '../common/problem.js'
 
-/** The name of the question, by which the client sends its answer with the repeated call. */
+/** Id of the question. The client returns the answer under it when it repeats the call. */
 const QUESTION = 'confirm'
 
 /**
- * Asks a person to confirm a call. Null if the call has been confirmed, else the answer that makes the client ask and repeat the call.
- * No state is kept between the two: the repeated call has all arguments again, and whoever can forge the answer is the client itself.
- *
+ * Requires a person to confirm a call. Returns null if the call is confirmed, else the response that makes the client
+ * ask and repeat the call. The server stores nothing in between: the repeated call has all arguments again. Only the
+ * client itself could forge the answer.
  * @throws Problem 403 if the client cannot ask, and if the person did not confirm
  */
 export function confirmation(message: string, server: Server, context: ServerContext): InputRequiredResult | null {
@@ -50,13 +50,13 @@ function refusal(code: string, detail: string): Problem {
   return new Problem({ status: 403, code, detail })
 }
 
-/** The capabilities that the request declares, or in earlier revisions the handshake. */
+/** The client's capabilities, from the request. Earlier revisions of the protocol declare them in the handshake. */
 function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabilities | undefined {
   const declared: unknown = Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]
   return isObject(declared) ? declared : server.getClientCapabilities()
 }
 
-/** Elicitation without a mode is that by forms. */
+/** Elicitation without a mode means forms. */
 function canAsk({ elicitation }: ClientCapabilities = {}): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
 }

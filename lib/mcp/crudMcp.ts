@@ -11,18 +11,17 @@ import { servedOf } from './served.js'
 import { listedIn, serverOf, type Toolbox } from './server.js'
 import { toolsFor } from './tools.js'
 
-/** An Express handler that speaks the Model Context Protocol over HTTP. */
+/** An Express handler for the Model Context Protocol over HTTP. */
 export interface McpHandler extends RequestHandler {
-  /** Serves the metadata of `authorization` at its well-known path: for `app.use`. Passes on all other requests. */
+  /** Middleware that serves the metadata of `authorization` at its well-known path. Passes on all other requests. */
   readonly metadata: RequestHandler
-  /** Serves one client over standard input and output, or over another transport of the protocol's library. */
+  /** Serves one client over standard input and output, or over another transport of the MCP SDK. */
   readonly connect: (transport?: Transport) => { readonly close: () => Promise<void> }
 }
 
 /**
- * Serves resources to agents by the Model Context Protocol: tools list, describe, query and write records and run actions, through
- * the stages of HTTP requests.
- *
+ * Serves resources to agents by the Model Context Protocol. Tools list, describe, query and write records, and run
+ * actions. Calls pass through the same stages as HTTP requests.
  * @throws CrudConfigError for wrong options
  */
 export function crudMcp(options: McpOptions): McpHandler {
@@ -60,5 +59,5 @@ export function crudMcp(options: McpOptions): McpHandler {
   })
 }
 
-/** Bytes of a message around the values in it. */
+/** Bytes of a message that are added to the limit of the values in it. */
 const ENVELOPE = 65_536

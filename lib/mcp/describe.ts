@@ -7,7 +7,7 @@ import { resourcesOf, viewOver } from '../plan/index.js'
 import type { Probed } from './probe.js'
 import type { Served } from './served.js'
 
-/** What a caller may know of a resource, by the fields and relations that its own queries may name. */
+/** Describes a resource to a caller. It has only fields and relations that the caller may use in queries. */
 export async function describeFor(
   { resource, described }: Served,
   { caller, allowed, actions }: Probed,
@@ -19,7 +19,7 @@ export async function describeFor(
   const fieldsOf = (told: readonly XCrudField[], fields: Reach['fields'], reach: Reach | null): readonly XCrudField[] =>
     told
       .filter(({ name }) => {
-        // A member of JSON is as open as the whole.
+        // A member of a JSON column is readable if the column is.
         const field = fields.get(name.toLowerCase()) ?? fields.get(name.split('.')[0]?.toLowerCase() ?? '')
         return field !== undefined && view.readable(field, reach)
       })
@@ -51,13 +51,13 @@ export async function describeFor(
   }
 }
 
-/** Fields behind a relation, and behind the row that links its records; null if there is no such row. */
+/** Fields of a related resource, and fields of the join model's row. `row` is null if there is no join model. */
 interface Crossed {
   readonly reach: Reach
   readonly row: Reach | null
 }
 
-/** What the caller's queries may name: the view of fields, and the relations that paths may cross, by name. */
+/** The caller's view of the fields, and the relations that the caller's paths may use, by name. */
 async function seenBy(
   resource: Resource,
   caller: Caller,
@@ -74,7 +74,7 @@ async function seenBy(
   return { view, crossed: new Map(crossed) }
 }
 
-/** A schema of a body with the members that its sender may write. */
+/** A body's schema, reduced to members that the caller may write. */
 function openIn(schema: JsonSchema, isOpen: (permission: unknown) => boolean, closed: ReadonlySet<string>): JsonSchema {
   const { properties, required } = schema
   const all = Object.entries<JsonSchema>(Object(properties))
@@ -86,7 +86,7 @@ function openIn(schema: JsonSchema, isOpen: (permission: unknown) => boolean, cl
   return { ...others, ...(left.length === 0 ? {} : { required: left }), properties: Object.fromEntries(written) }
 }
 
-/** The schemas of the bodies that the caller may send, and those that these refer to. */
+/** Schemas of the bodies that the caller may send, and of the components that they reference. */
 function bodiesOf(
   allowed: Probed['allowed'],
   bodies: { readonly create: JsonSchema; readonly update: JsonSchema },

@@ -8,17 +8,17 @@ import { hostnameOf, isOwnOrigin, LOCAL_HOSTS } from './hosts.js'
 import type { McpOptions } from './options.js'
 import type { Served } from './served.js'
 
-/** The conditions on which requests are let in. */
+/** Checks of requests before their message is read. */
 export interface Gate {
-  /** The identity functions of all resources. */
+  /** Identity functions of all resources. */
   readonly identities: ReadonlySet<IdentityFunction>
-  /** Host names that pages of browsers may send requests to. */
+  /** Host names that browser pages may send requests to. */
   readonly hosts: ReadonlySet<string>
-  /** Whether requests of programs must be sent to these hosts as well. */
+  /** Whether requests without `Origin` must also be sent to one of these hosts. */
   readonly isStrict: boolean
-  /** Origins beside the handler's own. */
+  /** Allowed origins in addition to the handler's own. */
   readonly origins: ReadonlySet<string>
-  /** Members of challenges; null if clients cannot learn where to get tokens. */
+  /** Parameters of challenges, or null without `authorization`. */
   readonly challenge: string | null
 }
 
@@ -35,10 +35,8 @@ export function gateOf(served: ReadonlyMap<string, Served>, options: McpOptions)
 }
 
 /**
- * Lets a request in before its message is read: by its origin, method and host, and by whether its credentials are valid
- * for any resource.
- *
- * @throws Problem 403, 405, 400, 401
+ * Checks a request's origin, method, host and credentials before its message is read. The credentials must be valid for
+ * one of the resources.
  */
 export async function assertEntered(gate: Gate, req: Request, res: Response): Promise<void> {
   const { origin, host } = req.headers
@@ -54,7 +52,7 @@ export async function assertEntered(gate: Gate, req: Request, res: Response): Pr
   }
   const hostname = hostnameOf(host)
   if (hostname === null) throw problem('bad-request', { detail: 'The header Host names no host.' })
-  // A page whose host name has been rebound to this machine sends requests of its own origin, with that name as the host.
+  // DNS rebinding: such a page sends its own origin, with the rebound name as the host.
   const isChecked = gate.isStrict || (origin !== undefined && !isListed)
   if (isChecked && !gate.hosts.has(hostname)) {
     throw problem('forbidden', {
@@ -64,7 +62,7 @@ export async function assertEntered(gate: Gate, req: Request, res: Response): Pr
   await assertIdentified(gate, req)
 }
 
-/** Resources may accept tokens of different issuers: a token that is valid for one of them is let in. */
+/** Resources may accept tokens of different issuers. A token that is valid for one of them is enough. */
 async function assertIdentified({ identities, challenge }: Gate, req: Request): Promise<void> {
   const answers = await Promise.allSettled([...identities].map((each): Promise<Identity | null> => callerOf(each, req)))
   const failed = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []))
@@ -75,7 +73,7 @@ async function assertIdentified({ identities, challenge }: Gate, req: Request): 
   if (challenge !== null && !isKnown) throw challenged(unauthorized(), challenge)
 }
 
-/** The refusal of callers without an identity. */
+/** The error for callers without an identity. */
 export function unauthorized(): Problem {
   return problem('unauthorized', { detail: 'Say who you are.', headers: { 'WWW-Authenticate': 'Bearer' } })
 }

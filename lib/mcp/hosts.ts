@@ -1,9 +1,9 @@
-// Names of hosts and origins, as the headers `Host` and `Origin` have them.
+// Parses host names and origins as the headers `Host` and `Origin` contain them.
 
-/** The names of this machine. */
+/** Names of the local machine. */
 export const LOCAL_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
-/** The name in a `Host` header, in lower case and without its port; null for a header that names no host. */
+/** The host name in a `Host` header, in lower case and without its port. Returns null if the header is malformed. */
 export function hostnameOf(host = ''): string | null {
   const url = `http://${host}`
   if (!URL.canParse(url)) return null
@@ -11,14 +11,14 @@ export function hostnameOf(host = ''): string | null {
   return hostname === host.replace(/:\d+$/, '').toLowerCase() ? hostname : null
 }
 
-/** An origin in the form that browsers send; null for text that is no origin with a host. */
+/** Normalizes an origin to the form that browsers send. Returns null if the text is not an origin with a host. */
 export function originOf(text: string): string | null {
   if (!URL.canParse(text)) return null
   const { protocol, host } = new URL(text)
   return host === '' ? null : `${protocol}//${host}`
 }
 
-/** Whether an origin is that of the host a request is sent to. The default port may be written or left out. */
+/** Whether an origin has the host that the request is sent to. The default port is optional. */
 export function isOwnOrigin(origin: string, host = ''): boolean {
   const own = originOf(origin)
   if (own === null) return false

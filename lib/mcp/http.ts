@@ -1,4 +1,4 @@
-// The protocol's library serves requests of the Fetch standard. Express has those of Node.
+// Adapts Node's requests, which Express has, to the Fetch API of the MCP SDK.
 
 import {
   createMcpHandler,
@@ -11,7 +11,7 @@ import type { Request, Response } from '../../types/express.js'
 import { HostCall, isParsedBy } from '../http/call.js'
 import { bodyProblem } from '../parse/body.js'
 
-/** Answers the messages of requests, by a server for each of them: nothing is kept between two requests. */
+/** Answers MCP messages. Each request gets a server of its own, so no state is kept between requests. */
 export function httpService(
   serverFor: (request: Request) => Server,
   maxRequestBodySize: number,
@@ -39,7 +39,7 @@ export function httpService(
   }
 }
 
-/** Reads a body as those of routes are read. @throws Problem 400, 413, 415 */
+/** Reads the body with the limits and errors of routes. @throws Problem 400, 413, 415 */
 async function readText(req: Request, res: Response, limit: number): Promise<void> {
   try {
     await new HostCall(req, res, []).read('text', limit)
@@ -48,7 +48,7 @@ async function readText(req: Request, res: Response, limit: number): Promise<voi
   }
 }
 
-/** Answers a message of the revisions before 2026-07-28, in JSON: the library itself would open a stream of events for each. */
+/** Answers in JSON for protocol revisions before 2026-07-28. The SDK would open an event stream for each message. */
 async function answerEarlier(
   server: Server,
   request: globalThis.Request,
@@ -63,7 +63,9 @@ async function answerEarlier(
   }
 }
 
-/** The request is aborted when its client disconnects. `body` is null for a body that has been parsed. */
+/**
+ * Builds the Fetch request. It is aborted when the client disconnects. `body` is null if the body was parsed before.
+ */
 function requestOf(req: Request, res: Response, body: string | null): globalThis.Request {
   const headers = new Headers()
   for (const [name, value = []] of Object.entries(req.headers)) {
@@ -73,16 +75,19 @@ function requestOf(req: Request, res: Response, body: string | null): globalThis
   res.once('close', () => {
     if (!res.writableFinished) disconnected.abort()
   })
-  // Only its headers and its body are read.
+  // The SDK reads only headers and body.
   return new Request('http://localhost/', { method: 'POST', headers, body, signal: disconnected.signal })
 }
 
-/** Sends an answer as a whole. Streams of events end by themselves: tools never change, so there is nothing to subscribe to. */
+/**
+ * Sends a complete response. Event streams end by themselves: the list of tools never changes, so subscriptions are
+ * unnecessary.
+ */
 async function send(answer: globalThis.Response, res: Response): Promise<void> {
   const body = Buffer.from(await answer.arrayBuffer())
   if (res.destroyed) return
   answer.headers.forEach((value, name) => {
-    // The connection is Node's own affair.
+    // Node sets `Connection` itself.
     if (name !== 'connection') res.setHeader(name, value)
   })
   res.statusCode = answer.status

@@ -5,44 +5,47 @@ import { isObject } from '../common/object.js'
 import { didYouMean } from '../config/suggest.js'
 import { hostnameOf, LOCAL_HOSTS, originOf } from './hosts.js'
 
-/** The OAuth 2.0 protected resource that the handler is (RFC 9728). */
+/** The handler as an OAuth 2.0 protected resource (RFC 9728). */
 export interface McpAuthorization {
-  /** The URL of the handler, as clients know it. Tokens must be issued for it: check their audience in the identity function. */
+  /** The handler's public URL. Tokens must be issued for it: check their audience in the identity function. */
   readonly resource: string
-  /** The issuers of tokens: URLs of authorization servers. */
+  /** URLs of the authorization servers that issue tokens. */
   readonly servers: readonly string[]
-  /** The scopes that clients request. Default: none. */
+  /** Scopes that clients request. Default: none. */
   readonly scopes?: readonly string[]
 }
 
 export interface McpOptions {
-  /** Routers or controllers. Tools know them by the last word of their path, or by a name given here. */
+  /** Routers or controllers. Tools name each by the last segment of its path, or by `name`. */
   readonly resources: readonly (Documentable | { readonly resource: Documentable; readonly name?: string })[]
   /**
-   * Identifies callers, for resources without an identity function of their own. An identity instead of a function is the caller
-   * of all resources: for `connect` only, HTTP is not served then.
+   * Identifies callers of resources without an identity function. An identity in place of a function is used for every
+   * caller. It works with `connect` only: the HTTP handler then answers 500.
    */
   readonly identity?: IdentityFunction | Identity
-  /** Whether there are tools that write. Default false. */
+  /** Whether to offer tools that write. Default false. */
   readonly write?: boolean
-  /** Whether a person must confirm each deletion, by the elicitation of the protocol. Default true. */
+  /** Whether a person must confirm each deletion, by the protocol's elicitation. Default true. */
   readonly confirm?: boolean
-  /** The most records of an answer, and the most records of collections in it. Default 100. */
+  /** Maximum number of records in an answer, and in each collection inside it. Default 100. */
   readonly maxRecords?: number
-  /** The most bytes of an answer's JSON. Default 100,000. */
+  /** Maximum size of an answer's JSON, in bytes. At least 10,000. Default 100,000. */
   readonly maxBytes?: number
-  /** The authorization servers of the handler. With it, requests without an identity are a 401 that names the metadata. Default: none. */
+  /**
+   * Authorization servers of the handler. If set, requests without an identity are answered with a 401 that names the
+   * metadata. Default: none.
+   */
   readonly authorization?: McpAuthorization
   /**
-   * Host names that requests may be sent to, without ports. Default: any name for programs; for pages of browsers the local names
-   * and the host of `authorization.resource`.
+   * Host names that requests may be sent to, without ports. By default browser pages may use the local names and the
+   * host of `authorization.resource`, and other clients may use any name.
    */
   readonly hosts?: readonly string[]
-  /** Origins of pages that may send requests, beside those of the handler's own host. Default: none. */
+  /** Additional origins of pages that may send requests. The handler's own origin is always allowed. Default: none. */
   readonly origins?: readonly string[]
 }
 
-/** The least value of `maxBytes`: a cursor has up to 2,048 characters. */
+/** Minimum of `maxBytes`: a cursor has up to 2,048 characters. */
 const LEAST_BYTES = 10_000
 
 const isNames = (value: unknown, isName: (name: string) => boolean): boolean =>
@@ -54,7 +57,7 @@ const isWhole = (value: unknown, least: number): boolean => Number.isSafeInteger
 
 const isHost = (name: string): boolean => hostnameOf(name) === name.toLowerCase()
 
-/** Checks of options by name. `resources` is checked with what it resolves to. */
+/** Checks of the options. `resources` is checked by `servedOf`. */
 const CHECKS: Readonly<
   Record<keyof McpOptions, { readonly holds: (value: unknown) => boolean; readonly must: string }>
 > = {
@@ -85,12 +88,12 @@ function isSet(value: unknown): boolean {
 /** @throws CrudConfigError */
 export function assertOptions(options: McpOptions): void {
   if (options === undefined || options === null) throw wrong('options are missing.')
-  // Routers are functions.
+  // Routers are functions: a router was passed instead of the options.
   if (!isObject(options)) throw wrong('the argument must be an object with "resources".')
   assertNames(options, Object.keys(CHECKS), '')
   for (const [name, { holds, must }] of Object.entries(CHECKS)) {
     const value: unknown = Reflect.get(options, name)
-    // An identity function that is undefined by mistake would leave callers to the default.
+    // An identity that is undefined by mistake must not fall back to the default.
     const isGiven = name === 'identity' ? Object.hasOwn(options, name) : value !== undefined
     if (isGiven && !holds(value)) throw wrong(`${name} ${must}`)
   }
@@ -115,7 +118,7 @@ function assertAuthorization(authorization: McpAuthorization): void {
   if (!isNames(servers, isSecureUrl) || servers.length === 0) {
     throw wrong(`authorization.servers must be an array of URLs, ${URL_RULE}`)
   }
-  // The characters of a scope token (RFC 6749 section 3.3).
+  // Characters of a scope token (RFC 6749 section 3.3).
   if (!isNames(scopes, (name) => /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(name))) {
     throw wrong('authorization.scopes must be an array of scopes: texts without spaces, quotes and backslashes.')
   }

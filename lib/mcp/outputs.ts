@@ -1,8 +1,8 @@
-// JSON Schemas of the answers of tools.
+// JSON Schemas of the tools' answers.
 
 import type { JSONObject } from '@modelcontextprotocol/server'
 
-/** The schema of an answer, which is an object. */
+/** Schema of an answer. Answers are objects. */
 export interface OutputSchema extends JSONObject {
   type: 'object'
 }
@@ -66,7 +66,7 @@ export const WRITTEN_OUTPUT: OutputSchema = objectOf(
 
 export const DELETED_OUTPUT: OutputSchema = objectOf({ deleted: TRUE })
 
-/** An answer has the members of the action's output. */
+/** The answer of an action. Its members depend on the action's `output`. */
 export const ACTION_OUTPUT: OutputSchema = objectOf(
   {
     record: { type: 'object' },

@@ -10,28 +10,27 @@ import { replyBehind } from '../http/calls.js'
 import { callerOf } from '../identity/identity.js'
 import type { Served } from './served.js'
 
-/** The operations and actions of a resource. */
+/** Operations and actions whose policies are evaluated. */
 export interface Probing {
-  /** The request that brings the call; null for a call without a request. */
+  /** The HTTP request of the call, or null over standard input and output. */
   readonly request: Request | null
   readonly operations: readonly OperationName[]
   readonly actions: readonly Action[]
 }
 
-/** A caller, and the operations and actions that the policies of a resource allow it. */
+/** A caller, and the operations and actions that the resource's policies allow. */
 export interface Probed {
   readonly caller: Caller
   readonly allowed: ReadonlySet<OperationName>
-  /** The names of the actions that a tool could run for the caller. */
+  /** Names of the actions that a tool may run for the caller. */
   readonly actions: ReadonlySet<string>
 }
 
 const NOTHING: Reply = { status: 200, headers: {}, content: { kind: 'nothing' } }
 
 /**
- * Evaluates the policies of a resource for a caller, behind the middleware of its routes and its identity function.
- *
- * @throws Problem the refusal if nothing is allowed; 500 if code of the host has failed, which is reported to its `onError`
+ * Evaluates a resource's policies for a caller, after the middleware of its routes and its identity function.
+ * @throws Problem of the policy if nothing is allowed; 500 if the host's code fails, which is reported to `onError`
  */
 export async function probe(
   { name, resource, identify }: Served,
@@ -42,7 +41,7 @@ export async function probe(
   const look = async (req: Request): Promise<Probed> => {
     const identity = await callerOf(identify, req)
     const instant = new Date()
-    // One for each operation: those who remember what they have answered have answered about another one.
+    // A new caller for each operation, because policies' answers are cached per caller.
     const callerNow = (): Caller => ({ request: req, identity, instant })
     const allowed = new Set<OperationName>()
     const actions = new Set<string>()
@@ -63,7 +62,7 @@ export async function probe(
     for (const action of named) {
       if (await ask(action.operation, action.name)) actions.add(action.name)
     }
-    // Nobody was asked about a resource that no tool is for: it is nobody's.
+    // No policy was evaluated, because no tool fits the resource.
     if (allowed.size + actions.size === 0)
       throw refusal ?? problem('method-not-allowed', { detail: `${name} has no operation of any tool.` })
     return { caller: callerNow(), allowed, actions }
@@ -78,7 +77,7 @@ export async function probe(
       .then(() => outlet.reply(NOTHING)),
   )
   if (found.probed !== undefined) return found.probed
-  // A handler in front of the routes has answered in their place.
+  // A middleware of the routes has answered the request itself.
   if (!('error' in found)) throw problem('forbidden')
   if (found.error instanceof Problem) throw found.error
   report(found.error, request ?? NO_REQUEST, resource.onError)

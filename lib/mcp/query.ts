@@ -3,7 +3,10 @@ import { type Answer, assertFits, fitting, valueIn } from './answers.js'
 import type { Arguments } from './arguments.js'
 import { type Context, called, namedBy } from './called.js'
 
-/** A page of records. It has fewer than asked for if these would be too large together: the cursor goes on behind the last one. */
+/**
+ * A page of records. If the records exceed `maxBytes`, the page has fewer of them and its cursor continues after the
+ * last one.
+ */
 export async function queryRecords(context: Context, given: Arguments): Promise<Answer> {
   let limit = limitOf(context, given)
   for (;;) {
@@ -27,7 +30,7 @@ async function pageOf(context: Context, given: Arguments, limit: number): Promis
     if (!isRefusal(error) || error.errors?.after === undefined) throw error
     if (cursor !== undefined) throw cursorRefusal(error.errors.after)
   }
-  // The caller is not shown what this order is by, so that no cursor can say it. The first page needs none.
+  // The caller may not read a sort field, so there can be no cursor. Only the first page is possible.
   const { items, totalCount, hasNextPage } = Object(valueIn(await called(context, 'getList', given, parameters)))
   const total = typeof totalCount === 'number' ? { totalCount } : {}
   return { items, ...total, nextCursor: null, ...(hasNextPage === true ? { more: true } : {}) }
@@ -40,7 +43,7 @@ function cursorRefusal(messages: readonly string[]): Error {
   })
 }
 
-/** @throws Problem for more records than one answer may have */
+/** @throws Problem if `limit` exceeds the maximum */
 function limitOf(context: Context, given: Arguments): number {
   const { query } = namedBy(context, given).resource
   const most = Math.min(context.maxRecords, query.maxPageSize)

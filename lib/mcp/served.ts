@@ -9,21 +9,24 @@ import { assertDescribable, type Described, described } from '../openapi/crud.js
 import { unauthorized } from './gate.js'
 import { type McpOptions, wrong } from './options.js'
 
-/** A resource as tools reach it. */
+/** A resource and the name that tools use for it. */
 export interface Served {
   readonly name: string
   readonly resource: Resource
-  /** Identifies the sender of a request. */
+  /** Identifies the sender of an HTTP request. */
   readonly asks: IdentityFunction
-  /** Identifies the caller of a tool. It refuses anonymous callers if the resource has no policy. */
+  /** Identifies the caller of a tool. It rejects anonymous callers if the resource has no policy. */
   readonly identify: IdentityFunction
-  /** Bounds a parsed request: few records of collections, and no unknown members. */
+  /** Limits a parsed request: collections have at most `maxRecords` records, and unknown body members are rejected. */
   readonly within: (intent: Intent) => Intent
-  /** The description of the resource, as documents have it. */
+  /** Description of the resource, from the API documents. */
   readonly described: () => Described
 }
 
-/** The resources by the names that tools know them by. @throws CrudConfigError for other values, and for two resources of one name */
+/**
+ * Resources by the names that tools use. @throws CrudConfigError for a value without a resource, and for a duplicate
+ * name
+ */
 export function servedOf({ resources, identity, maxRecords = 100 }: McpOptions): ReadonlyMap<string, Served> {
   if (!Array.isArray(resources) || resources.length === 0) {
     throw wrong('resources must be an array of routers or controllers.')
@@ -49,7 +52,7 @@ function oneOf(
   if (resource === null)
     throw wrong(`${where} must be a router, a controller, or an object { resource, name } with one.`)
   const name = plain === null ? nameIn(given, where) : null
-  // A resource that documents cannot name is an error at mount, not at the first request.
+  // A resource that cannot be described throws here, not at the first request.
   assertDescribable(resource)
   firstOf(resource)
   const asks = askedBy(resource, identity)
@@ -69,19 +72,21 @@ function nameIn(given: unknown, where: string): string | null {
   throw wrong(`${where}.name must be of letters, digits and . _ -.`)
 }
 
-/** The last word of its path: `players`. */
+/** The last segment of the resource's path, for example `players`. */
 function wordOf({ route, names }: Resource): string {
   return route.split('/').at(-1) || names.response
 }
 
-/** The function of the resource itself, else the given one, else the identity that the host's middleware has found. */
+/**
+ * The resource's own identity function, else the one of the options, else the identity that the host's middleware set.
+ */
 function askedBy({ identity: own }: Resource, given: McpOptions['identity'] | undefined): IdentityFunction {
   if (typeof given === 'object') return () => given
   if (own !== null && own !== identityFromRequest) return own
   return given ?? identityFromRequest
 }
 
-/** Without a policy, HTTP is as open as the host has mounted it. Agents need an identity then. */
+/** Without a policy the HTTP routes are as open as the host mounts them. Agents need an identity. */
 function known({ documented }: Resource, identify: IdentityFunction): IdentityFunction {
   if (documented.policies.size > 0) return identify
   return async (request) => {
@@ -91,7 +96,10 @@ function known({ documented }: Resource, identify: IdentityFunction): IdentityFu
   }
 }
 
-/** Collections have as few records as the answer itself, a first page has the total, and unknown members of bodies are refused. */
+/**
+ * Limits collections to `embedTotal` records, counts the total for the first page only, and rejects unknown body
+ * members.
+ */
 function within(intent: Intent, embedTotal: number): Intent {
   if (intent.kind === 'list') return { ...intent, embedTotal, isCounted: intent.total === 'exact' }
   if (intent.kind === 'get' || intent.kind === 'action') return { ...intent, embedTotal }

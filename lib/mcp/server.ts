@@ -17,7 +17,7 @@ import type { Context } from './called.js'
 import { confirmation } from './confirm.js'
 import type { Tool } from './tools.js'
 
-/** A tool as clients list it. */
+/** A tool in the form of `tools/list`. */
 export function listedIn({ name, description, required, optional, output, writes }: Tool): ListedTool {
   const annotations = {
     readOnlyHint: writes === 'nothing',
@@ -28,16 +28,16 @@ export function listedIn({ name, description, required, optional, output, writes
   return { name, description, inputSchema: schemaOf(required, optional), outputSchema: output, annotations }
 }
 
-/** The tools of a mount. */
+/** Tools of a mount. */
 export interface Toolbox {
   readonly tools: ReadonlyMap<string, Tool>
-  /** The same tools, as clients list them. */
+  /** The same tools in the form of `tools/list`. */
   readonly listed: ListedTool[]
-  /** Whether a person must confirm the calls of tools that have a question. */
+  /** Whether a person must confirm calls of tools with a `question`. */
   readonly confirm: boolean
 }
 
-/** A server of the protocol for one request, or for one connection without requests. */
+/** A protocol server for one HTTP request, or for one connection over another transport. */
 export function serverOf({ tools, listed, confirm }: Toolbox, context: Context): Server {
   const server = new Server(
     { name: 'sequelize-crud-router', version: '1' },
@@ -65,7 +65,10 @@ interface Calling {
   readonly confirm: boolean
 }
 
-/** The answer of a tool, or the question that a person must confirm first. A refusal is an answer as well, which a model can read. */
+/**
+ * Runs a tool. Returns its answer, or the question that a person must confirm first. A problem is returned as an
+ * answer, so that the model can read it.
+ */
 async function call(
   { tool, context, server, about, confirm }: Calling,
   given: Readonly<Record<string, unknown>>,

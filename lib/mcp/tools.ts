@@ -23,18 +23,18 @@ export interface Tool {
   readonly description: string
   readonly required: readonly ArgumentName[]
   readonly optional: readonly ArgumentName[]
-  /** The JSON Schema of its answers. */
+  /** JSON Schema of the tool's answers. */
   readonly output: OutputSchema
-  /** The operation that it calls; null for a tool of no single operation. */
+  /** The operation that the tool calls, or null if it calls none or several. */
   readonly operation: OperationName | null
-  /** Whether it writes, and if so whether earlier values are lost. An action of the host may do anything. */
+  /** Whether the tool writes, and whether a write loses earlier values. An action may do anything. */
   readonly writes: 'nothing' | 'adds' | 'overwrites' | 'anything'
-  /** The question that a person must confirm before the tool runs. Undefined for a tool that runs unconfirmed. */
+  /** Builds the question that a person must confirm first. Absent if no confirmation is needed. */
   readonly question?: (context: Context, given: Arguments) => Promise<string>
   readonly run: (context: Context, given: Arguments) => Promise<Answer>
 }
 
-/** The table of tools. */
+/** All tools except `run_action`. */
 const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
   {
     name: 'list_resources',
@@ -123,7 +123,7 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
     writes: 'overwrites',
     question: async (context, given) => {
       const served = resourceFor(context, 'delete', given)
-      // Nobody is asked about a call that the policy refuses.
+      // The policy is evaluated first: a person must not be asked about a forbidden call.
       await probe(served, { request: context.request, operations: ['delete'], actions: [] })
       return given.key === undefined ? `Delete ${served.name}?` : `Delete ${served.name} ${JSON.stringify(given.key)}?`
     },
@@ -144,7 +144,7 @@ async function written(context: Context, operation: 'create' | 'update', given: 
   )
 }
 
-/** A resource in a list of them; null for a resource whose policies allow the caller nothing. */
+/** A resource in the answer of `list_resources`, or null if the caller is allowed nothing. */
 async function shownIn(context: Context, each: Served): Promise<object | null> {
   try {
     const tools = toolsOf(await probedBy(context, each))
@@ -165,7 +165,9 @@ function toolsOf({ allowed, actions }: Probed): readonly string[] {
   return actions.size === 0 ? own : [...own, RUN_ACTION]
 }
 
-/** The tools for some resources: tools that write only if the host asks for them, and `run_action` only if it could run one. */
+/**
+ * Tools for some resources. Tools that write need the option `write`, and `run_action` needs an action that it may run.
+ */
 export function toolsFor(served: Context['served'], writes: boolean): readonly Tool[] {
   const own = TOOLS.filter((tool) => writes || tool.writes === 'nothing')
   const hasActions = [...served.values()].some((each) => actionsOf(each, { writes }).length > 0)
@@ -174,7 +176,7 @@ export function toolsFor(served: Context['served'], writes: boolean): readonly T
   return hasSingleton ? all.map(withoutKey) : all
 }
 
-/** A tool whose key may be left out: a singleton has none. */
+/** Makes `key` optional, because singletons have no key. */
 function withoutKey(tool: Tool): Tool {
   const required = tool.required.filter((name) => name !== 'key')
   return required.length === tool.required.length ? tool : { ...tool, required, optional: [...tool.optional, 'key'] }
