@@ -21,13 +21,13 @@ import { type Store, within } from './store.js'
 import { inTransaction } from './transaction.js'
 import { write } from './write.js'
 
-/** Adds what the projection shows of other records to rows. */
+/** Adds the embedded collections of a projection to rows. */
 export type Complete = (store: Store, projection: Projection, rows: readonly Row[]) => Promise<readonly Row[]>
 
 /**
- * Calls the handler of an action and saves its record as a PATCH does. All of it is one transaction, unless the action has none.
- *
- * @throws Problem 404, 428 and 412 for the record, then 400 for the input; whatever the handler throws
+ * Calls the handler of an action and saves its record as PATCH does. All of it is one transaction, unless the action is
+ * not transactional.
+ * @throws Problem 404, 428 or 412 for the record, then 400 for the input; any error of the handler
  */
 export async function act(store: Store, plan: ActionPlan, complete: Complete): Promise<Outcome> {
   const { record, errors, action } = plan
@@ -51,7 +51,7 @@ async function carryOut(store: Store, plan: ActionPlan, complete: Complete): Pro
 interface Handled {
   readonly parts: readonly Part[]
   readonly returned: unknown
-  /** The key of the request's record; undefined for an action of the collection. */
+  /** Key of the request's record, or undefined for an action on the collection. */
   readonly own: JsonValue | undefined
 }
 
@@ -90,7 +90,9 @@ async function handledWithin(store: Store, plan: ActionPlan, record: UpdatePlan)
   return { parts: [partOf(record, outcome)], returned, own }
 }
 
-/** The error for a handler that has deleted its record, so that saving finds none; null for any other error. */
+/**
+ * The error for a handler that has deleted its own record, so that it cannot be saved. Returns null for other errors.
+ */
 function deletedBy({ action }: ActionPlan, error: unknown): Error | null {
   if (!(error instanceof Problem) || error.code !== 'not-found') return null
   return new TypeError(`the handler of the action ${action.name} has deleted its record: DELETE does that`, {
@@ -98,7 +100,9 @@ function deletedBy({ action }: ActionPlan, error: unknown): Error | null {
   })
 }
 
-/** The handler may take its time, since nothing is locked meanwhile. Only what it has changed is written. */
+/**
+ * Without a transaction the handler may be slow, because it holds no lock. Only the values that it changes are written.
+ */
 async function handledAlone(store: Store, plan: ActionPlan, record: UpdatePlan): Promise<Handled> {
   const instance = await loaded(store, record.where, false)
   const before = valuesIn(store, instance)
@@ -122,13 +126,13 @@ async function handledAlone(store: Store, plan: ActionPlan, record: UpdatePlan):
   return { parts: [partOf(record, outcome)], returned, own }
 }
 
-/** The values of an instance, by attribute. */
+/** Values of an instance by attribute. */
 function valuesIn({ resource }: Store, instance: Model): Changes {
   const own = resource.fields.filter(({ virtual }) => !virtual)
   return new Map(own.map(({ name }) => [name, instance.getDataValue(name as never) as Value]))
 }
 
-/** Calls the handler behind the hook before it, and for an action of the collection the hook behind it. */
+/** Calls the `before` hook and the handler. Without a record it also calls the `after` hook. */
 async function run(store: Store, plan: ActionPlan, record: Model | null, isAlone: boolean): Promise<unknown> {
   const { action, input, caller, before, after } = plan
   const { request, identity } = caller
@@ -147,14 +151,14 @@ function partOf(plan: UpdatePlan, outcome: Outcome): Part {
 
 const NONE: Changes = new Map()
 
-/** Notes by which parts of the scope's condition the record is the caller's. */
+/** Records which parts of the scope's condition the record meets before the write. */
 async function noteParts(store: Store, record: UpdatePlan): Promise<void> {
   if (record.scope === undefined || store.transaction === undefined) return
   beginRequest(store.transaction)
   await failingOf(store, [record])
 }
 
-/** @throws Problem 403 where the handler has moved the record out of the caller's scope */
+/** @throws Problem 403 if the handler has moved the record out of the caller's scope */
 async function assertStorable(
   store: Store,
   { limit }: ActionPlan,
@@ -178,7 +182,7 @@ interface Showing {
   readonly returned: unknown
 }
 
-/** The records that the handler has returned, as the caller may read them. @throws Problem 404 for a single one that he may not */
+/** The returned records that the caller may read. @throws Problem 404 if a single record may not be read */
 async function shown(store: Store, { plan, show, own, returned }: Showing, complete: Complete): Promise<Shown> {
   const { action } = plan
   const { keys, query } = store.resource
@@ -205,7 +209,7 @@ function keysIn(store: Store, name: string, returned: unknown): readonly JsonVal
   throw new TypeError(`the action ${name} must return an array of records`)
 }
 
-/** The key of what was returned: of a record, or itself. Nothing stands for the record of the request. */
+/** The key of a returned record or a returned key. `undefined` means the request's record. */
 function keyGiven(store: Store, name: string, returned: unknown, own: JsonValue | undefined): JsonValue {
   if (returned === null) throw problem('not-found')
   const given = returned instanceof store.model ? keyOf(store.resource.keys, returned) : returned

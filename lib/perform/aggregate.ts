@@ -11,7 +11,7 @@ import type { Scope, WhereWriter } from './where.js'
 
 type Aggregate = Omit<RequestOf<'aggregate'>, 'kind' | 'window' | 'deleted'>
 
-/** The parts of a SELECT of groups. */
+/** Sequelize options for a SELECT of groups. */
 interface AggregateParts extends Pick<FindOptions, 'having' | 'group' | 'subQuery'> {
   readonly attributes: Selected
   readonly where?: WhereFragment
@@ -20,8 +20,8 @@ interface AggregateParts extends Pick<FindOptions, 'having' | 'group' | 'subQuer
 }
 
 /**
- * The parts of a SELECT of groups, but for its window; where their number is wanted, of nothing about each of them. `named`
- * gives the columns other names than statements have.
+ * Builds the options for a SELECT of groups, without LIMIT and OFFSET. With `total`, the groups' values are not
+ * selected. `named` replaces the default column aliases.
  */
 export function aggregateParts(
   writer: WhereWriter,
@@ -37,7 +37,7 @@ export function aggregateParts(
   }
   const term = ({ column, direction }: Aggregate['order'][number]): readonly string[] => {
     const enumeration = column.field.valueType.type === 'enum'
-    // The text of the group itself: its values have the same places in GROUP BY, so that PostgreSQL takes the two for one.
+    // The same SQL text as in GROUP BY. PostgreSQL then treats both expressions as one.
     return (groupOfColumn(column)?.order ?? [writer.column(column, root)]).map((sql) =>
       dialect.order(sql, direction, { nullable: column.nullable, enumeration }),
     )
@@ -45,12 +45,12 @@ export function aggregateParts(
   const condition = where === null ? {} : { where: every([writer.where(where, root)]) }
   const place = { dialect, model: root.model, sql: (column: Column): string => writer.column(column, root) }
   const grouped = columns.slice(0, groups).map((column) => groupOf(place, column))
-  // Of all records together there is one row, also where nothing of them is wanted.
+  // Without GROUP BY there must be one row, even if no value is selected.
   const nothing: Selected = [[literal(groups === 0 ? 'COUNT(*)' : '1'), '_']]
   const attributes: Selected = total || columns.length === 0 ? nothing : columns.map(read)
   const terms = total ? [] : order.flatMap(term)
   const filtered = having === null ? {} : { having: every([writer.having(having, root)]) }
-  // Last: all that was written may have joined something.
+  // Built last, because all clauses above may add joins.
   const include = writer.include(root)
   return {
     attributes,

@@ -6,11 +6,11 @@ import { isLarge, mostAtOnce } from '../common/largeColumns.js'
 import type { ResponseSize } from '../common/responseSize.js'
 import { identified, identityName } from './identified.js'
 
-/** Records of one table. */
+/** The records of one table. */
 export interface Source {
-  /** Tells its records apart. */
+  /** Fields that identify a record. */
   readonly identity: readonly Field[]
-  /** Reads some of its records, in no order. */
+  /** Reads up to `most` records, in any order. */
   readonly rows: (columns: readonly Column[], where: Predicate, most: number) => Promise<readonly Row[]>
 }
 
@@ -18,18 +18,17 @@ export interface Source {
 interface Group {
   readonly hops: Column['hops']
   readonly columns: Column[]
-  /** Where these stand among all columns. */
+  /** Positions of these columns among all columns. */
   readonly places: number[]
   readonly identity: readonly Field[]
 }
 
 /**
- * Reads rows of many records without their large columns, and then these, of each record once and of some records at a time: a
- * join would repeat the same value in each row, and rows of any size would be in memory before their size is known.
- *
- * `read` gives rows of the columns that it is handed, with whatever else behind them. A record that has gone meanwhile is left out.
- *
- * @throws Problem as soon as the large values, each counted once, are more than an answer may have
+ * Reads rows without their large columns first. Then it reads the large values, once per record and in small batches. A
+ * join would repeat a value in each row, and the size would be known only after all rows are in memory.
+ * `read` returns the given columns, and may add more values after them. Records that were deleted meanwhile are left
+ * out.
+ * @throws Problem as soon as the distinct large values exceed the response limit
  */
 export async function readApart(
   source: Source,
@@ -64,7 +63,7 @@ function groupsOf(source: Source, columns: readonly Column[]): readonly Group[] 
   for (const [place, column] of columns.entries()) {
     const { hops } = column
     const identity = hops.length === 0 ? source.identity : (hops.at(-1)?.identity ?? [])
-    // A record has as many rows that link it as it has owners.
+    // A record has one join row per owner, so its identity does not identify the row.
     const isOfLink = hops.some(({ relation }) => relation.between !== null)
     if (!isLarge(column) || identity.length === 0 || isOfLink) continue
     const path = hops.map(({ relation }) => relation.name).join('.')
@@ -80,10 +79,10 @@ function identityColumns(hops: Column['hops'], identity: readonly Field[]): read
   return identity.map((field) => columnOf(hops, field))
 }
 
-/** The name of a record in a row, and its values; null where the row leads to no record. */
+/** The large values for a row, null if the row has no record at the path, or undefined if the record is gone. */
 type Found = (row: Row) => Row | null | undefined
 
-/** The large values of a group. Each record is read by one of the rows that lead to it. */
+/** Reads the large values of a group. Each record is read through one of the rows that lead to it. */
 async function valuesOf(
   source: Source,
   { hops, columns, identity }: Group,
@@ -116,7 +115,7 @@ async function valuesOf(
   }
 }
 
-/** A row as one statement would have given it; none where its own record has gone. */
+/** The row in the order of the columns. Empty if its own record was deleted. */
 function composed(
   columns: readonly Column[],
   groups: readonly Group[],

@@ -2,7 +2,7 @@ import type { BeyondPredicate, Column } from '../../types/plan.js'
 import type { Direction } from '../../types/query.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 
-/** The condition of the rows behind a place in an order, as SQL text, by how columns and values are written. */
+/** Writes a keyset predicate as SQL: rows after a position in an order. The callbacks write columns and values. */
 export function writeBeyond(
   { keys: { term, operand, rowValues } }: Dialect,
   { keys, inclusive, values }: BeyondPredicate,
@@ -20,19 +20,16 @@ export function writeBeyond(
   return beyond(written, inclusive, rowValues)
 }
 
-/** One key of an order with its value at the place that is gone on from. */
+/** One sort key, with its value at the position. */
 interface Key {
   readonly sql: string
   readonly direction: Direction
   readonly nullable: boolean
-  /** Null where the value is. */
+  /** null if the value is null. */
   readonly operand: string | null
 }
 
-/**
- * Nulls are the least of all. A bound on the first keys stands in
- * front of the alternatives, for the index that has them.
- */
+/** Nulls sort lowest. A bound on the leading keys is added with AND, so that an index on them is used. */
 function beyond(keys: readonly Key[], inclusive: boolean, rowValues: boolean): string {
   const first = leading(keys, rowValues)
   const whole = behind(keys, inclusive, rowValues)
@@ -41,7 +38,7 @@ function beyond(keys: readonly Key[], inclusive: boolean, rowValues: boolean): s
   return `(${compared(first, only.direction, true)} AND ${whole})`
 }
 
-/** The first keys that can be compared as one row: of one direction, where no null can stand behind their values. */
+/** Leading keys that can be compared as one row value: same direction, and no nulls can follow their values. */
 function leading(keys: readonly Key[], rowValues: boolean): readonly Key[] {
   const [first] = keys
   const end = keys.findIndex(
@@ -65,7 +62,7 @@ function behind(keys: readonly Key[], inclusive: boolean, rowValues: boolean): s
   return `(${compared(run, key.direction, false)} OR (${[...equal, behind(rest, inclusive, rowValues)].join(' AND ')}))`
 }
 
-/** Behind a key whose value is null, or behind whose value nulls stand. */
+/** Rows after a key whose value is null, or whose value may be followed by nulls. */
 function nextTo(
   { sql, direction, operand }: Key,
   rest: readonly Key[],

@@ -4,20 +4,20 @@ import { writableArray } from '../sequelize/arrays.js'
 import { acceptNulls } from '../sequelize/instances.js'
 import type { Store } from './store.js'
 
-/** A new instance with the client's values and those of the behaviours, defaults and setters applied. */
+/** A new instance with the client's and the behaviours' values. Defaults and setters are applied. */
 export function buildInstance({ model, resource }: Store, changes: Changes, upkeep: Changes): Model {
   const instance = model.build(settableOf({ model, resource }, changes))
   acceptNulls(instance, resource.filled)
   setValues(instance, upkeep)
   for (const { name, assigned } of resource.keys) {
-    // Sequelize would write the null, which the table's default or trigger does not replace.
+    // Sequelize would insert the null, and the table's default or trigger would not apply.
     if (!assigned && instance.getDataValue(name as never) === null)
       instance.setDataValue(name as never, undefined as never)
   }
   return instance
 }
 
-/** The client's values as an instance takes them. */
+/** The client's values in the form that `build` and `set` accept. */
 export function settableOf(
   { model, resource }: Pick<Store, 'model' | 'resource'>,
   changes: Changes,
@@ -30,7 +30,7 @@ export function settableOf(
   return values
 }
 
-/** Past setters and read-only marks: these values are not the client's. */
+/** Bypasses setters and read-only marks: these values do not come from the client. */
 export function setValues(instance: Model, values: Changes): void {
   for (const [name, value] of values) instance.setDataValue(name as never, value as never)
 }

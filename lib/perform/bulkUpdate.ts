@@ -21,7 +21,7 @@ import { type Store, within } from './store.js'
 import { notWritten, tableOf } from './table.js'
 import { inTransaction, isJoined, markRaced } from './transaction.js'
 
-/** All updates or none; none, unless the records of all are there. @throws Problem 404 with the places of the others */
+/** Updates all records, or none if one is missing. @throws Problem 404 with the positions of the missing records */
 export async function bulkUpdate(
   store: Store,
   plan: BulkUpdatePlan,
@@ -32,8 +32,9 @@ export async function bulkUpdate(
 }
 
 /**
- * The same, with all that can be written at once by one statement. What the database has against one of its rows does not say
- * which; then all is undone and done again, one by one. In a transaction of somebody else's nothing can be undone.
+ * Like `bulkUpdate`, but writes as many records as possible with one statement. A database error does not name the row,
+ * so the transaction is rolled back and repeated one record at a time. Inside a transaction of the host nothing can be
+ * rolled back, so records are written one by one.
  */
 export async function bulkUpdateAtOnce(
   store: Store,
@@ -61,7 +62,7 @@ export async function bulkUpdateAtOnce(
 
 const PASSING: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
 
-/** Whether something failed for reasons that are none of its own. */
+/** Whether the error is temporary and not caused by the values. */
 function isPassing(error: unknown, { dialect }: Store): boolean {
   return PASSING.has(failureOf(error, dialect))
 }
@@ -83,23 +84,23 @@ async function carryOut(
   })
 }
 
-/** @throws Problem 409 for records that are there and that a row policy of PostgreSQL keeps from being locked */
+/** @throws Problem 409 if records exist but PostgreSQL's row level security prevents locking them */
 async function refuseUnlocked(store: Store, { all }: BulkUpdatePlan, { items, stored }: Found): Promise<void> {
   const { keys } = store.resource
   const rows = await some(store, all.where, keyColumns(keys), mostRows(keys, items.length))
   const there = new Set(rows.map((row) => keyName(keys, row)))
   const isLeft = (item: UpdatePlan): boolean => !stored.has(item) && there.has(planKeyName(keys, item.key))
-  // Or somebody has just made it: then the next try finds it.
+  // Or the record was created just now. The next attempt finds it.
   if (items.some((item) => item.where.kind !== 'never' && isLeft(item))) throw markRaced(notWritten())
 }
 
 interface Found {
-  /** The plan's, each for one record where that is there. */
+  /** Items of the plan. An item with a stored record is narrowed to that record. */
   readonly items: readonly UpdatePlan[]
   readonly stored: Stored
 }
 
-/** The records of the items that are there, locked. */
+/** Locks the records of the items. */
 async function foundFor(store: Store, { items, all }: BulkUpdatePlan): Promise<Found> {
   const { key, keys } = store.resource
   const version = items.map(preconditionOf).find((precondition) => precondition !== null)?.field ?? key

@@ -14,8 +14,7 @@ import { executionOf, rowsOf } from './statements/execute.js'
 import type { Store } from './store.js'
 
 /**
- * Rows with what their projection's collections hold behind their columns: one statement for each collection, however
- * many rows there are.
+ * Appends the projection's embedded collections to rows. Each collection is one statement, whatever the number of rows.
  */
 export async function withCollections(
   store: Store,
@@ -24,17 +23,17 @@ export async function withCollections(
   size: ResponseSize,
 ): Promise<readonly Row[]> {
   const collections: (readonly Embedded[])[] = []
-  // One after the other: in a transaction of the host's they share a connection.
+  // Sequential, because inside a transaction all statements share one connection.
   for (const embed of embeds) collections.push(await collectionsOf(store, embed, columns, rows, size))
   return collections.length === 0 ? rows : rows.map((row, index) => [...row, ...collections.map((each) => each[index])])
 }
 
-/** Records of a collection that one statement may give: drivers make all of its rows before they let anything else run. */
+/** Maximum number of records per statement. Drivers build all rows before other work continues. */
 const MOST_AT_ONCE = 5000
 
 const NOTHING = new Embedded([], false)
 
-/** What each of the rows has in a collection. */
+/** The collection's records for each row. */
 async function collectionsOf(
   store: Store,
   embed: Embed,
@@ -51,7 +50,7 @@ async function collectionsOf(
     if (value !== null && value !== undefined) keys.set(named(value), value)
   }
   if (keys.size === 0) return rows.map(() => NOTHING)
-  // A collation that ignores case joins both spellings of a UUID.
+  // A case-insensitive collation joins both spellings of a UUID.
   const spelled = new Map([...keys].map(([name, value]) => [JSON.stringify(field.decode(value)), name]))
   const byOwner = new Map<string, Row[]>()
   const owners = [...keys.values()]
@@ -69,7 +68,7 @@ async function collectionsOf(
   return rows.map((row) => found.get(named(row[embed.owner])) ?? NOTHING)
 }
 
-/** The records of each owner, no more than are wanted, with their own collections in turn. */
+/** Records of each owner, limited, with their own embedded collections. */
 async function filled(
   store: Store,
   { limit, projection }: Embed,
@@ -97,7 +96,7 @@ interface Owned {
   readonly row: Row
 }
 
-/** The records of some owners in the order of each, and one more than is wanted where an owner has more. */
+/** Records of several owners, in each owner's order. One extra record shows that an owner has more than the limit. */
 async function recordsOf(
   store: Store,
   embed: Embed,
@@ -115,7 +114,7 @@ async function recordsOf(
   const rows = await readApart(elementsOf(store, embed), columns, { most, size }, async (near) => {
     const request: Request = { kind: 'embed', hop, link, where, columns: near, order, window }
     const found = await rowsOf(store, executionOf(prepare(store, request), store.transaction, false))
-    // The owner's key is behind the columns.
+    // The owner's key follows the columns.
     return found.map((row) => [...valuesOf(row, near), row[OWNER]])
   })
   size.add(rows)
@@ -124,14 +123,14 @@ async function recordsOf(
   return whole.map((row, index) => ({ owner: rows[index]?.[length], row: row.slice(0, projection.columns.length) }))
 }
 
-/** The records behind a collection's relation, by what tells them apart. */
+/** Reads the related records by their identity. */
 function elementsOf(store: Store, { hop, identity }: Embed): Source {
   const target = { dialect: store.dialect, model: hop.relation.association.target }
   return {
     identity,
     rows: async (columns, named, most) => {
       const where = both(hop.guard, named)
-      // They were found a moment ago, by conditions of the relation's own.
+      // The records were just found by the relation's conditions, so model scopes and deletion marks are ignored.
       const request: Request = { ...SELECT, where, columns, window: [most], unscoped: true, deleted: true }
       const rows = await rowsOf(store, executionOf(prepare(target, request), store.transaction, false))
       return rows.map((row) => valuesOf(row, columns))

@@ -6,21 +6,21 @@ import { type Dialect, traitsOf, valueTraitsOf } from '../sequelize/dialect/inde
 import { encodeCompared } from './statement/encode.js'
 import type { Operands } from './statement/operands.js'
 
-/** An operator that compares what is no text. */
+/** The operator of a comparison of values other than text. */
 export function ofValues({ operator }: ComparePredicate | CountPredicate | ItemCountPredicate): ValueOperator {
   if (isValueOperator(operator)) return operator
   throw new TypeError(`${operator} compares nothing but text`)
 }
 
 /**
- * Whether text is compared as joins compare it. What MySQL and PostgreSQL refuse to compare with text by `=` is compared exactly:
- * characters of four bytes with columns that have no place for them, and bytes.
+ * Whether text is compared with `=` and the collation that joins use. MySQL and PostgreSQL reject `=` for some texts:
+ * characters of four bytes in narrow columns, and binary columns. These are compared exactly.
  */
 function isJoined({ values, column, asJoined }: ComparePredicate): boolean {
   return asJoined === true && !valueTraitsOf(values).wide && column.field.valueType.binary !== true
 }
 
-/** Writes comparisons as SQL text. */
+/** Writes comparisons as SQL. */
 export class Comparisons {
   readonly #dialect: Dialect
   readonly #operands: Operands
@@ -30,7 +30,7 @@ export class Comparisons {
     this.#operands = operands
   }
 
-  /** Compares a column, or an expression of a column. The caller negates the text. `model` has the field. */
+  /** Compares a column, or an expression of a column. The caller adds the negation. `model` has the field. */
   write(node: ComparePredicate, reference: string, model: ModelStatic<Model>): string {
     const { column, operator, values } = node
     const { sql, compared } = this.#operands
@@ -48,12 +48,12 @@ export class Comparisons {
     return this.#dialect.values[ofValues(node)](reference, cast)
   }
 
-  /** The complement of a comparison for a column that is not null. */
+  /** The complement of a comparison, for a column that is not null. */
   complement(node: ComparePredicate, reference: string, model: ModelStatic<Model>): string {
     const { column, operator } = node
     if (operator !== 'eq' || column.field.valueType.type !== 'boolean')
       return `NOT (${this.write(node, reference, model)})`
-    // An index serves equality with the other boolean, but not "unequal".
+    // An index serves equality with the other boolean, but not inequality.
     const [operand] = encodeCompared(this.#dialect, model, node).map(this.#operands.sql)
     return this.#dialect.values.eq(reference, [`(NOT ${operand})`])
   }

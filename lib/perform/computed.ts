@@ -9,8 +9,8 @@ import { findInstances, type Source } from './instances/find.js'
 import type { Store } from './store.js'
 
 /**
- * The rows of a collection with what getters and virtual attributes make of them, which the statement has left out. Its rows
- * have the other columns, and behind them what tells the records apart.
+ * Adds the values of getters and virtual attributes to the rows of a collection. The given rows have the other columns,
+ * followed by the identity of each record.
  */
 export async function completed(
   store: Store,
@@ -46,7 +46,7 @@ export async function completed(
   return rows.map((row) => merged(columns, row, found.get(named(row, stored)) ?? []))
 }
 
-/** The values in the order of the columns, each from where it was read. */
+/** Merges stored and computed values in the order of the columns. */
 function merged(columns: readonly Column[], stored: Row, computed: Row): Row {
   let [storedAt, computedAt] = [0, 0]
   return columns.map((column) => {

@@ -4,7 +4,7 @@ import type { Column } from '../../types/plan.js'
 import { timezoneOf } from '../sequelize/dates.js'
 import type { Dialect, Grouping, Sum } from '../sequelize/dialect/index.js'
 
-/** An expression of a column: as it is compared and ordered by, and as it is read. */
+/** An SQL expression over a column: `value` for comparing and sorting, `read` for selecting. */
 export interface Expression {
   readonly value: string
   readonly read: string
@@ -29,7 +29,7 @@ const WRITERS: Readonly<Record<Derivation, Writer>> = {
   hour: partOf('hour'),
 }
 
-/** What the database makes of a column for a derived field. */
+/** Writes the SQL of a derived field. */
 export function derivedOf(
   dialect: Dialect,
   column: string,
@@ -41,21 +41,21 @@ export function derivedOf(
   return WRITERS[derived.what](dialect, column, derived.of, timezoneOf(model))
 }
 
-/** Columns as they stand in a statement. */
+/** Context for writing columns of a statement. */
 interface Place {
   readonly dialect: Dialect
   readonly model: ModelStatic<Model>
   readonly sql: (column: Column) => string
 }
 
-/** A column as it is read, or what the database computes of one. */
+/** The SQL that selects a column or a derived field. */
 export function readOf({ dialect, model, sql }: Place, column: Column): string {
   const { derived } = column.field
   if (derived === undefined) return dialect.read(sql(column), column.field)
   return derivedOf(dialect, sql({ ...column, field: derived.of }), derived, model).read
 }
 
-/** What groups are made by. */
+/** The SQL that groups by a column. */
 export function groupOf({ dialect, sql }: Place, column: Column): Grouping {
   const whole = sql(column)
   if (column.field.derived !== undefined) return { by: whole, read: whole, order: [whole] }
@@ -63,7 +63,7 @@ export function groupOf({ dialect, sql }: Place, column: Column): Grouping {
   return { by, read: read === whole ? dialect.read(whole, column.field) : read, order }
 }
 
-/** Compared and ordered by as the double that it is read as, which is made of the exact sum. */
+/** The average is compared as the double that clients read. It is computed from the exact sum. */
 function average(dialect: Dialect, column: string, of: Field): Expression {
   const sum: Sum = dialect.sum(column, of)
   const count = `COUNT(${column})`

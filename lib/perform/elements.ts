@@ -17,23 +17,23 @@ import type { Scope } from './scope.js'
 type Fragment = WhereFragment
 
 interface Correlation {
-  /** The condition that ties the elements to their owner. */
+  /** Connects the elements to their owner. */
   readonly correlate: (tie: Tied) => Fragment
   readonly conditions: (element: Scope) => readonly Fragment[]
-  /** Those on the rows that link a many-to-many. */
+  /** Conditions on the join model's rows. */
   readonly linkConditions: (link: Scope) => readonly Fragment[]
   readonly alias: () => string
 }
 
-/** The column that is an owner's key in its elements, or in the rows between, and that key where the owner's table is. */
+/** The foreign key column of the elements or of the join model, and the owner's key in the owner's table. */
 export interface Tied {
   readonly element: string
   readonly owner: (source: Scope) => string
 }
 
 /**
- * The SELECT of the records behind a to-many association, tied to the record that they belong to. `what` is text, or made of the column
- * that is the owner's key.
+ * Writes the SELECT of a to-many association's records for one owner. `what` is SQL, or builds it from the foreign key
+ * column.
  */
 export function elementSelect(
   what: string | ((element: string) => string),
@@ -58,7 +58,7 @@ export function elementSelect(
   }
   const element = columnIn(join, foreignKey)
   const other = literal(`${columnIn(target, targetKey)} = ${columnIn(join, otherKey)}`)
-  // Both tables in one SELECT: within a subquery MariaDB takes another one as it stands, whatever indexes there are.
+  // One SELECT with both tables: MariaDB does not use indexes of the outer table inside a further subquery.
   const ties = [
     correlation.correlate({ element, owner }),
     ...correlation.linkConditions(join),
@@ -71,7 +71,7 @@ export function elementSelect(
   ].join(' ')
 }
 
-/** That the record of `to` is linked to an owner, whose key stands in the text as `owner`. */
+/** Condition that a record of `to` is linked to an owner. `owner` is the SQL of the owner's key. */
 export function linkedTo(
   association: Association,
   owner: string,
@@ -93,7 +93,7 @@ export function linkedTo(
   return every([literal(`${columnIn(to, targetKey)} IN (${rows})`), ...fixed(to, scope)])
 }
 
-/** The SELECT of a key at the end of a chain of tables, each with what holds of its rows. */
+/** Writes the SELECT of a key at the end of several joined tables. Each table has its own condition. */
 export function chainSelect(
   key: string,
   [first, ...rest]: readonly { readonly at: Scope; readonly where: Fragment }[],
@@ -104,7 +104,7 @@ export function chainSelect(
   return `SELECT ${key} FROM ${tableAs(at)}${joined.join('')} WHERE ${writeGuarded(at.model, where, at.alias)}`
 }
 
-/** The condition that a row of `to` is the one, or one of those, that the record of `from` points at or owns. */
+/** Join condition of an association between `from` and `to`. */
 export function linked(association: Association, from: Scope, to: Scope): string {
   const { foreignKey, sourceKey, targetKey } = keysOf(association)
   return pointsAt(association)
@@ -112,21 +112,21 @@ export function linked(association: Association, from: Scope, to: Scope): string
     : `${columnIn(to, foreignKey)} = ${columnIn(from, sourceKey)}`
 }
 
-/** What the record of `from` has to be that a polymorphic foreign key leads on from. */
+/** Conditions on the record of `from` for a polymorphic foreign key to apply. */
 export function ofSource(association: Association, source: Scope): readonly Fragment[] {
   return fixed(source, keysOf(association).sourceScope)
 }
 
-/** The conditions of scopes, of associations or of a model, on the rows of a table. */
+/** Conditions of association or model scopes on a table. */
 export function fixed({ model, alias }: Scope, scopes: readonly Fragment[]): readonly Fragment[] {
-  // A scope may have a condition without any part.
+  // A scope may be empty.
   const conditions = scopes.map((scope) => writeCondition(model, byColumn(model, scope), alias))
   return conditions.filter((sql) => sql !== '').map((sql) => literal(`(${sql})`))
 }
 
 /**
- * That the row of `to` is the first by key of the rows that are linked to the record of `from` and meet the conditions:
- * of several that belong to one record a to-one relation leads to one.
+ * Condition that the row of `to` is the linked row with the lowest key. A to-one relation leads to one record even if
+ * several are linked.
  */
 export function isFirst(
   association: Association,
@@ -144,12 +144,12 @@ export function isFirst(
   return literal(`(${key(to)}) = (${rows} ORDER BY ${key(row)} LIMIT 1)`)
 }
 
-/** A table in FROM. */
+/** A table with its alias in FROM. */
 export function tableAs({ model, alias }: Scope): string {
   return `${quoteTable(model)} AS ${quote(model, alias)}`
 }
 
-/** An attribute's column of a table in FROM. */
+/** The qualified column of an attribute. */
 export function columnIn({ model, alias }: Scope, attribute: string): string {
   const name = quote(model, model.getAttributes()[attribute]?.field ?? attribute)
   return alias === '' ? name : `${quote(model, alias)}.${name}`

@@ -1,5 +1,5 @@
-// A plan is carried out by statements of our own, or through instances of Sequelize where the host's code has a say. Which
-// of the two is decided here, once for each plan and not when it is mounted: hosts add hooks at any time.
+// Plans run as our own SQL statements, or through Sequelize instances if code of the host takes part. This is decided
+// for each plan, because hosts can add hooks at any time.
 
 import type { Model, ModelStatic, Transaction } from 'sequelize'
 import type { Outcome, Row } from '../../types/outcome.js'
@@ -24,16 +24,18 @@ import type { Store } from './store.js'
 
 export type Executor = 'statements' | 'instances'
 
-/** Under which circumstances something is read; unless told, by itself and under the model's default scope. */
+/** Conditions of a read. By default it runs outside a transaction and under the model's default scope. */
 export interface Within {
   readonly transaction?: Transaction
-  /** Reads a record that was just written, whether or not the model's default scope still shows it. */
+  /** Ignores the model's default scope, for a record that was just written. */
   readonly unscoped?: boolean
-  /** Whether a record that a paranoid model hides is wanted too. */
+  /** Whether to include records that a paranoid model hides. */
   readonly deleted?: boolean
-  /** Whether the record is locked until the transaction ends; `findAll` locks only to see what others have written since. */
+  /**
+   * Whether to lock the records until the transaction ends. `findAll` locks only to read the latest committed values.
+   */
   readonly lock?: boolean
-  /** Whether a replica will not do, which may not have heard yet of what was written. */
+  /** Whether to read from the primary. A replica may lag behind a write. */
   readonly main?: boolean
 }
 
@@ -41,17 +43,17 @@ export interface Window {
   readonly where: Predicate | null
   readonly columns: readonly Column[]
   readonly order: readonly OrderKey[]
-  /** The most rows. */
+  /** Maximum number of rows. */
   readonly limit: number
-  /** How many are passed over; none unless told. */
+  /** Number of rows to skip. Default 0. */
   readonly offset?: number | undefined
-  /** How rows have the values of the order's keys too, behind the columns; they have not unless told. */
+  /** How to append the sort keys' values to each row. Default: they are not appended. */
   readonly keys?: KeyReading | undefined
-  /** Whether they are few, and found by their keys without a look at others; they are not unless told. */
+  /** Whether the page is small and is read directly through the key's index. Default false. */
   readonly isBrief?: boolean | undefined
 }
 
-/** Groups of records, of all that there are. */
+/** All groups of an aggregation. */
 export type Groups = Pick<AggregatePlan, 'where' | 'groups' | 'having' | 'order' | 'includeDeleted'> & {
   readonly columns: readonly Column[]
 }
@@ -59,17 +61,17 @@ export type Groups = Pick<AggregatePlan, 'where' | 'groups' | 'having' | 'order'
 export interface GroupWindow {
   readonly limit: number
   readonly offset: number
-  /** Whether the number of all groups is wanted, as `_total`, instead of any of them. */
+  /** Whether to read only the number of all groups, as `_total`. */
   readonly total: boolean
 }
 
 export interface Reader {
-  /** The one record that a condition is for; null where there is none. */
+  /** The one record that meets the condition, or null. */
   readonly one: (store: Store, where: Predicate, columns: readonly Column[], within: Within) => Promise<Row | null>
   readonly rows: (store: Store, window: Window, within: Within) => Promise<readonly Row[]>
   /** One page and the number of all records. */
   readonly page: (store: Store, plan: PagePlan) => Promise<Outcome>
-  /** A page of groups, or one row with their number; none where there is none. */
+  /** A page of groups, or one row with their number. */
   readonly aggregate: (store: Store, groups: Groups, window: GroupWindow) => Promise<readonly RawRow[]>
   readonly count: (store: Store, where: Predicate | null, deleted: boolean) => Promise<number>
 }
@@ -83,8 +85,8 @@ const FIND_HOOKS = [
 ] as const
 
 /**
- * Who reads some columns. `findAll`, where the host's code must keep its say: find hooks, a default scope that is more
- * than a condition, getters and virtual attributes.
+ * Chooses the executor of a read. `findAll` is required for find hooks, for a default scope that is more than a
+ * condition, and for getters and virtual attributes.
  */
 export function readsBy({ model }: Store, columns: readonly Column[]): Executor {
   return columns.some(isComputed) || hasFindHooks(model) || hasComplexScope(model) ? 'instances' : 'statements'
@@ -94,14 +96,14 @@ export function hasFindHooks(model: ModelStatic<Model>): boolean {
   return hasHooks(model, FIND_HOOKS)
 }
 
-/** Whether RETURNING can give a projection: the record's own columns, where the host has no say in what is read. */
+/** Whether RETURNING can provide the projection: own columns only, and no code of the host takes part in reads. */
 export function isReturnable(store: Store, { columns }: Projection): boolean {
   return columns.every(({ hops }) => hops.length === 0) && readsBy(store, columns) === 'statements'
 }
 
 export type WritePlan = CreatePlan | UpdatePlan | DeletePlan | BulkCreatePlan | BulkDeletePlan
 
-/** The hooks of a write as a whole, which hand on instances, or options that may make it narrower. */
+/** Hooks of bulk writes. They receive instances, or options that may narrow the write. */
 const BULK_HOOKS: Readonly<Record<WritePlan['kind'], readonly string[]>> = {
   create: [],
   update: [],
@@ -112,18 +114,19 @@ const BULK_HOOKS: Readonly<Record<WritePlan['kind'], readonly string[]>> = {
 }
 
 /**
- * Who writes. What only the values tell, such as a default that is an expression, `tryFast` finds out.
+ * Chooses the executor of a write. Conditions that depend on values, such as SQL expressions as defaults, are checked
+ * in `tryFast`.
  */
 export function writesBy(store: Store, plan: WritePlan): Executor {
   return needsEach(store, plan) || hasHooks(store.model, BULK_HOOKS[plan.kind]) ? 'instances' : 'statements'
 }
 
-/** Whether each record must be written through an instance of its own, by `save`, `restore` or `destroy`. */
+/** Whether each record must be written by the instance methods `save`, `restore` or `destroy`. */
 export function needsEach(store: Store, plan: WritePlan): boolean {
   return isHooked(plan) || NEEDS[plan.kind](store, plan)
 }
 
-/** Whether the host's hooks around this operation want the instance. */
+/** Whether the resource has hooks for this operation, which receive the instance. */
 export function isHooked({ before, after }: Pick<WritePlan, 'before' | 'after'>): boolean {
   return before !== null || after !== null
 }
@@ -135,7 +138,7 @@ const RESTORE_HOOKS = ['beforeRestore', 'afterRestore']
 const DELETE_HOOKS = ['beforeDestroy', 'afterDestroy']
 const MARK_HOOKS = ['beforeSave', 'beforeUpdate', 'afterUpdate', 'afterSave']
 
-/** Whether the model makes a write go through instances, by what the plan is. */
+/** Whether the model requires instances for a kind of plan. */
 const NEEDS: Readonly<Record<WritePlan['kind'], (store: Store, plan: WritePlan) => boolean>> = {
   create: createsInstances,
   bulkCreate: createsInstances,
@@ -150,19 +153,19 @@ function createsInstances({ resource, model }: Store): boolean {
 }
 
 function updatesInstances({ resource, model }: Store): boolean {
-  // What such a scope hides, only a `findOne` under it can tell.
+  // Only `findOne` can apply such a scope.
   if (hasComplexScope(model)) return true
   return resource.validation === 'saved' || resource.validation === 'instance' || hasHooks(model, UPDATE_HOOKS)
 }
 
-/** One that sets a mark is an update of the row too, but on a paranoid model, as in Sequelize. */
+/** As in Sequelize, a deletion by mark runs update hooks too, except on paranoid models. */
 function removesInstances({ resource, model }: Store, plan: WritePlan): boolean {
   if (hasComplexScope(model) || hasHooks(model, DELETE_HOOKS)) return true
   if (!('mark' in plan) || plan.mark === null) return hasCascades(model)
   return resource.validation === 'saved' || (!model.options.paranoid && hasHooks(model, MARK_HOOKS))
 }
 
-/** Whether `Model.destroy` would not do: it neither deletes dependants nor minds all of the default scope. */
+/** Whether `Model.destroy` is insufficient: it neither cascades to dependants nor applies all of the default scope. */
 export function destroysEach({ model }: Store): boolean {
   return hasCascades(model) || hasComplexScope(model)
 }

@@ -11,10 +11,9 @@ import { placed, rowsBehind } from './read.js'
 import type { Store } from './store.js'
 
 /**
- * All records of a plan, a page at a time, each by a statement of its own from where the last one ended: whoever takes them
- * slowly holds no connection and no snapshot meanwhile.
- *
- * @throws Problem for what is wrong with the first page, a limit that it exceeds included
+ * Reads all records of a plan page by page. Each page is a separate statement that continues after the last row. A slow
+ * client therefore holds neither a connection nor a snapshot.
+ * @throws Problem for errors of the first page, including an exceeded export limit
  */
 export async function exported(store: Store, plan: ExportPlan): Promise<Outcome> {
   const first = await rowsBehind(store, plan, sizeOf(plan, 0))
@@ -22,12 +21,12 @@ export async function exported(store: Store, plan: ExportPlan): Promise<Outcome>
   return { kind: 'export', batches: batchesOf(store, plan, first, await firstShown(store, plan.projection, first)) }
 }
 
-/** One record more than the limit leaves tells that there are more. */
+/** One record more than the limit is read to detect that the limit is exceeded. */
 function sizeOf({ limit, projection: { columns } }: ExportPlan, seen: number): number {
   return Math.min(BATCH, mostAtOnce(columns), limit - seen + 1)
 }
 
-/** Bytes of collections that are in memory at once, but for those of one record alone. */
+/** Maximum bytes of collections in memory, except for a single record. */
 const AT_ONCE = 16 * 1024 * 1024
 
 interface Shown {
@@ -35,7 +34,7 @@ interface Shown {
   readonly rest: readonly Row[]
 }
 
-/** The first of some rows with their collections: as many as fit into memory, and one at least. */
+/** The first rows with their collections. At least one row, and as many as fit into AT_ONCE. */
 async function firstShown(store: Store, projection: Projection, rows: readonly Row[]): Promise<Shown> {
   const { length } = rows
   const size = new ResponseSize(length > 1 ? AT_ONCE : Number.POSITIVE_INFINITY)
@@ -61,7 +60,7 @@ async function* batchesOf(
 ): AsyncGenerator<readonly Row[], void, undefined> {
   let seen = 0
   let shown = firstOnes
-  // Where a page ends is in its rows, and not behind their collections.
+  // The position of the next page is taken from the rows without collections.
   for (let rows = first; ; ) {
     const isLast = rows.length < sizeOf(plan, seen)
     seen += rows.length
@@ -82,7 +81,10 @@ async function* batchesOf(
   }
 }
 
-/** What is read while the answer is being sent: whoever tells errors apart has been passed by then. */
+/**
+ * Runs a read while the response is being sent. Errors are translated here, because the error handler has already
+ * returned.
+ */
 async function followed<T>(store: Store, read: () => Promise<T>): Promise<T> {
   try {
     return await read()

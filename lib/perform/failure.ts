@@ -16,7 +16,7 @@ import { columnsIn, columnsOfIndex, uniqueMessageOf } from '../sequelize/model.j
 import { isMostlyScope } from './scoped/oversized.js'
 import { retryAfter } from './time.js'
 
-/** What the host hears of a search without the index that it relies on; null for any other error. */
+/** The error for `onError` if a search lacks its full-text index, or null for other errors. */
 export function unindexedBy(error: unknown, { name, search, dialect }: Resource): Error | null {
   if (failureOf(error, dialect()) !== 'unindexed') return null
   const columns = (search?.fullText ?? []).map(({ column }) => column).join(', ')
@@ -24,20 +24,22 @@ export function unindexedBy(error: unknown, { name, search, dialect }: Resource)
   return Object.assign(new CrudConfigError('INVALID_OPTION', message), { cause: error })
 }
 
-/** What the host hears of the condition of a scope that is too large for the database; null for any other error. */
+/** The error for `onError` if a scope's condition is too large for the database, or null for other errors. */
 export function oversizedBy(error: unknown, { name, dialect }: Resource, plan: Plan): Error | null {
   if (failureOf(error, dialect()) !== 'tooLarge' || !isMostlyScope(plan)) return null
   return new TypeError(`${name}: the condition of a scope is too large for the database`, { cause: error })
 }
 
-/** Whether a record could not be made because there is one with the same value of some fields, as far as the database tells. */
+/**
+ * Whether a record could not be created because one of the fields is already taken, as far as the database reports it.
+ */
 export function isTaken(error: unknown, resource: Resource, fields: readonly Field[]): boolean {
   if (failureOf(error, resource.dialect()) !== 'unique') return false
   const taken = takenBy(error, resource)
   return taken.length === 0 || taken.some((field) => fields.includes(field))
 }
 
-/** Whether it could not be made because there is one with the same values of all of these fields, and maybe of others. */
+/** Whether a record could not be created because all of these fields are already taken. */
 export function areTaken(error: unknown, resource: Resource, fields: readonly Field[]): boolean {
   if (failureOf(error, resource.dialect()) !== 'unique') return false
   const taken = takenBy(error, resource)
@@ -48,10 +50,7 @@ export function isDeadlock(error: unknown, dialect: Dialect): boolean {
   return failureOf(error, dialect) === 'deadlock'
 }
 
-/**
- * The Problem that a failed read or write is, or null for an error that is none of the client's business.
- * Nothing of the database's own text is in it.
- */
+/** The Problem for a failed read or write, or null for an unexpected error. It contains no text of the database. */
 export function problemOf(error: unknown, resource: Resource, plan: Plan): Problem | null {
   const failure = failureOf(error, resource.dialect())
   switch (failure) {
@@ -73,14 +72,14 @@ export function problemOf(error: unknown, resource: Resource, plan: Plan): Probl
       return invalid === null ? null : problem('validation', { errors: messagesOf(invalid, resource) })
     }
     case 'unfit':
-      // A list compares with what fits; only sums grow beyond it.
+      // Filter values fit their columns, so only a sum can overflow.
       return isList(plan) && plan.kind === 'aggregate' ? overflow() : REFUSALS.unfit()
     default:
       return REFUSALS[failure]()
   }
 }
 
-/** The Problem of a failure that another attempt may not meet, whatever was to be done; null for another error. */
+/** The Problem for a temporary failure, or null for other errors. It does not depend on the plan. */
 export function passingProblem(error: unknown, resource: Resource): Problem | null {
   const failure = failureOf(error, resource.dialect())
   return failure !== null && isPassing(failure) ? PASSING[failure](resource) : null
@@ -125,7 +124,7 @@ function overflow(): Problem {
   return problem('invalid-query', { detail: 'A sum is larger than the numbers of the database.' })
 }
 
-/** Whether the client has a part in how large a statement is: by a query or a body, not by a key alone. */
+/** Whether the client influences the size of the statement, by a query or a body. */
 function isOfClient(plan: Plan): boolean {
   return 'isAsked' in plan ? plan.isAsked : IS_OF_CLIENT[plan.kind]
 }
@@ -144,7 +143,9 @@ const IS_OF_CLIENT: Readonly<Record<Exclude<Plan, { readonly isAsked: boolean }>
   restore: false,
 }
 
-/** The Problem of a statement that the database has found too large, or null where the host alone has made it so. */
+/**
+ * The Problem for a statement that is too large for the database, or null if only the host's code made it too large.
+ */
 function overloadOf(plan: Plan): Problem | null {
   if (!isOfClient(plan) || isMostlyScope(plan)) return null
   return problem(isList(plan) ? 'invalid-query' : 'validation', {
@@ -152,14 +153,17 @@ function overloadOf(plan: Plan): Problem | null {
   })
 }
 
-/** A null where only the table forbids it: the client's fault where it may write the column, else the host's. A domain names no column. */
-/** The Problem of one of several writes of a request, in which errors of values have places. */
+/** The Problem for one write of several. Errors of values have positions. */
 export function problemWithin(error: unknown, resource: Resource, plan: Plan): Problem | null {
   return failureOf(error, resource.dialect()) === 'null'
     ? missing(error, resource, plan)
     : problemOf(error, resource, plan)
 }
 
+/**
+ * The Problem for a null that only the table rejects, or null if the client may not write the column. A domain does
+ * not name the column.
+ */
 function missing(error: unknown, resource: Resource, plan: Plan | null = null): Problem | null {
   const name = nullColumnIn(error, resource.dialect())
   if (name === undefined) return REFUSALS.raised()
@@ -171,7 +175,10 @@ function missing(error: unknown, resource: Resource, plan: Plan | null = null): 
   return problem('validation', { errors: Object.fromEntries(errors) })
 }
 
-/** The places of the records without a value for the field. The database does not say which of several new records it has refused. */
+/**
+ * Positions of the records without a value for the field. The database does not report which new record it has
+ * rejected.
+ */
 function placesOf({ name }: Field, plan: Plan | null): readonly string[] {
   if (plan?.kind !== 'bulkCreate') return ['']
   const places = plan.records.flatMap((record, index) => ((record.get(name) ?? null) === null ? [`[${index}].`] : []))
@@ -188,7 +195,7 @@ function conflict(error: unknown, resource: Resource): Problem {
   })
 }
 
-/** The fields that are taken together. */
+/** Fields whose values are taken together. */
 function takenBy(error: unknown, resource: Resource): readonly Field[] {
   const { columns, index } = takenIn(error, resource.dialect())
   const known = columns ?? (index === undefined ? [] : columnsOfIndex(resource.model, index))
@@ -199,18 +206,18 @@ function takenBy(error: unknown, resource: Resource): readonly Field[] {
   return [...new Set(found)].filter((field) => field !== undefined)
 }
 
-/** A database names columns, Sequelize names attributes. */
+/** Finds a field by its column or attribute: databases report columns, Sequelize reports attributes. */
 export function fieldOf(resource: Resource, name: string): Field | undefined {
   return resource.fields.find((field) => field.column === name) ?? resource.fields.find((field) => field.name === name)
 }
 
-/** The messages of the model's own validators, under the names that the client knows. */
+/** Messages of the model's validators by the JSON names of fields. */
 export function messagesOf(items: readonly ValidationErrorItem[], resource: Resource): Record<string, string[]> {
   const messages = new Map<string, string[]>()
   for (const item of items) {
     const { path, type } = item
     const name = path === null ? '' : (fieldOf(resource, path)?.json ?? path)
-    // Sequelize's own text for this one names the table.
+    // Sequelize's own message for this error names the table.
     const isNull = type === 'notnull violation' || (type as string) === 'notNull Violation'
     const said = path === null ? undefined : fieldOf(resource, path)?.rules.says?.required
     const text = isNull ? (said ?? resource.tell(fault('null'))) : messageOf(item, resource)
@@ -219,10 +226,10 @@ export function messagesOf(items: readonly ValidationErrorItem[], resource: Reso
   return Object.fromEntries(messages)
 }
 
-/** What Sequelize says by itself is said in the words of this package. */
+/** Replaces Sequelize's built-in messages by those of this package. */
 function messageOf(item: ValidationErrorItem, { tell }: Resource): string {
   const told = ownFaultOf(item)
   if (told !== null) return tell(told)
-  // Validators of the host's may throw anything.
+  // Validators of the host may throw any value.
   return typeof item.message === 'string' && item.message !== '' ? item.message : tell(fault('invalid'))
 }

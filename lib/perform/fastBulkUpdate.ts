@@ -1,4 +1,4 @@
-// Kept for speed: several updates of one request by one UPDATE, with a table of their values.
+// Fast path: several updates of one request as one UPDATE with a table of values.
 
 import type { Transaction } from 'sequelize'
 import type { Outcome, Row } from '../../types/outcome.js'
@@ -19,10 +19,10 @@ import { type RowUpdate, rowUpdateOf, updateOf } from './statements/rows.js'
 import type { Store } from './store.js'
 
 /**
- * Several updates by one UPDATE that returns the records; null where each must be written by itself. The database reads all of them
- * before it writes the first, in an order of its own. So nothing is written so that could be in the way of another of them: nothing
- * unique, nothing under a default scope, which may look at other records, and nothing where a trigger may change them. The rows are told apart
- * by their keys, which must be as they were sent.
+ * Runs several updates as one UPDATE that returns the records. Returns null if they must be written one by one.
+ * The database reads all rows before it writes the first, in any order. Updates must therefore not influence each
+ * other: no unique columns, no default scope and no triggers. The keys must be stored in the form in which they were
+ * sent, because rows are matched by key.
  */
 export async function tryFastTogether(store: Store, plans: readonly UpdatePlan[]): Promise<readonly Outcome[] | null> {
   const [first] = plans
@@ -57,7 +57,7 @@ export async function tryFastTogether(store: Store, plans: readonly UpdatePlan[]
   return outcomes
 }
 
-/** Whether projections read the same columns of the record itself. */
+/** Whether two projections read the same own columns. */
 function readsSame({ columns: own }: Projection, { columns }: Projection): boolean {
   return (
     own.length === columns.length &&
@@ -66,8 +66,8 @@ function readsSame({ columns: own }: Projection, { columns }: Projection): boole
 }
 
 /**
- * Several UPDATEs as one, each with the values of its own; the rows come in no order. Null where they do not differ in values alone,
- * or there is no table of values here.
+ * Runs one UPDATE in which each row has its own values. Rows are returned in any order. Returns null if the updates
+ * differ in more than values, or if the dialect does not support it.
  */
 async function updateAmong(
   store: Store,
@@ -95,7 +95,7 @@ async function updateAmong(
   return rows
 }
 
-/** The values of several updates, each in the order in which they are written; null where the updates differ in more than values. */
+/** The values of each update in the order of the statement, or null if the updates differ in more than values. */
 function valuesInOrder(
   { dialect, model }: Store,
   first: RequestOf<'update'>,

@@ -1,4 +1,4 @@
-// Kept for speed: writes by one statement of our own, which neither load nor save instances of Sequelize.
+// Fast path: writes by one SQL statement, without loading or saving Sequelize instances.
 
 import type { Model, Transaction } from 'sequelize'
 import type { Changes } from '../../types/changes.js'
@@ -37,8 +37,8 @@ import { accepted, NOTHING, passes, validate, validated } from './validation.js'
 import { reported, written } from './written.js'
 
 /**
- * Carries out a write by one statement. Null where only Sequelize's instances can: where the host's code takes part, where a value
- * is an expression, and where the database does not return what it has stored. `built` are the instances of new records.
+ * Runs a write as one statement. Returns null if instances are required: host code takes part, a value is an SQL
+ * expression, or the database does not return stored values. `built` has the instances of new records.
  */
 export async function tryFast(store: Store, plan: WritePlan, built: readonly Model[] = []): Promise<Outcome | null> {
   if (writesBy(store, plan) === 'instances' || (!isFast && !leavesKey(store, built))) return null
@@ -57,7 +57,7 @@ export async function tryFast(store: Store, plan: WritePlan, built: readonly Mod
   }
 }
 
-/** Whether the table makes a key that no instance would learn of, so that this is more than speed. */
+/** Whether the table generates a key that an instance would not receive. The fast path is then required. */
 function leavesKey({ resource: { keys } }: Store, built: readonly Model[]): boolean {
   const left = keys.filter(({ assigned }) => !assigned)
   return built.some((instance) => left.some(({ name }) => instance.getDataValue(name as never) === undefined))
@@ -70,7 +70,7 @@ async function create(
   { changes, upkeep, projection, instant }: CreatePlan,
   instances: readonly Model[],
 ): Promise<Outcome | null> {
-  // Outside `save`, whose own validation would be part of its transaction.
+  // Validated here, because `save` would validate inside its transaction.
   await validated(store, async () => {
     for (const instance of instances) await validate(instance, accepted(store, changes, upkeep))
   })
@@ -81,7 +81,7 @@ async function create(
   return inserted === undefined ? null : { kind: 'record', row: inserted }
 }
 
-/** One INSERT of all records; several where the database does not take as many values at once. */
+/** Inserts all records with one statement, or several if there are too many values. */
 async function bulkCreate(
   store: Store,
   { records, upkeep, projection, instant }: BulkCreatePlan,
@@ -109,7 +109,7 @@ async function insertAll(
   projection: Projection,
 ): Promise<readonly Row[]> {
   const table = await tableOf(store)
-  // Each row of a view is looked for by itself.
+  // Rows of a view are inserted one by one, and each is looked up.
   const most = table.countsInserted ? Math.max(1, Math.floor(store.dialect.mostValues / fields.length)) : 1
   const insertPart = async (part: readonly NewRow[], transaction: Transaction): Promise<readonly Row[]> => {
     const [only] = part
@@ -129,7 +129,10 @@ async function insertAll(
   })
 }
 
-/** One INSERT into a view, which returns the values that it was given, whatever its trigger does. @throws Problem 409 where it skips the row */
+/**
+ * Inserts one row into a view. A view returns the given values even if its trigger skips the row, so the row is looked
+ * up. @throws Problem 409 if the row was skipped
+ */
 async function insertSought(store: Store, row: NewRow, projection: Projection, transaction: Transaction): Promise<Row> {
   const { keys, fields } = store.resource
   const find = (key: unknown): Promise<Row | null> =>
@@ -149,7 +152,7 @@ async function insertSought(store: Store, row: NewRow, projection: Projection, t
   return found
 }
 
-/** One UPDATE that returns the record, or one with a read behind it. */
+/** Runs an UPDATE that returns the record, or an UPDATE followed by a read. */
 async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
   const { changes, projection } = plan
   const isValid = store.resource.validation === 'rules' || (await passes(store, changes))
@@ -163,23 +166,23 @@ async function update(store: Store, plan: UpdatePlan): Promise<Outcome> {
     if (row === undefined) throw await racedRefusalOf(store, plan)
     return { kind: 'record', row }
   }
-  // The record is read on the connection that has written it: another one may lead to a server that does not have it yet. And a hook
-  // around reads may refuse to show the record, and then nothing is written.
+  // The read uses the transaction's connection, because another server may not have the change yet. It also lets a find
+  // hook hide the record, in which case nothing is written.
   return inTransaction(store, async (transaction) => {
     const count = await updateRows(store, write, transaction)
-    // MySQL counts the rows that changed, and perhaps none had to: where a version rises, one has.
+    // MySQL counts changed rows, and possibly no value changed. An incremented version always changes.
     const isMissing =
       count === 0 &&
       (write.increments.length > 0 ||
         (await existing(store, { kind: plan.kind, where: write.where }, transaction)) === null)
     if (isMissing) throw await missing(store, plan, write, transaction)
-    // A trigger may move the record out of the caller's scope: the answer is then 404, and the write is rolled back.
+    // A trigger may move the record out of the caller's scope. The answer is then 404 and the write is rolled back.
     const isOwn = isKnown && !isJoined(store) && !isRestore(plan)
     return written(store, isOwn ? { ...plan, identity: plan.where } : plan, transaction, count === 0)
   })
 }
 
-/** Why an UPDATE on MySQL met no record: without increments the record was looked for already. */
+/** The reason why an UPDATE met no record on MySQL. Without increments the record was already looked up. */
 async function missing(
   store: Store,
   plan: UpdatePlan,
@@ -190,7 +193,7 @@ async function missing(
   return isKnown ? problem('not-found') : racedRefusalOf(store, plan, transaction)
 }
 
-/** An UPDATE of a table that may skip it. @throws Problem 409 where it does */
+/** Updates a row of a table that may skip the update. @throws Problem 409 if it was skipped */
 function updateChecked(store: Store, plan: UpdatePlan, write: RowUpdate, table: TableTraits): Promise<Outcome> {
   return inTransaction(store, async (transaction) => {
     if (!(await isThere(store, plan, write.where, transaction))) throw await refusalOf(store, plan, transaction)
@@ -217,7 +220,10 @@ async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
   })
 }
 
-/** A deletion from a table that may skip it. The record may be gone all the same: moved, or marked and hidden by the default scope. */
+/**
+ * Deletes a row from a table that may skip the deletion. Checks afterwards that the record is gone, moved or hidden by
+ * its mark.
+ */
 function removeChecked(store: Store, plan: DeletePlan, where: Predicate): Promise<Outcome> {
   const { report } = plan
   return inTransaction(store, async (transaction) => {
@@ -241,7 +247,7 @@ async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Outcome> 
   return { kind: 'deleted', count, rows: [] }
 }
 
-/** A deletion of several records from a table that may skip some of them. */
+/** Deletes several rows from a table that may skip some. */
 function bulkDeleteChecked(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
   const { where, report, keys } = plan
   const remove = async (given: BulkDeletePlan, transaction: Transaction): Promise<number> => {
@@ -258,7 +264,7 @@ function bulkDeleteChecked(store: Store, plan: BulkDeletePlan): Promise<Outcome>
   })
 }
 
-/** Deletes or marks rows in one statement, and counts them. */
+/** Deletes or marks rows with one statement. Returns their number. */
 function removeRows(
   store: Store,
   where: Predicate,

@@ -19,8 +19,8 @@ const POINTED_AT = 'Other records still refer to this one.'
 const EITHER = 'A record that this one refers to does not exist, or other records still refer to this one.'
 
 /**
- * The Problem that a broken foreign key is; null for other failures. Which fields point nowhere the database tells, or
- * it is found out by reading.
+ * The Problem for a violated foreign key, or null for other failures. The fields are named by the database, or found by
+ * reading.
  */
 export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan): Promise<Problem | null> {
   const pointing = pointingIn(error, store.dialect)
@@ -30,7 +30,7 @@ export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan
   if (kind === 'bulkDelete') return problem('conflict', { detail: 'Other records still refer to one of these.' })
   if (pointing.isPointedAt) return problem('conflict', { detail: POINTED_AT })
   const told = toldBy(pointing, store)
-  // A failure to find out is no reason to say nothing of what is known.
+  // If the fields cannot be determined, the violation is reported without them.
   const columns = told.length > 0 ? told : await missingOf(store, writtenBy(store, plan)).catch(() => [])
   const isNew = kind === 'create' || kind === 'bulkCreate'
   if (columns.length === 0) return problem('conflict', { detail: isNew ? NOWHERE : EITHER })
@@ -40,7 +40,7 @@ export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan
   )
 }
 
-/** The Problem of foreign keys that point nowhere, which names those that clients know. */
+/** The Problem for foreign keys without a referenced record. It names the fields that clients know. */
 export function nowhere({ tell }: Resource, fields: readonly Field[]): Problem {
   const named = fields
     .filter(({ targets, isKey }) => targets.size > 0 || isKey)
@@ -51,20 +51,23 @@ export function nowhere({ tell }: Resource, fields: readonly Field[]): Problem {
   })
 }
 
-/** The columns that the database names, unless it means another table, which a trigger or a hook has written to. */
+/**
+ * Columns that the database names, if the violation is in the model's own table. A trigger or hook may have written to
+ * another one.
+ */
 function toldBy({ table, columns }: Pointing, { model }: Store): readonly string[] {
   const name: string | object = model.getTableName()
   const own: unknown = typeof name === 'object' ? Reflect.get(name, 'tableName') : name
   return table === own ? columns : []
 }
 
-/** The values of each record of a write by attribute, as far as the plan knows them. */
+/** Values of each written record by attribute, as far as the plan knows them. */
 function writtenBy(store: Store, plan: Plan): readonly Changes[] {
   const built = (changes: Changes, upkeep: Changes): Changes =>
     new Map(Object.entries(buildInstance(store, changes, upkeep).dataValues))
   if (plan.kind === 'create') return [built(plan.changes, plan.upkeep)]
   if (plan.kind === 'bulkCreate') {
-    // Owners that were new are gone again by now.
+    // Owners that were created in the same request are rolled back by now.
     const { owned = [], records, upkeep } = plan
     return records.map((changes) => without(built(changes, upkeep), owned))
   }
@@ -82,7 +85,7 @@ function without(values: Changes, names: readonly string[]): Changes {
   return new Map([...values].filter(([name]) => !names.includes(name)))
 }
 
-/** The columns of the foreign keys by which one of the records points nowhere. */
+/** Columns of the foreign keys whose referenced record is missing. */
 async function missingOf(store: Store, records: readonly Changes[]): Promise<readonly string[]> {
   const { model, resource, sequelize, dialect } = store
   const transaction = ambientTransaction(sequelize)
@@ -98,7 +101,7 @@ async function missingOf(store: Store, records: readonly Changes[]): Promise<rea
   return missing
 }
 
-/** The escaped values of some fields; none where one of them is null or not written, which points at nothing. */
+/** The escaped values of the fields, or an empty array if one is null or not written: it then references nothing. */
 function valuesOf(store: Store, record: Changes, fields: readonly Field[]): readonly (readonly string[])[] {
   const values = fields.map((field) => encodeStored(store, field, record.get(field.name)))
   return values.includes(null) ? [] : [values.map((value) => escapeValue(store.model, value))]

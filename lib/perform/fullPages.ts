@@ -1,13 +1,15 @@
-// Kept for speed: whether the pages of a filter have been full, so that their number is read in the same statement.
+// Fast path: remembers which filters have full pages. Their total is then read in the same statement.
 
 import type { Predicate } from '../../types/plan.js'
 import { BoundedCache, bytesOf } from '../common/cache.js'
 import { isFast } from '../common/speed.js'
 
-/** Full pages in a row after which the next one is expected to be full. */
+/** Number of consecutive full pages after which the next page is expected to be full. */
 const EXPECTED = 3
 
-/** The filters of one resource whose last pages were full. Filters that differ in their values alone are one. */
+/**
+ * Recent filters of a resource, and how often their pages were full. Filters that differ only in values share an entry.
+ */
 export class FullPages {
   readonly #inARow = new BoundedCache<string, number>({
     entries: 500,
@@ -27,7 +29,7 @@ export class FullPages {
   }
 }
 
-/** Members of predicates that are told by their name. */
+/** Members of predicates that are identified by their name. */
 const NAMED: ReadonlySet<string> = new Set(['field', 'relation', 'key', 'of'])
 
 function shapeOf(where: Predicate): string {

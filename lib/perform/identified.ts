@@ -4,11 +4,11 @@ import type { KeyValue, PlainValue, Predicate } from '../../types/plan.js'
 import { allOf, anyOf, comparedParts, isKeyValue, type KeyFields } from '../common/keys.js'
 import { among, both, joinedTo, junction } from '../common/predicates.js'
 
-/** Records by the values that tell them apart, as rows have them. */
+/** Condition for records with the given identities. */
 export function identified(identity: readonly Field[], rows: readonly Row[]): Predicate {
   const varying = identity.filter((_, index) => rows.some((row) => row[index] !== rows[0]?.[index]))
   const [only = identity[0], ...others] = varying
-  // As the records of one owner. Alternatives of several conditions each take planners long.
+  // One IN list instead of OR-ed conditions, which are slow to plan.
   if (only !== undefined && others.length === 0) {
     const place = identity.indexOf(only)
     const values = rows.map((row) => plain(identityValue(only, row[place])))
@@ -22,7 +22,7 @@ export function identified(identity: readonly Field[], rows: readonly Row[]): Pr
   return anyOf(rows.map((row) => identifiedBy(identity, row)))
 }
 
-/** All records but some, by the values that tell them apart. A UUID in another spelling is left out as well. */
+/** Condition for all records except the given ones. It also excludes other spellings of their UUIDs. */
 export function others(identity: readonly Field[], rows: readonly Row[]): Predicate {
   const other = (field: Field, values: readonly PlainValue[]): Predicate => ({ ...among(field, values), negated: true })
   const [only] = identity
@@ -37,12 +37,12 @@ export function others(identity: readonly Field[], rows: readonly Row[]): Predic
   )
 }
 
-/** The name of a record among others of its table: equal for rows of one record. */
+/** Text that identifies a record within its table. */
 export function identityName(identity: readonly Field[], values: Row): string {
   return JSON.stringify(identity.map((field, index) => identityValue(field, values[index])))
 }
 
-/** The name of the record that a key in a plan addresses. */
+/** Text that identifies the record of a key in a plan. */
 export function keyIdentityName(keys: KeyFields, key: KeyValue): string {
   return identityName(keys, comparedParts(keys, key))
 }
@@ -52,7 +52,7 @@ function identifiedBy(identity: readonly Field[], row: Row): Predicate {
   return junction('and', nodes) ?? { kind: 'never' }
 }
 
-/** A UUID is compared as it is stored: two spellings of one are two records. */
+/** A UUID is compared as stored: two spellings of one UUID may be two records. */
 function equal(field: Field, values: readonly PlainValue[]): Predicate {
   return field.valueType.type === 'uuid' ? joinedTo(field, values) : among(field, values)
 }

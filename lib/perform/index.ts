@@ -43,16 +43,15 @@ import { upsert } from './upsert.js'
 import { write } from './write.js'
 
 /**
- * Does what a plan says, on the database.
- *
- * @throws Problem for what the database refused (404, 409, 400) or could not do now (503); anything else as it came
+ * Executes a plan.
+ * @throws Problem for errors of the request (400, 404, 409) and temporary failures (503); any other error unchanged
  */
 export async function perform(work: Work, leaving: Leaving): Promise<Outcome> {
   const store = heeding(work, leaving)
   return answered({ store, plan: work.plan }, () => carryOut(store, work))
 }
 
-/** The same of a work whose bodies hold records of others: all of it or nothing. */
+/** Executes a work with nested records in one transaction. */
 export function performAll(work: Work, leaving: Leaving, order?: Ordering, finish?: Finish): Promise<Done> {
   const store = heeding(work, leaving, order)
   const isAlone = work.branches === undefined && work.items === undefined
@@ -60,7 +59,7 @@ export function performAll(work: Work, leaving: Leaving, order?: Ordering, finis
   return answered({ store, plan: work.plan }, isAlone ? carryOut : () => preauthorize(store, work).then(carryOut))
 }
 
-/** The same of a write that is to be done once, with the reply that is kept of it. */
+/** Executes a work at most once, and stores its reply as an idempotency record. */
 export async function performOnce(
   work: Work,
   leaving: Leaving,
@@ -73,7 +72,7 @@ export async function performOnce(
   }: {
     readonly ticket: Ticket
     readonly made: (done: Done) => Reply
-    /** The reply as other callers with the ticket get it. */
+    /** The reply that is stored for replays. */
     readonly kept: (done: Done, reply: Reply) => Reply
     readonly order: Ordering | undefined
     readonly finish: Finish | undefined
@@ -87,15 +86,15 @@ export async function performOnce(
       const reply = made(done)
       return { done, reply, kept: kept(done, reply) }
     }
-    // Its first look at the database is that for a reply that was kept.
+    // The first statement looks for a stored reply, so later statements must see newer commits.
     const seesCommitted = isScoped(work) || isTracked(work)
     return once(store, work.plan, ticket, write, { hearing: work.hearing, seesCommitted })
   })
 }
 
 /**
- * Does the part of a write that evaluates policies and writes, in one transaction that all of it finds by continuation-local storage.
- * `work` says what is planned. A COMMIT that fails is answered as the write would be.
+ * Runs a write that authorizes and writes in one transaction. Code of the host finds the transaction by
+ * continuation-local storage. `work` reports each plan, so that a failed COMMIT is answered like the write.
  */
 export async function inRequest<T>(
   resource: Resource,
@@ -115,17 +114,17 @@ export async function inRequest<T>(
   }
 }
 
-/** Plans that only read. */
+/** Whether a plan only reads. */
 function isReading(plan: Plan): boolean {
   return plan.kind in READS || (plan.kind === 'action' && plan.action.method === 'get')
 }
 
 const READS = { get: 0, page: 0, count: 0, keyset: 0, seek: 0, aggregate: 0, export: 0 }
 
-/** The store of a work whose caller may go: what writes is not begun then, and what only reads is ended. */
+/** A store that stops when the client disconnects: reads are cancelled, and writes are not started. */
 function heeding({ resource, plan, branches, items }: Work, leaving: Leaving, order?: Ordering): Store {
   const store = storeOf(resource)
-  // A record that is read so that others can be linked to it is part of a write.
+  // Reading a record in order to link others to it is part of a write.
   const isRead = isReading(plan) && branches === undefined && items === undefined
   return isRead ? watchedBy(store, leaving) : attended(store, leaving, order)
 }
@@ -135,12 +134,12 @@ function carryOutAll(store: Store, work: Work, finish?: Finish): Promise<Done> {
   if (!isWritten(work)) return carryOut(store)
   if (isScoped(work)) return heldToScopes(store, carryOut)
   if (!isTracked(work)) return carryOut(store)
-  // Records are read before they are changed, as others have committed them.
+  // Records are read before they are changed, in the state that other writers have committed.
   const how = { isRepeatable: true, seesCommitted: true }
   return inTransaction(store, (transaction) => carryOut(within(store, transaction)), how)
 }
 
-/** Whether a work writes. What reads is held to scopes by its statement alone. */
+/** Whether a work writes. A read is limited to scopes by its statement alone. */
 function isWritten({ plan, branches = [], items = [] }: Work): boolean {
   return !isReading(plan) || branches.length + items.length > 0
 }
@@ -164,7 +163,7 @@ async function carryOutAlone(store: Store, work: Work): Promise<Done> {
 
 async function carryOutTree(store: Store, work: Work, finish?: Finish): Promise<Done> {
   const { plan } = work
-  // Bodies of new records are looked at before there is a transaction.
+  // Bodies of new records are validated before the transaction starts.
   if (plan.kind !== 'update' && plan.kind !== 'get' && isFaulty(work)) {
     throw problem('validation', { errors: await limited(store, () => errorsOf([work])) })
   }
@@ -185,7 +184,10 @@ async function carryOutTree(store: Store, work: Work, finish?: Finish): Promise<
   }
 }
 
-/** Refuses at once what would only make the queue for connections longer. A transaction that has begun has its connection. SQLite has no pool. */
+/**
+ * Rejects the request if too many requests wait for a connection. A joined transaction already has one, and SQLite has
+ * no pool.
+ */
 function refuseCrowd(store: Store): void {
   if (store.dialect.queuesWrites) return
   const limit = store.resource.limits.waiting
@@ -193,7 +195,7 @@ function refuseCrowd(store: Store): void {
   if (waiting >= limit && !isJoined(store)) throw tooManyWaiting(waiting, limit)
 }
 
-/** Does something, and makes an answer of what the database refuses, by the write that it has refused. */
+/** Runs a work, and converts database errors into Problems of the write that caused them. */
 async function answered<T>(whole: { readonly store: Store; readonly plan: Plan }, work: () => Promise<T>): Promise<T> {
   if (causeNow() !== undefined) watchQueries(whole.store.sequelize)
   refuseCrowd(whole.store)
@@ -207,11 +209,11 @@ async function answered<T>(whole: { readonly store: Store; readonly plan: Plan }
   }
 }
 
-/** The Problem that answers a failure, or the failure itself if it is unexpected. */
+/** The Problem for a failure, or the error itself if it is unexpected. */
 async function problemIn(error: unknown, store: Store, plan: Plan | null): Promise<unknown> {
-  // A Problem is an answer already, whoever threw it.
+  // A Problem is the answer, whatever code threw it.
   if (error instanceof Problem) return error
-  // Before anything is planned the database can only be unavailable. Everything else is the host's.
+  // Without a plan only a temporary failure of the database is expected. Any other error comes from the host's code.
   if (plan === null) {
     const passing = passingProblem(error, store.resource)
     return passing === null ? error : Object.assign(passing, { cause: error })
@@ -219,7 +221,7 @@ async function problemIn(error: unknown, store: Store, plan: Plan | null): Promi
   const own = storeOf(store.resource)
   const known = (await foreignKeyProblem(error, own, plan)) ?? problemOf(error, store.resource, plan)
   if (known === null) forgetColumnTypes(store.model)
-  // The cause is for `onError`; nothing of it is in the answer.
+  // The cause is passed to `onError` and is not part of the response.
   return known === null
     ? (unindexedBy(error, store.resource) ?? oversizedBy(error, store.resource, plan) ?? error)
     : Object.assign(known, { cause: error })
@@ -243,7 +245,7 @@ function carryOut(store: Store, work: Work): Promise<Outcome> {
   return done.then((outcome) => completed(store, projection, outcome, size))
 }
 
-/** The same outcome, with the collections of its records. */
+/** Adds the embedded collections to an outcome. */
 async function completed(store: Store, projection: Projection, outcome: Outcome, size: ResponseSize): Promise<Outcome> {
   if (outcome.kind === 'record') {
     const [row = outcome.row] = await withCollections(store, projection, [outcome.row], size)
@@ -258,7 +260,7 @@ function withoutCollections(store: Store, work: Work): Promise<Outcome> {
   return visit(CARRIED_OUT, work.plan, store, work)
 }
 
-/** How each kind of plan is carried out, with the foreign keys of bodies checked before what has them is written. */
+/** Executes each kind of plan. Foreign keys in bodies are checked before the write. */
 const CARRIED_OUT: Visits<Plan, [store: Store, work: Work], Promise<Outcome>> = {
   get: (plan, store) => forOneRecord(store, plan, (one) => record(store, one)),
   page: (plan, store) => list(store, plan),
@@ -281,7 +283,7 @@ const CARRIED_OUT: Visits<Plan, [store: Store, work: Work], Promise<Outcome>> = 
     bulkUpdateAtOnce(store, plan, partOf(work), (within, items) => updatedAtOnce(within, items, work.pointers)),
 }
 
-/** Adds what a projection shows of other records to the rows that an action answers. */
+/** Adds the embedded collections to the records of an action. */
 async function completeRows(store: Store, projection: Projection, rows: readonly Row[]): Promise<readonly Row[]> {
   if (projection.embeds === undefined) return rows
   return withCollections(store, projection, rows, new ResponseSize(store.resource.limits.responseBytes))
@@ -296,7 +298,7 @@ function updated(plan: UpdatePlan, store: Store, { resource, pointers }: Work): 
   )
 }
 
-/** Invalid values are reported by the write, before the scope. */
+/** Invalid values are reported first, by the write itself. The scope is checked only for valid ones. */
 async function created(
   plan: CreatePlan | BulkCreatePlan,
   store: Store,
@@ -309,12 +311,12 @@ async function created(
   )
 }
 
-/** Carries out a part of a work that holds several records. */
+/** Executes one item of a work with several records. */
 function partOf({ resource, pointers }: Work): Write {
   return (within, part) => carryOut(within, { resource, plan: part, pointers })
 }
 
-/** Several updates by one writer, where they point at nothing that must be looked for first. */
+/** Executes several updates with one statement, if none of them has a foreign key to check. */
 async function updatedAtOnce(
   store: Store,
   items: readonly Item[],
@@ -334,17 +336,17 @@ async function record(store: Store, plan: GetPlan): Promise<Outcome> {
   return { kind: 'record', row }
 }
 
-/** A record that was just written, by any condition of its own; null where there is none, or the model hides it. */
+/** A record that was just written, or null if it is missing or hidden by the model. */
 export function read(resource: Resource, where: Predicate, projection: Projection): Promise<Row | null> {
   return get(storeOf(resource), { where, projection }, { main: true })
 }
 
-/** Whether the model itself may hide records, so that one which was just written may not be there for a read. */
+/** Whether the model may hide records from reads. */
 export function hidesRecords({ model }: Resource): boolean {
   return hasFindHooks(model) || hasScope(model)
 }
 
-/** The commit that a write made now will have. What is rolled back has none, and nothing follows it. */
+/** The commit of a write that is made now. A rolled back write has no commit. */
 export function commitOf(resource: Resource): Commit {
   return commitIn(storeOf(resource))
 }

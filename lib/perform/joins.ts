@@ -4,27 +4,27 @@ import { pathOf } from './presence.js'
 
 type Hops = readonly Hop[]
 
-/** The alias of a joined table that would have the alias of the main table. */
+/** Alias for a joined table whose name equals the main table's alias. */
 const SAME_AS_MAIN = '_j'
 
-/** A joined table. `as` is its alias below that of the table before it. */
+/** A joined table. `as` is the last part of `alias`. */
 interface Joined {
   readonly hops: Hops
   readonly as: string
   readonly alias: string
 }
 
-/** The tables that a statement joins, each once, by the path to it, which is Sequelize's alias for it. */
+/** The joined tables of a statement, each once. The key is the path in Sequelize's alias syntax. */
 export class Joins {
   readonly #byPath = new Map<string, Joined>()
   readonly #isRenaming: boolean
 
-  /** Finders of Sequelize take no other aliases than their own: `isRenaming` is false for them. */
+  /** `isRenaming` is false for Sequelize finders, which require their own aliases. */
   constructor(isRenaming: boolean) {
     this.#isRenaming = isRenaming
   }
 
-  /** The tables as Sequelize includes them, each made from its hop, its path, its alias and the alias of the table before it. */
+  /** The joins as Sequelize's `include` tree. `made` builds each node. */
   tree(
     made: (
       hop: Hop,
@@ -47,7 +47,7 @@ export class Joins {
     return roots
   }
 
-  /** Adds what a path crosses, parents first, and gives the alias of its end. */
+  /** Adds the joins of a path and returns the last table's alias. */
   add(hops: Hops): string {
     let alias = ''
     for (const [index, hop] of hops.entries()) {
@@ -63,14 +63,14 @@ export class Joins {
     return alias
   }
 
-  /** The main table has its model's name for an alias, and some databases ignore the case of aliases. */
+  /** The main table's alias is the model's name. Some databases compare aliases case-insensitively. */
   #joined({ relation: { name, association } }: Hop, hops: Hops, before: string): Joined {
     const isMain = this.#isRenaming && before === '' && name.toLowerCase() === association.source.name.toLowerCase()
     const as = isMain ? SAME_AS_MAIN : name
     return { hops, as, alias: before === '' ? as : `${before}->${as}` }
   }
 
-  /** A text with short names for those whose own are longer than so many bytes. Literals of the text keep what they have. */
+  /** Shortens aliases that are longer than `longest` bytes. String literals are not changed. */
   shorten(sql: string, longest: number, quoted: (name: string) => string): string {
     const short = new Map<string, string>()
     for (const [index, { alias }] of [...this.#byPath.values()].entries()) {
@@ -80,10 +80,10 @@ export class Joins {
   }
 }
 
-/** Literals and quoted names of PostgreSQL, the database that takes no long aliases. */
+/** String literals and quoted identifiers of PostgreSQL, which limits the length of aliases. */
 const QUOTED = /\bE'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"/gs
 
-/** Of what is joined once, every path must say the same. */
+/** Paths that share a join must have the same relations and guards. */
 function isSame(one: Hops, other: Hops): boolean {
   return one.every(({ relation, guard }, index) => relation === other[index]?.relation && guard === other[index].guard)
 }

@@ -10,15 +10,14 @@ import { hidden } from './read.js'
 import type { Store } from './store.js'
 
 /**
- * Refuses new records whose key is stored in the other spelling of its UUID. To the primary key of a text column these are two keys,
- * and to clients they are one: the second record would stand beside the first one, whoever may see that.
- *
+ * Rejects new records whose UUID key already exists in another spelling. In a text column both spellings are different
+ * keys, but clients treat them as one. Records that the caller may not see count as well.
  * @throws Problem 409 as for any key that is taken
  */
 export async function assertNewKeys(store: Store, plan: CreatePlan | BulkCreatePlan): Promise<void> {
   const { dialect, model, resource } = store
   const { keys } = resource
-  // A foreign key that the request itself sets has the spelling of the record that it refers to.
+  // A foreign key that the request sets itself has the spelling of the referenced record.
   const { owned = [] } = plan.kind === 'bulkCreate' ? plan : {}
   const spelled = keys.filter((field) => !owned.includes(field.name) && isSpelled(dialect, model, field))
   if (spelled.length === 0) return
@@ -28,7 +27,7 @@ export async function assertNewKeys(store: Store, plan: CreatePlan | BulkCreateP
   if (rows.length > 0) throw taken(resource, spelled)
 }
 
-/** The keys that clients have chosen. The database draws the others. */
+/** Keys that clients have chosen. Other keys are generated. */
 function keysIn(keys: readonly Field[], plan: CreatePlan | BulkCreatePlan): readonly unknown[] {
   const records = plan.kind === 'create' ? [plan.changes] : plan.records
   return records.flatMap((changes) => {

@@ -12,9 +12,8 @@ import { limited } from './transaction.js'
 import { checkLengths, faultsOf, NOTHING, partialOf, refusal, tooLong } from './validation.js'
 
 /**
- * The instance of a new record.
- *
- * @throws Problem where the rules found something wrong, or a text is too long
+ * Builds the instance of a new record.
+ * @throws Problem if the values are invalid or a text is too long
  */
 export async function builtFor(store: Store, plan: CreatePlan): Promise<Model> {
   const build = (): Model => buildInstance(store, plan.changes, plan.upkeep)
@@ -24,7 +23,7 @@ export async function builtFor(store: Store, plan: CreatePlan): Promise<Model> {
   return instance
 }
 
-/** The instances of several. @throws Problem where the rules found something wrong */
+/** Builds the instances of several new records. @throws Problem if the values are invalid */
 export async function allBuiltFor(store: Store, plan: BulkCreatePlan): Promise<readonly Model[]> {
   const { invalid } = plan
   if (invalid.size > 0) throw problem('validation', { errors: await limited(store, () => errorsOfAll(store, plan)) })
@@ -35,7 +34,7 @@ export function buildAll(store: Store, { records, upkeep }: BulkCreatePlan): rea
   return records.map((changes) => buildInstance(store, changes, upkeep))
 }
 
-/** All errors of the values of a write. What is not written by values has none. */
+/** All validation errors of a plan's values. Plans without values have none. */
 export async function errorsOfPlan(store: Store, plan: Plan): Promise<ProblemErrors> {
   switch (plan.kind) {
     case 'create': {
@@ -43,7 +42,7 @@ export async function errorsOfPlan(store: Store, plan: Plan): Promise<ProblemErr
       return faultsOf(store, plan.invalid ?? NOTHING, build, { isPrepared: plan.before !== null })
     }
     case 'update': {
-      // Validators that look at the whole record run when it is written.
+      // Validators that need the whole record run during the write.
       if (plan.invalid === null && store.resource.validation === 'instance') return {}
       const build = () => partialOf(store, plan.changes)
       return faultsOf(store, plan.invalid ?? NOTHING, build, { isPrepared: plan.before !== null })
@@ -55,14 +54,14 @@ export async function errorsOfPlan(store: Store, plan: Plan): Promise<ProblemErr
   }
 }
 
-/** All errors of the records of a body. */
+/** All validation errors of the records in a body. */
 async function errorsOfAll(
   store: Store,
   { records, upkeep, invalid, owned = [] }: BulkCreatePlan,
 ): Promise<ProblemErrors> {
   const errors = new BodyErrors()
   const isPrepared = hasHooks(store.model, ['beforeBulkCreate'])
-  // What an owner sets is not there yet, and nothing that is wrong.
+  // Values that an owner sets are still missing, but are not errors.
   const unowned = ({ errors: told, failed }: Invalid): Invalid => ({
     errors: told,
     failed: new Set([...failed, ...owned]),
@@ -79,7 +78,10 @@ async function errorsOfAll(
   return errors.all
 }
 
-/** Validates all instances before any is saved, each with Sequelize's options for it. Every failure is told with its place in the array. */
+/**
+ * Validates all instances before the first is saved. `optionsOf` returns Sequelize's options for each. Errors have
+ * positions in the array.
+ */
 export async function validateAll(
   store: Store,
   instances: readonly Model[],

@@ -10,27 +10,26 @@ import { ambientTransaction, whenCommitted } from '../sequelize/transaction.js'
 import { type Store, storeOf, within } from './store.js'
 import { alone, inTransaction, markRaced } from './transaction.js'
 
-/** How a write is done once. */
+/** Settings of an idempotent write. */
 export interface Manner {
   readonly hearing: Hearing | undefined
-  /** Whether each statement sees what others have committed before it. */
+  /** Whether each statement sees what others committed before it. */
   readonly seesCommitted: boolean
 }
 
-/** What came of a write: now, or when it was done. */
+/** The reply of a write, new or replayed. */
 export interface Once {
   readonly reply: Reply
-  /** Null for a reply that was kept. */
+  /** null for a replayed reply. */
   readonly done: Done | null
-  /** Who was asked for a reply that was kept, and is to be asked again. */
+  /** Permissions that were checked for a replayed reply. They are checked again. */
   readonly asked: Asked
 }
 
 /**
- * Does a write that has not been done yet, and keeps its reply in the same transaction: both are there afterwards, or neither.
- * Its place is taken first, so that a twin in another process waits for the end of this one.
- *
- * @throws Problem 422 where another request has had the same key
+ * Runs a write that has not run yet, and stores its reply in the same transaction. The key is inserted first, so that a
+ * duplicate request in another process waits for the end of this one.
+ * @throws Problem 422 if another request has used the key
  */
 export async function once(
   store: Store,
@@ -46,7 +45,7 @@ export async function once(
     if (kept !== null && !kept.isExpired) return { ...again(kept, ticket, plan), done: null }
     if (kept !== null) await removeKept(model, [id], transaction)
     await takePlace(model, { id, fingerprint, expiresAt }, transaction).catch((error: unknown) => {
-      // Where a twin was faster, all is done again and finds its reply.
+      // A duplicate was faster. The next attempt finds its reply.
       throw failureOf(error, store.dialect) === 'unique' ? markRaced(inProgress()) : error
     })
     const { reply, done, kept: replayed } = await write(within(store, transaction))
@@ -64,7 +63,7 @@ function modelOf({ resource: { keptIn, name } }: Store): ReturnType<NonNullable<
   return keptIn()
 }
 
-/** A reply as it is kept. */
+/** A reply as it is stored. */
 interface Kept extends Reply {
   readonly asked: Asked
 }
@@ -81,7 +80,7 @@ function again(
   }
   if (kept.reply === null) throw inProgress()
   const { asked, ...reply }: Kept = JSON.parse(kept.reply)
-  // What made the record then asked whether its caller may.
+  // The first request passed the policy of creation, so a replay must as well.
   const refusal = plan.kind === 'replace' && reply.status === 201 ? plan.create?.refusal : undefined
   if (refusal !== undefined) throw refusal
   return { reply: { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } }, asked }
@@ -94,7 +93,7 @@ function inProgress(): Problem {
   })
 }
 
-/** A write that runs, and whether another one of the same key waits for its end. */
+/** A running write, and whether a duplicate waits for it. */
 interface Running {
   hasTwin: boolean
   readonly end: Promise<unknown>
@@ -103,9 +102,8 @@ interface Running {
 const running = new Map<string, Running>()
 
 /**
- * Lets one twin of a write wait for it.
- *
- * @throws Problem 409 for those that come behind
+ * Runs a write. One duplicate may wait for its end.
+ * @throws Problem 409 for further duplicates
  */
 export async function inLine<T>({ id }: Ticket, write: () => Promise<T>): Promise<T> {
   for (let first = running.get(id); first !== undefined; first = running.get(id)) {
@@ -122,21 +120,21 @@ export async function inLine<T>({ id }: Ticket, write: () => Promise<T>): Promis
   }
 }
 
-/** How many are removed at a time, and of how many writes one does so. */
+/** Number of expired records that are removed at a time, and the number of writes between two removals. */
 const SWEPT = 50
 const EVERY = 10
 
 let writes = 0
 
-/** Removes some of what is kept no longer, behind the reply. What fails is for the next one to do. */
+/** Removes some expired records after a write. Errors are ignored: a later write repeats the removal. */
 function sweep(store: Store): void {
   writes += 1
   if (writes % EVERY !== 0 || store.transaction !== undefined) return
-  // Its caller has gone by then, and this is not for him.
+  // A new store, because the client's disconnect must not stop the removal.
   const remove = (): void => void removeSome(storeOf(store.resource)).catch(() => undefined)
   const ambient = ambientTransaction(store.sequelize)
   if (ambient === undefined) remove()
-  // It is not for the host's transaction to wait for either.
+  // The host's transaction must not wait for the removal.
   else if (store.resource.isTransactional) whenCommitted(ambient, remove)
 }
 

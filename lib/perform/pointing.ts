@@ -20,15 +20,15 @@ import { faultsOf, NOTHING } from './validation.js'
 type Pointing = CreatePlan | BulkCreatePlan | UpdatePlan
 
 /**
- * Writes what a plan says, as long as the records that its bodies point at are there for the caller. What is not is
- * refused in the place, and in the words, of a foreign key that points nowhere.
+ * Runs a write after checking that the caller may see the records that its foreign keys reference. A failed check is
+ * reported like a foreign key without a referenced record.
  */
 export function writePointing<P extends Pointing, T>(
   store: Store,
   { plan, pointers }: Work<P>,
   write: (store: Store, plan: P) => Promise<T>,
 ): Promise<T> {
-  // What is wrong with the bodies comes first, and is told by the write.
+  // Validation errors take precedence. The write itself reports them.
   return pointers.length === 0 || isRefused(plan) ? write(store, plan) : writeMet(store, plan, pointers, write)
 }
 
@@ -45,10 +45,10 @@ async function writeMet<P extends Pointing, T>(
   throw await refusal(fieldsOf(failing), await limited(store, () => errorsOfPlan(store, plan)), store)
 }
 
-/** UUIDs as the keys that they refer to are stored, by the name of the field and their text in lower case. */
+/** UUIDs in the spelling of the referenced key, by field name and lower-case text. */
 type Spellings = ReadonlyMap<string, ReadonlyMap<string, Value>>
 
-/** The plan with foreign keys that the database joins to the keys that they refer to: as text, UUIDs have two spellings. */
+/** The plan with foreign keys in the spelling of the referenced key. In text columns a UUID has two spellings. */
 function inStoredSpelling<P extends Pointing>(plan: P, spellings: Spellings): P
 function inStoredSpelling(plan: Pointing, spellings: Spellings): Pointing {
   if (spellings.size === 0) return plan
@@ -75,8 +75,8 @@ async function refusal(failing: readonly Field[], errors: ProblemErrors, { resou
 }
 
 /**
- * A record may go on pointing at what its caller cannot meet, so long as the body only repeats it. Who may not read where it
- * points repeats nothing: guesses would tell him.
+ * An update may repeat a foreign key whose record the caller may not see. This requires that the caller may read the
+ * foreign key: otherwise guesses would reveal its value.
  */
 function keptOrRefused<T>(
   store: Store,
@@ -99,7 +99,7 @@ function keptOrRefused<T>(
   })
 }
 
-/** What points nowhere repeats nothing, not the text "null" either. */
+/** A null is never a repetition, not even of the text "null". */
 function isSame({ decode }: Field, stored: unknown, sent: Value | undefined): boolean {
   const kept = decode(stored)
   return kept !== null && String(kept) === String(decode(sent))
@@ -110,7 +110,7 @@ function fieldsOf(pointers: readonly Pointer[]): readonly Field[] {
 }
 
 interface Unmet {
-  /** The foreign keys by which one of the records points at what is not there for the caller. */
+  /** Foreign keys that reference a record which the caller may not see. */
   readonly failing: readonly Pointer[]
   readonly spellings: Spellings
 }
@@ -121,12 +121,12 @@ async function unmet(store: Store, plan: Pointing, pointers: readonly Pointer[])
   const records = plan.kind === 'bulkCreate' ? plan.records : [plan.changes]
   const kept = 'key' in plan ? plan.upkeep.values : plan.upkeep
   for (const pointer of pointers) {
-    // What a behaviour sets is not the client's.
+    // Values that a behaviour sets are not checked.
     if (kept.has(pointer.field.name)) continue
     const { rows, isMet } = await rowsMet(store, pointer, records)
     if (!isMet && pointer.isBinding) failing.push(pointer)
     else if (pointer.key.valueType.type === 'uuid') {
-      // A key in lower case, as the body has it, takes precedence.
+      // If both spellings exist, the lower-case one of the body takes precedence.
       const stored = rows.flatMap(([value]) => (typeof value === 'string' ? [value] : [])).sort()
       spellings.set(pointer.field.name, new Map(stored.map((value) => [value.toLowerCase(), value])))
     }
@@ -134,18 +134,18 @@ async function unmet(store: Store, plan: Pointing, pointers: readonly Pointer[])
   return { failing, spellings }
 }
 
-/** Whether a foreign key may have a write refused, or may have to be written in another spelling. */
+/** Whether a foreign key must be checked before the write, or may need another spelling. */
 export function hasSay({ isBinding, target, key }: Pointer): boolean {
   return isBinding || isSpelled(target.dialect(), target.model, key)
 }
 
 interface Met {
   readonly rows: readonly Row[]
-  /** Whether each of the records is there for the caller. */
+  /** Whether the caller may see all referenced records. */
   readonly isMet: boolean
 }
 
-/** The keys of the records that a foreign key refers to, as the database compares them. */
+/** Keys of the referenced records, compared by the database. */
 async function rowsMet(
   store: Store,
   { field, target, key, guard }: Pointer,
@@ -163,7 +163,8 @@ async function rowsMet(
   const rows = await having(values)
   const met = new Set(rows.map(([value]) => String(key.decode(value))))
   for (const value of values) {
-    // Others may have come in the place of its record where the key of the target is not unique, or equals another text.
+    // A record with another spelling of the key may have been returned in its place, if the key is not unique or
+    // compares equal to other texts.
     if (!met.has(String(field.decode(value))) && (await having([value])).length === 0) return { rows, isMet: false }
   }
   return { rows, isMet: true }

@@ -1,12 +1,12 @@
 import type { Column, Hop, PositiveOperator, Predicate } from '../../types/plan.js'
 import { type Visits, visit } from '../common/visit.js'
 
-/** Sequelize's alias for a joined table: the association names from the root. */
+/** Sequelize's alias for a joined table: the association names from the root, joined by `->`. */
 export function pathOf(hops: readonly Pick<Hop, 'relation'>[]): string {
   return hops.map(({ relation }) => relation.name).join('->')
 }
 
-/** The joined tables, by alias, that have a row wherever the condition holds. */
+/** Aliases of joined tables that must have a row if the condition holds. They can be inner joins. */
 export function presentUnder(where: Predicate): ReadonlySet<string> {
   return visit(PRESENT, where)
 }
@@ -19,7 +19,7 @@ const PRESENT: Visits<Predicate, [], ReadonlySet<string>> = {
     const [first, ...others] = nodes.map((node) => presentUnder(node))
     return new Set([...(first ?? [])].filter((path) => others.every((paths) => paths.has(path))))
   },
-  // The number of no records is a number too.
+  // A count of 0 is a value too, so a comparison of counts does not require a row.
   compare: ({ column, negated }) => (negated || column.counted !== undefined ? NONE : pathsTo(column.hops)),
   null: ({ column, negated }) => (negated ? pathsTo(column.hops) : NONE),
   absent: ({ hops, negated }) => (negated ? pathsTo(hops) : NONE),
@@ -40,10 +40,10 @@ function pathsTo(hops: readonly Pick<Hop, 'relation'>[]): ReadonlySet<string> {
   return new Set(hops.map((_, index) => pathOf(hops.slice(0, index + 1))))
 }
 
-/** Those that null never meets on any database. */
+/** Operators that are never true for null, on any database. */
 const COMPARING: ReadonlySet<PositiveOperator> = new Set(['eq', 'in', 'gt', 'gte', 'lt', 'lte'])
 
-/** Whether a column has a value wherever the condition holds. */
+/** Whether the condition implies that the column is not null. */
 export function hasValue(where: Predicate, column: Column): boolean {
   switch (where.kind) {
     case 'and':
@@ -59,7 +59,7 @@ export function hasValue(where: Predicate, column: Column): boolean {
   }
 }
 
-/** Whether a column has no value wherever the condition holds. */
+/** Whether the condition implies that the column is null. */
 export function hasNone(where: Predicate, column: Column): boolean {
   switch (where.kind) {
     case 'and':

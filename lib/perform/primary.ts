@@ -4,18 +4,21 @@ import { withPreference } from '../common/applied.js'
 import { isReplicated, onPrimary } from '../sequelize/primary.js'
 import { storeOf } from './store.js'
 
-/** Where a request reads: a write and what belongs to it from the primary, a read from a replica unless it prefers the primary. */
+/** Where a request reads: a write from the primary, a read from a replica unless it prefers the primary. */
 export interface ReadFrom {
   readonly isRead: boolean
   readonly isPreferred: boolean
 }
 
-/** Answers a request, whose statements go where it reads, those of a streamed answer among them. */
+/** Runs a request with all its statements on the right server, including those of a streamed response. */
 export function answeredFrom<T>(resource: Resource, { isRead, isPreferred }: ReadFrom, work: () => T): T {
   return isRead && !isPreferred ? work() : onPrimary(storeOf(resource).sequelize, work)
 }
 
-/** The reply of such a request. Where there are replicas it depends on `Prefer`, whether or not this one had it. */
+/**
+ * Adds headers to the reply of such a request. With replicas it varies by `Prefer`, even if this request did not send
+ * it.
+ */
 export function replyFrom(resource: Resource, { isRead, isPreferred }: ReadFrom, reply: Reply): Reply {
   if (!isRead) return reply
   if (isPreferred) return { ...reply, headers: withPreference(reply.headers, 'read=primary') }

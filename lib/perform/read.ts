@@ -35,7 +35,7 @@ function readerOf(store: Store, columns: readonly Column[]): Reader {
 
 const ALONE: Within = {}
 
-/** Runs a read that wants one record; null where there is none. */
+/** Reads one record, or null if there is none. */
 export function get(
   store: Store,
   plan: Pick<GetPlan, 'where' | 'projection'>,
@@ -47,7 +47,7 @@ export function get(
   return readerOf(store, columns).one(store, plan.where, columns, joined)
 }
 
-/** Reads records that are there for the model's own readers, from where they were written last, in no order. */
+/** Reads records that the model's scope shows, from the primary, in any order. */
 export function some(
   store: Store,
   where: Predicate,
@@ -59,7 +59,10 @@ export function some(
   return readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within)
 }
 
-/** The same for an answer: what is locked already is read as it is, and not as it was when the transaction began. */
+/**
+ * Like `some`, for a response. Records that are already locked are read in their current state, not in the
+ * transaction's snapshot.
+ */
 export function shownOf(
   store: Store,
   where: Predicate,
@@ -72,7 +75,7 @@ export function shownOf(
   return readerOf(store, columns).rows(store, { where, columns, order: [], limit }, within)
 }
 
-/** Reads records that were just written, by any condition, in no order. */
+/** Reads records that were just written, by any condition, in any order. */
 export function many(
   store: Store,
   where: Predicate,
@@ -86,8 +89,8 @@ export function many(
 }
 
 /**
- * Reads records that were just written by their keys, in no order: a few at a time where they have large values. `count` hears of
- * each part and may refuse the rest.
+ * Reads records that were just written, by key, in any order. Large values are read in small batches. `count` receives
+ * each batch and may throw to stop.
  */
 export async function manyByKey(
   store: Store,
@@ -109,7 +112,7 @@ export async function manyByKey(
   return rows
 }
 
-/** Reads records by any condition, whatever hides them: a mark of deleted ones, or the model's own scope. In no order. */
+/** Reads records by any condition, including records that deletion marks or the model's scope hide. In any order. */
 export function hidden(
   store: Store,
   where: Predicate,
@@ -123,8 +126,8 @@ export function hidden(
 }
 
 /**
- * The records of a condition as the caller meets them, in the order of their keys unless told, locked until the store's transaction ends.
- * Includes those that a row policy of PostgreSQL keeps from being locked: a write of one is refused.
+ * Reads and locks records until the store's transaction ends, in the order of `by`. The result includes records that
+ * PostgreSQL's row level security prevents locking: writing them fails.
  */
 export async function locked(
   store: Store,
@@ -142,7 +145,7 @@ export async function locked(
   return (await tableOfOne(store)).locksLess ? rows(store, window, { transaction, main: true }) : found
 }
 
-/** A page by number. Without a total one record more than the page is read, to know whether another follows. */
+/** A page by page number. Without a total, one extra record shows whether another page follows. */
 export async function list(store: Store, plan: PagePlan): Promise<Outcome> {
   const { pageSize } = plan
   if (plan.total !== 'none') return countedPage(store, plan)
@@ -167,7 +170,7 @@ async function countedPage(store: Store, plan: PagePlan): Promise<Outcome> {
   return { kind: 'page', rows, ...told }
 }
 
-/** The resource's own records under the conditions of a list: a record may have left them since it was found. */
+/** The resource's own records under the list's conditions, which a record may have left since it was found. */
 function sourceOf(store: Store, condition: Predicate | null, within: Within): Source {
   return {
     identity: store.resource.keys,
@@ -180,12 +183,12 @@ function sizeIn({ resource: { limits } }: Store): ResponseSize {
   return new ResponseSize(limits.responseBytes)
 }
 
-/** A page of groups. One that is not full tells their number by itself. */
+/** A page of groups. A page that is not full reveals the total. */
 export async function aggregate(store: Store, plan: AggregatePlan): Promise<Outcome> {
   const { pageSize, page, projection } = plan
   const { columns } = projection
   const groups: Groups = { ...plan, columns }
-  // Only the model may stand in the way: what is computed here, the database computes.
+  // The columns are computed by the database, so only the model's hooks and scope choose the reader.
   const reader = readerOf(store, [])
   const offset = (page - 1) * pageSize
   const isCounted = plan.total !== 'none'
@@ -196,7 +199,9 @@ export async function aggregate(store: Store, plan: AggregatePlan): Promise<Outc
   return { kind: 'page', rows, totalCount, more: offset + pageSize < totalCount }
 }
 
-/** Groups by large values, and the least and largest of these, are read some at a time, so that their size is known on the way. */
+/**
+ * Groups by large values, and large minima and maxima, are read in small batches, so that their size is checked early.
+ */
 async function groupsBehind(
   store: Store,
   reader: Reader,
@@ -219,7 +224,7 @@ async function groupsBehind(
 
 async function numberOf(store: Store, reader: Reader, groups: Groups): Promise<number> {
   if (groups.groups === 0) return 1
-  // What is measured of each, and their order, is not written then, and neither may be the values that go with it.
+  // Measures and sort order are omitted: the statement must not have parameters for them either.
   const counted: Groups = { ...groups, columns: groups.columns.slice(0, groups.groups), order: [] }
   const [row] = await reader.aggregate(store, counted, { limit: 1, offset: 0, total: true })
   return Number(row?._total ?? 0)
@@ -229,10 +234,10 @@ export async function count(store: Store, { where, includeDeleted }: CountPlan):
   return { kind: 'count', count: await readerOf(store, []).count(store, where, includeDeleted) }
 }
 
-/** Records of a page that is read as quickly as one record. */
+/** Maximum size of a page that is read as fast as one record. */
 const BRIEF_PAGE = 100
 
-/** A page of records by key. One more than the page is read, to know whether another follows. */
+/** A page of records after a key. One extra record shows whether another page follows. */
 export async function keyset(store: Store, plan: KeysetPlan): Promise<Outcome> {
   const { pageSize, isWhole } = plan
   const isBrief = isWhole && pageSize <= BRIEF_PAGE && !hidesRecords(store.model)
@@ -240,13 +245,15 @@ export async function keyset(store: Store, plan: KeysetPlan): Promise<Outcome> {
   return { kind: 'keyset', rows: rows.slice(0, pageSize), more: rows.length > pageSize }
 }
 
-/** A page from anywhere in an order. One more record than the page is read, to know whether another follows that way. */
+/**
+ * A page after or before a position in an order. One extra record shows whether another page follows in that direction.
+ */
 export async function seek(store: Store, plan: SeekPlan): Promise<Outcome> {
   const { pageSize } = plan
   const found = await rowsBehind(store, plan, pageSize + 1)
   const rows = found.slice(0, pageSize)
   if (plan.back) rows.reverse()
-  // Only where a page begins and where it ends can be gone on from.
+  // Cursors exist only for the first and the last row of a page.
   for (const index of new Set([0, rows.length - 1])) {
     const row = rows[index]
     if (row !== undefined) rows[index] = placed(store, plan, row)
@@ -259,12 +266,12 @@ export async function seek(store: Store, plan: SeekPlan): Promise<Outcome> {
 
 type Walked = Pick<SeekPlan, 'where' | 'order' | 'back' | 'from' | 'projection' | 'includeDeleted'>
 
-/** The next rows behind a bookmark, in the order in which it is walked, with what the driver gave for the order's keys. */
+/** Rows after a cursor, in the direction of the walk. The sort keys' values from the driver are appended. */
 export async function rowsBehind(store: Store, plan: Walked, limit: number): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (const segment of segmentsOf(plan)) {
     const read = await segmentRows(store, plan, segment, limit - rows.length)
-    // Put behind one another, for most pages are one part.
+    // Most pages are in one partition, so the first partition's array is returned as it is.
     if (rows.length === 0 && read.length === limit) return read
     rows.push(...read)
     if (rows.length === limit) break
@@ -287,17 +294,17 @@ async function segmentRows(
   const read = isExact ? quick : await windowOf(store, listing, { limit, keys: 'exact' })
   const missing = order.length - own.length
   if (missing === 0) return read
-  // A part without its first key has nulls there.
+  // The null partition has no first sort key: its values are null.
   const nulls = new Array<null>(missing).fill(null)
   return read.map((row) => [...row.slice(0, length), ...nulls, ...row.slice(length)])
 }
 
-/** Whether it is none of the whole numbers beyond those that JavaScript counts. */
+/** Whether a value is not an integer beyond JavaScript's safe range. */
 function isCounted(value: unknown): boolean {
   return !Number.isInteger(value) || Number.isSafeInteger(value)
 }
 
-/** The same row with the values of the order's keys as a bookmark holds them. */
+/** Converts the appended sort key values to the form that cursors store. */
 export function placed(store: Store, { projection, order }: Pick<Walked, 'projection' | 'order'>, row: Row): Row {
   const { length } = projection.columns
   const { value } = store.dialect.keys
@@ -306,7 +313,7 @@ export function placed(store: Store, { projection, order }: Pick<Walked, 'projec
 
 type Windowed = Pick<SeekPlan, 'where' | 'order' | 'projection' | 'includeDeleted'>
 
-/** The rows of a page, and nothing beside them. */
+/** Rows of a page, without counts. */
 function windowOf(
   store: Store,
   { where, order, projection, includeDeleted: deleted }: Windowed,

@@ -14,13 +14,16 @@ import { partialOf, refusal } from './validation.js'
 
 type Conditional = Pick<UpdatePlan | DeletePlan, 'where' | 'precondition'>
 
-/** The whole condition of a write. */
+/** Combines a write's condition with its precondition. */
 export function conditionOf({ where, precondition }: Conditional): Predicate {
   const and = precondition?.where ?? null
   return and === null ? where : { kind: 'and', nodes: [where, and] }
 }
 
-/** Whether an update is refused, or has nothing to write. Virtual attributes are for the host's setters, hooks and validators alone. */
+/**
+ * Whether an update is rejected, or has nothing to write. Virtual attributes are only used by setters, hooks and
+ * validators of the host.
+ */
 export function isIdle(store: Store, plan: UpdatePlan): boolean {
   const { precondition, changes, upkeep, invalid } = plan
   if (invalid !== null || precondition?.where === null) return true
@@ -29,7 +32,7 @@ export function isIdle(store: Store, plan: UpdatePlan): boolean {
   return changes.size === 0 || !needsEach(store, plan)
 }
 
-/** The record under a write's condition as it is; what is wrong with the write comes after whether it exists. */
+/** The unchanged record of a rejected or empty update. A missing record is reported before validation errors. */
 export async function refused(store: Store, plan: UpdatePlan): Promise<Outcome> {
   const { invalid } = plan
   const row = await refuseMissing(store, plan)
@@ -37,7 +40,9 @@ export async function refused(store: Store, plan: UpdatePlan): Promise<Outcome> 
   return { kind: 'record', row, isWritten: false }
 }
 
-/** The record under a write's condition as it is. @throws Problem where there is none, or where it does not meet the precondition */
+/**
+ * The unchanged record under a write's condition. @throws Problem if it is missing, or does not meet the precondition
+ */
 export async function refuseMissing(
   store: Store,
   plan: Pick<UpdatePlan, 'where' | 'projection'> & {
@@ -55,7 +60,7 @@ export async function refuseMissing(
   return row
 }
 
-/** What makes the instance that the model's validators would see, if nothing were wrong. */
+/** Builds the instance for the model's validators. */
 export async function changed(store: Store, plan: UpdatePlan): Promise<() => Model> {
   const { changes, upkeep } = plan
   const { validation } = store.resource
@@ -64,7 +69,10 @@ export async function changed(store: Store, plan: UpdatePlan): Promise<() => Mod
   return () => set(store, instance, changes, upkeep)
 }
 
-/** Why a write met no record: there is none, it does not meet the precondition, or the table has skipped it. */
+/**
+ * The reason why a write met no record: it is missing, does not meet the precondition, or the table has skipped the
+ * write.
+ */
 export async function refusalOf(
   store: Store,
   plan: Conditional & { readonly kind: string },
@@ -77,7 +85,7 @@ export async function refusalOf(
   return notWritten()
 }
 
-/** The same where the table skips no writes: somebody else has made the record meanwhile, and the write is tried again. */
+/** Like `refusalOf`, for tables that do not skip writes. The record was created meanwhile, so the write is repeated. */
 export async function racedRefusalOf(
   store: Store,
   plan: Conditional & { readonly kind: string },
@@ -91,7 +99,10 @@ export async function racedRefusalOf(
   return refusal
 }
 
-/** Whether the record of a write can be read. PostgreSQL locks no record that a row policy keeps from being changed. */
+/**
+ * Whether the record of a write can be read. PostgreSQL does not lock records that row level security protects from
+ * changes.
+ */
 export async function isThere(
   store: Store,
   plan: { readonly kind: string },
@@ -111,14 +122,14 @@ export function isRestore({ kind }: { readonly kind: string }): boolean {
   return kind === 'restore'
 }
 
-/** The record that a write is for, locked within a transaction; null where there is none. */
+/** Reads a write's record, and locks it inside a transaction. Returns null if it is missing. */
 export async function existing(
   store: Store,
   plan: Pick<Conditional, 'where'> & { readonly kind: string; readonly projection?: Projection },
   transaction: Transaction | undefined = store.transaction,
 ): Promise<Row | null> {
   const { where, projection = keyOnly(store) } = plan
-  // PostgreSQL locks no rows that are joined to the record.
+  // PostgreSQL cannot lock the nullable side of a join.
   const lock = projection.columns.every(({ hops }) => hops.length === 0)
   const within = {
     deleted: isRestore(plan),
@@ -129,9 +140,8 @@ export async function existing(
 }
 
 /**
- * The record that a write is for, locked until the transaction ends.
- *
- * @throws Problem 404 where there is none, and 409 where a row policy of PostgreSQL keeps it from being locked
+ * Locks a write's record until the transaction ends.
+ * @throws Problem 404 if it is missing, and 409 if PostgreSQL's row level security prevents locking it
  */
 export async function lockedRecord(
   store: Store,
@@ -145,7 +155,7 @@ export async function lockedRecord(
   return row
 }
 
-/** What the host's hooks around reads have a say in is not locked by being read. */
+/** Locks the record through an instance if find hooks of the host take part: reading such a record does not lock it. */
 export async function lockedByInstances(store: Store, columns: readonly Column[], where: Predicate): Promise<void> {
   if (readsBy(store, columns) === 'instances') await loaded(store, where, false)
 }

@@ -12,9 +12,9 @@ import type { Store } from './store.js'
 import { limited, markRaced, racing } from './transaction.js'
 
 /**
- * Writes the record as it is sent, or makes it. Of several that would make it one does, and the others find it.
- *
- * @throws Problem 404 where there is none and its key is not the client's to choose
+ * Updates the record, or creates it. If several requests create the same record, one of them creates it and the others
+ * update it.
+ * @throws Problem 404 if the record is missing and the client may not choose its key
  */
 export async function replace(store: Store, plan: ReplacePlan, write: Write): Promise<Outcome> {
   const whole = { ...plan, update: await completed(store, plan.update) }
@@ -37,15 +37,15 @@ async function replaceOnce(store: Store, { update, create, isNew }: ReplacePlan,
   }
 }
 
-/** What the update came to; null where there is no record that it is for. */
+/** The result of the update, or null if the record does not exist. */
 async function unlessMissing(store: Store, update: UpdatePlan, write: Write): Promise<Outcome | null> {
   try {
     return partOf(update, await write(store, update))
   } catch (error) {
-    // What names places is about records that the body holds.
+    // An error with positions is about nested records.
     if (!(error instanceof Problem) || error.code !== 'not-found' || error.errors !== undefined) throw error
     if (!(await isThere(store, update))) return null
-    // It has been made since, unless a hook of the host's says the same of something else.
+    // The record was created meanwhile, unless a hook of the host has thrown the 404.
     throw markRaced(error)
   }
 }
@@ -55,20 +55,17 @@ async function refuseExisting(store: Store, update: UpdatePlan): Promise<true> {
   throw problem('precondition-failed', { detail: 'The record exists already, and If-None-Match: * wants none.' })
 }
 
-/**
- * Within a transaction, an update of what is not there would keep others from making it, who look for it as well: each would
- * wait for the other.
- */
+/** Inside a transaction, updating a missing row takes a gap lock. Two requests that then insert would deadlock. */
 async function isKnownMissing(store: Store, update: UpdatePlan): Promise<boolean> {
   return store.transaction !== undefined && !(await isThere(store, update))
 }
 
-/** Without a lock, for the same reason. That it is there is all that is asked of it. */
+/** Without a lock, for the same reason. */
 async function isThere(store: Store, { where }: UpdatePlan): Promise<boolean> {
   return (await some(store, where, keyColumns(store.resource.keys), 1)).length > 0
 }
 
-/** The creation of a record that does not exist. @throws Problem where it may not be made */
+/** The creation of a missing record. @throws Problem if it may not be created */
 function creatable(create: CreatePlan | null, update: UpdatePlan, isNew: boolean): CreatePlan {
   if (create === null) throw problem('not-found')
   if (create.refusal !== undefined) throw create.refusal
@@ -78,9 +75,8 @@ function creatable(create: CreatePlan | null, update: UpdatePlan, isNew: boolean
 }
 
 /**
- * The key in the path is the record's, and what a behaviour sets is that as well.
- *
- * @throws Problem 403 where the caller may create records with other keys only
+ * Checks that a behaviour does not set another key than the path has.
+ * @throws Problem 403 if the caller may only create records with other keys
  */
 function refuseOthers({ resource: { keys } }: Store, { changes, upkeep }: CreatePlan): void {
   const text = (field: Field, value: unknown): string => String(field.decode(value))
@@ -99,7 +95,7 @@ function partOf(plan: CreatePlan | UpdatePlan, outcome: Outcome): Outcome {
   return { kind: 'parts', parts: [{ plan, outcome }] }
 }
 
-/** A replacement with the values of what its body does not name: the model's defaults, else null. */
+/** The replacement with values for members that the body omits: the model's defaults, else null. */
 export async function completed(store: Store, plan: UpdatePlan): Promise<UpdatePlan> {
   const { absent, changes, invalid, upkeep } = plan
   if (absent === undefined || absent.size === 0) return plan
@@ -108,7 +104,7 @@ export async function completed(store: Store, plan: UpdatePlan): Promise<UpdateP
   for (const { name, nullable } of store.resource.fields) {
     if (!absent.has(name) || changes.has(name) || invalid?.failed.has(name)) continue
     const value: unknown = blank.getDataValue(name as never)
-    // What takes no null and has no default is left to hooks, or to the database, by the host's own word.
+    // A column that is neither nullable nor has a default is left to hooks or to the database.
     if (value === undefined || (value === null && !nullable)) {
       if (nullable) values.set(name, null)
     } else values.set(name, (isExpression(value) ? await evaluated(store, value) : value) as never)

@@ -5,8 +5,8 @@ import { completed } from './replace.js'
 import type { Store } from './store.js'
 
 /**
- * Restores the record that a new one would collide with, with the values of the new one. Null where no such record is deleted, or where the
- * body is invalid, which the creation reports.
+ * Restores a deleted record that the new record would collide with, and writes the new values. Returns null if there is
+ * no such record, or if the body is invalid, which the creation reports.
  */
 export async function revive(
   store: Store,
@@ -16,7 +16,7 @@ export async function revive(
   if (revives === undefined || invalid !== null) return null
   try {
     const own = new Set(store.resource.keys.map(({ name }) => name))
-    // Owners of nested records are among the values by now. The reply is that of a creation.
+    // The values already include the keys of nested owners. The response is that of a creation.
     const whole = { ...revives, changes: new Map([...changes].filter(([name]) => !own.has(name))), projection }
     return await write(await completed(store, whole))
   } catch (error) {

@@ -3,12 +3,14 @@ import type { Column, Predicate } from '../../types/plan.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { Operands } from './statement/operands.js'
 
-/** A column as the record itself has it, at the end of its path. */
+/** The column without its path, for use in the record's own table. */
 export function atElement(column: Column): Column {
   return { ...column, hops: [] }
 }
 
-/** A condition about the row that links a record, as one of that row itself; null for any other condition. */
+/**
+ * Converts a condition on the join model's row into a condition in its own table. Returns null for other conditions.
+ */
 export function onLink(node: Predicate): Predicate | null {
   switch (node.kind) {
     case 'compare':
@@ -28,7 +30,7 @@ function isLink({ hops: [hop] }: Pick<Column, 'hops'>): boolean {
   return hop !== undefined && hop.relation.between !== null
 }
 
-/** That columns have, together, one of several rows of values. */
+/** Condition that a row of columns equals one of several rows of values. */
 export function amongRows(
   dialect: Dialect,
   { sql }: Operands,
@@ -45,7 +47,10 @@ export function amongRows(
   return `(${columns.join(', ')}) IN ${dialect.tuples(rows)}`
 }
 
-/** That columns have every word of a text between them. @throws TypeError where the database looks for none */
+/**
+ * Condition that the columns together contain every word of a text. @throws TypeError if the dialect has no full-text
+ * search
+ */
 export function matching({ fullText, name }: Dialect, columns: readonly string[], text: string): string {
   if (fullText === null) throw new TypeError(`there is no full-text search on ${name} here`)
   return fullText.write(columns, text)

@@ -1,16 +1,22 @@
 import type { Model, ModelStatic } from 'sequelize'
 
-/** Where column names of a predicate are looked up. */
+/** The table that a predicate's columns belong to. */
 export interface Scope {
   readonly model: ModelStatic<Model>
-  /** The table's alias, unquoted; empty in statements that have none. */
+  /** The table's unquoted alias. Empty in statements without aliases. */
   readonly alias: string
-  /** True at the root, where to-one hops are joins; inside subqueries they are subqueries of their own. */
+  /** Whether to-one relations are written as joins. Only true at the root: subqueries use nested subqueries. */
   readonly joins: boolean
-  /** Whether paths are written as IN where they can be, so that the database may begin with their rows; absent for no. */
+  /**
+   * Whether relation paths are written as IN if possible, so that the database can start from their rows. Default
+   * false.
+   */
   readonly seeks?: boolean
-  /** Whether where trees name columns by attributes, as Sequelize's own do: in statements of hosts the table may have any name. */
+  /**
+   * Whether where trees name attributes instead of columns, as in Sequelize's own finders. The main table's alias is
+   * then unknown. Default false.
+   */
   readonly byAttribute?: boolean
-  /** The row beside the record that links it to its owner, in the subquery of a many-to-many. */
+  /** The join model's row, inside the subquery of a many-to-many relation. */
   readonly link?: Scope
 }

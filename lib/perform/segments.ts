@@ -1,7 +1,7 @@
 import type { BeyondPredicate, Bookmark, OrderKey, PlainValue, Predicate, SeekPlan } from '../../types/plan.js'
 import { both } from '../common/predicates.js'
 
-/** A part of what is behind a bookmark, in an order of its own. */
+/** A partition of the rows after a cursor, with its own order. */
 export interface Segment {
   readonly where: Predicate | null
   readonly order: readonly OrderKey[]
@@ -9,21 +9,21 @@ export interface Segment {
 
 type Walk = Pick<SeekPlan, 'where' | 'order' | 'back' | 'from'>
 
-/** The order as it is walked. */
+/** The order in the direction of the walk. */
 export function walked({ order, back }: Walk): readonly OrderKey[] {
   return back
     ? order.map(({ column, direction }) => ({ column, direction: direction === 'asc' ? 'desc' : 'asc' }))
     : order
 }
 
-/** All that is behind the bookmark of a walk, as one condition. */
+/** All rows after the cursor of a walk, as one condition. */
 export function allBehind(walk: Walk): Predicate | null {
   return walk.from === null ? walk.where : both(walk.where, beyond(walked(walk), walk.from))
 }
 
 /**
- * The same in parts, one behind the other: where the first key may be null, its nulls are a part of their own. No index leads
- * to "less than this, or null"; to each of the two it does.
+ * The rows after the cursor, in partitions to be read one after the other. If the first sort key is nullable, its nulls
+ * are a partition: an index serves each partition, but not "less than x, or null".
  */
 export function segmentsOf(walk: Walk): readonly Segment[] {
   const { where, from } = walk

@@ -22,32 +22,31 @@ export type Item = CreatePlan | UpdatePlan
 
 export type Write = (store: Store, item: Item) => Promise<Outcome>
 
-/** Does several at once, within their transaction; null where each must be done by itself. */
+/** Runs several writes as one statement. Returns null if they must run one by one. */
 export type WriteTogether = (store: Store, items: readonly Item[]) => Promise<readonly Outcome[] | null>
 
-/** What decides on the preconditions of updates, as it was read under the lock of their transaction. */
+/** Values that preconditions of updates are compared with, read under the transaction's locks. */
 export type Stored = ReadonlyMap<Item, unknown>
 
-/** The children that the bodies of items hold. They are written with the items. */
+/** Nested children of the items. They are written together with the items. */
 export interface Children {
-  /** Counts the bytes of the records in the answer. */
+  /** Size of the records in the response. */
   readonly size: WrittenSize
-  /** Plans their diffs. @throws Problem 404 or 403 */
+  /** Plans the children's diffs. @throws Problem 404 or 403 */
   readonly find: (store: Store, items: readonly Item[]) => Promise<void>
   readonly versions: () => readonly Versioned[]
-  /** The writes that are known before the first of them. */
+  /** Writes that are known before the first write. */
   readonly storing: (store: Store) => Promise<readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]>
-  /** All errors of their values, if some have errors, or if the request is refused anyway. */
+  /** Validation errors of the children. Checked only if an item has errors or `isRefused` is true. */
   readonly errors: (isRefused: boolean) => Promise<ProblemErrors>
-  /** Writes the children of an item, after it. */
+  /** Writes the children of an item, after the item. */
   readonly follow: (store: Store, index: number, item: Item, outcome: Outcome) => Promise<void>
 }
 
 /**
- * All writes or none, by a store that is in a transaction. Before the first, all versions fit and all bodies are valid; what
- * one of these finds is told of every item.
- *
- * @throws Problem 428, 412 or 400, with the places of the items; 400 where the records are too large for one answer
+ * Runs all writes or none. The store must be in a transaction. Before the first write all versions and bodies are
+ * checked, and errors are collected for all items.
+ * @throws Problem 428, 412 or 400 with the items' positions; 400 if the records exceed the response limit
  */
 export async function writeAll(
   store: Store,
@@ -71,7 +70,7 @@ export async function writeAll(
   for (const [index, plan] of items.entries()) {
     const outcome = outcomes?.[index] ?? (await inPlace(store, index, plan, () => write(store, asked(plan))))
     if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
-    // What is too large to be answered is not written: all of this is undone.
+    // If the response would be too large, the transaction is rolled back.
     size.add(plan.projection, [outcome.row], [plan.changes])
     await children?.follow(store, index, plan, outcome)
     parts.push({ plan, outcome })
@@ -79,12 +78,12 @@ export async function writeAll(
   return { kind: 'parts', parts }
 }
 
-/** An item whose condition need not be asked again among those that are written by then. */
+/** Marks an item whose scope condition was already checked with the other items. */
 function asked(item: Item): Item {
   return item.scope === undefined ? item : { ...item, isAsked: true }
 }
 
-/** Before the first of them is written. @throws Problem 403 with the places of all */
+/** Checks the scope before the first write. @throws Problem 403 with the positions of all items */
 async function assertStorableItems(store: Store, items: readonly Item[], children: Children | null): Promise<void> {
   const works = items.map((plan, index): Work<Item> => {
     return { resource: store.resource, plan, pointers: [], places: [`[${index}]`] }
@@ -119,7 +118,7 @@ async function faultsOfItems(store: Store, items: readonly Item[]): Promise<Prob
   return errors.all
 }
 
-/** What makes the instances that the model's validators would see, if nothing were wrong. */
+/** Returns builders of the instances for the model's validators. */
 async function makers(store: Store, items: readonly Item[]): Promise<(item: Item) => () => Model> {
   const { keys: fields, validation } = store.resource
   const isPartial = validation === 'rules' || validation === 'attributes'

@@ -13,8 +13,8 @@ import { isEmpty } from './written.js'
 type Addressed = GetPlan | UpdatePlan | DeletePlan
 
 /**
- * Carries out a plan for one record. Other programs may have stored both spellings of a UUID: the record in the spelling of the key
- * takes precedence.
+ * Executes a plan for one record. Other programs may have stored both spellings of a UUID key: the record with the
+ * key's own spelling takes precedence.
  */
 export async function forOneRecord<P extends Addressed, T>(
   store: Store,
@@ -34,7 +34,7 @@ export async function forOneRecord<P extends Addressed, T>(
   }
 }
 
-/** Carries out a plan for several records, of which each is in one spelling. */
+/** Executes a plan for several records, choosing one spelling of each key. */
 export async function forRecords(
   store: Store,
   plan: BulkDeletePlan,
@@ -50,24 +50,24 @@ export async function forRecords(
   )
 }
 
-/** Whether other programs may have stored two spellings of a key of the table. */
+/** Whether the table may contain two spellings of a key. */
 export function isSpelledKey({ dialect, model, resource: { keys } }: Store): boolean {
   return keys.some((field) => isSpelled(dialect, model, field))
 }
 
-/** The plan for the record of a row alone, which begins with the parts of its key. */
+/** Narrows a plan to the record of a row. The row begins with the parts of its key. */
 export function ofRecord<P extends Addressed>(keys: KeyFields, plan: P, row: Row): P {
   const identity = identified(keys, [row.slice(0, keys.length)])
   const where = both(plan.where, identity)
   return { ...plan, key: storedKeyOf(keys, row), where, ...('identity' in plan ? { identity } : {}) }
 }
 
-/** The most rows that some keys can be stored in. */
+/** Maximum number of rows that match the keys, counting both spellings. */
 export function mostRows(keys: KeyFields, count: number): number {
   return count * 2 ** keys.filter(({ valueType }) => valueType.type === 'uuid').length
 }
 
-/** Finds the row of a key, in the spelling of the key where there is one. Rows begin with the parts of their keys. */
+/** Finds the row of a key, preferring the key's own spelling. Rows begin with the parts of their keys. */
 export function rowsOf(keys: KeyFields, rows: readonly Row[]): (key: KeyValue) => Row | undefined {
   const partsOf = (row: Row): Row => row.slice(0, keys.length)
   const spelled = new Map(rows.map((row) => [identityName(keys, partsOf(row)), row]))

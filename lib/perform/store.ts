@@ -10,21 +10,21 @@ import { timeConnections } from '../sequelize/timedConnections.js'
 import { timeQueries } from '../sequelize/timedQueries.js'
 import { FullPages } from './fullPages.js'
 
-/** The state that all statements of one resource share. */
+/** Settings that all statements of a resource share. */
 export interface Store {
   readonly resource: Resource
   readonly model: ModelStatic<Model>
   readonly sequelize: Sequelize
-  /** Asked for anew each time: what a server can do is known once there was a connection. */
+  /** Read again on each access: the dialect changes once the server's version is known. */
   readonly dialect: Dialect
   readonly fullPages: FullPages
-  /** How long its statements may take; null for as long as they like. */
+  /** Statement timeout, or null for none. */
   readonly limit: StatementLimit | null
-  /** The transaction that all of it runs in; without one each write has its own. */
+  /** The transaction of all statements. Without one, each write has its own. */
   readonly transaction?: Transaction | undefined
-  /** Whether somebody still waits for what has not begun; absent where nobody can go. */
+  /** Tells whether the client has disconnected. Absent if that cannot happen. */
   readonly leaving?: Leaving | undefined
-  /** Who is to know when it writes what; absent where nobody is told of it. */
+  /** Receives the order of writes, for push. Absent without push. */
   readonly order?: Ordering | undefined
 }
 
@@ -54,42 +54,42 @@ export function storeOf(resource: Resource): Store {
   return store
 }
 
-/** Reads the types of columns, by which statements are written. Null if they are known. */
+/** Reads the column types that statements depend on. Returns null if they are known. */
 export function columnsKnown({ resource, transaction }: Store): Promise<void> | null {
-  // Without the caller's own limit, since other callers may wait for the same read.
+  // Without the caller's own limit, because other callers may wait for the same read.
   const { dialect, model, limit } = storeOf(resource)
   return columnTypesOf({ dialect, model, limit, transaction })
 }
 
-/** The store of another resource, in the transaction of this one where it has one. */
+/** The store of another resource, in the same transaction if there is one. */
 export function beside({ transaction }: Pick<Store, 'transaction'>, resource: Resource): Store {
   return transaction === undefined ? storeOf(resource) : within(storeOf(resource), transaction)
 }
 
-/** The same within a transaction: several writes that stand or fall together. */
+/** The store within a transaction. */
 export function within(store: Store, transaction: Transaction): Store {
   return changed(store, { transaction })
 }
 
-/** The same for those who are to know what it writes. */
+/** The store with a receiver of the order of writes. */
 export function orderedBy(store: Store, order: Ordering): Store {
   return changed(store, { order })
 }
 
-/** The same for a caller who may go before a write of his has begun, and for those who are told of it. */
+/** The store for a client that may disconnect before a write has begun. */
 export function attended(store: Store, leaving: Leaving, order?: Ordering): Store {
   return changed(store, { leaving, order })
 }
 
 /**
- * The same for one who may go while he waits for what is read, which is ended then. Where statements have no limit nobody knows
- * which connection they are on.
+ * The store for a client that may disconnect during a read, which is then cancelled. Without a statement timeout, reads
+ * are not cancelled: their connection is unknown.
  */
 export function watchedBy(store: Store, leaving: Leaving): Store {
   return store.limit === null ? store : changed(store, { limit: store.limit.heeding(leaving) })
 }
 
-/** The same with what is known of the server by now. */
+/** The store with what is now known about the server. */
 export function refreshed(store: Store): Store {
   const dialect = store.resource.dialect()
   return store.dialect === dialect ? store : changed({ ...store, dialect }, {})
@@ -97,7 +97,7 @@ export function refreshed(store: Store): Store {
 
 type Changed = Partial<Pick<Store, 'limit' | 'transaction' | 'leaving' | 'order'>>
 
-/** Written out: a copy of something with a getter takes as long as the rest of a small request's own work. */
+/** Written out, because copying an object with a getter is slow on this path. */
 function changed(
   { resource, model, sequelize, dialect, fullPages, limit, transaction, leaving, order }: Store,
   change: Changed,

@@ -14,7 +14,7 @@ import { joinedBy } from './transaction.js'
 const traits = new WeakMap<ModelStatic<Model>, TableTraits>()
 const readings = new WeakMap<ModelStatic<Model>, Promise<TableTraits>>()
 
-/** What is assumed of a table that the catalogue does not tell: the worst. */
+/** Assumptions for a table that the catalogue does not describe: the worst case. */
 const UNKNOWN: TableTraits = Object.freeze({
   writesLess: true,
   locksLess: true,
@@ -25,19 +25,22 @@ const UNKNOWN: TableTraits = Object.freeze({
   hasDefault: () => true,
 })
 
-/** What matters of a table that writes all that a statement says. */
+/** Assumptions for a table that neither skips writes nor prevents locks. */
 const WHOLE: TableTraits = Object.freeze({ ...UNKNOWN, writesLess: false, locksLess: false })
 
 const PASSING: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
 
-/** The traits of the model's table, read at the first write. Call it before a transaction begins: it needs a connection. */
+/**
+ * The traits of the model's table, read before the first write. Call it before a transaction begins: it needs a
+ * connection.
+ */
 export function tableOf(store: Store): Promise<TableTraits> {
   const { model } = store
   const known = traits.get(model)
   if (known !== undefined) return Promise.resolve(known)
   const joined = joinedBy(store)
   if (joined !== undefined) return traitsOf(store, joined)
-  // Those who write first go on in the order in which they came.
+  // Later writers wait and continue in the order of their arrival.
   const others = readings.get(model)
   if (others !== undefined) return waitBehind(store.sequelize, others)
   const reading = traitsOf(store, undefined).finally(() => readings.delete(model))
@@ -45,7 +48,7 @@ export function tableOf(store: Store): Promise<TableTraits> {
   return reading
 }
 
-/** The same for a write of one record that is there, for which only skipped rows matter. */
+/** The traits for writing one existing record, for which only skipped rows matter. */
 export function tableOfOne(store: Store): Promise<TableTraits> {
   return store.dialect.tables.skips ? tableOf(store) : Promise.resolve(WHOLE)
 }
@@ -54,7 +57,7 @@ async function traitsOf(store: Store, transaction: Transaction | undefined): Pro
   const { dialect, model, sequelize, limit } = store
   const run = { sql: dialect.tables.write(model), transaction, writes: true, limit, isLogged: false }
   try {
-    // As Sequelize asks for the version of a server, nobody is told of it.
+    // Not published on the diagnostics channel, as Sequelize's own version query is not.
     const rows = await withoutCause(() => timed(store, transaction, () => queryRows(sequelize, run)))
     const version = rows[0]?.version
     if (version !== undefined) rememberVersion(sequelize, version)
@@ -69,12 +72,12 @@ async function traitsOf(store: Store, transaction: Transaction | undefined): Pro
   }
 }
 
-/** Has the traits read again: the table does what they do not say. */
+/** Discards the traits, because the table behaved differently. */
 export function forgetTable({ model }: Store): void {
   traits.delete(model)
 }
 
-/** The answer where the table has skipped a write without an error. */
+/** The error if the table has skipped a write without an error. */
 export function notWritten(): Error {
   return problem('not-written', {
     detail: 'The database has left the change out, by a rule of its own. Nothing was written.',

@@ -2,15 +2,19 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Problem, problem } from '../common/problem.js'
 
 /**
- * Lets go of what a write holds. `pending` is what is under way, where its outcome counts. It never rejects, and ends soon.
+ * Releases the resources of a write. `pending` is the running step if its result counts. The promise never rejects and
+ * resolves soon.
  */
 export type GiveUp = (pending: Promise<unknown> | null) => Promise<void>
 
-/** Milliseconds that are waited before another attempt at most: a third of those before the first one, and before any. */
+/**
+ * Maximum delay before the second attempt is three times SHORTEST, and triples with each attempt up to LONGEST. In
+ * milliseconds.
+ */
 const SHORTEST = 30
 const LONGEST = 3000
 
-/** The time that a write may take, all of its attempts together. It runs from the first of them. */
+/** The write timeout. It covers all attempts and starts with the first. */
 export class WriteTime {
   readonly #milliseconds: number
   #end: number | null = null
@@ -20,8 +24,8 @@ export class WriteTime {
   }
 
   /**
-   * Waits before another attempt at a write that conflicts with others, at random so that these do not meet again. False: there is no time
-   * left for one.
+   * Waits a random time before another attempt, so that conflicting writes do not collide again. Returns false if the
+   * timeout would pass.
    */
   async pause(attempt: number): Promise<boolean> {
     const milliseconds = Math.random() * Math.min(LONGEST, SHORTEST * 3 ** attempt)
@@ -37,13 +41,13 @@ export class WriteTime {
   }
 }
 
-/** Looks at the clock while one attempt does its steps, one after the other. */
+/** Applies the timeout to the steps of one attempt. */
 export class Watch {
   readonly #timer: NodeJS.Timeout
   readonly #giveUp: GiveUp
-  /** Ends the wait for the step that is under way; null before the first. */
+  /** Rejects the promise of the running step. null before the first step. */
   #reject: ((error: Error) => void) | null = null
-  /** That step, where its outcome counts. */
+  /** The running step, if its result counts. */
   #counted: Promise<unknown> | null = null
   #isOver = false
 
@@ -53,7 +57,7 @@ export class Watch {
       this.#isOver = true
       this.#expire()
     }, milliseconds)
-    // What is under way keeps the process alive, not the clock.
+    // The timer alone must not keep the process alive.
     this.#timer.unref()
   }
 
@@ -61,12 +65,12 @@ export class Watch {
     return this.#isOver
   }
 
-  /** A step that may never end, and has done nothing that counts: it is not waited for when the time is over. */
+  /** Runs a step that may hang and has no effect that counts. On timeout it is abandoned. */
   race<T>(step: Promise<T>): Promise<T> {
     return this.#step(step, null)
   }
 
-  /** A step after which the write has happened: what the database says of it counts, as long as it says something. */
+  /** Runs a step that completes the write. On timeout its result still counts if the database answers soon. */
   settle<T>(step: Promise<T>): Promise<T> {
     return this.#step(step, step)
   }
@@ -97,29 +101,29 @@ function overtime(): Error {
   return new Error('The write did not end within the time of limits.writeTime.')
 }
 
-/** The answer to a write whose time was over. */
+/** The Problem for a write that exceeded the timeout. */
 export function tooLate(cause: unknown): Problem {
   return unavailable('The write took too long. Try again later.', cause)
 }
 
-/** The answer to a write that there was no place for. */
+/** The Problem for a full write queue. */
 export function tooMany(limit: number): Problem {
   const cause = new Error(`More than ${limit} writes are waiting, the limit of limits.writeQueue.`)
   return unavailable('Too many writes are waiting. Try again later.', cause, limit)
 }
 
-/** The answer to a request for which there is no place among those that wait for a connection. */
+/** The Problem for a request when too many requests wait for a connection. */
 export function tooManyWaiting(waiting: number, limit: number): Problem {
   const cause = new Error(`${waiting} requests wait for a connection. The limit of limits.waiting is ${limit}.`)
   return unavailable('Too many requests are waiting. Try again later.', cause, waiting)
 }
 
-/** Seconds after which a client may try again: the more of them wait, the later. */
+/** Seconds for `Retry-After`: the more requests wait, the longer. */
 export function retryAfter(waiting: number): string {
   return String(Math.min(30, 1 + Math.floor(waiting / 100)))
 }
 
-/** The answer to a write that others have come before, again and again. */
+/** The Problem for a write that lost to other writes in every attempt. */
 export function contested(cause: unknown): Problem {
   return unavailable('Others change the same link at the same time. Try again later.', cause)
 }

@@ -5,8 +5,8 @@ import { ambientTransaction } from '../sequelize/transaction.js'
 import type { Store } from './store.js'
 
 /**
- * Does something whose statements end in time where they run in a transaction of the host's. In one of a write they do by
- * themselves, and so do those that take a connection with the limit among their options.
+ * Runs statements with the statement timeout. This matters in a transaction of the host: other connections already have
+ * the timeout.
  */
 export function timed<T>(
   { sequelize, limit, transaction: joined }: Pick<Store, 'sequelize' | 'limit' | 'transaction'>,
@@ -19,8 +19,8 @@ export function timed<T>(
 }
 
 /**
- * The same for statements that Sequelize sends itself, after a check of the database session. Each connection of the pool is checked where the
- * time of statements is limited.
+ * Like `timed`, for statements that Sequelize sends itself. The database session is checked first, unless the pooled
+ * connection is already checked.
  */
 export function timedBySequelize<T>(
   store: Pick<Store, 'sequelize' | 'limit' | 'transaction'>,

@@ -16,14 +16,13 @@ import { tooLate, WriteTime } from './time.js'
 
 interface Manner {
   readonly isRepeatable: boolean
-  /** Whether each statement sees what others have committed before it, on databases that keep what the first one saw; absent for no. */
+  /** Whether each statement sees newer commits, on databases whose transactions read a snapshot. Default false. */
   readonly seesCommitted?: boolean
 }
 
 /**
- * A write of several statements, or with hooks: all of it or nothing. What conflicts with other writes is tried again if it is repeatable.
- *
- * @throws Problem where its time is over, or too many are waiting
+ * Runs a write in a transaction. If it conflicts with other writes and `isRepeatable` is true, it is repeated.
+ * @throws Problem if the write timeout is exceeded, or the write queue is full
  */
 export async function inTransaction<T>(
   store: Store,
@@ -45,8 +44,8 @@ export async function inTransaction<T>(
 }
 
 /**
- * A write of one statement without hooks, which needs no transaction of its own. Where another connection may not find its server, it has one:
- * the end of the connection then undoes a statement that nobody can end.
+ * Runs a write of one statement without hooks, outside a transaction. If connections may lead to different servers, a
+ * transaction is used: closing its connection undoes a statement that cannot be cancelled.
  */
 export function alone<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const joined = joinedBy(store)
@@ -77,9 +76,9 @@ export function alone<T>(store: Store, work: (transaction: Transaction) => Promi
   })
 }
 
-/** Something of a write that holds nothing which is ours to let go of. */
+/** Applies the write timeout to a part of a write that holds no connection. */
 export async function limited<T>({ resource, transaction }: Store, work: () => Promise<T>): Promise<T> {
-  // Who began that one looks at the clock.
+  // The timeout of the transaction already applies.
   if (transaction !== undefined) return work()
   const watch = new WriteTime(resource.limits.writeTime).watch(async () => undefined)
   try {
@@ -91,12 +90,12 @@ export async function limited<T>({ resource, transaction }: Store, work: () => P
   }
 }
 
-/** Whether a write is part of a transaction that others end. */
+/** Whether the write runs inside a transaction that other code ends. */
 export function isJoined(store: Store): boolean {
   return joinedBy(store) !== undefined
 }
 
-/** The transaction that a write is part of: of several writes, or the host's. */
+/** The transaction that a write joins: that of several writes, or the host's. */
 export function joinedBy({ transaction, sequelize }: Store): Transaction | undefined {
   return transaction ?? ambientTransaction(sequelize)
 }
@@ -119,7 +118,7 @@ async function carryOut<T>(
     const result = await watch.race(work(transaction))
     order?.committing(isOutcome(result) ? result : null)
     const committed = transaction.commit()
-    // What hangs or fails behind the COMMIT does not undo it.
+    // A failure or timeout after the COMMIT does not undo it.
     await watch.settle(committed).catch((error: unknown) => {
       if (!transaction.isCommitted) throw error
       if (!watch.isOver && leaving !== undefined) report(error, leaving.request, resource.onError)
@@ -135,17 +134,17 @@ async function carryOut<T>(
   }
 }
 
-/** Whether this is what came of a write of one plan. */
+/** Whether the value is the outcome of a single plan. */
 function isOutcome(result: unknown): result is Outcome {
   return isObject(result) && typeof result.kind === 'string' && Object.hasOwn(OUTCOMES, result.kind)
 }
 
-/** The kinds of outcomes of writes. */
+/** Kinds of outcomes of writes. */
 const OUTCOMES = { record: 0, records: 0, parts: 0, deleted: 0, acted: 0 } satisfies { [kind in Outcome['kind']]?: 0 }
 
 /**
- * What the first attempt works on, made anew for a second one: an instance that was saved once takes itself for
- * stored, although its transaction was rolled back.
+ * Returns the given value for the first attempt and a new one for later attempts. An instance that was saved once
+ * considers itself stored, even after a rollback.
  */
 export function renewed<T>(first: T, make: () => T): () => T {
   let isUsed = false
@@ -156,17 +155,17 @@ export function renewed<T>(first: T, make: () => T): () => T {
   }
 }
 
-/** The end of a write. */
+/** The commit of a write. */
 export interface Commit {
-  /** Whether it is that of the host's own transaction around the write, savepoints and all. */
+  /** Whether the host's own transaction contains the write, possibly in savepoints. */
   readonly isHosts: boolean
-  /** Whether the host has rolled it back meanwhile. */
+  /** Whether the host has rolled back its transaction. */
   readonly gaveUp: () => boolean
-  /** Does something once the write is committed: now, where it has been by itself; something else where the COMMIT fails. */
+  /** Calls `work` after the commit: at once if the write has committed already. Calls `failed` if the COMMIT fails. */
   readonly follow: (work: () => void, failed?: () => void) => void
 }
 
-/** The commit that a write made now will have. Behind the write it is too late to ask: the host may have given up. */
+/** The commit of a write that is made now. Call it before the write ends, because the host may roll back. */
 export function commitOf({ sequelize }: Store): Commit {
   const ambient = ambientTransaction(sequelize)
   return {
@@ -176,25 +175,25 @@ export function commitOf({ sequelize }: Store): Commit {
   }
 }
 
-/** The number of attempts at a write that found no record because somebody made one meanwhile. */
+/** Number of attempts at a write whose record was created meanwhile. */
 const RACES = 3
 
-/** By the failure of an attempt, the number of attempts. */
+/** Number of attempts that an error allows. */
 const raced = new WeakMap<object, number>()
 
-/** Marks the failure of a write that would find the record which another one has just made. */
+/** Marks an error after which a repeated write would find the record that was created meanwhile. */
 export function markRaced(error: unknown, attempts: number = RACES): unknown {
   if (typeof error === 'object' && error !== null) raced.set(error, attempts)
   return error
 }
 
-/** The number of attempts that a failure allows; 0 for failures that another attempt would not mend. */
+/** Number of attempts that an error allows, or 0 if repeating is useless. */
 function attemptsFor(error: unknown): number {
   if (isOutdated(error)) return RACES
   return typeof error === 'object' && error !== null ? (raced.get(error) ?? 0) : 0
 }
 
-/** Does such a write again, all that it does with it; within a transaction whoever began that one does. */
+/** Repeats a write after a marked error. Inside a transaction the transaction's owner repeats it. */
 export async function racing<T>(store: Store, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -215,7 +214,7 @@ function queueOf(sequelize: Sequelize): WriteQueue {
   return created
 }
 
-/** Does a write in its turn where writes wait for each other. */
+/** Runs a write, in the write queue on SQLite, and repeats it after conflicts. */
 async function attempt<T>(
   { sequelize, dialect, leaving, resource: { limits } }: Store,
   work: (time: WriteTime) => Promise<T>,

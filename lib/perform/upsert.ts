@@ -10,8 +10,8 @@ import { type Store, within } from './store.js'
 import { inTransaction, markRaced } from './transaction.js'
 
 /**
- * Writes each item to the record that has its values, or makes one. Where somebody else makes one of them meanwhile, all is done
- * again, and finds it.
+ * Updates the record with each item's values, or creates one. If another request creates one meanwhile, everything is
+ * repeated and finds it.
  */
 export async function upsert(
   store: Store,
@@ -37,7 +37,7 @@ export async function upsert(
   })
 }
 
-/** What becomes of each item: the update of a record that is there, with what is stored of it, or the creation of one. */
+/** The write for each item: the update of an existing record, with its stored version, or a creation. */
 export async function settled(
   store: Store,
   { by, nameOf, items, wanted, any }: UpsertPlan,
@@ -47,7 +47,7 @@ export async function settled(
   const columns = keyColumns([...fields, version, ...by])
   const { length } = fields
   const found: Row[] = []
-  // Without a lock: one on what is not there would keep others, who look for it as well, from making it.
+  // Without a lock: a gap lock on missing rows would block other requests that create them.
   for (const where of wanted) {
     found.push(...(await some(store, both(where, any.where), keyColumns(fields), mostRows(fields, items.length))))
   }

@@ -12,13 +12,13 @@ import { limited } from './transaction.js'
 
 export const NOTHING: Invalid = Object.freeze({ errors: {}, failed: new Set<string>() })
 
-/** How values in which something is wrong already are held against the model. */
+/** Circumstances of a validation. */
 interface Round {
-  /** Whether code of the host's would see, and may change, the values before the model's validators do. */
+  /** Whether code of the host sees and may change the values before the model's validators. */
   readonly isPrepared?: boolean
 }
 
-/** The Problem of values in which something is wrong, with all that is wrong with them. */
+/** The Problem with all errors of invalid values. */
 export async function refusal(
   store: Store,
   found: Invalid,
@@ -30,18 +30,17 @@ export async function refusal(
 }
 
 /**
- * Refuses what is too long for the model's own patterns before Sequelize holds it against them.
- *
- * @throws Problem 400 with all that is wrong
+ * Checks text lengths before Sequelize's validators run patterns on the texts.
+ * @throws Problem 400 with all errors
  */
 export async function checkLengths(store: Store, instance: Model, plan: { readonly before: unknown }): Promise<void> {
   if (tooLong(store, instance).length > 0) throw await refusal(store, NOTHING, () => instance, plan)
 }
 
 /**
- * All that is wrong: what was found, which texts are too long, and what the model's validators say of the rest. To them
- * a value that failed is not there, and what they stumble over for want of it is nothing that they say. They are not
- * asked where a hook would have the first word: it may fill in, or change, what they look at.
+ * All errors of values: the given ones, texts that are too long, and errors of the model's validators. Failed values
+ * are removed from the instance first, and errors that follow from their absence are dropped. Validators do not run if
+ * a hook may still change the values.
  */
 export async function faultsOf(
   store: Store,
@@ -63,7 +62,7 @@ export async function faultsOf(
   return Object.fromEntries(errors)
 }
 
-/** A setter may stumble over a value that is missing because it failed. */
+/** A setter may throw because a failed value is missing. */
 function attempt(make: () => Model): Model | null {
   try {
     return make()
@@ -85,30 +84,33 @@ async function said(store: Store, instance: Model, failed: ReadonlySet<string>):
   }
 }
 
-/** What an UPDATE of the instance leaves as it is. */
+/** Attributes that an UPDATE of the instance leaves unchanged. */
 function unwritten({ model }: Store, instance: Model): readonly string[] {
   if (instance.isNewRecord) return []
   return Object.keys(model.getAttributes()).filter((name) => !instance.changed(name as never))
 }
 
-/** The attributes that Sequelize need not validate again: their rules have accepted what the body gave, and `upkeep` leaves it. */
+/** Attributes that the rules have already validated and that no behaviour overwrites. Sequelize skips them. */
 export function accepted({ resource: { ruled } }: Store, changes: Changes, upkeep?: Changes): readonly string[] {
   return ruled.filter((name) => changes.has(name) && upkeep?.has(name) !== true)
 }
 
-/** Sequelize's own validators, without its hooks. */
+/** Runs Sequelize's validators without its hooks. */
 export async function validate(instance: Model, skip: readonly string[] = []): Promise<void> {
   await instance.validate({ hooks: false, skip } as object)
 }
 
-/** Validates what is new outside a transaction. Validators of the host's own may wait for something, but not longer than a write may take. */
+/**
+ * Runs validators of new values outside a transaction. Asynchronous validators of the host are limited by the write
+ * timeout.
+ */
 export async function validated(store: Store, validating: () => Promise<void>): Promise<void> {
   const { validation } = store.resource
   if (validation === 'attributes') await validating()
   else if (validation !== 'rules') await limited(store, validating)
 }
 
-/** Whether changes pass the model's validators, where these look at nothing but their own value. */
+/** Whether changes pass the model's validators. For models whose validators only look at their own value. */
 export async function passes(store: Store, changes: Changes): Promise<boolean> {
   const partial = partialOf(store, changes)
   if (tooLong(store, partial).length > 0) return false
@@ -123,14 +125,14 @@ export async function passes(store: Store, changes: Changes): Promise<boolean> {
   }
 }
 
-/** An instance that has the changed values alone. */
+/** An instance with only the changed values. */
 export function partialOf({ model, resource }: Store, changes: Changes): Model {
   const partial = model.build(Object.fromEntries(changes), { isNewRecord: false })
   acceptNulls(partial, resource.filled)
   return partial
 }
 
-/** The texts of an instance that are too long. */
+/** Texts of an instance that exceed their maximum. */
 export function tooLong({ resource }: Store, instance: Model): readonly TextBound[] {
   return resource.bounded.filter(({ attribute, max }) => {
     if (!instance.isNewRecord && !instance.changed(attribute as never)) return false
@@ -138,14 +140,14 @@ export function tooLong({ resource }: Store, instance: Model): readonly TextBoun
   })
 }
 
-/** What Sequelize's validators make of a value. The text of an object does not grow with it, but that of an array does. */
+/** The text that Sequelize's validators see. An array's text grows with the array, an object's does not. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (!Array.isArray(value) && !Buffer.isBuffer(value)) return ''
   try {
     return String(value)
   } catch {
-    // A member of an array has a toString that is none: Sequelize refuses it likewise.
+    // An array member's toString may throw. Sequelize rejects such a value too.
     return ''
   }
 }

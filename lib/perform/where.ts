@@ -49,37 +49,37 @@ export type { Scope }
 
 type Fragment = WhereFragment
 
-/** The model at the end of a column's path. */
+/** The model that a column belongs to. */
 function modelOf({ hops }: Pick<Column, 'hops'>, { model }: Pick<Scope, 'model'>): Scope['model'] {
   return hops.at(-1)?.relation.association.target ?? model
 }
 
-/** Whether Sequelize would read the column's name in a where tree as a path into a relation or a JSON document. */
+/** Whether Sequelize would parse the column's name as a path. */
 function isPath({ field }: Column): boolean {
   return /[.$]/.test(field.column)
 }
 
-/** The array of some items, at the end of a path. */
+/** The array column of an item predicate. */
 function arrayColumn(hops: readonly Hop[], { of: field }: ItemOf): Column {
   return { hops, field, nullable: true }
 }
 
-/** Gives a value of a where tree to compare a field with. */
+/** Encodes a value for a where tree of Sequelize. */
 type Member = (value: unknown, field: Field) => unknown
 
-/** A condition by column as text in a where tree, for the table of `at`. */
+/** Converts a condition by column into SQL for the table of `at`. */
 function textOf({ model, alias }: Scope, where: Fragment): Fragment {
   return every([literal(`(${writeCondition(model, where, alias)})`)])
 }
 
-/** That an attribute has a value of some rows. */
+/** Condition that an attribute is in a subquery. */
 function within(scope: Scope, attribute: string, rows: string): Fragment {
   return scope.byAttribute === true
     ? compared(attribute, 'in', literal(`(${rows})`), false)
     : literal(`${columnIn(scope, attribute)} IN (${rows})`)
 }
 
-/** Writes predicates as Sequelize where and include trees. One writer makes one statement. */
+/** Writes predicates as `where` and `include` trees of Sequelize. Use one writer per statement. */
 export class WhereWriter {
   readonly #dialect: Dialect
   readonly #operands: Operands
@@ -89,7 +89,10 @@ export class WhereWriter {
   readonly #present = new Set<string>()
   #aliases = 0
 
-  /** For finders of Sequelize, whose options hooks of the host see, `member` gives values of where trees by attribute. */
+  /**
+   * `member` is given for Sequelize finders. Conditions are then written by attribute, because hooks of the host see
+   * the options.
+   */
   constructor(dialect: Dialect, operands: Operands, member: Member | null = null) {
     this.#member = member
     this.#joins = new Joins(member === null)
@@ -98,7 +101,7 @@ export class WhereWriter {
     this.#comparisons = new Comparisons(dialect, operands)
   }
 
-  /** The where tree of a statement's condition. The joins it needs are in `include()` afterwards. */
+  /** The where tree of a condition. Call `include()` afterwards for its joins. */
   where(node: Predicate, scope: Scope): Fragment {
     if (scope.joins) for (const path of presentUnder(node)) this.#present.add(path)
     return this.#predicate(node, scope)
@@ -135,7 +138,7 @@ export class WhereWriter {
     beyond: (node, self, scope) => self.#beyond(node, scope),
   }
 
-  /** A column as SQL text, joining what its path crosses. */
+  /** The SQL of a column. Adds the joins of its path. */
   column({ hops, field, counted }: Column, scope: Scope): string {
     if (field.derived?.what === 'item') return derivedOf(this.#dialect, '', field.derived, scope.model).value
     if (field.derived !== undefined) {
@@ -151,7 +154,7 @@ export class WhereWriter {
     throw incomparable(field)
   }
 
-  /** A column as SQL text that gives its value without loss. */
+  /** The SQL that selects a column without loss of precision. */
   read(column: Column, scope: Scope): string {
     const { hops, field, counted } = column
     const isOwn = field.derived === undefined && counted === undefined
@@ -159,14 +162,14 @@ export class WhereWriter {
     return readColumn(this.#dialect, modelOf(column, scope), field, this.#reference(hops, field, scope))
   }
 
-  /** A column as SQL text that gives its value to an instance; null where its name will do. */
+  /** The SQL that selects a column for an instance, or null if its plain name is enough. */
   instance(column: Column, scope: Scope): string | null {
     const { hops, field } = column
     if (field.derived !== undefined) return this.#dialect.instance(this.column(column, scope), field)
     return instanceColumn(this.#dialect, modelOf(column, scope), field, this.#reference(hops, field, scope))
   }
 
-  /** What a column needs whose type is not the declared one; null for nothing. */
+  /** The conversion for a column whose type differs from the declared one, or null. */
   conversion(column: Pick<Column, 'hops' | 'field'>, scope: Pick<Scope, 'model'>): Conversion | null {
     return conversionOf(this.#dialect, modelOf(column, scope), column.field)
   }
@@ -177,30 +180,32 @@ export class WhereWriter {
     return alias === '' ? name : `${quote(model, alias)}.${name}`
   }
 
-  /** A condition on whole groups. */
+  /** A condition on groups. */
   having(node: Predicate, scope: Scope): Fragment {
     return this.#predicate(node, scope)
   }
 
-  /** The include tree of every path that was written so far. */
+  /** The include tree for all paths written so far. */
   include(root: Scope): IncludeOptions[] {
     return this.#joins.tree((hop, { path, alias, before }) => {
       const { association } = hop.relation
       const from = before === '' ? root : { model: association.source, alias: before, joins: false }
       const at: Scope = { model: association.target, alias, joins: false }
-      // Sequelize adds the default scope by attribute, and looks the names of columns up as attributes again.
+      // Written as SQL: Sequelize adds the default scope by attribute and would translate column names as attributes
+      // again.
       const conditions = [...this.#conditions(hop, from, at), ...fixed(at, scopesOf(at.model))]
       return {
         association,
         attributes: [],
-        // An inner join: not every database sees through function calls that rows without the record are thrown away.
+        // An inner join if the condition requires a row. Not every database infers that from conditions with function
+        // calls.
         required: this.#present.has(path),
         ...(conditions.length === 0 ? {} : { where: textOf(at, every(conditions)) }),
       }
     })
   }
 
-  /** A statement with short names for the joins whose own are longer than the database takes. */
+  /** Shortens aliases of joins that exceed the database's limit. */
   shorten(sql: string, { model }: Scope): string {
     return this.#joins.shorten(sql, this.#dialect.longestAlias, (name) => quote(model, name))
   }
@@ -227,7 +232,7 @@ export class WhereWriter {
     return literal(column.nullable ? `(${sql} OR ${reference} IS NULL)` : sql)
   }
 
-  /** The comparison as a member of a where tree by attribute; null where it is text. */
+  /** The comparison as a member of a where tree, or null if it must be SQL. */
   #memberOf(node: ComparePredicate, scope: Scope): Fragment | null {
     const { column, operator, negated } = node
     const { valueType, derived } = column.field
@@ -235,19 +240,19 @@ export class WhereWriter {
     if (this.#member === null || isText || this.conversion(column, scope) !== null) return null
     const values = encodeCompared(this.#dialect, modelOf(column, scope), node)
     if (negated && operator === 'eq' && valueType.type === 'boolean') {
-      // Equality with the other of the two leads into an index, where "unequal" does not.
+      // An index serves equality with the other boolean, but not inequality.
       return compared(this.#key(column, scope), 'eq', literal(`(NOT ${this.#operands.sql(values[0])})`), false)
     }
     const members = values.map((value) => this.#member?.(value, column.field))
     return compared(this.#key(column, scope), ofValues(node), operator === 'in' ? members : members[0], negated)
   }
 
-  /** The comparison as SQL text, whether or not it is negated. */
+  /** The comparison as SQL, ignoring `negated`. */
   #positive(node: ComparePredicate, scope: Scope): Fragment {
     return literal(this.#comparisons.write(node, this.column(node.column, scope), modelOf(node.column, scope)))
   }
 
-  /** Only pages have a place in an order, and their tables are joined. */
+  /** Only pages have keyset predicates. Their tables are joined. */
   #beyond(node: BeyondPredicate, scope: Scope): Fragment {
     return literal(writeBeyond(this.#dialect, node, (column) => this.column(column, scope), this.#operands.sql))
   }
@@ -284,7 +289,7 @@ export class WhereWriter {
     if (sought !== null) return sought
     const rows = this.#elements('1', node, scope, (inner) => {
       const where = this.#predicate(node.condition, inner)
-      // Whatever is not true of an element breaks `all`, null included.
+      // `all` fails for an element whose condition is false or null.
       return quantifier === 'all' ? literal(`(${writeCondition(inner.model, where, inner.alias)}) IS NOT TRUE`) : where
     })
     return this.#exists(rows, quantifier !== 'any')
@@ -299,7 +304,7 @@ export class WhereWriter {
     return literal(`${negated ? 'NOT ' : ''}(${comparison})`)
   }
 
-  /** An array that is null, or that no record has, has no items. */
+  /** A null or missing array has no items. */
   #items(node: ItemsPredicate, scope: Scope): Fragment {
     const { quantifier, hops } = node
     const isNegated = quantifier !== 'any'
@@ -312,16 +317,16 @@ export class WhereWriter {
     return indexed === null ? met : every([literal(indexed), met])
   }
 
-  /** The SELECT of the items that meet a condition; with `all` of those that do not. */
+  /** The SELECT of items that meet the condition, or for `all` of items that do not. */
   #itemRows({ quantifier, hops, item, condition }: ItemsPredicate, scope: Scope): string {
     const at: Scope = { ...scope, model: modelOf({ hops }, scope) }
     const where = `(${writeCondition(at.model, this.#predicate(condition, at), at.alias)})`
     const from = this.#dialect.members.items(this.column(arrayColumn(hops, item), scope), item)
-    // Whatever is not true of an item breaks `all`, null included.
+    // `all` fails for an item whose condition is false or null.
     return `SELECT 1 FROM ${from} WHERE ${quantifier === 'all' ? `${where} IS NOT TRUE` : where}`
   }
 
-  /** A condition for an index over the array, which the items decide within; null for none. */
+  /** An additional condition that an index over the array serves, or null if there is none. */
   #indexed({ hops, item, condition }: ItemsPredicate, scope: Scope): string | null {
     if (condition.kind !== 'compare' || condition.negated || condition.ignoreCase) return null
     if (condition.operator !== 'eq' && condition.operator !== 'in') return null
@@ -348,7 +353,7 @@ export class WhereWriter {
     return literal(matching(this.#dialect, columns, this.#operands.sql(values[0])))
   }
 
-  /** The exact condition as a whole, which SQLite would otherwise plan a way for through each of its parts. */
+  /** The exact condition is wrapped in `IS TRUE`. Otherwise SQLite plans each of its parts separately. */
   #tuples({ fields, values, exact }: TuplesPredicate, scope: Scope): Fragment {
     const names = fields.map((field) => this.column({ hops: [], field, nullable: false }, scope))
     const encoded = values.map((value, index) => {
@@ -361,7 +366,7 @@ export class WhereWriter {
     return every([among, literal(`(${whole}) IS TRUE`)])
   }
 
-  /** By IN, which every database starts from: the rows that link one owner's are few. */
+  /** Written as IN, which databases start from: one owner has few join rows. */
   #owned({ relation: { association }, key, values, guard }: OwnedPredicate, scope: Scope): Fragment {
     const [value] = values.map((each) => encodeValue(this.#dialect, association.source, key, each))
     const owner = this.#dialect.operand(this.#operands.sql(value), key)
@@ -371,7 +376,7 @@ export class WhereWriter {
     })
   }
 
-  /** Without a name for the table of the record, a subquery would find the column of a table of its own. */
+  /** The main table needs an alias, because a subquery could have a column of the same name. */
   #apart(condition: Predicate, scope: Scope): Fragment {
     if (scope.alias === '') throw new TypeError(`${scope.model.name}: a condition over other tables in a write`)
     const at: Scope = { ...scope, joins: false, seeks: true }
@@ -379,7 +384,9 @@ export class WhereWriter {
     return textOf(at, this.#predicate(condition, at))
   }
 
-  /** That some elements meet a condition, by IN; null where keys are not compared as they are. */
+  /**
+   * Condition that some elements meet a condition, as IN. Returns null if the key is not compared by its stored value.
+   */
   #among({ hop, condition }: QuantifiedPredicate, scope: Scope): Fragment | null {
     const { association } = hop.relation
     const { sourceKey } = keysOf(association)
@@ -396,7 +403,7 @@ export class WhereWriter {
     return within(scope, sourceKey, rows)
   }
 
-  /** That the record at the end of to-one hops meets a condition, by IN; null where it must be an EXISTS. */
+  /** Condition on the record at the end of to-one relations, as IN. Returns null if EXISTS is required. */
   #sought(scope: Scope, hops: readonly Hop[], condition: (at: Scope) => Fragment | null): Fragment | null {
     if (scope.seeks !== true) return null
     const [hop, ...rest] = hops
@@ -417,7 +424,10 @@ export class WhereWriter {
     return within(scope, foreignKey, rows)
   }
 
-  /** That the record at the end of to-one hops meets a condition, or with `negated` that there is no such record. */
+  /**
+   * Condition that a record at the end of to-one relations meets a condition. With `negated`: that there is no such
+   * record.
+   */
   #behindPath(scope: Scope, hops: readonly Hop[], condition: (at: Scope) => Fragment, negated: boolean): Fragment {
     const sought = negated ? null : this.#sought(scope, hops, condition)
     return sought ?? this.#exists(this.#through(scope, hops, condition), negated)
@@ -450,7 +460,7 @@ export class WhereWriter {
     })
   }
 
-  /** The SELECT of the record at the end of to-one hops, correlated to the record of `scope`. */
+  /** The SELECT of the record at the end of to-one relations, correlated to the record of `scope`. */
   #through(scope: Scope, hops: readonly Hop[], condition: (inner: Scope) => Fragment): string {
     const [hop, ...rest] = hops
     if (hop === undefined) throw new TypeError('a path without hops has no subquery')
@@ -459,14 +469,16 @@ export class WhereWriter {
     return writeSelect(at.model, { attributes: selected('1'), tableAs: at.alias, where: every([where, further]) })
   }
 
-  /** The SELECT of a key of the record at the end of to-one hops from the record of `scope`. */
+  /** The SELECT of a key of the record at the end of to-one relations of `scope`. */
   #chain(scope: Scope, hops: readonly Hop[], key: (at: Scope) => string): string {
     const tables: { readonly at: Scope; readonly where: Fragment }[] = []
     for (const hop of hops) tables.push(this.#behind(hop, tables.at(-1)?.at ?? scope))
     return chainSelect(key(tables.at(-1)?.at ?? scope), tables)
   }
 
-  /** The row that a to-one hop leads to. A hasOne may be one of several, told apart by fixed attributes. */
+  /**
+   * The row that a to-one relation leads to. A hasOne may match several rows, which are told apart by fixed attributes.
+   */
   #behind(hop: Hop, from: Scope): { readonly at: Scope; readonly where: Fragment } {
     const { association } = hop.relation
     const at: Scope = { model: association.target, alias: this.#alias(), joins: false }
@@ -474,7 +486,7 @@ export class WhereWriter {
     return { at, where: every([link, ...fixed(at, keysOf(association).scope), ...this.#conditions(hop, from, at)]) }
   }
 
-  /** What the row of `at` has to meet that a to-one hop leads to from the record of `from`. */
+  /** Conditions on the row that a to-one relation leads to. */
   #conditions({ relation, guard }: Hop, from: Scope, at: Scope): Fragment[] {
     const guards = (scope: Scope): Fragment[] => (guard === null ? [] : [this.#predicate(guard, scope)])
     const between = relation.between === null ? null : keysOf(relation.between).through

@@ -13,10 +13,9 @@ import { tableOf } from './table.js'
 import { isEmpty, NOTHING } from './written.js'
 
 /**
- * Carries out a write of one resource: by Sequelize's instances with the hooks of the model and of the operation, or by one
- * statement where no code of the host's could tell the difference.
- *
- * @throws Problem for what is refused; errors of the database as they come
+ * Executes a write of one resource. It uses Sequelize instances with hooks, or one SQL statement if no code of the host
+ * takes part.
+ * @throws Problem for rejected writes; errors of the database unchanged
  */
 export async function write(store: Store, plan: WritePlan): Promise<Outcome> {
   switch (plan.kind) {

@@ -8,8 +8,8 @@ import { get, many } from './read.js'
 import type { Store } from './store.js'
 
 /**
- * What an update has made of its record. Within a transaction MySQL shows a record as it was when that began to read, even one
- * that was locked since, unless the UPDATE changed something of it: where perhaps it did not, it is read under its lock.
+ * Reads back an updated record. On MySQL a transaction reads a snapshot. If the UPDATE possibly changed nothing, the
+ * record is read under its lock to see its current state.
  */
 export async function written(
   store: Store,
@@ -27,7 +27,7 @@ export async function written(
 
 export type Removes = (plan: BulkDeletePlan, transaction: Transaction) => Promise<number>
 
-/** Deletes what was found and locked, so that what is told is what went. */
+/** Deletes locked records and returns those that are gone. */
 export async function reported(
   store: Store,
   plan: BulkDeletePlan,
@@ -43,7 +43,7 @@ export async function reported(
   const keys = found.map(keyed)
   const where: Predicate = { kind: 'and', nodes: [plan.where, withKeys(fields, keys)] }
   const count = await remove({ ...plan, where }, transaction)
-  // The model's default scope, or a hook of the host's, may have left some of them.
+  // The model's default scope or a hook of the host may have kept some.
   const left = count === found.length ? [] : await many(store, plan.where, told, keys.length, transaction)
   const gone = new Map(found.map((row) => [String(keyed(row)), row.slice(0, columns.length)]))
   for (const row of left) gone.delete(String(keyed(row)))
@@ -53,7 +53,7 @@ export async function reported(
 
 export const NOTHING: Outcome = Object.freeze({ kind: 'deleted', count: 0, rows: [] })
 
-/** Whether no key was left, under whatever conditions behaviours added. */
+/** Whether the condition contains no key, apart from conditions of behaviours. */
 export function isEmpty(where: Predicate): boolean {
   return where.kind === 'never' || (where.kind === 'and' && where.nodes.some(isEmpty))
 }
