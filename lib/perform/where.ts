@@ -89,10 +89,7 @@ export class WhereWriter {
   readonly #present = new Set<string>()
   #aliases = 0
 
-  /**
-   * `member` is given for Sequelize finders. Conditions are then written by attribute, because hooks of the host see
-   * the options.
-   */
+  /** `member` is for Sequelize finders. It encodes values of conditions that are written by attribute. */
   constructor(dialect: Dialect, operands: Operands, member: Member | null = null) {
     this.#member = member
     this.#joins = new Joins(member === null)
@@ -162,7 +159,7 @@ export class WhereWriter {
     return readColumn(this.#dialect, modelOf(column, scope), field, this.#reference(hops, field, scope))
   }
 
-  /** The SQL that selects a column for an instance, or null if its plain name is enough. */
+  /** The SQL that selects a column for an instance, or null if its name is enough. */
   instance(column: Column, scope: Scope): string | null {
     const { hops, field } = column
     if (field.derived !== undefined) return this.#dialect.instance(this.column(column, scope), field)
@@ -191,14 +188,12 @@ export class WhereWriter {
       const { association } = hop.relation
       const from = before === '' ? root : { model: association.source, alias: before, joins: false }
       const at: Scope = { model: association.target, alias, joins: false }
-      // Written as SQL: Sequelize adds the default scope by attribute and would translate column names as attributes
-      // again.
+      // As SQL: Sequelize would translate column names of the default scope as attributes again.
       const conditions = [...this.#conditions(hop, from, at), ...fixed(at, scopesOf(at.model))]
       return {
         association,
         attributes: [],
-        // An inner join if the condition requires a row. Not every database infers that from conditions with function
-        // calls.
+        // An inner join if the condition requires a row: not every database infers that.
         required: this.#present.has(path),
         ...(conditions.length === 0 ? {} : { where: textOf(at, every(conditions)) }),
       }
@@ -304,7 +299,6 @@ export class WhereWriter {
     return literal(`${negated ? 'NOT ' : ''}(${comparison})`)
   }
 
-  /** A null or missing array has no items. */
   #items(node: ItemsPredicate, scope: Scope): Fragment {
     const { quantifier, hops } = node
     const isNegated = quantifier !== 'any'
@@ -322,11 +316,10 @@ export class WhereWriter {
     const at: Scope = { ...scope, model: modelOf({ hops }, scope) }
     const where = `(${writeCondition(at.model, this.#predicate(condition, at), at.alias)})`
     const from = this.#dialect.members.items(this.column(arrayColumn(hops, item), scope), item)
-    // `all` fails for an item whose condition is false or null.
     return `SELECT 1 FROM ${from} WHERE ${quantifier === 'all' ? `${where} IS NOT TRUE` : where}`
   }
 
-  /** An additional condition that an index over the array serves, or null if there is none. */
+  /** An extra condition that an index over the array serves, or null if there is none. */
   #indexed({ hops, item, condition }: ItemsPredicate, scope: Scope): string | null {
     if (condition.kind !== 'compare' || condition.negated || condition.ignoreCase) return null
     if (condition.operator !== 'eq' && condition.operator !== 'in') return null
@@ -353,7 +346,7 @@ export class WhereWriter {
     return literal(matching(this.#dialect, columns, this.#operands.sql(values[0])))
   }
 
-  /** The exact condition is wrapped in `IS TRUE`. Otherwise SQLite plans each of its parts separately. */
+  /** `IS TRUE`: otherwise SQLite plans each part of the exact condition separately. */
   #tuples({ fields, values, exact }: TuplesPredicate, scope: Scope): Fragment {
     const names = fields.map((field) => this.column({ hops: [], field, nullable: false }, scope))
     const encoded = values.map((value, index) => {
@@ -366,7 +359,7 @@ export class WhereWriter {
     return every([among, literal(`(${whole}) IS TRUE`)])
   }
 
-  /** Written as IN, which databases start from: one owner has few join rows. */
+  /** Written as IN, which databases start from: an owner has few join rows. */
   #owned({ relation: { association }, key, values, guard }: OwnedPredicate, scope: Scope): Fragment {
     const [value] = values.map((each) => encodeValue(this.#dialect, association.source, key, each))
     const owner = this.#dialect.operand(this.#operands.sql(value), key)
@@ -376,7 +369,7 @@ export class WhereWriter {
     })
   }
 
-  /** The main table needs an alias, because a subquery could have a column of the same name. */
+  /** The main table needs an alias: a subquery could have a column of the same name. */
   #apart(condition: Predicate, scope: Scope): Fragment {
     if (scope.alias === '') throw new TypeError(`${scope.model.name}: a condition over other tables in a write`)
     const at: Scope = { ...scope, joins: false, seeks: true }
@@ -384,9 +377,7 @@ export class WhereWriter {
     return textOf(at, this.#predicate(condition, at))
   }
 
-  /**
-   * Condition that some elements meet a condition, as IN. Returns null if the key is not compared by its stored value.
-   */
+  /** Some elements meet a condition, as IN. null if the key is not compared by its stored value. */
   #among({ hop, condition }: QuantifiedPredicate, scope: Scope): Fragment | null {
     const { association } = hop.relation
     const { sourceKey } = keysOf(association)
@@ -403,7 +394,7 @@ export class WhereWriter {
     return within(scope, sourceKey, rows)
   }
 
-  /** Condition on the record at the end of to-one relations, as IN. Returns null if EXISTS is required. */
+  /** The record at the end of to-one relations meets a condition, as IN. null if EXISTS is required. */
   #sought(scope: Scope, hops: readonly Hop[], condition: (at: Scope) => Fragment | null): Fragment | null {
     if (scope.seeks !== true) return null
     const [hop, ...rest] = hops
@@ -424,10 +415,7 @@ export class WhereWriter {
     return within(scope, foreignKey, rows)
   }
 
-  /**
-   * Condition that a record at the end of to-one relations meets a condition. With `negated`: that there is no such
-   * record.
-   */
+  /** Some record at the end of to-one relations meets a condition, or none if `negated`. */
   #behindPath(scope: Scope, hops: readonly Hop[], condition: (at: Scope) => Fragment, negated: boolean): Fragment {
     const sought = negated ? null : this.#sought(scope, hops, condition)
     return sought ?? this.#exists(this.#through(scope, hops, condition), negated)
@@ -476,9 +464,7 @@ export class WhereWriter {
     return chainSelect(key(tables.at(-1)?.at ?? scope), tables)
   }
 
-  /**
-   * The row that a to-one relation leads to. A hasOne may match several rows, which are told apart by fixed attributes.
-   */
+  /** The row that a to-one relation leads to. A hasOne may match several rows. */
   #behind(hop: Hop, from: Scope): { readonly at: Scope; readonly where: Fragment } {
     const { association } = hop.relation
     const at: Scope = { model: association.target, alias: this.#alias(), joins: false }

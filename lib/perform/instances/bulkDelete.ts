@@ -19,7 +19,7 @@ import { exactKeys, exactly, whereTree } from './find.js'
 import { partsOf } from './load.js'
 import { removeInstance } from './remove.js'
 
-/** Deletes what is there of the keys, and counts it. */
+/** Deletes the records of the keys and counts them. */
 export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
   const { report } = plan
   const { writesLess } = await tableOf(store)
@@ -31,12 +31,12 @@ export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Ou
   })
 }
 
-/** The same from a table that may skip deletions. @throws Problem 409 where it does */
+/** Deletes from a table that may skip deletions. @throws Problem 409 if one was skipped */
 async function removeChecked(store: Store, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
   const { keys } = store.resource
   let found: readonly Row[] = []
   const options = optionsOf(store, plan, transaction)
-  // A row policy of PostgreSQL may let a record be read and not locked.
+  // PostgreSQL's row level security may show a record but prevent locking it.
   const count = await removeInParts(store, plan, options, {}, async (rows) => {
     found = rows
     return removerOf(store, plan, transaction, rows)
@@ -73,10 +73,10 @@ function removeAll(store: Store, plan: BulkDeletePlan, transaction: Transaction)
 
 type BulkOptions = DestroyOptions & { readonly transaction: Transaction }
 
-/** Removes the records of a condition. @returns their number */
+/** Deletes the records of a condition and returns their number. */
 type Remover = (records: Predicate) => Promise<number>
 
-/** Removes records one after the other, each with its hooks. */
+/** Deletes records one by one, each with its hooks. */
 async function removerOf(
   store: Store,
   plan: BulkDeletePlan,
@@ -114,10 +114,7 @@ function keyOrder({ resource }: Store): [string, string][] {
   return resource.keys.map(({ name }) => [name, 'ASC'])
 }
 
-/**
- * Removes what a condition meets, in parts whose records may all be in memory, between the hooks of the whole: these may have
- * made the condition narrower.
- */
+/** Deletes the records of a condition in batches, between the bulk hooks. These hooks may narrow the condition. */
 async function removeInParts(
   store: Store,
   plan: BulkDeletePlan,
@@ -129,7 +126,8 @@ async function removeInParts(
   const { keys, instancesAtOnce } = resource
   const given = options.where
   await runHooks(model, 'beforeBulkDestroy', options)
-  // Read behind the hook, which may have set another condition. A SELECT may join tables that have columns of the same names.
+  // Read after the hook, which may have replaced the condition. The tree is written again with an alias, because a
+  // SELECT may join tables with equal column names.
   const { transaction } = options
   const where = options.where === given ? whereTree(store, plan.where) : options.where
   const find = { ...exactKeys(store), where, order: keyOrder(store), transaction, ...lock } as FindOptions

@@ -23,7 +23,7 @@ import { rowOf } from './find.js'
 import { keyOf } from './load.js'
 import { saveInserted } from './save.js'
 
-/** Saves a new record, whose instance has been built for the plan. */
+/** Saves a new record's instance. */
 export async function saveNew(store: Store, plan: CreatePlan, instance: Model): Promise<Outcome> {
   const { changes, upkeep, projection } = plan
   const table = await tableOf(store)
@@ -39,13 +39,13 @@ export async function saveNew(store: Store, plan: CreatePlan, instance: Model): 
   })
 }
 
-/** Whether behaviours keep the time of the last change themselves, so that Sequelize must not. */
+/** Whether a behaviour sets `updatedAt`, so that Sequelize must not. */
 export function stamps({ model }: Store, values: Changes): boolean {
   const { updatedAt } = timestampsOf(model)
   return updatedAt !== undefined && values.has(updatedAt)
 }
 
-/** A key that is an expression becomes its value, since nothing else would tell afterwards which record it made. */
+/** Evaluates keys that are SQL expressions. Otherwise the new record could not be found afterwards. */
 async function settleKey(store: Store, instance: Model, transaction: Transaction): Promise<void> {
   for (const { name } of store.resource.keys) {
     const value: unknown = instance.getDataValue(name as never)
@@ -54,7 +54,7 @@ async function settleKey(store: Store, instance: Model, transaction: Transaction
   }
 }
 
-/** A saved instance as the database has it: defaults, triggers and rounding included. */
+/** Reads back a saved record, including database defaults, triggers and rounding. */
 async function reread(store: Store, instance: Model, projection: Projection, transaction: Transaction): Promise<Row> {
   const { keys } = store.resource
   const where = withKeys(keys, [keyOf(keys, instance)])
@@ -62,14 +62,14 @@ async function reread(store: Store, instance: Model, projection: Projection, tra
   return row ?? rowOf(store.dialect, instance, projection.columns)
 }
 
-/** Saves all new records or none, and gives them as stored, in the order they were sent. Their instances have been built for the plan. */
+/** Saves all new records or none. Returns them as stored, in the order of the request. */
 export async function saveAll(store: Store, plan: BulkCreatePlan, instances: readonly Model[]): Promise<Outcome> {
   const fresh = renewed(instances, () => buildAll(store, plan))
   const table = await tableOf(store)
   return inTransaction(store, (transaction) => createInstances(store, table, fresh(), plan, transaction))
 }
 
-/** As `Model.bulkCreate` does it, but one save after the other: a failure must not leave others under way behind it. */
+/** Like `Model.bulkCreate`, but saves one by one: after an error no other save may still be running. */
 async function createInstances(
   store: Store,
   table: TableTraits,
@@ -94,7 +94,7 @@ async function createInstances(
   return { kind: 'records', rows: await rereadAll(store, instances, plan, transaction) }
 }
 
-/** A new record of several, whose hooks and validators of validation have run. */
+/** Saves one of several new records, after the validation hooks and validators. */
 async function saveValidated(
   store: Store,
   table: TableTraits,
@@ -103,7 +103,7 @@ async function saveValidated(
   transaction: Transaction,
 ): Promise<void> {
   await before?.(instance, transaction)
-  // What the hook has changed is not validated yet.
+  // The hook may have changed values that were already validated.
   if (before !== null) await validate(instance)
   const options: SaveOptions = {
     transaction,
@@ -115,7 +115,7 @@ async function saveValidated(
   await after?.(instance, transaction)
 }
 
-/** The records as the database has them, in the order of the instances. */
+/** Reads the records back, in the order of the instances. */
 async function rereadAll(
   store: Store,
   instances: readonly Model[],
@@ -137,8 +137,8 @@ async function rereadAll(
 }
 
 /**
- * Whether one statement cannot create the records: where only some leave a value to the database, these would get a null, and
- * where none has a value at all, no statement says so.
+ * Whether one INSERT is impossible. If only some records omit a column with a default, the others' INSERT would set it
+ * to null. An INSERT of several rows also needs at least one column.
  */
 function isUneven(
   { resource: { fields, filled } }: Store,
@@ -153,7 +153,7 @@ function isUneven(
   )
 }
 
-/** No column at all: a statement of several rows cannot say that. */
+/** Whether the instance sets no column. */
 function isEmpty(instance: Model): boolean {
   return Object.values(instance.dataValues as object).every((value) => value === undefined || value === null)
 }

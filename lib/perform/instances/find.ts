@@ -24,16 +24,16 @@ import { WhereWriter } from '../where.js'
 
 export interface FindParts extends Window, Within {
   readonly offset: number
-  /** Whether the model's find hooks run, which Sequelize does not do for what it includes; they do unless told. */
+  /** Whether the model's find hooks run. Sequelize does not run them for includes. Default true. */
   readonly hooks?: boolean
 }
 
-/** The table whose records are found. */
+/** The table that is read. */
 export interface Source extends Pick<Store, 'dialect' | 'model' | 'sequelize' | 'limit'> {
   readonly resource: Pick<Resource, 'key'>
 }
 
-/** The where and include trees, order and window for `model.findAll`, values and all. */
+/** Builds all options for `model.findAll`, with values inlined. */
 function findOptions(store: Source, parts: FindShape, isWide = true): FindOptions {
   const { columns, order: keys } = parts
   const { writer, condition } = written(store, parts)
@@ -55,7 +55,7 @@ function findOptions(store: Source, parts: FindShape, isWide = true): FindOption
     parts.keys === undefined || parts.keys === 'none'
       ? []
       : ordered.map((sql, index): Expression => [literal(sql), keyAliasOf(index)])
-  // Sequelize writes no SELECT of nothing, which a projection without a field of the record's own would be.
+  // Sequelize writes no SELECT without columns, which happens if the projection has no own fields.
   const key: Column = { hops: [], field: store.resource.key, nullable: false }
   return {
     ...condition,
@@ -71,14 +71,15 @@ function findOptions(store: Source, parts: FindShape, isWide = true): FindOption
 type FindShape = Window & Pick<FindParts, 'offset'>
 
 /**
- * The same for hosts, who hand instances on: nothing is loaded that the caller may not read. What getters and virtual
- * attributes look at is there as far as it is in answers.
+ * Options for the host's own `findAll`. They load nothing that the caller may not read. Getters and virtual attributes
+ * see only attributes that responses show.
  */
 export function hostOptions(store: Store, parts: FindShape, hidden: ReadonlySet<string>): FindOptions {
   const isShown = ({ name, virtual, targets }: Field): boolean =>
     !virtual && !hidden.has(name) && (targets.has('response') || targets.has('list'))
   const shown = new Set(store.resource.fields.filter(isShown).map(({ name }) => name))
-  // Sequelize loads what a virtual attribute is declared to depend on. Of other models nobody knows here what is shown.
+  // Sequelize loads the declared dependencies of a virtual attribute. For other models it is unknown here which
+  // attributes are shown.
   const columns = parts.columns.filter(({ hops, field }) => {
     const needed = field.virtual
       ? dependenciesOf(hops.at(-1)?.relation.association.target ?? store.model, field.name)
@@ -89,7 +90,7 @@ export function hostOptions(store: Store, parts: FindShape, hidden: ReadonlySet<
   const more = isOwnComputed ? store.resource.fields.filter(isShown) : []
   const added = more.map((field): Column => ({ hops: [], field, nullable: field.nullable }))
   const options = findOptions(store, { ...parts, columns: [...columns, ...added] }, false)
-  // Sequelize would have one condition under `Op.and` replace the other.
+  // Otherwise Sequelize would replace one `Op.and` condition by the other.
   return hasScope(store.model) ? { ...options, where: scoped(store.model, options.where) } : options
 }
 
@@ -115,14 +116,14 @@ export async function findInstances(store: Source, parts: FindParts): Promise<Ro
   return instances.map((instance) => [...rowOf(store.dialect, instance, columns), ...keysIn(instance)])
 }
 
-/** An instance's values as the row that a statement would have given. */
+/** Converts an instance to a row of a statement. */
 export function rowOf(dialect: Dialect, instance: Model, columns: readonly Column[]): Row {
   return columns.map((column) => attributeOf(dialect, instance, column))
 }
 
 /**
- * The where tree of a predicate over one table and of the model's default scope, values and all. A DELETE has no name for its
- * table that text in the tree could use: there its alias is none.
+ * The where tree of a predicate on one table, combined with the model's default scope. A DELETE has no table alias, so
+ * `alias` is then empty.
  */
 export function whereTree(store: Store, where: Predicate, alias: string = store.model.name): WhereFragment {
   return scoped(store.model, written(store, { where, alias }).condition.where)
@@ -139,7 +140,7 @@ export async function countInstances(store: Store, where: Predicate | null, dele
     ...limitedTo(store.limit),
     ...statementLogging(store.sequelize),
   }
-  // Of joined tables Sequelize would look for the number under the name that it has shortened, and find none.
+  // Sequelize shortens aliases in joins and then does not find the count under its own alias.
   if (include.length > 0 && shortensNames(store.model)) {
     const all: FindOptions = { ...options, attributes: [[literal('1'), '_']], raw: true }
     const find = async () => store.model.findAll(await withoutAfterFind(store.model, all))
@@ -148,10 +149,10 @@ export async function countInstances(store: Store, where: Predicate | null, dele
   return timedBySequelize(store, undefined, () => store.model.count(options))
 }
 
-/** The condition of a where tree and the table that it is for. */
+/** A condition and the table that it applies to. */
 interface Written {
   readonly where: Predicate | null
-  /** Of the table itself; its model's name unless told. */
+  /** Alias of the table. Default: the model's name. */
   readonly alias?: string
 }
 
@@ -160,7 +161,7 @@ interface Writing {
   readonly condition: FindOptions
 }
 
-/** Writes the where tree of a condition, with its values in the tree and by attribute. */
+/** Writes a condition as a where tree by attribute, with values inlined. */
 function written(store: Pick<Store, 'dialect' | 'model'>, { where, alias = store.model.name }: Written): Writing {
   const { model } = store
   const writer = finderWriter(store)
@@ -168,10 +169,10 @@ function written(store: Pick<Store, 'dialect' | 'model'>, { where, alias = store
   return { writer, condition: { where: asEvery(writer.where(where, { model, alias, joins: true })) } }
 }
 
-/** Writes conditions for Sequelize's finders. */
+/** A writer of conditions for Sequelize's finders. */
 export function finderWriter({ dialect, model }: Pick<Store, 'dialect' | 'model'>): WhereWriter {
   const operands = inlineOperands(model)
-  // Sequelize would write a number as the date that it takes it for, and MySQL compares text as floating point unless it is cast.
+  // Written as SQL: Sequelize could take a number for a date, and MySQL compares text with numbers as floating point.
   return new WhereWriter(dialect, operands, (value, field) =>
     typeof value === 'string' || typeof value === 'number'
       ? literal(dialect.operand(operands.sql(value), field))
@@ -179,12 +180,12 @@ export function finderWriter({ dialect, model }: Pick<Store, 'dialect' | 'model'
   )
 }
 
-/** The expression that reads a column where its name would lose digits, or there is none; else null. */
+/** The SQL that reads a column, or null if its plain name is exact. */
 type Read = (column: Column) => string | null
 
-/** The attributes that columns of one table read: by name, or by an expression where the name would lose digits. */
+/** Attributes that read columns of one table: by name, or by an expression if the name would lose digits. */
 function attributesOf(given: readonly Column[], read: Read, isWide: boolean): NonNullable<FindOptions['attributes']> {
-  // Each once: the mariadb driver refuses rows with two columns of one name.
+  // Each column once: the mariadb driver rejects rows with two columns of one name.
   const columns = [...new Map(given.map(wholeOf).map((column) => [column.field, column])).values()]
   const exact = new Map(
     columns
@@ -195,14 +196,14 @@ function attributesOf(given: readonly Column[], read: Read, isWide: boolean): No
       }),
   )
   const expressions = [...exact].map(([name, sql]): Expression => [sql, name])
-  // A getter may look at any attribute. The mariadb driver refuses a name that is read twice.
+  // A getter may use any attribute. The mariadb driver rejects a name that is read twice.
   if (isWide && columns.some(isComputed)) {
     return { exclude: [...exact.keys()], include: expressions }
   }
   return [...columns.filter(({ field }) => !exact.has(field.name)).map(({ field }) => field.name), ...expressions]
 }
 
-/** Members of a document are taken out of all of it. */
+/** The whole document column for a member of a document. */
 function wholeOf(column: Column): Column {
   const member = memberIn(column.field)
   return member === null ? column : { ...column, field: member.of }
@@ -218,8 +219,8 @@ type Attributes = NonNullable<FindOptions['attributes']>
 type Expression = [ReturnType<typeof literal>, string]
 
 /**
- * What makes `findOne`, `findAll` and `reload` give whole instances, without loss of digits, whatever others have stored. A key that has lost some is
- * that of another record, which `save` and `destroy` would then write to.
+ * Options that make `findOne`, `findAll` and `reload` return whole instances without loss of digits. A rounded key
+ * would identify another record, which `save` and `destroy` would then change.
  */
 export function exactly(store: Store): Pick<FindOptions, 'attributes' | 'logging'> {
   const logging = statementLogging(store.sequelize)
@@ -230,14 +231,14 @@ export function exactly(store: Store): Pick<FindOptions, 'attributes' | 'logging
   return { attributes: { exclude: [...hidden, ...include.map(([, name]) => name)], include }, ...logging }
 }
 
-/** Instances that hold nothing but their keys, likewise. */
+/** Options for instances that only have their keys, without loss of digits. */
 export function exactKeys(store: Store): Pick<FindOptions, 'attributes' | 'logging'> {
   const { keys } = store.resource
   const expressions = new Map(expressionsOf(store, keys).map((expression) => [expression[1], expression]))
   return { attributes: keys.map(({ name }) => expressions.get(name) ?? name), ...statementLogging(store.sequelize) }
 }
 
-/** The fields whose column would lose digits as the driver reads it, each with an expression that does not. */
+/** Fields whose values the driver would round, each with an exact expression. */
 function expressionsOf({ dialect, model }: Store, fields: readonly Field[]): Expression[] {
   return fields.flatMap((field): Expression[] => {
     const column = `${quote(model, model.name)}.${quote(model, field.column)}`
@@ -246,7 +247,7 @@ function expressionsOf({ dialect, model }: Store, fields: readonly Field[]): Exp
   })
 }
 
-/** Gives each include the attributes that the columns behind it read; all of them where a getter needs them. */
+/** Sets the attributes of each include. It is all attributes if a getter needs them. */
 function addAttributes(
   includes: readonly IncludeOptions[],
   columns: readonly Column[],
@@ -260,14 +261,14 @@ function addAttributes(
     const behind = columns.filter(({ hops }) => isAt(hops, here))
     const further = columns.find(({ hops }) => hops.length > here.length && isAt(hops.slice(0, here.length), here))
     const passed = further?.hops[here.length - 1]?.relation.association.target
-    // Sequelize makes no instance of a record without attributes, nor of those behind it.
+    // Sequelize builds no instance for a record without attributes, and none for the records below it.
     include.attributes =
       behind.length === 0 && passed !== undefined ? keyAttributes(passed) : attributesOf(behind, read, isWide)
     addAttributes((include.include ?? []) as IncludeOptions[], columns, here, read, isWide)
   }
 }
 
-/** The primary key of a model, or any attribute where it has none. */
+/** The model's primary key, or any attribute if it has none. */
 function keyAttributes({ primaryKeyAttributes, rawAttributes }: ModelStatic<Model>): string[] {
   return primaryKeyAttributes.length > 0 ? [...primaryKeyAttributes] : Object.keys(rawAttributes).slice(0, 1)
 }
@@ -284,7 +285,7 @@ function attributeOf(dialect: Dialect, instance: Model, { hops, field }: Column)
   let at: Model | null | undefined = instance
   for (const { relation } of hops) {
     if (at === null || at === undefined) return null
-    // As it was loaded: find hooks of the host may have taken it out of the instance, or moved it within.
+    // The loaded value: find hooks of the host may have replaced the relation in the instance.
     at = at.previous(relation.name as never) as Model | null | undefined
   }
   if (at === null || at === undefined) return null
@@ -293,7 +294,7 @@ function attributeOf(dialect: Dialect, instance: Model, { hops, field }: Column)
   return asDriver(dialect, field, member === null ? value : valueIn(value, member))
 }
 
-/** Instances hold JSON parsed; rows of some drivers hold its text, and decoders expect what the driver gives. */
+/** Instances have parsed JSON. Decoders expect the driver's form, which is text for some drivers. */
 function asDriver(dialect: Dialect, field: Field, value: unknown): unknown {
   const isText = dialect.jsonAsText && field.valueType.type === 'json' && !field.virtual && !field.getter
   return isText && value !== null && value !== undefined ? JSON.stringify(value) : value

@@ -12,8 +12,8 @@ import { timedBySequelize } from '../timed.js'
 import { finderWriter } from './find.js'
 
 /**
- * Groups by `findAll`, so that find hooks have their say; to know how many there are it has to give them all. What a default
- * scope adds to the rows would be in no group.
+ * Reads groups with `findAll`, so that find hooks run. Their number requires reading all groups. Options of the default
+ * scope other than conditions are rejected.
  */
 export async function findGroups(store: Store, groups: Groups, window: GroupWindow): Promise<readonly RawRow[]> {
   const { where, ...rest } = groupOptions(store, groups, window)
@@ -36,7 +36,7 @@ export async function findGroups(store: Store, groups: Groups, window: GroupWind
   return (await find(options)) as unknown as readonly RawRow[]
 }
 
-/** The options for `findAll` that give groups, each as a plain row; `named` says under which names. */
+/** Options for `findAll` that return groups as plain rows. `named` replaces the column aliases. */
 export function groupOptions(
   store: Store,
   groups: Groups,

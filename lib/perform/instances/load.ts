@@ -17,7 +17,7 @@ import { timedBySequelize } from '../timed.js'
 import { markRaced } from '../transaction.js'
 import { exactly, whereTree } from './find.js'
 
-/** The record as an instance, locked until the transaction, if any, ends where the database has row locks. */
+/** Loads the record as an instance. In a transaction it is locked, if the database has row locks. */
 export async function loaded(
   store: Store,
   where: Predicate,
@@ -36,18 +36,18 @@ export async function loaded(
   throw transaction === undefined ? problem('not-found') : await unlocked(store, where, deleted, transaction)
 }
 
-/** Why a record cannot be locked: there is none, or a row policy of PostgreSQL keeps it from being changed. */
+/** The reason why a record cannot be locked: it is missing, or PostgreSQL's row level security prevents it. */
 async function unlocked(store: Store, where: Predicate, deleted: boolean, transaction: Transaction): Promise<Error> {
   const projection = { columns: keyColumns(store.resource.keys), members: [] }
   const row = await get(store, { where, projection }, { transaction, deleted, lock: store.dialect.readsSnapshots })
   if (row === null) return problem('not-found')
-  // Or somebody has just made it: then the next try finds it.
+  // Or the record was created just now. The next attempt finds it.
   const refusal = notWritten()
   markRaced(refusal)
   return refusal
 }
 
-/** Several records likewise, by the names of their keys as they are stored, for the transaction that the store is in. */
+/** Loads several records as instances, by the text of their stored key, inside the store's transaction. */
 export async function allLoaded(store: Store, where: Predicate): Promise<ReadonlyMap<string, Model>> {
   const { model, resource, transaction } = store
   const instances = await model.findAll({
@@ -58,12 +58,14 @@ export async function allLoaded(store: Store, where: Predicate): Promise<Readonl
   return new Map(instances.map((instance) => [identityName(resource.keys, partsOf(resource.keys, instance)), instance]))
 }
 
-/** The key of an instance as JSON. @throws UnsafeSession for one that the driver has rounded: it may be another record's */
+/**
+ * The key of an instance as JSON. @throws UnsafeSession if the driver has rounded it: it could identify another record
+ */
 export function keyOf(keys: KeyFields, instance: Model): JsonValue | undefined {
   return keyOfValues(keys, partsOf(keys, instance))
 }
 
-/** The parts of the key as they are stored. @throws UnsafeSession likewise */
+/** The parts of the key as stored. @throws UnsafeSession if the driver has rounded them */
 export function partsOf(keys: KeyFields, instance: Model): Row {
   const values = keys.map(({ name }): unknown => instance.get(name))
   if (keys.some(({ valueType: { type } }, index) => type !== 'float' && isRounded(values[index]))) {
@@ -74,12 +76,12 @@ export function partsOf(keys: KeyFields, instance: Model): Row {
   return values
 }
 
-/** Whether digits of a whole number may be missing. A float is what it is, however large. */
+/** Whether an integer may have lost digits. Floats are exact as they are. */
 function isRounded(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
-/** Gives an instance the client's values and those of the behaviours. */
+/** Sets the client's and the behaviours' values on an instance. */
 export function set(store: Store, instance: Model, changes: Changes, upkeep: Upkeep): Model {
   acceptNulls(instance, store.resource.filled)
   instance.set(settableOf(store, changes))

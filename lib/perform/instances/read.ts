@@ -3,7 +3,7 @@ import { totalOf } from '../pages.js'
 import { countInstances, findInstances } from './find.js'
 import { findGroups } from './groups.js'
 
-/** Reads by `findAll` and `count`, so that the host's code keeps its say. */
+/** Reads with `findAll` and `count`, so that the host's hooks and scopes apply. */
 export const instanceReader: Reader = {
   one: async (store, where, columns, within) => {
     const [found] = await findInstances(store, { where, columns, order: [], limit: 1, offset: 0, ...within })

@@ -14,13 +14,13 @@ import { stamps } from './create.js'
 import { rowOf } from './find.js'
 import { claimed } from './update.js'
 
-/** Deletes the record, or marks it where a behaviour gave the plan a mark. */
+/** Deletes the record, or marks it if the plan has a mark. */
 export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
   const { mark, report } = plan
   const { writesLess } = await tableOfOne(store)
   return inTransaction(store, async (transaction) => {
     const increments = mark?.increments ?? []
-    // The record is reported as it was, without the version that the claim raises.
+    // The record is reported with its old version, which `claimed` increments.
     const before =
       report === null || increments.length === 0
         ? null
@@ -33,7 +33,7 @@ export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
   })
 }
 
-/** Deletes or marks what an instance stands for; what `claimed` raised is raised already. */
+/** Deletes or marks the record of an instance. Its version was already incremented by `claimed`. */
 export async function removeInstance(
   store: Store,
   instance: Model,
@@ -46,7 +46,7 @@ export async function removeInstance(
   await after?.(instance, transaction)
 }
 
-/** The client has sent no values, so that nothing is validated: a record may be deleted as it is. */
+/** Not validated, because the client has sent no values: any stored record may be deleted. */
 async function markInstance(store: Store, instance: Model, mark: Upkeep, transaction: Transaction): Promise<void> {
   const { model } = store
   const options: SaveOptions = {

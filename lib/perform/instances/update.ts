@@ -16,13 +16,13 @@ import { stamps } from './create.js'
 import { loaded, set } from './load.js'
 import { checked } from './save.js'
 
-/** Writes the present fields; a plan that restores does so as well. */
+/** Updates or restores a record. */
 export async function update(store: Store, plan: UpdatePlan, edit?: Edit): Promise<Outcome> {
   const table = await tableOfOne(store)
   return inTransaction(store, (transaction) => save(store, table, plan, transaction, edit))
 }
 
-/** Changes a record that is loaded and locked, before anything else does. */
+/** Changes a loaded and locked record before its values are set. */
 type Edit = (instance: Model) => Promise<void>
 
 async function save(
@@ -38,12 +38,12 @@ async function save(
   set(store, instance, changes, upkeep)
   await checkLengths(store, instance, plan)
   await plan.before?.(instance, transaction)
-  // What a hook of the model's still does to it is not known yet.
+  // A hook of the model may still change the instance, so columns of other tables are read back.
   const mayBeOld = !instance.changed() || plan.projection.columns.every(({ hops }) => hops.length === 0)
   const { updatedAt } = timestampsOf(store.model)
-  // A PATCH is a write even where every value stays what it was.
+  // A PATCH updates the timestamp even if no value changes.
   if (updatedAt !== undefined) instance.changed(updatedAt as never, true)
-  // Nulls clear, whatever the host wants of the nulls of its own updates.
+  // Writes nulls even if the host sets `omitNull` for its own updates.
   const options: SaveOptions = {
     transaction,
     omitNull: false,
@@ -57,8 +57,8 @@ async function save(
 }
 
 /**
- * The record as an instance, with the precondition decided: by raising the version where there is one, so that of two
- * writers one finds it changed, else under the lock that the instance is loaded with.
+ * Loads the record and checks the precondition. With a version, incrementing it makes one of two concurrent writers
+ * fail. Without one, the record's lock does.
  */
 export async function claimed(
   store: Store,

@@ -24,30 +24,29 @@ import { type Diff, limitedTo, type Means, put, type Removals } from './diff.js'
 import { equalsStored, errorsOfStated } from './equality.js'
 import { behind, tied, tiesOf } from './ties.js'
 
-/** What there is of the records of one owner, and which of the elements are about them. */
+/** The stored children of one owner, matched with the elements of the body. */
 interface Found {
   readonly branch: ReplacedBranch
   readonly store: Store
-  /** The value by which the records refer to their owner. */
+  /** Value of the owner's key that the children's foreign keys refer to. */
   readonly value: unknown
-  /** What is stored of each by its key: the parts of that, and the version. */
+  /** Stored children by key text: key parts, then the version. */
   readonly stored: ReadonlyMap<string, Row>
   readonly keys: ReadonlyMap<Element, KeyValue>
   readonly created: readonly Element[]
-  /** Those that name records of others, or none. */
+  /** Elements whose key is unknown or belongs to another owner. */
   readonly strangers: readonly Element[]
-  /** Errors of the elements that state another owner. */
+  /** Errors of elements that state a different owner. */
   readonly errors: Faults
 }
 
-/** What a body holds of the records behind a relation, and the value by which these point at their owner. */
+/** The nested elements of a relation, and the owner's key value. */
 export type Holding = readonly [branch: ReplacedBranch, value: unknown]
 
 /**
- * Finds out what becomes of each record, for all that one or several bodies hold.
- *
- * @throws Problem 404 with the places of all elements that are about records of others, 400 with those of elements whose records
- * another body or collection leaves out, then 403
+ * Plans the inserts, updates and deletes for the nested elements of one or several bodies.
+ * @throws Problem 404 with the positions of elements that name other owners' records; then 400 if an element's record
+ * is removed by another collection; then 403
  */
 export async function diffChildren(
   owner: Store,
@@ -102,7 +101,7 @@ async function foundOf(ownerStore: Store, branch: ReplacedBranch, value: unknown
   return { branch, store, value, stored, keys, created: [...created, ...fresh], strangers, errors }
 }
 
-/** The errors of elements that state another owner than theirs. Each value is compared once. */
+/** Errors of elements that state a different owner. Each stated value is compared once. */
 function statedOthers(
   owner: Store,
   { elements, resource, tie: { source } }: ReplacedBranch,
@@ -120,7 +119,10 @@ function statedOthers(
   )
 }
 
-/** Finds the row of an element's key. All rows belong to one owner, so the part of a key that refers to it is not compared. */
+/**
+ * Finds the stored row of an element's key. All rows belong to one owner, so the foreign key part of a key is not
+ * compared.
+ */
 function finderIn(
   stored: Found['stored'],
   { resource: { keys }, tie }: ReplacedBranch,
@@ -134,14 +136,14 @@ function finderIn(
   return (key) => rows.get(nameOf(planKeyParts(keys, key)))
 }
 
-/** The records that are there and left out, by the names of their keys. */
+/** Stored children that the body omits, by key text. */
 function goneOf({ branch, stored, keys }: Found): ReadonlyMap<string, Row> {
   const fields = branch.resource.keys
   const mentioned = new Set([...keys.values()].map((key) => planKeyName(fields, key)))
   return new Map([...stored].filter(([name]) => !mentioned.has(name)))
 }
 
-/** The elements about records that another collection of the same model removes: two relations may lead to one record. */
+/** Elements whose records another collection of the same model removes. Two relations may lead to the same record. */
 function contested(found: Found, all: readonly Found[]): readonly Element[] {
   const { branch, keys } = found
   const { model } = branch.resource
@@ -151,7 +153,7 @@ function contested(found: Found, all: readonly Found[]): readonly Element[] {
   return [...keys].filter(([, key]) => isGone(key)).map(([element]) => element)
 }
 
-/** The changes of the records of one owner. */
+/** The planned changes of one owner's children. */
 interface Exchange extends Found {
   readonly updates: ReadonlyMap<Element, Awaited<ReturnType<ReplacedBranch['update']>>>
   readonly creation: Awaited<ReturnType<ReplacedBranch['create']>> | null
@@ -198,7 +200,7 @@ async function diffOf(found: Found, removals: Removals): Promise<Diff> {
   }
 }
 
-/** New records with the keys of their owner, who is there already. */
+/** New children with the foreign key of their existing owner. */
 function owning(work: Work<BulkCreatePlan>, { branch, value, created }: Found): Work<BulkCreatePlan> {
   if (value === null || value === undefined) return work
   const { owned: _, ...plan } = tied(
@@ -208,16 +210,15 @@ function owning(work: Work<BulkCreatePlan>, { branch, value, created }: Found): 
   return { ...work, plan }
 }
 
-/** The first of what was read of a record are the parts of its key. */
+/** The key of a stored row, whose first values are the key parts. */
 function keyIn(keys: KeyFields, row: Row | undefined): KeyValue {
   const value = row === undefined ? undefined : keyOfValues(keys, row.slice(0, keys.length))
   return typeof value === 'number' || typeof value === 'string' ? value : String(value)
 }
 
 /**
- * The owner's records that the caller may meet: the parts of keys, and versions, by the text of the key.
- *
- * @throws Problem where there are more than a request may keep and remove
+ * Locks the owner's children that the caller may see. Returns key parts and versions by key text.
+ * @throws Problem if there are more children than a request may keep and remove
  */
 async function ownedBy(
   store: Store,
@@ -228,14 +229,15 @@ async function ownedBy(
   if (value === null || value === undefined) return new Map()
   const versions = fields.filter(({ name }) => name === version)
   const where = both(owned(tie, value), guard)
-  // Those that are more than the elements are removed: beyond what a request may remove, no more needs to be read.
+  // Children beyond the number of elements are removed, and the number of removals is limited. No more rows need to be
+  // read.
   const most = elements.length + Math.max(0, spare)
   const rows = await locked(store, where, keyColumns([...keys, ...versions]), most + 1)
   if (rows.length > most) throw overflow()
   return new Map(rows.map((row) => [keyName(keys, row.slice(0, keys.length)), row]))
 }
 
-/** Those of the elements whose keys belong to no record yet. */
+/** Elements whose client-chosen keys are not taken yet. */
 async function newcomers(
   store: Store,
   { resource, isChosen, guard }: ReplacedBranch,
@@ -250,7 +252,7 @@ async function newcomers(
   return keyed.filter((element) => !taken.has(planKeyName(resource.keys, named.get(element))))
 }
 
-/** Writes what was found out: first what goes, so that what it was unique by is free. */
+/** Executes the planned changes. Deletes run first, because they free unique values. */
 async function carryOut(
   exchange: Exchange,
   value: unknown,
@@ -277,7 +279,7 @@ async function carryOut(
   return shown
 }
 
-/** Does something with an element. A refusal gets the place of the element. */
+/** Runs the work of an element. A Problem gets the element's position. */
 export async function inPlace<T>({ place }: Pick<Element, 'place'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -16,48 +16,48 @@ import type { WrittenSize } from '../../common/responseSize.js'
 import type { Store } from '../store.js'
 import { attributed } from './errors.js'
 
-/** Executes a plan without its branches. */
+/** Executes a plan without its nested branches. */
 export type Write = (store: Store, work: Work) => Promise<Outcome>
 
-/** How the parts of a write are carried out. */
+/** Helpers for executing the parts of a write. */
 export interface Means {
   readonly write: Write
-  /** Executes a plan with its branches. */
+  /** Executes a plan with its nested branches. */
   readonly execute: (store: Store, work: Work) => Promise<Done>
   readonly removals: Removals
-  /** Counts the bytes of the records in the answer. */
+  /** Size of the records in the response. */
   readonly size: WrittenSize
 }
 
 /**
- * The changes of the records behind one relation of one owner, planned and checked before any of them is written. The relations of
- * these records are planned when the records are written.
+ * The planned changes of one relation of one owner, checked before the first write. Deeper relations are planned when
+ * their own records are written.
  */
 export interface Diff {
   readonly branch: Branch
   /** Errors that are known only after the owner was read. */
   readonly errors: Faults
-  /** The writes whose values may have errors. */
+  /** Writes whose values may be invalid. */
   readonly works: readonly Work[]
-  /** Plans the writes as they will be stored, with what makes the records the owner's. */
+  /** Plans the writes with the foreign keys of the owner, for checks of scopes. */
   readonly storing: () => Promise<readonly Storing[]>
   readonly versions: readonly Versioned[]
-  /** Deletes or unlinks, updates, and inserts or links, in this order. Returns the member of the owner in the reply. */
+  /** Deletes or unlinks, updates, then inserts or links. Returns the owner's member in the response. */
   readonly execute: (value: unknown, means: Means, parts: Part[]) => Promise<Held['value']>
 }
 
-/** Counts the records that an attempt at a request deletes because its bodies do not have them. */
+/** Counts the children that a request deletes because its bodies omit them. */
 export class Removals {
   #count = 0
 
-  /** @throws Problem if there are more than a request may delete */
+  /** @throws Problem if the request deletes more than the limit */
   add(count: number, { spare, overflow }: Pick<ReplacedBranch, 'spare' | 'overflow'>): void {
     this.#count += count
     if (this.#count > spare) throw overflow()
   }
 }
 
-/** Executes a part of a diff without branches, and adds it to the parts that were written. */
+/** Executes a part of a diff without branches, and adds it to the written parts. */
 export async function put(store: Store, { work, caller }: Planned<Plan>, write: Write, parts: Part[]): Promise<Done> {
   const outcome = await attributed(store, work, () => write(store, work))
   const done: Done = { work, outcome, held: [], parts: [] }
@@ -65,10 +65,10 @@ export async function put(store: Store, { work, caller }: Planned<Plan>, write: 
   return done
 }
 
-/** A write that conditions are asked about before the first one. */
+/** A write whose scope conditions are checked before the first write. */
 export type Storing = Work<CreatePlan | BulkCreatePlan | UpdatePlan>
 
-/** A record that is about to be changed, the version that it must have, and what is stored of that. */
+/** A record that will be changed, with its precondition and its stored version. */
 export interface Versioned {
   readonly resource: Resource
   readonly place: string
@@ -76,7 +76,7 @@ export interface Versioned {
   readonly stored: unknown
 }
 
-/** @throws Problem 428, then 412, with the places of all records that lack what they need */
+/** @throws Problem 428, then 412, with the positions of all records that fail their precondition */
 export function refuseVersions(all: readonly Versioned[]): void {
   const name = all[0]?.precondition.field.json
   const at = (those: readonly Versioned[], code: 'version' | 'stale'): Faults =>
@@ -89,7 +89,7 @@ export function refuseVersions(all: readonly Versioned[]): void {
   refuse('precondition-failed', at(stale, 'stale'), again)
 }
 
-/** A plan with a further condition. */
+/** Adds a condition to a plan. */
 export function limitedTo<P extends UpdatePlan | BulkDeletePlan>(
   planned: Planned<P>,
   and: Predicate | null,

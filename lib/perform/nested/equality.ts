@@ -10,7 +10,7 @@ import { isStorableText } from '../../common/values.js'
 import { some } from '../read.js'
 import type { Store } from '../store.js'
 
-/** Whether what a body states equals the value of a field of a record, which is stored: exactly, or by the database's own equality. */
+/** Whether a value in a body equals a stored value, exactly or by the database's collation. */
 export async function equalsStored(store: Store, field: Field, stored: unknown, stated: unknown): Promise<boolean> {
   if (stored === null || stored === undefined) return stated === null
   if (isSameValue(field, stated, field.decode(stored))) return true
@@ -19,7 +19,7 @@ export async function equalsStored(store: Store, field: Field, stored: unknown, 
   return (await some(store, where, [ownColumn(field)], 1)).length > 0
 }
 
-/** The errors of keys in bodies that differ from the keys that they must be. */
+/** Errors of keys in bodies that differ from the expected keys. */
 export async function errorsOfStated(
   resource: Resource,
   all: readonly StatedKey[],

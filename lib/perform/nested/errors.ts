@@ -1,5 +1,5 @@
-// The errors of one request whose parts are written one after the other: each error has its place in the request, and all errors of
-// values are in one answer.
+// Errors of a request with several writes. Each error gets its position in the request, and all validation errors are
+// reported together.
 
 import type { BulkCreatePlan, CreatePlan, Plan, UpdatePlan } from '../../../types/plan.js'
 import type { Branch, Work } from '../../../types/work.js'
@@ -11,7 +11,7 @@ import { errorsOfPlan } from '../newRecords.js'
 import { type Store, storeOf } from '../store.js'
 import { limited } from '../transaction.js'
 
-/** The one of several writes in one transaction that an error belongs to. */
+/** The write that an error belongs to. */
 interface Attribution {
   readonly store: Store
   readonly plan: Plan
@@ -19,12 +19,12 @@ interface Attribution {
 
 const attributions = new WeakMap<object, Attribution>()
 
-/** The write that an error belongs to, of those in one transaction; null if it belongs to all of them. */
+/** The write that an error belongs to, or null if it belongs to the whole transaction. */
 export function writeOf(error: unknown): Attribution | null {
   return typeof error === 'object' && error !== null ? (attributions.get(error) ?? null) : null
 }
 
-/** Does one of several writes. Errors of its values get the places that they have in the request. */
+/** Runs one of several writes. Validation errors get their positions in the request. */
 export async function attributed<T>(store: Store, { plan, places }: Work, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -36,10 +36,10 @@ export async function attributed<T>(store: Store, { plan, places }: Work, work: 
   }
 }
 
-/** Errors of one record have the names of its values alone. */
+/** Errors of one record are named by its fields alone. */
 const ONE = { kind: 'update' } as const
 
-/** Does the write of one item of several. Errors of its values get the place of the item; other failures are those of the whole. */
+/** Runs the write of one item. Validation errors get the item's position. Other errors belong to the whole request. */
 export async function inPlace<T>(
   store: Store,
   index: number,
@@ -49,14 +49,14 @@ export async function inPlace<T>(
   try {
     return await work()
   } catch (error) {
-    // Errors of the table in a bulk create have the names of values alone, whichever statement inserts the records.
+    // Database errors of a bulk create name fields without a position, whichever statement inserts the records.
     const isKnown = error instanceof Problem || plan.kind === 'bulkCreate'
     const known = isKnown ? error : problemOf(error, store.resource, plan)
     throw placed(error, known, ONE, [`[${index}]`])
   }
 }
 
-/** The Problem of an error of values, with their places; the error itself if it is of another kind. */
+/** The Problem with positions for validation errors. Other errors are returned unchanged. */
 function placed(error: unknown, known: unknown, plan: Pick<Plan, 'kind'>, places: readonly string[]): unknown {
   if (!hasFields(known)) return error
   const { detail, errors } = known
@@ -68,14 +68,14 @@ function hasFields(error: unknown): error is Problem & { readonly errors: Proble
   return error instanceof Problem && error.code === 'validation' && error.errors !== undefined
 }
 
-/** Errors of one write under the names that its values have in the request. */
+/** Errors with the names that the values have in the request. */
 function inPlaces(errors: ProblemErrors, { kind }: Pick<Plan, 'kind'>, places: readonly string[]): ProblemErrors {
   const placeOf = (name: string): string =>
     kind === 'bulkCreate' ? inPlaceOf(name, places) : [places[0], name].filter((part) => part).join('.')
   return Object.fromEntries(Object.entries(errors).map(([name, messages]) => [placeOf(name), messages]))
 }
 
-/** `[2].name` of the third of the places. */
+/** Turns `[2].name` into the name at the third position. */
 function inPlaceOf(name: string, places: readonly string[]): string {
   const found = /^\[(\d+)\]/.exec(name)
   const place = found === null ? undefined : places[Number(found[1])]
@@ -85,10 +85,8 @@ function inPlaceOf(name: string, places: readonly string[]): string {
 }
 
 /**
- * Does something with each of several parts of a request. What is wrong with the values of one keeps nothing from being found
- * wrong with those of the others: all of it is told at once.
- *
- * @throws Problem 400 with the places of all; any other failure as it comes, unless something was found before
+ * Runs work for several parts of a request and collects their validation errors.
+ * @throws Problem 400 with all errors; any other error at once if no validation error came before
  */
 export async function collecting<T, R>(
   all: Iterable<T>,
@@ -112,7 +110,7 @@ export async function collecting<T, R>(
   throw others.length === 0 ? first : problem('validation', { errors: errors.all })
 }
 
-/** Whether something is wrong with the form of a work, or its rules have found something. */
+/** Whether a work has validation errors that are known before the write. */
 export function isFaulty({ plan, branches = [] }: Work): boolean {
   const isInvalid = plan.kind === 'bulkCreate' ? plan.invalid.size > 0 : 'invalid' in plan && plan.invalid !== null
   return isInvalid || branches.some(isFaultyBranch)
@@ -122,7 +120,7 @@ export function isFaultyBranch(branch: Branch): boolean {
   return Object.keys(branch.faults).length > 0 || (branch.kind === 'new' && isFaulty(branch.work))
 }
 
-/** All errors of bodies: those of branches, of works, and of the works within them. */
+/** All validation errors of branches and works, including nested works. */
 export async function errorsOf(works: readonly Work[], branches: readonly Branch[] = []): Promise<ProblemErrors> {
   const errors = new BodyErrors()
   await collectBranches(errors, branches)
@@ -145,7 +143,7 @@ async function collectBranches(errors: BodyErrors, branches: readonly Branch[]):
 
 const others = new WeakMap<object, readonly Work[]>()
 
-/** Does a part of a write. If an error refuses it, the answer has the errors of these works too. */
+/** Runs a part of a write. If it fails, the validation errors of these works are reported as well. */
 export async function withErrorsOf<T>(works: () => readonly Work[], write: () => Promise<T>): Promise<T> {
   try {
     return await write()
@@ -156,11 +154,11 @@ export async function withErrorsOf<T>(works: () => readonly Work[], write: () =>
 }
 
 /**
- * The error of a refused write with all errors of its works. Errors of another kind come back as they are. For when the transaction
- * is over: validators of the host's may ask the database.
+ * The error of a failed write with all validation errors of its works. Other errors are returned unchanged. Call it
+ * after the transaction: validators of the host may use the database.
  */
 export async function withAllErrors(error: unknown, store: Store, work: Work): Promise<unknown> {
-  // Errors of Sequelize's validators are the request's own record's: those of other records have their places by now.
+  // A Sequelize validation error belongs to the top record. Errors of nested records already have positions.
   const known = validationIn(error) === null ? error : problemOf(error, store.resource, work.plan)
   if (!hasFields(known)) return error
   const works = [work, ...(others.get(Object(error)) ?? [])]

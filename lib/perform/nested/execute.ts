@@ -21,7 +21,8 @@ import { relinkOne } from './links.js'
 import { updateOwner } from './owner.js'
 
 /**
- * Executes a work with its branches, by a store that is in a transaction. Owners come first, since children refer to their keys.
+ * Executes a work with its branches. The store must be in a transaction. Owners are written first, because children
+ * refer to their keys.
  */
 export async function executeWork(store: Store, work: Work, write: Write): Promise<Done> {
   const means: Means = {
@@ -33,7 +34,7 @@ export async function executeWork(store: Store, work: Work, write: Write): Promi
   try {
     return await means.execute(store, work)
   } catch (error) {
-    // Others who write the records of the same bodies, in another order, may keep it from that more than once.
+    // Requests that write the same nested records in another order may deadlock with it repeatedly.
     throw isDeadlock(error, store.dialect) ? markRaced(error) : error
   }
 }
@@ -63,7 +64,7 @@ async function insertNew(store: Store, given: Work, means: Means): Promise<Done>
   return { work, outcome, ...(await insertChildren(store, work, outcome, means)) }
 }
 
-/** A new record's work, once the scopes admit its record and those that its body holds. @throws Problem 400 or 403 */
+/** A new record's work, after checking the scopes of its own and all nested records. @throws Problem 400 or 403 */
 async function assertedNew(store: Store, work: Work): Promise<Work> {
   const { plan } = work
   const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
@@ -82,7 +83,7 @@ function countNew({ plan }: Work, outcome: Outcome, size: WrittenSize): void {
   if (plan.kind === 'bulkCreate' && outcome.kind === 'records') size.add(plan.projection, outcome.rows, plan.records)
 }
 
-/** The record that is there is patched with what its body holds, or one is made with that. */
+/** Updates the record with its nested elements, or creates it with them. */
 async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, means: Means): Promise<Done> {
   const { resource, plan, pointers, items: [holds] = [] } = work
   const parts: Done[] = []
@@ -100,7 +101,7 @@ async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, means: Mea
   return { work, outcome, held: parts.flatMap(({ held }) => held), parts: parts.flatMap((done) => done.parts) }
 }
 
-/** Several records, each with what its body holds. */
+/** Several records, each with nested elements. */
 async function executeItems(
   work: Work,
   means: Means,

@@ -7,7 +7,7 @@ import { pairsOf } from './linkRows.js'
 import { linkNew, wantedOf } from './links.js'
 import { behind, tied, tiesOf, valuesOf } from './ties.js'
 
-/** Inserts and links what the bodies of new records hold, after these. */
+/** Inserts and links the nested elements of new records, after these records. */
 export async function insertChildren(
   store: Store,
   { resource, plan, branches = [] }: Pick<Work, 'resource' | 'plan' | 'branches'>,

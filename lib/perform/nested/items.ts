@@ -17,13 +17,13 @@ import { pairsOf } from './linkRows.js'
 import { wantedOf } from './links.js'
 import { diffsOf, executeDiffs, type OwnerValues, storingOf } from './owner.js'
 
-/** The children of the items of one request, and the result of their writes. */
+/** Nested children of a batch, and the results of their writes. */
 interface ItemChildren extends Children {
   readonly works: () => readonly Work[]
   readonly done: () => Pick<Done, 'held' | 'parts'>
 }
 
-/** Plans and checks the children of all items first, then writes those of each item after it. */
+/** Plans and checks the children of all items first. The children of an item are then written after it. */
 export function childrenOfItems(holds: readonly Holds[], means: Means): ItemChildren {
   const held: Held[] = []
   const parts: Part[] = []
@@ -82,7 +82,7 @@ export function childrenOfItems(holds: readonly Holds[], means: Means): ItemChil
   }
 }
 
-/** Does a part of the links. Its errors are told with the keys that do not exist in the links that are yet to be made. */
+/** Runs a part of the links. If it fails, missing keys of links that are still to be made are reported as well. */
 async function collectingKeys<T>(work: () => Promise<T>, store: Store, branches: () => readonly Branch[]): Promise<T> {
   try {
     return await work()
@@ -105,7 +105,7 @@ interface Owner extends OwnerValues {
   readonly index: number
 }
 
-/** The records that are there of those whose bodies hold something, under their locks, with what others point at them by. */
+/** Existing records with nested elements, locked, with the values that foreign keys refer to. */
 async function ownersOf(
   store: Store,
   items: readonly Item[],
@@ -142,7 +142,7 @@ async function lockedOwners(
   const rows = await locked(store, where, columns, mostRows(keys, items.length))
   const named = new Map(rows.map((row) => [identityName(keys, row.slice(0, keys.length)), row]))
   const byName = new Map(items.map((item) => [keyIdentityName(keys, item.key), item]))
-  // In the order of the keys, so that nobody waits for whom he keeps waiting.
+  // Locked in the order of keys, which avoids deadlocks.
   for (const name of named.keys()) {
     const item = byName.get(name)
     if (item !== undefined) await lockedByInstances(store, columns, item.where)

@@ -1,4 +1,4 @@
-// What is stored of links: the records that may be linked, and the rows between that link them.
+// Reads links: the records that may be linked, and the rows of the join model.
 
 import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
@@ -31,37 +31,39 @@ import { limitedTo } from './diff.js'
 import { nameOf, targetNames } from './linkTargets.js'
 import { tiesOf } from './ties.js'
 
-/** A record that is to be linked, and the value by which a row between points at it. */
+/** A record to be linked, and the value that the join model's foreign key refers to. */
 export interface Pair {
   readonly wanted: Wanted
   readonly value: unknown
 }
 
-/** Records by what they are pointed at by, as text: whichever side it was read from. */
+/** Records to be linked, by the text of their referenced key. */
 export type Pairs = ReadonlyMap<string, Pair>
 
-/** The rows between by the record that they link to the owner: mostly one. */
+/** Rows of the join model, by the linked record's key. There is usually one per record. */
 export type Linked = ReadonlyMap<string, readonly Row[]>
 
-/** A row that was deleted, and is to be there again. */
+/** A deleted join row that is restored. */
 export interface Revival {
   readonly wanted: Wanted
   readonly row: Row
   readonly planned: Planned<UpdatePlan>
 }
 
-/** Of the rows of some links. */
+/** No limit on the number of rows. */
 const ALL = 2 ** 31 - 1
 
-/** Whether those who change links of one owner wait for each other: no index keeps two of them from doing the same. */
+/**
+ * Whether concurrent changes to one owner's links are serialized. They are unless a unique index prevents duplicate
+ * links.
+ */
 export function isInOrder({ mode, isUnique }: Pick<LinkedBranch, 'mode' | 'isUnique'>): boolean {
   return mode === 'set' || !isUnique
 }
 
 /**
- * The records of the keys, each once.
- *
- * @throws Problem for those that are not there for the caller: 404 for the only one, 400 with the places of several
+ * Reads the records to be linked, each once.
+ * @throws Problem if the caller may not see some: 404 for a single key, 400 with positions for several
  */
 export async function pairsOf(owner: Store, branch: LinkedBranch, all: readonly Wanted[]): Promise<Pairs> {
   const { resource, meetable, target, isOne, isUnique } = branch
@@ -69,7 +71,8 @@ export async function pairsOf(owner: Store, branch: LinkedBranch, all: readonly 
   const store = beside(owner, branch.resource)
   const found: Row[] = []
   const wanted = [...new Set(all.flatMap(({ key }) => key ?? []))]
-  // Whoever links the same two from the other side locks what is the owner there.
+  // Without a unique index, a request that links from the other side locks its owner. Locking the records serializes
+  // both.
   const read = isUnique ? some : locked
   for (const some of chunksOf(wanted)) {
     const rows = await read(
@@ -98,7 +101,7 @@ export async function pairsOf(owner: Store, branch: LinkedBranch, all: readonly 
   return pairs
 }
 
-/** The owner's links to some records that the caller may meet. */
+/** The owner's links to the given records, as far as the caller may see them. */
 export async function linkedTo(store: Store, branch: LinkedBranch, value: unknown, pairs: Pairs): Promise<Linked> {
   const { between, key, tie, guard } = branch
   const found = new Map<string, Row[]>()
@@ -114,16 +117,16 @@ export async function linkedTo(store: Store, branch: LinkedBranch, value: unknow
   return found
 }
 
-/** Links a page at a time: an owner may have more than fit into memory. */
+/** Links in pages, because an owner may have more links than fit into memory. */
 export interface Pages {
   readonly first: Linked
-  /** The part of the owner's links that the page covers. Without statistics PostgreSQL reads all of them to delete a page by its keys. */
+  /** The key range of the page. Without statistics PostgreSQL would scan all links to delete a page by keys. */
   readonly bounds: Predicate | null
-  /** Reads the next page; null where there is none. */
+  /** Reads the next page, or null on the last page. */
   readonly next: (() => Promise<Pages>) | null
 }
 
-/** What is to be the set of an owner's links, held against the links that the caller may meet: those to keep, and the others. */
+/** Compares the owner's links with a replacement set: links to keep, and other links. */
 export async function sortedLinks(
   owner: Store,
   branch: LinkedBranch,
@@ -146,14 +149,14 @@ export const NO_PAGES: Pages = Object.freeze({
 })
 
 /**
- * What the links of an owner are walked by: the linked record alone where a unique index holds that it is there once, so that
- * the index leads to each page.
+ * The sort key for paging through links. It is the linked record's key if a unique index covers it, else the join row's
+ * key.
  */
 function walkedBy({ isUnique, between, key }: LinkedBranch): KeyFields {
   return isUnique ? [key] : between.keys
 }
 
-/** A page of the owner's links that the caller may meet, in order. */
+/** A page of the owner's links that the caller may see, sorted. */
 function pageOf(owner: Store, branch: LinkedBranch, value: unknown, after: KeyValue | null): Promise<readonly Row[]> {
   const { between, key, tie, guard } = branch
   const by = walkedBy(branch)
@@ -163,7 +166,7 @@ function pageOf(owner: Store, branch: LinkedBranch, value: unknown, after: KeyVa
   return locked(beside(owner, between), where, keyColumns([...between.keys, key, ...versions]), IN_ONE_STATEMENT, by)
 }
 
-/** The links of a page to other records than some, as far as the caller may meet these records, and the pages behind it. */
+/** Links of a page to other records, as far as the caller may see these records, and the following pages. */
 async function othersIn(
   owner: Store,
   branch: LinkedBranch,
@@ -204,7 +207,7 @@ interface Sorting {
   readonly pairs: Pairs
 }
 
-/** Puts rows between under the records that they link: what these are pointed at by stands behind the parts of a row's key. */
+/** Groups join rows by their linked record. A row begins with its key parts, followed by the foreign key. */
 async function sortInto(
   found: Map<string, Row[]>,
   { store, branch, pairs }: Sorting,
@@ -225,7 +228,7 @@ async function sortInto(
   }
 }
 
-/** Those links whose records the caller may meet: the others are not his to undo. */
+/** Links whose records the caller may see. The caller may not remove other links. */
 async function meetableOf(owner: Store, branch: LinkedBranch, links: Linked): Promise<Linked> {
   const { target, meetable, between } = branch
   const store = beside(owner, branch.resource)
@@ -239,9 +242,8 @@ async function meetableOf(owner: Store, branch: LinkedBranch, links: Linked): Pr
 }
 
 /**
- * What is to be linked anew, apart from what was once and is deleted, which is to be there again.
- *
- * @throws Problem 403, and 409 for links that are there, but out of the caller's reach: others would be second ones
+ * Splits new links into links to create and deleted join rows to restore.
+ * @throws Problem 403, or 409 if a link exists that the caller may not see: a second one would be a duplicate
  */
 export async function apart(
   store: Store,
@@ -273,9 +275,9 @@ export async function apart(
     else revived.push(revival)
   }
   if (barred.length > 0) {
-    // Who may make none is told so: what is there is not his to find out.
+    // A caller who may not create links gets 403, which does not reveal that a link exists.
     await branch.create(barred)
-    // Whoever links the same two just now may have made them since those that can be met were read.
+    // Another request may have created the link since the visible links were read.
     throw markRaced(problem('conflict', isOne ? TAKEN : { errors: errorsAt(between, placesOf(barred), 'unique') }))
   }
   return { created, revived }
@@ -283,7 +285,7 @@ export async function apart(
 
 const TAKEN = { detail: 'The two are linked already, in a way that you cannot change.' }
 
-/** One of some rows that the caller may have back. */
+/** A deleted join row that the caller may restore, or null. */
 async function revivalOf(
   store: Store,
   { between, restore }: LinkedBranch,

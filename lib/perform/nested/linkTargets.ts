@@ -7,18 +7,18 @@ import { columnIn, tableAs } from '../elements.js'
 import type { Scope } from '../scope.js'
 import type { Store } from '../store.js'
 
-/** Types of which the database may take two texts for one value. */
+/** Types for which a database may consider two texts equal. */
 const SPELLED: ReadonlySet<FieldType> = new Set(['string', 'uuid'])
 
-/** What a stored value is known by, whichever of two tables it was read from. */
+/** Text that identifies a stored value, independent of the table that it was read from. */
 export function nameOf({ decode, valueType: { type } }: Field, value: unknown): string {
-  // As JSON, UUIDs have one spelling; stored, they are joined in the one that they have.
+  // JSON has one spelling for a UUID, but databases compare the stored spelling.
   return JSON.stringify(type === 'uuid' && typeof value === 'string' ? value : decode(value)) ?? ''
 }
 
 /**
- * The keys of the records that rows of a join table refer to, for values of its foreign key: both by their names. The database
- * joins them, so that a text refers to a key which its collation takes for equal.
+ * Maps values of a join model's foreign key to the keys of the referenced records, as texts. The database joins them,
+ * because its collation may match different texts.
  */
 export async function targetNames(
   { sequelize, transaction, model }: Store,

@@ -45,24 +45,24 @@ import {
 } from './linkRows.js'
 import { tied, tiesOf } from './ties.js'
 
-/** What becomes of the links of one owner, as it was found out before anything is written. */
+/** The planned changes of one owner's links. */
 export interface Relinking {
   readonly branch: LinkedBranch
-  /** Of the table between. */
+  /** Store of the join model. */
   readonly store: Store
   readonly created: readonly Pair[]
   readonly revived: readonly Revival[]
-  /** What goes, page by page: each is read when the one before is gone. */
+  /** Links to remove, in pages. A page is read after the previous one is deleted. */
   readonly removed: Pages
-  /** The row between that the request is about, and what it has to say of it. */
+  /** Existing join rows whose own fields the request changes. */
   readonly changed: readonly { readonly wanted: Wanted; readonly row: Row }[]
-  /** The number of new links. */
+  /** Number of new links. */
   readonly linked: number
-  /** The foreign keys in a body that are not those of the link. */
+  /** Errors of foreign keys in bodies that differ from the link's. */
   readonly faults: Faults
 }
 
-/** Changes the links of a record, and nothing of itself, by a store that is in a transaction. */
+/** Changes only the links of a record. The store must be in a transaction. */
 export async function relinkOne(store: Store, work: Work<GetPlan>, write: Write): Promise<Done> {
   const [branch] = work.branches ?? []
   if (branch?.kind !== 'linked') throw new TypeError(`nothing of ${work.resource.name} is to be linked`)
@@ -77,7 +77,7 @@ export async function relinkOne(store: Store, work: Work<GetPlan>, write: Write)
   return { work, outcome: { kind: 'record', row }, held: [], parts, links }
 }
 
-/** What rows between point at the owner by, under its lock where that is needed. @throws Problem 404 */
+/** The owner's key that join rows refer to. The owner is locked if links are serialized. @throws Problem 404 */
 async function ownerOf(store: Store, { plan }: Work<GetPlan>, branch: LinkedBranch): Promise<Row> {
   const { tie, key, isUnique, groups } = branch
   const there = async (): Promise<Row> => {
@@ -86,7 +86,7 @@ async function ownerOf(store: Store, { plan }: Work<GetPlan>, branch: LinkedBran
     return row
   }
   if (!isInOrder(branch)) return there()
-  // Where records are locked as well, it is in the same order whichever side is the owner's.
+  // If both sides are locked, the order is the same whichever side is the owner.
   if (!isUnique && tie.key.name > key.name) {
     await there()
     await pairsOf(store, branch, groups[0] ?? [])
@@ -94,7 +94,7 @@ async function ownerOf(store: Store, { plan }: Work<GetPlan>, branch: LinkedBran
   return lockedRecord(store, plan, [tie.source])
 }
 
-/** The changes of the links of an existing record. */
+/** Plans the changes of an existing record's links. */
 export async function diffLinks(owner: Store, branch: LinkedBranch, own: unknown): Promise<Diff> {
   const wanted = branch.groups[0] ?? []
   const relinking = await relinkingOf(owner, branch, own, wanted)
@@ -111,7 +111,7 @@ export async function diffLinks(owner: Store, branch: LinkedBranch, own: unknown
   }
 }
 
-/** The rows that will link records to an owner who is there. What is wrong with them themselves is told when they are written. */
+/** The join rows to insert for an existing owner. Invalid ones are omitted here: the write reports their errors. */
 async function newLinks({ branch, created }: Relinking, own: unknown): Promise<readonly Storing[]> {
   if (created.length === 0) return []
   const { work } = await branch.create(created.map(({ wanted }) => wanted))
@@ -119,15 +119,14 @@ async function newLinks({ branch, created }: Relinking, own: unknown): Promise<r
   return isFaulty(work) ? [] : [{ ...work, plan: { ...tied(work, ties), owned: [] } }]
 }
 
-/** What makes a row between link an owner with a record. */
+/** The foreign keys of a join row. */
 function rowTies({ tie, key }: LinkedBranch, owner: unknown, value: unknown): Ties[number] {
   return new Map([...tiesOf(tie, owner), ...tiesOf({ ...tie, key, fixed: new Map() }, value)])
 }
 
 /**
- * Finds out what becomes of an owner's links; where that takes a lock, its record has been locked.
- *
- * @throws Problem for records that are not there for the caller, 404 or 400, and 409 for links that are not his to make
+ * Plans the changes of an owner's links. The owner must be locked if links are serialized.
+ * @throws Problem 404 or 400 for records that the caller may not see, 409 for links that the caller may not create
  */
 export async function relinkingOf(
   owner: Store,
@@ -162,7 +161,7 @@ export async function relinkingOf(
   }
 }
 
-/** The errors of foreign keys that bodies of links state and that are others than the link's. */
+/** Errors of foreign keys that a link's body states differently. */
 async function statedOthers(
   owner: Store,
   { between, tie, target, resource }: LinkedBranch,
@@ -180,7 +179,7 @@ async function statedOthers(
   return allErrors(errors)
 }
 
-/** The keys of some rows between. */
+/** Keys of join rows. */
 export function rowKeys({ between }: LinkedBranch, rows: readonly Row[]): readonly KeyValue[] {
   return rows.map((row) => keyName(between.keys, row))
 }
@@ -191,7 +190,7 @@ function ofRows({ between: { keys } }: LinkedBranch, rows: readonly Row[]): Pred
   return identified(keys, parts)
 }
 
-/** Whether a body says anything of its row but which one it is, and in which version. */
+/** Whether a body has fields other than the key and the version. */
 function says({ between }: LinkedBranch, { body }: Wanted): boolean {
   const names = new Set(
     between.fields.filter(({ name, isKey }) => isKey || name === between.version).map(({ json }) => json),
@@ -199,10 +198,10 @@ function says({ between }: LinkedBranch, { body }: Wanted): boolean {
   return Object.keys(body ?? {}).some((name) => !names.has(name))
 }
 
-/** Writes rows between. */
+/** Writes join rows. */
 type Written = (planned: Planned<Plan>) => Promise<Done>
 
-/** Writes what was found out: first what goes, so that what it was unique by is free. */
+/** Executes the planned changes. Deletes run first, because they free unique values. */
 async function relink(relinking: Relinking, value: unknown, write: Write, parts: Part[]): Promise<Removed> {
   const { branch, store, revived, created, changed } = relinking
   const written: Written = (planned) => put(store, planned, write, parts)
@@ -220,7 +219,7 @@ async function relink(relinking: Relinking, value: unknown, write: Write, parts:
   for (const { wanted, row } of changed) {
     const planned = await updateOf(branch, wanted, row)
     refuseVersion(planned, row[branch.between.keys.length + 1])
-    // Whoever undoes the link just now leaves nothing to be changed, and one to be made.
+    // Another request has removed the link meanwhile. The next attempt creates it.
     await written(planned).catch((error: unknown) => {
       throw error instanceof Problem && error.code === 'not-found' ? markRaced(error) : error
     })
@@ -238,7 +237,7 @@ async function relink(relinking: Relinking, value: unknown, write: Write, parts:
   return removed
 }
 
-/** A link that was made or undone may not take the linked records out of the caller's scope. @throws Problem 403 */
+/** Checks that changed links do not move linked records out of the caller's scope. @throws Problem 403 */
 async function assertTargets(branch: LinkedBranch, store: Store, all: Places): Promise<void> {
   const { meetable, target, resource } = branch
   if (!hasApart(meetable)) return
@@ -248,23 +247,23 @@ async function assertTargets(branch: LinkedBranch, store: Store, all: Places): P
   }
 }
 
-/** The update of a row between. */
+/** Plans the update of a join row. */
 export async function updateOf(branch: LinkedBranch, wanted: Wanted, row: Row): Promise<Planned<UpdatePlan>> {
   const planned = await branch.update(wanted, keyName(branch.between.keys, row))
   return limitedTo(planned, ofRows(branch, [row]))
 }
 
-/** What has become of the rows that should go. */
+/** Result of removing join rows. */
 interface Removed {
-  /** The number of links undone. */
+  /** Number of removed links. */
   readonly unlinked: number
-  /** The number of rows that are still there, or that somebody else has deleted first. */
+  /** Number of rows that were not deleted, or that another request deleted first. */
   readonly kept: number
-  /** The rows, where what they link must be looked at again. */
+  /** The removed rows, if the scope of their linked records must be checked again. */
   readonly rows: readonly Row[]
 }
 
-/** Deletes rows between, a bounded number at a time. */
+/** Deletes join rows in chunks. */
 async function removeLinks({ branch, removed }: Relinking, written: Written): Promise<Removed> {
   // Several rows may link the same two records.
   const undone = new Set<string>()
@@ -285,7 +284,7 @@ async function removeLinks({ branch, removed }: Relinking, written: Written): Pr
   return { unlinked: Math.max(0, count + undone.size - kept), kept, rows: gone }
 }
 
-/** A row that nobody has seen since it was deleted is held against no version. */
+/** A restored row has no precondition: no client has seen its current version. */
 function unheld(planned: Awaited<ReturnType<LinkedBranch['update']>>): typeof planned {
   const { work } = planned
   return { ...planned, work: { ...work, plan: { ...work.plan, precondition: null } } }
@@ -306,15 +305,15 @@ function refuseVersion({ work: { plan } }: Awaited<ReturnType<LinkedBranch['upda
   })
 }
 
-/** A link that is to be made, with the value by which its row refers to the owner. */
+/** A link to create, with the owner's key. */
 interface NewLink extends Pair {
   readonly owner: unknown
 }
 
-/** The number of attempts at a link that others make and undo. */
+/** Maximum number of attempts at a link that other requests create and remove. */
 const CONTESTS = 12
 
-/** Makes rows between. Where somebody else has made one of them meanwhile, all is done again, and finds it. */
+/** Inserts join rows. If another request creates one of them meanwhile, the write is repeated and finds it. */
 async function link(
   branch: LinkedBranch,
   links: readonly NewLink[],
@@ -340,13 +339,13 @@ async function link(
     await write({ caller, work: { ...work, plan } })
   } catch (error) {
     if (error instanceof Problem) throw error
-    // A link that is there when the next attempt looks for it needs none; one that is gone again may be made.
+    // The next attempt either finds the link or can create it.
     if (areTaken(error, between, [tie.key, key])) throw markRaced(contested(error), CONTESTS)
     throw isTaken(error, between, [tie.key, key, ...tie.fixed.keys()]) ? markRaced(error) : error
   }
 }
 
-/** Links the records of owners that are new, so that nothing else can be linked to them yet. */
+/** Links records to new owners, which cannot have links yet. */
 export async function linkNew(
   owner: Store,
   branch: LinkedBranch,
@@ -367,7 +366,7 @@ export async function linkNew(
   )
 }
 
-/** What all owners together name. */
+/** Elements of all owners. */
 export function wantedOf({ groups }: LinkedBranch): readonly Wanted[] {
   return groups.flatMap((group) => group ?? [])
 }
@@ -376,7 +375,7 @@ function distinct(group: readonly Wanted[]): readonly Wanted[] {
   return [...new Map(group.map((wanted) => [wanted.key, wanted])).values()]
 }
 
-/** The keys of what a body has linked, in its order, each once. */
+/** Keys of a body's linked records, each once, in the order of the body. */
 function keysOf({ resource }: LinkedBranch, group: readonly Wanted[]): Keys {
   return { keys: distinct(group).map(({ key }) => planKeyJson(resource.keys, key)) }
 }

@@ -12,17 +12,16 @@ import { attributed, collecting, errorsOf, isFaulty, withErrorsOf } from './erro
 import { diffLinks } from './links.js'
 import { valuesOf } from './ties.js'
 
-/** The branches of an owner's body, and for each the value by which its records refer to the owner. */
+/** Branches of an owner's body, each with the owner's key that its records refer to. */
 export interface OwnerValues {
   readonly branches: readonly Branch[]
   readonly values: readonly unknown[]
 }
 
 /**
- * Patches a record and replaces what it has with what the body holds. Its row is locked first: of two who replace one
- * collection at once the second finds what the first has left, whole. All checks come before the first write.
- *
- * @throws Problem 404, 403, 428, 412, 400, in this order, with the places of the elements
+ * Updates a record and replaces its nested elements. The owner's row is locked first, so that concurrent replacements
+ * of a collection run one after the other. All checks run before the first write.
+ * @throws Problem 404, 403, 428, 412, 400, in this order, with the positions of the elements
  */
 export async function updateOwner(store: Store, work: Work<UpdatePlan>, means: Means): Promise<Done> {
   const { plan, branches = [] } = work
@@ -45,10 +44,9 @@ export async function updateOwner(store: Store, work: Work<UpdatePlan>, means: M
 }
 
 /**
- * Plans all that the bodies of an owner's records will store, however deep it is: nobody is admitted to it by what is written above it.
- * Empty where no scope has a condition.
- *
- * @throws Problem as the write does
+ * Plans all nested writes at any depth, to check scopes before the first write: a record must not be admitted by a row
+ * that the same request writes. Empty if no scope has a condition.
+ * @throws Problem like the write
  */
 export async function storingOf(store: Store, diffs: readonly Diff[], means: Means): Promise<readonly Storing[]> {
   if (knownBefore(store) === null) return []
@@ -59,7 +57,7 @@ export async function storingOf(store: Store, diffs: readonly Diff[], means: Mea
   return storing
 }
 
-/** The same of what the body of a record that is there holds. What a new one holds is known by its own work. */
+/** Plans the writes below an existing record. A new record's work already contains its nested writes. */
 async function storingWithin(
   { transaction }: Store,
   { resource, plan, branches = [], places = [] }: Storing,
@@ -70,20 +68,19 @@ async function storingWithin(
   const inside = within(storeOf(resource), transaction)
   return inPlace({ place: places[0] ?? '' }, async () => {
     const values = await lockedOwner(inside, plan, branches)
-    // What is removed is counted when it is.
+    // Removals are counted when they are executed.
     const apart = { ...means, removals: new Removals() }
     const [diffs = []] = await diffsOf(inside, [{ branches, values }], apart)
     refuseVersions(diffs.flatMap(({ versions }) => versions))
-    // What is invalid is refused with all errors, where it is to be written.
+    // Invalid works are rejected later, with all errors.
     const isInvalid = diffs.some(({ works, errors }) => works.some(isFaulty) || hasErrors(errors))
     return isInvalid ? [] : storingOf(inside, diffs, apart)
   })
 }
 
 /**
- * Plans the diffs of some owners, whose records have been locked.
- *
- * @throws Problem 404 or 400 with the places of elements that are about records of others, and 403
+ * Plans the diffs of owners, whose records must be locked.
+ * @throws Problem 404 or 400 with the positions of elements that name other owners' records, and 403
  */
 export async function diffsOf(
   store: Store,
@@ -114,7 +111,7 @@ async function diffAllLinks(
   return collecting(linked, ({ branch, value }) => diffLinks(store, branch, value))
 }
 
-/** A record that was written, and its place among those of its request. */
+/** A written record, and its index in the request. */
 interface Owner {
   readonly index: number
   readonly plan: UpdatePlan
@@ -137,7 +134,7 @@ export async function executeDiffs(
   return { held, parts }
 }
 
-/** The values by which the records of each branch refer to the owner, and the one that decides its precondition, read under its lock. */
+/** Locks an owner and reads the keys that its branches refer to, followed by the value for its precondition. */
 function lockedOwner(store: Store, plan: UpdatePlan, branches: readonly Branch[]): Promise<Row> {
   const decides = plan.precondition?.field ?? store.resource.key
   return lockedRecord(store, plan, [...branches.map(({ tie }) => tie.source), decides])

@@ -9,17 +9,17 @@ import { isFaulty } from './errors.js'
 import { type Relinking, relinkingOf, rowKeys, updateOf, wantedOf } from './links.js'
 
 /**
- * Asks those who have a say in what will become of links, as far as that can be told now: they may take their time, and a
- * connection of their own, before there is a transaction that holds one. What has become of the links by then is found out
- * within it, where what was asked is not asked again.
+ * Evaluates the policies of link changes before the transaction starts, as far as they are known: a policy may be slow
+ * and may need its own connection. Inside the transaction, policies that were already evaluated are not evaluated
+ * again.
  */
 export async function preauthorize(store: Store, work: Work): Promise<void> {
-  // Bodies of new records alone say all that can be asked.
+  // The policies for new records follow from the body alone and were evaluated while planning.
   if (work.plan.kind === 'create' || work.plan.kind === 'bulkCreate' || isFaulty(work)) return
   try {
     await ahead(store, work)
   } catch {
-    // What is wrong, and who refuses, the write itself tells in its own order.
+    // The write reports errors and denials itself, in its own order.
   }
 }
 
@@ -36,7 +36,7 @@ async function ahead(store: Store, { plan, branches = [], items = [] }: Work): P
     const isThere = await askOwner(store, where, await holds.there(key))
     if (!isThere) await askNew(holds.fresh)
   }
-  // Without the links of new records there are none of old ones either: their bodies are the same.
+  // Every body has the same members, so if new records have no links, existing ones have none.
   if (plan.kind === 'upsert' && items.some(({ fresh }) => fresh.some(isOpen))) {
     const found = await settled(store, plan)
     for (const [index, item] of found.items.entries()) {
@@ -46,13 +46,15 @@ async function ahead(store: Store, { plan, branches = [], items = [] }: Work): P
   }
 }
 
-/** Whether there is somebody to be asked about links, of the record itself or of those that it holds. */
+/** Whether a policy applies to links of the record or of nested records. */
 function isOpen(branch: Branch): boolean {
   if (branch.kind === 'linked') return branch.between.behaviours.admit !== null
   return branch.resource.holds.length > 0
 }
 
-/** Asks about the links of a record, and of the records that its body changes. False where it is not there. */
+/**
+ * Evaluates the policies for a record's links and for links of nested records. Returns false if the record is missing.
+ */
 async function askOwner(store: Store, where: Predicate, branches: readonly Branch[]): Promise<boolean> {
   const open = branches.filter(isOpen)
   if (open.length === 0) return true
@@ -65,7 +67,7 @@ async function askOwner(store: Store, where: Predicate, branches: readonly Branc
   return true
 }
 
-/** Where clients choose keys, whether an element is new is found out within the transaction. */
+/** If clients may choose keys, only the transaction can tell whether an element is new. */
 async function askElements(owner: Store, branch: ReplacedBranch, value: JsonValue): Promise<void> {
   if (branch.isChosen) return
   for (const element of branch.elements) {
@@ -89,7 +91,7 @@ async function askCreation(branch: LinkedBranch): Promise<void> {
   if (wanted.length > 0 && isOpen(branch)) await branch.create(wanted)
 }
 
-/** Who would bring a row back has been asked where it was found. */
+/** The policy for restoring a row was evaluated when the row was found. */
 async function ask({ branch, removed, created, changed }: Relinking): Promise<void> {
   const gone = rowKeys(branch, [...removed.first.values()].flat())
   if (gone.length > 0) await branch.remove(gone)

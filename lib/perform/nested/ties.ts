@@ -8,9 +8,8 @@ import { assertTied } from '../../common/ties.js'
 import { type Store, storeOf, within } from '../store.js'
 
 /**
- * A plan for records with their owners.
- *
- * @throws Problem 403 where the caller may create records of other owners only
+ * A plan for new children with their foreign keys.
+ * @throws Problem 403 if the caller may only create records of other owners
  */
 export function tied({ plan, resource }: Work<BulkCreatePlan>, ties: Ties): BulkCreatePlan {
   for (const each of ties) assertTied(resource, plan.upkeep, each)
@@ -19,7 +18,7 @@ export function tied({ plan, resource }: Work<BulkCreatePlan>, ties: Ties): Bulk
 }
 
 export function tiesOf({ key, fixed }: Tie, value: unknown): Ties[number] {
-  // What has no value of the key that others point at can own nothing.
+  // A record without a value in the referenced key cannot have children.
   if (value === null || value === undefined) {
     throw problem('conflict', { detail: 'The record has no key that others could refer to.' })
   }
@@ -27,7 +26,7 @@ export function tiesOf({ key, fixed }: Tie, value: unknown): Ties[number] {
   return new Map([[key.name, plainOf(key, value)], ...set])
 }
 
-/** The values of the attribute that others point at, record by record. */
+/** Values of the referenced key, one per record. */
 export function valuesOf({ plan }: Pick<Work, 'plan'>, outcome: Outcome, { source }: Tie): readonly unknown[] {
   const columns = 'projection' in plan ? plan.projection.columns : []
   const index = placeOfOwn(columns, source.name)
@@ -39,7 +38,7 @@ function rowsOf(outcome: Outcome): readonly Row[] {
   return outcome.kind === 'records' ? outcome.rows : []
 }
 
-/** The store of a resource, in the transaction of another one. */
+/** The store of another resource in the same transaction. */
 export function behind({ transaction }: Store, { resource }: Pick<Work, 'resource'>): Store {
   if (transaction === undefined) throw new TypeError(`records of ${resource.name} are written without a transaction`)
   return within(storeOf(resource), transaction)

@@ -1,5 +1,5 @@
-// Before a request writes, the condition of the caller's scope is asked for the values that the request gives, over the records as
-// they are: nobody is admitted by what the same request makes.
+// Checks scope conditions before a request writes, with the new values and the current records: a record must not be
+// admitted by a row that the same request writes.
 
 import type { Changes } from '../../../types/changes.js'
 import type { BulkCreatePlan, CreatePlan, UpdatePlan } from '../../../types/plan.js'
@@ -16,16 +16,14 @@ import { knownBefore } from './before.js'
 
 type Storing = CreatePlan | BulkCreatePlan | UpdatePlan
 
-/** The refusal of a record that is outside of the caller's scope as it is stored. */
+/** The error for a record that would be stored outside the caller's scope. */
 export function unstorable(errors: ProblemErrors = {}): Problem {
   const detail = 'You may not store this record.'
   return problem('forbidden', hasErrors(errors) ? { detail, errors } : { detail })
 }
 
 /**
- * Refuses a write of one resource whose values the scope does not admit. What is wrong with the record, its version and its values
- * comes first.
- *
+ * Checks the scope of a write's values. Errors of the record, its version and its values are reported first.
  * @throws Problem 404, 428, 412, 400 or 403
  */
 export async function assertStorable(store: Store, plan: Storing): Promise<void> {
@@ -47,7 +45,7 @@ async function errorsOfChange(store: Store, plan: UpdatePlan): Promise<ProblemEr
   return faultsOf(store, invalid ?? NOTHING, await changed(store, plan), { isPrepared: before !== null })
 }
 
-/** Refuses works whose values the scopes do not admit, before the first of them is written. @throws Problem 403 with all places */
+/** Checks the scopes of several works before the first write. @throws Problem 403 with all positions */
 export async function assertAllStorable(store: Store, works: readonly Work<Storing>[]): Promise<void> {
   for (const { resource, plan } of works) announce(store, resource, plan)
   const errors: ProblemErrors[] = []
@@ -61,21 +59,21 @@ export async function assertAllStorable(store: Store, works: readonly Work<Stori
   if (isRefused) throw unstorable(allErrors(errors))
 }
 
-/** Notes new records, which others of the same request may refer to by keys that the client chooses. */
+/** Registers new records whose keys the client has chosen. Other records of the request may refer to them. */
 export function announce(store: Store, resource: Work['resource'], plan: Storing): void {
   const before = knownBefore(store)
   if (before === null || 'key' in plan) return
   for (const values of plan.kind === 'create' ? [plan.changes] : plan.records) before.willCreate(resource, values)
 }
 
-/** A new record's work and those of the new records that its body holds. */
+/** Works of a new record and of all new records nested in it. */
 export function newWorks(work: Work): readonly Work<Storing>[] {
   const { plan, branches = [] } = work
   const held = branches.flatMap((branch) => (branch.kind === 'new' ? newWorks(branch.work) : []))
   return plan.kind === 'create' || plan.kind === 'bulkCreate' ? [{ ...work, plan }, ...held] : held
 }
 
-/** The same work, whose conditions need not be asked again. */
+/** The work, marked as checked. */
 export function asked<W extends Work>(work: W): W {
   const { plan, branches } = work
   const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
@@ -86,19 +84,19 @@ export function asked<W extends Work>(work: W): W {
   }
 }
 
-/** The same of the new records behind a relation. */
+/** The branch with its new records marked as checked. */
 export function askedBranch(branch: Branch): Branch {
   return branch.kind === 'new' ? { ...branch, work: asked(branch.work) } : branch
 }
 
-/** The places of the records that the scope does not admit with the values of plans: of all records of a bulk create. */
+/** Positions of the records outside the scope. For a bulk create they are positions among its records. */
 export function failingOf(store: Store, plans: readonly Storing[]): Promise<readonly number[]> {
   const all = plans.flatMap((plan) => recordsOf(plan))
   const askable = all.flatMap((record, place) => (record === null ? [] : [{ ...record, place }]))
   return failingAmong(store, askable)
 }
 
-/** Records with the values that are known before they are stored. Keys of owners that the same request creates are left out. */
+/** Records with the values that are known before the write. Keys of owners that the request creates are omitted. */
 function recordsOf(plan: Storing): readonly (Omit<Asked, 'place'> | null)[] {
   const { scope, isAsked } = plan
   const isSkipped = scope === undefined || isAsked === true

@@ -16,28 +16,28 @@ import { knownBefore } from './before.js'
 import { changeable, foreseeable, readBy } from './foresee.js'
 import { type PathPart, pathParts } from './paths.js'
 
-/** A record that is about to be stored. */
+/** A record that will be stored. */
 export interface Asked {
   readonly place: number
   readonly scope: Predicate
   readonly values: Changes
-  /** The record as it is stored, which has all other values; null for a new one. */
+  /** The stored record, which has all other values. null for a new record. */
   readonly stored: { readonly identity: Predicate; readonly increments: readonly string[] } | null
 }
 
-/** Records that one statement asks for. */
+/** Records that are checked by one statement. */
 interface Group {
   readonly scope: Predicate
-  /** Names of attributes that are known, and of those that have values of the request. */
+  /** Attributes with known values, and attributes whose values the request sets. */
   readonly known: ReadonlySet<string>
   readonly given: ReadonlySet<string>
   readonly records: Asked[]
 }
 
-/** The most records that one statement asks for. */
+/** Maximum number of records per statement. */
 const TOGETHER = 100
 
-/** The places of the records that the scope does not admit. Notes which parts of their conditions are met. */
+/** Positions of the records outside the scope. Also records which parts of the condition are met. */
 export async function failingAmong(store: Store, all: readonly Asked[]): Promise<readonly number[]> {
   const failing: number[] = []
   for (const group of groupsOf(store, all)) {
@@ -67,7 +67,7 @@ function groupsOf(store: Store, all: readonly Asked[]): readonly Group[] {
   return [...groups.values()]
 }
 
-/** The foreign keys of a record that refer to records which the same request creates. */
+/** Foreign keys that refer to records which the same request creates. */
 function newReferences(store: Store, { scope, values }: Asked): readonly string[] {
   const before = knownBefore(store)
   if (before === null) return []
@@ -80,24 +80,24 @@ function newReferences(store: Store, { scope, values }: Asked): readonly string[
   })
 }
 
-/** A part of a condition, and the foreign key that it starts at. */
+/** A part of a condition with its foreign key. */
 interface Part extends PathPart {
   readonly start: Field
 }
 
 interface Question {
-  /** Must be met. */
+  /** Condition that the records must meet. */
   readonly condition: Predicate
-  /** Parts of the scope that are known, which are noted. */
+  /** Parts of the scope whose results are recorded. */
   readonly parts: readonly Part[]
-  /** The attributes that rows of the question have. */
+  /** Attributes in the rows of the query. */
   readonly fields: readonly Field[]
 }
 
 function questionOf(store: Store, { scope, known, given, records }: Group): Question {
   const before = knownBefore(store)
   const isStored = records[0]?.stored !== null
-  // What a stored record must meet it has met under its lock, unless the request changes it.
+  // A stored record already meets the condition under its lock, except for parts that the request changes.
   const open = isStored ? changeable(scope, given) : scope
   const asBefore = (part: Predicate): Predicate => before?.withoutWritten(part, null) ?? part
   const condition = asBefore(foreseeable(open, known))
@@ -119,12 +119,12 @@ const PLACE = '_i'
 const UNION = '_u'
 
 /**
- * More rows than there are. Through a limit MariaDB pushes no comparison into the SELECTs of the union, where literals may meet that have
- * different collations. The column of the union has that of the table's.
+ * Larger than any number of rows. With a LIMIT, MariaDB does not push comparisons into the UNION's SELECTs, where
+ * literals could have different collations. The UNION's column has the collation of the table's column.
  */
 const MOST = 1_000_000
 
-/** Rows of values stand for the records, with the types of their columns. */
+/** Runs the query. The records are rows of literal values with the types of their columns. */
 async function unmet(store: Store, question: Question, group: Group, records: readonly Asked[]): Promise<number[]> {
   const { model, dialect, sequelize, transaction } = store
   const { condition, parts } = question
@@ -180,7 +180,7 @@ function rowsText(store: Store, { fields }: Question, { given }: Group, records:
 
 const NUMBER = /^-?\d+(\.\d+)?$/
 
-/** A value as SQL text, of the type of its column. */
+/** The SQL of a value with the type of its column. */
 function sqlValue(store: Store, field: Field, values: Changes): string {
   const stored = encodeStored(store, field, values.get(field.name))
   if (stored === null) return 'NULL'

@@ -1,5 +1,5 @@
-// Nobody is admitted to a record by what the same request writes. For this the rows that a request has written are known, and which
-// parts of conditions were met before it.
+// Tracks the rows that a request writes, and which parts of conditions were met before. A record must not be admitted
+// to a scope by rows that the same request writes.
 
 import type { Model, ModelStatic, Transaction } from 'sequelize'
 import type { Changes } from '../../../types/changes.js'
@@ -15,35 +15,35 @@ import { type Limit, limitPaths } from './paths.js'
 /** Rows of one table that a request has written. */
 interface Written {
   readonly keys: KeyFields
-  /** The parts of the keys, by the names of the records. */
+  /** Key parts by the records' key texts. */
   readonly created: Map<string, Row>
   readonly updated: Map<string, Row>
-  /** Whether keys of created rows are not known. */
+  /** Whether some created rows have unknown keys. */
   isOpen: boolean
 }
 
-/** The most rows that a condition leaves out one by one. */
+/** Maximum number of rows that a condition excludes individually. */
 const MOST = 1000
 
-/** What a request has written, and what was met before. */
+/** Rows that a request has written, and parts of conditions that were met before. */
 export class BeforeRequest {
   readonly #met = new Map<Predicate, Map<string, boolean>>()
   readonly #written = new Map<ModelStatic<Model>, Written>()
   readonly #values = new Map<ModelStatic<Model>, Map<string, Set<string>>>()
 
-  /** Notes whether a part of a condition was met before the request, for records with a value of the foreign key it starts at. */
+  /** Records whether a part of a condition was met before the request, for a value of its foreign key. */
   note(part: Predicate, value: string, isMet: boolean): void {
     const known = this.#met.get(part) ?? new Map<string, boolean>()
     this.#met.set(part, known)
     if (!known.has(value)) known.set(value, isMet)
   }
 
-  /** Whether the part was met; undefined for a value that nobody asked for. */
+  /** Whether the part was met, or undefined if the value was not checked. */
   wasMet(part: Predicate, value: string): boolean | undefined {
     return this.#met.get(part)?.get(value)
   }
 
-  /** Notes the values of records that the request is about to create. */
+  /** Registers the values of records that the request will create. */
   willCreate({ model, fields }: Resource, values: Changes): void {
     for (const field of fields) {
       const value = values.get(field.name)
@@ -51,7 +51,7 @@ export class BeforeRequest {
     }
   }
 
-  /** Whether the request creates a record of a model with this value of an attribute. */
+  /** Whether the request creates a record with this value of an attribute. */
   creates(model: ModelStatic<Model>, attribute: string, value: string): boolean {
     return this.#values.get(model)?.get(attribute)?.has(value) ?? false
   }
@@ -64,7 +64,7 @@ export class BeforeRequest {
     return values
   }
 
-  /** Notes the records that a part of the request has written. */
+  /** Registers the records that a part of the request has written. */
   wrote(resource: Resource, plan: Plan, outcome: Outcome): void {
     if (outcome.kind === 'parts') {
       for (const part of outcome.parts) this.wrote(resource, part.plan, part.outcome)
@@ -116,7 +116,10 @@ export class BeforeRequest {
     return made
   }
 
-  /** The condition without the rows that the request has created, and without those of one model that it has changed. */
+  /**
+   * The condition, excluding rows that the request has created. Rows of the model `changed` that it has updated are
+   * excluded too.
+   */
   withoutWritten(condition: Predicate, changed: ModelStatic<Model> | null): Predicate {
     if (this.#written.size === 0) return condition
     const limit: Limit = (model) => {
@@ -138,12 +141,12 @@ function rowsOf(outcome: Outcome): readonly Row[] {
 
 const requests = new WeakMap<Transaction, BeforeRequest>()
 
-/** What is known of the request whose writes a transaction has; null where no scope has a condition. */
+/** The tracker of a transaction, or null if no scope has a condition. */
 export function knownBefore({ transaction }: Pick<Store, 'transaction'>): BeforeRequest | null {
   return transaction === undefined ? null : (requests.get(transaction) ?? null)
 }
 
-/** Begins to note what the request does in a transaction. */
+/** Starts to track the request of a transaction. */
 export function beginRequest(transaction: Transaction): BeforeRequest {
   const known = requests.get(transaction) ?? new BeforeRequest()
   requests.set(transaction, known)

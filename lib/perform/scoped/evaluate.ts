@@ -1,5 +1,5 @@
-// Many conditions are evaluated for some records by few statements. Those that differ only in values are one condition beside a table
-// of values.
+// Evaluates many conditions for several records with few statements. Conditions that differ only in values are joined
+// with a table of these values.
 
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
@@ -25,21 +25,19 @@ import { aliasOf } from '../statement/row.js'
 import { columnsKnown, type Store } from '../store.js'
 import { type Scope, WhereWriter } from '../where.js'
 
-/** The alias of the records, of the table of values, and of the number of a row there. */
+/** Aliases of the records, of the table of values, and of its row number. */
 const RECORD = '_r'
 const VALUES = '_v'
 const NUMBER = '_n'
 
-/** Conditions of one shape, from which a table of values is worth its place. */
+/** Minimum number of equal conditions for a table of values. */
 const MANY = 4
 
-/** Conditions of a statement without such a table, and characters of their text. */
+/** Maximum number of conditions, and of characters, in a statement without a table of values. */
 const TOGETHER = 100
 const LONGEST = 200_000
 
-/**
- * The names of the conditions that each record meets, by the name of its key. Records that the model hides meet none.
- */
+/** Names of the conditions that each record meets, by key text. Records that the model hides meet none. */
 export async function conditionsMet(
   store: Store,
   where: Predicate,
@@ -65,7 +63,7 @@ export async function conditionsMet(
 
 interface Evaluation {
   readonly sql: string
-  /** The names of the conditions that are true in a row. */
+  /** Names of the conditions that are true in a row. */
   readonly namesIn: (row: RawRow) => readonly string[]
 }
 
@@ -93,7 +91,7 @@ function textOf(writer: WhereWriter, condition: Predicate, root: Scope): string 
   return `(${writeCondition(root.model, writer.where(condition, root), root.alias)})`
 }
 
-/** A condition whose text has columns of the table of values in the places of values. */
+/** A condition whose SQL has columns of the table of values in place of its values. */
 interface Shaped {
   readonly named: NamedCondition
   readonly text: string
@@ -107,7 +105,7 @@ interface Placed {
   readonly field: Field
 }
 
-/** The conditions by their text. */
+/** Groups the conditions by their SQL. */
 function shapesOf(store: Store, conditions: readonly NamedCondition[]): readonly (readonly Shaped[])[] {
   const shapes = new Map<string, Shaped[]>()
   for (const named of conditions) {
@@ -121,7 +119,7 @@ function shapesOf(store: Store, conditions: readonly NamedCondition[]): readonly
   return [...shapes.values()]
 }
 
-/** Writes values as columns of the table of values, where these compare as the values themselves. */
+/** Writes values as columns of the table of values, if they compare like literals. */
 class PlacedOperands implements Operands {
   readonly placed: Placed[] = []
   readonly #dialect: Dialect
@@ -144,7 +142,7 @@ class PlacedOperands implements Operands {
 const ASCII = /^[\x20-\x7e]*$/
 const DIGITS = /^-?\d{1,19}$/
 
-/** Whether a value of a column of the field's type compares as the same value as SQL text. */
+/** Whether a value in a column of the field's type compares like a literal. */
 function isPlaceable(value: unknown, { derived, stored, valueType }: Field): value is string | number {
   if (derived !== undefined || stored !== undefined) return false
   const { type, padded, binary } = valueType
@@ -157,7 +155,7 @@ function keysOf({ resource: { keys } }: Store, writer: WhereWriter, root: Scope)
   return keyColumns(keys).map((column, index) => [literal(writer.read(column, root)), aliasOf(index)])
 }
 
-/** Whether a statement locks what it reads: a transaction otherwise shows its first look at the record, not what is committed. */
+/** Whether the statement locks: without locks a transaction would read its snapshot, not the latest commits. */
 function locks({ transaction, dialect }: Store): { readonly lock?: true } {
   return transaction !== undefined && dialect.readsSnapshots ? { lock: true } : {}
 }
@@ -166,7 +164,7 @@ function besideValues(store: Store, where: Predicate, shape: readonly Shaped[], 
   const { model, dialect } = store
   const root = rootOf(store)
   const writer = new WhereWriter(dialect, inlineOperands(model))
-  // A first row without values has the types of the columns.
+  // The first row only sets the column types.
   const types = values.map(({ model: owner, field }) => {
     const column = `SELECT ${quote(owner, field.column)} FROM ${quoteTable(owner)} WHERE 1 = 0`
     return `(${column})`
@@ -205,7 +203,7 @@ function byColumns(store: Store, where: Predicate, some: readonly Named[]): Eval
   return { sql, namesIn: (row) => some.flatMap(([name], index) => (Number(row[`_${index}`]) === 1 ? [name] : [])) }
 }
 
-/** Parts of bounded size, in order. A long text is a part of its own. */
+/** Splits conditions into groups of limited size. A long condition is a group of its own. */
 function groupsOf(all: readonly Named[]): readonly (readonly Named[])[] {
   const groups: Named[][] = []
   let length = 0

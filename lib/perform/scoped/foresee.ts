@@ -6,8 +6,8 @@ const ALWAYS: Predicate = Object.freeze({ kind: 'always' })
 const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
 /**
- * The part of a condition that values of a record decide before it is stored: those of the attributes in `known`. Parts that depend on
- * other attributes count as met, and so do those about records that refer to the record itself.
+ * The part of a condition that the values of `known` decide before the record is stored. Parts that depend on other
+ * attributes count as met. So do parts about records that refer to the record itself.
  */
 export function foreseeable(condition: Predicate, known: ReadonlySet<string>): Predicate {
   return visit(FORESEEN, condition, known)
@@ -55,14 +55,14 @@ function isKnown({ hops, field, counted }: Column, known: ReadonlySet<string>): 
   return field.derived === undefined && counted === undefined && known.has(field.name)
 }
 
-/** Whether a path starts at a foreign key of the record whose value is known. */
+/** Whether a path starts at a foreign key of the record with a known value. */
 function isReached([first]: readonly Hop[], known: ReadonlySet<string>): boolean {
   if (first === undefined) return false
   const { association, polymorphic } = first.relation
   return association.associationType === 'BelongsTo' && !polymorphic && known.has(association.foreignKey)
 }
 
-/** A condition without the parts that must be met and read none of the attributes that change. */
+/** The condition without required parts that read no changed attribute. */
 export function changeable(condition: Predicate, changed: ReadonlySet<string>): Predicate {
   if (condition.kind === 'apart') return changeable(condition.condition, changed)
   if (condition.kind === 'and') {
@@ -72,7 +72,7 @@ export function changeable(condition: Predicate, changed: ReadonlySet<string>): 
   return [...readBy(condition)].some((name) => changed.has(name)) ? condition : ALWAYS
 }
 
-/** The attributes of the record itself that a condition reads. */
+/** Attributes of the record itself that a condition reads. */
 export function readBy(condition: Predicate): ReadonlySet<string> {
   return new Set(visit(READ, condition))
 }
@@ -100,7 +100,7 @@ function startOf([first]: readonly Hop[]): readonly string[] | null {
   return first === undefined ? null : [first.relation.association.foreignKey]
 }
 
-/** The attribute that a field is made of. */
+/** The attribute that a field is derived from. */
 function sourceOf({ name, derived }: Field): string {
   return derived === undefined ? name : sourceOf(derived.of)
 }

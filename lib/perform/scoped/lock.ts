@@ -1,5 +1,5 @@
-// Conditions of scopes read other tables, which no UPDATE or DELETE of MySQL may do with its own. So records are locked under the
-// condition first, by a SELECT, and the statement that writes goes by their keys.
+// Scope conditions may read other tables, which MySQL forbids in an UPDATE or DELETE of the same table. A SELECT
+// therefore locks the records first, and the write uses their keys.
 
 import type { BulkDeletePlan, DeletePlan, UpdatePlan } from '../../../types/plan.js'
 import { keyColumns } from '../../common/keys.js'
@@ -16,9 +16,8 @@ import { inTransaction } from '../transaction.js'
 type Single = UpdatePlan | DeletePlan
 
 /**
- * Writes a record that was locked under the whole condition of the plan.
- *
- * @throws Problem 404 where there is none
+ * Locks a record under the plan's whole condition, then writes it.
+ * @throws Problem 404 if it is missing
  */
 export async function withLocked<P extends Single, T>(
   store: Store,
@@ -44,7 +43,7 @@ async function lock(store: Store, { kind, where }: Single): Promise<void> {
   }
 }
 
-/** Writes the records that were locked under the whole condition of the plan. Others are missing. */
+/** Locks records under the plan's whole condition, then writes them. Other records count as missing. */
 export async function withAllLocked<T>(
   store: Store,
   plan: BulkDeletePlan,

@@ -1,4 +1,4 @@
-// Conditions by which clients of push share rooms: which of them records meet, before a write and after it.
+// Tracks which push conditions records meet before and after a write. Clients with the same condition share a room.
 
 import type { Transaction } from 'sequelize'
 import type { Plan, Predicate } from '../../../types/plan.js'
@@ -14,16 +14,15 @@ import type { Store } from '../store.js'
 import { isEmpty } from '../written.js'
 import { conditionsMet } from './evaluate.js'
 
-/** The records of a plan that a write may change. */
+/** Records that a plan may change. */
 interface Target {
   readonly where: Predicate
   readonly count: number
 }
 
 /**
- * Notes how the records of a plan are before they are written, and locks them. null: nothing is to be noted.
- *
- * `by` is the plan of the whole, where the plan is a part of it.
+ * Locks the records of a plan and records their state before the write. Returns null if nothing is tracked. `by` is the
+ * whole plan if `plan` is a part of it.
  */
 export function noteBefore(store: Store, plan: Plan, by: Plan = plan): Promise<void> | null {
   const { resource, order, transaction } = store
@@ -35,7 +34,7 @@ export function noteBefore(store: Store, plan: Plan, by: Plan = plan): Promise<v
   return tracking === null ? null : note(store, transaction, target, tracking)
 }
 
-/** Whether records of a work are to be noted before it, so that it must be one transaction. */
+/** Whether the state before the write is tracked. The write must then be one transaction. */
 export function isTracked({ resource, plan, branches = [], within = [] }: Work): boolean {
   if (plan.kind === 'action' && !plan.action.isTransactional) return false
   const nested = branches.map((branch) => (branch.kind === 'linked' ? branch.between : branch.resource))
@@ -43,7 +42,7 @@ export function isTracked({ resource, plan, branches = [], within = [] }: Work):
   return [...others].some(({ behaviours: { tracked } }) => tracked !== null && tracked(plan) !== null)
 }
 
-/** Writes that may change records that are there. */
+/** Plans that may change existing records. */
 const TRACKED: ReadonlySet<Plan['kind']> = new Set([
   'update',
   'delete',
@@ -71,7 +70,7 @@ function targetOf({ resource, order }: Store, plan: Plan): Target | null {
   }
 }
 
-/** Records whose conditions one statement evaluates. */
+/** Maximum number of records per evaluation statement. */
 const RECORDS = 100
 
 async function note(

@@ -1,20 +1,20 @@
 import type { Column, Hop, Plan, Predicate } from '../../../types/plan.js'
 import { type Visits, visit } from '../../common/visit.js'
 
-/** The sizes of the parts of a statement: those of scopes' conditions, and those of the request. */
+/** Approximate sizes of a statement's parts: scope conditions of the host, and parts that the client has sent. */
 interface Size {
   host: number
   client: number
 }
 
-/** Whether the conditions of scopes are the larger part of the statements of a plan. */
+/** Whether scope conditions make up most of a plan's statements. */
 export function isMostlyScope(plan: Plan): boolean {
   const size: Size = { host: 0, client: 0 }
   for (const part of partsOf(plan)) addPart(part, size)
   return size.host > size.client
 }
 
-/** Plans of which a plan is made. */
+/** The parts that a plan consists of. */
 function partsOf(plan: Plan): readonly Plan[] {
   switch (plan.kind) {
     case 'bulkUpdate':

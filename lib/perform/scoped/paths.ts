@@ -3,15 +3,15 @@ import type { Hop, Predicate } from '../../../types/plan.js'
 import { both } from '../../common/predicates.js'
 import { type Visits, visit } from '../../common/visit.js'
 
-/** A part of a condition about records behind a foreign key of the record itself. */
+/** A part of a condition that follows a foreign key of the record itself. */
 export interface PathPart {
   readonly node: Predicate
   readonly association: Association
-  /** Whether the condition is met only if the part is met. */
+  /** Whether the whole condition requires the part. */
   readonly isRequired: boolean
 }
 
-/** The parts of a condition that start at a foreign key. */
+/** Parts of a condition that start at a foreign key. */
 export function pathParts(condition: Predicate, isRequired = true): readonly PathPart[] {
   if (condition.kind === 'apart') return pathParts(condition.condition, isRequired)
   if (condition.kind === 'and') return condition.nodes.flatMap((node) => pathParts(node, isRequired))
@@ -20,13 +20,13 @@ export function pathParts(condition: Predicate, isRequired = true): readonly Pat
   return association?.associationType === 'BelongsTo' ? [{ node: condition, association, isRequired }] : []
 }
 
-/** The to-one hops that a part of a condition begins with. */
+/** The to-one relations at the start of a part's path. */
 function hopsOf(part: Predicate): readonly Hop[] {
   if ('column' in part) return part.column.hops
   return 'hops' in part ? part.hops : []
 }
 
-/** The condition with other conditions in the place of some of its parts. */
+/** The condition with some parts replaced. */
 export function withParts(condition: Predicate, parts: ReadonlyMap<Predicate, Predicate>): Predicate {
   if (condition.kind === 'and' || condition.kind === 'or') {
     return { kind: condition.kind, nodes: condition.nodes.map((node) => withParts(node, parts)) }
@@ -35,10 +35,10 @@ export function withParts(condition: Predicate, parts: ReadonlyMap<Predicate, Pr
   return parts.get(condition) ?? condition
 }
 
-/** Gives the condition on the rows of a table that may be met; null for all rows. */
+/** Returns a condition on the rows of a table, or null for all rows. */
 export type Limit = (model: ModelStatic<Model>) => Predicate | null
 
-/** The same condition over a part of the rows of each table that its paths cross. */
+/** The condition, with a limit on the rows of each table that its paths cross. */
 export function limitPaths(condition: Predicate, limit: Limit): Predicate {
   return visit(LIMITED, condition, limit)
 }

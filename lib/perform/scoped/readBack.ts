@@ -1,4 +1,4 @@
-// Records that a request has stored are read back under the conditions of the caller's scopes before the commit.
+// Reads stored records back under the caller's scope conditions, before the commit.
 
 import type { Transaction } from 'sequelize'
 import type { Field } from '../../../types/field.js'
@@ -22,8 +22,8 @@ import { beginRequest, knownBefore } from './before.js'
 import { type PathPart, pathParts, withParts } from './paths.js'
 
 /**
- * Whether the condition of a scope may be part of a work, so that what it stores must be read back. What is planned while it is written
- * is known by its resource alone.
+ * Whether a work may have a scope condition, so that its records must be read back. For plans that are made during the
+ * write, only the resource is known.
  */
 export function isScoped({ plan, branches = [], within = [] }: Pick<Work, 'plan' | 'branches' | 'within'>): boolean {
   return scopesIn(plan) || branches.some(isScopedBranch) || within.some(({ behaviours }) => behaviours.confine !== null)
@@ -49,10 +49,9 @@ function isScopedBranch(branch: Branch): boolean {
 }
 
 /**
- * Does a work whose scopes have conditions, all of it or nothing: within the transaction of a host a refusal goes back to a savepoint.
- * The statement that reads back sees commits of others.
- *
- * @throws Problem 403 for records that are outside of the caller's scope as they are stored
+ * Runs a work with scope conditions in a transaction. In a transaction of the host, an error rolls back to a savepoint.
+ * The records are read back in the state of the latest commits.
+ * @throws Problem 403 if stored records are outside the caller's scope
  */
 export function heldToScopes(store: Store, work: (store: Store) => Promise<Done>): Promise<Done> {
   const held = async (transaction: Transaction): Promise<Done> => {
@@ -67,12 +66,12 @@ export function heldToScopes(store: Store, work: (store: Store) => Promise<Done>
   return inTransaction(store, held, { isRepeatable: true, seesCommitted: true })
 }
 
-/** A record that was stored, with the condition that it must meet. */
+/** A stored record, and the condition that it must meet. */
 interface Stored {
   readonly condition: Predicate
-  /** The parts of its key. */
+  /** Parts of its key. */
   readonly key: Row
-  /** Null for the only record of a request. */
+  /** null for the only record of a request. */
   readonly place: string | null
 }
 
@@ -81,7 +80,7 @@ async function readBack(store: Store, done: Done): Promise<void> {
   const errors: ProblemErrors[] = []
   for (const { work, stored } of storedIn(done)) {
     const inside = beside(store, work.resource)
-    // A record whose links are changed is not written itself.
+    // If only a record's links change, the record itself is not written.
     if (work.plan.kind === 'get' && work.plan.scope !== undefined) await assertMet(inside, work.plan.where)
     for (const condition of new Set(stored.map((each) => each.condition))) {
       const some = stored.filter((each) => each.condition === condition)
@@ -109,7 +108,7 @@ async function unmetBy(store: Store, condition: Predicate, stored: readonly Stor
   return outside
 }
 
-/** The rows of the records that meet a condition, by their names. */
+/** Rows of the records that meet a condition, by key text. */
 async function rowsMeeting(
   store: Store,
   {
@@ -127,7 +126,7 @@ async function rowsMeeting(
   return new Map(rows.map((row) => [identityName(keys, row.slice(0, keys.length)), row]))
 }
 
-/** A part of a condition over a foreign key, and the field of that. */
+/** A part of a condition with its foreign key field. */
 interface Start extends PathPart {
   readonly field: Field
 }
@@ -139,9 +138,9 @@ function startsOf({ resource: { fields } }: Store, condition: Predicate): readon
 }
 
 /**
- * Records that meet the condition by rows alone which the same request has written. A part of the condition over a foreign key counts
- * if it was met before the request, or leads to a record of the request. Where hooks or the database have set the foreign key, it
- * counts if it is met without the rows of the request.
+ * Records that meet the condition only because of rows that the same request has written. A part over a foreign key
+ * counts if it was met before the request, or leads to a record that the request creates. If a hook or the database set
+ * the foreign key, the part must be met without the request's rows.
  */
 async function admittedByThemselves(
   store: Store,
@@ -178,7 +177,7 @@ async function admittedByThemselves(
 
 const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
-/** The part as it counts for a record with a value of the foreign key. */
+/** The part of the condition, adjusted for a record with this foreign key. */
 function countedPart(store: Store, { node, association, field }: Start, value: unknown): Predicate {
   const before = knownBefore(store)
   if (before === null || value === null || value === undefined) return node
@@ -188,7 +187,7 @@ function countedPart(store: Store, { node, association, field }: Start, value: u
   return wasMet === false ? NEVER : both(node, before.withoutWritten(node, store.model))
 }
 
-/** Rows that meet a condition, whatever else hides them. By a statement of the package: no hook of the host has a say in it. */
+/** Rows that meet a condition, including hidden ones. It uses our own statement, so no hook of the host takes part. */
 function rowsOf(store: Store, where: Predicate, columns: readonly Column[], limit: number): Promise<readonly Row[]> {
   const { transaction } = store
   if (transaction === undefined) throw new TypeError(`${store.resource.name}: records are read back in a transaction`)
@@ -196,20 +195,22 @@ function rowsOf(store: Store, where: Predicate, columns: readonly Column[], limi
   return statementReader.rows(store, { where, columns, order: [], limit }, within)
 }
 
-/** Refuses a record that an action has saved and that is outside of a condition. @throws Problem 403 */
+/** Checks a record that an action has saved. @throws Problem 403 if it does not meet the condition */
 export async function assertAdmitted(store: Store, condition: Predicate, key: Row): Promise<void> {
   if ((await unmetBy(store, condition, [{ condition, key, place: null }])).length > 0) throw unstorable()
 }
 
-/** Refuses a record that does not meet a condition any more. @throws Problem 403 */
+/** @throws Problem 403 if no record meets the condition any more */
 async function assertMet(store: Store, where: Predicate): Promise<void> {
   if ((await rowsOf(store, where, keyColumns(store.resource.keys), 1)).length === 0) throw unstorable()
 }
 
-/** Records by the value of an attribute, with their places in the request: null for those that it does not name. */
+/**
+ * Positions of records in the request, by the value of an attribute. null for records that the request does not name.
+ */
 export type Places = ReadonlyMap<unknown, string | null>
 
-/** Refuses records that do not meet a condition any more. @throws Problem 403 with their places */
+/** @throws Problem 403 with the positions of records that do not meet the condition any more */
 export async function assertAllMet(store: Store, field: Field, where: Predicate, all: Places): Promise<void> {
   const rows = await rowsOf(store, where, [ownColumn(field)], all.size)
   if (rows.length >= all.size) return

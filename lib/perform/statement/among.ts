@@ -4,17 +4,16 @@ import type { RequestOf } from './request.js'
 import type { Target } from './statement.js'
 import { StatementWriter } from './text.js'
 
-/** The values of several updates that differ in nothing else, each in the order in which they are written. */
+/** Values of several updates that differ only in values, each in the order of the statement. */
 interface Items {
   readonly items: ItemsTable
   readonly rows: readonly (readonly unknown[])[]
 }
 
 /**
- * Several updates as one UPDATE, which is joined with a table of values. A value that all updates have in common is bound once and
- * is not in the table.
- *
- * @throws TypeError if the statement has other values than the rows
+ * Writes several updates as one UPDATE that is joined with a table of values. A value that all rows share is bound
+ * once, outside the table.
+ * @throws TypeError if the number of values differs from the rows
  */
 export function writeAmong(
   { dialect, model }: Target,
@@ -25,7 +24,7 @@ export function writeAmong(
   const [first = []] = rows
   const own: number[] = []
   const places = first.map((value, index) => {
-    // A single row has all its values in common, and the table needs a column.
+    // With a single row all values are shared, but the table needs at least one column.
     const isShared = (rows.length > 1 || index > 0) && rows.every((row) => row[index] === value)
     return isShared ? operands.sql(value) : items.column(own.push(index) - 1)
   })

@@ -18,21 +18,24 @@ type Embed = RequestOf<'embed'>
 
 const KEY = '_k'
 
-/** The records of a collection of all the owners, numbered for each of them and cut in the database. */
+/**
+ * Writes the SELECT of a collection's records for several owners. The records are numbered per owner and limited in the
+ * database.
+ */
 export function writeEmbed(dialect: Dialect, request: Embed, operands: Operands): string {
   return new EmbedWriter(dialect, request, operands).text()
 }
 
-/** Where the key of an owner is of such a type, what points at it is the same in every character. */
+/** Key types that are equal only if every character is equal. */
 const EXACT: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'uuid'])
 
-/** The tables that tie records to their owners. */
+/** The tables that connect records to their owners. */
 interface Ties {
   readonly from: string
   readonly where: string
-  /** The key of the owner. */
+  /** The SQL of the owner's key. */
   readonly owner: string
-  /** What the record's own column has to equal, and that column. */
+  /** The two columns that are joined: `tied` on the owner's side, `own` on the record's side. */
   readonly tied: string
   readonly own: string
 }
@@ -40,7 +43,7 @@ interface Ties {
 class EmbedWriter {
   readonly #dialect: Dialect
   readonly #request: Embed
-  /** The places of the owners' keys and of the number of records for each. */
+  /** Placeholders of the owners' keys and of the number of records per owner. */
   readonly #owners: string
   readonly #last: string
   readonly #hop: Hop
@@ -67,7 +70,7 @@ class EmbedWriter {
     return `SELECT * FROM (${numbered}) AS r WHERE r.${PLACE} <= ${this.#last} ORDER BY r.${PLACE}`
   }
 
-  /** Null where each record holds its owner's key by itself. */
+  /** null if the record's foreign key can be used as the owner's key. */
   #ties(): Ties | null {
     const { source, target } = this.#association
     const { foreignKey, otherKey, sourceKey, targetKey, through } = keysOf(this.#association)
@@ -77,7 +80,7 @@ class EmbedWriter {
     const owners: Scope = { model: source, alias: '_w', joins: false }
     const key = columnIn(owners, sourceKey)
     if (through === null || link !== undefined) {
-      // Where the row that links a record is read, the record is there once for each of its owners.
+      // If the join row is read, the record occurs once per owner.
       const at = through === null || link === undefined ? this.#root : joined(through.model, link)
       const own = columnIn(at, foreignKey)
       return { from: tableAs(owners), where: this.#isAmong(key), owner: key, tied: key, own }
@@ -109,8 +112,8 @@ class EmbedWriter {
   }
 
   /**
-   * That a record is among the first of its owner, found by keys alone: an owner may have thousands, of which nothing else
-   * is to be read. Null where that would be more work, or where keys do not travel unchanged.
+   * Condition that a record is among the first of its owner, found by keys alone: an owner may have thousands of
+   * records. Returns null if that is slower, or if keys are not compared exactly.
    */
   #first(owner: string, terms: readonly string[], numbered: readonly [sql: string, alias: string]): string | null {
     const key = this.#request.order.at(-1)?.column.field
@@ -132,8 +135,8 @@ class EmbedWriter {
   }
 
   /**
-   * The records are read first, each once, and numbered as often as they have owners. That they are tied to one of these
-   * is said of both: not every database looks into what stands in a FROM.
+   * Reads each record once, then numbers it for each of its owners. The condition on the owners is written twice,
+   * because not every database pushes it into a subquery in FROM.
    */
   #tied({ from, where, owner, tied, own }: Ties): string {
     const { order } = this.#request
@@ -149,7 +152,7 @@ class EmbedWriter {
     ].join(' ')
   }
 
-  /** The records that the caller may meet and wants, those of some owners. */
+  /** The SELECT of the wanted records of some owners that the caller may see. */
   #records(owned: string, beside: readonly (readonly [sql: string, alias: string])[]): string {
     const read = this.#request.columns.map((column, index) =>
       expression(this.#writer.read(column, this.#root), aliasOf(index)),
@@ -192,7 +195,7 @@ class EmbedWriter {
   }
 }
 
-/** The rows that link the records, in a statement that joins them. */
+/** The join model's rows, in a statement that joins them. */
 function joined(model: Scope['model'], link: Hop): Scope {
   return { model, alias: pathOf([link]), joins: false }
 }

@@ -7,7 +7,7 @@ import { conversionOf } from '../../sequelize/columnTypes.js'
 import { comparedDate } from '../../sequelize/dates.js'
 import { type Dialect, traitsOf, valueTraitsOf } from '../../sequelize/dialect/index.js'
 
-/** The values of a comparison as the driver takes them. `model` is the one that has the field. */
+/** Encodes the values of a comparison for the driver. `model` has the field. */
 export function encodeCompared(dialect: Dialect, model: ModelStatic<Model>, node: ComparePredicate): unknown[] {
   const { column, operator, values } = node
   const isText = storedOf(column.field).valueType.type === 'string'
@@ -17,7 +17,7 @@ export function encodeCompared(dialect: Dialect, model: ModelStatic<Model>, node
   )
 }
 
-/** A comparison with a UUID in both spellings that databases keep as text: an index serves each. */
+/** Extends a comparison with a UUID to both spellings, which are different texts. An index serves both. */
 export function inSpellings(node: ComparePredicate): ComparePredicate {
   const { column, operator, asJoined = false } = node
   if (asJoined || column.counted !== undefined || column.field.valueType.type !== 'uuid') return node
@@ -26,7 +26,7 @@ export function inSpellings(node: ComparePredicate): ComparePredicate {
   return { ...node, operator: values.length === 1 ? 'eq' : 'in', values }
 }
 
-/** A value as the driver takes it. */
+/** Encodes a value for the driver. */
 export function encodeValue(dialect: Dialect, model: ModelStatic<Model>, field: Field, value: PlainValue): unknown {
   if (typeof value === 'boolean') return dialect.boolean(value)
   const isSingle = typeof value === 'number' && field.valueType.single === true
@@ -35,13 +35,13 @@ export function encodeValue(dialect: Dialect, model: ModelStatic<Model>, field: 
   return field.stored === undefined ? comparedDate(model, field, value) : wireText(value)
 }
 
-/** The values of a condition in the order of its text, and everything else that the text depends on. */
+/** The values of a condition in the order of its SQL. `shape` has everything else that the SQL depends on. */
 interface Compared {
   readonly shape: readonly unknown[]
   readonly values: readonly unknown[]
 }
 
-/** Reads the values of a condition on the record's own fields. null: the condition has other parts. */
+/** Splits a condition on the record's own fields into shape and values. Returns null if it has other parts. */
 export function comparedIn(dialect: Dialect, model: ModelStatic<Model>, node: Predicate): Compared | null {
   if (node.kind === 'and') {
     const parts = node.nodes.map((each) => comparedIn(dialect, model, each))
@@ -76,7 +76,7 @@ export function comparedIn(dialect: Dialect, model: ModelStatic<Model>, node: Pr
   }
 }
 
-/** A number as a column of four bytes would hold it: no stored 0.3 equals the 0.3 of eight bytes. */
+/** Rounds a number to four bytes, as a FLOAT column stores it. A stored 0.3 differs from the double 0.3. */
 function asSingle(value: number): number {
   const single = Math.fround(value)
   return Number.isFinite(single) ? single : value

@@ -3,15 +3,15 @@ import type { Field } from '../../../types/field.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { escapeValue } from '../../sequelize/sql.js'
 
-/** How the values of one statement are written. */
+/** Writes the values of a statement. */
 export interface Operands {
-  /** A value as SQL text. Each call stands for one more value of the statement. */
+  /** The SQL of a value. Each call adds one value to the statement. */
   readonly sql: (value: unknown) => string
-  /** The same of a value that is compared with a field of a model. Absent if no field makes a difference. */
+  /** The SQL of a value that is compared with a field. Absent if it does not depend on the field. */
   readonly compared?: (value: unknown, model: ModelStatic<Model>, field: Field) => string
 }
 
-/** Values beside the text, in the order of their places: `$1` on PostgreSQL, `?1` on SQLite. */
+/** Values bound to placeholders in order: `$1` on PostgreSQL, `?1` on SQLite. */
 export class NumberedOperands implements Operands {
   readonly values: unknown[] = []
   readonly #mark: string
@@ -23,7 +23,7 @@ export class NumberedOperands implements Operands {
   sql = (value: unknown): string => `${this.#mark}${this.values.push(value)}`
 }
 
-/** Values as text, escaped by Sequelize. */
+/** Values as literals that Sequelize escapes. */
 export function inlineOperands(model: ModelStatic<Model>): Operands {
   return { sql: (value) => escapeValue(model, value) }
 }

@@ -1,7 +1,7 @@
 import type { Field } from '../../../types/field.js'
 import type { Column, Hop, OrderKey, Predicate } from '../../../types/plan.js'
 
-/** What is read, of what, in which order. */
+/** Condition, columns and order of a read. */
 interface Reading {
   readonly where: Predicate | null
   readonly columns: readonly Column[]
@@ -9,31 +9,31 @@ interface Reading {
 }
 
 /**
- * How the values of the order's keys are read, behind the columns: not at all; without loss; or as far as the columns do not say
- * them already, which is less work, and without loss for whole numbers that JavaScript counts.
+ * How sort key values are read after the columns. `exact`: without loss. `shared`: only those that the columns do not
+ * contain, which is cheaper and exact for safe integers.
  */
 export type KeyReading = 'none' | 'exact' | 'shared'
 
 interface Select extends Reading {
   readonly kind: 'select'
-  /** The most rows, and how many of them are passed over; without any, one row. */
+  /** Limit and offset. Empty: one row. */
   readonly window: readonly unknown[]
-  /** Whether the number of all rows is read beside the page. */
+  /** Whether the total number of rows is read as well. */
   readonly total: boolean
   readonly keys: KeyReading
-  /** Whether the model's default scope is left out. */
+  /** Whether to ignore the model's default scope. */
   readonly unscoped: boolean
-  /** Whether rows that a paranoid model hides are wanted too. */
+  /** Whether to include rows that a paranoid model hides. */
   readonly deleted: boolean
   readonly lock: boolean
 }
 
-/** The records of a collection of several owners, so many of each. */
+/** Records of a collection for several owners, limited per owner. */
 interface Embed extends Reading {
   readonly kind: 'embed'
   readonly hop: Hop
   readonly link: Hop | undefined
-  /** The owners' keys as one value, and one record more than are wanted of each. */
+  /** The owners' keys as one value, and the limit plus one. */
   readonly window: readonly unknown[]
 }
 
@@ -46,20 +46,20 @@ interface Count {
 /** Groups of rows. */
 interface Aggregate extends Reading {
   readonly kind: 'aggregate'
-  /** How many of the columns, the first ones, the groups are made by. */
+  /** Number of leading columns that form the groups. */
   readonly groups: number
   readonly having: Predicate | null
   readonly window: readonly unknown[]
-  /** Whether their number is read instead of them. */
+  /** Whether only the number of groups is read. */
   readonly total: boolean
   readonly deleted: boolean
 }
 
-/** The columns that it returns are the row's own. */
+/** An INSERT that returns columns of the row itself. */
 interface Insert {
   readonly kind: 'insert'
   readonly fields: readonly Field[]
-  /** Each in the order of the fields. */
+  /** Values in the order of `fields`. */
   readonly rows: readonly (readonly unknown[])[]
   readonly returning: readonly Column[]
 }
@@ -68,10 +68,10 @@ interface Update {
   readonly kind: 'update'
   readonly fields: readonly Field[]
   readonly values: readonly unknown[]
-  /** The fields that rise by one. */
+  /** Fields to increment by one. */
   readonly increments: readonly Field[]
   readonly where: Predicate
-  /** Whether the rows are ones that a paranoid model hides. */
+  /** Whether the rows are hidden by a paranoid model. */
   readonly deleted: boolean
   readonly returning: readonly Column[]
 }
@@ -81,13 +81,13 @@ interface Delete {
   readonly where: Predicate
 }
 
-/** What a statement is to do, values and all. */
+/** A statement to be written, with its values. */
 export type Request = Select | Embed | Count | Aggregate | Insert | Update | Delete
 
-/** The requests of a kind. */
+/** Requests of one kind. */
 export type RequestOf<K extends Request['kind']> = Extract<Request, { kind: K }>
 
-/** One row in no order, under the model's default scope. */
+/** Defaults: one row without order, under the model's default scope. */
 export const SELECT: Readonly<Omit<Select, 'where' | 'columns'>> = Object.freeze({
   kind: 'select',
   order: [],

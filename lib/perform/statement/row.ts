@@ -7,17 +7,17 @@ import type { RequestOf } from './request.js'
 const ALIASES: readonly string[] = Array.from({ length: 64 }, (_, index) => `c${index}`)
 const KEY_ALIASES: readonly string[] = Array.from({ length: 16 }, (_, index) => `_k${index}`)
 
-/** The alias of the n-th column that a statement reads. */
+/** The alias of the column at an index. */
 export function aliasOf(index: number): string {
   return ALIASES[index] ?? `c${index}`
 }
 
-/** The alias of the n-th key of the order. */
+/** The alias of the sort key at an index. */
 export function keyAliasOf(index: number): string {
   return KEY_ALIASES[index] ?? `_k${index}`
 }
 
-/** Where the values of the order's keys are: among the columns, or -1 for one that is read for itself. */
+/** Positions of the sort keys' values among the columns, or -1 for keys that are read separately. */
 export function keyPlaces(
   { keys: { isRead } }: Dialect,
   { keys, columns, order }: Pick<RequestOf<'select'>, 'keys' | 'columns' | 'order'>,
@@ -33,7 +33,7 @@ function isOfRow({ hops, counted }: Column): boolean {
   return hops.length === 0 && counted === undefined
 }
 
-/** The values of the columns, with those of the order's keys behind them. */
+/** The values of the columns, followed by the sort keys' values. */
 export function withKeys(row: RawRow, { length }: readonly unknown[], places: readonly number[]): Row {
   const values = new Array<unknown>(length + places.length)
   for (let index = 0; index < length; index++) values[index] = row[aliasOf(index)]
@@ -44,19 +44,19 @@ export function withKeys(row: RawRow, { length }: readonly unknown[], places: re
   return values
 }
 
-/** A row as the values of the columns, in their order. */
+/** A row as an array of values in the order of the columns. */
 export function valuesOf(row: RawRow, { length }: readonly unknown[]): Row {
   const values = new Array<unknown>(length)
   for (let index = 0; index < length; index++) values[index] = row[aliasOf(index)]
   return values
 }
 
-/** What a row of a collection has beside its columns: the key of its owner, and its place among the rows of that owner. */
+/** Aliases of a collection row's owner key and of its number within that owner. */
 export const OWNER = '_o'
 export const PLACE = '_n'
 
-/** The number of all records, beside each of a page. */
+/** Alias of the total number of records. */
 export const TOTAL = '_total'
 
-/** What rows have of which nothing is wanted. */
+/** Alias of a placeholder column, if no column is read. */
 export const NOTHING = '_'

@@ -5,7 +5,7 @@ import { inlineOperands, NumberedOperands, type Operands } from './operands.js'
 import type { Request } from './request.js'
 import { write } from './text.js'
 
-/** The table that a statement is about. */
+/** The table of a statement. */
 export interface Target {
   readonly dialect: Dialect
   readonly model: ModelStatic<Model>
@@ -16,11 +16,11 @@ export interface Numbered {
   readonly values: readonly unknown[]
 }
 
-/** A statement of one request. Its text is written when the way it runs is known. */
+/** A statement whose SQL is written late: its form depends on how it is run. */
 export class Statement {
   readonly #target: Target
   readonly #write: (operands: Operands) => string
-  /** Whether other requests may run the same text, so that the database should keep it prepared. */
+  /** Whether other requests run the same SQL, so that it is worth keeping prepared. */
   readonly isKept: boolean
 
   constructor(target: Target, write: (operands: Operands) => string, isKept = true) {
@@ -29,20 +29,20 @@ export class Statement {
     this.isKept = isKept
   }
 
-  /** The text with the database's own placeholders, and the values beside it. */
+  /** The SQL with the database's placeholders, and the values. */
   numbered(): Numbered {
     const operands = new NumberedOperands(this.#target.dialect)
     const sql = keeping(() => this.#write(operands))
     return { sql, values: operands.values }
   }
 
-  /** The text with its values in it. */
+  /** The SQL with literal values. */
   inline(): string {
     return this.#write(inlineOperands(this.#target.model))
   }
 }
 
-/** The statement of a request on a model's table. */
+/** Creates the statement of a request on a model's table. */
 export function prepare({ dialect, model }: Target, request: Request): Statement {
   const isKept = request.kind !== 'insert' || request.rows.length === 1
   return new Statement({ dialect, model }, (operands) => write(dialect, model, request, operands), isKept)

@@ -1,4 +1,4 @@
-// The parts that all statements that read have in common.
+// Clauses that all reading statements share.
 
 import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
@@ -13,14 +13,14 @@ export function whereOf(writer: WhereWriter, where: Predicate | null, scope: Sco
   return where === null ? {} : { where: every([writer.where(where, scope)]) }
 }
 
-/** Whether an order by a column has nulls beside values where the condition holds. */
+/** Whether a sort column has both nulls and values under the condition. */
 export function isMixed(column: Column, where: Predicate | null): boolean {
   return column.nullable && (where === null || !(hasValue(where, column) || hasNone(where, column)))
 }
 
 /**
- * A term of ORDER BY. Where the filter leaves no nulls, or nothing else, there is no place to be named for them: with one, an
- * index would not serve.
+ * A term of ORDER BY. If the filter leaves only values or only nulls, NULLS FIRST/LAST is omitted, because an index
+ * would not serve it.
  */
 export function termOf(
   dialect: Dialect,
@@ -32,10 +32,10 @@ export function termOf(
   return dialect.order(sql, direction, { nullable: isMixed(column, where), enumeration })
 }
 
-/** The placeholders of LIMIT and OFFSET. */
+/** Placeholders of LIMIT and OFFSET. */
 export interface Window {
   readonly limit: string
-  /** Null where no rows are passed over. */
+  /** null if no rows are skipped. */
   readonly offset: string | null
 }
 

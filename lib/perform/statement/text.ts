@@ -21,7 +21,7 @@ import type { Request, RequestOf } from './request.js'
 import { aliasOf, keyAliasOf, keyPlaces, NOTHING, TOTAL } from './row.js'
 import { expression, isMixed, termOf, type Window, whereOf, windowOf } from './terms.js'
 
-/** The text of a statement, with its values as `operands` writes them. */
+/** Writes the SQL of a request. `operands` writes its values. */
 export function write(dialect: Dialect, model: ModelStatic<Model>, request: Request, operands: Operands): string {
   const writer = new StatementWriter(dialect, model, operands)
   switch (request.kind) {
@@ -61,7 +61,7 @@ export class StatementWriter {
       : this.#page(request, null, total)
   }
 
-  /** COUNT(*) of the records that meet the filter, with the joins that the filter needs and no others. */
+  /** COUNT(*) of the filtered records, with only the joins that the filter needs. */
   count({ where, deleted }: RequestOf<'count'>): string {
     const writer = this.#where()
     const condition = whereOf(writer, where, this.#root)
@@ -81,7 +81,7 @@ export class StatementWriter {
     const among = deleted ? { paranoid: false } : {}
     const page = request.total ? {} : this.#window(windowOf(this.#operands, window))
     const sql = writeSelect(this.#model, { ...parts, ...among, ...page })
-    // No window function: beside COUNT(DISTINCT ...) MariaDB counts wrong by it.
+    // A window function would be wrong on MariaDB next to COUNT(DISTINCT ...).
     const whole = request.total ? `SELECT COUNT(*) AS ${TOTAL} FROM (${sql}) AS g` : sql
     return writer.shorten(whole, this.#root)
   }
@@ -96,7 +96,7 @@ export class StatementWriter {
     return `${sql.replace(/^INSERT INTO/, this.#dialect.insert)} ${returningOf(this.#dialect, this.#model, returning)}`
   }
 
-  /** `from` stands before the condition. */
+  /** `from` is inserted before the condition. */
   update({ fields, values, increments, where, deleted, returning }: RequestOf<'update'>, from = ''): string {
     const assigned = fields.map(({ column }, index) => [column, this.#operands.sql(values[index])] as const)
     const risen = increments.map(({ column, nullable }) => {
@@ -117,7 +117,10 @@ export class StatementWriter {
     return offset === null ? { limit: rows } : { limit: rows, offset: literal(offset) as never }
   }
 
-  /** Whether a page is read in two parts: in an order by a column of the table itself, which an index may have. */
+  /**
+   * Whether a page is read in two parts: the first sort column is in the model's own table, so that it may have an
+   * index.
+   */
   #isParted({ where, lock }: RequestOf<'select'>, { column }: OrderKey): boolean {
     const { field, hops, counted } = column
     const isPlain = hops.length === 0 && counted === undefined && field.stored === undefined
@@ -125,8 +128,8 @@ export class StatementWriter {
   }
 
   /**
-   * The rows that have a value in the first column of the order and those that have none, one behind the other. Each part is cut
-   * where the page ends, so that the database neither reads more of them nor mixes them; of the second it reads what the first leaves.
+   * Reads rows with a value in the first sort column and rows without one, combined by UNION ALL. Each part ends where
+   * the page ends, so that the database reads no more and does not sort them together.
    */
   #inParts(
     request: RequestOf<'select'>,
@@ -146,7 +149,7 @@ export class StatementWriter {
     return total === null ? sql : `SELECT _p.*, ${total} AS ${TOTAL} FROM (${sql}) AS _p`
   }
 
-  /** With the number of all records beside every row, where that is given as a subselect. A part of a page has a window of its own. */
+  /** Writes a page. `total` is a subselect with the number of all records. A part of a page has its own window. */
   #page(
     { where, columns, order, window, keys, unscoped, deleted, lock }: RequestOf<'select'>,
     part: Window | null,
@@ -164,7 +167,7 @@ export class StatementWriter {
           terms.map(({ sql }) => sql),
         ),
       )
-    // Rows of which nothing is wanted are rows all the same.
+    // A SELECT needs a column even if no value is read.
     if (attributes.length === 0) attributes.push(expression('1', NOTHING))
     const include = writer.include(this.#root)
     const sql = writeSelect(this.#model, {
@@ -183,7 +186,7 @@ export class StatementWriter {
     return writer.shorten(sql, this.#root)
   }
 
-  /** The keys of the order that the columns do not have. */
+  /** Sort keys that the columns do not contain. */
   #keys(select: Pick<RequestOf<'select'>, 'keys' | 'columns' | 'order'>, terms: readonly string[]): Selected {
     const places = keyPlaces(this.#dialect, select)
     return select.order.flatMap(({ column: { field } }, index) =>
@@ -191,12 +194,12 @@ export class StatementWriter {
     )
   }
 
-  /** Sequelize's alias for the main table of a SELECT is the model's name. */
+  /** Sequelize uses the model's name as the main table's alias. */
   get #root(): Scope {
     return { model: this.#model, alias: this.#model.name, joins: true }
   }
 
-  /** UPDATE and DELETE name their table without an alias. */
+  /** UPDATE and DELETE have no table alias. */
   get #table(): Scope {
     return { model: this.#model, alias: '', joins: false }
   }
@@ -206,12 +209,12 @@ export class StatementWriter {
   }
 }
 
-/** The expression that reads a key of the order without loss. */
+/** The SQL that reads a sort key without loss. */
 export function readKey({ keys: { read, term } }: Dialect, column: string, field: Field): string {
   return read(term(column, field.valueType.type === 'enum'), field)
 }
 
-/** The columns of rows that a statement has written. */
+/** The RETURNING clause with the given columns. */
 export function returningOf(
   dialect: Dialect,
   model: ModelStatic<Model>,

@@ -18,13 +18,13 @@ import type { Statement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { timed, timedBySequelize } from '../timed.js'
 
-/** A statement that is about to run. */
+/** A statement with its context. */
 export interface Execution {
   readonly statement: Statement
   readonly transaction: Transaction | undefined
-  /** Whether it writes, or reads what was just written, and so must not go to a replica. */
+  /** Whether it must run on the primary: it writes, or reads what was just written. */
   readonly writes: boolean
-  /** Whether it reads one record, which it finds by its key, or a few found so; it does not unless told. */
+  /** Whether it reads one or a few records by key. Default false. */
   readonly isBrief?: boolean
 }
 
@@ -37,17 +37,17 @@ export function executionOf(
   return { statement, transaction, writes, isBrief }
 }
 
-/** Runs a statement and gives its rows. */
+/** Runs a statement and returns its rows. */
 export function rowsOf(store: Store, execution: Execution): Promise<readonly RawRow[]> {
   return run(store, execution, ROWS)
 }
 
-/** Runs an UPDATE or DELETE and gives the number of rows that the database reports. */
+/** Runs an UPDATE or DELETE and returns the number of rows that the database reports. */
 export function affectedBy(store: Store, execution: Execution): Promise<number> {
   return run(store, execution, AFFECTED)
 }
 
-/** How what is wanted of a statement is had of each that runs it. */
+/** One function for each way of running a statement. */
 interface Ways<T> {
   readonly handle: (prepared: PreparedStatements, execution: Execution) => Promise<T>
   readonly name: (store: Store, execution: Execution) => Promise<T>
@@ -89,7 +89,7 @@ function runPrepared<T>(store: Store, execution: Execution, ways: Ways<T>): Prom
   if (dialect.prepares === 'handle') return runOnHandle(store, execution, ways)
   const { statement, transaction, writes } = execution
   const around = transaction ?? ambientTransaction(sequelize)
-  // Sequelize says why no statement of a finished one may run.
+  // Sequelize throws its own error for a finished transaction.
   if (!runsServerQueries(sequelize) || (around !== undefined && !isOpen(around))) {
     return runBySequelize(store, execution, ways)
   }
@@ -114,7 +114,7 @@ async function runOnHandle<T>(store: Store, execution: Execution, ways: Ways<T>)
       const ready = isPending(statements) ? await statements : statements
       return await ways.handle(ready, execution)
     } catch (error) {
-      // Somebody else holds the lock; Sequelize tries again as often as the host told it to.
+      // Another writer holds the lock. Sequelize retries as the host has configured it.
       if (!isTimeout(error)) throw error
     }
   }
@@ -134,10 +134,10 @@ function preparedFor(sequelize: Sequelize, transaction: Transaction | undefined)
   return transaction instanceof LoneStatement ? preparedAlone(transaction) : preparedOf(sequelize)
 }
 
-/** What a host has begun has a handle of its own, and a query hook wants to see every query. */
+/** A transaction of the host has its own connection, and query hooks must see every query. */
 function mayPrepare(sequelize: Sequelize, transaction: Transaction | undefined): boolean {
   if (!runsPlainQueries(sequelize)) return false
-  // Sequelize says why no statement of a finished one may run.
+  // Sequelize throws its own error for a finished transaction.
   if (transaction instanceof WriteTransaction) return isOpen(transaction)
   const isAlone = transaction === undefined || transaction instanceof LoneStatement
   return isAlone && ambientTransaction(sequelize) === undefined

@@ -8,7 +8,7 @@ import { prepare } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { executionOf, rowsOf } from './execute.js'
 
-/** Reads by one statement each. */
+/** Reads with one SQL statement each. */
 export const statementReader: Reader = {
   one: async (store, where, columns, within) => {
     const { transaction, main } = within
@@ -29,9 +29,9 @@ export const statementReader: Reader = {
   },
 
   /**
-   * Both in one statement where that is less work than two. A page that is not full tells the total by itself, and to count
-   * beside it would do the work of the filter twice: so the number is read beside the rows where the last pages of
-   * their kind were full, and behind them where that turns out.
+   * Reads page and total in one statement if that is faster. Counting repeats the work of the filter, and a page that
+   * is not full reveals the total. The total is therefore included only if the filter's last pages were full. Otherwise
+   * it is read afterwards if needed.
    */
   page: async (store, { where, order, page, pageSize, projection: { columns }, includeDeleted: deleted }) => {
     const offset = (page - 1) * pageSize
@@ -59,7 +59,7 @@ const NONE: readonly never[] = []
 
 type Select = Extract<Request, { kind: 'select' }>
 
-/** Written out, since copies of an object by its members cost more than the rest of it. */
+/** Written out, because copying objects is slow on this path. */
 function selectIn(
   { unscoped = false, deleted = false, lock = false }: Within,
   { where, columns, order, window, keys }: Pick<Select, 'where' | 'columns' | 'order' | 'window' | 'keys'>,

@@ -11,9 +11,9 @@ import type { Store } from '../store.js'
 import { encodeStored, type NewRow, stampsOf } from '../stored.js'
 import { affectedBy, executionOf, rowsOf } from './execute.js'
 
-/** Writes that are one statement each, without instances. Their conditions name columns of the one table only. */
+/** Writes as single SQL statements, without instances. Conditions may use columns of the model's own table only. */
 
-/** Rows of these fields, in one statement. */
+/** Inserts rows with the given fields and returns them. */
 export async function insertReturning(
   store: Store,
   rows: readonly NewRow[],
@@ -28,16 +28,16 @@ export async function insertReturning(
   return inserted.map((row) => valuesOf(row, columns))
 }
 
-/** An UPDATE: where, the new values, and the attributes that rise by one. */
+/** An UPDATE: its condition, new values, and attributes to increment by one. */
 export interface RowUpdate {
   readonly where: Predicate
   readonly values: Changes
   readonly increments: readonly string[]
-  /** Whether the rows are ones that a paranoid model hides. */
+  /** Whether the rows are hidden by a paranoid model. */
   readonly deleted: boolean
 }
 
-/** The UPDATE of a plan, with the time stamps that Sequelize would keep. */
+/** The UPDATE of a plan, with Sequelize's timestamps. */
 export function rowUpdateOf(store: Store, plan: UpdatePlan): RowUpdate {
   const { changes, upkeep, instant } = plan
   const values = new Map(changes)
@@ -46,7 +46,7 @@ export function rowUpdateOf(store: Store, plan: UpdatePlan): RowUpdate {
   return { where: conditionOf(plan), values, increments: upkeep.increments, deleted: isRestore(plan) }
 }
 
-/** Returns the updated record; undefined if no record meets the condition. */
+/** Returns the updated record, or undefined if no record meets the condition. */
 export async function updateReturning(
   store: Store,
   update: RowUpdate,
@@ -57,7 +57,7 @@ export async function updateReturning(
   return row === undefined ? undefined : valuesOf(row, columns)
 }
 
-/** The number of rows that the database reports, which on MySQL counts only rows that changed. */
+/** Returns the number of rows that the database reports. MySQL counts only rows whose values changed. */
 export async function updateRows(store: Store, update: RowUpdate, transaction: Transaction): Promise<number> {
   return affectedBy(store, executionOf(prepare(store, updateOf(store, update, [])), transaction, true))
 }
@@ -66,7 +66,7 @@ export async function deleteRows(store: Store, where: Predicate, transaction: Tr
   return affectedBy(store, executionOf(prepare(store, { kind: 'delete', where }), transaction, true))
 }
 
-/** An UPDATE as it is written, with its values as they are stored. */
+/** The UPDATE with encoded values. */
 export function updateOf(
   store: Store,
   { where, values, increments, deleted }: RowUpdate,
