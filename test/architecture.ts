@@ -1,8 +1,8 @@
 // Who may import whom. The import statements of every source file are read and held against the rules; each rule also
 // has to object to one file that breaks it, so that none of them can fall asleep.
 
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
 import { type Import, type Source, source, sources } from './support/imports.js'
@@ -369,3 +369,19 @@ export * from './y.js'
 const text = "import { no } from 'text'"
 const joi = await import('joi')
 `
+
+test('each folder of test/http has at most 20 files, and a row in docs/tests.md', (t) => {
+  const top = join(root, 'test/http')
+  const counts = new Map<string, number>()
+  for (const entry of readdirSync(top, { recursive: true, withFileTypes: true })) {
+    const folder = relative(top, entry.parentPath).replaceAll('\\', '/')
+    if (entry.isFile()) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  }
+  t.deepEqual(
+    [...counts].filter(([, count]) => count > 20),
+    [],
+  )
+  const page = readFileSync(join(root, 'docs/tests.md'), 'utf8')
+  const rows = [...page.matchAll(/^\| `([\w/-]+)\/` \|/gm)].map(([, folder]) => folder)
+  t.deepEqual(rows.toSorted(), [...counts.keys()].toSorted())
+})

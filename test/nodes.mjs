@@ -5,17 +5,17 @@ import { spawnSync } from 'node:child_process'
 
 /** Seconds each, and all stages between them; what Node itself changes is in the HTTP parser, in streams, in `fetch` and in SQLite's driver. */
 const PART = [
-  'create',
-  'patch',
-  'bulk',
-  'pages',
-  'filter',
-  'export',
-  'query-method',
-  'bodies',
-  'idempotency',
-  'nested',
-  'host-requests',
+  'writes/create',
+  'writes/patch',
+  'bulk/bulk',
+  'lists/pages',
+  'filters/filter',
+  'replies/export',
+  'lists/query-method',
+  'writes/bodies',
+  'writes/idempotency',
+  'nested/routes',
+  'mounting/host-requests',
 ]
 const PUSHED = ['push/events', 'security/callers']
 

@@ -26,9 +26,10 @@ const RUNS = 60
 
 /** Left out: they repeat others on another Express, ask nothing of the server that others do not, or take minutes. */
 const LEFT_OUT = [
-  /^http\/(?:express4|documents|schemas)\//,
-  /^http\/(?:react-admin|refine|differential|idempotency-proofs|indexes|large-numbers|nested-crash|crash|oracle|walks|write-time)\.js$/,
-  /^http\/(?:dialects\/(?:values|long-texts|times)|export-large|aggregates-differential|search-differential|outages|handles)\.js$/,
+  /^http\/(?:express4\/|documents\/|schemas\/(?:chinook|composite-keys|long-names|mysql-types|northwind|self-relations)\.)/,
+  /^http\/(?:access\/oracle|bulk\/crash|clients\/(?:react-admin|refine)|keys\/indexes|nested\/crash|writes\/idempotency-proofs)\.js$/,
+  /^http\/(?:filters\/(?:differential|large-numbers|search-differential)|lists\/(?:aggregates-differential|walks))\.js$/,
+  /^http\/(?:dialects\/(?:values|long-texts|times)|outages\/(?:outages|write-time)|replies\/export-large|transactions\/handles)\.js$/,
   /^http\/(?:push\/(?:growth|growth-servers|servers|failures)|security\/fuzz)\.js$/,
 ]
 

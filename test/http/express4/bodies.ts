@@ -1,3 +1,3 @@
 import '../../support/express4.js'
 
-await import('../bodies.js')
+await import('../writes/bodies.js')

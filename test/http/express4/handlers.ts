@@ -1,3 +1,3 @@
 import '../../support/express4.js'
 
-await import('../handlers.js')
+await import('../mounting/handlers.js')

@@ -1,3 +1,3 @@
 import '../../support/express4.js'
 
-await import('../mcp.js')
+await import('../mcp/mcp.js')

@@ -1,3 +1,3 @@
 import '../../support/express4.js'
 
-await import('../problem-handler.js')
+await import('../replies/problem-handler.js')

@@ -1,3 +1,3 @@
 import '../../support/express4.js'
 
-await import('../query-method.js')
+await import('../lists/query-method.js')

@@ -1,3 +1,3 @@
 import '../../support/express4.js'
 
-await import('../replies.js')
+await import('../replies/replies.js')

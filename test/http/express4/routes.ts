@@ -1,3 +1,3 @@
 import '../../support/express4.js'
 
-await import('../routes.js')
+await import('../mounting/routes.js')

@@ -1,3 +1,3 @@
 import '../../support/express4.js'
 
-await import('../unchanged.js')
+await import('../replies/unchanged.js')

@@ -1,0 +1,114 @@
+// Records within a body are told apart by their keys, of which what points at the owner may be a part, or the whole: no element
+// need state that, and clients may choose the rest of the key or not.
+
+import ava from 'ava'
+import { DataTypes, type Model, type ModelStatic } from 'sequelize'
+import { type CrudOptions, crudRouter } from '../../../lib/index.js'
+import { as, identityFromHeader, openStage } from '../../support/stage.js'
+
+const test = ava.serial
+
+let denied: ReadonlySet<string> = new Set()
+let last = 100
+
+const stage = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const text = DataTypes.STRING(9)
+  // Anew each time: Sequelize writes into what it is given.
+  const part = () => ({ type: DataTypes.INTEGER, primaryKey: true })
+  const Order = sequelize.define('Order', { text }, plain)
+  const Seat = sequelize.define('Seat', { orderId: part(), no: part(), text }, plain)
+  const counted = {
+    ...part(),
+    defaultValue: () => {
+      last += 1
+      return last
+    },
+  }
+  const Ticket = sequelize.define('Ticket', { orderId: part(), no: counted, text }, plain)
+  const Card = sequelize.define('Card', { orderId: part(), text }, plain)
+  Order.hasMany(Seat, { as: 'seats', foreignKey: 'orderId' })
+  Order.hasMany(Ticket, { as: 'tickets', foreignKey: 'orderId' })
+  Order.hasOne(Card, { as: 'card', foreignKey: 'orderId' })
+  const policy = ({ operation }: { readonly operation: string }): boolean => !denied.has(operation)
+  const policies: CrudOptions = { identity: identityFromHeader, createPolicy: policy, updatePolicy: policy }
+  const write = { write: true } as const
+  app.use(
+    crudRouter(Order, { identity: identityFromHeader, relations: { seats: write, tickets: write, card: write } }),
+    crudRouter(Seat, { fields: { orderId: { exclude: ['create'] } } }),
+    crudRouter(Ticket, { ...policies, fields: { no: { exclude: ['create'] } } }),
+    crudRouter(Card, policies),
+  )
+})
+const { sequelize } = stage
+test.after.always(() => stage.close())
+test.afterEach.always(() => {
+  denied = new Set()
+})
+
+async function order(): Promise<{ readonly id: number; readonly path: string }> {
+  const { id } = (await stage.post('/api/orders', { text: 'x' })).body
+  return { id, path: `/api/orders/${id}` }
+}
+
+const patch = (path: string, body: object) => stage.patch(path, body, as('ann'))
+
+const rowsOf = async (name: string, orderId: number): Promise<readonly unknown[]> => {
+  const model: ModelStatic<Model> = sequelize.model(name)
+  const rows = await model.findAll({ where: { orderId }, order: ['no'] })
+  return rows.map((row) => [row.get('no'), row.get('text')])
+}
+
+test('a key that nobody has is that of a new record where clients choose what the owner does not set of it', async (t) => {
+  const { id, path } = await order()
+  const made = await patch(path, { seats: [{ no: 5, text: 'a' }] })
+  t.is(made.status, 200, made.text)
+  const changed = await patch(path, {
+    seats: [
+      { no: 5, text: 'b' },
+      { no: 6, text: 'c' },
+    ],
+  })
+  t.is(changed.status, 200, changed.text)
+  t.deepEqual(await rowsOf('Seat', id), [
+    [5, 'b'],
+    [6, 'c'],
+  ])
+})
+
+test('a key that nobody has is that of no record where clients do not choose a part of it', async (t) => {
+  const { id, path } = await order()
+  const { status, body } = await patch(path, { tickets: [{ text: 'a' }, { no: 77, text: 'b' }] })
+  t.deepEqual([status, Object.keys(body.errors)], [404, ['tickets[1]']])
+  t.deepEqual(await rowsOf('Ticket', id), [])
+  const made = await patch(path, { tickets: [{ text: 'a' }, { no: null, text: 'b' }] })
+  t.is(made.status, 200, made.text)
+  t.is((await rowsOf('Ticket', id)).length, 2)
+})
+
+test('an element that states its part of the key is about that record, and calls for no policy of others', async (t) => {
+  const { id, path } = await order()
+  const { no } = (await patch(path, { tickets: [{ text: 'a' }] })).body.tickets[0]
+  denied = new Set(['create'])
+  const changed = await patch(path, { tickets: [{ no, text: 'b' }] })
+  t.is(changed.status, 200, changed.text)
+  t.deepEqual(await rowsOf('Ticket', id), [[no, 'b']])
+  t.is((await patch(path, { tickets: [{ text: 'c' }] })).status, 403)
+  denied = new Set(['update'])
+  t.is((await patch(path, { tickets: [{ no, text: 'c' }] })).status, 403)
+  t.is((await patch(path, { tickets: [{ no }] })).status, 200)
+  t.deepEqual(await rowsOf('Ticket', id), [[no, 'b']])
+})
+
+test('what points at the owner, as the whole key, says no more than whose a record is', async (t) => {
+  const { path } = await order()
+  const made = await patch(path, { card: { text: 'a' } })
+  t.deepEqual([made.status, made.body.card?.text], [200, 'a'], made.text)
+  const changed = await patch(path, { card: { text: 'b' } })
+  t.deepEqual([changed.status, changed.body.card?.text], [200, 'b'], changed.text)
+  // An object that names no record is about the one that there is: it may change nothing, but whoever may not change it sends none.
+  denied = new Set(['update'])
+  t.is((await patch(path, { card: {} })).status, 403)
+  denied = new Set(['create'])
+  t.is((await patch(path, { card: {} })).status, 200)
+})

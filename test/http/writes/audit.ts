@@ -1,0 +1,376 @@
+// Audit stamps: one instant a request for all of them, the name of the identity, null for anonymous callers. What a client
+// sends for them is ignored, and the attributes that the model lacks are added to it.
+
+import test from 'ava'
+import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
+import { CrudConfigError, type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
+import { databaseName, openDatabase } from '../../support/database.js'
+import type { Answer } from '../../support/server.js'
+import { as, identityFromHeader, openStage, rowOf, type Stage, timeOf } from '../../support/stage.js'
+
+interface Names {
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly createdBy: string
+  readonly updatedBy: string
+}
+
+/** One way of keeping the stamps. The same must be true of all of them. */
+interface Variant {
+  readonly title: string
+  readonly options: CrudOptions
+  readonly attributes: ModelAttributes
+  readonly model: ModelOptions
+  readonly prepare?: (model: ModelStatic<Model>) => void
+  readonly names: Names
+  /** The stamps that responses have. */
+  readonly shown: readonly (keyof Names)[]
+}
+
+const nothing = (): void => undefined
+const NAMES: Names = { createdAt: 'createdAt', updatedAt: 'updatedAt', createdBy: 'createdBy', updatedBy: 'updatedBy' }
+const STAMPS = ['createdAt', 'updatedAt', 'createdBy', 'updatedBy'] as const
+const CUSTOM = { createdAt: 'madeAt', updatedAt: 'changedAt', createdBy: 'madeBy', updatedBy: 'changedBy' }
+
+const VARIANTS: readonly Variant[] = [
+  {
+    title: 'with all four added',
+    options: { audit: true, softDelete: true },
+    attributes: {},
+    model: { timestamps: false },
+    names: NAMES,
+    shown: [],
+  },
+  {
+    title: 'with custom names, all declared',
+    options: { audit: CUSTOM, softDelete: true },
+    attributes: {
+      madeAt: { type: DataTypes.DATE(3), allowNull: false, field: 'made_at' },
+      changedAt: { type: DataTypes.DATE(3), allowNull: false },
+      madeBy: DataTypes.STRING,
+      changedBy: DataTypes.STRING(100),
+    },
+    model: { timestamps: false },
+    names: CUSTOM,
+    shown: STAMPS,
+  },
+  {
+    title: 'on a model with time stamps of its own',
+    options: { audit: true, softDelete: true },
+    attributes: {},
+    model: { timestamps: true },
+    names: NAMES,
+    shown: ['createdAt', 'updatedAt'],
+  },
+  {
+    title: 'on a model with time stamps of its own names',
+    options: { audit: true, softDelete: true },
+    attributes: { createdBy: DataTypes.STRING },
+    model: { timestamps: true, createdAt: 'bornAt', updatedAt: 'touchedAt', underscored: true },
+    names: { ...NAMES, createdAt: 'bornAt', updatedAt: 'touchedAt' },
+    shown: ['createdAt', 'updatedAt', 'createdBy'],
+  },
+  {
+    title: 'with hooks in the options',
+    options: {
+      audit: true,
+      softDelete: true,
+      hooks: { beforeCreate: nothing, afterUpdate: nothing, beforeDelete: nothing, beforeRestore: nothing },
+    },
+    attributes: {},
+    model: { timestamps: true },
+    names: NAMES,
+    shown: ['createdAt', 'updatedAt'],
+  },
+  {
+    title: 'on a paranoid model with hooks of its own',
+    options: { audit: true },
+    attributes: {},
+    model: { paranoid: true },
+    prepare: (model) => {
+      for (const hook of ['beforeCreate', 'afterUpdate', 'beforeDestroy', 'afterRestore', 'afterFind'] as const) {
+        model.addHook(hook, nothing)
+      }
+    },
+    names: NAMES,
+    shown: ['createdAt', 'updatedAt'],
+  },
+]
+
+interface World extends Stage {
+  readonly Note: ModelStatic<Model>
+}
+
+async function openWorld({ options, attributes, model, prepare }: Variant): Promise<World> {
+  const notes: ModelStatic<Model>[] = []
+  const stage = await openStage(({ sequelize }, app) => {
+    const own: ModelAttributes = { text: { type: DataTypes.STRING(50), validate: { len: [2, 50] } } }
+    const Note = sequelize.define('Note', { ...own, ...attributes }, model)
+    prepare?.(Note)
+    notes.push(Note)
+    const operations = Operations.AllWithBulk | Operations.Restore
+    app.use(crudRouter(Note, { operations, identity: identityFromHeader, ...options }))
+  })
+  const [Note] = notes
+  if (Note === undefined) throw new TypeError('no model was defined')
+  return { ...stage, Note }
+}
+
+interface Stamps {
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly createdBy: unknown
+  readonly updatedBy: unknown
+}
+
+// MySQL keeps whole seconds where a model does not say otherwise.
+const UNIT = databaseName === 'mysql' || databaseName === 'mariadb' ? 1000 : 1
+const instant = (value: unknown): number => Math.floor(timeOf(value) / UNIT)
+
+async function stampsOf({ Note }: World, id: number, names: Names): Promise<Stamps> {
+  const row = await rowOf(Note, id)
+  return {
+    createdAt: instant(row?.[names.createdAt]),
+    updatedAt: instant(row?.[names.updatedAt]),
+    createdBy: row?.[names.createdBy],
+    updatedBy: row?.[names.updatedBy],
+  }
+}
+
+const LONG_AGO = new Date('2001-02-03T04:05:06.000Z')
+
+/** A record that somebody made and changed long ago, so that a fresh stamp tells itself from the old one. */
+async function oldNote(world: World, names: Names): Promise<number> {
+  const { status, body, text } = await world.post('/api/notes', { text: 'Old note' }, as('ann'))
+  if (status !== 201) throw new Error(text)
+  await age(world, body.id, names)
+  return body.id
+}
+
+async function age({ Note }: World, id: number, names: Names): Promise<void> {
+  const values = {
+    [names.createdAt]: LONG_AGO,
+    [names.updatedAt]: LONG_AGO,
+    [names.createdBy]: 'ann',
+    [names.updatedBy]: 'ann',
+  }
+  await Note.update(values, { where: { id }, silent: true, hooks: false, paranoid: false })
+}
+
+const OLD: Stamps = { createdAt: instant(LONG_AGO), updatedAt: instant(LONG_AGO), createdBy: 'ann', updatedBy: 'ann' }
+
+/** Sends a request and tells between which instants it was answered. */
+async function timed(send: () => Promise<Answer>): Promise<{ answer: Answer; from: number; to: number }> {
+  const from = instant(new Date())
+  const answer = await send()
+  return { answer, from, to: instant(new Date()) }
+}
+
+for (const variant of VARIANTS) {
+  const { title, names, shown } = variant
+  const opened = openWorld(variant)
+  test.after.always(async () => (await opened).close())
+
+  test(`${title}, POST stamps all four: one instant and the caller’s name`, async (t) => {
+    const world = await opened
+    const { answer, from, to } = await timed(() => world.post('/api/notes', { text: 'Hello' }, as('ann')))
+    t.is(answer.status, 201)
+    const { createdAt, updatedAt, createdBy, updatedBy } = await stampsOf(world, answer.body.id, names)
+    t.true(createdAt >= from && createdAt <= to, `${from} ${createdAt} ${to}`)
+    t.is(updatedAt, createdAt)
+    t.is(createdBy, 'ann')
+    t.is(updatedBy, 'ann')
+  })
+
+  test(`${title}, bulk create stamps every record alike`, async (t) => {
+    const world = await opened
+    const bodies = Array.from({ length: 5 }, (_, index) => ({ text: `Note ${index}` }))
+    const { answer, from, to } = await timed(() => world.post('/api/notes/bulk', bodies, as('ann')))
+    t.is(answer.status, 201)
+    t.is(answer.body.length, 5)
+    const all = await Promise.all(answer.body.map(({ id }: { id: number }) => stampsOf(world, id, names)))
+    const [first] = all
+    t.true(first.createdAt >= from && first.createdAt <= to)
+    for (const stamps of all) {
+      t.deepEqual(stamps, { ...first, updatedAt: first.createdAt, createdBy: 'ann', updatedBy: 'ann' })
+    }
+  })
+
+  test(`${title}, an anonymous caller is null`, async (t) => {
+    const world = await opened
+    const { body } = await world.post('/api/notes', { text: 'Hello' })
+    t.like(await stampsOf(world, body.id, names), { createdBy: null, updatedBy: null })
+    const { body: bulk } = await world.post('/api/notes/bulk', [{ text: 'Hello' }])
+    t.like(await stampsOf(world, bulk[0].id, names), { createdBy: null, updatedBy: null })
+    const id = await oldNote(world, names)
+    t.is((await world.patch(`/api/notes/${id}`, { text: 'Changed' })).status, 200)
+    t.like(await stampsOf(world, id, names), { createdBy: 'ann', updatedBy: null })
+  })
+
+  test(`${title}, PATCH refreshes who changed the record and when, and nothing else`, async (t) => {
+    const world = await opened
+    for (const body of [{ text: 'Changed' }, { text: 'Old note' }, { unknown: 1 }, {}]) {
+      const id = await oldNote(world, names)
+      const { answer, from, to } = await timed(() => world.patch(`/api/notes/${id}`, body, as('bob')))
+      t.is(answer.status, 200)
+      const stamps = await stampsOf(world, id, names)
+      t.deepEqual(stamps, { ...OLD, updatedAt: stamps.updatedAt, updatedBy: 'bob' })
+      t.true(stamps.updatedAt >= from && stamps.updatedAt <= to, `${from} ${stamps.updatedAt} ${to}`)
+    }
+  })
+
+  test(`${title}, a PATCH that is refused leaves the stamps alone, and so does reading`, async (t) => {
+    const world = await opened
+    const id = await oldNote(world, names)
+    t.is((await world.patch(`/api/notes/${id}`, { text: 'x' }, as('bob'))).status, 400)
+    t.is((await world.get(`/api/notes/${id}`, as('bob'))).status, 200)
+    t.is((await world.get('/api/notes', as('bob'))).status, 200)
+    t.deepEqual(await stampsOf(world, id, names), OLD)
+  })
+
+  test(`${title}, soft delete refreshes them, with the instant of the deletion`, async (t) => {
+    const world = await opened
+    const id = await oldNote(world, names)
+    const { answer, from, to } = await timed(() => world.delete(`/api/notes/${id}`, as('bob')))
+    t.is(answer.status, 204)
+    const stamps = await stampsOf(world, id, names)
+    t.deepEqual(stamps, { ...OLD, updatedAt: stamps.updatedAt, updatedBy: 'bob' })
+    t.true(stamps.updatedAt >= from && stamps.updatedAt <= to)
+    t.is(instant((await rowOf(world.Note, id))?.deletedAt), stamps.updatedAt)
+  })
+
+  test(`${title}, bulk delete refreshes them in every record, with one instant`, async (t) => {
+    const world = await opened
+    const keys = [await oldNote(world, names), await oldNote(world, names), await oldNote(world, names)]
+    const { answer, from, to } = await timed(() => world.post('/api/notes/bulk-delete', keys, as('bob')))
+    t.deepEqual(answer.body, { deleted: 3 })
+    const all = await Promise.all(keys.map((id) => stampsOf(world, id, names)))
+    const updatedAt = all[0]?.updatedAt ?? Number.NaN
+    t.true(updatedAt >= from && updatedAt <= to)
+    for (const stamps of all) t.deepEqual(stamps, { ...OLD, updatedAt, updatedBy: 'bob' })
+    for (const id of keys) t.is(instant((await rowOf(world.Note, id))?.deletedAt), updatedAt)
+  })
+
+  test(`${title}, restore refreshes them`, async (t) => {
+    const world = await opened
+    const id = await oldNote(world, names)
+    await world.delete(`/api/notes/${id}`, as('bob'))
+    await age(world, id, names)
+    const { answer, from, to } = await timed(() =>
+      world.send('POST', `/api/notes/${id}/restore`, { headers: as('cid') }),
+    )
+    t.is(answer.status, 200)
+    const stamps = await stampsOf(world, id, names)
+    t.deepEqual(stamps, { ...OLD, updatedAt: stamps.updatedAt, updatedBy: 'cid' })
+    t.true(stamps.updatedAt >= from && stamps.updatedAt <= to)
+  })
+
+  test(`${title}, stamps that a client sends are ignored`, async (t) => {
+    const world = await opened
+    const sent = {
+      [names.createdAt]: LONG_AGO.toISOString(),
+      [names.updatedAt]: 'not even a date',
+      [names.createdBy]: 'mallory',
+      [names.updatedBy]: 7,
+    }
+    const { status, body } = await world.post('/api/notes', { text: 'Hello', ...sent }, as('ann'))
+    t.is(status, 201)
+    const { body: bulk } = await world.post('/api/notes/bulk', [{ text: 'Hello', ...sent }], as('ann'))
+    for (const id of [body.id, bulk[0].id]) {
+      const stamps = await stampsOf(world, id, names)
+      t.not(stamps.createdAt, OLD.createdAt)
+      t.like(stamps, { createdBy: 'ann', updatedBy: 'ann', updatedAt: stamps.createdAt })
+    }
+    const id = await oldNote(world, names)
+    t.is((await world.patch(`/api/notes/${id}`, sent, as('bob'))).status, 200)
+    t.like(await stampsOf(world, id, names), { createdAt: OLD.createdAt, createdBy: 'ann', updatedBy: 'bob' })
+  })
+
+  test(`${title}, responses and the query language have ${shown.length} of the stamps: the declared ones`, async (t) => {
+    const world = await opened
+    const { body } = await world.post('/api/notes', { text: 'Shown' }, as('ann'))
+    const read = await world.get(`/api/notes/${body.id}`)
+    t.deepEqual(read.body, body)
+    t.deepEqual(
+      STAMPS.filter((stamp) => names[stamp] in body),
+      shown,
+    )
+    const row = await rowOf(world.Note, body.id)
+    for (const stamp of STAMPS) {
+      const name = names[stamp]
+      const answers = [
+        await world.get(`/api/notes?filter=${name}!=${stamp.endsWith('By') ? 'x' : '2001-01-01'}`),
+        await world.get(`/api/notes?sort=-${name}`),
+        await world.get(`/api/notes?select=${name}`),
+      ]
+      if (shown.includes(stamp)) {
+        if (stamp.endsWith('By')) t.is(body[name], 'ann')
+        else t.is(timeOf(body[name]), timeOf(row?.[name]))
+        for (const { status } of answers) t.is(status, 200)
+      } else {
+        for (const answer of answers) {
+          t.is(answer.status, 400)
+          t.is(answer.body.title, 'Unknown field.')
+        }
+      }
+    }
+  })
+}
+
+test('records that are removed and not marked need no stamp', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const Note = sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false })
+    app.use(crudRouter(Note, { audit: true, identity: identityFromHeader, operations: Operations.AllWithBulk }))
+  })
+  try {
+    const { body } = await stage.post('/api/notes/bulk', [{ text: 'a' }, { text: 'b' }])
+    t.is((await stage.delete(`/api/notes/${body[0].id}`, as('ann'))).status, 204)
+    t.deepEqual((await stage.post('/api/notes/bulk-delete', [body[1].id], as('ann'))).body, { deleted: 1 })
+    t.deepEqual((await stage.get('/api/notes?count=true')).body, { count: 0 })
+  } finally {
+    await stage.close()
+  }
+})
+
+test('an identity without a name is null, and one from the host’s own middleware is believed', async (t) => {
+  const notes: ModelStatic<Model>[] = []
+  const stage = await openStage(({ sequelize }, app) => {
+    const Note = sequelize.define('Note', { text: DataTypes.STRING })
+    notes.push(Note)
+    app.use((req, _res, next) => {
+      const name = req.headers['x-user']
+      if (name !== undefined) Object.assign(req, { auth: name === 'nobody' ? { role: 'guest' } : { sub: name } })
+      next()
+    })
+    app.use(crudRouter(Note, { audit: true }))
+  })
+  try {
+    const writers = []
+    for (const user of ['ann', 'nobody', null]) {
+      const { body } = await stage.post('/api/notes', { text: 'x' }, user === null ? {} : as(user))
+      for (const Note of notes) writers.push((await rowOf(Note, body.id))?.createdBy)
+    }
+    t.deepEqual(writers, ['ann', null, null])
+  } finally {
+    await stage.close()
+  }
+})
+
+for (const [name, type] of [
+  ['createdAt', DataTypes.DATEONLY],
+  ['updatedAt', DataTypes.STRING],
+  ['createdBy', DataTypes.INTEGER],
+  ['updatedBy', DataTypes.DATE],
+] as const) {
+  test(`a declared ${name} of type ${type.key} is a CrudConfigError`, async (t) => {
+    const { sequelize, close } = await openDatabase()
+    try {
+      const Note = sequelize.define('Note', { [name]: { type } }, { timestamps: false })
+      const error = t.throws(() => crudRouter(Note, { audit: true }), { instanceOf: CrudConfigError })
+      t.is(error?.code, 'INVALID_ATTRIBUTE')
+      t.regex(error?.message ?? '', new RegExp(name))
+    } finally {
+      await close()
+    }
+  })
+}
