@@ -7,6 +7,7 @@ import test from 'ava'
 import { DataTypes, Sequelize } from 'sequelize'
 import { Server } from 'socket.io'
 import { asyncApi, crudRouter, hasRole } from '../lib/index.js'
+import { sqliteOptions } from './support/database.js'
 import { INFO } from './support/documented.js'
 import { root } from './support/program.js'
 import { identity } from './support/tokens.js'
@@ -35,7 +36,7 @@ async function diagnosticsOf(document: object): Promise<readonly string[]> {
 const check = isInstalled ? test : test.skip
 
 check('the documents of hubs with and without policies are valid, and a broken one is not', async (t) => {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   const Team = sequelize.define('Team', { name: DataTypes.STRING })
   const Player = sequelize.define('Player', {
     name: { type: DataTypes.STRING(50), allowNull: false },

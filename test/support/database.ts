@@ -26,6 +26,11 @@ export function dialectOptions(dialect: Dialect): Options {
   return dialect === 'sqlite' ? sqliteOptions : { dialect }
 }
 
+/** Options that came as JSON, which cannot have a driver, with the driver of this run. */
+export function withDriver(options: Options): Options {
+  return options.dialect === 'sqlite' ? { ...options, ...sqliteOptions } : options
+}
+
 const run = process.env.TEST_RUN ?? newRun()
 
 function named(name: string): DatabaseName {

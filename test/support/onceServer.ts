@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { DataTypes, type Options, Sequelize } from 'sequelize'
 import { crudRouter, type IdentityFunction } from '../../lib/index.js'
+import { withDriver } from './database.js'
 
 const options: Options = JSON.parse(process.env.ONCE ?? '{}')
-const sequelize = new Sequelize({ ...options, logging: false })
+const sequelize = new Sequelize({ ...withDriver(options), logging: false })
 const Thing = sequelize.define(
   'thing',
   { name: DataTypes.STRING(30), code: { type: DataTypes.STRING(30), unique: true } },

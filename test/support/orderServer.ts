@@ -4,11 +4,12 @@
 import express from 'express'
 import { type Options, Sequelize } from 'sequelize'
 import { crudRouter, type Hook, Operations } from '../../lib/index.js'
+import { withDriver } from './database.js'
 import { defineOrders, SIZE } from './orders.js'
 import { serve } from './server.js'
 
 const [, , options = '', orders] = process.argv
-const sequelize = new Sequelize(JSON.parse(options) as Options)
+const sequelize = new Sequelize(withDriver(JSON.parse(options) as Options))
 const { Order, Line, Part } = defineOrders(sequelize)
 const app = express()
 let begun = 0

@@ -5,13 +5,14 @@ import { DataTypes, Sequelize } from 'sequelize'
 import { CrudConfigError, crudRouter, openApi } from '../../../lib/index.js'
 import { OPERATIONS } from '../../../lib/operations.js'
 import { TAKES_QUERY } from '../../../lib/parse/queried.js'
+import { sqliteOptions } from '../../support/database.js'
 import { defineKinds, INFO, KIND_OPTIONS, resolvedOf } from '../../support/documented.js'
 import { findingsIn, invalidIn } from '../../support/linter.js'
 
 const ALL = Object.values(OPERATIONS).reduce((sum, { flag }) => sum | flag, 0)
 
 function resources() {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   const Team = sequelize.define('Team', { name: { type: DataTypes.STRING(50), allowNull: false, unique: true } })
   const Player = sequelize.define('Player', { name: DataTypes.STRING(50), level: DataTypes.INTEGER })
   Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })

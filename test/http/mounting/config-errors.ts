@@ -37,7 +37,7 @@ function otherCopy(): Sequelize {
   for (const path of own) delete require.cache[path]
   const { Sequelize: Other }: { Sequelize: typeof Sequelize } = require('sequelize')
   for (const [path, module] of kept) require.cache[path] = module
-  return new Other({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  return new Other({ ...sqliteOptions, storage: ':memory:', logging: false })
 }
 
 const validOptions = Object.keys(optionShape(BEHAVIOURS)).join(', ')

@@ -7,7 +7,7 @@ import { Server } from 'socket.io'
 import { io as client } from 'socket.io-client'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
-import { databaseName, openDatabase } from '../../support/database.js'
+import { databaseName, dialectOptions, openDatabase } from '../../support/database.js'
 import { serve } from '../../support/server.js'
 
 const test = ava.serial
@@ -17,7 +17,7 @@ const onPostgres = databaseName === 'postgres' ? ava.serial : ava.serial.skip
 const deferred = ['sqlite', 'postgres'].includes(databaseName) ? ava.serial : ava.serial.skip
 
 // Asked before the storage is switched on.
-const without = new Sequelize({ dialect: databaseName, logging: false })
+const without = new Sequelize({ ...dialectOptions(databaseName), logging: false })
 const refusal = refusalOf(() =>
   crudRouter(without.define('thing', { name: DataTypes.STRING }), { transaction: 'request' }),
 )
