@@ -9,7 +9,7 @@ import { root } from './support/consumer.js'
 
 const test = process.platform === 'win32' ? ava.skip : ava
 
-const PACKAGES = ['.', 'docs', 'examples/admin/page', 'examples/observed/telemetry', 'test/events']
+const PACKAGES = ['.', 'docs', 'examples/admin/page', 'examples/observed/telemetry', 'test/events', 'test/conformance']
 
 /** Runs `.ci/run` with shell commands in place of what it calls; each is noted. */
 async function run(commands: Readonly<Record<string, string>>) {
