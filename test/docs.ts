@@ -457,7 +457,7 @@ test('the documents name everything that the package exports', (t) => {
 
 test('the README names every runtime dependency and every peer', async (t) => {
   const { dependencies, peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-  const [section = ''] = (readme.split('## What it stands on')[1] ?? '').split('\n## ')
+  const [section = ''] = (readme.split('## Dependencies')[1] ?? '').split('\n## ')
   const rows = [...section.matchAll(/^\| `([\w-]+)` \|/gm)].map(([, name = '']) => name)
   t.deepEqual(rows.sort(), Object.keys(dependencies).sort())
   for (const peer of Object.keys(peerDependencies)) t.true(section.includes(`\`${peer}\``), peer)
