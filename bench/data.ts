@@ -1,5 +1,4 @@
-import type { Options } from 'sequelize'
-import { connect, Employee, Player, Team } from './models.js'
+import { connect, Employee, Player, type Target, Team } from './models.js'
 
 export const PLAYERS = 100_000
 export const TEAMS = 200
@@ -46,7 +45,7 @@ function graded(body: PlayerBody): PlayerBody {
 }
 
 /** Fills the database that is copied for each server. */
-export async function seed(options: Options): Promise<void> {
+export async function seed(options: Target): Promise<void> {
   const sequelize = connect(options)
   const isFile = options.dialect === 'sqlite'
   if (isFile) await sequelize.query('PRAGMA journal_mode = WAL')

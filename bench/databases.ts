@@ -5,12 +5,20 @@ import { join } from 'node:path'
 import type { Options } from 'sequelize'
 import { onServer, serverOptions } from '../test/support/servers.js'
 import { seed } from './data.js'
+import type { Target } from './models.js'
 
 /** Sequelize's dialect names. `mysql` is the driver mysql2, for MySQL or MariaDB. */
 export type Database = 'sqlite' | 'mysql' | 'postgres'
 
+/** Also SQLite by the package's own driver. */
+export type DatabaseOrDriver = Database | 'node-sqlite'
+
 export function isDatabase(name: string): name is Database {
   return ['sqlite', 'mysql', 'postgres'].includes(name)
+}
+
+export function isDatabaseOrDriver(name: string): name is DatabaseOrDriver {
+  return isDatabase(name) || name === 'node-sqlite'
 }
 
 /** A filled database, and copies of it. */
@@ -20,16 +28,17 @@ export interface Databases {
   remove(): Promise<void>
 }
 
-export function prepared(database: Database): Promise<Databases> {
-  return database === 'sqlite' ? files() : schemas(database)
+export function prepared(database: DatabaseOrDriver): Promise<Databases> {
+  if (database === 'sqlite') return files({ dialect: 'sqlite' })
+  return database === 'node-sqlite' ? files({ dialect: 'sqlite', driver: database }) : schemas(database)
 }
 
-async function files(): Promise<Databases> {
+async function files(common: Target): Promise<Databases> {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-bench-'))
   const original = join(folder, 'original.sqlite')
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
   let copies = 0
-  await seed({ dialect: 'sqlite', storage: original }).catch(async (error: unknown) => {
+  await seed({ ...common, storage: original }).catch(async (error: unknown) => {
     await remove()
     throw error
   })
@@ -38,7 +47,7 @@ async function files(): Promise<Databases> {
       copies += 1
       const storage = join(folder, `${copies}.sqlite`)
       await copyFile(original, storage)
-      return { dialect: 'sqlite', storage }
+      return { ...common, storage }
     },
     remove,
   }

@@ -13,7 +13,7 @@ import { orUsage } from '../test/support/usage.js'
 import { BEHAVIOUR_WORKLOADS } from './behaviours.js'
 import { chart, type Group } from './chart.js'
 import { PLAYERS } from './data.js'
-import { type Databases, isDatabase, prepared } from './databases.js'
+import { type Databases, isDatabaseOrDriver, prepared } from './databases.js'
 import { measure, type Plan, type Server } from './measure.js'
 import { install, isPeer, PEERS } from './peers/packages.js'
 import { canDo, PEER_WORKLOADS } from './peers/workloads.js'
@@ -22,7 +22,7 @@ import { heading, matrixHeading, matrixRow, memory, NAMES, rows } from './table.
 import { type Side, WORKLOADS, type Workload } from './workloads.js'
 
 const USAGE = `Usage: npm run bench -- [options]
-  --database <name>  sqlite, mysql (by mysql2, whatever server answers) or postgres [sqlite]
+  --database <name>  sqlite, node-sqlite, mysql (by mysql2, whatever server answers) or postgres [sqlite]
   --quick            fewer and shorter rounds: a look, not a measurement
   --only <text>      only the workloads with this in their name; may be repeated
   --side <name>      only these servers of the first table, such as sql, hand, router; may be repeated
@@ -52,7 +52,8 @@ const { values, database, offered } = orUsage(USAGE, () => {
     },
   })
   const { database } = values
-  if (!isDatabase(database)) throw new RangeError(`--database ${database} is none of sqlite, mysql and postgres`)
+  if (!isDatabaseOrDriver(database))
+    throw new RangeError(`--database ${database} is none of sqlite, node-sqlite, mysql and postgres`)
   if (values.peers && database !== 'sqlite') throw new RangeError(`--peers is for sqlite, not for ${database}`)
   if (values.check && values.chart !== undefined)
     throw new RangeError('--check measures nothing that --chart could draw')

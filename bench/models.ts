@@ -8,6 +8,7 @@ import {
   type Options,
   Sequelize,
 } from 'sequelize'
+import { nodeSqlite } from '../lib/node-sqlite/index.js'
 
 export class Team extends Model<InferAttributes<Team>, InferCreationAttributes<Team>> {
   declare id: CreationOptional<number>
@@ -44,9 +45,15 @@ export class Player extends Model<InferAttributes<Player>, InferCreationAttribut
   declare updatedAt: CreationOptional<Date>
 }
 
+/** Options that other processes receive as JSON, which cannot have a driver: only its name. */
+export interface Target extends Options {
+  readonly driver?: 'node-sqlite'
+}
+
 /** Schema of all servers: the same tables, validators and indexes. */
-export function connect(options: Options): Sequelize {
-  const sequelize = new Sequelize({ ...options, logging: false })
+export function connect({ driver, ...options }: Target): Sequelize {
+  const module = driver === undefined ? {} : { dialectModule: nodeSqlite }
+  const sequelize = new Sequelize({ ...options, ...module, logging: false })
   Team.init(
     {
       id: { type: DataTypes.INTEGER, autoIncrement: true, primaryKey: true },

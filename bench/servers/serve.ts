@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http'
 import type { Express } from 'express'
-import type { Options, Sequelize } from 'sequelize'
-import { connect } from '../models.js'
+import type { Sequelize } from 'sequelize'
+import { connect, type Target } from '../models.js'
 
 /** Connection options of this server's database, from the command line. */
-export function target(): Options {
+export function target(): Target {
   return JSON.parse(process.argv[2] ?? '')
 }
 

@@ -2,6 +2,8 @@
 
 import type { PoolConnection } from 'mysql2'
 import type { Options } from 'sequelize'
+import { nodeSqlite } from '../../../lib/node-sqlite/index.js'
+import type { Target } from '../../models.js'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -30,10 +32,10 @@ async function between<T>(rows: Rows, begin: string, work: (rows: Rows) => Promi
 const POOL = 5
 
 /** With `prepared`, statements are compiled once per connection. */
-export async function driverFor(options: Options, prepared: boolean): Promise<Driver> {
+export async function driverFor(options: Target, prepared: boolean): Promise<Driver> {
   switch (options.dialect) {
     case 'sqlite':
-      return sqlite(String(options.storage), prepared)
+      return sqlite(options, prepared)
     case 'mysql':
       return mysql(options, prepared)
     case 'postgres':
@@ -55,10 +57,10 @@ function keptBy<V>(make: (key: string) => V): (key: string) => V {
   }
 }
 
-async function sqlite(storage: string, prepared: boolean): Promise<Driver> {
-  const { default: driver } = await import('sqlite3')
-  const database = new driver.Database(storage)
-  await new Promise((resolve) => database.exec('PRAGMA synchronous = NORMAL', resolve))
+async function sqlite({ storage = '', driver }: Target, prepared: boolean): Promise<Driver> {
+  const { Database } = driver === undefined ? (await import('sqlite3')).default : nodeSqlite
+  const database = new Database(storage)
+  await new Promise((resolve) => void database.exec('PRAGMA synchronous = NORMAL', resolve))
   const statement = keptBy((text) => database.prepare(text))
   const rows: Rows = (text, values) =>
     new Promise((resolve, reject) => {
