@@ -59,6 +59,8 @@ export async function runTests(database, args, seconds = SILENCE) {
   process.off('SIGINT', stop).off('SIGTERM', stop)
   // A crash, a time-out or a leaked server fails the run without failing any one test.
   if (code !== 0 && failures.length === 0) failures.push(`the run itself, which ended with ${signal ?? code}`)
-  await servers.sweep(database, run).catch(({ message }) => console.error(`${database} was not cleared up: ${message}`))
+  await servers
+    .sweep(database === 'node-sqlite' ? 'sqlite' : database, run)
+    .catch(({ message }) => console.error(`${database} was not cleared up: ${message}`))
   return { passed, failures, leftOut, status: code ?? 1, isStopped }
 }

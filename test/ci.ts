@@ -36,12 +36,13 @@ async function run(commands: Readonly<Record<string, string>>) {
   return { status, last: stdout.trimEnd().split('\n').at(-1), calls: calls.trimEnd().split('\n') }
 }
 
-const [VERSION, TEST, CHECK, NODES, SERVERS, PLAIN] = [
+const [VERSION, TEST, CHECK, NODES, SERVERS, BUILT_IN, PLAIN] = [
   'node --version',
   'npm test',
   'npm run check',
   'node test/nodes.mjs 20 22 26',
   'npm run test:databases -- mariadb postgres mysql',
+  'node test/node-sqlite.mjs',
   'npm run test:speed-off',
 ] as const
 const FINE = {
@@ -51,11 +52,11 @@ const FINE = {
   [SERVERS]: 'echo "failed on mysql: 9 passed, 9 failed"; echo "20 passed, 0 failed"',
 }
 
-test('CI runs `npm test`, then the rest, none of it on SQLite again, and ends with the sum', async (t) => {
+test('CI runs `npm test`, then the rest, none of it by the same driver again, and ends with the sum', async (t) => {
   t.deepEqual(await run(FINE), {
     status: 0,
     last: '37 passed, 0 failed',
-    calls: [VERSION, TEST, CHECK, NODES, SERVERS, PLAIN],
+    calls: [VERSION, TEST, CHECK, NODES, SERVERS, BUILT_IN, PLAIN],
   })
 })
 
@@ -67,12 +68,13 @@ test('whatever fails fails CI, which runs the rest all the same', async (t) => {
     [NODES, 'echo "3 passed, 0 failed"; echo "2 passed, 2 failed"; exit 1', '35 passed, 2 failed'],
     [SERVERS, 'echo "20 passed, 3 failed"; exit 1', '37 passed, 3 failed'],
     [SERVERS, 'exit 1', '17 passed, 1 failed'],
+    [BUILT_IN, 'echo "5 passed, 1 failed"; exit 1', '42 passed, 1 failed'],
     [PLAIN, 'exit 1', '37 passed, 1 failed'],
   ] as const) {
     const ran = await run({ ...FINE, [called]: does })
     t.is(ran.last, last, `${called}: ${does}`)
     t.not(ran.status, 0, called)
-    t.is(ran.calls.length, 6, called)
+    t.is(ran.calls.length, 7, called)
   }
 })
 
@@ -81,7 +83,7 @@ test('CI on another version of Node installs the one that is measured, or fails'
   const { status, calls } = await run(on20)
   t.is(status, 0)
   t.regex(calls[1] ?? '', /^npm install --prefix \S+ .*node@24$/)
-  t.deepEqual(calls.slice(2), [TEST, CHECK, NODES, SERVERS, PLAIN])
+  t.deepEqual(calls.slice(2), [TEST, CHECK, NODES, SERVERS, BUILT_IN, PLAIN])
   const failing = await run({ ...on20, 'npm install --prefix': 'exit 1' })
   t.is(failing.last, '0 passed, 1 failed')
   t.deepEqual(failing.calls.slice(2), [])

@@ -107,8 +107,26 @@ const SECOND_DRIVER = [
   'writes/upsert',
 ]
 
-/** Databases whose server another driver is tested with already. */
-const SECOND_DRIVERS = new Set(['mariadb'])
+/** What the driver over `node:sqlite` may change, in little more than a minute: `.ci/run` asks this part of SQLite once more. */
+const NODE_SQLITE = [
+  'bulk/bulk',
+  'bulk/crash',
+  'dialects/keys',
+  'dialects/refusals',
+  'dialects/values',
+  'filters/large-numbers',
+  'keys/foreign-keys',
+  'nested/bodies',
+  'transactions/handles',
+  'transactions/sqlite-locks',
+  'transactions/write-queue',
+  'writes/create',
+  'writes/idempotency',
+  'writes/upsert',
+]
+
+/** The parts of databases that another driver is tested with already. */
+const PARTS = { mariadb: SECOND_DRIVER, 'node-sqlite': NODE_SQLITE }
 
 const isNamedBy = (name, file) => (name.endsWith('/') ? file.startsWith(name) : file === name)
 
@@ -128,7 +146,7 @@ export function filesFor(database, build, isWhole) {
     .map((path) => path.slice(0, -3).split(sep).join('/'))
     .sort()
   const once = listed(files, ONCE)
-  const driver = listed(files, SECOND_DRIVER)
-  const isAsked = (file) => isWhole || (SECOND_DRIVERS.has(database) ? driver.has(file) : !once.has(file))
+  const parts = new Map(Object.entries(PARTS).map(([name, list]) => [name, listed(files, list)]))
+  const isAsked = (file) => isWhole || (parts.get(database)?.has(file) ?? !once.has(file))
   return files.filter(isAsked).map((file) => `${build}/test/http/${file}.js`)
 }

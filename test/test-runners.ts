@@ -23,6 +23,8 @@ const TYPESCRIPT = {
 
 // Jest's own `process` does not give modules of Node, such as that of SQLite.
 const withJest = hasSqlite3 ? test : test.skip
+if (!hasSqlite3)
+  console.warn('THE TEST WITH JEST IS LEFT OUT: `npm run sqlite3` fetches or compiles the driver it needs.')
 
 let tarball: Tarball
 
