@@ -40,7 +40,7 @@ const [VERSION, TEST, CHECK, NODES, SERVERS, BUILT_IN, PLAIN] = [
   'node --version',
   'npm test',
   'npm run check',
-  'node test/nodes.mjs 20 22 26',
+  'node test/nodes.mjs 20.19 22 26',
   'npm run test:databases -- mariadb postgres mysql',
   'node test/node-sqlite.mjs',
   'npm run test:speed-off',

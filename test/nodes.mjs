@@ -1,4 +1,4 @@
-// `node test/nodes.mjs 20 22 26`, after `npm run compile`: a part of the tests over HTTP that asks every stage, on other versions of Node. They come from
+// `node test/nodes.mjs 20.19 22 26`, after `npm run compile`: a part of the tests over HTTP that asks every stage, on other versions of Node. They come from
 // the registry; one that cannot be installed is left out, and said so. Names of files after the versions choose others.
 
 import { spawnSync } from 'node:child_process'
@@ -21,17 +21,17 @@ const PUSHED = ['push/events', 'security/callers']
 
 const build = process.env.BUILD ?? '.build'
 const given = process.argv.slice(2)
-const versions = given.filter((text) => /^\d+$/.test(text))
-const named = given.filter((text) => !/^\d+$/.test(text))
+const versions = given.filter((text) => /^\d+(?:\.\d+)*$/.test(text))
+const named = given.filter((text) => !versions.includes(text))
 const files = named.length > 0 ? named : [...PART, ...PUSHED].map((name) => `${build}/test/http/${name}.js`)
 const shell = process.platform === 'win32'
 
 let failed = 0
-for (const version of versions.length > 0 ? versions : ['20', '22', '26']) {
+for (const version of versions.length > 0 ? versions : ['20.19', '22', '26']) {
   const on = ['-y', '-p', `node@${version}`, '--', 'node']
   const found = spawnSync('npx', [...on, '--version'], { encoding: 'utf8', shell, timeout: 120_000 })
   const installed = /^v[\d.]+$/m.exec(found.stdout ?? '')?.[0]
-  if (installed === undefined || !installed.startsWith(`v${version}.`)) {
+  if (installed === undefined || !`${installed}.`.startsWith(`v${version}.`)) {
     console.error(`Node ${version} cannot be installed here; its tests are left out`)
     continue
   }

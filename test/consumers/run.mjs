@@ -1,15 +1,16 @@
 // The tarball that npm would publish, installed from a registry's packages into projects like those it is meant for: ES modules, CommonJS,
-// TypeScript by node16 and for bundlers, Express 4 and 5, and the oldest of every peer that package.json allows. Each asks every entry of the
-// package for something. `npm run compile`, and then `node test/consumers/run.mjs`; names as arguments choose projects, `KEEP=1` leaves the folder.
+// TypeScript by node16 and for bundlers, NestJS, Express 4 and 5, and the oldest of every peer that package.json allows. Each asks every entry of
+// the package for something. `npm run compile`, and then `node test/consumers/run.mjs`; names as arguments choose projects, `--runtime bun` and
+// `--runtime deno` run them by these instead of Node, `KEEP=1` leaves the folder.
 
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { module, required, typed } from './program.mjs'
+import { parseArgs, promisify } from 'node:util'
+import { module, nest, required, typed } from './program.mjs'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -23,26 +24,67 @@ const oldest = (range) => `${range.match(/\d[\d.]*/)[0]}.0.0`.split('.').slice(0
 /** Those that the program does not ask for. */
 const LEFT_OUT = new Set(['socket.io', 'socket.io-client', 'swagger-ui-dist'])
 const asked = Object.entries(peers).filter(([name]) => !LEFT_OUT.has(name))
-const newestPeers = asked.map(([name, range]) => `${name}@${name === 'express' ? '^5' : range}`)
+/** The versions that have projects of their own. A newer one is tested when it is written here. */
+const VERSIONS = {
+  express4: '4.22.3',
+  express5: '5.3.0',
+  nest11: '11.2.10',
+  nest12: '12.5.1',
+  bun: '1.4.5',
+  deno: '2.9.6',
+}
+const TYPESCRIPTS = { typescript5: '5.9.3', typescript6: '6.0.3', typescript7: '7.0.2' }
+
+const EXPRESS5 = `express@${VERSIONS.express5}`
+const newestPeers = asked.map(([name, range]) => (name === 'express' ? EXPRESS5 : `${name}@${range}`))
 const oldestPeers = asked.map(([name, range]) => `${name}@${oldest(range)}`)
 /** An agent's side of the protocol, which the package itself does not need. */
 const AGENT = '@modelcontextprotocol/client@^2.4'
-const TYPES = ['typescript@^5.9', '@types/node@^20', 'esbuild@^0.28']
+const BUNDLER = 'esbuild@^0.28'
+const COMPILERS = Object.entries(TYPESCRIPTS).map(([name, version]) => `${name}@npm:typescript@${version}`)
+const TYPES = [...COMPILERS, '@types/node@^20', '@types/express@^5', BUNDLER]
+const nestOf = (version) => [
+  ...['common', 'core', 'platform-express'].map((name) => `@nestjs/${name}@${version}`),
+  ...['reflect-metadata@^0.2.2', 'rxjs@^7.8.2'],
+]
 
-/** What is installed, by the name of its folder. */
+/** What is installed, by the name of its folder. NestJS 12 is beside everything else of today. */
 const FOLDERS = {
-  newest: [...newestPeers, AGENT, ...TYPES, '@types/express@^5'],
-  express4: [...newestPeers.map((name) => name.replace(/^express@.*/, 'express@^4')), AGENT],
+  newest: [...newestPeers, AGENT, ...TYPES, ...nestOf(VERSIONS.nest12)],
+  nest11: [EXPRESS5, `sequelize@${peers.sequelize}`, BUNDLER, ...nestOf(VERSIONS.nest11)],
+  express4: [...newestPeers.map((name) => (name === EXPRESS5 ? `express@${VERSIONS.express4}` : name)), AGENT],
   oldest: [...oldestPeers, AGENT],
 }
 
-function compilerOptions(file, moduleKind, moduleResolution) {
+function compilerOptions(file, moduleKind, moduleResolution, more = {}) {
   const shared = { target: 'es2022', strict: true, skipLibCheck: true, esModuleInterop: true, types: ['node'] }
   return JSON.stringify({
-    compilerOptions: { ...shared, noEmit: true, module: moduleKind, moduleResolution },
+    compilerOptions: { ...shared, noEmit: true, module: moduleKind, moduleResolution, ...more },
     files: [file],
   })
 }
+
+/** Compiles by every TypeScript. */
+const compiles = (config) => Object.keys(TYPESCRIPTS).map((name) => ['tsc', name, config])
+
+/** The recipe of docs/frameworks.md, with what its page has before it. Its decorators are for TypeScript. */
+const recipe = readFileSync(join(root, 'docs', 'frameworks.md'), 'utf8').match(/^## NestJS\n.*?```ts\n(.*?)```/ms)[1]
+const nestProject = (name) => ({
+  files: {
+    [`${name}.mts`]: nest(recipe, `${name}.sqlite`),
+    [`${name}.json`]: compilerOptions(`${name}.mts`, 'node16', 'node16', { experimentalDecorators: true }),
+  },
+  build: [
+    'esbuild',
+    `${name}.mts`,
+    '--format=esm',
+    `--tsconfig=${name}.json`,
+    `--outfile=${name}.mjs`,
+    '--log-level=error',
+  ],
+  start: ['node', `${name}.mjs`],
+})
+const [nest11, nest12] = ['nest11', 'nest12'].map(nestProject)
 
 const bundle = ['esbuild', 'bundler.ts', '--bundle', '--platform=node', '--format=esm', '--packages=external']
 
@@ -54,7 +96,7 @@ const PROJECTS = {
     folder: 'newest',
     files: { 'node16.mts': typed('node16.sqlite'), 'node16.json': compilerOptions('node16.mts', 'node16', 'node16') },
     steps: [
-      ['tsc', '-p', 'node16.json'],
+      ...compiles('node16.json'),
       ['esbuild', 'node16.mts', '--format=esm', '--outfile=node16.mjs', '--log-level=error'],
       ['node', 'node16.mjs'],
     ],
@@ -66,16 +108,28 @@ const PROJECTS = {
       'bundler.json': compilerOptions('bundler.ts', 'esnext', 'bundler'),
     },
     steps: [
-      ['tsc', '-p', 'bundler.json'],
+      ...compiles('bundler.json'),
       [...bundle, '--outfile=bundler.mjs', '--log-level=error'],
       ['node', 'bundler.mjs'],
     ],
+  },
+  nest11: { folder: 'nest11', files: nest11.files, steps: [nest11.build, nest11.start] },
+  nest12: {
+    folder: 'newest',
+    files: nest12.files,
+    steps: [['tsc', 'typescript7', 'nest12.json'], nest12.build, nest12.start],
   },
   express4: { folder: 'express4', files: { 'own.mjs': module('own.sqlite') }, steps: [['node', 'own.mjs']] },
   oldest: { folder: 'oldest', files: { 'own.cjs': required('own.sqlite') }, steps: [['node', 'own.cjs']] },
 }
 
-const chosen = process.argv.slice(2)
+const { values, positionals: chosen } = parseArgs({ options: { runtime: { type: 'string' } }, allowPositionals: true })
+const RUNTIMES = { bun: [], deno: ['run', '--allow-all'] }
+const { runtime } = values
+if (runtime !== undefined && !Object.hasOwn(RUNTIMES, runtime)) {
+  console.error(`There is no runtime '${runtime}'; there are ${Object.keys(RUNTIMES).join(' and ')}.`)
+  process.exit(2)
+}
 const unknown = chosen.find((name) => !Object.hasOwn(PROJECTS, name))
 if (unknown !== undefined) {
   console.error(`There is no '${unknown}'; there are ${Object.keys(PROJECTS).join(', ')}.`)
@@ -106,25 +160,50 @@ async function install(folder, packages, tarball) {
 }
 
 function versions(folder) {
-  const names = ['express', 'sequelize', '@modelcontextprotocol/server']
-  const version = (name) => JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
-  return names.map((name) => `${name} ${version(name)}`).join(', ')
+  const place = (name) => join(folder, 'node_modules', name, 'package.json')
+  const names = ['express', 'sequelize', '@modelcontextprotocol/server', '@nestjs/core'].filter((name) =>
+    existsSync(place(name)),
+  )
+  return names.map((name) => `${name} ${JSON.parse(readFileSync(place(name), 'utf8')).version}`).join(', ')
+}
+
+/** The program that runs a project, and the arguments before its file. Bun and Deno come from the registry. */
+async function installRuntime() {
+  if (runtime === undefined) return [process.execPath]
+  const folder = join(temporary, 'runtime')
+  await mkdir(folder)
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, allowScripts: { [runtime]: true } }))
+  const name = `${runtime}@${VERSIONS[runtime]}`
+  await step(`npm install ${name}`, () =>
+    run('npm', ['install', '--no-audit', '--no-fund', name], { cwd: folder, shell, env }),
+  )
+  return [join(folder, 'node_modules', '.bin', runtime), ...RUNTIMES[runtime]]
+}
+
+/** A step as the program that is started and its arguments. */
+function commandOf([program, ...args], own) {
+  if (program === 'node') return [...interpreter, ...args]
+  const [compiler, config] = args
+  if (program === 'tsc') return [process.execPath, join(own, 'node_modules', compiler, 'bin', 'tsc'), '-p', config]
+  return ['npx', '--no-install', program, ...args]
 }
 
 async function held(name) {
   const { folder, files, steps } = PROJECTS[name]
   const own = join(temporary, folder)
-  console.log(`${name}: Node ${process.versions.node}, ${versions(own)}`)
+  console.log(
+    `${name}: ${runtime === undefined ? `Node ${process.versions.node}` : `${runtime} ${VERSIONS[runtime]}`}, ${versions(own)}`,
+  )
   for (const [path, text] of Object.entries(files)) await writeFile(join(own, path), text)
-  for (const [program, ...args] of steps) {
-    const [file, given] = program === 'node' ? [process.execPath, args] : ['npx', ['--no-install', program, ...args]]
-    const { stdout } = await step([program, ...args].join(' '), () =>
-      run(file, given, { cwd: own, shell: shell && program !== 'node', env, timeout: 120_000 }),
-    )
-    if (program === 'node' && stdout !== 'answered\n') throw new Error(`${name} said ${stdout}`)
+  for (const each of steps) {
+    const [file, ...args] = commandOf(each, own)
+    const options = { cwd: own, shell: shell && file === 'npx', env, timeout: 120_000 }
+    const { stdout } = await step(each.join(' '), () => run(file, args, options))
+    if (each[0] === 'node' && stdout !== 'answered\n') throw new Error(`${name} said ${stdout}`)
   }
 }
 
+let interpreter = []
 const names = chosen.length === 0 ? Object.keys(PROJECTS) : chosen
 const failures = []
 try {
@@ -134,6 +213,7 @@ try {
   })
   const [{ filename, size, entryCount }] = JSON.parse(packed.stdout)
   console.log(`${filename}: ${Math.round(size / 1024)} KiB, ${entryCount} files`)
+  interpreter = await installRuntime()
   for (const folder of new Set(names.map((name) => PROJECTS[name].folder))) {
     await step(`npm install ${FOLDERS[folder].join(' ')}`, () =>
       install(join(temporary, folder), FOLDERS[folder], join(temporary, filename)),
