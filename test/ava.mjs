@@ -12,7 +12,8 @@ export const build = process.env.BUILD ?? '.build'
 
 export const servers = await import(new URL(`../${build}/test/support/servers.js`, import.meta.url).href)
 
-const cli = fileURLToPath(new URL('cli.mjs', import.meta.resolve('ava')))
+const isNode = process.versions.bun === undefined && process.versions.deno === undefined
+const cli = fileURLToPath(isNode ? new URL('cli.mjs', import.meta.resolve('ava')) : new URL('cli.mjs', import.meta.url))
 /** Seconds after which AVA, which ends tests that are silent for two minutes, is taken to hang itself. */
 const SILENCE = Number(process.env.TEST_SILENCE ?? 300)
 

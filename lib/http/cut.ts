@@ -8,7 +8,8 @@ import type { Outgoing } from './outgoing.js'
 export function cut(out: Outgoing): void {
   if (out instanceof ServerResponse) {
     const { socket, req } = out
-    const isTcp = socket?.remoteAddress !== undefined && !('encrypted' in socket)
+    // Sockets of Bun without TLS have the member as well, with false.
+    const isTcp = socket?.remoteAddress !== undefined && Reflect.get(socket, 'encrypted') !== true
     if (isTcp && req.httpVersionMajor === 1 && req.httpVersionMinor === 0) socket.resetAndDestroy()
   }
   out.destroy()
