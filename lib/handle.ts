@@ -12,7 +12,7 @@ import { askAgain, shownWithin, workFor } from './bodies/index.js'
 import { withPreference } from './common/applied.js'
 import { acceptEach } from './common/each.js'
 import { tellHeaders } from './common/headers.js'
-import { isList } from './common/listing.js'
+import { readsOnly } from './common/listing.js'
 import { type Problem, problem } from './common/problem.js'
 import { report } from './common/report.js'
 import { type Cuttable, servingOf } from './common/serving.js'
@@ -24,7 +24,6 @@ import { parse } from './parse/index.js'
 import { isPrimaryPreferred, mostAffected } from './parse/prefer.js'
 import { isQuery } from './parse/queried.js'
 import { inLine, inRequest, type Once, performAll, performOnce } from './perform/index.js'
-import { withLogging } from './perform/logging.js'
 import { answeredFrom, replyFrom } from './perform/primary.js'
 import { hiddenFrom } from './plan/index.js'
 import {
@@ -51,7 +50,7 @@ export async function handle(
   operation: OperationName,
   call: Call,
   caller: Caller,
-  { within = asItIs, action }: Pick<Terms, 'within' | 'action'> = {},
+  { within, action }: Pick<Terms, 'within' | 'action'> = {},
 ): Promise<Reply> {
   await resource.behaviours.admit?.(resource, operation, caller, action?.name)
   const key = await resource.behaviours.ownKey?.(resource, caller)
@@ -60,11 +59,8 @@ export async function handle(
       ? parse(resource, resource.table[operation], call, hiddenFrom(caller, resource), key)
       : readAction(resource, action, call, key),
   )
-  return answer({ resource, operation, action, caller, call, address: addressOf(call) }, within(intent))
-}
-
-function asItIs(intent: Intent): Intent {
-  return intent
+  const admitted = { resource, operation, action, caller, call, address: new CallAddress(call) }
+  return answer(admitted, within === undefined ? intent : within(intent))
 }
 
 /** Replaces the resource's identity function, and changes the parsed intent. */
@@ -119,7 +115,8 @@ export function serve(
   const { resource } = place
   const from = { isRead: place.isRead, isPreferred: isPrimaryPreferred(call.headers.prefer) }
   const serving = servingOf(resource)
-  const isTimed = isTimedFor(resource, call)
+  const { serverTiming } = resource
+  const isTimed = typeof serverTiming === 'boolean' ? serverTiming : isTimedFor(resource, serverTiming, call)
   const served = async (watched: WatchedRequest | null): Promise<void> => {
     if (serving.isClosed) {
       const away = closed()
@@ -128,36 +125,37 @@ export function serve(
       return
     }
     const epoch = serving.begin()
-    let isTold = !isTimed
+    let isUntimed = isTimed
     const tellTiming = (): void => {
-      if (!isTold && watched !== null) call.tell({ 'Server-Timing': watched.timing() })
-      isTold = true
+      isUntimed = false
+      if (watched !== null) call.tell({ 'Server-Timing': watched.timing() })
     }
     try {
       const reply = replyFrom(resource, from, await work(watched))
-      tellTiming()
+      if (isUntimed) tellTiming()
       if (reply.content.kind === 'export') serving.streams(outlet)
       if (serving.isClosed) outlet.last()
       await outlet.reply(watched === null ? reply : watched.replied(reply))
     } catch (error) {
       watched?.failed(error)
-      tellTiming()
+      if (isUntimed) tellTiming()
       if (serving.isClosed) outlet.last()
       outlet.refuse(error)
     } finally {
       epoch.end()
     }
   }
-  return withLogging(resource, call.request, () =>
-    answeredFrom(resource, from, () =>
-      isTimed || isWatched() ? answerWatched(place, call, outlet, served) : served(null),
-    ),
+  return answeredFrom(resource, call.request, from, () =>
+    isTimed || isWatched() ? answerWatched(place, call, outlet, served) : served(null),
   )
 }
 
-/** Whether the response has `Server-Timing`. An error of the host's function is reported and only omits the header. */
-function isTimedFor({ serverTiming, onError }: Resource, { request }: Call): boolean {
-  if (typeof serverTiming === 'boolean') return serverTiming
+/** Whether the host's function wants `Server-Timing`. Its error is reported and only omits the header. */
+function isTimedFor(
+  { onError }: Resource,
+  serverTiming: Exclude<Resource['serverTiming'], boolean>,
+  { request }: Call,
+): boolean {
   try {
     return serverTiming(request) === true
   } catch (error) {
@@ -185,8 +183,10 @@ export interface Admitted {
 
 /** Replies to an authorized request whose body has been read. */
 export function answer(admitted: Admitted, sent: Intent): Promise<Reply> {
-  const { format } = admitted.resource
-  const reply = inOne(admitted, (planned) => answerWithin(admitted, sent, planned))
+  const { format, isTransactional } = admitted.resource
+  const reply = isTransactional
+    ? inOne(admitted, (planned) => answerWithin(admitted, sent, planned))
+    : answerWithin(admitted, sent)
   // An idempotency record stores the unformatted reply, so that a replay is formatted again.
   return format === null ? reply : reply.then((made) => ({ ...made, format }))
 }
@@ -215,7 +215,7 @@ export async function inOne<T>(
   })
 }
 
-async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned): Promise<Reply> {
+async function answerWithin(admitted: Admitted, sent: Intent, planned?: Planned): Promise<Reply> {
   const { resource, operation, action, caller, call, address, amend, link = null, sees = [] } = admitted
   // The input of an action is not a record.
   const row = action === undefined ? resource.table[operation] : { body: null, status: action.status }
@@ -229,13 +229,14 @@ async function answerWithin(admitted: Admitted, sent: Intent, planned: Planned):
     )
     const amended = amend ? { ...meant, plan: amend(meant.plan) } : meant
     const work = sees.length === 0 ? amended : { ...amended, sees: [...(amended.sees ?? []), ...sees] }
-    planned(work.plan)
+    planned?.(work.plan)
     const made = (done: Done): Reply => {
-      const shaped = withHeld(shape(resource, row, work.plan, done.outcome, address), done)
-      const whole = readsOnly(work.plan) ? { ...shaped, responseBytes: resource.limits.responseBytes } : shaped
-      // Computed values change without the record's entity tag, and the record of a singleton depends on the caller.
-      const isVarying = resource.behaviours.ownKey !== null || showsComputedIn(work.plan)
-      const reply = readsOnly(work.plan) && isVarying ? { ...whole, isAlwaysSent: true } : whole
+      let reply = withHeld(shape(resource, row, work.plan, done.outcome, address), done)
+      if (readsOnly(work.plan)) {
+        // Computed values change without the record's entity tag, and the record of a singleton depends on the caller.
+        const isVarying = resource.behaviours.ownKey !== null || showsComputedIn(work.plan)
+        reply = { ...reply, responseBytes: resource.limits.responseBytes, isAlwaysSent: isVarying }
+      }
       return isMinimal(intent) ? minimalOf(reply) : reply
     }
     return carriedOut(sentBy, work, made)
@@ -251,7 +252,9 @@ export function around(sent: Sent, reply: () => Promise<Reply>): Promise<Reply> 
 /** Performs the work and shapes its reply, or replays the stored reply of an idempotent write. */
 export async function carriedOut(sent: Sent, work: Work, shaped: (done: Done) => Reply): Promise<Reply> {
   const { caller, resource, call } = sent
-  const most = SEVERAL.has(sent.operation) || isLinking(work) ? mostAffected(call.headers.prefer) : null
+  // A work that changes links of a record leaves the record itself unchanged.
+  const isLinking = work.plan.kind === 'get' && work.branches !== undefined
+  const most = SEVERAL.has(sent.operation) || isLinking ? mostAffected(call.headers.prefer) : null
   const made = most === null ? shaped : (done: Done) => boundedReply(shaped(done), most)
   const { once } = resource.behaviours
   const held = () => shownWithin(resource, caller)
@@ -276,11 +279,6 @@ function isResolvedLast(plan: Plan): boolean {
 
 /** Operations on batches. */
 const SEVERAL: ReadonlySet<OperationName> = new Set(['bulkCreate', 'bulkUpdate', 'bulkDelete', 'upsert'])
-
-/** Whether a write changes links of a record without changing the record. */
-function isLinking({ plan, branches }: Work): boolean {
-  return plan.kind === 'get' && branches !== undefined
-}
 
 /** Rolls back a write that changes more records than `max-affected` allows. @throws Problem 400 */
 function boundedTo(most: number, finish: Finish | undefined): Finish {
@@ -337,10 +335,6 @@ function isRead(operation: OperationName): boolean {
   return OPERATIONS[operation].hook === null
 }
 
-function readsOnly(plan: Plan): boolean {
-  return plan.kind === 'get' || isList(plan) || (plan.kind === 'action' && plan.action.method === 'get')
-}
-
 /** Adds the embedded collections to the records of an outcome. */
 async function withRecords({ plan }: Work, done: Done): Promise<Done> {
   const { outcome } = done
@@ -377,13 +371,20 @@ async function performedOnce(
   return reply
 }
 
-/** Computed on demand, because few replies contain the path of their collection. */
-function addressOf(call: Call): Address {
-  return {
-    url: isQuery(call) ? null : originForm(call.originalUrl),
-    get collection() {
-      return pathOf(call)
-    },
+/** Computed on demand, because few replies contain links or the path of their collection. */
+class CallAddress implements Address {
+  readonly #call: Call
+
+  constructor(call: Call) {
+    this.#call = call
+  }
+
+  get url(): string | null {
+    return isQuery(this.#call) ? null : originForm(this.#call.originalUrl)
+  }
+
+  get collection(): string {
+    return pathOf(this.#call)
   }
 }
 

@@ -38,7 +38,8 @@ function readKey(text: string, valueType: ValueType): string | number | null {
 function wholeJson(raw: unknown): JsonValue {
   switch (typeof raw) {
     case 'number':
-      return Number.isSafeInteger(raw) || !Number.isInteger(raw) ? jsonOf(raw) : decimalOf(raw)
+      if (Number.isSafeInteger(raw)) return raw
+      return Number.isInteger(raw) ? decimalOf(raw) : jsonOf(raw)
     case 'bigint':
       return whole(raw.toString())
     case 'string':

@@ -36,17 +36,13 @@ export class BoundedCache<K, V> {
   get(key: K): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    if (this.#isCrowded) {
+    const { entries, bytes } = this.#bounds
+    // Until an eviction may be near, the order of use is not maintained.
+    if (this.#entries.size * 2 > entries || this.#bytes * 2 > bytes) {
       this.#entries.delete(key)
       this.#entries.set(key, entry)
     }
     return entry.value
-  }
-
-  /** Whether an eviction may be near. Until then the order of use is not maintained. */
-  get #isCrowded(): boolean {
-    const { entries, bytes } = this.#bounds
-    return this.#entries.size * 2 > entries || this.#bytes * 2 > bytes
   }
 
   /** Caches a value, unless it is larger than the whole cache. */

@@ -81,7 +81,9 @@ const known = new WeakMap<object, Serving>()
 
 /** The shutdown state of a resource. */
 export function servingOf(resource: object): Serving {
-  const serving = known.get(resource) ?? new Serving()
-  known.set(resource, serving)
-  return serving
+  const serving = known.get(resource)
+  if (serving !== undefined) return serving
+  const made = new Serving()
+  known.set(resource, made)
+  return made
 }

@@ -49,7 +49,8 @@ export function formatNames(formats: readonly Format[]): readonly string[] {
 
 /** Format of a reply: the client's preferred format that can write the content. */
 export function formatFor(formats: readonly Format[], call: Call, content: Said): Format {
-  const writers = formats.filter(({ kinds }) => kinds.has(content.kind))
+  const writers: Format[] = []
+  for (const format of formats) if (format.kinds.has(content.kind)) writers.push(format)
   if (writers.length === 1 && writers[0] !== undefined) return writers[0]
   const [first, ...others] = writers
   if (first === undefined) throw new TypeError(`there is no format for ${content.kind}`)

@@ -48,15 +48,11 @@ export const expressJson: JsonHostOf<Response> = (call, res, isAlwaysSent) => {
     res.json(value)
   }
   return {
-    tagging: isTagOf(tagOf) ? { tagOf, isOfHost: tagOf === app.get('etag') } : null,
+    tagging: typeof tagOf === 'function' ? { tagOf: tagOf as TagOf, isOfHost: tagOf === app.get('etag') } : null,
     style: replacer || spaces || escapes ? { replacer, spaces, escapes: Boolean(escapes) } : null,
     instead: isPlain ? null : instead,
     isFresh: isAlwaysSent || (known ?? call.headers['if-modified-since']) === undefined ? null : isFresh,
   }
-}
-
-function isTagOf(setting: unknown): setting is TagOf {
-  return typeof setting === 'function'
 }
 
 function isKnown(call: Call, out: Outgoing): boolean {

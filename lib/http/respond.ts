@@ -6,7 +6,7 @@ import { type OnError, report } from '../common/report.js'
 import type { Outlet } from '../handle.js'
 import { isNamed } from '../parse/match.js'
 import { cut } from './cut.js'
-import { type Format, formatFor, type Said, type Sending } from './formats.js'
+import { type Format, formatFor, type Said } from './formats.js'
 import { formatted } from './formatted.js'
 import type { JsonHostOf } from './jsonHost.js'
 import { EXPOSES, expose, type Outgoing, setHeaders } from './outgoing.js'
@@ -51,10 +51,13 @@ export class Answer<O extends Outgoing> implements Outlet {
     if (out.headersSent) return
     const format = content.kind === 'nothing' ? null : formatFor(this.#answering.formats, call, content)
     const own = content.kind === 'nothing' ? undefined : format?.headers?.(content)
-    const said = [headers, own ?? {}].flatMap((each) => Object.keys(each)).filter((name) => !EVERYWHERE.has(name))
-    const before = [EXPOSES, ...said].map((name) => [name, out.getHeader(name)] as const)
+    const before = new Map([[EXPOSES, out.getHeader(EXPOSES)]])
+    for (const name in headers) before.set(name, out.getHeader(name))
     setHeaders(out, headers)
-    if (own !== undefined) setHeaders(out, own)
+    if (own !== undefined) {
+      for (const name in own) if (!before.has(name)) before.set(name, out.getHeader(name))
+      setHeaders(out, own)
+    }
     const json = this.#jsonOf(call, out, isAlwaysSent)
     expose(out, format?.tagged && json.tagging !== null ? ['ETag'] : [])
     if (!isAlwaysSent && isUnchanged(call, status, headers.ETag)) {
@@ -67,17 +70,19 @@ export class Answer<O extends Outgoing> implements Outlet {
       out.end()
       return
     }
-    const takeBack = (): void => {
-      for (const [name, value] of before) {
-        if (value === undefined) out.removeHeader(name)
-        else out.setHeader(name, value)
-      }
+    // If this fails before the first byte, the headers are removed and a problem is sent.
+    const failed = (error: unknown): never => {
+      if (!out.headersSent) takeBack(out, before)
+      throw error
     }
-    const body = (): Said =>
-      formatBy === undefined || this.#answering.isInternal
-        ? content
-        : formatted(formatBy, { status, headers, content }, call.request)
-    return send(out, [format, body], { call, json, limit }, takeBack)
+    try {
+      const isOwn = formatBy === undefined || this.#answering.isInternal
+      const said: Said = isOwn ? content : formatted(formatBy, { status, headers, content }, call.request)
+      const sent = format.send(out, said, { call, json, limit })
+      return isPending(sent) ? sent.catch(failed) : undefined
+    } catch (error) {
+      return failed(error)
+    }
   }
 
   refuse(error: unknown): void {
@@ -103,22 +108,12 @@ export class Answer<O extends Outgoing> implements Outlet {
   }
 }
 
-/** Sends the content. If this fails before the first byte, the headers are removed and a problem is sent. */
-function send(
-  out: Outgoing,
-  [format, body]: readonly [Format, () => Said],
-  sending: Sending,
-  takeBack: () => void,
-): void | Promise<void> {
-  const failed = (error: unknown): never => {
-    if (!out.headersSent) takeBack()
-    throw error
-  }
-  try {
-    const sent = format.send(out, body(), sending)
-    return isPending(sent) ? sent.catch(failed) : undefined
-  } catch (error) {
-    return failed(error)
+/** Restores headers, except those that problems keep. */
+function takeBack(out: Outgoing, before: ReadonlyMap<string, ReturnType<Outgoing['getHeader']>>): void {
+  for (const [name, value] of before) {
+    if (EVERYWHERE.has(name)) continue
+    if (value === undefined) out.removeHeader(name)
+    else out.setHeader(name, value)
   }
 }
 

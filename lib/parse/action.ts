@@ -30,7 +30,7 @@ export async function readAction(
     action,
     key: action.on === 'record' ? (ownKey ?? String(params.id ?? '')) : null,
     match,
-    minimal: !isRead && isMinimal(headers.prefer),
+    minimal: !isRead && isMinimal(call),
   } as const
   if (isRead) {
     const { input, ...selection } = readInput(resource, action, url)

@@ -52,32 +52,32 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
   },
   create: async (resource, received) => ({
     kind: 'create',
-    body: await object(resource, received),
-    minimal: minimalIn(received),
+    body: await readObject(resource, received.call),
+    minimal: isMinimal(received.call),
   }),
   update: async (resource, received) => {
     const { call } = received
     const match = matchIn(resource, call)
-    const body = await object(resource, received)
-    return { kind: 'update', key: keyOf(received), match, body, minimal: minimalIn(received) }
+    const body = await readObject(resource, call)
+    return { kind: 'update', key: keyOf(received), match, body, minimal: isMinimal(received.call) }
   },
   delete: (resource, received) => ({
     kind: 'delete',
     key: keyOf(received),
     match: matchIn(resource, received.call),
   }),
-  restore: (_, received) => ({ kind: 'restore', key: keyOf(received), minimal: minimalIn(received) }),
+  restore: (_, received) => ({ kind: 'restore', key: keyOf(received), minimal: isMinimal(received.call) }),
   bulkCreate: async (resource, received) => ({
     kind: 'bulkCreate',
     bodies: await array(resource, received),
-    minimal: minimalIn(received),
+    minimal: isMinimal(received.call),
   }),
   replace: async (resource, received) => {
     const { call } = received
     // Without versions every existing record matches `If-Match`, and a missing one never does.
     const match = matchOf(call.headers['if-match'])
     const isNew = tagsOf('If-None-Match', call.headers['if-none-match'])?.includes('*') ?? false
-    const body = await object(resource, received)
+    const body = await readObject(resource, received.call)
     // If the caller's key is given, a key in the body is ignored.
     const named = received.key === undefined ? resource.keys.map(({ json }) => own(body, json)) : []
     return {
@@ -88,13 +88,13 @@ const READERS: Readonly<Record<IntentKind, Reader>> = {
       isNew,
       update: body,
       create: body,
-      minimal: minimalIn(received),
+      minimal: isMinimal(received.call),
     }
   },
   bulkUpdate: async (resource, received) => ({
     kind: 'bulkUpdate',
     items: (await array(resource, received)).map(itemReader(resource)),
-    minimal: minimalIn(received),
+    minimal: isMinimal(received.call),
   }),
   upsert: async (resource, received) => {
     const by = readParameter(resource, received.call.url, 'by')
@@ -149,10 +149,6 @@ function keyOfItem(keys: KeyFields, body: object): unknown {
   return keyOfStated(keys, parts) ?? {}
 }
 
-function minimalIn({ call }: Received): boolean {
-  return isMinimal(call.headers.prefer)
-}
-
 function keyOf({ key, call: { params } }: Received): string {
   return key ?? String(params.id ?? '')
 }
@@ -160,10 +156,6 @@ function keyOf({ key, call: { params } }: Received): string {
 /** Ignores `If-Match` if the records have no versions. */
 function matchIn({ versions }: Resource, { headers }: Call): ReturnType<typeof matchOf> {
   return versions ? matchOf(headers['if-match']) : null
-}
-
-function object(resource: Resource, { call }: Received): ReturnType<typeof readObject> {
-  return readObject(resource, call)
 }
 
 function array(resource: Resource, { call, lines }: Received, of?: 'keys'): ReturnType<typeof readArray> {

@@ -1,3 +1,5 @@
+import type { Call } from '../../types/call.js'
+
 type Header = string | readonly string[] | undefined
 
 /**
@@ -9,8 +11,8 @@ export function handlingOf(header: Header): 'lenient' | 'strict' | null {
 }
 
 /** Whether `Prefer: return=minimal` requests a reply without records (RFC 7240 section 4.2). */
-export function isMinimal(header: Header): boolean {
-  return preferred(header, 'return') === 'minimal'
+export function isMinimal({ headers }: Pick<Call, 'headers'>): boolean {
+  return preferred(headers.prefer, 'return') === 'minimal'
 }
 
 /** Whether `Prefer: trailer-row` requests a last line with the number of records in an export. */

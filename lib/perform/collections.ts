@@ -10,7 +10,7 @@ import { nameOf } from './nested/linkTargets.js'
 import { type Request, SELECT } from './statement/request.js'
 import { OWNER, valuesOf } from './statement/row.js'
 import { prepare } from './statement/statement.js'
-import { executionOf, rowsOf } from './statements/execute.js'
+import { rowsOf } from './statements/execute.js'
 import type { Store } from './store.js'
 
 /**
@@ -113,7 +113,11 @@ async function recordsOf(
   const most = keys.length * limit
   const rows = await readApart(elementsOf(store, embed), columns, { most, size }, async (near) => {
     const request: Request = { kind: 'embed', hop, link, where, columns: near, order, window }
-    const found = await rowsOf(store, executionOf(prepare(store, request), store.transaction, false))
+    const found = await rowsOf(store, {
+      statement: prepare(store, request),
+      transaction: store.transaction,
+      writes: false,
+    })
     // The owner's key follows the columns.
     return found.map((row) => [...valuesOf(row, near), row[OWNER]])
   })
@@ -132,7 +136,11 @@ function elementsOf(store: Store, { hop, identity }: Embed): Source {
       const where = both(hop.guard, named)
       // The records were just found by the relation's conditions, so model scopes and deletion marks are ignored.
       const request: Request = { ...SELECT, where, columns, window: [most], unscoped: true, deleted: true }
-      const rows = await rowsOf(store, executionOf(prepare(target, request), store.transaction, false))
+      const rows = await rowsOf(store, {
+        statement: prepare(target, request),
+        transaction: store.transaction,
+        writes: false,
+      })
       return rows.map((row) => valuesOf(row, columns))
     },
   }

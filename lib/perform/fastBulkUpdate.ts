@@ -14,7 +14,7 @@ import { comparedIn } from './statement/encode.js'
 import type { RequestOf } from './statement/request.js'
 import { valuesOf } from './statement/row.js'
 import { Statement } from './statement/statement.js'
-import { executionOf, rowsOf } from './statements/execute.js'
+import { rowsOf } from './statements/execute.js'
 import { type RowUpdate, rowUpdateOf, updateOf } from './statements/rows.js'
 import type { Store } from './store.js'
 
@@ -40,7 +40,7 @@ export async function tryFastTogether(store: Store, plans: readonly UpdatePlan[]
   const { keys: fields } = resource
   if (!plans.every(isEasy)) return null
   const statement = new Statement(store, () => items.columns(model))
-  const table = await rowsOf(store, executionOf(statement, transaction, true))
+  const table = await rowsOf(store, { statement, transaction, writes: true })
   if (!fields.every((field) => items.keeps(table, field))) return null
   const { columns } = projection
   const told = { ...projection, columns: [...columns, ...keyColumns(fields)] }
@@ -89,7 +89,7 @@ async function updateAmong(
       (operands) => writeAmong(store, first, { items, rows: part }, operands),
       false,
     )
-    const written = await rowsOf(store, executionOf(statement, transaction, true))
+    const written = await rowsOf(store, { statement, transaction, writes: true })
     for (const row of written) rows.push(valuesOf(row, columns))
   }
   return rows

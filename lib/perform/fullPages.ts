@@ -17,13 +17,12 @@ export class FullPages {
     weigh: (key) => bytesOf(key) + 64,
   })
 
-  /** Whether the next page of a filter is expected to be full. */
-  has(where: Predicate): boolean {
-    return isFast && (this.#inARow.get(shapeOf(where)) ?? 0) >= EXPECTED
+  /** Whether the next page of filters with a shape is expected to be full. */
+  has(shape: string): boolean {
+    return isFast && (this.#inARow.get(shape) ?? 0) >= EXPECTED
   }
 
-  note(where: Predicate, isFull: boolean): void {
-    const shape = shapeOf(where)
+  note(shape: string, isFull: boolean): void {
     const before = this.#inARow.get(shape) ?? 0
     if (before < EXPECTED || !isFull) this.#inARow.set(shape, isFull ? before + 1 : 0)
   }
@@ -32,7 +31,8 @@ export class FullPages {
 /** Members of predicates that are identified by their name. */
 const NAMED: ReadonlySet<string> = new Set(['field', 'relation', 'key', 'of'])
 
-function shapeOf(where: Predicate): string {
+/** A filter as a text without its values. */
+export function shapeOf(where: Predicate): string {
   return JSON.stringify(where, (name, value: unknown) => {
     if (name === 'values' || name === 'identity') return undefined
     if (name === 'fields') return (value as readonly { readonly name: string }[]).map((field) => field.name)

@@ -4,6 +4,7 @@ import type { BulkCreatePlan, CreatePlan, GetPlan, Plan, Predicate, Projection, 
 import type { Reply } from '../../types/reply.js'
 import type { Resource, Ticket } from '../../types/resource.js'
 import type { Done, Finish, Ordering, Work } from '../../types/work.js'
+import { readsOnly } from '../common/listing.js'
 import { Problem, problem } from '../common/problem.js'
 import { ResponseSize } from '../common/responseSize.js'
 import { type Visits, visit } from '../common/visit.js'
@@ -54,9 +55,10 @@ export async function perform(work: Work, leaving: Leaving): Promise<Outcome> {
 /** Executes a work with nested records in one transaction. */
 export function performAll(work: Work, leaving: Leaving, order?: Ordering, finish?: Finish): Promise<Done> {
   const store = heeding(work, leaving, order)
-  const isAlone = work.branches === undefined && work.items === undefined
-  const carryOut = (): Promise<Done> => carryOutAll(store, work, finish)
-  return answered({ store, plan: work.plan }, isAlone ? carryOut : () => preauthorize(store, work).then(carryOut))
+  return answered({ store, plan: work.plan }, async () => {
+    if (work.branches !== undefined || work.items !== undefined) await preauthorize(store, work)
+    return carryOutAll(store, work, finish)
+  })
 }
 
 /** Executes a work at most once, and stores its reply as an idempotency record. */
@@ -114,34 +116,23 @@ export async function inRequest<T>(
   }
 }
 
-/** Whether a plan only reads. */
-function isReading(plan: Plan): boolean {
-  return plan.kind in READS || (plan.kind === 'action' && plan.action.method === 'get')
-}
-
-const READS = { get: 0, page: 0, count: 0, keyset: 0, seek: 0, aggregate: 0, export: 0 }
-
 /** A store that stops when the client disconnects: reads are cancelled, and writes are not started. */
 function heeding({ resource, plan, branches, items }: Work, leaving: Leaving, order?: Ordering): Store {
   const store = storeOf(resource)
   // Reading a record in order to link others to it is part of a write.
-  const isRead = isReading(plan) && branches === undefined && items === undefined
+  const isRead = readsOnly(plan) && branches === undefined && items === undefined
   return isRead ? watchedBy(store, leaving) : attended(store, leaving, order)
 }
 
 function carryOutAll(store: Store, work: Work, finish?: Finish): Promise<Done> {
-  const carryOut = (inside: Store): Promise<Done> => carryOutParts(inside, work, finish)
-  if (!isWritten(work)) return carryOut(store)
-  if (isScoped(work)) return heldToScopes(store, carryOut)
-  if (!isTracked(work)) return carryOut(store)
+  const { plan, branches = [], items = [] } = work
+  // A read is limited to scopes by its statement alone.
+  if (readsOnly(plan) && branches.length + items.length === 0) return carryOutParts(store, work, finish)
+  if (isScoped(work)) return heldToScopes(store, (inside) => carryOutParts(inside, work, finish))
+  if (!isTracked(work)) return carryOutParts(store, work, finish)
   // Records are read before they are changed, in the state that other writers have committed.
   const how = { isRepeatable: true, seesCommitted: true }
-  return inTransaction(store, (transaction) => carryOut(within(store, transaction)), how)
-}
-
-/** Whether a work writes. A read is limited to scopes by its statement alone. */
-function isWritten({ plan, branches = [], items = [] }: Work): boolean {
-  return !isReading(plan) || branches.length + items.length > 0
+  return inTransaction(store, (transaction) => carryOutParts(within(store, transaction), work, finish), how)
 }
 
 function carryOutParts(store: Store, work: Work, finish?: Finish): Promise<Done> {
@@ -227,22 +218,15 @@ async function problemIn(error: unknown, store: Store, plan: Plan | null): Promi
     : Object.assign(known, { cause: error })
 }
 
-function carryOut(store: Store, work: Work): Promise<Outcome> {
+async function carryOut(store: Store, work: Work): Promise<Outcome> {
   const { plan, resource } = work
   const before = knownBefore(store)
   const noting = noteBefore(store, plan)
-  const noted = noting === null ? withoutCollections(store, work) : noting.then(() => withoutCollections(store, work))
-  const done =
-    before === null
-      ? noted
-      : noted.then((outcome) => {
-          before.wrote(resource, plan, outcome)
-          return outcome
-        })
-  if (!('projection' in plan) || plan.projection.embeds === undefined) return done
-  const { projection } = plan
-  const size = new ResponseSize(store.resource.limits.responseBytes)
-  return done.then((outcome) => completed(store, projection, outcome, size))
+  if (noting !== null) await noting
+  const outcome = await visit(CARRIED_OUT, plan, store, work)
+  before?.wrote(resource, plan, outcome)
+  if (!('projection' in plan) || plan.projection.embeds === undefined) return outcome
+  return completed(store, plan.projection, outcome, new ResponseSize(store.resource.limits.responseBytes))
 }
 
 /** Adds the embedded collections to an outcome. */
@@ -254,10 +238,6 @@ async function completed(store: Store, projection: Projection, outcome: Outcome,
   return 'rows' in outcome && outcome.kind !== 'deleted'
     ? { ...outcome, rows: await withCollections(store, projection, outcome.rows, size) }
     : outcome
-}
-
-function withoutCollections(store: Store, work: Work): Promise<Outcome> {
-  return visit(CARRIED_OUT, work.plan, store, work)
 }
 
 /** Executes each kind of plan. Foreign keys in bodies are checked before the write. */

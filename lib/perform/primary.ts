@@ -1,6 +1,9 @@
+import type { Request } from '../../types/express.js'
 import type { Reply } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
 import { withPreference } from '../common/applied.js'
+import { report } from '../common/report.js'
+import { reportLogging } from '../sequelize/logging.js'
 import { isReplicated, onPrimary } from '../sequelize/primary.js'
 import { storeOf } from './store.js'
 
@@ -10,9 +13,22 @@ export interface ReadFrom {
   readonly isPreferred: boolean
 }
 
-/** Runs a request with all its statements on the right server, including those of a streamed response. */
-export function answeredFrom<T>(resource: Resource, { isRead, isPreferred }: ReadFrom, work: () => T): T {
-  return isRead && !isPreferred ? work() : onPrimary(storeOf(resource).sequelize, work)
+/**
+ * Runs a request with all its statements on the right server, including those of a streamed response. Errors of the host's `logging`
+ * function are reported to `onError` and otherwise ignored.
+ */
+export function answeredFrom<T>(
+  resource: Resource,
+  request: Request,
+  { isRead, isPreferred }: ReadFrom,
+  work: () => T,
+): T {
+  const { sequelize } = storeOf(resource)
+  return reportLogging(
+    sequelize,
+    (error) => report(error, request, resource.onError),
+    () => (isRead && !isPreferred ? work() : onPrimary(sequelize, work)),
+  )
 }
 
 /**

@@ -13,6 +13,9 @@ import { crossedResources, hostedResources, resourcesOf, walkRelations } from '.
 
 const NONE: View['headers'] = Object.freeze({})
 
+/** Results for a request without other resources. */
+const UNASKED: ReadonlyMap<Resource, Reachable> = new Map()
+
 /** Foreign keys of bodies that need no foreign key check. */
 const UNBOUND: View['references'] = new Map()
 
@@ -27,9 +30,11 @@ export async function authorize(
   link: OwnerLink | null = null,
 ): Promise<View> {
   const crossed = crossedResources(resource, intent, () => true, link?.relation)
-  const whole = viewBy(resource, await answersTo(rootOf(resource, link?.relation), intent, crossed, caller), caller)
+  const isAlone = crossed.size === 0
+  const answers = isAlone ? UNASKED : await answersTo(rootOf(resource, link?.relation), intent, crossed, caller)
+  const whole = viewBy(resource, answers, caller)
   const view = link === null ? whole : viewBelow(whole, link)
-  const headers = headersOf(resource, intent, crossed, view)
+  const headers = isAlone ? NONE : headersOf(resource, intent, crossed, view)
   const references = referencesIn(resource, intent)
   if (references.length === 0) return { ...view, headers }
   const conditions = new Map<Reference, Predicate | null>()

@@ -7,6 +7,7 @@ import { causeNow } from '../watch/channels.js'
 import type { Connection } from './connections.js'
 import { internals } from './internals.js'
 import { answered } from './pooled.js'
+import { statementsOn } from './prepared.js'
 import { runsServerQueries, SQLITE_BUSY } from './run.js'
 import { canSend, sendText } from './send.js'
 
@@ -14,6 +15,7 @@ import { canSend, sendText } from './send.js'
 export function control(sequelize: Sequelize, connection: Connection, sql: string): Promise<unknown> | null {
   // Watched requests use `query`, which publishes the statements.
   if (!isFast || !canSend(sequelize) || causeNow() !== undefined || !runsServerQueries(sequelize)) return null
+  if (sequelize.getDialect() === 'sqlite') return statementsOn(sequelize, connection).rows(sql, [], false)
   return answered(sequelize, connection, { sql, values: [] }, sendText(sequelize, connection, sql))
 }
 

@@ -15,27 +15,24 @@ type Texts = BoundedCache<string, string>
 /** SQL texts and quoted identifiers, with one limit for all models of a Sequelize instance. */
 const texts = new WeakMap<Sequelize, Texts>()
 
-function textsOf(sequelize: Sequelize): Texts {
-  const known = texts.get(sequelize)
-  if (known !== undefined) return known
-  const weigh = (key: string, text: string): number => bytesOf(key) + bytesOf(text)
-  const made: Texts = new BoundedCache({ entries: 5000, bytes: 8 * 2 ** 20, weigh })
-  texts.set(sequelize, made)
-  return made
-}
-
 /** Quoted identifier that `write` creates for `name`. */
 export function keptName(sequelize: Sequelize, name: string, write: () => string): string {
   return isFast ? kept(sequelize, `"${name}`, write) : write()
 }
 
 function kept(sequelize: Sequelize, key: string, write: () => string): string {
-  const all = textsOf(sequelize)
-  const known = all.get(key)
+  const all = texts.get(sequelize)
+  const known = all?.get(key)
   if (known !== undefined) return known
   const text = write()
-  all.set(key, text)
+  const cache: Texts = all ?? new BoundedCache({ entries: 5000, bytes: 8 * 2 ** 20, weigh })
+  texts.set(sequelize, cache)
+  cache.set(key, text)
   return text
+}
+
+function weigh(key: string, text: string): number {
+  return bytesOf(key) + bytesOf(text)
 }
 
 let isKeeping = false

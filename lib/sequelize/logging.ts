@@ -42,9 +42,5 @@ type Logging = (...given: readonly unknown[]) => unknown
 
 function ownLogging(sequelize: Sequelize): Logging | null {
   const { logging } = internals(sequelize).options
-  return isFunction(logging) && logging !== console.log ? logging : null
-}
-
-function isFunction(value: unknown): value is Logging {
-  return typeof value === 'function'
+  return typeof logging === 'function' && logging !== console.log ? (logging as Logging) : null
 }

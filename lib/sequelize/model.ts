@@ -39,7 +39,8 @@ export function driverOptionsOf(sequelize: Sequelize): readonly object[] {
 export function hasHooks(model: ModelStatic<Model>, names: readonly string[]): boolean {
   const own = preparation(model).options.hooks ?? {}
   const global = internals(sequelizeOf(model)).options.hooks ?? {}
-  return names.some((name) => (own[name]?.length ?? 0) > 0 || (global[name]?.length ?? 0) > 0)
+  for (const name of names) if ((own[name]?.length ?? 0) > 0 || (global[name]?.length ?? 0) > 0) return true
+  return false
 }
 
 /** Runs the hooks of a kind like Sequelize does. */

@@ -112,15 +112,17 @@ export class PreparedStatements {
       if (isBrief && ready === null && taken === undefined) this.#spare(sql, entry)
       // If no statement is idle, the driver queues the call.
       const statement = taken ?? entry.statement
-      const over: Done<T> = (error, value) => {
+      let isReset = false
+      const ended: Done<T> = (error, value) => {
+        if (error !== null && !isReset) {
+          // The driver does not reset a statement that found the file locked. Until then SQLite commits no write on the connection, and rolls
+          // them back at its end. So the statement is reset at once; callers that need the connection idle wait for the reset, too.
+          isReset = true
+          statement.reset(() => ended(error))
+          return
+        }
         if (taken !== undefined) idle.push(taken)
         done(error, value)
-      }
-      const ended: Done<T> = (error, value) => {
-        if (error === null) over(error, value)
-        // The driver does not reset a statement that found the file locked. Until then SQLite commits no write on the connection, and rolls
-        // them back at its end. So the statement is reset at once; callers that need the connection idle wait for the reset, too.
-        else statement.reset(() => over(error))
       }
       if (ready === null) call(statement, ended)
       // The driver itself releases a statement that does not compile.
@@ -241,7 +243,7 @@ async function opened(sequelize: Sequelize, getConnection: unknown): Promise<Pre
 
 /** Prepared statements of the connection for a write of one statement. */
 export function preparedAlone({ sequelize, connection }: LoneStatement): ReturnType<typeof preparedOf> {
-  return connection === undefined ? preparedOf(sequelize) : statementsOn(sequelize, connection as SqliteConnection)
+  return connection === undefined ? preparedOf(sequelize) : statementsOn(sequelize, connection)
 }
 
 /** Runs work on an exclusive connection, within the statement timeout. */
@@ -253,13 +255,15 @@ export async function onTimedHandle<T>(
   const connections = connectionsFor(sequelize)
   const handle = await connections.getConnection({ type: QueryTypes.SELECT, ...limitedTo(limit) })
   try {
-    return await work(statementsOn(sequelize, handle as SqliteConnection))
+    return await work(statementsOn(sequelize, handle))
   } finally {
     connections.releaseConnection(handle)
   }
 }
 
-function statementsOn(sequelize: Sequelize, connection: SqliteConnection): PreparedStatements {
+/** Prepared statements of a connection of the driver sqlite3. */
+export function statementsOn(sequelize: Sequelize, given: object): PreparedStatements {
+  const connection = given as SqliteConnection
   const known = statements.get(connection)
   if (known !== undefined) return known
   const created = new PreparedStatements(sequelize, connection, connection === openHandle(sequelize))
@@ -270,5 +274,5 @@ function statementsOn(sequelize: Sequelize, connection: SqliteConnection): Prepa
 /** Prepared statements of an open transaction's connection. */
 export function preparedWithin({ connection, sequelize }: WriteTransaction): PreparedStatements {
   if (connection === undefined) throw new TypeError('a transaction that has begun has a handle')
-  return statementsOn(sequelize, connection as object as SqliteConnection)
+  return statementsOn(sequelize, connection)
 }

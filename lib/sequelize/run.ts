@@ -45,10 +45,11 @@ function runOptions(sequelize: Sequelize, { transaction, writes, limit, isLogged
 
 /** Whether no hook or option of the host needs `sequelize.query` for single queries. */
 export function runsPlainQueries(sequelize: Sequelize): boolean {
-  const { hooks, query } = internals(sequelize).options
-  const isHooked = ['beforeQuery', 'afterQuery'].some((name) => hooks?.[name]?.some((hook) => !isTimeHook(hook)))
-  return !isHooked && Object.keys(query ?? {}).length === 0
+  const { hooks: { beforeQuery = NONE, afterQuery = NONE } = {}, query = {} } = internals(sequelize).options
+  return beforeQuery.every(isTimeHook) && afterQuery.every(isTimeHook) && Object.keys(query).length === 0
 }
+
+const NONE: readonly never[] = []
 
 /** Whether a hook is the package's own hook for statement timeouts. */
 function isTimeHook(hook: unknown): boolean {

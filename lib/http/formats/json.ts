@@ -39,13 +39,18 @@ function sendLight(out: Outgoing, value: unknown, { call, json: host, limit }: S
     instead(value)
     return
   }
-  const body = Buffer.from(style === null ? JSON.stringify(value) : textOf(value, style))
+  const text = style === null ? JSON.stringify(value) : textOf(value, style)
+  const body = Buffer.from(text)
   if (style === null) assertResponseSize(body.length, limit)
   if (begins(out, body.length)) {
     const tag = host.tagging === null ? null : tagBy(host.tagging, body)
     if (tag !== null) out.setHeader('ETag', tag)
   }
-  if (host.isFresh === null || !isOver(out, host.isFresh)) out.end(call.method === 'HEAD' ? undefined : body)
+  if (host.isFresh !== null && isOver(out, host.isFresh)) return
+  if (call.method === 'HEAD') out.end()
+  // Node joins text in the encoding of the headers with these, and sends both at once.
+  else if (body.length === text.length) out.end(text, 'latin1')
+  else out.end(body)
 }
 
 const LIGHT_BYTES = 1024 * 1024

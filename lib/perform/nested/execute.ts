@@ -8,6 +8,7 @@ import { bulkUpdate } from '../bulkUpdate.js'
 import { isDeadlock } from '../failure.js'
 import { replace } from '../replace.js'
 import { asked, assertAllStorable, newWorks } from '../scoped/ask.js'
+import { knownBefore } from '../scoped/before.js'
 import type { Children, Write as WriteItem } from '../several.js'
 import { forOneRecord } from '../spelled.js'
 import type { Store } from '../store.js'
@@ -68,7 +69,8 @@ async function insertNew(store: Store, given: Work, means: Means): Promise<Done>
 async function assertedNew(store: Store, work: Work): Promise<Work> {
   const { plan } = work
   const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
-  if (!isNew || plan.isAsked === true) return work
+  // Without a scope in the request nothing is known from before it.
+  if (!isNew || plan.isAsked === true || knownBefore(store) === null) return work
   try {
     await assertAllStorable(store, newWorks(work))
   } catch (error) {

@@ -90,16 +90,22 @@ export function askedBranch(branch: Branch): Branch {
 }
 
 /** Positions of the records outside the scope. For a bulk create they are positions among its records. */
-export function failingOf(store: Store, plans: readonly Storing[]): Promise<readonly number[]> {
+export async function failingOf(store: Store, plans: readonly Storing[]): Promise<readonly number[]> {
+  if (plans.every(isAdmitted)) return []
   const all = plans.flatMap((plan) => recordsOf(plan))
   const askable = all.flatMap((record, place) => (record === null ? [] : [{ ...record, place }]))
   return failingAmong(store, askable)
 }
 
+/** Whether a plan needs no check of its scope. */
+function isAdmitted({ scope, isAsked }: Storing): boolean {
+  return scope === undefined || isAsked === true
+}
+
 /** Records with the values that are known before the write. Keys of owners that the request creates are omitted. */
 function recordsOf(plan: Storing): readonly (Omit<Asked, 'place'> | null)[] {
-  const { scope, isAsked } = plan
-  const isSkipped = scope === undefined || isAsked === true
+  const { scope } = plan
+  const isSkipped = scope === undefined || isAdmitted(plan)
   if (plan.kind === 'create') {
     return [isSkipped ? null : { scope, stored: null, values: new Map([...plan.changes, ...plan.upkeep]) }]
   }

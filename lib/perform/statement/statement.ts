@@ -42,8 +42,12 @@ export class Statement {
   }
 }
 
+/** Maximum number of rows of an INSERT that SQLite keeps prepared. Each number of rows has a text of its own. */
+const MOST_KEPT = 20
+
 /** Creates the statement of a request on a model's table. */
 export function prepare({ dialect, model }: Target, request: Request): Statement {
-  const isKept = request.kind !== 'insert' || request.rows.length === 1
+  const most = dialect.prepares === 'handle' ? MOST_KEPT : 1
+  const isKept = request.kind !== 'insert' || request.rows.length <= most
   return new Statement({ dialect, model }, (operands) => write(dialect, model, request, operands), isKept)
 }

@@ -28,15 +28,6 @@ export interface Execution {
   readonly isBrief?: boolean
 }
 
-export function executionOf(
-  statement: Statement,
-  transaction: Transaction | undefined,
-  writes: boolean,
-  isBrief = false,
-): Execution {
-  return { statement, transaction, writes, isBrief }
-}
-
 /** Runs a statement and returns its rows. */
 export function rowsOf(store: Store, execution: Execution): Promise<readonly RawRow[]> {
   return run(store, execution, ROWS)
@@ -81,10 +72,7 @@ function namedRun({ resource, limit }: Store, { statement, transaction, writes }
 }
 
 function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
-  return isFast ? runPrepared(store, execution, ways) : runBySequelize(store, execution, ways)
-}
-
-function runPrepared<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
+  if (!isFast) return runBySequelize(store, execution, ways)
   const { sequelize, dialect } = store
   if (dialect.prepares === 'handle') return runOnHandle(store, execution, ways)
   const { statement, transaction, writes } = execution
@@ -94,7 +82,7 @@ function runPrepared<T>(store: Store, execution: Execution, ways: Ways<T>): Prom
     return runBySequelize(store, execution, ways)
   }
   if (dialect.prepares === 'name') {
-    return timed(store, around, () => ways.name(store, executionOf(statement, around, writes)))
+    return timed(store, around, () => ways.name(store, { statement, transaction: around, writes }))
   }
   const direct = directStatementsOf(sequelize)
   if (direct === null) return runBySequelize(store, execution, ways)

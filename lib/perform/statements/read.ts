@@ -1,28 +1,29 @@
 import type { Predicate } from '../../../types/plan.js'
 import type { RawRow } from '../../sequelize/run.js'
 import type { Reader, Within } from '../executor.js'
+import { shapeOf } from '../fullPages.js'
 import { totalOf } from '../pages.js'
 import { type Request, SELECT } from '../statement/request.js'
 import { keyPlaces, TOTAL, valuesOf, withKeys } from '../statement/row.js'
 import { prepare } from '../statement/statement.js'
 import type { Store } from '../store.js'
-import { executionOf, rowsOf } from './execute.js'
+import { rowsOf } from './execute.js'
 
 /** Reads with one SQL statement each. */
 export const statementReader: Reader = {
   one: async (store, where, columns, within) => {
     const { transaction, main } = within
     const request = selectIn(within, { where, columns, order: NONE, window: NONE, keys: 'none' })
-    const prepared = prepare(store, request)
-    const [row] = await rowsOf(store, executionOf(prepared, transaction, main ?? false, true))
+    const statement = prepare(store, request)
+    const [row] = await rowsOf(store, { statement, transaction, writes: main ?? false, isBrief: true })
     return row === undefined ? null : valuesOf(row, columns)
   },
 
   rows: async (store, { where, columns, order, limit, offset, keys = 'none', isBrief = false }, within) => {
     const { transaction, main = false } = within
     const window = offset === undefined ? [limit] : [limit, offset]
-    const prepared = prepare(store, selectIn(within, { where, columns, order, window, keys }))
-    const rows = await rowsOf(store, executionOf(prepared, transaction, main, isBrief))
+    const statement = prepare(store, selectIn(within, { where, columns, order, window, keys }))
+    const rows = await rowsOf(store, { statement, transaction, writes: main, isBrief })
     if (keys === 'none') return rows.map((row) => valuesOf(row, columns))
     const places = keyPlaces(store.dialect, { keys, columns, order })
     return rows.map((row) => withKeys(row, columns, places))
@@ -35,10 +36,11 @@ export const statementReader: Reader = {
    */
   page: async (store, { where, order, page, pageSize, projection: { columns }, includeDeleted: deleted }) => {
     const offset = (page - 1) * pageSize
-    const total = where === null || store.fullPages.has(where)
+    const shape = where === null ? null : shapeOf(where)
+    const total = shape === null || store.fullPages.has(shape)
     const request: Request = { ...SELECT, where, columns, order, window: [pageSize, offset], deleted, total }
-    const rows = await rowsOf(store, executionOf(prepare(store, request), undefined, false))
-    if (where !== null) store.fullPages.note(where, rows.length === pageSize)
+    const rows = await rowsOf(store, { statement: prepare(store, request), transaction: undefined, writes: false })
+    if (shape !== null) store.fullPages.note(shape, rows.length === pageSize)
     const known = totalOf(rows.length, offset, pageSize)
     const stated = rows[0]?.[TOTAL]
     const totalCount =
@@ -73,5 +75,5 @@ async function count(store: Store, where: Predicate | null, deleted: boolean): P
 }
 
 function run(store: Store, request: Request): Promise<readonly RawRow[]> {
-  return rowsOf(store, executionOf(prepare(store, request), undefined, false))
+  return rowsOf(store, { statement: prepare(store, request), transaction: undefined, writes: false })
 }

@@ -9,7 +9,7 @@ import { valuesOf } from '../statement/row.js'
 import { prepare } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { encodeStored, type NewRow, stampsOf } from '../stored.js'
-import { affectedBy, executionOf, rowsOf } from './execute.js'
+import { affectedBy, rowsOf } from './execute.js'
 
 /** Writes as single SQL statements, without instances. Conditions may use columns of the model's own table only. */
 
@@ -21,10 +21,10 @@ export async function insertReturning(
   { columns }: Projection,
   transaction: Transaction,
 ): Promise<readonly Row[]> {
-  const columnsOf = fields.map((field) => ({ field, at: store.resource.fields.indexOf(field) }))
-  const encoded = rows.map((row) => columnsOf.map(({ field, at }) => encodeStored(store, field, row[at])))
+  const places = fields.map((field) => store.resource.fields.indexOf(field))
+  const encoded = rows.map((row) => fields.map((field, index) => encodeStored(store, field, row[places[index] ?? -1])))
   const statement = prepare(store, { kind: 'insert', fields, rows: encoded, returning: columns })
-  const inserted = await rowsOf(store, executionOf(statement, transaction, true))
+  const inserted = await rowsOf(store, { statement, transaction, writes: true })
   return inserted.map((row) => valuesOf(row, columns))
 }
 
@@ -53,17 +53,21 @@ export async function updateReturning(
   { columns }: Projection,
   transaction: Transaction,
 ): Promise<Row | undefined> {
-  const [row] = await rowsOf(store, executionOf(prepare(store, updateOf(store, update, columns)), transaction, true))
+  const [row] = await rowsOf(store, {
+    statement: prepare(store, updateOf(store, update, columns)),
+    transaction,
+    writes: true,
+  })
   return row === undefined ? undefined : valuesOf(row, columns)
 }
 
 /** Returns the number of rows that the database reports. MySQL counts only rows whose values changed. */
 export async function updateRows(store: Store, update: RowUpdate, transaction: Transaction): Promise<number> {
-  return affectedBy(store, executionOf(prepare(store, updateOf(store, update, [])), transaction, true))
+  return affectedBy(store, { statement: prepare(store, updateOf(store, update, [])), transaction, writes: true })
 }
 
 export async function deleteRows(store: Store, where: Predicate, transaction: Transaction): Promise<number> {
-  return affectedBy(store, executionOf(prepare(store, { kind: 'delete', where }), transaction, true))
+  return affectedBy(store, { statement: prepare(store, { kind: 'delete', where }), transaction, writes: true })
 }
 
 /** The UPDATE with encoded values. */
