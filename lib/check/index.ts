@@ -29,7 +29,7 @@ const CHANNEL = 'sequelize-crud-router.mount'
 /** Imports a module. The build keeps real imports out of CommonJS. */
 type Import = (url: string) => Promise<Readonly<Record<string, unknown>>>
 
-/** Runs the program. The module is imported in this process, which it may do anything with. */
+/** Runs the program. The module is imported into this process and may run any code. */
 export async function check(args: readonly string[], load: Import): Promise<Verdict> {
   const given = read(args)
   if ('status' in given) return given
@@ -80,7 +80,7 @@ function read(args: readonly string[]): Given | Verdict {
 }
 
 async function called(module: Readonly<Record<string, unknown>>, name: string): Promise<void> {
-  // A module of CommonJS is the default export of what is imported.
+  // A CommonJS module is the default export of its import.
   const made = module[name] ?? Reflect.get(Object(module.default), name)
   if (typeof made !== 'function') throw new TypeError(`The module exports no function "${name}".`)
   await made()
@@ -90,7 +90,7 @@ function isMount(message: unknown): message is MountMessage {
   return typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'mount'
 }
 
-/** Wrong options are told by their code, since the application may have another copy of the package. */
+/** Wrong options are recognized by the error's code, because the application may have another copy of the package. */
 function failed(error: unknown): Verdict {
   if (error instanceof Error && error.name === 'CrudConfigError') {
     const problems: unknown = Reflect.get(error, 'problems')

@@ -2,11 +2,11 @@ import type { MountedRoute, MountMessage } from '../../types/watch.js'
 
 export interface Report {
   readonly text: string
-  /** Routes that no policy covers, or not each of their operations. */
+  /** Number of routes with an operation that no policy covers. */
   readonly open: number
 }
 
-/** The routes of all resources, as a table for people. */
+/** A text table of all routes. */
 export function reportOf(mounts: readonly MountMessage[]): Report {
   const routes = mounts.flatMap((mount) => mount.routes)
   const widest = Math.max(...routes.map(({ path }) => path.length))

@@ -43,7 +43,7 @@ export function enumReader({ valueType: { values = [] } }: RuledField): Reader {
 
 function numeric(numbers: Joi.NumberSchema, field: RuledField, otherwise: MessageCode): Reader {
   const { min, max, tooLow, tooHigh } = numberBounds(field)
-  // The bounds report large values. joi's error about unsafe numbers would hide theirs.
+  // joi's own error about unsafe numbers would replace the messages of the bounds.
   let schema = numbers.unsafe()
   if (min !== undefined) schema = schema.min(min)
   if (max !== undefined) schema = schema.max(max)

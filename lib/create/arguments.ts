@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { type LANGUAGES, WrongArgument } from './choices.js'
 import { DATABASES } from './schema.js'
 
-/** What the user has said; undefined for what was left open. */
+/** The parsed arguments. undefined: the user has not decided. */
 export interface Given {
   readonly folder: string | undefined
   readonly language: (typeof LANGUAGES)[number] | undefined
@@ -12,10 +12,10 @@ export interface Given {
   readonly agents: boolean | undefined
   readonly live: boolean | undefined
   readonly from: string | undefined
-  /** What is installed as `sequelize-crud-router`: a version, or the path of a tarball. */
+  /** Version of `sequelize-crud-router` to install, or the path of a tarball. */
   readonly package: string | undefined
   readonly install: boolean
-  /** Whether open questions are answered by the defaults. */
+  /** Whether undecided choices get their defaults without a question. */
   readonly yes: boolean
   readonly help: boolean
 }
@@ -43,7 +43,7 @@ export const HELP: string = `npm create sequelize-crud-router@latest [folder] --
   --yes, -y                    asks nothing: what was not said is the default
 `
 
-/** @throws WrongArgument */
+/** @throws WrongArgument for an unknown or contradictory argument */
 export function readArguments(args: readonly string[]): Given {
   const { values, positionals } = parsed(args)
   if (positionals.length > 1) throw new WrongArgument(`There is one folder, not ${positionals.join(' and ')}.`)

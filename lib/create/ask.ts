@@ -4,10 +4,10 @@ import type { Given } from './arguments.js'
 import { type Choices, LANGUAGES, sourceOf } from './choices.js'
 import { DATABASES } from './schema.js'
 
-/** Asks a question, whose empty answer is the default. */
+/** Asks a question. An empty answer means the default. */
 export type Ask = (question: string, initial: string) => Promise<string>
 
-/** Every choice: as given, as answered, or by default. */
+/** Returns all choices: from the arguments, from answers, or by default. */
 export async function choose(given: Given, ask: Ask): Promise<Choices> {
   const folder = given.folder ?? (await ask('Folder', 'my-api'))
   const language = given.language ?? (await askOne(ask, 'Language', LANGUAGES))
@@ -30,7 +30,7 @@ async function databaseOf({ from, database }: Given, ask: Ask): Promise<Choices[
   return database ?? (await askOne(ask, 'Database', DATABASES))
 }
 
-/** Answers that are none are asked for again. */
+/** Asks until the answer is valid. */
 async function askOne<T extends string>(ask: Ask, question: string, all: readonly [T, ...T[]]): Promise<T> {
   for (;;) {
     const answer = (await ask(`${question} (${all.join(', ')})`, all[0])).toLowerCase()
@@ -47,7 +47,7 @@ async function askFlag(ask: Ask, question: string, initial: boolean): Promise<bo
   }
 }
 
-/** Answers every question by its default. */
+/** Answers every question with its default, for programs without a terminal. */
 export const askNobody: Ask = async (_question, initial) => initial
 
 export interface Terminal {
@@ -63,7 +63,7 @@ export function openTerminal(): Terminal {
   }
 }
 
-/** A name that npm takes: the folder's, without what npm refuses. */
+/** Derives a valid npm package name from the folder. */
 export function packageName(folder: string): string {
   const name = basename(resolve(folder))
     .toLowerCase()

@@ -1,6 +1,6 @@
 /**
- * What a CHECK constraint says of one column: a length, bounds, or a list of values. Expressions that say more are left to the
- * database, which checks them in any case.
+ * A rule on one column from a CHECK constraint: a length, bounds, or a list of values. Other expressions are skipped:
+ * the database enforces them.
  */
 
 export interface Rule {
@@ -11,10 +11,10 @@ export interface Rule {
 }
 
 export interface Token {
-  /** `name`: an identifier in quotes. `word`: a keyword, a function or an identifier, in lower case. */
+  /** `name`: a quoted identifier. `word`: a keyword, function or unquoted identifier in lower case. */
   readonly kind: 'name' | 'word' | 'number' | 'text' | 'sign'
   readonly text: string
-  /** Of a word, as it is written. */
+  /** The token as it is written in the SQL. */
   readonly written: string
 }
 
@@ -27,7 +27,7 @@ const PARTS = (text: string): RegExp =>
 const STANDARD = PARTS("(?:[^']|'')*")
 const WITH_ESCAPES = PARTS(String.raw`(?:[^'\\]|''|\\[\s\S])*`)
 
-/** The tokens of a text of SQL, without comments. In texts of MySQL and MariaDB `\` escapes. */
+/** Splits SQL into tokens and drops comments. `hasEscapes`: `\` escapes in texts, as in MySQL and MariaDB. */
 export function tokensOf(sql: string, hasEscapes = false): readonly Token[] {
   return [...sql.matchAll(hasEscapes ? WITH_ESCAPES : STANDARD)].flatMap((found): Token[] => {
     const [, double, back, text, number, word, sign] = found
@@ -59,7 +59,7 @@ function isWord(token: Token | undefined, ...texts: readonly string[]): boolean 
   return token?.kind === 'word' && texts.includes(token.text)
 }
 
-/** The index of the parenthesis that closes the one at an index. */
+/** Index of the parenthesis that closes the one at `open`. */
 export function closing(tokens: readonly Token[], open: number): number {
   let depth = 0
   for (let index = open; index < tokens.length; index += 1) {
@@ -70,10 +70,10 @@ export function closing(tokens: readonly Token[], open: number): number {
   return -1
 }
 
-/** Second words of types: `character varying`, `double precision`. */
+/** Further words of type names: `character varying`, `double precision`. */
 const TYPE_WORDS = ['varying', 'precision', 'with', 'without', 'time', 'zone']
 
-/** Without casts, `name::text` and `'a'::character varying(20)[]`, and without character sets, `_utf8mb4'a'`. */
+/** Removes casts (`name::text`, `'a'::character varying(20)[]`) and character sets (`_utf8mb4'a'`). */
 function withoutCasts(tokens: readonly Token[]): readonly Token[] {
   const kept: Token[] = []
   for (let index = 0; index < tokens.length; index += 1) {
@@ -89,7 +89,7 @@ function withoutCasts(tokens: readonly Token[]): readonly Token[] {
   return kept
 }
 
-/** The index of the last token of a type whose first word is at an index. */
+/** Index of the last token of a type that starts at `first`. */
 function endOfType(tokens: readonly Token[], first: number): number {
   let index = first
   while (isWord(tokens[index + 1], ...TYPE_WORDS)) index += 1
@@ -99,7 +99,7 @@ function endOfType(tokens: readonly Token[], first: number): number {
   return index
 }
 
-/** Without parentheses around one value or around others, but for those of functions and lists. */
+/** Removes redundant parentheses, but keeps those of functions and lists. */
 function withoutPairs(given: readonly Token[]): readonly Token[] {
   for (let open = 0; open < given.length; open += 1) {
     if (!isSign(given[open], '(')) continue
@@ -115,7 +115,7 @@ function withoutPairs(given: readonly Token[]): readonly Token[] {
   return given
 }
 
-/** The parts that AND connects; that of BETWEEN is none. */
+/** Splits a condition at its ANDs. The AND of BETWEEN does not split. */
 function conjunctsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
   const parts: Token[][] = [[]]
   let depth = 0
@@ -134,7 +134,7 @@ function conjunctsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
   return parts
 }
 
-/** Words that make of a condition more than a list of conditions. */
+/** Keywords of conditions that are not supported. */
 const OTHERS = ['or', 'not', 'case', 'xor', 'null']
 
 export function rulesOf(check: string, hasEscapes: boolean): readonly Rule[] {
@@ -148,7 +148,7 @@ function rulesIn(tokens: readonly Token[]): readonly Rule[] {
   return parts.flatMap((part) => rulesIn(withoutPairs(part)))
 }
 
-/** Functions of a text's length, and whether they count characters. */
+/** Length functions, and whether they count characters. */
 const LENGTHS: ReadonlyMap<string, boolean> = new Map([
   ['char_length', true],
   ['character_length', true],
@@ -158,7 +158,7 @@ const LENGTHS: ReadonlyMap<string, boolean> = new Map([
 
 interface Subject {
   readonly column: string
-  /** Whether the length is meant, and whether that counts characters. */
+  /** Whether the length counts characters. null: the column itself is compared, not its length. */
   readonly length: boolean | null
   readonly rest: readonly Token[]
 }
@@ -193,7 +193,7 @@ function ruleOf(tokens: readonly Token[]): readonly Rule[] {
   return sign?.kind === 'sign' ? bounded(subject, sign.text, value) : []
 }
 
-/** The texts of `IN ('a', 'b')`, and of `= ANY (ARRAY['a', 'b'])`; null for anything else. */
+/** The texts of `IN ('a', 'b')` or `= ANY (ARRAY['a', 'b'])`. null for other conditions. */
 function listOf(tokens: readonly Token[]): readonly string[] | null {
   const isIn = isWord(tokens[0], 'in')
   const isAny = isSign(tokens[0], '=') && isWord(tokens[1], 'any')
@@ -210,7 +210,7 @@ function bounded({ column, length }: Subject, sign: string, value: readonly Toke
   const isLength = length !== null
   if (sign === '>=') return length === false ? [] : [rule(column, isLength ? 'minLength' : 'min', bound)]
   if (sign === '<=') return [rule(column, isLength ? 'maxLength' : 'max', bound)]
-  // Only lengths are whole numbers for sure.
+  // `> 1` equals `>= 2` only for integers, such as lengths.
   if (sign === '>' && length === true) return [rule(column, 'minLength', bound + 1)]
   return sign === '<' && isLength ? [rule(column, 'maxLength', bound - 1)] : []
 }

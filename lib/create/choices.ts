@@ -2,11 +2,11 @@ import { DATABASES, type Database } from './schema.js'
 
 export const LANGUAGES = ['typescript', 'javascript'] as const
 
-/** Everything that decides what is written. */
+/** All choices that determine the application. */
 export interface Choices {
-  /** An absolute path. */
+  /** Absolute path. */
   readonly folder: string
-  /** The name of the package that is written. */
+  /** Name of the new package. */
   readonly name: string
   readonly language: (typeof LANGUAGES)[number]
   readonly database: Database
@@ -14,17 +14,17 @@ export interface Choices {
   readonly docs: boolean
   readonly agents: boolean
   readonly live: boolean
-  /** The database whose tables become models: a URL, or the path of a SQLite file. Null for an example. */
+  /** Database whose tables become models: a URL, or the path of a SQLite file. null: the example. */
   readonly from: string | null
 }
 
-/** The first Node that has `node:sqlite` without a flag. */
+/** Whether this Node.js has `node:sqlite` without a flag. */
 export function hasBuiltinSqlite(version: string = process.versions.node): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   return major > 22 || (major === 22 && minor >= 13)
 }
 
-/** A wrong argument, which is reported without a stack. */
+/** An error that the program prints without a stack trace. */
 export class WrongArgument extends Error {}
 
 const PROTOCOLS: ReadonlyMap<string, Database> = new Map([
@@ -32,7 +32,7 @@ const PROTOCOLS: ReadonlyMap<string, Database> = new Map([
   ['postgresql:', 'postgres'],
 ])
 
-/** The database that `--from` names, and its address: a URL without credentials in plain sight of nobody, or a path. */
+/** The kind of database that `--from` names, and its address: a URL, or a path. */
 export function sourceOf(from: string): { readonly database: Database; readonly address: string } {
   const url = /^[a-z]+:\/\//i.test(from) && URL.canParse(from) ? new URL(from) : null
   if (url === null) return { database: 'sqlite', address: from.replace(/^sqlite:/, '') }

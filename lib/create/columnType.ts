@@ -1,7 +1,7 @@
 import type { Column, Database } from './schema.js'
 import { literal, literals } from './text.js'
 
-/** A type of Sequelize as source text, and the type of its values in TypeScript. */
+/** A Sequelize type as source code, and the TypeScript type of its values. */
 export interface ColumnType {
   readonly source: string
   readonly typed: string
@@ -15,7 +15,7 @@ interface Sql {
   readonly isArray: boolean
 }
 
-/** `character varying(50)` is a name and a number; `bigint unsigned` a name and a flag. */
+/** Parses an SQL type: `character varying(50)` has a name and a number, `bigint unsigned` a name and a flag. */
 function sqlOf(type: string): Sql {
   const [, numbers = ''] = /\(([\d ,]*)\)/.exec(type) ?? []
   const name = type
@@ -54,7 +54,7 @@ function text(size?: string): Make {
   return () => of(size === undefined ? 'TEXT' : `TEXT(${literal(size)})`, 'string', 'text')
 }
 
-/** Without a length it has no bound, and Sequelize's has. */
+/** Without a length the SQL type is unlimited, but Sequelize's STRING has 255 characters. */
 function varying(sql: Sql): ColumnType {
   return (sql.numbers.length === 0 ? text() : sized('STRING', 'string', 'text'))(sql)
 }
@@ -67,7 +67,7 @@ function plain(name: string, typed: string, kind?: ColumnType['kind']): Make {
   return () => of(name, typed, kind)
 }
 
-/** Types of all databases. */
+/** Types that all databases share. */
 const COMMON: Readonly<Record<string, Make>> = {
   ...names(['char', 'character', 'nchar', 'native character'], sized('CHAR', 'string', 'text')),
   ...names(['varchar', 'character varying', 'nvarchar', 'varying character', 'bpchar'], varying),
@@ -93,7 +93,7 @@ function names(all: readonly string[], make: Make): Readonly<Record<string, Make
 
 const OWN: Readonly<Record<'sqlite' | 'postgres' | 'mysql', Readonly<Record<string, Make>>>> = {
   sqlite: {
-    // Sequelize itself has booleans in columns of this type.
+    // Sequelize stores booleans in columns of this type.
     tinyint: ({ numbers }) =>
       numbers[0] === '1' ? of('BOOLEAN', 'boolean', 'boolean') : of('TINYINT', 'number', 'number'),
     mediumint: integer('INTEGER'),
@@ -107,7 +107,7 @@ const OWN: Readonly<Record<'sqlite' | 'postgres' | 'mysql', Readonly<Record<stri
     inet: plain('INET', 'string'),
     cidr: plain('CIDR', 'string'),
     macaddr: plain('MACADDR', 'string'),
-    // Sequelize has no type whose values drivers give as this one's.
+    // No Sequelize type matches the driver's values for this type.
     money: plain('STRING', 'string'),
   },
   mysql: {
@@ -126,11 +126,11 @@ const OWN: Readonly<Record<'sqlite' | 'postgres' | 'mysql', Readonly<Record<stri
 
 const NONE: Sql = { name: '', numbers: [], isUnsigned: false, isArray: false }
 
-/** The type of a column; null for a type that Sequelize has none for. */
+/** The Sequelize type of a column, or null if there is none. */
 export function columnTypeOf({ type, values }: Column, database: Database): ColumnType | null {
   const sql = sqlOf(type)
   if (values !== null) {
-    // An array of an enumeration is cast to a type whose name Sequelize makes of the table's.
+    // Sequelize casts an array of an enumeration to a type name that it derives from the table. It may not exist.
     if (sql.isArray) return null
     return { source: `DataTypes.ENUM(...${literals(values)})`, typed: values.map(literal).join(' | '), kind: 'text' }
   }
@@ -143,7 +143,7 @@ export function columnTypeOf({ type, values }: Column, database: Database): Colu
     : null
 }
 
-/** SQLite takes any word for a type, and stores values by the syllables in it. */
+/** SQLite allows any type name and derives the affinity from parts of the name. */
 function byAffinity(name: string): ColumnType {
   if (name.includes('int')) return of('INTEGER', 'number', 'number')
   if (/char|clob|text/.test(name)) return of('TEXT', 'string', 'text')

@@ -9,7 +9,7 @@ import type { Plan, Versions } from './files/plan.js'
 import { oneLine } from './text.js'
 import { managerOf, writeApplication } from './write.js'
 
-/** Status 0: written. 1: something failed. 2: a wrong argument. */
+/** Exit status 0: created. 1: unexpected error. 2: wrong argument. */
 export async function main(args: readonly string[] = process.argv.slice(2)): Promise<number> {
   try {
     const given = readArguments(args)
@@ -30,7 +30,7 @@ async function create(given: Given): Promise<void> {
   greet(choices, given, written)
 }
 
-/** Questions need somebody who sees them. */
+/** Without a terminal, questions are answered by defaults. */
 async function chosen(given: Given): Promise<Choices> {
   if (given.yes || !process.stdin.isTTY) return choose(given, askNobody)
   const terminal = openTerminal()
@@ -41,7 +41,7 @@ async function chosen(given: Given): Promise<Choices> {
   }
 }
 
-/** The build writes them beside the program. */
+/** The build writes this file next to the program. */
 async function versionsOf({ package: spec }: Given): Promise<Versions> {
   const versions: Versions = JSON.parse(await readFile(new URL('./versions.json', import.meta.url), 'utf8'))
   if (spec === undefined) return versions

@@ -6,25 +6,25 @@ import type { Column, Schema, Table } from './schema.js'
 import { comment, literal, literals } from './text.js'
 import { camelCase, GLOBALS, type Grammar, MEMBERS, modelName, Names, wordsOf } from './words.js'
 
-/** A model in the application: its name in the file of models, and the source of its router's options. */
+/** A model of the application: its identifier, and the source of its router's options. */
 export interface WrittenModel {
   readonly identifier: string
   readonly model: string
-  /** The path of its collection. */
+  /** Path of its collection. */
   readonly path: string
-  /** Null for none. */
+  /** null: no options. */
   readonly options: string | null
 }
 
 export interface WrittenModels {
-  /** The models and their associations, without the connection. */
+  /** Models and associations, without the connection. */
   readonly source: string
   readonly models: readonly WrittenModel[]
-  /** What the database has and the models lack, in sentences for the user. */
+  /** Messages for the user about tables, columns and keys that are left out. */
   readonly notes: readonly string[]
 }
 
-/** Names of the columns that the tables of an application of ours would not have. */
+/** A table that becomes a model, with its supported columns. */
 interface Kept {
   readonly table: Table
   readonly columns: ReadonlyMap<string, ColumnType>
@@ -50,7 +50,7 @@ export function writeModels(schema: Schema, settings: Settings, grammar: Grammar
   }
 }
 
-/** A table that can be a model: it has a key. */
+/** The table if it can become a model: a model needs a key. */
 function keptOf(table: Table, { database }: Settings, notes: string[]): readonly Kept[] {
   const required = new Set(table.columns.filter(({ isNullable }) => !isNullable).map(({ name }) => name))
   const otherKey = table.uniques.find((columns) => columns.every((column) => required.has(column)))
@@ -103,7 +103,7 @@ function writtenOf({ table, identifier, model, plural, attributes }: Named): Wri
   const computed = table.columns.filter(({ isComputed, name }) => isComputed && attributes.has(name))
   const key = table.primaryKey.map((column) => attributes.get(column) ?? column)
   const fields = computed.map(({ name }) => `${attributes.get(name)}: { exclude: ['create', 'update'] }`)
-  // A router takes an attribute `id` for the key, which it need not be.
+  // A router would use an attribute named `id` as key.
   const isOther = [...attributes.values()].includes('id') && key.join() !== 'id'
   const options = [
     ...(isOther ? [`keyProperty: ${key.length === 1 ? literal(key[0] ?? '') : literals(key)}`] : []),
@@ -177,7 +177,7 @@ function optionsSource(named: Named, grammar: Grammar, first: readonly string[])
   const { table, plural, model, attributes } = named
   const several = table.uniques.filter((columns) => columns.length > 1 && columns.every((each) => attributes.has(each)))
   const indexes = several.map((columns) => `{ unique: true, fields: ${literals(columns)} }`)
-  // Sequelize makes the others by itself.
+  // Sequelize derives regular names itself.
   const isUsual = grammar.pluralize(model) === plural && grammar.singularize(model) === model
   const members = [
     ...first,
@@ -190,7 +190,7 @@ function optionsSource(named: Named, grammar: Grammar, first: readonly string[])
   return line.length <= WIDTH ? line : `{\n${members.map((member) => `    ${member},\n`).join('')}  }`
 }
 
-/** Longer lines are broken. */
+/** Maximum line length of the source. */
 const WIDTH = 115
 
 function attributesSource(named: Named, types: ReadonlyMap<string, ColumnType>, settings: Settings): string {
@@ -203,7 +203,7 @@ function attributesSource(named: Named, types: ReadonlyMap<string, ColumnType>, 
   return ['  {', ...lines, '  },'].join('\n')
 }
 
-/** Names without quotes have another case than the column on some databases. */
+/** Some databases change the case of unquoted names. */
 function isOf({ column }: Rule, { name }: Column, { columns }: Table): boolean {
   if (columns.some((each) => each.name === column)) return column === name
   return column.toLowerCase() === name.toLowerCase()
@@ -253,7 +253,7 @@ function defaultSource(
   return fromDatabase(`'${value.replaceAll("'", "''")}'`, database)
 }
 
-/** SQLite has no word for the default of a column. */
+/** SQLite does not accept DEFAULT as a value. */
 function fromDatabase(expression: string, database: Settings['database']): string {
   return `Sequelize.literal(${literal(database === 'sqlite' ? `(${expression})` : 'DEFAULT')})`
 }

@@ -1,17 +1,17 @@
 import type { ForeignKey, Table } from './schema.js'
 import { camelCase, type Names, wordsOf } from './words.js'
 
-/** A table with the names that its model gets. */
+/** A table with the names of its model. */
 export interface Named {
   readonly table: Table
-  /** The constant or class. */
+  /** Name of the constant or class. */
   readonly identifier: string
-  /** The model's name of Sequelize. */
+  /** Name of the model in Sequelize. */
   readonly model: string
   readonly plural: string
-  /** The attributes, by column. */
+  /** Attributes by column. */
   readonly attributes: ReadonlyMap<string, string>
-  /** Names of attributes and associations, which share the members of a record. */
+  /** Names of attributes and associations. They must differ, because records have both as members. */
   readonly names: Names
 }
 
@@ -34,7 +34,7 @@ export type Association =
       readonly otherKey: string
     }
 
-/** A foreign key that Sequelize has no association for. */
+/** A foreign key that cannot become an association. */
 export interface LeftOut {
   readonly source: Named
   readonly key: ForeignKey
@@ -45,13 +45,13 @@ interface Tie {
   readonly target: Named
   readonly column: string
   readonly targetColumn: string
-  /** The name of the association to the target. */
+  /** Name of the association to the target. */
   readonly as: string
-  /** The words of the column, without that for a key. */
+  /** Words of the column name without a suffix such as `id`. */
   readonly words: readonly string[]
 }
 
-/** All associations between models, both ways. */
+/** Associations of all models, in both directions. */
 export function associationsOf(models: readonly Named[]): {
   readonly associations: readonly Association[]
   readonly leftOut: readonly LeftOut[]
@@ -85,7 +85,10 @@ function tieOf(
   return { source, target, column, targetColumn, as, words }
 }
 
-/** `artist_id` and `ArtistId` are `artist`; `reports_to` is `reportsTo`, which is the attribute's name: then the target's is added. */
+/**
+ * `artist_id` and `ArtistId` become `artist`. `reports_to` becomes `reportsTo`, which is already the attribute's name,
+ * so the target's name is appended.
+ */
 function wordsWithoutKey(column: string): readonly string[] {
   const words = wordsOf(column)
   const isKey = words.length > 1 && KEYS.has(words.at(-1) ?? '')
@@ -98,7 +101,7 @@ function attribute(named: Named, column: string): string {
   return named.attributes.get(column) ?? column
 }
 
-/** The column at the other end; null for the primary key, which Sequelize takes by itself. */
+/** The referenced attribute, or null for the primary key, which is Sequelize's default. */
 function at({ target, targetColumn }: Tie): string | null {
   const [key, ...others] = target.table.primaryKey
   return others.length === 0 && key === targetColumn ? null : attribute(target, targetColumn)
@@ -122,13 +125,13 @@ function inverse(tie: Tie, ties: readonly Tie[]): Association {
   return { kind, source: target, target: source, as, key: attribute(source, column), at: at(tie) }
 }
 
-/** The many-to-many relations of a table whose key is two foreign keys. */
+/** Many-to-many associations through a table whose key consists of two foreign keys. */
 function across(through: Named, ties: readonly Tie[]): readonly Association[] {
   const own = ties.filter(({ source }) => source === through)
   const key = new Set(through.table.primaryKey)
   const [left, right, ...others] = own.filter(({ column }) => key.has(column))
   if (left === undefined || right === undefined || others.length > 0 || key.size !== 2) return []
-  // Records are linked by the keys of both tables.
+  // Both foreign keys must refer to primary keys.
   if (at(left) !== null || at(right) !== null) return []
   return [crossing(through, left, right), crossing(through, right, left)]
 }

@@ -1,7 +1,7 @@
 import type { Column, Schema } from './schema.js'
 import type { Grammar } from './words.js'
 
-/** The tables of an application without a database of its own yet. */
+/** Tables of an application without an existing database. */
 export const SAMPLE: Schema = {
   tables: [
     table(
@@ -13,7 +13,7 @@ export const SAMPLE: Schema = {
   ],
 }
 
-/** Their nouns, for which Sequelize need not be installed. */
+/** Nouns of the sample, so that Sequelize need not be installed. */
 export const SAMPLE_GRAMMAR: Grammar = {
   singularize: (word) => word.replace(/s$/, ''),
   pluralize: (word) => `${word}s`,

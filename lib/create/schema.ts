@@ -1,4 +1,4 @@
-/** What the catalogue of a database says about its tables, in the words of SQL. */
+/** The tables of a database, as its catalogue describes them. */
 
 export interface Schema {
   readonly tables: readonly Table[]
@@ -8,23 +8,23 @@ export interface Table {
   readonly name: string
   readonly comment: string | null
   readonly columns: readonly Column[]
-  /** In the order of the key; empty for a table without one. */
+  /** Columns in the order of the key. Empty without a primary key. */
   readonly primaryKey: readonly string[]
-  /** Columns that are unique together, without the primary key. */
+  /** Unique constraints other than the primary key. */
   readonly uniques: readonly (readonly string[])[]
   readonly foreignKeys: readonly ForeignKey[]
-  /** The expressions of CHECK constraints. */
+  /** Expressions of CHECK constraints. */
   readonly checks: readonly string[]
 }
 
 export interface Column {
   readonly name: string
-  /** In lower case, with its length: `varchar(50)`, `bigint unsigned`, `integer[]`. */
+  /** SQL type in lower case with its length: `varchar(50)`, `bigint unsigned`, `integer[]`. */
   readonly type: string
-  /** The values of an enumeration; null for other types. */
+  /** Values of an enumeration, or null for other types. */
   readonly values: readonly string[] | null
   readonly isNullable: boolean
-  /** Whether the database numbers the records. */
+  /** Whether the database generates ascending numbers. */
   readonly isNumbered: boolean
   /** Whether the database computes the value from other columns. */
   readonly isComputed: boolean
@@ -32,12 +32,12 @@ export interface Column {
   readonly comment: string | null
 }
 
-/** A value, or an expression of SQL. */
+/** A value, or an SQL expression. */
 export type Default = { readonly value: string } | { readonly expression: string }
 
 export interface ForeignKey {
   readonly columns: readonly string[]
-  /** The name of a table of the same schema; null for a table elsewhere. */
+  /** A table of the same schema, or null for a table elsewhere. */
   readonly table: string | null
   readonly targets: readonly string[]
 }

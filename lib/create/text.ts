@@ -1,11 +1,11 @@
 /**
- * Texts of a database or of the user as source text. Nothing but these functions puts such a text into a file of code: no name, comment
- * or default of a table can end a literal or a comment.
+ * Turns texts of a database or of the user into source code. Only these functions write such texts: they ensure that no
+ * name, comment or default can end a literal or comment.
  */
 
 const ESCAPES: Readonly<Record<string, string>> = { "'": "\\'", '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** A string literal in single quotes. Control characters, line separators and halves of surrogate pairs are escaped. */
+/** A string literal in single quotes. Control characters, line separators and lone surrogates are escaped. */
 export function literal(text: string): string {
   const escaped = text.replace(/['\\]|[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|\p{Cs}/gu, (found) => ESCAPES[found] ?? unicode(found))
   return `'${escaped}'`
@@ -15,17 +15,17 @@ function unicode(found: string): string {
   return `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`
 }
 
-/** A text in one line, without characters that a terminal or an editor obeys. */
+/** The text on one line, without control characters for terminals and editors. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim()
 }
 
-/** A comment of one line. */
+/** A one-line comment. */
 export function comment(text: string): string {
   return `// ${oneLine(text)}`
 }
 
-/** A text for a file of Markdown, in which no character formats, links or is HTML. */
+/** The text with all special characters of Markdown and HTML escaped. */
 export function markdown(text: string): string {
   return oneLine(text).replace(/[\\`*_{}[\]<>()#+!|&~]/g, '\\$&')
 }

@@ -1,15 +1,18 @@
-/** Names of JavaScript for names of a database. Each is made of ASCII letters and digits, so that it is an identifier wherever it stands. */
+/** Derives JavaScript names from database names. Results consist of ASCII letters and digits. */
 
-/** Grammar of English nouns, which Sequelize has. */
+/** Singular and plural of English nouns, from Sequelize. */
 export interface Grammar {
   readonly singularize: (word: string) => string
   readonly pluralize: (word: string) => string
 }
 
-/** Letters that are not one of ASCII with an accent. */
+/** Letters that Unicode does not decompose into an ASCII letter and an accent. */
 const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th' }
 
-/** `UnitPrice`, `unit_price` and `UNIT PRICE` are `unit` and `price`. Letters lose their accents; others than ASCII are left out. */
+/**
+ * Splits a name into words: `UnitPrice`, `unit_price` and `UNIT PRICE` become `unit` and `price`. Accents are removed,
+ * and so are other characters outside ASCII.
+ */
 export function wordsOf(name: string): readonly string[] {
   return name
     .normalize('NFKD')
@@ -31,7 +34,7 @@ export function camelCase(words: readonly string[], otherwise: string): string {
   return /^[a-z]/.test(name) ? name : `${otherwise}${capitalized(name)}`
 }
 
-/** The last word in the singular: `media_types` is `MediaType`. */
+/** The model's name, with its last word in the singular: `media_types` becomes `MediaType`. */
 export function modelName(table: string, { singularize }: Grammar): string {
   const words = wordsOf(table)
   const last = words.at(-1) ?? ''
@@ -39,7 +42,7 @@ export function modelName(table: string, { singularize }: Grammar): string {
   return /^[A-Z][A-Za-z\d]*$/.test(name) ? name : `Table${name.replace(/[^A-Za-z\d]/g, '')}`
 }
 
-/** Names that differ by more than case. A name that is taken gets a suffix, then a number. */
+/** Assigns unique names, ignoring case. A taken name gets the suffix, then a number. */
 export class Names {
   readonly #taken: Set<string>
 
@@ -60,7 +63,7 @@ export class Names {
   }
 }
 
-/** Members of Sequelize's instances and of all objects, which attributes and associations must not hide. */
+/** Members of Sequelize instances and of all objects. Attributes and associations must not hide them. */
 export const MEMBERS: readonly string[] = [
   ...[
     'constructor',
@@ -77,7 +80,7 @@ export const MEMBERS: readonly string[] = [
   ...['uniqno', 'update', 'validate', 'where'],
 ]
 
-/** Names that a file of models has already, or that its types use. */
+/** Names that the models' file already uses. */
 export const GLOBALS: readonly string[] = [
   ...[
     'Array',

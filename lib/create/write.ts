@@ -11,10 +11,10 @@ import { writeModels } from './models.js'
 import { grammarOf, readSchema } from './read/index.js'
 import { SAMPLE, SAMPLE_GRAMMAR } from './sample.js'
 
-/** What may be in a folder before. */
+/** Files that an otherwise empty folder may contain. */
 const HARMLESS: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
 
-/** Writes an application into a new or an empty folder. A folder whose database cannot be read is left as it was. */
+/** Writes an application into a new or empty folder. If the database cannot be read, the folder is restored. */
 export async function writeApplication(
   choices: Choices,
   versions: Versions,
@@ -44,7 +44,7 @@ async function takeBack(folder: string, isNew: boolean): Promise<void> {
   for (const name of written) await rm(join(folder, name), { recursive: true })
 }
 
-/** SQLite makes a file that is missing. */
+/** Checked first, because SQLite would create a missing file. */
 function assertSource(from: string | null): void {
   const source = from === null ? null : sourceOf(from)
   if (source?.database === 'sqlite' && !existsSync(source.address)) {
@@ -80,7 +80,7 @@ async function writeFiles(folder: string, files: readonly File[]): Promise<void>
 
 const MANAGERS: ReadonlySet<string> = new Set(['npm', 'pnpm', 'yarn', 'bun'])
 
-/** The program that runs this one, `npm create` or another. */
+/** The package manager that runs this program. */
 export function managerOf(agent: string = process.env.npm_config_user_agent ?? ''): string {
   const [name = ''] = agent.split('/')
   return MANAGERS.has(name) ? name : 'npm'

@@ -8,13 +8,16 @@ const NAMES: readonly string[] = [
 /** A write was refused because the reads of its transaction are older than the last commit. Waiting does not help. */
 const BUSY_SNAPSHOT = 517
 
-/** An error as the driver sqlite3 reports it: `code` is the name of SQLite's result code, and begins the message; `errno` is its number. */
+/**
+ * An error with the members of sqlite3's errors: `code` is the name of SQLite's result code and starts the message,
+ * `errno` is its number.
+ */
 export function sqliteError(name: string, message: string): Error {
   const code = `SQLITE_${name}`
   return Object.assign(new Error(`${code}: ${message}`), { errno: NAMES.indexOf(name), code })
 }
 
-/** Errors of `node:sqlite` itself, by their messages, where sqlite3 leaves the refusal to SQLite. */
+/** Messages of `node:sqlite` for errors that sqlite3 reports with a result code of SQLite. */
 const REFUSED = [
   { words: /^Unknown named parameter/, code: 'RANGE', message: 'column index out of range' },
   { words: /^extension loading is not allowed/, code: 'ERROR', message: 'not authorized' },
@@ -22,11 +25,11 @@ const REFUSED = [
   { words: /contains no statements|^statement has been finalized/, code: 'MISUSE', message: 'not an error' },
 ]
 
-/** An error of `node:sqlite` as sqlite3 would report it. */
+/** Converts an error of `node:sqlite` into an error like sqlite3's. */
 export function translated(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   const number: unknown = Reflect.get(error, 'errcode')
-  // Extended codes have the code itself in their last byte.
+  // The last byte of an extended code is the basic code.
   if (typeof number === 'number') return sqliteError(NAMES[number & 0xff] ?? 'ERROR', error.message)
   if (!String(Reflect.get(error, 'code')).startsWith('ERR_')) return error
   const { code = 'ERROR', message = error.message } = REFUSED.find(({ words }) => words.test(error.message)) ?? {}

@@ -11,11 +11,11 @@ interface Call {
   /** `this` of the callback; without a callback it emits errors. */
   readonly of: EventEmitter
   readonly done: unknown
-  /** May return what makes the second argument of the callback. */
+  /** Its return value becomes the second argument of the callback. */
   readonly work: () => unknown
 }
 
-/** Milliseconds until a statement runs again that found the database locked, as in SQLite's own busy handler. */
+/** Delays in milliseconds before a statement that met a lock runs again, as in SQLite's busy handler. */
 const DELAYS = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50]
 const LAST_DELAY = 100
 
@@ -24,8 +24,8 @@ const END = /^\s*(?:COMMIT|END|ROLLBACK(?!\s+(?:TRANSACTION\s+)?TO\b))\b/i
 const BUSY_TIMEOUT = /^\s*PRAGMA\s+(?:\w+\.)?busy_timeout\b/i
 
 /**
- * A database with the interface of sqlite3's. Statements run on the thread of the caller, and callbacks are called from the event loop. Locks
- * of others are waited for by timers: a wait within SQLite would stop the process, and with it whoever in this process holds the lock.
+ * A database with the interface of sqlite3. Statements run on the caller's thread, and callbacks run from the event
+ * loop. Waiting for a lock uses timers: SQLite's own wait would block the process, which may hold the lock itself.
  */
 export class Database extends EventEmitter {
   /** Whether `loadExtension` may be called. */
@@ -38,12 +38,15 @@ export class Database extends EventEmitter {
 
   readonly #allowsExtension: boolean
   #builtin: BuiltinDatabase | null = null
-  /** Calls that wait for the first of them, which waits for a lock. */
+  /** Calls in order. The first one waits for a lock. */
   readonly #calls: Call[] = []
   #wait: { since: number; times: number; timer: NodeJS.Timeout; isInterrupted?: boolean } | null = null
-  /** Milliseconds that a lock is waited for. */
+  /** Milliseconds to wait for a lock. */
   #busyTimeout = 1000
-  /** Whether the open transaction may hold locks. Like SQLite, it waits for no others then: two transactions would wait for each other. */
+  /**
+   * Whether the open transaction may hold locks. If so, it does not wait for other locks, as in SQLite: two such
+   * transactions would deadlock.
+   */
   #transaction: 'none' | 'begun' | 'holding' = 'none'
 
   /** Opens a file. `mode` is a sum of `OPEN_` flags. */
@@ -78,12 +81,12 @@ export class Database extends EventEmitter {
     return new Statement(this, sql).bind(...given)
   }
 
-  /** Runs all statements of a text. Here SQLite itself waits for locks, and the process with it. */
+  /** Runs all statements of a text. SQLite itself waits for locks here and blocks the process. */
   exec(sql: string, done?: unknown): this {
     return this.schedule(null, this, done, () => this.#withTimeout(() => this.builtin.exec(sql)))
   }
 
-  /** Calls back when all calls before it have run. */
+  /** Calls back after all earlier calls have run. */
   wait(done: () => void): this {
     return this.schedule(null, this, done, () => undefined)
   }
@@ -101,7 +104,7 @@ export class Database extends EventEmitter {
     return this.schedule(null, this, done, () => this.builtin.loadExtension(path))
   }
 
-  /** Calls run one after the other, whether or not this is called. */
+  /** Has no effect but calling `work`: calls always run one after the other. */
   serialize(work?: () => void): this {
     work?.()
     return this
@@ -121,7 +124,10 @@ export class Database extends EventEmitter {
     return this
   }
 
-  /** Sets the milliseconds that a lock is waited for: `configure('busyTimeout', 5000)`. Throws a TypeError for any other setting. */
+  /**
+   * Sets how long to wait for a lock, in milliseconds: `configure('busyTimeout', 5000)`. Throws a TypeError for other
+   * settings.
+   */
   configure(name: string, value: number): this {
     if (name !== 'busyTimeout') throw new TypeError(`${name} is not a valid configuration option`)
     this.#busyTimeout = value
@@ -172,7 +178,7 @@ export class Database extends EventEmitter {
     return true
   }
 
-  /** Has SQLite wait for locks during some work, which may set how long. */
+  /** Lets SQLite wait for locks during `work`. */
   #withTimeout<T>(work: () => T): T {
     const { builtin } = this
     builtin.exec(`PRAGMA busy_timeout = ${this.#busyTimeout}`)

@@ -11,12 +11,12 @@ export function isCallback(value: unknown): value is Callback {
 }
 
 /**
- * A statement with the interface of sqlite3's. The last argument of a method may be a callback, whose `this` is the statement. An error is
- * passed to the callback, or emitted as `error` if there is none.
+ * A statement with the interface of sqlite3. The last argument of a method may be a callback. Its `this` is the
+ * statement. Errors are passed to the callback, or emitted as `error` without one.
  */
 export class Statement extends EventEmitter {
   readonly sql: string
-  /** Result of the last `run`. A row number that a number cannot hold is decimal text. */
+  /** Row id of the last insert. An unsafe integer is decimal text. */
   lastID?: number | string
   changes?: number
 
@@ -59,7 +59,7 @@ export class Statement extends EventEmitter {
     })
   }
 
-  /** Calls back; no call leaves anything to be reset. */
+  /** Only calls back: statements are always reset. */
   reset(done?: unknown): this {
     this.#database.schedule(null, this, done, () => undefined)
     return this
@@ -73,7 +73,7 @@ export class Statement extends EventEmitter {
     })
   }
 
-  /** Runs the statement; `work` returns what makes the second argument of the callback. */
+  /** Runs the statement. The result of `work` becomes the second argument of the callback. */
   #call(given: readonly unknown[], work: (statement: BuiltinStatement) => () => unknown): this {
     const last = given.at(-1)
     const values = isCallback(last) ? given.slice(0, -1) : given
@@ -91,7 +91,7 @@ export class Statement extends EventEmitter {
     if (this.#statement !== null) return this.#statement
     const text = withoutNames(this.sql)
     const statement = this.#database.builtin.prepare(text ?? this.sql)
-    // Numbers cannot hold all integers.
+    // JavaScript numbers cannot hold all integers.
     statement.setReadBigInts(true)
     statement.setAllowBareNamedParameters(false)
     this.#database.statements += 1

@@ -21,20 +21,20 @@ export function plainRow(found: FoundRow): Record<string, unknown> {
 /** A value as sqlite3 binds it, except that a BigInt is stored as an integer. */
 function sqlValue(value: unknown): SqlValue {
   if (typeof value === 'string' || typeof value === 'bigint' || ArrayBuffer.isView(value)) return value
-  // `node:sqlite` binds numbers as floating point, and sqlite3 those that have 32 bits as integers.
+  // `node:sqlite` binds numbers as floating point, but sqlite3 binds 32-bit numbers as integers.
   if (typeof value === 'number') return (value | 0) === value ? BigInt(value) : value
   if (typeof value === 'boolean') return value ? 1n : 0n
   if (value instanceof Date) return value.getTime()
   return value === null || value === undefined ? null : String(value)
 }
 
-/** Text, names and comments, in which nothing is a parameter; words and numbers; parameters, with their numbers. */
+/** Tokens: texts, quoted names and comments; words and numbers; parameters. */
 const TOKEN =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[\w\x80-\uffff][\w$\x80-\uffff]*|[?:@$](\d*)/g
 
 /**
- * A text whose parameters are `?1`, `?2`, or `$1`, `$2`, and so on, in this order and each once, with `?` in their places; null for any other
- * text. SQLite looks for each name among all names, which takes seconds for the values of a thousand rows.
+ * Replaces ordered parameters (`?1`, `?2` or `$1`, `$2`, each once) by `?`. Returns null for any other text. SQLite's
+ * lookup of parameter names takes seconds for the values of a thousand rows.
  */
 export function withoutNames(sql: string): string | null {
   let count = 0
@@ -50,8 +50,8 @@ export function withoutNames(sql: string): string | null {
 }
 
 /**
- * Arguments of a statement for the values of a call: an array, an object with names as the text has them, or a value for each place.
- * `isNameless` says that the text was written by `withoutNames`.
+ * Arguments of a statement for the values of a call: an array, an object by parameter name, or a single value.
+ * `isNameless`: `withoutNames` has rewritten the text.
  */
 export function argumentsFor(given: readonly unknown[], isNameless: boolean, sql: string): Arguments {
   const [first] = given

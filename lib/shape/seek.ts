@@ -5,9 +5,8 @@ import { invalidQuery } from '../common/problem.js'
 import type { Cursors } from './links.js'
 
 /**
- * The cursor tokens of the neighbouring pages. On an empty page the token for the way back is the page's own position.
- * It includes the record at that position.
- *
+ * The cursor tokens of the neighbouring pages. On an empty page the previous page ends at the page's own position,
+ * inclusive.
  * @throws Problem if the values of a record do not fit into a token that is needed
  */
 export function cursorsOf(plan: SeekPlan, rows: readonly Row[], more: boolean): Cursors {

@@ -1,7 +1,7 @@
 import { literal } from '../text.js'
 import { extension, importing, lines, type Plan, typedBy } from './plan.js'
 
-/** The routers, what is served beside them, and the start of the server. */
+/** The file with routers, documentation, tools and the start of the server. */
 export function app(plan: Plan): string {
   const { docs, agents, live, name } = plan
   return lines(
@@ -24,7 +24,7 @@ export function app(plan: Plan): string {
   )
 }
 
-/** A database that exists has accounts of its own, or none. */
+/** Whether the application has an accounts table. It has none for an existing database. */
 function hasAccounts({ login, from }: Plan): boolean {
   return login && from === null
 }
@@ -94,7 +94,7 @@ function routers({ login, live, written }: Plan): readonly string[] {
   ]
 }
 
-/** Agents read, and need an identity. */
+/** The tools for agents are read-only and need an identity. */
 function agentsOf(plan: Plan): readonly string[] {
   if (plan.login) return [`app.all('/mcp', crudMcp({ resources: api.resources }))`]
   const strings = typedBy(plan)('<string>')

@@ -9,7 +9,7 @@ import { compose, gitignore, packageJson, tsconfig } from './project.js'
 import { readme } from './readme.js'
 import { test } from './test.js'
 
-/** A file with its path in the application. Secrets are for the user's eyes only. */
+/** A file of the application. Secret files are readable only by the user. */
 export interface File {
   readonly path: string
   readonly content: string
@@ -43,7 +43,7 @@ function environment({ login }: Plan, from: string): string {
   )
 }
 
-/** A value that the file cannot mistake for another one. */
+/** Quotes a value of `.env` with a quote that the value does not contain. */
 function quoted(value: string): string {
   const quote = ["'", '"', '`'].find((each) => !value.includes(each))
   if (quote === undefined || /[\r\n]/.test(value)) throw new RangeError('.env cannot hold this address.')

@@ -1,6 +1,6 @@
 import { importing, lines, type Plan, typedBy } from './plan.js'
 
-/** Tokens, and for a database of the application's own the accounts that get them. */
+/** The file that signs tokens. For a new database it also has accounts. */
 export function login(plan: Plan): string {
   return plan.from === null ? accounts(plan) : tokens(plan)
 }
@@ -15,7 +15,7 @@ function signing(plan: Plan): readonly string[] {
   ]
 }
 
-/** The database has accounts of its own, or none: whoever has the key makes tokens. */
+/** Without accounts, whoever has the key creates tokens. */
 function tokens(plan: Plan): string {
   return lines(
     `import { existsSync } from 'node:fs'`,
@@ -90,7 +90,7 @@ function accounts(plan: Plan): string {
   )
 }
 
-/** The table of accounts, which has no router. */
+/** The model of accounts. It has no router. */
 function userModel(isTyped: boolean): readonly string[] {
   const attributes = [
     '    name: { type: DataTypes.STRING(50), primaryKey: true },',

@@ -5,7 +5,7 @@ import { defaultUrl } from './project.js'
 
 const TYPES = ['type CreationOptional', 'DataTypes', 'type InferAttributes', 'type InferCreationAttributes', 'Model']
 
-/** The connection, the models and their associations. */
+/** The file with the connection, models and associations. */
 export function models(plan: Plan): string {
   const { database, language, from, written } = plan
   const isBuiltin = database === 'sqlite' && hasBuiltinSqlite()
@@ -24,7 +24,7 @@ export function models(plan: Plan): string {
   )
 }
 
-/** Whether the source of models names something of Sequelize. */
+/** Whether the models' source uses a name of Sequelize. */
 function isUsed(name: string, source: string): boolean {
   return name === 'Sequelize' || source.includes(name)
 }

@@ -1,16 +1,16 @@
 import type { Choices } from '../choices.js'
 import type { WrittenModels } from '../models.js'
 
-/** What the files of an application are made of. */
+/** Input for the files of an application. */
 export interface Plan extends Choices {
   readonly written: WrittenModels
-  /** Ranges of the packages that an application may need, by name. */
+  /** Version ranges of possible dependencies, by package name. */
   readonly versions: Versions
 }
 
 export type Versions = Readonly<Record<string, string>>
 
-/** A text that only TypeScript has. */
+/** Returns the text for TypeScript, and an empty text for JavaScript. */
 export type Typed = (text: string) => string
 
 export function typedBy({ language }: Choices): Typed {
@@ -21,12 +21,12 @@ export function extension({ language }: Choices): 'ts' | 'js' {
   return language === 'typescript' ? 'ts' : 'js'
 }
 
-/** Lines, of which some are left out: `false` is a line that this application lacks. */
+/** Joins lines and omits those that are `false`. */
 export function lines(...all: readonly (string | false)[]): string {
   return `${all.filter((line) => line !== false).join('\n')}\n`
 }
 
-/** An import, in the order of its names. */
+/** An import statement with sorted names. */
 export function importing(names: readonly string[], from: string): string {
   const order = (name: string): string => name.replace('type ', '').toLowerCase()
   const all = names.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))

@@ -5,7 +5,7 @@ const DRIVERS = { sqlite: 'sqlite3', postgres: 'pg', mysql: 'mysql2', mariadb: '
 
 type Project = Omit<Plan, 'written'>
 
-/** The packages of an application: those that it runs with, and those that build and test it. */
+/** Dependencies and development dependencies of an application. */
 function packagesOf(project: Project): { readonly runs: readonly string[]; readonly builds: readonly string[] } {
   const { language, database, login, agents, live, from, versions } = project
   const isTyped = language === 'typescript'
@@ -15,7 +15,7 @@ function packagesOf(project: Project): { readonly runs: readonly string[]; reado
     runs: [
       ...['express', 'sequelize', 'sequelize-crud-router'],
       ...(hasDriver ? [DRIVERS[database]] : []),
-      // Sequelize asks for it beside the driver.
+      // Sequelize requires it in addition to the driver.
       ...(database === 'postgres' ? ['pg-hstore'] : []),
       ...(login ? ['jsonwebtoken'] : []),
       ...(agents ? protocol : []),
@@ -112,7 +112,7 @@ const SERVERS = {
   },
 } as const
 
-/** The address of the server that `compose.yaml` starts. */
+/** Address of the server that `compose.yaml` starts. */
 export function defaultUrl(database: keyof typeof SERVERS): string {
   return SERVERS[database].url
 }

@@ -1,7 +1,7 @@
 import { literals } from '../text.js'
 import { extension, lines, type Plan, typedBy } from './plan.js'
 
-/** The test of an application, over HTTP. Of a database that exists it only reads. */
+/** The application's HTTP test. On an existing database it only reads. */
 export function test(plan: Plan): string {
   const { login, docs, agents, from } = plan
   const typed = typedBy(plan)
@@ -28,7 +28,7 @@ export function test(plan: Plan): string {
   )
 }
 
-/** Imports, settings of the environment, the server and the headers of requests. */
+/** Imports, environment, server and request headers. */
 function beginning(plan: Plan): readonly (string | false)[] {
   const { login, live, from, database } = plan
   const typed = typedBy(plan)(': Record<string, string>')
@@ -72,7 +72,7 @@ const FILE: readonly string[] = [
   `process.env.DATABASE_FILE = join(folder, 'test.sqlite')`,
 ]
 
-/** Accept is what the protocol demands of its clients. */
+/** The MCP transport requires this `Accept` header. */
 function agentsTest({ login }: Plan): readonly string[] {
   return [
     '',

@@ -9,25 +9,25 @@ import { readPostgres } from './postgres.js'
 import type { Query } from './query.js'
 import { readSqlite } from './sqlite.js'
 
-/** The types of Sequelize that have values. */
+/** The module Sequelize with its values, not only its types. */
 type Library = typeof import('sequelize')
 
 const READERS = { sqlite: readSqlite, postgres: readPostgres, mysql: readMysql, mariadb: readMysql }
 
-/** Sequelize as it is installed in a folder, or above it. */
+/** Loads Sequelize from the application's folder. */
 function libraryOf(folder: string): { readonly require: NodeJS.Require; readonly library: Library } {
   const require = createRequire(join(folder, 'package.json'))
   const library: Library = require('sequelize')
   return { require, library }
 }
 
-/** The nouns of Sequelize. */
+/** Sequelize's functions for singular and plural. */
 export function grammarOf(folder: string): Grammar {
   const { Utils } = libraryOf(folder).library
   return { singularize: (word) => Utils.singularize(word), pluralize: (word) => Utils.pluralize(word) }
 }
 
-/** The tables of a database. Drivers are those of the folder. */
+/** Reads the tables of a database, with the drivers of the application's folder. */
 export async function readSchema(folder: string, from: string): Promise<Schema> {
   const { require, library } = libraryOf(folder)
   const { database, address } = sourceOf(from)
@@ -41,12 +41,12 @@ export async function readSchema(folder: string, from: string): Promise<Schema> 
   try {
     return await READERS[database](query)
   } finally {
-    // A connection that has failed is closed already.
+    // A failed connection is already closed.
     await sequelize.close().catch(() => undefined)
   }
 }
 
-/** SQLite opens the file only for reading, and makes none. */
+/** Opens the file read-only, so that it is not created. */
 function sqliteOptions(require: NodeJS.Require): Options {
   if (!hasBuiltinSqlite()) return { dialectOptions: { mode: 1 } }
   const { nodeSqlite }: { nodeSqlite: object } = require('sequelize-crud-router/node-sqlite')

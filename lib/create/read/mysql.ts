@@ -17,7 +17,7 @@ const FOREIGN_KEYS = `SELECT TABLE_NAME AS parent, CONSTRAINT_NAME AS name, COLU
   FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
   ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
 
-/** MariaDB's constraints are named within their table, and the view says which. */
+/** MariaDB's constraint names are unique per table only, but its view has the table's name. */
 const CHECKS = {
   MariaDB: `SELECT TABLE_NAME AS parent, CHECK_CLAUSE AS \`check\` FROM information_schema.CHECK_CONSTRAINTS
     WHERE CONSTRAINT_SCHEMA = DATABASE()`,
@@ -57,7 +57,7 @@ export async function readMysql(query: Query): Promise<Schema> {
   }
 }
 
-/** Whether an index covers the column, and not the beginning of it or an expression. */
+/** Whether the index covers the whole column, not a prefix or an expression. */
 function isWhole({ column, part }: Row): boolean {
   return column !== null && part === null
 }
@@ -67,7 +67,7 @@ function columnOf(row: Row, isMariaDb: boolean, checks: readonly string[]): Colu
   const name = text(row, 'name')
   const extra = text(row, 'extra')
   const isEnumeration = /^enum\(/i.test(type)
-  // MariaDB has JSON as text with a check.
+  // MariaDB stores JSON as text with a CHECK constraint.
   const isJson =
     isMariaDb && checks.some((check) => check.replaceAll('`', '').toLowerCase() === `json_valid(${name.toLowerCase()})`)
   return {
@@ -82,7 +82,7 @@ function columnOf(row: Row, isMariaDb: boolean, checks: readonly string[]): Colu
   }
 }
 
-/** MariaDB has the expression: `'a'`, `5`, `NULL`. */
+/** MariaDB reports the default as an SQL expression: `'a'`, `5`, `NULL`. */
 function expressionIn(initial: unknown): Default | null {
   if (initial === null || initial === undefined) return null
   const expression = String(initial)
@@ -92,7 +92,7 @@ function expressionIn(initial: unknown): Default | null {
   return /^-?\d+(?:\.\d+)?$/.test(expression) ? { value: expression } : { expression }
 }
 
-/** MySQL has the value, and says elsewhere whether it is an expression. */
+/** MySQL reports the default's value, and marks expressions in `EXTRA`. */
 function valueIn(initial: unknown, extra: string): Default | null {
   if (initial === null || initial === undefined) return null
   const isExpression = /default_generated/i.test(extra) || /^current_timestamp/i.test(String(initial))

@@ -1,13 +1,13 @@
 import type { Column, Default, Schema } from '../schema.js'
 import { grouped, type Query, type Row, text, textOf, texts } from './query.js'
 
-/** Tables of the schema that comes first in the search path, without those of extensions and without partitions. */
+/** Tables of the current schema, without tables of extensions and without partitions. */
 const TABLES = `SELECT c.oid, c.relname AS name, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
   WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e')
   ORDER BY c.relname`
 
-/** A domain is read as the type below it. An array has the values of its items. */
+/** A domain is reported as its base type. An array of an enumeration has the values of its items. */
 const COLUMNS = `SELECT a.attrelid AS oid, a.attname AS name, a.attnotnull AS required, a.attidentity AS identity, a.attgenerated AS generated,
     CASE t.typtype WHEN 'd' THEN format_type(t.typbasetype, t.typtypmod) ELSE format_type(a.atttypid, a.atttypmod) END AS type,
     pg_get_expr(d.adbin, d.adrelid) AS initial, col_description(a.attrelid, a.attnum) AS comment,
@@ -76,7 +76,7 @@ function columnOf(row: Row): Column {
   }
 }
 
-/** `'a'::character varying` and `5` are values. */
+/** `'a'::character varying` and `5` are values. Other defaults are expressions. */
 function defaultOf(expression: string): Default | null {
   if (/^NULL(?:::|$)/.test(expression)) return null
   const [, quoted] = /^'((?:[^']|'')*)'(?:::[\w ."]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?)?$/.exec(expression) ?? []

@@ -1,4 +1,4 @@
-/** Runs a statement of the catalogue, and gives its rows. */
+/** Runs a catalogue query and returns its rows. */
 export type Query = (sql: string, bind?: readonly unknown[]) => Promise<readonly Row[]>
 
 export type Row = Readonly<Record<string, unknown>>
@@ -7,7 +7,7 @@ export function text(row: Row, name: string): string {
   return textOf(row[name]) ?? ''
 }
 
-/** Null for null, and for an empty text, which MySQL has in its place. */
+/** Returns null for an empty text as well: MySQL reports missing values as empty texts. */
 export function textOf(value: unknown): string | null {
   if (value === null || value === undefined || value === '') return null
   return Buffer.isBuffer(value) ? value.toString('utf8') : String(value)
@@ -17,7 +17,7 @@ export function texts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : []
 }
 
-/** Rows by the value of a member, in their order. */
+/** Groups rows by the value of a column, in their order. */
 export function grouped(rows: readonly Row[], name: string): ReadonlyMap<string, readonly Row[]> {
   const groups = new Map<string, Row[]>()
   for (const row of rows) {

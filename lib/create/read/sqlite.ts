@@ -2,7 +2,7 @@ import { closing, tokensOf } from '../checks.js'
 import type { Column, Default, ForeignKey, Schema, Table } from '../schema.js'
 import { grouped, type Query, type Row, text, textOf } from './query.js'
 
-/** The tables of a SQLite file, by its pragmas as table-valued functions. */
+/** Reads the tables of a SQLite file with pragma functions. */
 export async function readSqlite(query: Query): Promise<Schema> {
   const tables = await query(
     `SELECT l.name, l.wr, s.sql FROM pragma_table_list l JOIN sqlite_schema s ON s.name = l.name AND s.type = 'table'
@@ -18,7 +18,7 @@ export async function readSqlite(query: Query): Promise<Schema> {
   const names = new Map(read.map(({ name, columns }) => [name.toLowerCase(), { name, columns }]))
   return { tables: read.map((table) => ({ ...table, foreignKeys: table.foreignKeys.map(resolved) })) }
 
-  /** A foreign key may leave out the key that it refers to, and spell names in any case. */
+  /** A foreign key may omit the referenced columns, and names may differ in case. */
   function resolved({ columns, table, targets }: ForeignKey): ForeignKey {
     const target = names.get((table ?? '').toLowerCase())
     if (target === undefined) return { columns, table: null, targets }
@@ -39,7 +39,7 @@ async function tableOf(query: Query, { name, wr, sql }: Row): Promise<Table> {
   const key = rows.filter(({ pk }) => Number(pk) > 0).toSorted((a, b) => Number(a.pk) - Number(b.pk))
   const [only] = key
   const isRowId = key.length === 1 && /^integer$/i.test(text(only ?? {}, 'type')) && Number(wr) === 0
-  // Hidden columns are those of virtual tables.
+  // The value 1 marks hidden columns of virtual tables.
   const columns = rows.filter(({ hidden }) => Number(hidden) !== 1).map((row) => columnOf(row, isRowId && row === only))
   return {
     name: String(name),
@@ -79,7 +79,7 @@ async function uniquesOf(query: Query, table: string): Promise<readonly (readonl
      WHERE l."unique" = 1 AND l.partial = 0 AND l.origin <> 'pk' ORDER BY l.seq, i.seqno`,
     [table],
   )
-  // An expression has no name.
+  // Index parts without a name are expressions.
   return [...grouped(rows, 'index').values()]
     .filter((parts) => parts.every(({ column }) => column !== null))
     .map((parts) => parts.map((part) => text(part, 'column')))
@@ -96,7 +96,7 @@ async function foreignKeysOf(query: Query, table: string, columns: readonly Colu
   }))
 }
 
-/** The expressions behind CHECK in the text of a table. */
+/** The expressions of CHECK constraints in a CREATE TABLE statement. */
 export function checksIn(sql: string): readonly string[] {
   const tokens = tokensOf(sql)
   return tokens.flatMap((token, index) => {
