@@ -4,7 +4,7 @@ const NO_SEGMENTS: ReadonlySet<string> = new Set(['', '.', '..'])
 /** A key as a path segment. Parts of a composite key are joined by `~`. @throws TypeError for a key that a path cannot contain */
 export function keyPath(key: unknown): string {
   const isKey = Array.isArray(key) ? key.length > 0 && key.every(isPartOfSeveral) : isKeyPart(key)
-  if (!isKey) throw new TypeError('a key must be text, a finite number, or an array of these')
+  if (!isKey) throw new TypeError('The key must be a text, a finite number, or an array of these.')
   return segmentOf(keyText(key), 'key')
 }
 
@@ -18,9 +18,9 @@ function isPartOfSeveral(part: unknown): boolean {
 
 /** @throws TypeError for a value other than text, and for text that would change the address */
 export function segmentOf(text: unknown, name: string): string {
-  if (typeof text !== 'string') throw new TypeError(`the ${name} must be text, not of type ${typeof text}`)
+  if (typeof text !== 'string') throw new TypeError(`The ${name} must be a text, not of type ${typeof text}.`)
   if (!NO_SEGMENTS.has(text)) return encodeURIComponent(text)
-  throw new TypeError(`the ${name} "${text}" cannot be part of an address`)
+  throw new TypeError(`The ${name} "${text}" cannot be part of an address.`)
 }
 
 /** Text of a key, the same for paths, bodies and lookups. */
@@ -38,7 +38,7 @@ export function inBody(key: unknown): unknown {
 export function keyOf(record: object, names: readonly string[]): unknown {
   const parts = names.map((name) => {
     const part: unknown = Object.getOwnPropertyDescriptor(record, name)?.value
-    if (part === undefined || part === null) throw new TypeError(`the record has no ${name}, which is its key`)
+    if (part === undefined || part === null) throw new TypeError(`The record lacks its key: ${name}.`)
     return part
   })
   return parts.length === 1 ? parts[0] : parts

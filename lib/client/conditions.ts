@@ -22,7 +22,7 @@ export function matching(settings: Settings, target: unknown, options: CallOptio
   const tag = etagOf(target)
   if (tag !== null) return { ifMatch: tag }
   if (settings.versions !== true) return {}
-  throw new TypeError('this record has no version tag: read it by get, give it one by withTag, or say { ifMatch }')
+  throw new TypeError('The record has no version tag. Read it with get, add the tag with withTag, or pass { ifMatch }.')
 }
 
 /** An `Idempotency-Key`, if the client has the option and the call has none, so that a retry is not done again. */

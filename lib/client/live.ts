@@ -208,6 +208,6 @@ function throwLater(error: unknown): void {
 
 /** URL of the hub's namespace, at the origin of the resource. */
 function hubAddress(address: string, hub: string | undefined): string {
-  const origin = /^[a-z][a-z0-9+.-]*:\/\/[^/]+/i.exec(address)?.[0] ?? ''
+  const origin = /^[a-z][a-z\d+.-]*:\/\/[^/]+/i.exec(address)?.[0] ?? ''
   return `${origin}${hub ?? `${address.slice(origin.length)}/hub`}`
 }

@@ -23,7 +23,8 @@ export class ProblemError extends Error {
   readonly response: Response | null
 
   constructor(status: number, body: Body, response: Response | null, cause?: unknown) {
-    const title = textOf(body.title) ?? (status === 0 ? 'Nothing answered.' : `The server answered ${status}.`)
+    const title =
+      textOf(body.title) ?? (status === 0 ? 'The server did not respond.' : `The server answered ${status}.`)
     const detail = textOf(body.detail) ?? null
     const errors = typeof body.errors === 'object' && body.errors !== null ? { ...body.errors } : {}
     const more = detail ?? firstOf(errors)

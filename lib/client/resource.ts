@@ -25,7 +25,7 @@ export function resource<R = Row>(
   address: string,
   ...[options]: Required<OptionsFor<ShapesFor<R>>>
 ): Client<ShapesFor<R>> {
-  if (/[?#]/.test(address)) throw new TypeError(`an address has no query and no fragment: ${address}`)
+  if (/[?#]/.test(address)) throw new TypeError(`The address must not have a query or fragment: ${address}`)
   const settings: ClientOptions = options ?? {}
   return methodsOf(address.replace(/\/+$/, ''), settings) as unknown as Client<ShapesFor<R>>
 }
@@ -61,7 +61,7 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
     const ifMatch = options.ifMatch ?? headerIn(options, 'If-Match') ?? etagOf(target) ?? undefined
     if (ifMatch === undefined && versions.areKept && isWrite) {
       throw new TypeError(
-        'this record has no version tag: it is a copy, or of a list. Read it by get, give it one by withTag, or say { ifMatch }',
+        'The record has no version tag. Read it with get, add the tag with withTag, or pass { ifMatch }.',
       )
     }
     return { path, options: ifMatch === undefined ? options : { ...options, ifMatch } }
@@ -90,7 +90,7 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
     for (let after: string | null = ''; after !== null; ) {
       const page: KeysetPage<never> | null = await read('', { ...rest, after }, options)
       // Checks the response, which may come from a proxy. Without `nextCursor` the loop would request the first page forever.
-      if (page?.nextCursor === undefined) throw new ProblemError(200, { title: 'The answer is no page.' }, null)
+      if (page?.nextCursor === undefined) throw new ProblemError(200, { title: 'The response is not a page.' }, null)
       yield page
       after = page.nextCursor
     }
@@ -115,7 +115,8 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
     all,
     count: async (parameters: ListParameters = {}, options) => {
       const answer = await read<{ count: number } | null>('', { ...parameters, count: true }, options)
-      if (typeof answer?.count !== 'number') throw new ProblemError(200, { title: 'The answer is no count.' }, null)
+      if (typeof answer?.count !== 'number')
+        throw new ProblemError(200, { title: 'The response is not a count.' }, null)
       return answer.count
     },
     get,

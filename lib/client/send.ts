@@ -149,7 +149,7 @@ export function jsonOf<T>({ response, text }: Answer): T {
     // The type is trusted, as with any JSON from a service.
     return JSON.parse(text)
   } catch (error) {
-    throw new ProblemError(response.status, { title: 'The answer is no JSON.' }, response, error)
+    throw new ProblemError(response.status, { title: 'The response is not JSON.' }, response, error)
   }
 }
 

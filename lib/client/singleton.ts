@@ -45,7 +45,7 @@ export function singleton<R = Members>(
   address: string,
   options?: SingletonOptionsFor<ShapesFor<R>>,
 ): SingletonClient<ShapesFor<R>> {
-  if (/[?#]/.test(address)) throw new TypeError(`an address has no query and no fragment: ${address}`)
+  if (/[?#]/.test(address)) throw new TypeError(`The address must not have a query or fragment: ${address}`)
   const settings: ClientOptions & Partial<Places> = options ?? {}
   const base = address.replace(/\/+$/, '')
   const send = sender(base, settings)

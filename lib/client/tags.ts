@@ -23,6 +23,6 @@ export function etagOf(record: object): string | null {
  */
 export function withTag<R extends object>(record: R, tag: string | null): R {
   if (tag === null) tags.delete(record)
-  else if (!remember(record, tag)) throw new TypeError(`a version tag is such as W/"3", not ${tag}`)
+  else if (!remember(record, tag)) throw new TypeError(`"${tag}" is not a version tag such as W/"3".`)
   return record
 }

@@ -1,7 +1,18 @@
-import { CONTINUATIONS } from './lexicon.js'
+import { OPERATORS } from './operators.js'
 
 /** The types of values in filters. Dates are written as instants in UTC, numbers in plain decimal notation. */
 export type FilterOperand = string | number | bigint | boolean | Date
+
+/** The texts that would extend another operator when they follow it: `*` after `=`. */
+const CONTINUATIONS: readonly string[] = [
+  ...new Set(
+    OPERATORS.flatMap(({ token }) =>
+      OPERATORS.filter((other) => other.token !== token && other.token.startsWith(token)).map((other) =>
+        other.token.slice(token.length),
+      ),
+    ),
+  ),
+]
 
 /**
  * The characters with a meaning in the filter language. Anywhere: separators and the backslash. At the start: blanks,

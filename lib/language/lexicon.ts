@@ -28,14 +28,3 @@ export const LISTED: ReadonlyMap<string, readonly string[]> = new Map([
 function restOf({ token }: OperatorInfo): string {
   return `"${token.slice(1)}"`
 }
-
-/** The texts that would extend another operator when they follow it: `*` after `=`. */
-export const CONTINUATIONS: readonly string[] = [
-  ...new Set(
-    OPERATORS.flatMap(({ token }) =>
-      OPERATORS.filter((other) => other.token !== token && other.token.startsWith(token)).map((other) =>
-        other.token.slice(token.length),
-      ),
-    ),
-  ),
-]

@@ -85,8 +85,7 @@ const isPositive = (name: string): name is PositiveOperator =>
 function infoOf(name: OperatorName): OperatorInfo {
   const row = Object.freeze(ROWS[name])
   const positive = row.complementOf ?? name
-  if (!isPositive(positive))
-    throw new TypeError(`${name} is the complement of ${positive}, which is a complement itself`)
+  if (!isPositive(positive)) throw new TypeError(`${name}: ${positive} is a complement itself`)
   const complementOf = row.complementOf === null ? null : positive
   const derived = { name, complementOf, positive, negated: complementOf !== null }
   return Object.freeze({ ...row, ...derived, text: row.fields === 'text', types: TYPES[row.fields] })

@@ -40,7 +40,7 @@ export function fieldOf({ name, keys }: Resource, field: string): string {
   if (field !== 'id') return field
   const [key, ...others] = keys
   if (key === undefined || others.length > 0)
-    throw new TypeError(`${name}: the key has several fields; filter by these`)
+    throw new TypeError(`${name}: the key is composite. Filter and sort by its fields.`)
   return key
 }
 

@@ -1,5 +1,6 @@
 import { segmentOf } from '../client/address.js'
 import { type Client, type ClientOptions, resource, type ShapesFor } from '../client/index.js'
+import type { Messages } from './messages.js'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -20,6 +21,11 @@ export interface ProviderResource {
 type Shared = 'token' | 'headers' | 'retries' | 'fetch' | 'readYourWrites'
 
 export interface ProviderOptions extends Pick<ClientOptions, Shared> {
+  /**
+   * Error messages for people, by problem code. In react-admin a message may be a key of its translations. Default: one for
+   * `precondition-failed`. Other problems have the server's texts.
+   */
+  readonly messages?: Messages
   /** Settings by the application's resource names. Resources with default settings may be left out. */
   readonly resources?: Readonly<Record<string, ProviderResource>>
 }

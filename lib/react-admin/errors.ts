@@ -1,20 +1,20 @@
 import { ProblemError } from '../client/index.js'
-import { fieldPath } from '../providers/messages.js'
+import { explain, fieldPath, type Messages } from '../providers/messages.js'
 
 /** Runs a call. A rejected problem gets `body.errors` with messages per input, which react-admin's forms show. */
-export async function withFormErrors<T>(call: () => Promise<T>): Promise<T> {
+export async function withFormErrors<T>(messages: Messages | undefined, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
   } catch (error) {
-    const fields = error instanceof ProblemError ? Object.entries(error.errors) : []
-    if (fields.length === 0) throw error
-    throw Object.assign(error as ProblemError, { body: { errors: formErrors(error as ProblemError) } })
+    if (!(error instanceof ProblemError)) throw error
+    const title = explain(error, messages)
+    const fields = Object.entries(error.errors)
+    throw fields.length === 0 ? error : Object.assign(error, { body: { errors: formErrors(title, fields) } })
   }
 }
 
 /** Messages by input name. `root` has all messages together, for fields that the form lacks. */
-function formErrors({ title, errors }: ProblemError): Readonly<Record<string, unknown>> {
-  const fields = Object.entries(errors)
+function formErrors(title: string, fields: readonly (readonly [string, readonly string[]])[]): object {
   const all = fields.flatMap(([name, messages]) => messages.map((message) => `${name} ${message}`))
   return {
     ...Object.fromEntries(fields.map(([name, messages]) => [fieldPath(name), messages.join(' ')])),

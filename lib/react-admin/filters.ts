@@ -50,7 +50,7 @@ export function filtersOf(resource: Resource, given: unknown): Filters {
   const asked = keys === undefined ? {} : { keys }
   if (q === undefined || q === null || q === '') return { condition, parameters: asked }
   if (!resource.hasSearch) {
-    throw new TypeError(`${resource.name}: \`q\` is a search, which this resource has with \`search: true\` alone`)
+    throw new TypeError(`${resource.name}: the filter q needs the setting search: true.`)
   }
   return { condition, parameters: { ...asked, search: String(operand('q', q)) } }
 }

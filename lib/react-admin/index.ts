@@ -22,12 +22,13 @@ type List = (parameters: ListParameters, options: CallOptions) => Promise<Page>
 /**
  * Data provider with its nine methods, `subscribe` and `unsubscribe`, over the resources below an address.
  *
- * Records have `id`. They have `_etag` if the resource has versions. If another user has changed the record since it was read, a write
- * rejects with a `ProblemError` of status 412.
+ * Records have `id`. They have `_etag` if the resource has versions. If somebody else has changed the record since it was read, a write
+ * rejects with a `ProblemError` of status 412, whose message says so.
  */
 export function dataProvider(apiUrl: string, options: ProviderOptions = {}): DataProvider & Realtime {
   const resourceOf = resourcesOf(apiUrl, options)
   const any: CallOptions = { ifMatch: '*' }
+  const { messages } = options
 
   return {
     supportAbortSignal: true,
@@ -61,7 +62,7 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
 
     create: async (name, { data }) => {
       const resource = resourceOf(name)
-      return withFormErrors(async () => ({
+      return withFormErrors(messages, async () => ({
         data: told(recordOf(resource, await resource.client.create(bodyOf(resource, data)))),
       }))
     },
@@ -70,7 +71,7 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
       const resource = resourceOf(name)
       const changes = changesOf(resource, data, previousData)
       if (previousData !== undefined && Object.keys(changes).length === 0) return { data: previousData }
-      return withFormErrors(async () => {
+      return withFormErrors(messages, async () => {
         const row = await resource.client.update(id, changes, versionOf(previousData, data))
         return { data: told(recordOf(resource, row)) }
       })
@@ -79,12 +80,13 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
     updateMany: async (name, { ids, data }) => {
       const resource = resourceOf(name)
       const changes = changesOf(resource, data, undefined)
-      await withFormErrors(() => forEach(ids, (id) => resource.client.update(id, changes, any)))
+      await withFormErrors(messages, () => forEach(ids, (id) => resource.client.update(id, changes, any)))
       return { data: ids }
     },
 
     delete: async (name, { id, previousData }) => {
-      await resourceOf(name).client.delete(id, versionOf(previousData))
+      const { client } = resourceOf(name)
+      await withFormErrors(messages, () => client.delete(id, versionOf(previousData)))
       return { data: previousData ?? told({ id }) }
     },
 

@@ -23,7 +23,7 @@ export function realtimeOf(resourceOf: (name: string) => Resource): Realtime {
   return {
     subscribe: async (topic, callback) => {
       const [, name, id] = /^resource\/([^/]+)(?:\/(.+))?$/.exec(topic) ?? []
-      if (name === undefined) throw new TypeError(`a topic is such as resource/players, not ${topic}`)
+      if (name === undefined) throw new TypeError(`Unknown topic ${topic}. Use one such as resource/players.`)
       const stop = listen(resourceOf(name), ({ type, ids }) => {
         if (id !== undefined && ids.length > 0 && !ids.some((each) => String(each) === id)) return
         callback({ topic, type, payload: { ids }, date: new Date() })

@@ -19,10 +19,10 @@ type Fold = { readonly ignoreCase: boolean }
 const FOLDED: Fold = { ignoreCase: true }
 const EXACT: Fold = { ignoreCase: false }
 
-/** Equality. Texts ignore case with `/i`, other values do not. */
-function equality(compare: typeof filter.eq): Compare {
+/** Equality. `fold` applies to texts that are not empty, since only these have case. */
+function equality(compare: typeof filter.eq, fold: Fold): Compare {
   return (field, value) =>
-    compare(field, operandOrNull(field, value), typeof value === 'string' && value !== '' ? FOLDED : EXACT)
+    compare(field, operandOrNull(field, value), typeof value === 'string' && value !== '' ? fold : EXACT)
 }
 
 /** Substring comparison. `ofEmpty` is the result for an empty text, which every text contains. */
@@ -33,6 +33,20 @@ function text(compare: typeof filter.contains, fold: Fold, ofEmpty: boolean): Co
   }
 }
 
+/** The four operators of a text comparison: with `n` for its complement, with `s` for exact case. */
+function texts(
+  name: 'contains' | 'startswith' | 'endswith',
+  compare: typeof filter.contains,
+  complement: typeof filter.contains,
+): readonly (readonly [CrudOperators, Compare])[] {
+  return [
+    [name, text(compare, FOLDED, true)],
+    [`n${name}`, text(complement, FOLDED, false)],
+    [`${name}s`, text(compare, EXACT, true)],
+    [`n${name}s`, text(complement, EXACT, false)],
+  ]
+}
+
 function order(compare: typeof filter.gt): Compare {
   return (field, value) => compare(field, operand(field, value))
 }
@@ -40,17 +54,17 @@ function order(compare: typeof filter.gt): Compare {
 function range(compare: (field: string, low: unknown, high: unknown) => Condition): Compare {
   return (field, value) => {
     if (!Array.isArray(value) || value.length !== 2)
-      throw new TypeError(`a range of ${field} is an array of two values`)
+      throw new TypeError(`${field}: a range must be an array of two values.`)
     return compare(field, value[0], value[1])
   }
 }
 
 /** Comparisons by operator. Array operators are missing, because filters do not support them. */
 const OPERATORS: ReadonlyMap<string, Compare> = new Map<CrudOperators, Compare>([
-  ['eq', equality(filter.eq)],
-  ['ne', equality(filter.ne)],
-  ['eqs', (field, value) => filter.eq(field, operandOrNull(field, value))],
-  ['nes', (field, value) => filter.ne(field, operandOrNull(field, value))],
+  ['eq', equality(filter.eq, FOLDED)],
+  ['ne', equality(filter.ne, FOLDED)],
+  ['eqs', equality(filter.eq, EXACT)],
+  ['nes', equality(filter.ne, EXACT)],
   ['lt', order(filter.lt)],
   ['gt', order(filter.gt)],
   ['lte', order(filter.lte)],
@@ -61,18 +75,9 @@ const OPERATORS: ReadonlyMap<string, Compare> = new Map<CrudOperators, Compare>(
   ['nbetween', range((field, low, high) => anyOf([order(filter.lt)(field, low), order(filter.gt)(field, high)]))],
   ['null', (field) => filter.isNull(field)],
   ['nnull', (field) => filter.notNull(field)],
-  ['contains', text(filter.contains, FOLDED, true)],
-  ['ncontains', text(filter.notContains, FOLDED, false)],
-  ['containss', text(filter.contains, EXACT, true)],
-  ['ncontainss', text(filter.notContains, EXACT, false)],
-  ['startswith', text(filter.startsWith, FOLDED, true)],
-  ['nstartswith', text(filter.notStartsWith, FOLDED, false)],
-  ['startswiths', text(filter.startsWith, EXACT, true)],
-  ['nstartswiths', text(filter.notStartsWith, EXACT, false)],
-  ['endswith', text(filter.endsWith, FOLDED, true)],
-  ['nendswith', text(filter.notEndsWith, FOLDED, false)],
-  ['endswiths', text(filter.endsWith, EXACT, true)],
-  ['nendswiths', text(filter.notEndsWith, EXACT, false)],
+  ...texts('contains', filter.contains, filter.notContains),
+  ...texts('startswith', filter.startsWith, filter.notStartsWith),
+  ...texts('endswith', filter.endsWith, filter.notEndsWith),
 ])
 
 /** Filters of Refine as a condition, with the search words and the keys from `id` apart. */
@@ -108,7 +113,7 @@ function conditionOf(resource: Resource, given: CrudFilter): Condition {
     return given.operator === 'or' ? anyOf(conditions) : allOf(conditions)
   }
   const compare = OPERATORS.get(given.operator)
-  if (compare === undefined) throw new TypeError(`${resource.name}: no filter compares by ${given.operator}`)
+  if (compare === undefined) throw new TypeError(`${resource.name}: the operator ${given.operator} is not supported.`)
   return given.value === undefined ? true : compare(fieldOf(resource, given.field), given.value)
 }
 

@@ -5,7 +5,7 @@ import type { CallOptions, ListParameters } from '../client/index.js'
 import { forEach, ownParameters, parametersOf, recordsOf, signalOf } from '../providers/calls.js'
 import { bodyOf, changesOf, type ProviderRecord, recordOf, versionOf } from '../providers/records.js'
 import { type ProviderOptions, type Resource, resourcesOf } from '../providers/resources.js'
-import { withHttpErrors } from './errors.js'
+import { httpErrorsBy } from './errors.js'
 import { filtersOf, sortersOf } from './filters.js'
 import { allPagesOf, keysetPageOf, type Listed, pageOf } from './pages.js'
 
@@ -16,12 +16,13 @@ export { liveProvider } from './live.js'
 /**
  * Data provider over the resources below an address.
  *
- * Records have `id`. They have `_etag` if the resource has versions. Variables with `_etag` are written under that version. If another user
- * has changed the record, the call rejects with an `HttpError` of status 412.
+ * Records have `id`. They have `_etag` if the resource has versions. Variables with `_etag` are written under that version. If
+ * somebody else has changed the record, the call rejects with an `HttpError` of status 412, whose message says so.
  */
 export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Required<Omit<DataProvider, 'custom'>> {
   const resourceOf = resourcesOf(apiUrl, options)
   const any: CallOptions = { ifMatch: '*' }
+  const withHttpErrors = httpErrorsBy(options.messages)
 
   return {
     getApiUrl: () => apiUrl,

@@ -14,7 +14,7 @@ export function liveProvider(apiUrl: string, options: ProviderOptions = {}): Liv
   return {
     subscribe: ({ channel, types, callback, params, meta }) => {
       const name = params?.resource ?? (channel.startsWith(CHANNEL) ? channel.slice(CHANNEL.length) : '')
-      if (name === '') throw new TypeError(`no resource in channel ${channel}`)
+      if (name === '') throw new TypeError(`The channel ${channel} names no resource.`)
       const wanted = params?.ids?.map(String)
       return listen(resourceOf(name), ({ type, ids }) => {
         const isMissed = ids.length === 0

@@ -29,7 +29,7 @@ export async function keysetPageOf(
 ): Promise<Listed> {
   const place = cursor.startsWith(BACK) ? { before: cursor.slice(BACK.length) } : { after: cursor }
   const page: object = await resource.client.list({ ...parameters, ...place }, options)
-  if (!isKeyset(page)) throw new TypeError(`${resource.name}: the service has no keyset pages`)
+  if (!isKeyset(page)) throw new TypeError(`${resource.name} has no keyset pages.`)
   const { items, nextCursor, previousCursor } = page
   const data = items.map((item) => recordOf(resource, item))
   return {

@@ -446,7 +446,7 @@ test('a token goes with every request to the resource, and a redirect is not fol
   thief.close()
 })
 
-test('pages end with a problem where an answer is no page, instead of being asked for without end', async (t) => {
+test('pages end with a problem when a response is not a page, instead of repeating without end', async (t) => {
   for (const text of ['{"items":[{"id":1}]}', 'null', '{"count":3}', '[]']) {
     let asked = 0
     const server = await serve((_, response) => {
@@ -460,27 +460,27 @@ test('pages end with a problem where an answer is no page, instead of being aske
         for await (const each of iterated()) t.truthy(each)
       }
       const thrown = await t.throwsAsync(readAll(), { instanceOf: ProblemError }, text)
-      t.like(thrown, { status: 200, title: 'The answer is no page.' })
+      t.like(thrown, { status: 200, title: 'The response is not a page.' })
       t.is(asked, 1)
     }
     await server.close()
   }
 })
 
-test('a count ends with a problem where an answer is no count', async (t) => {
+test('a count ends with a problem when a response is not a count', async (t) => {
   for (const text of ['null', '{}', '{"count":"3"}', '[]', '3']) {
     const server = await serve((_, response) =>
       response.writeHead(200, { 'Content-Type': 'application/json' }).end(text),
     )
     const thrown = await t.throwsAsync(resource(server.url).count(), { instanceOf: ProblemError }, text)
-    t.like(thrown, { status: 200, title: 'The answer is no count.' })
+    t.like(thrown, { status: 200, title: 'The response is not a count.' })
     await server.close()
   }
 })
 
 test('an answer that is no JSON is a problem, and what nothing answers has status 0 and the cause', async (t) => {
   const odd = await serve((_, response) => response.writeHead(200).end('<html>'))
-  t.like(await t.throwsAsync(resource(odd.url).list()), { status: 200, title: 'The answer is no JSON.' })
+  t.like(await t.throwsAsync(resource(odd.url).list()), { status: 200, title: 'The response is not JSON.' })
   await odd.close()
   const thrown = await t.throwsAsync(resource('http://127.0.0.1:9/api').list({}, {}), { instanceOf: ProblemError })
   t.like(thrown, { status: 0, code: 'network', response: null })

@@ -15,6 +15,8 @@ import { serveModels } from '../../support/models.js'
 
 const test = ava.serial
 
+const CONFLICT = 'Somebody else has changed this record. Reload it and apply your change again.'
+
 const WORDS = [
   'amber',
   'birch',
@@ -362,9 +364,10 @@ test('a save sends what differs, under the version that was read, and the later 
   })
   t.deepEqual(bodies, [{ note: 'first' }])
   const lost = provider.update('orders', { id: order.id, data: { ...order, note: 'lost' }, previousData: order })
-  t.is((await t.throwsAsync(lost, { instanceOf: ProblemError }))?.status, 412)
+  const conflict = await t.throwsAsync(lost, { instanceOf: ProblemError })
+  t.like(conflict, { status: 412, code: 'precondition-failed', message: CONFLICT, title: 'Precondition Failed' })
   const late = provider.delete('orders', { id: order.id, previousData: order })
-  t.is((await t.throwsAsync(late, { instanceOf: ProblemError }))?.status, 412)
+  t.like(await t.throwsAsync(late, { instanceOf: ProblemError }), { status: 412, message: CONFLICT })
 
   const [listed] = (await provider.getList('orders', { filter: { id: order.id } })).data
   t.is(listed._etag, 'W/"1"', 'by the version in the list')
@@ -377,6 +380,19 @@ test('a save sends what differs, under the version that was read, and the later 
   t.like(copy.data, { customer: 'Copy', _etag: 'W/"0"' })
   await provider.deleteMany('orders', { ids: [order.id, copy.data.id] })
   t.is((await provider.getList('orders', {})).total, 0)
+})
+
+test('the notice of a conflict is a text or a key of the application', async (t) => {
+  const messages = { 'precondition-failed': 'app.conflict', validation: 'app.invalid' }
+  const translated = dataProvider(`${served.url}/api`, { messages })
+  const { data: order } = await translated.create('orders', { data: { customer: 'Zoe' } })
+  await translated.update('orders', { id: order.id, data: { ...order, note: 'first' }, previousData: order })
+  const lost = translated.update('orders', { id: order.id, data: { ...order, note: 'lost' }, previousData: order })
+  t.is((await t.throwsAsync(lost))?.message, 'app.conflict')
+  const invalid = await t.throwsAsync(translated.create('orders', { data: { customer: null } }))
+  t.is(invalid?.message, 'app.invalid')
+  t.is(Reflect.get(Object(invalid), 'body').errors.root.serverError, 'app.invalid\ncustomer cannot be null.')
+  await translated.deleteMany('orders', { ids: [order.id] })
 })
 
 /** The bodies of the requests that are sent meanwhile. */
