@@ -53,7 +53,7 @@ const QUERY: Entry = {
   unfit: {
     scope: 'it has no request to ask a scope for; put it into where yourself',
     singleton: 'it has no request to ask for a key; put it into where yourself',
-    use: 'no request passes it',
+    use: 'no request passes through it',
     configure: 'it makes no router',
     hooks: 'it writes nothing',
   },

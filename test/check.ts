@@ -102,7 +102,7 @@ test('routes are listed with what no policy covers, though the application liste
   const listed = lines(stdout)
   t.deepEqual(listed.slice(0, ROUTES.length), ROUTES)
   t.regex(listed[ROUTES.length] ?? '', /^2 resources, \d+ routes, [34] without a policy\.$/)
-  t.regex(stdout, /requirePolicies: true refuses to mount them\.\n$/)
+  t.regex(stdout, /requirePolicies: true rejects them at mount\.\n$/)
 })
 
 test('--fail-on-open is status 1 for routes without a policy, and 0 where each has one', async (t) => {
@@ -116,7 +116,7 @@ test('handlers without routes are listed, of CommonJS as well', async (t) => {
   const { status, stdout } = await check('check', 'controller.cjs', '--call', 'main')
   t.is(status, 0)
   t.deepEqual(lines(stdout).slice(0, 6), [
-    'Player (handlers: the paths are yours)',
+    'Player (handlers: your code sets the paths)',
     'GET | /api/players/:id | OPEN | (getById)',
     '',
     'Player',
@@ -138,9 +138,9 @@ test('what cannot be checked is status 2 with a reason', async (t) => {
   for (const [args, reason] of [
     [[], /sequelize-crud-router check FILE/],
     [['chekc', 'app.js'], /sequelize-crud-router check FILE/],
-    [['check', 'missing.js'], /There is no file .*missing\.js\./],
-    [['check', 'models.js'], /models\.js has mounted no resource\. .*--call createApp/],
-    [['check', 'guarded.js', '--call', 'port'], /The module exports no function "port"\./],
+    [['check', 'missing.js'], /The file .*missing\.js does not exist\./],
+    [['check', 'models.js'], /models\.js mounts no resource\. .*--call createApp/],
+    [['check', 'guarded.js', '--call', 'port'], /The module does not export a function "port"\./],
     [['check', 'broken.js'], /The module cannot be imported\. [\s\S]*SyntaxError/],
     [['check', 'throwing.js'], /The module cannot be imported\. undefined/],
     [['check', 'app.js', '--strict'], /Unknown option '--strict'/],

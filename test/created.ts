@@ -87,7 +87,7 @@ test.serial('the account of the first start gets a token by the password that wa
   const folder = join(applications.folder, 'accounts')
   const program = start(['src/server.js'], { cwd: folder, env: { PORT: '0' } })
   t.teardown(() => program.stop())
-  const [, password = ''] = await program.says(/its password (\S+)\n/)
+  const [, password = ''] = await program.says(/the password is (\S+)\n/)
   const [, port] = await program.says(/localhost:(\d+)/)
   const headers = { 'Content-Type': 'application/json' }
   const body = JSON.stringify({ name: 'admin', password })
@@ -131,10 +131,10 @@ test.serial('wrong arguments are refused before anything is written', async (t) 
     ['new', ['--typescript', '--javascript'], /Choose one of --typescript and --javascript\./],
     ['new', ['--database', 'oracle'], /--database must be one of sqlite, postgres, mysql, mariadb, not "oracle"\./],
     ['new', ['--from', 'mongodb://localhost/x'], /--from must be postgres:/],
-    ['new', ['--from', 'missing.sqlite'], /There is no file missing\.sqlite\./],
+    ['new', ['--from', 'missing.sqlite'], /The file .*missing\.sqlite does not exist\./],
     ['new', ['--from', 'postgres://nobody@127.0.0.1:1/x'], /The database cannot be read\./],
-    ['new', ['--from', 'a.sqlite', '--database', 'mysql'], /--from says which database it is/],
-    ['new', ['another'], /There is one folder/],
+    ['new', ['--from', 'a.sqlite', '--database', 'mysql'], /Leave out --database: --from already determines it/],
+    ['new', ['another'], /Name one folder/],
   ] as const) {
     const { status, stderr } = await applications.create(name, ...options)
     t.is(status, 2, `${options.join(' ')}: ${stderr}`)

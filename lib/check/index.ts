@@ -22,7 +22,7 @@ const HELP = `sequelize-crud-router check FILE [options]
   --call NAME      calls an exported function first, such as one that creates the application
   --fail-on-open   ends with status 1 if no policy covers a route
 
-Status 0: fine. 1: options are wrong, or routes are open with --fail-on-open. 2: there was nothing to check.`
+Status 0: fine. 1: options are wrong, or routes are open with --fail-on-open. 2: nothing could be checked.`
 
 const CHANNEL = 'sequelize-crud-router.mount'
 
@@ -48,8 +48,8 @@ export async function check(args: readonly string[], load: Import): Promise<Verd
     unsubscribe(CHANNEL, hear)
   }
   if (mounts.length === 0) {
-    const help = 'Name the module that creates the routers, or the function in it that does: --call createApp'
-    return { status: 2, text: `${file} has mounted no resource. ${help}` }
+    const help = 'Name the module that creates the routers. If a function creates them: --call createApp'
+    return { status: 2, text: `${file} mounts no resource. ${help}` }
   }
   const { text, open } = reportOf(mounts)
   return { status: isStrict && open > 0 ? 1 : 0, text }
@@ -72,7 +72,7 @@ function read(args: readonly string[]): Given | Verdict {
     if (values.help === true) return { status: 0, text: HELP }
     if (command !== 'check' || path === undefined || others.length > 0) return { status: 2, text: HELP }
     const file = resolve(path)
-    if (!existsSync(file)) return { status: 2, text: `There is no file ${file}.` }
+    if (!existsSync(file)) return { status: 2, text: `The file ${file} does not exist.` }
     return { file, call: values.call, isStrict: values['fail-on-open'] === true }
   } catch (error) {
     return { status: 2, text: `${error instanceof Error ? error.message : String(error)}\n\n${HELP}` }
@@ -82,7 +82,7 @@ function read(args: readonly string[]): Given | Verdict {
 async function called(module: Readonly<Record<string, unknown>>, name: string): Promise<void> {
   // A CommonJS module is the default export of its import.
   const made = module[name] ?? Reflect.get(Object(module.default), name)
-  if (typeof made !== 'function') throw new TypeError(`The module exports no function "${name}".`)
+  if (typeof made !== 'function') throw new TypeError(`The module does not export a function "${name}".`)
   await made()
 }
 

@@ -16,13 +16,13 @@ export function reportOf(mounts: readonly MountMessage[]): Report {
   const remedy =
     open === 0
       ? []
-      : ['Everybody whom your own middleware lets through may use those. requirePolicies: true refuses to mount them.']
+      : ['Every caller that your middleware admits may use these routes. requirePolicies: true rejects them at mount.']
   return { text: [...parts, [sum, ...remedy].join('\n')].join('\n\n'), open }
 }
 
 function partOf({ by, resource, routes, nested }: MountMessage, width: number): string {
   const { name, hub } = resource
-  const others = by === 'crudController' ? ' (handlers: the paths are yours)' : ''
+  const others = by === 'crudController' ? ' (handlers: your code sets the paths)' : ''
   return [
     `${name}${others}`,
     ...routes.map((route) => lineOf(route, width)),
@@ -40,7 +40,7 @@ function lineOf({ method, path, operations, action, open }: MountedRoute, width:
 /** The guard of push: callers of GET receive events. */
 function pushPolicy(routes: readonly MountedRoute[]): string {
   const isOpen = routes.some(({ open }) => open.includes('getById') || open.includes('getList'))
-  return isOpen ? 'OPEN, as GET is' : 'policy'
+  return isOpen ? 'OPEN, like GET' : 'policy'
 }
 
 function counted(count: number, noun: string): string {

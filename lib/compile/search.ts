@@ -22,7 +22,7 @@ export function searchOf(described: Described, dialect: Dialect): Search | null 
   if (dialect.fullText === null) {
     throw new CrudConfigError(
       'INVALID_OPTION',
-      `${where} fullText: there is no full-text search on ${dialect.name} here.`,
+      `${where} fullText: ${dialect.name} has no full-text search. Leave fullText out.`,
     )
   }
   return Object.freeze({ paths, fullText: paths.map((path) => indexedOf(described, where, path)) })

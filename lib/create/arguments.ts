@@ -33,25 +33,25 @@ export const HELP: string = `npm create sequelize-crud-router@latest [folder] --
 
   --typescript, --javascript   the language of the application
   --database NAME              ${DATABASES.join(', ')}
-  --from ADDRESS               models of the tables of a database: postgres://..., mysql://..., mariadb://..., a SQLite file
+  --from ADDRESS               models from an existing database: postgres://..., mysql://..., mariadb://..., a SQLite file
   --login                      accounts and tokens (JWT); --no-login
   --docs                       documentation of the API at /docs; --no-docs
   --agents                     tools for agents at /mcp; --no-agents
-  --live                       changes for clients of Socket.IO; --no-live
-  --package SPEC               another sequelize-crud-router than the latest: a version, or the path of a tarball
+  --live                       live changes by Socket.IO; --no-live
+  --package SPEC               a version of sequelize-crud-router, or the path of a tarball
   --no-install                 only writes files
-  --yes, -y                    asks nothing: what was not said is the default
+  --yes, -y                    asks no questions and uses the defaults
 `
 
 /** @throws WrongArgument for an unknown or contradictory argument */
 export function readArguments(args: readonly string[]): Given {
   const { values, positionals } = parsed(args)
-  if (positionals.length > 1) throw new WrongArgument(`There is one folder, not ${positionals.join(' and ')}.`)
+  if (positionals.length > 1) throw new WrongArgument(`Name one folder, not ${positionals.join(' and ')}.`)
   if (values.typescript === true && values.javascript === true) {
     throw new WrongArgument('Choose one of --typescript and --javascript.')
   }
   if (values.from !== undefined && values.database !== undefined) {
-    throw new WrongArgument('--from says which database it is: leave --database out.')
+    throw new WrongArgument('Leave out --database: --from already determines it.')
   }
   return {
     folder: positionals[0],

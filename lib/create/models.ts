@@ -58,13 +58,15 @@ function keptOf(table: Table, { database }: Settings, notes: string[]): readonly
   const columns = new Map<string, ColumnType>()
   const quote = database === 'postgres' ? '"' : '`'
   if (table.name.includes(quote)) {
-    notes.push(`The table ${table.name} is left out: Sequelize cannot name it.`)
+    notes.push(`The table ${table.name} is left out: Sequelize does not support the quote in its name.`)
     return []
   }
   for (const column of table.columns) {
     const type = columnTypeOf(column, database)
     if (column.name.includes(quote)) {
-      notes.push(`The column ${column.name} of ${table.name} is left out: Sequelize cannot name it.`)
+      notes.push(
+        `The column ${column.name} of ${table.name} is left out: Sequelize does not support the quote in its name.`,
+      )
       continue
     }
     if (type !== null) columns.set(column.name, type)
@@ -73,7 +75,7 @@ function keptOf(table: Table, { database }: Settings, notes: string[]): readonly
   if (primaryKey.length > 0 && primaryKey.every((column) => columns.has(column))) {
     return [{ table: { ...table, primaryKey }, columns }]
   }
-  notes.push(`The table ${table.name} is left out: it has no key that tells its records apart.`)
+  notes.push(`The table ${table.name} is left out: it has no primary key and no required unique key.`)
   return []
 }
 
@@ -95,8 +97,8 @@ function namedOf(kept: readonly Kept[], grammar: Grammar): readonly Named[] {
 function leftOutNote({ source, key }: LeftOut): string {
   const columns = `${source.table.name} (${key.columns.join(', ')})`
   return key.columns.length > 1
-    ? `The foreign key ${columns} is no association: Sequelize's have one column.`
-    : `The foreign key ${columns} is no association: its table has no model.`
+    ? `The foreign key ${columns} is left out: Sequelize's associations have one column.`
+    : `The foreign key ${columns} is left out: its table has no model.`
 }
 
 function writtenOf({ table, identifier, model, plural, attributes }: Named): WrittenModel {

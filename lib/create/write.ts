@@ -48,7 +48,7 @@ async function takeBack(folder: string, isNew: boolean): Promise<void> {
 function assertSource(from: string | null): void {
   const source = from === null ? null : sourceOf(from)
   if (source?.database === 'sqlite' && !existsSync(source.address)) {
-    throw new WrongArgument(`There is no file ${source.address}.`)
+    throw new WrongArgument(`The file ${source.address} does not exist.`)
   }
 }
 
@@ -65,7 +65,7 @@ async function writtenOf(choices: Choices): Promise<Plan['written']> {
 function reasonOf(error: Error): string {
   if (error instanceof WrongArgument) return error.message
   if ('code' in error && error.code === 'MODULE_NOT_FOUND') {
-    return '--from needs the packages of the application: leave --no-install out, or install them above the folder.'
+    return '--from needs the packages of the application. Leave out --no-install, or install them in a parent folder.'
   }
   return `The database cannot be read. ${error.message}`
 }

@@ -11,7 +11,7 @@ export function actionTool(writes: boolean): Tool {
   return {
     name: RUN_ACTION,
     description:
-      'Runs an action of a resource: on the record of a key, or on the collection without one. What actions there are, and what they take, describe_resource says. Where records have versions it takes that of get_record.',
+      'Runs an action of a resource: on one record by key, or on the collection without a key. describe_resource lists the actions and their input. If records have versions, give the version from get_record.',
     required: ['resource', 'action'],
     optional: ['key', 'input', 'version'],
     output: ACTION_OUTPUT,

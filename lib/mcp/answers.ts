@@ -16,8 +16,8 @@ export function resultOf(answer: Answer): CallToolResult {
 
 /** Problem details that name headers, replaced by details that name tool arguments. */
 const DETAILS: ReadonlyMap<unknown, string> = new Map([
-  [VERSION_MISSING, 'Give the version of the record as get_record last gave it, as the argument version.'],
-  [VERSION_PASSED, 'The record has changed. Read it again by get_record and give its current version.'],
+  [VERSION_MISSING, 'Give the version from get_record as the argument version.'],
+  [VERSION_PASSED, 'The record has changed. Read it again with get_record and give its current version.'],
 ])
 
 export function refused(refusal: Problem): CallToolResult {
@@ -25,7 +25,10 @@ export function refused(refusal: Problem): CallToolResult {
   const detail = DETAILS.get(body.detail)
   const text = JSON.stringify(detail === undefined ? body : { ...body, detail })
   // No tool has an argument for a list of keys.
-  return { content: [{ type: 'text', text: text.replaceAll(KEY_HINT, ' Take get_record for a key.') }], isError: true }
+  return {
+    content: [{ type: 'text', text: text.replaceAll(KEY_HINT, ' Use get_record to read a record by key.') }],
+    isError: true,
+  }
 }
 
 /** The value in a reply, or null for a reply without content. @throws Problem if the value exceeds the limit */
@@ -53,7 +56,7 @@ function versionIn({ headers }: Reply): number | string | null {
 export function assertFits(answer: Answer, maxBytes: number, remedy = 'select fewer fields'): Answer {
   const bytes = sizeOf(answer)
   if (bytes <= maxBytes) return answer
-  throw problem('invalid-query', { detail: `The answer has ${bytes} bytes, and may have ${maxBytes}: ${remedy}.` })
+  throw problem('invalid-query', { detail: `The answer has ${bytes} bytes. The limit is ${maxBytes}: ${remedy}.` })
 }
 
 /** The answer of a completed write, which must not fail any more. A record that is too large is reduced to its key. */

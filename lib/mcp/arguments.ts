@@ -41,28 +41,31 @@ const isWhole = (value: unknown, least: number): value is number =>
 
 /** All arguments of tools. */
 const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
-  resource: text('A name that list_resources gives.'),
-  action: text('A name that describe_resource gives among the actions of the resource.'),
+  resource: text('A name from list_resources.'),
+  action: text('The name of an action from describe_resource.'),
   input: {
-    schema: { type: 'object', description: 'What the action takes, as describe_resource has it.' },
+    schema: { type: 'object', description: 'The input of the action. describe_resource has its schema.' },
     read: (value) => (isObject(value) ? { ...value } : undefined),
     must: 'must be an object.',
   },
   key: {
-    schema: { type: ['string', 'integer'], description: 'The key of the record. Parts of a key of several: "7~2".' },
+    schema: {
+      type: ['string', 'integer'],
+      description: 'The key of the record. A composite key joins its parts with "~": "7~2".',
+    },
     read: (value) => {
       if (typeof value === 'string') return isSegment(value) ? Buffer.from(value).toString() : undefined
       return Number.isSafeInteger(value) ? String(value) : undefined
     },
-    must: 'must be a whole number, or text other than "", "." and "..".',
+    must: 'must be a whole number, or a text other than "", "." and "..".',
   },
   values: {
-    schema: { type: 'object', description: 'The fields of the record, as describe_resource has them.' },
+    schema: { type: 'object', description: 'The fields of the record by name. describe_resource has their schema.' },
     read: (value) => (isObject(value) ? { ...value } : undefined),
     must: 'must be an object.',
   },
   version: {
-    schema: { type: ['integer', 'string'], description: 'The version that get_record gave, where records have one.' },
+    schema: { type: ['integer', 'string'], description: 'The version from get_record, if records have versions.' },
     read: (value) => {
       if (typeof value === 'string' && /^\d{1,19}$/.test(value)) return value
       return isWhole(value, 0) ? String(value) : undefined
@@ -70,16 +73,18 @@ const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
     must: 'must be a whole number.',
   },
   filter: text(
-    'Clauses "field operator value", joined by "," (and) and "|" (or), grouped by "( )": Name^Jan,Level>=20,(Score!=1|Team.Name=Lakers). Operators: = != > < >= <= =in= =out= ^ $ * and more, of each field as describe_resource has them. Values stand without quotes, which would be a part of them. "/i" behind a value ignores case, null tests for null, "\\" escapes , | ( ) ; /. Collections: Players.Any(Level>50), Players.Count>=2.',
+    'Clauses "field operator value", joined by "," (and) and "|" (or), grouped by "( )": Name^Jan,Level>=20,(Score!=1|Team.Name=Lakers). Operators: = != > < >= <= =in= =out= ^ $ * and more; describe_resource lists those of each field. Do not quote values: quotes are part of the value. "/i" after a value ignores case, null tests for null, "\\" escapes , | ( ) ; /. Collections: Players.Any(Level>50), Players.Count>=2.',
   ),
-  sort: text('Fields joined by ",", "-" in front of one for descending: "-level,name,team.name".'),
-  select: text('Fields joined by ","; "*" for all, "team.name" and "players(name,level)" for records of others.'),
+  sort: text('Fields joined by ",". A leading "-" sorts descending: "-level,name,team.name".'),
+  select: text(
+    'Fields joined by ",". "*" selects all fields, "team.name" and "players(name,level)" fields of related records.',
+  ),
   limit: {
-    schema: { type: 'integer', minimum: 1, description: 'How many records at the most.' },
+    schema: { type: 'integer', minimum: 1, description: 'Maximum number of records.' },
     read: (value) => (isWhole(value, 1) ? value : undefined),
     must: 'must be a whole number from 1.',
   },
-  cursor: text('The nextCursor of the page before, for the next page. Repeat filter, sort and select with it.'),
+  cursor: text('The nextCursor of the previous page. Repeat the same filter, sort and select.'),
 }
 
 /** JSON Schema of a tool's arguments, in the form of `tools/list`. */

@@ -34,7 +34,7 @@ export function actionsOf({ resource }: Served, { writes }: Pick<Context, 'write
 export function namedBy({ served }: Context, { resource: name = '' }: Arguments): Served {
   const found = served.get(name)
   if (found !== undefined) return found
-  throw invalidQuery('resource', 'is the name of none: list_resources has those that there are.')
+  throw invalidQuery('resource', 'is not a known resource. Call list_resources for the names.')
 }
 
 /**
@@ -49,7 +49,7 @@ export function resourceFor(context: Context, operation: OperationName, given: A
   const { key = null, version } = given
   assertKey(resource, OPERATIONS[operation].path.startsWith('/:id'), key)
   if (version !== undefined && !resource.versions) {
-    throw invalidQuery('version', 'is for resources whose records have one.')
+    throw invalidQuery('version', 'is not allowed: records of this resource have no version.')
   }
   return served
 }
@@ -86,7 +86,7 @@ export function called(
 export function actionNamed(context: Context, given: Arguments): Action {
   const found = actionsOf(namedBy(context, given), context).find(({ name }) => name === given.action)
   if (found !== undefined) return found
-  throw invalidQuery('action', 'is the name of none: describe_resource has those that there are.')
+  throw invalidQuery('action', 'is not an action of this resource. Call describe_resource for the names.')
 }
 
 /**
@@ -99,10 +99,12 @@ export function acted(context: Context, action: Action, given: Arguments): Promi
   const { name, operation, method, path, on } = action
   const isRead = method === 'get'
   assertKey(resource, on === 'record', key)
-  if (on === 'collection' && key !== null) throw invalidQuery('key', 'is for actions of records.')
-  if (action.input === null && input !== undefined) throw invalidQuery('input', 'is for actions that take one.')
+  if (on === 'collection' && key !== null)
+    throw invalidQuery('key', 'is not allowed: this action applies to the collection.')
+  if (action.input === null && input !== undefined)
+    throw invalidQuery('input', 'is not allowed: this action has no input.')
   if (version !== undefined && (!resource.versions || isRead || on === 'collection')) {
-    throw invalidQuery('version', 'is for actions that change a record which has one.')
+    throw invalidQuery('version', 'is not allowed: this action does not change a record with a version.')
   }
   assertSize(resource, input)
   return replyBehind(
@@ -125,7 +127,7 @@ export function acted(context: Context, action: Action, given: Arguments): Promi
 /** @throws Problem for a key of a singleton, and for a missing key of a record */
 function assertKey({ behaviours }: Resource, isOfRecord: boolean, key: string | null): void {
   if (behaviours.ownKey !== null && key !== null) {
-    throw invalidQuery('key', 'is not for this resource, which has one record for you.')
+    throw invalidQuery('key', 'is not allowed: this resource has a single record for you.')
   }
   if (behaviours.ownKey === null && key === null && isOfRecord) throw invalidQuery('key', 'is missing.')
 }
@@ -147,7 +149,7 @@ function headersOf({ keeps }: Resource, version: string | undefined): Readonly<R
 /** @throws Problem 413 if the values exceed the body limit */
 function assertSize({ limits: { bodySize } }: Resource, values: object | undefined): void {
   if (values === undefined || Buffer.byteLength(jsonOf(values)) <= bodySize) return
-  throw bodyProblem({ type: 'entity.too.large' }, bodySize) ?? new RangeError('the values are too large')
+  throw bodyProblem({ type: 'entity.too.large' }, bodySize) ?? new RangeError('the values exceed the body limit')
 }
 
 /** The query string of a URL. An array becomes a repeated parameter. */

@@ -31,20 +31,17 @@ export function confirmation(message: string, server: Server, context: ServerCon
       },
     })
   }
-  throw refusal(
-    'not-confirmed',
-    'A person was asked, and did not confirm. Nothing was deleted. Do not repeat the call.',
-  )
+  throw refusal('not-confirmed', 'A person was asked and did not confirm. Nothing was deleted. Do not repeat the call.')
 }
 
 const FORM = {
   type: 'object',
-  properties: { [QUESTION]: { type: 'boolean', title: 'Delete it', description: 'This cannot be undone here.' } },
+  properties: { [QUESTION]: { type: 'boolean', title: 'Delete it', description: 'This cannot be undone.' } },
   required: [QUESTION],
 } as const
 
 const CANNOT_ASK =
-  'A person must confirm this call, and this client cannot ask one: the request declares no elicitation. Over HTTP, clients ask by revision 2026-07-28 of the protocol. The host of this server switches confirmation off by `confirm: false` of crudMcp.'
+  'A person must confirm this call, but this client cannot ask: its request does not declare elicitation. Over HTTP this needs revision 2026-07-28 of the protocol. The server can disable confirmation with the option `confirm: false` of crudMcp.'
 
 function refusal(code: string, detail: string): Problem {
   return new Problem({ status: 403, code, detail })

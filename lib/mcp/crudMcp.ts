@@ -45,7 +45,9 @@ export function crudMcp(options: McpOptions): McpHandler {
 
   async function answer(req: Request, res: Response): Promise<void> {
     if (typeof identity === 'object')
-      throw new TypeError('crudMcp: one identity is for connect: over HTTP every caller would have it')
+      throw new TypeError(
+        'crudMcp: an identity instead of a function works with connect only: over HTTP every caller would have it',
+      )
     await assertEntered(gate, req, res)
     await service(req, res)
   }

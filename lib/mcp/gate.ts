@@ -43,7 +43,8 @@ export async function assertEntered(gate: Gate, req: Request, res: Response): Pr
   const isListed = gate.origins.has(origin ?? '')
   if (origin !== undefined && !isListed && !isOwnOrigin(origin, host)) {
     throw problem('forbidden', {
-      detail: 'Requests from pages of other origins are refused, unless `origins` of crudMcp has their origin.',
+      detail:
+        'Requests from pages of other origins are not allowed. The option `origins` of crudMcp lists allowed origins.',
     })
   }
   if (req.method !== 'POST') {
@@ -51,12 +52,12 @@ export async function assertEntered(gate: Gate, req: Request, res: Response): Pr
     throw problem('method-not-allowed', { detail: `This path does not support ${req.method}. It supports POST.` })
   }
   const hostname = hostnameOf(host)
-  if (hostname === null) throw problem('bad-request', { detail: 'The header Host names no host.' })
+  if (hostname === null) throw problem('bad-request', { detail: 'The Host header is malformed.' })
   // DNS rebinding: such a page sends its own origin, with the rebound name as the host.
   const isChecked = gate.isStrict || (origin !== undefined && !isListed)
   if (isChecked && !gate.hosts.has(hostname)) {
     throw problem('forbidden', {
-      detail: `Requests to the host "${echoed(hostname)}" are refused, unless \`hosts\` of crudMcp has it.`,
+      detail: `Requests to the host "${echoed(hostname)}" are not allowed. The option \`hosts\` of crudMcp lists allowed hosts.`,
     })
   }
   await assertIdentified(gate, req)

@@ -20,7 +20,7 @@ export function httpService(
   const current: McpHttpHandler = createMcpHandler(
     ({ requestInfo }) => {
       const request = requestInfo === undefined ? undefined : requests.get(requestInfo)
-      if (request === undefined) throw new TypeError('a message came without its request')
+      if (request === undefined) throw new TypeError('a message has no request')
       return serverFor(request)
     },
     { legacy: 'reject', maxRequestBodySize },

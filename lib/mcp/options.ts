@@ -99,7 +99,8 @@ export function assertOptions(options: McpOptions): void {
   }
   const { authorization, identity } = options
   if (authorization === undefined) return
-  if (typeof identity === 'object') throw wrong('authorization is for HTTP, which one identity for all callers closes.')
+  if (typeof identity === 'object')
+    throw wrong('authorization needs HTTP, which an identity for all callers disables. Give a function as identity.')
   assertAuthorization(authorization)
 }
 

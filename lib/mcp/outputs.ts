@@ -17,7 +17,7 @@ function objectOf(properties: JSONObject, required: string[] = Object.keys(prope
 
 const VERSION: JSONObject = {
   type: ['integer', 'string'],
-  description: 'The version of the record, for the next write. Absent if records have none.',
+  description: 'The version of the record, for the next write. Absent if records have no versions.',
 }
 
 export const RESOURCES_OUTPUT: OutputSchema = objectOf({
@@ -28,12 +28,15 @@ export const RESOURCE_OUTPUT: OutputSchema = objectOf(
   {
     name: { type: 'string' },
     tools: TEXTS,
-    key: { type: 'object', description: 'The name and the type of the key. Absent if you have one record.' },
-    versions: { type: 'boolean', description: 'Whether records have a version.' },
+    key: {
+      type: 'object',
+      description: 'The name and type of the key. Absent if the resource has a single record for you.',
+    },
+    versions: { type: 'boolean', description: 'Whether records have versions.' },
     fields: RECORDS,
     relations: RECORDS,
     actions: RECORDS,
-    bodies: { type: 'object', description: 'JSON Schemas of `values`, by create and update.' },
+    bodies: { type: 'object', description: 'JSON Schemas of `values` for create and update.' },
   },
   ['name', 'tools', 'versions', 'fields', 'relations'],
 )
@@ -44,10 +47,13 @@ export const RECORDS_OUTPUT: OutputSchema = objectOf(
     totalCount: {
       type: 'integer',
       minimum: 0,
-      description: 'The number of all records that the filter matches: in the first page.',
+      description: 'The number of all matching records. Only on the first page.',
     },
-    nextCursor: { type: ['string', 'null'], description: 'The cursor of the next page; null on the last one.' },
-    more: { ...TRUE, description: 'There are more records, and no cursor in this order: sort by another field.' },
+    nextCursor: { type: ['string', 'null'], description: 'The cursor of the next page, or null on the last page.' },
+    more: {
+      ...TRUE,
+      description: 'There are more records, but this sort order has no cursors. Sort by another field.',
+    },
   },
   ['items', 'nextCursor'],
 )
@@ -56,7 +62,7 @@ export const RECORD_OUTPUT: OutputSchema = objectOf({ record: { type: 'object' }
 
 const TOO_LARGE: JSONObject = {
   ...TRUE,
-  description: 'The write is done. Its answer was too large: read the record by get_record with select.',
+  description: 'The write is done, but its answer was too large. Read the record with get_record and select.',
 }
 
 export const WRITTEN_OUTPUT: OutputSchema = objectOf(
@@ -72,7 +78,7 @@ export const ACTION_OUTPUT: OutputSchema = objectOf(
     record: { type: 'object' },
     version: VERSION,
     items: { type: 'array' },
-    more: { ...TRUE, description: 'The action answered more items than an answer has.' },
+    more: { ...TRUE, description: 'The action returned more items than the limit.' },
     value: {},
     done: TRUE,
     tooLarge: TOO_LARGE,

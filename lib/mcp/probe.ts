@@ -64,7 +64,7 @@ export async function probe(
     }
     // No policy was evaluated, because no tool fits the resource.
     if (allowed.size + actions.size === 0)
-      throw refusal ?? problem('method-not-allowed', { detail: `${name} has no operation of any tool.` })
+      throw refusal ?? problem('method-not-allowed', { detail: `${name} has no operation that a tool supports.` })
     return { caller: callerNow(), allowed, actions }
   }
   const message = { request, method: 'GET', url: resource.route, key: null, headers: {} }

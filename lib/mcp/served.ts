@@ -35,7 +35,7 @@ export function servedOf({ resources, identity, maxRecords = 100 }: McpOptions):
   for (const [index, given] of resources.entries()) {
     const each = oneOf(given, `resources[${index}]`, { identity, maxRecords })
     if (served.has(each.name)) {
-      throw wrong(`two resources are named "${each.name}": give one of them another name, { resource, name }.`)
+      throw wrong(`two resources are named "${each.name}": name one of them differently with { resource, name }.`)
     }
     served.set(each.name, each)
   }
@@ -69,7 +69,7 @@ function oneOf(
 function nameIn(given: unknown, where: string): string | null {
   const { name = null } = given as { readonly name?: unknown }
   if (name === null || (typeof name === 'string' && /^[A-Za-z0-9._-]+$/.test(name))) return name
-  throw wrong(`${where}.name must be of letters, digits and . _ -.`)
+  throw wrong(`${where}.name must consist of letters, digits and the characters . _ -`)
 }
 
 /** The last segment of the resource's path, for example `players`. */

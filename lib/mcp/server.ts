@@ -55,7 +55,7 @@ export function serverOf({ tools, listed, confirm }: Toolbox, context: Context):
 }
 
 const INSTRUCTIONS =
-  'Ask list_resources first, then describe_resource for the fields of one. An error says what is wrong, and where in the filter.'
+  'Call list_resources first, then describe_resource for the fields of a resource. Errors say what is wrong and where.'
 
 interface Calling {
   readonly tool: Tool

@@ -38,7 +38,7 @@ export interface Tool {
 const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
   {
     name: 'list_resources',
-    description: 'The resources that you may use, each with the tools that take its name.',
+    description: 'Lists the resources that you may use, each with its tools.',
     required: [],
     optional: [],
     output: RESOURCES_OUTPUT,
@@ -52,7 +52,7 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
   {
     name: 'describe_resource',
     description:
-      'The key, the fields with their filter operators, and the relations of a resource, and what the values of records must be.',
+      'Describes a resource: its key, fields with filter operators, relations, actions, and the schemas of values.',
     required: ['resource'],
     optional: [],
     output: RESOURCE_OUTPUT,
@@ -69,8 +69,7 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
   },
   {
     name: 'query_records',
-    description:
-      'A page of the records of a resource that match a filter, in an order. The first page has the number of all.',
+    description: 'Returns a page of records, filtered and sorted. The first page has the total number.',
     required: ['resource'],
     optional: ['filter', 'sort', 'select', 'limit', 'cursor'],
     output: RECORDS_OUTPUT,
@@ -80,7 +79,7 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
   },
   {
     name: 'get_record',
-    description: 'The record of a key, and its version where records have one.',
+    description: 'Returns a record by key, with its version if records have versions.',
     required: ['resource', 'key'],
     optional: ['select'],
     output: RECORD_OUTPUT,
@@ -93,7 +92,7 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
   },
   {
     name: 'create_record',
-    description: 'Creates a record. Answers with it.',
+    description: 'Creates a record and returns it.',
     required: ['resource', 'values'],
     optional: [],
     output: WRITTEN_OUTPUT,
@@ -104,7 +103,7 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
   {
     name: 'update_record',
     description:
-      'Changes the given fields of a record; null clears one. Where records have versions it takes that of get_record. Answers with the record.',
+      'Changes the given fields of a record and returns it. null clears a field. If records have versions, give the version from get_record.',
     required: ['resource', 'key', 'values'],
     optional: ['version'],
     output: WRITTEN_OUTPUT,
@@ -115,7 +114,7 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
   {
     name: 'delete_record',
     description:
-      'Deletes a record. Where records have versions it takes that of get_record. A person may have to confirm it.',
+      'Deletes a record. If records have versions, give the version from get_record. A person may have to confirm.',
     required: ['resource', 'key'],
     optional: ['version'],
     output: DELETED_OUTPUT,

@@ -95,7 +95,7 @@ async function handledWithin(store: Store, plan: ActionPlan, record: UpdatePlan)
  */
 function deletedBy({ action }: ActionPlan, error: unknown): Error | null {
   if (!(error instanceof Problem) || error.code !== 'not-found') return null
-  return new TypeError(`the handler of the action ${action.name} has deleted its record: DELETE does that`, {
+  return new TypeError(`the handler of the action ${action.name} has deleted its record: use DELETE for that`, {
     cause: error,
   })
 }

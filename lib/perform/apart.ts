@@ -140,7 +140,7 @@ function composed(
     const value = row[at++]
     if (!gone.some((path) => leadsOver(hops, path))) whole[place] = value
   }
-  if (at !== near) throw new TypeError('columns were read that nobody asked for')
+  if (at !== near) throw new TypeError('the statement returned unexpected columns')
   return [[...whole, ...row.slice(behind)]]
 }
 

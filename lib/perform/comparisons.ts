@@ -9,7 +9,7 @@ import type { Operands } from './statement/operands.js'
 /** The operator of a comparison of values other than text. */
 export function ofValues({ operator }: ComparePredicate | CountPredicate | ItemCountPredicate): ValueOperator {
   if (isValueOperator(operator)) return operator
-  throw new TypeError(`${operator} compares nothing but text`)
+  throw new TypeError(`${operator} compares text only`)
 }
 
 /**

@@ -19,7 +19,7 @@ export async function completed(
   size: ResponseSize,
 ): Promise<readonly Row[]> {
   const [key] = identity
-  if (key === undefined) throw new TypeError(`nothing tells the records of ${hop.relation.name} apart`)
+  if (key === undefined) throw new TypeError(`the records of ${hop.relation.name} have no key`)
   const { dialect, sequelize, limit } = store
   const source: Source = { dialect, sequelize, limit, model: hop.relation.association.target, resource: { key } }
   const stored = columns.filter((column) => !isComputed(column)).length

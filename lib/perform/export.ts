@@ -96,7 +96,7 @@ async function followed<T>(store: Store, read: () => Promise<T>): Promise<T> {
 function bookmarkOf({ projection }: ExportPlan, row: Row): Bookmark {
   const values = row.slice(projection.columns.length)
   if (values.every(isHeld)) return { inclusive: false, values }
-  throw new TypeError('a record cannot be gone on from: a key of the order is kept as bytes')
+  throw new TypeError('the export cannot continue after this record: a sort key has a binary value')
 }
 
 function isHeld(value: unknown): value is BookmarkValue {

@@ -112,16 +112,16 @@ const REFUSALS: Readonly<Record<Exclude<Refusal, 'null' | 'unique'>, () => Probl
     problem('conflict', {
       detail: 'A record that this one refers to does not exist, or other records still refer to this one.',
     }),
-  excluded: () => problem('conflict', { detail: 'A record that this one excludes exists already.' }),
+  excluded: () => problem('conflict', { detail: 'A record that conflicts with this one exists already.' }),
   raised: () => problem('conflict', { detail: 'The database does not allow this change.' }),
-  denied: () => problem('forbidden', { detail: 'A rule of the database does not let you write this record.' }),
+  denied: () => problem('forbidden', { detail: 'A policy of the database does not allow you to write this record.' }),
   check: () => problem('validation', { detail: 'The record breaks a constraint of its table.' }),
   unfit: () => problem('validation', { detail: 'A value does not fit its column.' }),
   charset: () => problem('invalid-query', { detail: 'A value has characters that its column cannot hold.' }),
 }
 
 function overflow(): Problem {
-  return problem('invalid-query', { detail: 'A sum is larger than the numbers of the database.' })
+  return problem('invalid-query', { detail: 'A sum exceeds the number range of the database.' })
 }
 
 /** Whether the client influences the size of the statement, by a query or a body. */
@@ -149,7 +149,7 @@ const IS_OF_CLIENT: Readonly<Record<Exclude<Plan, { readonly isAsked: boolean }>
 function overloadOf(plan: Plan): Problem | null {
   if (!isOfClient(plan) || isMostlyScope(plan)) return null
   return problem(isList(plan) ? 'invalid-query' : 'validation', {
-    detail: 'The request asks for more than the database takes.',
+    detail: 'The request is too large for the database. Ask for less.',
   })
 }
 

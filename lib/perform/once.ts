@@ -59,7 +59,7 @@ export async function once(
 }
 
 function modelOf({ resource: { keptIn, name } }: Store): ReturnType<NonNullable<Store['resource']['keptIn']>> {
-  if (keptIn === null) throw new TypeError(`${name} keeps no replies`)
+  if (keptIn === null) throw new TypeError(`${name} has no table for idempotency records`)
   return keptIn()
 }
 
@@ -75,7 +75,7 @@ function again(
 ): Pick<Once, 'reply' | 'asked'> {
   if (kept.fingerprint !== ticket.fingerprint) {
     throw problem('idempotency-mismatch', {
-      detail: 'Another request has had this Idempotency-Key. Take a new one for each write.',
+      detail: 'Another request has used this Idempotency-Key. Send a new key with each write.',
     })
   }
   if (kept.reply === null) throw inProgress()

@@ -52,7 +52,9 @@ async function unlessMissing(store: Store, update: UpdatePlan, write: Write): Pr
 
 async function refuseExisting(store: Store, update: UpdatePlan): Promise<true> {
   if (!(await isThere(store, update))) return true
-  throw problem('precondition-failed', { detail: 'The record exists already, and If-None-Match: * wants none.' })
+  throw problem('precondition-failed', {
+    detail: 'The record exists already. If-None-Match: * creates new records only.',
+  })
 }
 
 /** Inside a transaction, updating a missing row takes a gap lock. Two requests that then insert would deadlock. */
@@ -69,7 +71,10 @@ async function isThere(store: Store, { where }: UpdatePlan): Promise<boolean> {
 function creatable(create: CreatePlan | null, update: UpdatePlan, isNew: boolean): CreatePlan {
   if (create === null) throw problem('not-found')
   if (create.refusal !== undefined) throw create.refusal
-  if (update.match !== null) throw problem('precondition-failed', { detail: 'If-Match wants a record that exists.' })
+  if (update.match !== null)
+    throw problem('precondition-failed', {
+      detail: 'The record does not exist. If-Match updates existing records only.',
+    })
   if (!isNew && update.precondition?.where === null) throw update.precondition.refusal()
   return create
 }

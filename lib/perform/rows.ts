@@ -52,6 +52,6 @@ export function amongRows(
  * search
  */
 export function matching({ fullText, name }: Dialect, columns: readonly string[], text: string): string {
-  if (fullText === null) throw new TypeError(`there is no full-text search on ${name} here`)
+  if (fullText === null) throw new TypeError(`${name} has no full-text search`)
   return fullText.write(columns, text)
 }

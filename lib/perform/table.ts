@@ -80,7 +80,7 @@ export function forgetTable({ model }: Store): void {
 /** The error if the table has skipped a write without an error. */
 export function notWritten(): Error {
   return problem('not-written', {
-    detail: 'The database has left the change out, by a rule of its own. Nothing was written.',
+    detail: 'A trigger, rule or policy of the database skipped the change. Nothing was written.',
   })
 }
 

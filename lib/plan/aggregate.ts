@@ -71,7 +71,7 @@ class AggregatePlanner {
     this.#add(column, nameOf(node.unit, node.path))
     const path = ['group', ...hops.map(({ relation }) => relation.json), ...last]
     if (tree.add(path, this.#columns.length - 1, derived)) return
-    throw this.#fault('group', node, 'it is there already, as a whole or in part')
+    throw this.#fault('group', node, 'it is already part of the group')
   }
 
   #measure(node: MeasureNode, tree: MemberTree): void {
@@ -162,7 +162,7 @@ class AggregatePlanner {
 
   #kindOf({ getter, derived, valueType }: Field): string {
     if (derived !== undefined) return 'members of JSON'
-    return getter ? 'what the model computes' : nounForAll(valueType)
+    return getter ? 'computed fields' : nounForAll(valueType)
   }
 }
 

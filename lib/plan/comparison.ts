@@ -20,7 +20,7 @@ export function comparisonOf(
   const { valueType } = isArray(field) ? storedOf(field) : field
   const { token, nulls } = operatorInfo(operator)
   if (field.item !== undefined && operators.size === 0) {
-    throw fault(`the operator "${token}" cannot be used with an array; ask for its items by Any, All, None or Count`)
+    throw fault(`the operator "${token}" cannot be used with an array; use Any, All, None or Count to filter its items`)
   }
   if (!operators.has(operator)) {
     const what = isArray(field) ? 'a list of texts' : nounForAll(valueType)

@@ -63,8 +63,8 @@ function warnIfOpen(resource: Resource, crossed: Resource): void {
   const open = [...operations].filter((name) => table[name].hook !== null && !documented.policies.has(name))
   if (open.length === 0 || behaviours.confine !== null) return
   process.emitWarning(
-    `${resource.name}: the condition of the scope reads ${crossed.name}, whose resource at "${crossed.route}" lets every caller ` +
-      `${open.join(', ')}. So every caller can change what the scope admits. Give that resource a scope or policies.`,
+    `${resource.name}: the scope's condition depends on ${crossed.name}, whose resource at "${crossed.route}" lets every caller ` +
+      `${open.join(', ')}. Every caller can therefore change which records the scope contains. Give that resource a scope or policies.`,
     { code: 'CRUD_SCOPE_OPEN_PATH' },
   )
 }

@@ -44,7 +44,7 @@ export function fitCollections(selection: Selection, records: number, embedTotal
     )
   }
   if (isFit()) return
-  throw invalidQuery('select', `could give more records of collections than the limit of ${embedTotal} (embedTotal).`)
+  throw invalidQuery('select', `could return more records in collections than the limit of ${embedTotal} (embedTotal).`)
 }
 
 /** Number of records in all collections, for a number of owners. */

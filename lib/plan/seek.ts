@@ -19,7 +19,7 @@ export function placeIn(resource: Resource, { mode, seek }: ListIntent, order: r
   const mark = markOf([resource.name, resource.route, ...order.map(nameOf)])
   // An export returns no cursor tokens.
   if ((mode === 'seek' || token !== null) && !order.every((key) => isShown(resource, key))) {
-    throw invalidQuery(parameter, 'cannot be used with this order: it has a key that is not in the list.')
+    throw invalidQuery(parameter, 'cannot be used with this order: a sort key is not part of the list.')
   }
   const from = token === null ? null : bookmarkIn(mark, token)
   if (token !== null && (from === null || !fits(resource, order, from))) {

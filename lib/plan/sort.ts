@@ -86,8 +86,8 @@ function placeOf({ prefix }: Context, { offset }: Pick<SortNode, 'offset'>): Pla
   return { parameter: `${prefix}sort`, offset }
 }
 
-const MANY = ' A collection cannot be sorted by: sort by its Count.'
-const ONE = ' A relation cannot be sorted by: sort by one of its fields, with a dot between.'
+const MANY = ' Lists cannot be sorted by a collection. Sort by its Count.'
+const ONE = ' Lists cannot be sorted by a relation. Sort by one of its fields, such as team.name.'
 
 function hintFor(context: Context, { segments }: SortNode['path'], to: Destination): string {
   if (to.kind === 'collection') return MANY

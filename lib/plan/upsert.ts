@@ -82,10 +82,10 @@ function fieldsBy({ uniques, byName, keys }: Resource, by: string | null, view: 
   const fields = uniques.find(isNamed)
   if (fields?.every(isOpen)) return fields
   const open = uniques.filter((all) => all.every(isOpen)).map((all) => all.map(({ json }) => json).join(','))
-  if (open.length > 0) throw invalidQuery('by', `must name what tells records apart: ${open.join(' or ')}.`)
+  if (open.length > 0) throw invalidQuery('by', `must name a unique key: ${open.join(' or ')}.`)
   throw invalidQuery(
     'by',
-    'can name nothing here: it takes a key that clients choose, or the fields of a unique index.',
+    'is not possible here: the resource has neither a key that clients choose nor a unique index.',
   )
 }
 

@@ -55,7 +55,7 @@ export const push: BehaviourDefinition = {
     const { io, path = `${route}/hub`, audience }: PushOptions = given === true ? {} : given
     if (io === undefined) {
       const remedy = '{ io }, or createCrud({ io })'
-      throw new CrudConfigError('INVALID_OPTION', `${model.name}: push needs a Socket.IO server: ${remedy}.`)
+      throw new CrudConfigError('INVALID_OPTION', `${model.name}: push needs a Socket.IO server: set ${remedy}.`)
     }
     const hub = new Hub({ io, path: path.startsWith('/') ? path : `/${path}` })
     hub.assertFree(model.name)
@@ -80,8 +80,8 @@ export const push: BehaviourDefinition = {
 /** A payload is built once for all clients of a view. Row level security is not part of the view. */
 function warnOfRows(name: string): void {
   process.emitWarning(
-    `${name}: push is off: rowLevelSecurity is true and there is no scope, so that clients would hear of rows that the database hides ` +
-      'from them. Give the resource a scope that says the same as the policies of the table.',
+    `${name}: push is off: rowLevelSecurity is true and there is no scope, so clients would receive rows that the database hides ` +
+      'from them. Give the resource a scope that is equal to the policies of the table.',
     { code: 'CRUD_PUSH_REFUSED' },
   )
 }

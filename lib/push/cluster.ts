@@ -151,7 +151,7 @@ export class Cluster {
     for (const { isByCondition } of this.#own.values()) if (isByCondition) count += 1
     if (count < mostRooms) return
     const refusal = problem('unavailable', {
-      detail: `There is no room for another client whose scope is a condition: the limit is ${mostRooms}. Try again later.`,
+      detail: `Too many clients have a condition as scope: the limit is ${mostRooms}. Try again later.`,
     })
     report(new Error(`push: a client of ${this.#namespace.name} was refused by limits.pushRooms`, { cause: refusal }))
     throw refusal

@@ -22,7 +22,7 @@ export type CrudHubOptions<M extends Model = Model> = Omit<CrudOptions<M>, 'push
 const HUB: Entry = {
   name: 'crudHub',
   unfit: {
-    use: 'no request passes it',
+    use: 'no request passes through it',
     configure: 'it makes no router',
     hooks: 'it writes nothing',
     requirePolicies: 'it has no operations',

@@ -106,7 +106,7 @@ export class Hub implements Publisher {
   assertFree(model: string): void {
     const { io, path } = this.#settings
     if (!taken.get(io)?.has(path)) return
-    throw new CrudConfigError('HUB_PATH_TAKEN', `${model}: push: there is a hub at "${path}" already: give a path.`)
+    throw new CrudConfigError('HUB_PATH_TAKEN', `${model}: push: another hub uses the path "${path}". Set push.path.`)
   }
 
   /** Creates the namespace. @throws CrudConfigError if another hub has it */

@@ -28,7 +28,7 @@ export function notifierOf(resource: Resource): Notifier | null {
     deleted: (record: string | number | Readonly<Record<string, unknown>>) => {
       const isRecord = typeof record === 'object'
       if (!isRecord && resource.behaviours.confine !== null) {
-        throw new TypeError(`${resource.name}: whose scope the record was in tells only the record: give it whole`)
+        throw new TypeError(`${resource.name}: deleted() needs the whole record, because the resource has a scope`)
       }
       const key = isRecord ? keyIn(resource, record) : keyOf(resource, record)
       const known = isRecord ? hub.reported().filter(({ name }) => record[name] !== undefined) : []
@@ -36,7 +36,7 @@ export function notifierOf(resource: Resource): Notifier | null {
       const columns = [...new Set([...needed, ...known])].map((field) => ownColumn(field))
       const row = isRecord ? columns.map(({ field }) => record[field.name]) : []
       const unknown = columns[row.indexOf(undefined)]
-      if (unknown) throw new TypeError(`${resource.name}: the record that was deleted lacks its ${unknown.field.name}`)
+      if (unknown) throw new TypeError(`${resource.name}: the deleted record lacks ${unknown.field.name}`)
       publish({ event: 'OnDeleted', key, columns, row })
     },
     deleting: async (given: string | number) => {
@@ -56,7 +56,7 @@ const UNKNOWN = { isDoubtful: false, request: NO_REQUEST, before: null, isMove: 
 
 function keyOf({ name, keys }: Resource, given: unknown): JsonValue {
   const value = isKeyValue(given) ? readKeyOf(keys, String(given)) : null
-  if (value === null) throw new TypeError(`${name}: ${String(given)} is no key`)
+  if (value === null) throw new TypeError(`${name}: ${String(given)} is not a key`)
   return planKeyJson(keys, value)
 }
 

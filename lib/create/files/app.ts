@@ -53,7 +53,7 @@ function starting(plan: Plan): readonly (string | false)[] {
   const typed = typedBy(plan)
   const address = plan.language === 'typescript' ? '(server.address() as AddressInfo)' : 'server.address()'
   return [
-    '/** Serves the application. `close` answers the requests that have come, then closes the database. */',
+    '/** Serves the application. `close` waits for requests in progress, then closes the database. */',
     `export async function start(port${typed(': number')}) {`,
     from === null && '  await sequelize.sync()',
     hasAccounts(plan) && '  await createFirstUser()',
@@ -70,7 +70,7 @@ function starting(plan: Plan): readonly (string | false)[] {
 }
 
 const LOCAL: readonly string[] = [
-  '  // Without a login only this machine is answered, unless HOST says otherwise: HOST=0.0.0.0',
+  '  // Without a login only this machine can connect. HOST=0.0.0.0 opens the server to others.',
   `  server.listen(port, process.env.HOST ?? '127.0.0.1')`,
 ]
 
@@ -84,9 +84,7 @@ function routers({ login, live, written }: Plan): readonly string[] {
   const list = `[${names.join(', ')}]`
   const models = list.length <= 80 ? list : `[\n${names.map((name) => `  ${name},`).join('\n')}\n]`
   return [
-    ...(login
-      ? []
-      : ['// Everybody may do everything. Policies say who may do what: authorizePolicy, deletePolicy, ...']),
+    ...(login ? [] : ['// Everybody may do everything. Restrict it with policies: authorizePolicy, deletePolicy, ...']),
     `const crud = createCrud({ ${defaults.join(', ')} })`,
     options.length === 0
       ? `export const api = crud.routers(${models})`
@@ -99,7 +97,7 @@ function agentsOf(plan: Plan): readonly string[] {
   if (plan.login) return [`app.all('/mcp', crudMcp({ resources: api.resources }))`]
   const strings = typedBy(plan)('<string>')
   return [
-    '// Agents need an identity, which all of them share here.',
+    '// Agents need an identity. Here all agents share one.',
     `const agent = { name: 'agent', roles: new Set${strings}(), permissions: new Set${strings}(), claims: {} }`,
     `app.all('/mcp', crudMcp({ resources: api.resources, identity: () => agent }))`,
   ]
@@ -128,7 +126,7 @@ export function server(plan: Plan): string {
     docs && `console.log(\`http://localhost:\${port}/docs\`)`,
     agents && `console.log(\`http://localhost:\${port}/mcp for agents\`)`,
     '',
-    '// npm passes a signal on that the terminal has sent as well.',
+    '// npm and the terminal may both send the signal.',
     `let closing${isTyped(': Promise<void> | undefined')}`,
     `for (const signal of ['SIGINT', 'SIGTERM']) {`,
     '  process.on(signal, () => {',

@@ -46,6 +46,7 @@ function environment({ login }: Plan, from: string): string {
 /** Quotes a value of `.env` with a quote that the value does not contain. */
 function quoted(value: string): string {
   const quote = ["'", '"', '`'].find((each) => !value.includes(each))
-  if (quote === undefined || /[\r\n]/.test(value)) throw new RangeError('.env cannot hold this address.')
+  if (quote === undefined || /[\r\n]/.test(value))
+    throw new RangeError('.env cannot contain this address: it has all kinds of quotes, or a line break.')
   return `${quote}${value}${quote}`
 }

@@ -24,7 +24,7 @@ function tokens(plan: Plan): string {
     '',
     `if (existsSync('.env')) process.loadEnvFile()`,
     `const key = process.env.JWT_SECRET ?? ''`,
-    `if (key.length < 32) throw new Error('JWT_SECRET must have at least 32 characters: .env has it, or the environment.')`,
+    `if (key.length < 32) throw new Error('JWT_SECRET must have at least 32 characters. Set it in .env or in the environment.')`,
     '',
     ...signing(plan),
     '',
@@ -54,7 +54,7 @@ function accounts(plan: Plan): string {
     `import { sequelize } from './models.${isTyped ? 'ts' : 'js'}'`,
     '',
     `if (process.env.JWT_SECRET === undefined && process.env.NODE_ENV === 'production') throw new Error('JWT_SECRET is not set.')`,
-    '// Without a secret tokens end with the process.',
+    '// Without JWT_SECRET, tokens become invalid when the process ends.',
     `const key = process.env.JWT_SECRET ?? randomBytes(32).toString('base64url')`,
     '',
     ...signing(plan),
@@ -73,15 +73,15 @@ function accounts(plan: Plan): string {
     '  if ((await User.count()) > 0) return',
     `  const password = process.env.ADMIN_PASSWORD ?? randomBytes(9).toString('base64url')`,
     `  await createUser('admin', password)`,
-    `  if (process.env.ADMIN_PASSWORD === undefined) console.log(\`The account is admin, its password \${password}\`)`,
+    `  if (process.env.ADMIN_PASSWORD === undefined) console.log(\`The account is admin, the password is \${password}\`)`,
     '}',
     '',
-    '/** A name and a password for a token. Limit the attempts before you publish the application. */',
+    '/** Returns a token for a name and password. Limit the attempts before you publish the application. */',
     `export const login = express.Router().post('/login', express.json({ limit: '1kb' }), async (req, res) => {`,
     '  const { name, password } = req.body ?? {}',
     `  if (typeof name !== 'string' || typeof password !== 'string') throw new Problem({ status: 400, detail: 'Send a name and a password.' })`,
     '  const user = await User.findOne({ where: { name } })',
-    '  // An unknown name takes as long as a known one.',
+    '  // Hashes for unknown names too, so that the time does not reveal them.',
     `  const hashed = await hash(password, Buffer.from(user?.get('salt') ?? '', 'hex'))`,
     `  const isRight = user !== null && timingSafeEqual(hashed, Buffer.from(user.get('hash'), 'hex'))`,
     `  if (!isRight) throw new Problem({ status: 401, detail: 'The name or the password is wrong.' })`,
@@ -99,7 +99,7 @@ function userModel(isTyped: boolean): readonly string[] {
   ]
   if (!isTyped) {
     return [
-      '/** Accounts, which no router serves. */',
+      '/** Accounts. No router serves them. */',
       `export const User = sequelize.define(`,
       `  'User',`,
       '  {',
@@ -110,7 +110,7 @@ function userModel(isTyped: boolean): readonly string[] {
     ]
   }
   return [
-    '/** Accounts, which no router serves. */',
+    '/** Accounts. No router serves them. */',
     'export class User extends Model<InferAttributes<User>, InferCreationAttributes<User>> {',
     '  declare name: string',
     '  declare salt: string',

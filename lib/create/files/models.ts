@@ -32,7 +32,7 @@ function isUsed(name: string, source: string): boolean {
 function sqlite(from: string | null, isBuiltin: boolean): readonly (string | false)[] {
   return [
     ...(from === null ? [] : variable('DATABASE_FILE')),
-    from === null && '/** The data is in one file: `DATABASE_FILE` names another one. */',
+    from === null && '/** The data is in one file. `DATABASE_FILE` sets another path. */',
     'export const sequelize = new Sequelize({',
     `  dialect: 'sqlite',`,
     isBuiltin && '  dialectModule: nodeSqlite,',
@@ -47,7 +47,7 @@ function server({ from }: Plan, url: string): readonly string[] {
     return [...variable('DATABASE_URL'), 'export const sequelize = new Sequelize(DATABASE_URL, { logging: false })']
   }
   return [
-    '/** The database of `compose.yaml`: `DATABASE_URL` names another one. */',
+    '/** The database of `compose.yaml`. `DATABASE_URL` sets another one. */',
     `export const sequelize = new Sequelize(process.env.DATABASE_URL ?? ${literal(url)}, { logging: false })`,
   ]
 }
@@ -55,7 +55,7 @@ function server({ from }: Plan, url: string): readonly string[] {
 function variable(name: string): readonly string[] {
   return [
     `const { ${name} } = process.env`,
-    `if (${name} === undefined) throw new Error('${name} is not set: .env has it, or the environment.')`,
+    `if (${name} === undefined) throw new Error('${name} is not set. Set it in .env or in the environment.')`,
     '',
   ]
 }

@@ -16,7 +16,7 @@ export function readme(plan: Plan): string {
     hasServer && 'docker compose up -d',
     'npm start',
     'npm test',
-    'npm run check # the routes, and what is open to everybody',
+    'npm run check # lists the routes, and which are open to everybody',
     '```',
     '',
     ...(login ? tokens(from === null) : []),
@@ -30,11 +30,11 @@ export function readme(plan: Plan): string {
     '|---|---|',
     '| `src/models` | the tables |',
     '| `src/app` | the routers and their options |',
-    login && '| `src/login` | who is asking |',
+    login && '| `src/login` | accounts and tokens |',
     docs && '| `/docs` | the documentation of the API |',
-    agents && '| `/mcp` | tools for agents, which read |',
+    agents && '| `/mcp` | read-only tools for agents |',
     live && `| \`${first}/hub\` | changes, for clients of Socket.IO |`,
-    from !== null && '| `.env` | the address of the database, which is not for the repository |',
+    from !== null && '| `.env` | the address of the database. Do not commit this file |',
     ...(written.notes.length === 0
       ? []
       : ['', '## Left out', '', ...written.notes.map((note) => `- ${markdown(note)}`)]),
@@ -44,7 +44,7 @@ export function readme(plan: Plan): string {
 function tokens(hasAccounts: boolean): readonly string[] {
   return hasAccounts
     ? [
-        'The first start prints the password of the account `admin`. It gets a token, which holds for an hour while the process runs, and longer with `JWT_SECRET` set:',
+        'The first start prints the password of the account `admin`. Get a token with it. A token is valid for an hour, and across restarts only if `JWT_SECRET` is set:',
         '',
         '```sh',
         `curl -X POST 'localhost:3000/login' -H 'Content-Type: application/json' -d '{"name":"admin","password":"..."}'`,

@@ -52,7 +52,5 @@ export function groupOptions(
 function assertGroupable(model: ModelStatic<Model>): void {
   const more = scopeOptionsOf(model).filter((option) => !['where', 'attributes', 'order'].includes(option))
   if (more.length === 0) return
-  throw new TypeError(
-    `${model.name}: aggregates cannot honour what the default scope says beside a condition: ${more.join(', ')}`,
-  )
+  throw new TypeError(`${model.name}: aggregates do not support these options of the default scope: ${more.join(', ')}`)
 }

@@ -70,7 +70,7 @@ export function partsOf(keys: KeyFields, instance: Model): Row {
   const values = keys.map(({ name }): unknown => instance.get(name))
   if (keys.some(({ valueType: { type } }, index) => type !== 'float' && isRounded(values[index]))) {
     throw new UnsafeSession(
-      'pg rounds the keys of new records. Remove pg.defaults.parseInt8 or types.setTypeParser(20).',
+      'The driver pg rounds the keys of new records. Remove pg.defaults.parseInt8 or types.setTypeParser(20).',
     )
   }
   return values

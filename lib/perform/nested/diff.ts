@@ -82,7 +82,7 @@ export function refuseVersions(all: readonly Versioned[]): void {
   const at = (those: readonly Versioned[], code: 'version' | 'stale'): Faults =>
     allErrors(those.map(({ resource, place }) => errorsAt(resource, [place], code)))
   const missing = all.filter(({ precondition }) => precondition.where === null)
-  const send = `Send with each record the version that you last read, as "${name}".`
+  const send = `Send the version that you last read with each record, as "${name}".`
   refuse('precondition-required', at(missing, 'version'), send)
   const stale = all.filter(({ precondition, stored }) => !precondition.isMet(stored))
   const again = `Some records have changed. Read them again and send their current versions as "${name}".`

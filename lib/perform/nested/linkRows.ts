@@ -283,7 +283,7 @@ export async function apart(
   return { created, revived }
 }
 
-const TAKEN = { detail: 'The two are linked already, in a way that you cannot change.' }
+const TAKEN = { detail: 'The two records are already linked, and you may not change this link.' }
 
 /** A deleted join row that the caller may restore, or null. */
 async function revivalOf(

@@ -152,13 +152,17 @@ test.serial('what is wrong with a call is told', async (t) => {
     return body
   }
   t.deepEqual((await wrong({ action: 'promot', key: 1 })).errors, {
-    action: ['is the name of none: describe_resource has those that there are.'],
+    action: ['is not an action of this resource. Call describe_resource for the names.'],
   })
   t.deepEqual((await wrong({ action: 'promote' })).errors, { key: ['is missing.'] })
-  t.deepEqual((await wrong({ action: 'rest', key: 1 })).errors, { key: ['is for actions of records.'] })
-  t.deepEqual((await wrong({ action: 'rest', input: {} })).errors, { input: ['is for actions that take one.'] })
+  t.deepEqual((await wrong({ action: 'rest', key: 1 })).errors, {
+    key: ['is not allowed: this action applies to the collection.'],
+  })
+  t.deepEqual((await wrong({ action: 'rest', input: {} })).errors, {
+    input: ['is not allowed: this action has no input.'],
+  })
   t.deepEqual((await wrong({ action: 'rank', key: 1, version: 1 })).errors, {
-    version: ['is for actions that change a record which has one.'],
+    version: ['is not allowed: this action does not change a record with a version.'],
   })
   t.is((await wrong({ action: 'boss', key: 1 })).status, 403)
   t.is((await wrong({ action: 'promote', key: 99, version: 1, input: { by: 1 } })).status, 404)

@@ -287,7 +287,7 @@ if (databaseName === 'postgres') {
     t.teardown(() => booking.close())
     t.is((await booking.post('/api/bookings', { span: [1, 5] })).status, 201)
     assertRefused(t, await booking.post('/api/bookings', { span: [4, 9] }), 409, {
-      detail: 'A record that this one excludes exists already.',
+      detail: 'A record that conflicts with this one exists already.',
     })
     t.is((await booking.post('/api/bookings', { span: [5, 9] })).status, 201)
   })

@@ -266,7 +266,7 @@ test('the array itself has no operators, and the answer names the words that ask
     const answer = await failed('/api/items', { filter: filter ?? '' })
     t.true(answer.startsWith('400'), answer)
     t.true(answer.includes(`${path} at position 0: the operator`), answer)
-    t.true(answer.includes('cannot be used with an array; ask for its items by Any, All, None or Count'), answer)
+    t.true(answer.includes('cannot be used with an array; use Any, All, None or Count to filter its items'), answer)
   }
 })
 

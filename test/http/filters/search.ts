@@ -217,7 +217,7 @@ test('what a search cannot look through is refused at mount', (t) => {
   refused(['name='], {}, 'INVALID_OPTION', /is not the path of one field/)
   refused(['team.team.team.team.name'], {}, 'INVALID_OPTION', /limit of 3 \(pathDepth\)/)
   if (!hasFullText) {
-    refused({ fields: ['name'], fullText: true }, {}, 'INVALID_OPTION', /there is no full-text search on sqlite here/)
+    refused({ fields: ['name'], fullText: true }, {}, 'INVALID_OPTION', /sqlite has no full-text search/)
     return
   }
   refused({ fields: ['team.name'], fullText: true }, {}, 'INVALID_OPTION', /is not the resource's own/)

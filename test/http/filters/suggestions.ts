@@ -82,7 +82,7 @@ for (const [parameters, hint] of [
   [{ select: 'club.partsCount' }, ' For the number of a collection write "club.parts.Count".'],
   [{ sort: '-partsCount' }, ' For the number of a collection write "parts.Count".'],
   [{ filter: 'Count=1' }, ''],
-  [{ sort: 'Club' }, ' A relation cannot be sorted by: sort by one of its fields, with a dot between.'],
+  [{ sort: 'Club' }, ' Lists cannot be sorted by a relation. Sort by one of its fields, such as team.name.'],
 ] as const) {
   test(`${JSON.stringify(parameters).slice(0, 60)} is answered with ${hint === '' ? 'no hint' : hint.trim()}`, async (t) => {
     t.regex(await messageOf('/api/players', parameters), /^Unknown field "[^"]+" at position \d+\./)

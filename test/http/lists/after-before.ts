@@ -206,7 +206,7 @@ test('a sort key that is in no list item of the caller, or behind a path in none
     t.is((await players({ sort })).status, 200)
     const { status, body } = await players({ after: '', sort })
     t.is(status, 400)
-    t.deepEqual(body.errors, { after: ['cannot be used with this order: it has a key that is not in the list.'] })
+    t.deepEqual(body.errors, { after: ['cannot be used with this order: a sort key is not part of the list.'] })
   }
   t.is((await players({ after: '', sort: 'Team.Name' })).status, 200)
 })

@@ -638,18 +638,14 @@ test('what means nothing is a 400 that says why', async (t) => {
     [
       { group: 'Status,status' },
       'Invalid query.',
-      { group: ['status at position 7: it is there already, as a whole or in part.'] },
+      { group: ['status at position 7: it is already part of the group.'] },
     ],
     [
       { group: 'At,month(At)' },
       'Invalid query.',
-      { group: ['month(At) at position 3: it is there already, as a whole or in part.'] },
+      { group: ['month(At) at position 3: it is already part of the group.'] },
     ],
-    [
-      { group: 'month(At),At' },
-      'Invalid query.',
-      { group: ['At at position 10: it is there already, as a whole or in part.'] },
-    ],
+    [{ group: 'month(At),At' }, 'Invalid query.', { group: ['At at position 10: it is already part of the group.'] }],
     [{ aggregate: 'count', having: 'count>1' }, 'Invalid query.', { having: ['needs group.'] }],
     [{ having: 'count>1' }, 'Invalid query.', { having: ['needs group.'] }],
     [{ having: 'count>1', select: 'name' }, 'Invalid query.', { having: ['needs group.'] }],
@@ -681,7 +677,7 @@ test('what means nothing is a 400 that says why', async (t) => {
     t.deepEqual([answer.status, ...(faultOf(answer) as unknown[])], [400, title, errors], JSON.stringify(parameters))
   }
   const loud = await list(server, '/loud', { group: 'name' })
-  t.deepEqual(loud.body.errors, { group: ['name at position 0: groups cannot be made by what the model computes.'] })
+  t.deepEqual(loud.body.errors, { group: ['name at position 0: groups cannot be made by computed fields.'] })
   t.is((await list(server, '/loud', { aggregate: 'min(Name)' })).status, 400)
   t.deepEqual(await groups('/loud', { aggregate: 'count(Name)' }), [{ counts: { name: 1 } }])
 })
@@ -838,7 +834,7 @@ if (databaseName === 'sqlite') {
     ]
     const { status, body } = await list(server, '/rows', { aggregate: 'sum(Big)' })
     t.is(status, 400)
-    t.is(body.detail, 'A sum is larger than the numbers of the database.')
+    t.is(body.detail, 'A sum exceeds the number range of the database.')
     await one?.destroy()
     await two?.destroy()
   })

@@ -55,7 +55,7 @@ for (const sort of [
     const { status, body } = await list(people, '/api/people', { sort })
     t.is(status, 400)
     t.deepEqual(body.errors, {
-      sort: [`Unknown field "${sort}" at position 0. A collection cannot be sorted by: sort by its Count.`],
+      sort: [`Unknown field "${sort}" at position 0. Lists cannot be sorted by a collection. Sort by its Count.`],
     })
   })
 }

@@ -185,7 +185,7 @@ test('wrong options are errors when the handler is made', async (t) => {
     t.throws(() => crudMcp(options), { message: expected, code: 'INVALID_OPTION' }, JSON.stringify(authorization))
   }
   t.throws(() => crudMcp({ resources: [router], authorization: AUTHORIZATION, identity: operator }), {
-    message: /authorization is for HTTP/,
+    message: /authorization needs HTTP/,
   })
   await router.close()
 })

@@ -109,7 +109,7 @@ test.serial('the question is a form with a box to tick', async (t) => {
   t.deepEqual(schemas, [
     {
       type: 'object',
-      properties: { confirm: { type: 'boolean', title: 'Delete it', description: 'This cannot be undone here.' } },
+      properties: { confirm: { type: 'boolean', title: 'Delete it', description: 'This cannot be undone.' } },
       required: ['confirm'],
     },
   ])

@@ -39,7 +39,10 @@ test.serial('programs may use any host, and pages the local ones (CVE-2025-66414
   }
   const headers = { host: 'evil.example', origin: 'http://evil.example' }
   const { body } = await stage.post('/default', {}, headers)
-  t.is(body.detail, 'Requests to the host "evil.example" are refused, unless `hosts` of crudMcp has it.')
+  t.is(
+    body.detail,
+    'Requests to the host "evil.example" are not allowed. The option `hosts` of crudMcp lists allowed hosts.',
+  )
 })
 
 test.serial('with hosts, every request must be sent to one of them', async (t) => {

@@ -24,7 +24,7 @@ import { bearer, identity, withPermission, withRole } from '../../support/tokens
 const READING = ['list_resources', 'describe_resource', 'query_records', 'get_record']
 const WRITING = ['create_record', 'update_record', 'delete_record']
 
-const KEY = 'must be a whole number, or text other than "", "." and "..".'
+const KEY = 'must be a whole number, or a text other than "", "." and "..".'
 
 const heard: string[] = []
 const asked: (string | null)[] = []
@@ -199,7 +199,7 @@ test.serial('records are read, created, changed by their version and deleted', a
     agent.call('update_record', { resource: 'players', key: record.id, values: { level: 8 }, ...more })
   for (const [given, code, detail] of [
     [{}, 'precondition-required', /as the argument version/],
-    [{ version: 5 }, 'precondition-failed', /Read it again by get_record/],
+    [{ version: 5 }, 'precondition-failed', /Read it again with get_record/],
   ] as const) {
     const { body } = await change(given)
     t.is(body.code, code)
@@ -287,14 +287,14 @@ test.serial('what tools do not take, lack or cannot read is an answer that says 
     [
       'query_records',
       { resource: 'toString' },
-      { resource: ['is the name of none: list_resources has those that there are.'] },
+      { resource: ['is not a known resource. Call list_resources for the names.'] },
     ],
     ['get_record', { resource: 'players', key: { $gt: 0 } }, { key: [KEY] }],
     ['create_record', { resource: 'players', values: [] }, { values: ['must be an object.'] }],
     [
       'update_record',
       { resource: 'teams', key: 1, values: {}, version: 1 },
-      { version: ['is for resources whose records have one.'] },
+      { version: ['is not allowed: records of this resource have no version.'] },
     ],
     ['query_records', { resource: 'players', limit: 0 }, { limit: ['must be a whole number from 1.'] }],
   ]
@@ -353,7 +353,10 @@ test.serial('pages of other origins are refused, and there is nothing but POST',
   for (const origin of ['https://evil.example', 'null', 'http://127.0.0.1', 'not an origin']) {
     const { status, body } = await from(origin)
     t.is(status, 403, origin)
-    t.is(body.detail, 'Requests from pages of other origins are refused, unless `origins` of crudMcp has their origin.')
+    t.is(
+      body.detail,
+      'Requests from pages of other origins are not allowed. The option `origins` of crudMcp lists allowed origins.',
+    )
   }
   const { status, headers, body } = await stage.get('/mcp', someone)
   t.is(status, 405)
@@ -407,7 +410,7 @@ test.serial('a request to no host is a problem like others', async (t) => {
   for (const host of ['Host: a b\r\n', 'Host: a@b\r\n', 'Host: a/b\r\n', 'Host: a:port\r\n', 'Host: \r\n']) {
     const answer = await said(newer, host)
     t.regex(answer, /^HTTP\/1\.1 400 /, host)
-    t.regex(answer, /"detail":"The header Host names no host\."/, host)
+    t.regex(answer, /"detail":"The Host header is malformed\."/, host)
   }
   t.regex(await said(older, ''), /"code":"bad-request"/)
 })
@@ -527,7 +530,9 @@ for (const revision of REVISIONS) {
       t.deepEqual(found.items, [body.record])
       t.is((await local.call('query_records', { resource: 'notes', filter: 'Nothing=1' })).body.code, 'unknown-field')
       const byKey = await local.call('query_records', { resource: 'notes', filter: 'Id=1' })
-      t.deepEqual(byKey.body.errors, { filter: ['Unknown field "Id" at position 0. Take get_record for a key.'] })
+      t.deepEqual(byKey.body.errors, {
+        filter: ['Unknown field "Id" at position 0. Use get_record to read a record by key.'],
+      })
       t.deepEqual((await local.call('delete_record', { resource: 'notes', key: body.record.id })).body, {
         deleted: true,
       })

@@ -138,7 +138,7 @@ test.serial('pages end before they are too large, and the cursor goes on there',
 
 test.serial('one record that is too large is an error that says what to do', async (t) => {
   await Player.update({ story: 'x'.repeat(LIMIT) }, { where: { name: 'p0' } })
-  const remedy = /may have 10000: select fewer fields\.$/
+  const remedy = /The limit is 10000: select fewer fields\.$/
   const listed = await query({})
   t.true(listed.isError)
   t.regex(listed.body.detail, remedy)
@@ -175,7 +175,7 @@ test.serial('answers of actions are cut, refused or left out', async (t) => {
   }
   const read = await run('text')
   t.true(read.isError)
-  t.regex(read.body.detail, /may have 10000/)
+  t.regex(read.body.detail, /The limit is 10000/)
   t.deepEqual((await run('tell')).body, { tooLarge: true })
 })
 

@@ -263,7 +263,7 @@ for (const path of ['/api/people', '/api/people/1']) {
     })
     t.deepEqual(await errors({ 'pupils.sort': 'Pupils.Name' }), {
       'pupils.sort': [
-        'Unknown field "Pupils.Name" at position 0. A collection cannot be sorted by: sort by its Count.',
+        'Unknown field "Pupils.Name" at position 0. Lists cannot be sorted by a collection. Sort by its Count.',
       ],
     })
     for (const limit of ['0', '-1', '1.5', 'x', '1e1']) {
@@ -489,7 +489,7 @@ test('limits that are not stated shrink to what embedTotal leaves, the deepest f
     const { status, body } = await list(stage, '/api/roots', { select, ...parameters })
     return status === 200 ? null : body.errors
   }
-  const refused = { select: ['could give more records of collections than the limit of 60 (embedTotal).'] }
+  const refused = { select: ['could return more records in collections than the limit of 60 (embedTotal).'] }
   t.deepEqual(await told({ pageSize: 31 }), refused)
   t.deepEqual(await told({ pageSize: 7, 'stems.limit': 5 }), refused)
   t.deepEqual(await told({ pageSize: 3, 'stems.limit': 5, 'stems.leaves.limit': 4 }), refused)

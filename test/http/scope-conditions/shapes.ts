@@ -181,7 +181,7 @@ test.serial(
     t.is(of('CRUD_SCOPE_OPEN_PATH').length, 1)
     t.regex(
       of('CRUD_SCOPE_OPEN_PATH')[0] ?? '',
-      /^Ticket: the condition of the scope reads Note, whose resource at "\/open-notes"/,
+      /^Ticket: the scope's condition depends on Note, whose resource at "\/open-notes"/,
     )
   },
 )

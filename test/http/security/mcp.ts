@@ -257,7 +257,7 @@ test('a resource that no tool is for is neither listed nor described, whoever as
     t.deepEqual((await reader.call('list_resources')).body, { resources: [] })
     const { isError, body } = await reader.call('describe_resource', { resource: 'reports' })
     t.true(isError, name)
-    t.like(body, { status: 405, detail: 'reports has no operation of any tool.' })
+    t.like(body, { status: 405, detail: 'reports has no operation that a tool supports.' })
     const writer = await agentAt(`${server.url}/writing`, callers[name])
     const listed = name === 'writer' ? [{ name: 'reports', tools: ['create_record'] }] : []
     t.deepEqual((await writer.call('list_resources')).body, { resources: listed })

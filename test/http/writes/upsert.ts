@@ -238,7 +238,7 @@ test('by is the key where clients choose it, or all fields of a unique index, in
     t.is(status, 400, query)
     t.is(body.code, 'invalid-query')
     const [message = ''] = body.errors.by
-    const [, names = ''] = /^must name what tells records apart: (.*)\.$/.exec(message) ?? []
+    const [, names = ''] = /^must name a unique key: (.*)\.$/.exec(message) ?? []
     t.deepEqual(names.split(' or ').toSorted(), ['at', 'big', 'day,place', 'price', 'uid'])
   }
   t.is((await put('several/bulk?by=at&by=at', [])).body.errors.by[0], 'is given more than once.')

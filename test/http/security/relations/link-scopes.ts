@@ -81,7 +81,7 @@ test('a row between that the caller does not see is a conflict, and stays as it 
   await Favour.create({ userId: 1, rightId: 2, by: 'Ola' })
   const one = await stage.send('PUT', '/api/users/1/favours/2', { headers: as('Ewa') })
   t.deepEqual([one.status, one.body.code], [409, 'conflict'])
-  t.is(one.body.detail, 'The two are linked already, in a way that you cannot change.')
+  t.is(one.body.detail, 'The two records are already linked, and you may not change this link.')
   for (const method of ['PUT', 'POST']) {
     const { status, body } = await stage.send(method, '/api/users/1/favours', { json: [2], headers: as('Ewa') })
     t.deepEqual([status, body.errors], [409, { '[0]': ['is already taken.'] }])
