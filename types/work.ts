@@ -53,7 +53,7 @@ export interface Pointer {
 
 /** The nested writes of one body that updates or creates a record. */
 export interface Holds {
-  /** If the record exists, by its key. */
+  /** The nested writes if the record exists. */
   readonly there: (key: KeyValue) => Promise<readonly Branch[]>
   /** If the record is new. */
   readonly fresh: readonly Branch[]

@@ -130,7 +130,7 @@ async function callerOf(
   return [who, seen, shownIn(projectionOf(plan))]
 }
 
-/** Claims that identify callers without `sub`, as users of sessions and machines have them. Several callers may share a name. */
+/** Claims that identify callers without `sub`: session users, and machines. Several callers may share a value. */
 const NAMING = ['id', 'client_id', 'azp', 'username', 'email'] as const
 
 /** Claims that say what callers may do. Policies are evaluated again before a reply is replayed. */

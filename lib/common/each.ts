@@ -66,7 +66,7 @@ export function withoutMembers(intent: SingleIntent, names: ReadonlySet<string>)
   }
 }
 
-/** Amends a plan; in a composite write each part like a single one. */
+/** Amends a plan. For a plan of several writes, each of them is amended. */
 export function amendEach(plan: Plan, amend: Amend): Plan | Promise<Plan> {
   return 'items' in plan || plan.kind === 'replace' || plan.kind === 'action'
     ? severalAmended(plan, amend)

@@ -15,10 +15,10 @@ interface Lead {
 }
 
 /**
- * The foreign keys with a foreign key check. Their target's resource may restrict records, or the key is a UUID, which
- * may be stored in two spellings. A column with several associations is not checked. Without a constraint only the
- * spelling is looked up. If the model declares no association over the column, those of other models count, as for join
- * models.
+ * The foreign keys whose referenced record is checked before a write. A check is needed if the target's resource
+ * restricts its records. It is also needed for a UUID key in text, which may have two spellings.
+ * A column with several associations is not checked. A column without a constraint is only checked for its spelling.
+ * Associations of other models over the same column are used if the model declares none.
  */
 export function referencesOf(model: ModelStatic<Model>, fields: readonly Field[]): Resource['references'] {
   return perGeneration(() => {

@@ -12,7 +12,10 @@ export function inheritedBy(value: object): string | null {
   return null
 }
 
-/** Whether a value is an object without inherited members. Options must be such objects. */
+/**
+ * The error for options with an inherited member. Options are merged by their own members, so an inherited policy would
+ * be lost.
+ */
 export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && inheritedBy(value) === null
 }

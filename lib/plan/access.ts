@@ -8,7 +8,10 @@ type Hidden = ReadonlySet<string>
 
 const NOTHING: Hidden = new Set()
 
-/** The attributes of one resource that are hidden from a caller. Linked to the resources evaluated before: few requests involve several. */
+/**
+ * The attributes of one resource that are hidden from a caller, as a linked list with the resources evaluated before. A
+ * request rarely involves many.
+ */
 interface Evaluated {
   readonly resource: Resource
   readonly hidden: Hidden

@@ -9,7 +9,8 @@ export class Queue<T extends object> {
   readonly #waiting = new Set<T>()
   readonly #work: (item: T) => Promise<void>
   readonly #failed: (error: unknown, item: T) => void
-  // A context of its own: the request's transaction, which the host's CLS keeps in its context, has ended.
+  // A separate async context. In the request's context the host's CLS would find the request's transaction, which has
+  // ended.
   readonly #context = new AsyncResource('sequelize-crud-router')
   #isRunning = false
 

@@ -215,8 +215,8 @@ export interface AssociationKeys {
   /** Fixed attributes of the target, such as the type column of a polymorphic association. None or one. */
   readonly scope: readonly WhereFragment[]
   /**
-   * Fixed attributes of the source of a belongsTo without a constraint, from the opposite associations: the type column beside a
-   * polymorphic foreign key. None or one.
+   * For a belongsTo without a constraint: the type column's value for which its polymorphic foreign key applies. It
+   * comes from the opposite association. At most one.
    */
   readonly sourceScope: readonly WhereFragment[]
   /** Join model of a belongs-to-many, with its fixed attributes. */

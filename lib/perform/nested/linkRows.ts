@@ -166,7 +166,10 @@ function pageOf(owner: Store, branch: LinkedBranch, value: unknown, after: KeyVa
   return locked(beside(owner, between), where, keyColumns([...between.keys, key, ...versions]), IN_ONE_STATEMENT, by)
 }
 
-/** Links of a page to other records, as far as the caller may see these records, and the following pages. */
+/**
+ * Links that the replacement set lacks, from one page and lazily from the following pages. Links to records that the
+ * caller may not see are omitted.
+ */
 async function othersIn(
   owner: Store,
   branch: LinkedBranch,

@@ -138,9 +138,9 @@ function startsOf({ resource: { fields } }: Store, condition: Predicate): readon
 }
 
 /**
- * Records that meet the condition only because of rows that the same request has written. A part over a foreign key
- * counts if it was met before the request, or leads to a record that the request creates. If a hook or the database set
- * the foreign key, the part must be met without the request's rows.
+ * Records that meet the condition only because of rows that the same request has written.
+ * A part over a foreign key counts as met in two cases: it was met before the request, or it leads to a record that the
+ * request creates. If a hook or the database set the foreign key, the part must be met without the request's rows.
  */
 async function admittedByThemselves(
   store: Store,
