@@ -14,6 +14,7 @@ import {
   bundleProgram,
   versionsFor,
 } from './bundle.mjs'
+import { bundleTests } from './bundleTests.mjs'
 import { digestOf, filesOf, State } from './state.mjs'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -145,12 +146,13 @@ function removeOrphans() {
   }
 }
 
-function buildTests(isWhole) {
+async function buildTests(isWhole) {
   if (!isWhole) for (const path of ['.build', TESTS_INFO]) rmSync(inRoot(path), { recursive: true, force: true })
   const isFine = tsc('tsconfig.test.json')
   removeOrphans()
   cpSync(inRoot('grammar/query.js'), inRoot('.build/grammar/query.js'))
   cpSync(inRoot('dist/browser/client.js'), inRoot('.build/lib/browser/client.js'))
+  if (isFine) await bundleTests(root)
   return isFine
 }
 

@@ -3,6 +3,9 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
@@ -25,9 +28,11 @@ const colour = process.stdout.isTTY ? ['--color'] : []
  */
 export async function runTests(database, args, seconds = SILENCE) {
   const run = servers.newRun()
+  // All files of the run load the same modules.
+  const cache = await mkdtemp(join(tmpdir(), 'compiled-'))
   const ava = spawn(process.execPath, [cli, ...colour, ...args], {
     stdio: ['inherit', 'pipe', 'inherit'],
-    env: { ...process.env, TEST_DATABASE: database, TEST_RUN: run },
+    env: { ...process.env, TEST_DATABASE: database, TEST_RUN: run, NODE_COMPILE_CACHE: cache },
   })
 
   // This program outlives AVA, to clear up behind it.
@@ -60,6 +65,7 @@ export async function runTests(database, args, seconds = SILENCE) {
   process.off('SIGINT', stop).off('SIGTERM', stop)
   // A crash, a time-out or a leaked server fails the run without failing any one test.
   if (code !== 0 && failures.length === 0) failures.push(`the run itself, which ended with ${signal ?? code}`)
+  await rm(cache, { recursive: true, force: true })
   await servers
     .sweep(database === 'node-sqlite' ? 'sqlite' : database, run)
     .catch(({ message }) => console.error(`${database} was not cleared up: ${message}`))

@@ -3,7 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Dialect, type Options, Sequelize } from 'sequelize'
 import { nodeSqlite } from '../../lib/node-sqlite/index.js'
-import { type DatabaseName, isDatabaseName, newName, newRun, onServer, serverOptions } from './servers.js'
+import { giveBack, takeDatabase } from './postgresDatabases.js'
+import {
+  type DatabaseName,
+  isDatabaseName,
+  newName,
+  newRun,
+  onServer,
+  type ServerName,
+  serverOptions,
+} from './servers.js'
 import { hasSqlite3 } from './sqlite3.js'
 
 export type { DatabaseName }
@@ -51,10 +60,8 @@ export interface TestDatabase {
 export async function openDatabase(options: Options = {}): Promise<TestDatabase> {
   const statements: string[] = []
   const common: Options = { logging: (sql) => statements.push(sql), ...options }
-  const name = newName(run)
-  if (databaseName === 'sqlite') return openFile(join(tmpdir(), `${name}.sqlite`), statements, common)
-  const charset = databaseName === 'postgres' ? '' : ' CHARACTER SET utf8mb4'
-  await onServer(databaseName, `CREATE DATABASE ${name}${charset}`)
+  if (databaseName === 'sqlite') return openFile(join(tmpdir(), `${newName(run)}.sqlite`), statements, common)
+  const name = await createDatabase()
   // Servers allow about a hundred connections, and many tests run at once.
   const sequelize = new Sequelize({ pool: { max: 3 }, ...serverOptions(databaseName), ...common, database: name })
   return {
@@ -63,9 +70,22 @@ export async function openDatabase(options: Options = {}): Promise<TestDatabase>
     statements,
     close: async () => {
       await sequelize.close()
-      await onServer(databaseName, `DROP DATABASE ${name}`)
+      await removeDatabase(name)
     },
   }
+}
+
+async function createDatabase(): Promise<string> {
+  if (databaseName === 'postgres') return takeDatabase(run)
+  const name = newName(run)
+  await onServer(databaseName as ServerName, `CREATE DATABASE ${name} CHARACTER SET utf8mb4`)
+  return name
+}
+
+/** Removes a database of a server without open connections. */
+export async function removeDatabase(name: string): Promise<void> {
+  if (databaseName === 'postgres') await giveBack(name)
+  else await onServer(databaseName as ServerName, `DROP DATABASE ${name}`)
 }
 
 /** Opens the same database with separate connections, like another program. The caller closes it. */

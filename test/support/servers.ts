@@ -76,7 +76,7 @@ export async function versionOf(name: DatabaseName): Promise<string> {
 // Database names contain the run and its start, to distinguish them from other runs on the same server.
 
 const DAY = 24 * 60 * 60 * 1000
-const NAME = /^crud_test_(([0-9a-z]{8})_[0-9a-f]{6})_[0-9a-f]{8}\b/
+const NAME = /^crud_test_(([0-9a-z]{8})_[0-9a-f]{6})_[0-9a-f]{8}(?:_free)?\b/
 
 export function newRun(): string {
   return `${Date.now().toString(36)}_${randomBytes(3).toString('hex')}`

@@ -6,9 +6,8 @@ import ava, { type ExecutionContext } from 'ava'
 import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { databaseName, openAgain, openDatabase } from '../../support/database.js'
+import { databaseName, openAgain, openDatabase, removeDatabase } from '../../support/database.js'
 import { type Answer, serve } from '../../support/server.js'
-import { onServer } from '../../support/servers.js'
 
 const test = ava.serial
 
@@ -36,7 +35,7 @@ async function bench(t: ExecutionContext, journal: string) {
     const storage = String(Reflect.get(sequelize, 'options').storage)
     if (databaseName === 'sqlite')
       for (const suffix of ['', '-wal', '-shm']) await rm(storage + suffix, { force: true })
-    else await onServer(databaseName, `DROP DATABASE ${sequelize.getDatabaseName()}`)
+    else await removeDatabase(sequelize.getDatabaseName())
   })
   /** Names of the records that are stored, by a connection that has nothing to do with the host's. */
   const stored = async (): Promise<ReadonlySet<unknown>> => {

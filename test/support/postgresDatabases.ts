@@ -1,0 +1,107 @@
+// Databases of PostgreSQL for tests. Creating and dropping one costs more processor time than most tests that use it, so a run empties
+// its databases and uses them again. `sweep` drops them when the run is over.
+
+import { createRequire } from 'node:module'
+import { newName, serverOptions } from './servers.js'
+
+interface Client {
+  connect(): Promise<void>
+  query(sql: string): Promise<{ readonly rows: readonly Record<string, string>[] }>
+  end(): Promise<void>
+  on(event: 'error' | 'end', listener: () => void): void
+  ref(): void
+  unref(): void
+}
+
+async function connect(database?: string): Promise<Client> {
+  const { Client } = createRequire(import.meta.url)('pg') as { Client: new (options: object) => Client }
+  const { host, port, username, password, dialectOptions, ...options } = serverOptions('postgres')
+  const client = new Client({
+    ...dialectOptions,
+    host,
+    port,
+    user: username,
+    password,
+    ...options,
+    ...(database && { database }),
+  })
+  client.on('error', () => undefined)
+  await client.connect()
+  return client
+}
+
+let control: Promise<Client> | undefined
+let last: Promise<unknown> = Promise.resolve()
+
+/** Runs a statement on the connection outside of the test databases. That connection stays open and keeps no process alive. */
+function onControl(sql: string): Promise<readonly Record<string, string>[]> {
+  const result = last.then(async () => {
+    control ??= connect()
+    const client = await control
+    client.on('end', () => {
+      control = undefined
+    })
+    client.ref()
+    try {
+      return (await client.query(sql)).rows
+    } finally {
+      client.unref()
+    }
+  })
+  last = result.catch(() => undefined)
+  return result
+}
+
+const FREE = '_free'
+
+/** A name for an empty database: one of this run that is free, renamed, or a new one. */
+export async function takeDatabase(run: string): Promise<string> {
+  const name = newName(run)
+  const free = await onControl(
+    `SELECT datname FROM pg_database WHERE starts_with(datname, 'crud_test_${run}_') AND datname LIKE '%\\${FREE}'
+     ORDER BY random() LIMIT 4`,
+  )
+  for (const { datname } of free) {
+    const isTaken = await onControl(`ALTER DATABASE ${datname} RENAME TO ${name}`).then(
+      () => true,
+      // Another process has taken it.
+      () => false,
+    )
+    if (isTaken) return name
+  }
+  await onControl(`CREATE DATABASE ${name}`)
+  return name
+}
+
+/** Whether a database differs from a new one in more than its schemas. */
+const ALTERED = `SELECT 1 FROM pg_database WHERE datname = current_database() AND
+  (datacl IS NOT NULL OR EXISTS (SELECT 1 FROM pg_db_role_setting WHERE setdatabase = pg_database.oid)
+    OR EXISTS (SELECT 1 FROM pg_event_trigger) OR EXISTS (SELECT 1 FROM pg_publication))`
+
+const SCHEMAS = `SELECT quote_ident(nspname) AS name FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'`
+
+/** Empties a database. False if it has to be dropped instead. */
+async function isEmptied(name: string): Promise<boolean> {
+  const client = await connect(name)
+  try {
+    await client.query("SET lock_timeout = '5s'; SET client_min_messages = error")
+    if ((await client.query(ALTERED)).rows.length > 0) return false
+    const { rows } = await client.query(SCHEMAS)
+    const dropped = rows.map(({ name }) => `DROP SCHEMA ${name} CASCADE;`).join(' ')
+    await client.query(
+      `${dropped} CREATE SCHEMA public AUTHORIZATION pg_database_owner; GRANT USAGE ON SCHEMA public TO PUBLIC`,
+    )
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end()
+  }
+}
+
+/** Returns a database that is no longer used. Without `TEST_RUN` nobody would drop it later. */
+export async function giveBack(name: string): Promise<void> {
+  if (process.env.TEST_RUN !== undefined && (await isEmptied(name)))
+    await onControl(`ALTER DATABASE ${name} RENAME TO ${name}${FREE}`)
+  else await onControl(`DROP DATABASE ${name}`)
+}
