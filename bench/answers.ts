@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { isDatabaseName } from '../test/support/servers.js'
-import { orUsage } from '../test/support/usage.js'
+import { parseOrExit } from '../test/support/usage.js'
 import { REQUESTS } from './answers/models.js'
 import type { Used } from './answers/server.js'
 import { openEmpty } from './export/database.js'
@@ -14,7 +14,7 @@ import { openEmpty } from './export/database.js'
 const USAGE = `Usage: npm run bench:answers -- [options]
   --database <name>  sqlite, mariadb, mysql (by mysql2) or postgres [sqlite]`
 
-const database = orUsage(USAGE, () => {
+const database = parseOrExit(USAGE, () => {
   const { values } = parseArgs({ options: { database: { type: 'string', default: 'sqlite' } } })
   if (isDatabaseName(values.database)) return values.database
   throw new RangeError(`--database ${values.database} is none of sqlite, mariadb, mysql and postgres`)

@@ -38,9 +38,9 @@ export class Client {
   }
 
   async ask(call: Call): Promise<Reply> {
-    const line = await Line.open(this.#port)
+    const line = await Connection.open(this.#port)
     try {
-      return await line.send(this.#written(call), true)
+      return await line.send(this.#serialize(call), true)
     } finally {
       line.close()
     }
@@ -48,10 +48,10 @@ export class Client {
 
   /** Sends all requests. Each connection sends its next request when its last one is answered. */
   async run(calls: readonly Call[]): Promise<Round> {
-    const ready = calls.map((call) => ({ call, bytes: this.#written(call) }))
+    const ready = calls.map((call) => ({ call, bytes: this.#serialize(call) }))
     const latencies: number[] = []
     let next = 0
-    const work = async (line: Line): Promise<void> => {
+    const work = async (line: Connection): Promise<void> => {
       for (let one = ready[next++]; one !== undefined; one = ready[next++]) {
         const start = performance.now()
         const { status } = await line.send(one.bytes, false)
@@ -60,7 +60,7 @@ export class Client {
       }
     }
     // New connections, because servers close idle connections during the turns of other servers.
-    const lines = await Promise.all(Array.from({ length: this.#connections }, () => Line.open(this.#port)))
+    const lines = await Promise.all(Array.from({ length: this.#connections }, () => Connection.open(this.#port)))
     const start = performance.now()
     try {
       await Promise.all(lines.map(work))
@@ -70,7 +70,7 @@ export class Client {
     }
   }
 
-  #written({ method, path, body = '' }: Call): Buffer {
+  #serialize({ method, path, body = '' }: Call): Buffer {
     const length = Buffer.byteLength(body)
     const own = length === 0 ? '' : `Content-Type: application/json\r\nContent-Length: ${length}\r\n`
     return Buffer.from(
@@ -82,7 +82,7 @@ export class Client {
 const END = Buffer.from('\r\n\r\n')
 const LAST = Buffer.from('\r\n0\r\n\r\n')
 
-function dechunked(bytes: Buffer): string {
+function decodeChunks(bytes: Buffer): string {
   const parts: Buffer[] = []
   for (let at = 0; ; ) {
     const end = bytes.indexOf('\r\n', at)
@@ -94,7 +94,7 @@ function dechunked(bytes: Buffer): string {
 }
 
 /** One connection. */
-class Line {
+class Connection {
   readonly #socket: Socket
   #received: Buffer = Buffer.alloc(0)
   #keep = false
@@ -103,15 +103,15 @@ class Line {
 
   private constructor(socket: Socket) {
     this.#socket = socket
-    this.#socket.on('data', (chunk: Buffer) => this.#take(chunk))
+    this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
     this.#socket.on('error', (error) => this.#reject(error))
     this.#socket.on('close', () => this.#reject(new Error('the server closed the connection')))
   }
 
-  static async open(port: number): Promise<Line> {
+  static async open(port: number): Promise<Connection> {
     const socket = connect({ host: '127.0.0.1', port, noDelay: true })
     await once(socket, 'connect')
-    return new Line(socket)
+    return new Connection(socket)
   }
 
   close(): void {
@@ -128,14 +128,14 @@ class Line {
     })
   }
 
-  #take(chunk: Buffer): void {
+  #receive(chunk: Buffer): void {
     this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk])
     const end = this.#received.indexOf(END)
     if (end < 0) return
     const head = this.#received.toString('latin1', 0, end)
     const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1]
     if (/\r\ntransfer-encoding: chunked/i.test(head)) {
-      this.#takeChunked(head, end + END.length)
+      this.#receiveChunked(head, end + END.length)
       return
     }
     if (length === undefined) {
@@ -150,9 +150,9 @@ class Line {
   }
 
   /** Reads chunks up to the terminating one. No measured chunk ends like it, because lines end with a brace. */
-  #takeChunked(head: string, start: number): void {
+  #receiveChunked(head: string, start: number): void {
     if (this.#received.subarray(-LAST.length).equals(LAST)) {
-      const text = this.#keep ? dechunked(this.#received.subarray(start)) : ''
+      const text = this.#keep ? decodeChunks(this.#received.subarray(start)) : ''
       this.#received = Buffer.alloc(0)
       this.#resolve({ status: Number(head.slice(9, 12)), head, text })
       return

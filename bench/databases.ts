@@ -28,12 +28,12 @@ export interface Databases {
   remove(): Promise<void>
 }
 
-export function prepared(database: DatabaseOrDriver): Promise<Databases> {
-  if (database === 'sqlite') return files({ dialect: 'sqlite' })
-  return database === 'node-sqlite' ? files({ dialect: 'sqlite', driver: database }) : schemas(database)
+export function prepareDatabase(database: DatabaseOrDriver): Promise<Databases> {
+  if (database === 'sqlite') return prepareFiles({ dialect: 'sqlite' })
+  return database === 'node-sqlite' ? prepareFiles({ dialect: 'sqlite', driver: database }) : prepareSchemas(database)
 }
 
-async function files(common: Target): Promise<Databases> {
+async function prepareFiles(common: Target): Promise<Databases> {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-bench-'))
   const original = join(folder, 'original.sqlite')
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
@@ -55,7 +55,7 @@ async function files(common: Target): Promise<Databases> {
 
 const TABLES = ['teams', 'players', 'employees']
 
-async function schemas(name: 'mysql' | 'postgres'): Promise<Databases> {
+async function prepareSchemas(name: 'mysql' | 'postgres'): Promise<Databases> {
   const stem = `crud_bench_${randomBytes(6).toString('hex')}`
   const known: string[] = []
   const add = async (database: string, from: string): Promise<Options> => {

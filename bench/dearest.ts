@@ -12,7 +12,7 @@ import express, { type Express } from 'express'
 import type { Options } from 'sequelize'
 import { crudRouter, Operations } from '../lib/index.js'
 import { onServer, serverOptions } from '../test/support/servers.js'
-import { orUsage } from '../test/support/usage.js'
+import { parseOrExit } from '../test/support/usage.js'
 import { type Database, isDatabase } from './databases.js'
 import { type Crowd, defineCrowd, fillCrowd } from './dearest/models.js'
 
@@ -22,7 +22,7 @@ const USAGE = `npm run bench:dearest -- [options]
   --seconds <n>      what takes longer is ended [20]
   --times <n>        how often each is sent; the best is printed [2]`
 
-const { database, rows, seconds, times } = orUsage(USAGE, () => {
+const { database, rows, seconds, times } = parseOrExit(USAGE, () => {
   const { values } = parseArgs({
     options: {
       database: { type: 'string', default: 'sqlite' },
@@ -77,7 +77,9 @@ const REQUESTS: readonly (readonly [name: string, parameters: Parameters, path?:
 ]
 
 /** Creates a database for this program. */
-async function opened(name: Database): Promise<{ readonly options: Options; readonly remove: () => Promise<void> }> {
+async function openEmptyDatabase(
+  name: Database,
+): Promise<{ readonly options: Options; readonly remove: () => Promise<void> }> {
   if (name === 'sqlite') {
     const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-dearest-'))
     return {
@@ -106,12 +108,12 @@ function applicationOf({ Country, Club, Person, Award }: Crowd): Express {
   return app
 }
 
-interface Taken {
+interface Measured {
   readonly seconds: number
   readonly status: number
 }
 
-async function take(url: string): Promise<Taken> {
+async function measureRequest(url: string): Promise<Measured> {
   const start = performance.now()
   const response = await fetch(url)
   const text = await response.text()
@@ -119,7 +121,7 @@ async function take(url: string): Promise<Taken> {
   return { seconds: (performance.now() - start) / 1000, status: response.status }
 }
 
-const { options, remove } = await opened(database)
+const { options, remove } = await openEmptyDatabase(database)
 const crowd = defineCrowd(options)
 const tidy = async (): Promise<void> => {
   await crowd.sequelize.close().catch(() => undefined)
@@ -138,9 +140,9 @@ try {
   console.log('| Request | Seconds |\n|---|---:|')
   for (const [name, parameters, path = 'people'] of REQUESTS) {
     const url = `${origin}/${path}?${new URLSearchParams(parameters)}`
-    let best: Taken = await take(url)
+    let best: Measured = await measureRequest(url)
     for (let time = 1; time < times && best.status === 200; time += 1) {
-      const next = await take(url)
+      const next = await measureRequest(url)
       if (next.status === 200 && next.seconds < best.seconds) best = next
     }
     console.log(`| ${name} | ${best.status === 200 ? best.seconds.toFixed(1) : `> ${seconds}`} |`)

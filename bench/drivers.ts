@@ -8,13 +8,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { numberFrom, orUsage } from '../test/support/usage.js'
+import { numberFrom, parseOrExit } from '../test/support/usage.js'
 import type { Used } from './drivers/server.js'
 
 const USAGE = `Usage: npm run bench:drivers -- [options]
   --requests <number>  requests of each kind [400]`
 
-const requests = orUsage(USAGE, () => {
+const requests = parseOrExit(USAGE, () => {
   const { values } = parseArgs({ options: { requests: { type: 'string', default: '400' } } })
   return numberFrom('requests', values.requests)
 })
@@ -53,7 +53,7 @@ const ROWS: readonly Row[] = [
   { name: 'a filter that reads the table', share: 0.02, path: () => '/players?filter=Name=*7777&count=true' },
 ]
 
-async function measured(child: ChildProcess, port: number, row: Row): Promise<{ each: number; longest: number }> {
+async function measureRow(child: ChildProcess, port: number, row: Row): Promise<{ each: number; longest: number }> {
   const count = Math.max(4, Math.round(requests * row.share))
   let next = 0
   const sender = async (): Promise<void> => {
@@ -86,7 +86,7 @@ try {
       // The first requests of each kind compile code that later requests use.
       for (const isMeasured of [false, true]) {
         for (const row of ROWS) {
-          const { each, longest } = await measured(child, port, row)
+          const { each, longest } = await measureRow(child, port, row)
           if (isMeasured) figures.set(row.name, [...(figures.get(row.name) ?? []), each, longest])
         }
       }

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { parse } from 'csv-parse'
 import { isDatabaseName } from '../test/support/servers.js'
-import { numberFrom, orUsage } from '../test/support/usage.js'
+import { numberFrom, parseOrExit } from '../test/support/usage.js'
 import { openEmpty } from './export/database.js'
 import { type Content, contentAt, fill } from './export/rows.js'
 import type { Held } from './export/server.js'
@@ -20,7 +20,7 @@ const USAGE = `Usage: npm run bench:export -- [options]
   --database <name>  sqlite, mariadb, mysql (by mysql2) or postgres [sqlite]
   --rows <n>         how many there are [1000000]`
 
-const { database, rows: ROWS } = orUsage(USAGE, () => {
+const { database, rows: ROWS } = parseOrExit(USAGE, () => {
   const { values } = parseArgs({
     options: { database: { type: 'string', default: 'sqlite' }, rows: { type: 'string', default: '1000000' } },
   })
@@ -144,7 +144,7 @@ interface Report {
   readonly heap: readonly [first: number, highest: number]
 }
 
-async function exported(server: Server, format: string, rows: Rows): Promise<Report> {
+async function measureExport(server: Server, format: string, rows: Rows): Promise<Report> {
   const start = performance.now()
   const reply = await open(`${server.url}?format=${format}`)
   let place = 0
@@ -193,7 +193,7 @@ function mib(bytes: number): string {
 }
 
 /** Waits until no more pages are read, and returns the number of statements. */
-async function settled(server: Server): Promise<number> {
+async function waitUntilSettled(server: Server): Promise<number> {
   for (let last = -1; ; ) {
     const { statements } = await server.held()
     if (statements === last) return statements
@@ -205,19 +205,19 @@ async function settled(server: Server): Promise<number> {
 /** A stalled reader must not block others, and a disconnected reader must stop the work. */
 async function watchReaders(server: Server, format: string): Promise<void> {
   const whole = ROWS / 500
-  const start = await settled(server)
+  const start = await waitUntilSettled(server)
   const slow = await open(`${server.url}?format=${format}`)
   await once(slow, 'readable')
-  const held = (await settled(server)) - start
+  const held = (await waitUntilSettled(server)) - start
   assert(ROWS < LONG || held < whole / 2, `${format}: ${held} pages were read for a reader that takes none`)
   const answered = await Promise.race([wholeReply(`${server.url}?pageSize=1`), sleep(5000, null)])
   assert(answered !== null, `${format}: a slow reader holds the only connection`)
   slow.destroy()
-  const before = await settled(server)
+  const before = await waitUntilSettled(server)
   const left = await open(`${server.url}?format=${format}`)
   await once(left, 'readable')
   left.destroy()
-  const done = (await settled(server)) - before
+  const done = (await waitUntilSettled(server)) - before
   assert(ROWS < LONG || done < 20, `${format}: ${done} pages were read for a reader that is gone`)
   console.log(
     `${format}: ${held} of ${whole} pages are read for a reader that takes nothing, who holds no connection; ${done} for one who leaves`,
@@ -243,7 +243,7 @@ try {
       `${format}: the first byte comes ${(first - page).toFixed(0)} ms after a page would have come`,
     )
   }
-  for (const [format, rows] of FORMATS) await exported(server, format, rows)
+  for (const [format, rows] of FORMATS) await measureExport(server, format, rows)
   for (const [format] of FORMATS) await watchReaders(server, format)
 } finally {
   await server?.end()

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Options } from 'sequelize'
-import { numberFrom, orUsage } from '../test/support/usage.js'
+import { numberFrom, parseOrExit } from '../test/support/usage.js'
 import { Client } from './client.js'
 import { generator } from './data.js'
 import { connect } from './models.js'
@@ -21,7 +21,7 @@ const USAGE = `Usage: npm run bench:growth -- [options]
   --rows <n>    the largest table, from 10000 [10000000]
   --rounds <n>  rounds for each request [9]`
 
-const { most, rounds } = orUsage(USAGE, () => {
+const { most, rounds } = parseOrExit(USAGE, () => {
   const { values } = parseArgs({
     options: { rows: { type: 'string', default: '10000000' }, rounds: { type: 'string', default: '9' } },
   })
@@ -57,14 +57,14 @@ interface Kind {
 }
 
 /** A cursor in the middle of the table, from the page after it. */
-async function halfway(client: Client, rows: number): Promise<string> {
+async function readMiddleCursor(client: Client, rows: number): Promise<string> {
   const before = query('/api/players', { keys: `${rows / 2},${rows / 2 + 1}`, cursor: '', pageSize: '1' })
   const { text } = await client.ask(get(before))
   return String(Object(JSON.parse(text)).nextCursor)
 }
 
 async function kindsOf(client: Client, rows: number): Promise<readonly Kind[]> {
-  const cursor = await halfway(client, rows)
+  const cursor = await readMiddleCursor(client, rows)
   return [
     { name: 'get by id', path: (number) => `/api/players/${number}` },
     { name: 'keyset page halfway', path: () => query('/api/players', { cursor }) },

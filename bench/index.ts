@@ -9,11 +9,11 @@ import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { orUsage } from '../test/support/usage.js'
+import { parseOrExit } from '../test/support/usage.js'
 import { BEHAVIOUR_WORKLOADS } from './behaviours.js'
 import { chart, type Group } from './chart.js'
 import { PLAYERS } from './data.js'
-import { type Databases, isDatabaseOrDriver, prepared } from './databases.js'
+import { type Databases, isDatabaseOrDriver, prepareDatabase } from './databases.js'
 import { measure, type Plan, type Server } from './measure.js'
 import { install, isPeer, PEERS } from './peers/packages.js'
 import { canDo, PEER_WORKLOADS } from './peers/workloads.js'
@@ -36,7 +36,7 @@ const USAGE = `Usage: npm run bench -- [options]
 const SERVERS: readonly Side[] = ['bare', 'sql', 'hand', 'router']
 const WITH_PEERS: readonly Side[] = ['sql', 'hand', 'router', ...PEERS]
 
-const { values, database, offered } = orUsage(USAGE, () => {
+const { values, database, offered } = parseOrExit(USAGE, () => {
   const { values } = parseArgs({
     options: {
       database: { type: 'string', default: 'sqlite' },
@@ -164,7 +164,7 @@ async function tidy(): Promise<void> {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => tidy().finally(() => process.exit(1)))
 
 try {
-  databases = await prepared(database)
+  databases = await prepareDatabase(database)
   if (isBound) bindSelf(LOAD_CORE)
   const where = isBound ? 'server and load on a core each' : 'server and load share the processor'
   const { rounds, connections } = plan

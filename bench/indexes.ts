@@ -23,7 +23,7 @@ const [database = 'sqlite'] = positionals
 // TEST_DATABASE is read when the test modules are loaded.
 process.env.TEST_DATABASE = database
 const { defineCrowd, fillCrowd, mountCrowd } = await import('../test/support/crowd.js')
-const { cursorBehind, lookups, ORDERS, queryText, scans } = await import('../test/support/lookups.js')
+const { readCursorAfter, lookups, ORDERS, queryText, scans } = await import('../test/support/lookups.js')
 const { list, serveModels } = await import('../test/support/models.js')
 const { accessesOf } = await import('../test/support/plans.js')
 
@@ -32,14 +32,14 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => crowd.close().then(() => process.exit(1)))
 
 /** Requests without an assertion about indexes that complete the table. */
-async function others(): Promise<readonly Lookup[]> {
+async function otherLookups(): Promise<readonly Lookup[]> {
   const players = (title: string, parameters: Lookup['parameters']): Lookup => ({
     title,
     path: '/api/players',
     parameters,
     served: {},
   })
-  const cursor = await cursorBehind(crowd, rows * 0.9)
+  const cursor = await readCursorAfter(crowd, rows * 0.9)
   return [
     players('a keyset page at nine tenths', { cursor }),
     players('the same under a filter', { cursor, filter: 'Level>50' }),
@@ -54,7 +54,7 @@ async function others(): Promise<readonly Lookup[]> {
 }
 
 /** Text such as `Player: players_email`: an index for lookups, an index read in order, or the table. */
-function told(accesses: readonly Access[]): string {
+function describeAccesses(accesses: readonly Access[]): string {
   const ways = accesses.map(({ table, index, seeks }) => {
     const way = index === null ? 'the table' : seeks ? index : `in the order of ${index}`
     return `${table}: ${way}`
@@ -85,7 +85,7 @@ try {
   await fillCrowd(crowd, rows)
   console.log(`${database}, ${rows.toLocaleString('en')} players\n`)
   console.log('| request | what it asks | ways into the tables | rows read | ms |\n|---|---|---|---:|---:|')
-  for (const lookup of [...lookups(rows, crowd.name), ...ORDERS, ...(await others()), ...scans(rows)]) {
+  for (const lookup of [...lookups(rows, crowd.name), ...ORDERS, ...(await otherLookups()), ...scans(rows)]) {
     crowd.statements.length = 0
     const taken = await milliseconds(lookup)
     const line = crowd.statements.at(-1) ?? ''
@@ -93,7 +93,7 @@ try {
     const cells = [
       lookup.title,
       `\`${lookup.path.slice('/api/'.length)}?${queryText(lookup).replaceAll('|', '\\|')}\``,
-      told(accesses),
+      describeAccesses(accesses),
       rowsRead(accesses),
       taken.toFixed(1),
     ]

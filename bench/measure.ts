@@ -53,7 +53,7 @@ export async function measure(
   const requests = Math.max(1, Math.round(workload.requests * plan.scale))
   const runners: Runner[] = []
   for (const server of servers) runners.push(await Runner.open(workload, server, connections))
-  for (let compared = workload.compared ?? 1; compared > 0; compared -= 1) await agree(workload, runners)
+  for (let compared = workload.compared ?? 1; compared > 0; compared -= 1) await assertEqualAnswers(workload, runners)
   if (plan.rounds === 0) return []
   for (let round = 0; round < WARMING.rounds; round += 1) {
     const spent = runners.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
@@ -131,7 +131,7 @@ class Runner {
         ? null
         : { all: (after.all - before.all) / count, main: (after.main - before.main) / count }
     const sorted = latencies.toSorted((left, right) => left - right)
-    this.samples.push({ cpu, milliseconds, p50: at(sorted, 0.5), p99: at(sorted, 0.99) })
+    this.samples.push({ cpu, milliseconds, p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) })
   }
 
   #calls(count: number): Call[] {
@@ -139,7 +139,10 @@ class Runner {
   }
 }
 
-async function agree({ name, same = (text) => text }: Workload, runners: readonly Runner[]): Promise<void> {
+async function assertEqualAnswers(
+  { name, same = (text) => text }: Workload,
+  runners: readonly Runner[],
+): Promise<void> {
   const answers = []
   for (const runner of runners) answers.push(await runner.answer())
   const [first] = answers
@@ -152,7 +155,7 @@ async function agree({ name, same = (text) => text }: Workload, runners: readonl
   throw new Error(`${name}: the servers do not give the same answer\n${shown.join('\n')}`)
 }
 
-function at(sorted: readonly number[], part: number): number {
+function quantile(sorted: readonly number[], part: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN
 }
 

@@ -5,8 +5,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { numberFrom, orUsage } from '../test/support/usage.js'
-import { type Order, PERMISSIONS, type Task, type Told, type Wish } from './push/messages.js'
+import { numberFrom, parseOrExit } from '../test/support/usage.js'
+import { type Order, PERMISSIONS, type ServerReply, type ServerTask, type Task } from './push/messages.js'
 
 const USAGE = `Usage: npm run bench:push -- [options]
   --subscribers <n>  connections to each namespace [1000]
@@ -14,7 +14,7 @@ const USAGE = `Usage: npm run bench:push -- [options]
   --rounds <n>       rounds for each side [9]
   --memory <n>       events of the last part, with ten subscribers [100000]; 0 leaves it out`
 
-const { subscribers, events, rounds, lasting } = orUsage(USAGE, () => {
+const { subscribers, events, rounds, lasting } = parseOrExit(USAGE, () => {
   const { values } = parseArgs({
     options: {
       subscribers: { type: 'string', default: '1000' },
@@ -49,8 +49,8 @@ async function ask(task: Task): Promise<void> {
 
 async function memory(): Promise<{ heapUsed: number; rss: number }> {
   const answer = once(server, 'message')
-  server.send({ kind: 'memory' } satisfies Wish)
-  const [told]: Told[] = await answer
+  server.send({ kind: 'memory' } satisfies ServerTask)
+  const [told]: ServerReply[] = await answer
   if (told?.kind !== 'memory') throw new TypeError('the server did not tell its memory')
   return told
 }
@@ -91,7 +91,7 @@ const BARE: Side = {
   path: '/bare',
   tokens: [''],
   send: async (count) => {
-    server.send({ kind: 'emit', events: count, payload: { id: 100_000, ...ORDER } } satisfies Wish)
+    server.send({ kind: 'emit', events: count, payload: { id: 100_000, ...ORDER } } satisfies ServerTask)
   },
 }
 const SIDES: readonly Side[] = [

@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http'
 import { parseArgs } from 'node:util'
 import type { Express } from 'express'
 import { isDatabaseName } from '../test/support/servers.js'
-import { numberFrom, orUsage } from '../test/support/usage.js'
+import { numberFrom, parseOrExit } from '../test/support/usage.js'
 import { type Call, Client } from './client.js'
 import { openEmpty } from './export/database.js'
 import { byHand, KINDS, type Kind, withRouter } from './scope/applications.js'
@@ -18,7 +18,7 @@ const USAGE = `Usage: npm run bench:scope -- [options]
   --rows <n>         tickets [100000]
   --rounds <n>       rounds for each request [7]`
 
-const { database, rows, rounds } = orUsage(USAGE, () => {
+const { database, rows, rounds } = parseOrExit(USAGE, () => {
   const { values } = parseArgs({
     options: {
       database: { type: 'string', default: 'sqlite' },
@@ -36,12 +36,12 @@ const { database, rows, rounds } = orUsage(USAGE, () => {
 const CALLERS = Array.from({ length: 10 }, (_, index) => 1 + ((index * 487) % USERS))
 
 /** A request for a ticket that its caller may see. */
-interface Asked {
+interface TicketRequest {
   readonly name: string
   readonly call: (id: number, turn: number) => Call
 }
 
-const REQUESTS: readonly Asked[] = [
+const REQUESTS: readonly TicketRequest[] = [
   { name: 'first page, total', call: () => get('/api/tickets') },
   { name: 'count', call: () => get('/api/tickets?count=true') },
   { name: 'get by id', call: (id) => get(`/api/tickets/${id}`) },
@@ -56,7 +56,7 @@ interface Running {
   readonly close: () => void
 }
 
-async function started(app: Express): Promise<Running> {
+async function startServer(app: Express): Promise<Running> {
   const server: Server = createServer(app).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -93,7 +93,12 @@ async function firstTickets({ clients }: Running, hand: Running): Promise<readon
 const IN_A_ROUND = 5
 
 /** Median duration of a request in a round, in milliseconds. */
-async function round({ clients }: Running, { call }: Asked, ids: readonly number[], turn: number): Promise<number> {
+async function round(
+  { clients }: Running,
+  { call }: TicketRequest,
+  ids: readonly number[],
+  turn: number,
+): Promise<number> {
   const all: number[] = []
   for (const [index, client] of clients.entries()) {
     const calls = Array.from({ length: IN_A_ROUND }, (_, nth) => call(ids[index] ?? 0, turn + nth))
@@ -106,8 +111,8 @@ function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN
 }
 
-async function measured(kind: Kind): Promise<readonly string[]> {
-  const [router, hand] = [await started(withRouter(world, kind)), await started(byHand(world, kind))]
+async function measureKind(kind: Kind): Promise<readonly string[]> {
+  const [router, hand] = [await startServer(withRouter(world, kind)), await startServer(byHand(world, kind))]
   try {
     const ids = await firstTickets(router, hand)
     const lines: string[] = []
@@ -137,7 +142,7 @@ try {
   await fillWorld(world, rows)
   console.log(`${rows.toLocaleString('en')} tickets on ${database}, milliseconds of a request, medians.\n`)
   console.log('| scope | request | Sequelize by hand | router | ratio |\n|---|---|---:|---:|---:|')
-  for (const kind of KINDS) for (const line of await measured(kind)) console.log(line)
+  for (const kind of KINDS) for (const line of await measureKind(kind)) console.log(line)
 } finally {
   await world.sequelize.close()
   await empty.remove()

@@ -10,7 +10,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { numberFrom, orUsage } from '../test/support/usage.js'
+import { numberFrom, parseOrExit } from '../test/support/usage.js'
 import { type Database, isDatabase } from './databases.js'
 import type { Answers, Question } from './soak/application.js'
 import { type Ending, install, type ServerName } from './soak/instance.js'
@@ -34,7 +34,7 @@ Usage: npm run bench:soak -- shapes [options]
   --shapes <n>       how many, each once and every tenth six times [100000]
   --minutes <n>      spread over as long at least [10]`
 
-const given = orUsage(USAGE, () => {
+const given = parseOrExit(USAGE, () => {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
@@ -109,7 +109,7 @@ async function tidy(): Promise<void> {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => tidy().finally(() => process.exit(1)))
 
 /** The application's next message. Empty if the application has ended. */
-async function hear(child: ChildProcess): Promise<Answers> {
+async function nextMessage(child: ChildProcess): Promise<Answers> {
   const over = new AbortController()
   try {
     const [message]: Answers[] = await Promise.race(['message', 'exit'].map((event) => once(child, event, over)))
@@ -119,10 +119,10 @@ async function hear(child: ChildProcess): Promise<Answers> {
   }
 }
 
-async function ask(child: ChildProcess, question: Question): Promise<Answers> {
+async function askApplication(child: ChildProcess, question: Question): Promise<Answers> {
   if (isEnded(child)) return {}
   child.send(question)
-  return hear(child)
+  return nextMessage(child)
 }
 
 async function restart(ending: Ending, pace: Pace, tally: Tally): Promise<void> {
@@ -143,12 +143,12 @@ async function restart(ending: Ending, pace: Pace, tally: Tally): Promise<void> 
 }
 
 /** Takes samples until the time is over or the application ends. */
-async function watch(child: ChildProcess, start: number, tally: Tally): Promise<Sample[]> {
+async function takeSamples(child: ChildProcess, start: number, tally: Tally): Promise<Sample[]> {
   const every = Math.min(SAMPLES, duration / 12)
   const samples: Sample[] = []
   for (let due = start; due <= start + duration; due += every) {
     await sleep(Math.max(0, due - performance.now()))
-    const { memory } = await ask(child, 'memory')
+    const { memory } = await askApplication(child, 'memory')
     if (memory === undefined) break
     const sample = { ...memory, minute: (performance.now() - start) / 60_000 }
     samples.push(sample)
@@ -178,7 +178,7 @@ try {
     env: { ...process.env, NODE_ENV: 'production' },
   })
   application = child
-  const { port } = await hear(child)
+  const { port } = await nextMessage(child)
   if (port === undefined) throw new Error('the application ended before it listened')
   const tally = new Tally()
   const pace: Pace = { think }
@@ -186,10 +186,10 @@ try {
   console.log(`${server}: ${what}`)
   const load = await startLoad(port, connections, pace, tally)
   const start = performance.now()
-  const [samples] = await Promise.all([watch(child, start, tally), disturb(start, pace, tally)])
+  const [samples] = await Promise.all([takeSamples(child, start, tally), disturb(start, pace, tally)])
   await load.stop()
   const lost = await differences(instance.target, load.partitions)
-  const { causes } = await ask(child, 'causes')
+  const { causes } = await askApplication(child, 'causes')
   if (!report({ tally, samples, lost, causes: causes ?? null, minutes })) process.exitCode = 1
 } finally {
   await tidy()

@@ -6,14 +6,14 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { numberFrom, orUsage } from '../test/support/usage.js'
+import { numberFrom, parseOrExit } from '../test/support/usage.js'
 import type { Cost } from './start/cost.js'
 import type { Mounted } from './start/mount.js'
 
 const USAGE = `Usage: npm run bench:start -- [options]
   --rounds <n>  processes for each row [7]`
 
-const { rounds } = orUsage(USAGE, () => {
+const { rounds } = parseOrExit(USAGE, () => {
   const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } })
   return { rounds: numberFrom('rounds', values.rounds) }
 })
@@ -31,7 +31,7 @@ const IMPORTS: readonly (readonly [measured: string, loaded: readonly string[]])
 const COUNTS = [1, 100, 300] as const
 
 /** Result of a new process. */
-async function told<T>(script: string, args: readonly string[]): Promise<T> {
+async function runProcess<T>(script: string, args: readonly string[]): Promise<T> {
   const child = fork(fileURLToPath(new URL(`./start/${script}.js`, import.meta.url)), args, {
     execArgv: ['--expose-gc'],
     env: { ...process.env, NODE_ENV: 'production' },
@@ -45,9 +45,9 @@ async function told<T>(script: string, args: readonly string[]): Promise<T> {
 }
 
 /** Results of a number of new processes, one after the other. */
-async function all<T>(script: string, args: readonly string[]): Promise<readonly T[]> {
+async function runProcesses<T>(script: string, args: readonly string[]): Promise<readonly T[]> {
   const results: T[] = []
-  for (let round = 0; round < rounds; round++) results.push(await told<T>(script, args))
+  for (let round = 0; round < rounds; round++) results.push(await runProcess<T>(script, args))
   return results
 }
 
@@ -68,7 +68,7 @@ function heading(first: string, cells: readonly string[]): string {
 console.log(`Milliseconds by the clock and of processor time, and MB of heap: medians of ${rounds} processes.\n`)
 console.log(heading('importing', ['ms', 'cpu ms', 'MB']))
 for (const [measured, loaded] of IMPORTS) {
-  const costs = await all<Cost>('import', [...loaded, measured])
+  const costs = await runProcesses<Cost>('import', [...loaded, measured])
   const name = loaded.length === 0 ? measured : `${measured}, ${loaded.join(' and ')} loaded`
   console.log(
     line(name, [median(costs, (c) => c.milliseconds), median(costs, (c) => c.cpu), median(costs, (c) => c.heap)]),
@@ -79,7 +79,7 @@ console.log('')
 const columns = ['ms', 'cpu ms', 'cpu each', 'MB', '1st list', '2nd list', '1st POST', '2nd POST']
 console.log(heading('mounting', columns))
 for (const count of COUNTS) {
-  const results = await all<Mounted>('mount', [String(count)])
+  const results = await runProcesses<Mounted>('mount', [String(count)])
   const of = (value: (each: Mounted) => number): number => median(results, value)
   console.log(
     line(`${count} ${count === 1 ? 'model' : 'models'}`, [

@@ -6,7 +6,7 @@ import { register } from './trace/instrument.js'
 
 register()
 const { REQUESTS, start } = await import('./trace/requests.js')
-const { table, traced, walked } = await import('./trace/report.js')
+const { table, traceRequest, listEntered } = await import('./trace/report.js')
 
 const [wanted] = process.argv.slice(2)
 const one = REQUESTS.find(({ name }) => name === wanted)
@@ -17,10 +17,10 @@ if (wanted !== undefined && one === undefined) {
 
 const server = await start()
 try {
-  if (one !== undefined) console.log(await walked(one, server))
+  if (one !== undefined) console.log(await listEntered(one, server))
   else {
     const rows = []
-    for (const request of REQUESTS) rows.push(await traced(request, server))
+    for (const request of REQUESTS) rows.push(await traceRequest(request, server))
     console.log(table(rows))
   }
 } finally {

@@ -2,33 +2,33 @@ import type { Outcome } from '../types/outcome.js'
 import type { Caller, Plan } from '../types/plan.js'
 import type { Resource } from '../types/resource.js'
 import type { RecordsBefore } from '../types/rooms.js'
-import type { Done, Ordering, Part, Work } from '../types/work.js'
-import { Place } from './common/place.js'
-import { NotedRecords } from './common/recordsBefore.js'
+import type { CommitOrder, Work, WriteResult, WrittenPart } from '../types/work.js'
+import { CommitQueuePosition } from './common/commitQueue.js'
+import { RecordsBeforeWrite } from './common/recordsBefore.js'
 import { commitOf } from './perform/index.js'
 
 /** Runs a write and sends its push events after the commit: parents before children. Events of one record are sent in commit order. */
-export async function announced<T>(
+export async function announceWrite<T>(
   { resource, plan }: Work,
   caller: Caller,
-  write: (order: Ordering) => Promise<T>,
-  doneBy: (came: T) => Done | null,
+  write: (order: CommitOrder) => Promise<T>,
+  doneBy: (came: T) => WriteResult | null,
 ): Promise<T> {
-  const { inTurn } = resource.behaviours
+  const { serializeWrite } = resource.behaviours
   const commit = commitOf(resource)
-  const order = new Order(resource, plan, commit.gaveUp)
+  const order = new WriteCommitOrder(resource, plan, commit.isRolledBack)
   // Other writers may send events about this write before the host's COMMIT returns.
-  if (commit.isHosts) order.alone()
-  const written = async (): Promise<T> => {
+  if (commit.isOfHost) order.expectCommit()
+  const run = async (): Promise<T> => {
     let isTold = false
     try {
       // Events are sent after the commit, so a transaction of the host delays them.
-      const came = await write(commit.isHosts ? order.hosted : order)
+      const came = await write(commit.isOfHost ? order.withinHostTransaction : order)
       const done = doneBy(came)
       if (done !== null) {
         isTold = true
-        commit.follow(
-          () => order.tell({ done, caller }),
+        commit.afterCommit(
+          () => order.announce({ result: done, caller }),
           () => order.end(),
         )
       }
@@ -37,57 +37,57 @@ export async function announced<T>(
       if (!isTold) order.end()
     }
   }
-  return inTurn === null || commit.isHosts ? written() : inTurn(plan, written)
+  return serializeWrite === null || commit.isOfHost ? run() : serializeWrite(plan, run)
 }
 
 /** Position of a write in the commit order of its records. */
-class Order implements Ordering {
+class WriteCommitOrder implements CommitOrder {
   readonly #resource: Resource
   readonly #plan: Plan
-  readonly before = new NotedRecords()
-  #place: Place
+  readonly before = new RecordsBeforeWrite()
+  #position: CommitQueuePosition
 
   constructor(resource: Resource, plan: Plan, gaveUp: () => boolean) {
     this.#resource = resource
     this.#plan = plan
-    this.#place = new Place(gaveUp)
+    this.#position = new CommitQueuePosition(gaveUp)
   }
 
-  begin(): void {
+  beginAttempt(): void {
     // The earlier attempt was rolled back, so its events are dropped.
     this.before.clear()
-    this.#place.end()
-    this.#place = new Place()
+    this.#position.end()
+    this.#position = new CommitQueuePosition()
   }
 
-  wrote({ resource, plan }: Work, outcome: Outcome): void {
-    resource.behaviours.stand?.(resource, plan, outcome, this.#place)
+  noteWrite({ resource, plan }: Work, outcome: Outcome): void {
+    resource.behaviours.noteCommitOrder?.(resource, plan, outcome, this.#position)
   }
 
-  committing(outcome: Outcome | null): void {
-    const { stand } = this.#resource.behaviours
+  prepareCommit(outcome: Outcome | null): void {
+    const { noteCommitOrder } = this.#resource.behaviours
     // The outcome may belong to a part with a plan of its own.
-    stand?.(this.#resource, this.#plan, null, this.#place)
-    if (outcome !== null) stand?.(this.#resource, this.#plan, outcome, this.#place)
+    noteCommitOrder?.(this.#resource, this.#plan, null, this.#position)
+    if (outcome !== null) noteCommitOrder?.(this.#resource, this.#plan, outcome, this.#position)
   }
 
-  alone(): void {
-    this.#resource.behaviours.expect?.(this.#place)
+  expectCommit(): void {
+    this.#resource.behaviours.expectWrite?.(this.#position)
   }
 
   /** Order for a write within a transaction of the host. The write does not know when the transaction ends. */
-  get hosted(): Ordering {
+  get withinHostTransaction(): CommitOrder {
     const { before } = this
-    return { begin: ignore, wrote: ignore, committing: ignore, alone: ignore, before }
+    return { beginAttempt: doNothing, noteWrite: doNothing, prepareCommit: doNothing, expectCommit: doNothing, before }
   }
 
   /** Sends the events as soon as all earlier events of the same records are sent. */
-  tell(all: Part): void {
-    this.#stand(all.done)
-    const { turn } = this.#place
+  announce(all: WrittenPart): void {
+    this.#noteDone(all.result)
+    const { turn } = this.#position
     const now = (): void => {
       try {
-        announceAll(all, this.#place, this.before)
+        announceAll(all, this.#position, this.before)
       } finally {
         this.end()
       }
@@ -97,19 +97,19 @@ class Order implements Ordering {
   }
 
   end(): void {
-    this.#place.end()
+    this.#position.end()
   }
 
-  #stand({ work, outcome, parts }: Done): void {
-    this.wrote(work, outcome)
-    for (const { done } of parts) this.#stand(done)
+  #noteDone({ work, outcome, parts }: WriteResult): void {
+    this.noteWrite(work, outcome)
+    for (const { result } of parts) this.#noteDone(result)
   }
 }
 
-function ignore(): void {}
+function doNothing(): void {}
 
-function announceAll({ done, caller }: Part, place: Place, before: RecordsBefore): void {
-  const { resource, plan } = done.work
-  resource.behaviours.announce?.(resource, plan, done.outcome, { caller, place, before })
-  for (const part of done.parts) announceAll(part, place, before)
+function announceAll({ result, caller }: WrittenPart, place: CommitQueuePosition, before: RecordsBefore): void {
+  const { resource, plan } = result.work
+  resource.behaviours.announceWrite?.(resource, plan, result.outcome, { caller, position: place, before })
+  for (const part of result.parts) announceAll(part, place, before)
 }

@@ -1,31 +1,37 @@
 import type { FindOptions } from 'sequelize'
 import type { ListPlan, Member, Predicate } from '../types/plan.js'
 import { invalidQuery } from './common/problem.js'
-import { allBehind, groupOptions, hostOptions, type Store, walked } from './perform/index.js'
-import { selected } from './sequelize/sql.js'
+import {
+  buildGroupOptions,
+  buildHostOptions,
+  buildKeysetPredicate,
+  type Store,
+  traversalOrderOf,
+} from './perform/index.js'
+import { createSelectList } from './sequelize/sql.js'
 
 /** Options for `Model.findAll` from a plan. They contain nothing that the caller may not read. */
-export function findOptionsOf(
+export function buildFindOptions(
   store: Store,
   planned: ListPlan,
   where: Predicate | null,
   hidden: ReadonlySet<string>,
 ): FindOptions {
   if (planned.kind === 'count') {
-    const { limit, offset, ...rest } = hostOptions(
+    const { limit, offset, ...rest } = buildHostOptions(
       store,
       { where, columns: [], order: [], limit: 0, offset: 0 },
       hidden,
     )
     // One constant: without `attributes`, `findAll` would load every attribute.
-    return { ...rest, attributes: selected('1') }
+    return { ...rest, attributes: createSelectList('1') }
   }
   if (planned.kind === 'aggregate') {
     const { page, pageSize, projection } = planned
-    const names = namesIn(projection.members)
+    const names = memberNames(projection.members)
     const window = { limit: pageSize, offset: (page - 1) * pageSize, total: false }
-    const named = (index: number): string => names.get(index) ?? ''
-    const options = groupOptions(store, { ...planned, where, columns: projection.columns }, window, named)
+    const nameOf = (index: number): string => names.get(index) ?? ''
+    const options = buildGroupOptions(store, { ...planned, where, columns: projection.columns }, window, nameOf)
     return { ...options, raw: true, nest: true }
   }
   const { pageSize, projection } = planned
@@ -33,20 +39,24 @@ export function findOptionsOf(
     throw invalidQuery('select', 'cannot name a collection here: no options for findAll say what of it is wanted.')
   }
   const offset = planned.kind === 'page' ? (planned.page - 1) * pageSize : 0
-  const columns = projection.columns.filter((_, index) => projection.shown?.has(index))
+  const columns = projection.columns.filter((_, index) => projection.readableColumns?.has(index))
   if (planned.kind !== 'seek' && planned.kind !== 'export') {
-    return hostOptions(store, { where, columns, order: planned.order, limit: pageSize, offset }, hidden)
+    return buildHostOptions(store, { where, columns, order: planned.order, limit: pageSize, offset }, hidden)
   }
   const walk = { ...planned, where }
-  return hostOptions(store, { where: allBehind(walk), columns, order: walked(walk), limit: pageSize, offset }, hidden)
+  return buildHostOptions(
+    store,
+    { where: buildKeysetPredicate(walk), columns, order: traversalOrderOf(walk), limit: pageSize, offset },
+    hidden,
+  )
 }
 
 /** Paths of members by their columns. `nest` splits a path such as `group.team.name` again. */
-function namesIn(members: readonly Member[], before = ''): ReadonlyMap<number, string> {
+function memberNames(members: readonly Member[], before = ''): ReadonlyMap<number, string> {
   return new Map(
     members.flatMap((member): (readonly [number, string])[] => {
       const name = before + member.json
-      if (member.kind === 'object') return [...namesIn(member.members, `${name}.`)]
+      if (member.kind === 'object') return [...memberNames(member.members, `${name}.`)]
       return member.kind === 'value' ? [[member.index, name]] : []
     }),
   )

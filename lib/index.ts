@@ -85,7 +85,7 @@ export type {
   RequestMessage,
   StatementMessage,
   WatchedError,
-} from '../types/watch.js'
+} from '../types/trace.js'
 export type {
   AuditOptions,
   ConcurrencyOptions,
@@ -102,7 +102,7 @@ export {
 } from './common/errors.js'
 export { errorText } from './common/log.js'
 export { Problem, type ProblemCode, type ProblemErrors, type ProblemOptions } from './common/problem.js'
-export type { RoutedModels, RoutedOptions } from './compile/routed.js'
+export type { RoutedModels, RoutedOptions } from './compile/routedModels.js'
 export { type Crud, createCrud } from './http/createCrud.js'
 export { type CrudHandler, createHandler, type HandlerReply, type HandlerRequest } from './http/createHandler.js'
 export { type ProblemHandlerOptions, problemHandler } from './http/problemHandler.js'

@@ -45,7 +45,7 @@ export type PolicyOption = Rows[OperationName]['policy']
 export type HookNoun = NonNullable<Rows[OperationName]['hook']>
 
 /** Operations with a flag of their own. */
-type Numbered = { [name in OperationName]: Rows[name] extends { with: string } ? never : name }[OperationName]
+type OwnFlagName = { [name in OperationName]: Rows[name] extends { with: string } ? never : name }[OperationName]
 
 /** Operations by name: the package's own, or extended. */
 export type OperationTable = Readonly<Record<OperationName, Operation>>
@@ -208,18 +208,23 @@ export const OPERATIONS = {
 } as const
 
 /** Rows of the package's own operations in a resource's table. */
-export function ownEntriesOf(table: OperationTable): readonly (readonly [name: OperationName, row: Operation])[] {
-  return entriesOf(OPERATIONS).map(([name]) => [name, table[name]])
+export function packageOperationEntries(
+  table: OperationTable,
+): readonly (readonly [name: OperationName, row: Operation])[] {
+  return operationEntries(OPERATIONS).map(([name]) => [name, table[name]])
 }
 
 /** Table for a singleton, whose only record is at the resource's route. */
-export function singletonTable(table: OperationTable): OperationTable {
-  const rows = entriesOf(table).map(([name, row]) => [name, { ...row, path: row.path.replace(/^\/:id/, '') || '/' }])
+export function createSingletonTable(table: OperationTable): OperationTable {
+  const rows = operationEntries(table).map(([name, row]) => [
+    name,
+    { ...row, path: row.path.replace(/^\/:id/, '') || '/' },
+  ])
   return Object.freeze(Object.fromEntries(rows))
 }
 
 /** Rows of a table with their names, in table order. */
-export function entriesOf(table: OperationTable): readonly (readonly [name: OperationName, row: Operation])[] {
+export function operationEntries(table: OperationTable): readonly (readonly [name: OperationName, row: Operation])[] {
   return Object.entries(table) as [OperationName, Operation][]
 }
 
@@ -229,7 +234,7 @@ Object.freeze(TABLE)
 
 /** Flags for the option `operations`: one per operation, and sums of them. */
 export const Operations: Readonly<
-  { [name in Numbered as Capitalize<name>]: Rows[name]['flag'] } & {
+  { [name in OwnFlagName as Capitalize<name>]: Rows[name]['flag'] } & {
     /** GetById and GetList. */
     Read: 3
     /** Create, Update and Delete. */
@@ -241,9 +246,9 @@ export const Operations: Readonly<
     /** All and Bulk. */
     AllWithBulk: 127
   }
-> = Object.freeze({ ...flags(), Read: 3, Write: 28, Bulk: 96, All: 31, AllWithBulk: 127 })
+> = Object.freeze({ ...collectFlags(), Read: 3, Write: 28, Bulk: 96, All: 31, AllWithBulk: 127 })
 
-function flags(): { [name in Numbered as Capitalize<name>]: Rows[name]['flag'] } {
+function collectFlags(): { [name in OwnFlagName as Capitalize<name>]: Rows[name]['flag'] } {
   const numbered = Object.entries(TABLE).filter(([, row]) => row.with === undefined)
   const entries = numbered.map(([name, { flag }]) => [name.charAt(0).toUpperCase() + name.slice(1), flag])
   return Object.fromEntries(entries)

@@ -5,13 +5,13 @@ import type { CrudOptions } from '../types/options.js'
 import type { Caller } from '../types/plan.js'
 import { BEHAVIOURS } from './behaviours.js'
 import { NO_REQUEST } from './common/noRequest.js'
-import { compile, type Entry } from './compile/index.js'
-import { isPlain } from './config/inherited.js'
-import { findOptionsOf } from './findOptions.js'
+import { compile, type EntryPoint } from './compile/index.js'
+import { isPlainObject } from './config/inherited.js'
+import { buildFindOptions } from './findOptions.js'
 import { readQuery } from './parse/list.js'
 import { storeOf } from './perform/index.js'
-import { hiddenFrom } from './plan/index.js'
-import { planNow } from './read.js'
+import { unreadableFieldsOf } from './plan/index.js'
+import { planListSync } from './read.js'
 
 /** Query language of a resource without routes. */
 export interface ResourceQuery {
@@ -35,22 +35,22 @@ export interface ResourceQuery {
  * `configure`, `hooks`
  */
 export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOptions<NoInfer<M>> = {}): ResourceQuery {
-  const resource = compile(model, queryOnly(options), QUERY)
+  const resource = compile(model, withoutRouteOptions(options), QUERY)
   return Object.freeze({
     resource,
     toFindOptions: (query: Readonly<Record<string, unknown>>, identity: Identity | null = null): FindOptions => {
       const caller: Caller = { request: NO_REQUEST, identity, instant: new Date() }
-      const hidden = hiddenFrom(caller, resource)
-      const planned = planNow(resource, readQuery(resource, query, hidden), caller)
-      return findOptionsOf(storeOf(resource), planned, planned.where, hidden)
+      const hidden = unreadableFieldsOf(caller, resource)
+      const planned = planListSync(resource, readQuery(resource, query, hidden), caller)
+      return buildFindOptions(storeOf(resource), planned, planned.where, hidden)
     },
   })
 }
 
-const QUERY: Entry = {
+const QUERY: EntryPoint = {
   name: 'queryOf',
   givesRows: true,
-  unfit: {
+  unsupported: {
     scope: 'it has no request to ask a scope for; put it into where yourself',
     singleton: 'it has no request to ask for a key; put it into where yourself',
     use: 'no request passes through it',
@@ -60,9 +60,9 @@ const QUERY: Entry = {
 }
 
 /** Options without those for routes and push only. */
-function queryOnly<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
+function withoutRouteOptions<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
   // Compiling reports invalid options.
-  if (!isPlain(options)) return options
-  const left = new Set(BEHAVIOURS.flatMap((row) => (row.routesOnly ? Object.keys(row.options) : [])))
+  if (!isPlainObject(options)) return options
+  const left = new Set(BEHAVIOURS.flatMap((row) => (row.isRouteOnly ? Object.keys(row.options) : [])))
   return Object.fromEntries(Object.entries(options).filter(([name]) => !left.has(name))) as CrudOptions<M>
 }

@@ -4,18 +4,26 @@ import type { Row } from '../types/outcome.js'
 import type { Caller, KeyValue, ListPlan, Predicate, Projection } from '../types/plan.js'
 import type { JsonRecord } from '../types/reply.js'
 import type { Resource } from '../types/resource.js'
-import type { OwnerLink, View } from '../types/view.js'
+import type { ParentLink, View } from '../types/view.js'
 import type { Work } from '../types/work.js'
-import { ofOwn } from './common/columns.js'
-import { amendEach } from './common/each.js'
+import { projectOwnFields } from './common/columns.js'
+import { amendEach } from './common/compositeWrites.js'
 import { isKeyValue } from './common/keys.js'
-import { isPending } from './common/pending.js'
-import { both, joinedTo } from './common/predicates.js'
+import { addCondition, matchStoredValues } from './common/predicates.js'
+import { isPromise } from './common/promise.js'
 import { isStorableText } from './common/values.js'
-import { hasSay, hidesRecords, read } from './perform/index.js'
-import { authorize, authorizeNow, byKey, fullProjection, plan, planList, planPointers } from './plan/index.js'
+import { canHideRecords, isCheckNeeded, readWrittenRecord } from './perform/index.js'
+import {
+  authorize,
+  authorizeNow,
+  fullProjection,
+  matchKeysOf,
+  planForeignKeyChecks,
+  planIntent,
+  planList,
+} from './plan/index.js'
 import { resolveComputed } from './shape/computed.js'
-import { recordOf } from './shape/record.js'
+import { toJsonRecord } from './shape/record.js'
 
 /**
  * Plans an intent for a caller. Resources behind relation paths are authorized, names are resolved in the caller's view, and behaviours
@@ -28,14 +36,14 @@ export async function planFor(
   intent: Intent,
   caller: Caller,
   tell: (headers: View['headers']) => void,
-  link: OwnerLink | null = null,
+  link: ParentLink | null = null,
 ): Promise<Work> {
   const view = await authorize(resource, intent, caller, link)
   tell(view.headers)
   const { amend } = resource.behaviours
-  const first = await plan(resource, intent, view, caller)
+  const first = await planIntent(resource, intent, view, caller)
   const amended = amend ? await amendEach(first, (one) => amend(resource, one, caller)) : first
-  return { resource, plan: amended, pointers: planPointers(view).filter(hasSay) }
+  return { resource, plan: amended, foreignKeyChecks: planForeignKeyChecks(view).filter(isCheckNeeded) }
 }
 
 /**
@@ -43,74 +51,80 @@ export async function planFor(
  *
  * @throws TypeError if a behaviour of the resource is asynchronous, or shows the caller nothing
  */
-export function planNow(resource: Resource, intent: ListIntent, caller: Caller): ListPlan {
+export function planListSync(resource: Resource, intent: ListIntent, caller: Caller): ListPlan {
   const planned = planList(resource, intent, authorizeNow(resource, intent, caller))
-  const within = resource.behaviours.reach?.(resource, caller) ?? null
-  if (isPending(within) || within === false) {
+  const within = resource.behaviours.visibleRecords?.(resource, caller) ?? null
+  if (isPromise(within) || within === false) {
     throw new TypeError(`${resource.name}: only behaviours that answer at once have a say here`)
   }
-  return { ...planned, where: both(planned.where, within) }
+  return { ...planned, where: addCondition(planned.where, within) }
 }
 
 /** Source of the values of one record. */
 export interface RecordSource {
   /** Known values in the order of the projection's columns. Null if some are unknown. */
-  readonly known: (projection: Projection) => Row | null
+  readonly readKnown: (projection: Projection) => Row | null
   /** Condition on the record, if it must be read. False if nobody may see it. */
-  readonly where: () => Predicate | false
+  readonly condition: () => Predicate | false
 }
 
 /**
  * One record as GET returns it in a view, without fields that are computed for each caller. Null if the view excludes the record. Other
  * computed fields are resolved without a caller.
  */
-export async function recordFor(
+export async function readRecordFor(
   resource: Resource,
   shape: 'response' | 'list',
   view: View,
-  { known, where }: RecordSource,
+  { readKnown, condition }: RecordSource,
 ): Promise<JsonRecord | null> {
-  const projection = sharedBy(resource, fullProjection(resource, shape, view))
-  const row = (hidesRecords(resource) ? null : known(projection)) ?? (await rowWhere(resource, where(), projection))
+  const projection = withoutPerCallerFields(resource, fullProjection(resource, shape, view))
+  const row =
+    (canHideRecords(resource) ? null : readKnown(projection)) ?? (await readRow(resource, condition(), projection))
   if (row === null) return null
-  await resolveComputed([[projection, [row]]], NO_CALLER)
-  return recordOf(projection, row)
+  await resolveComputed([[projection, [row]]], ANONYMOUS_CONTEXT)
+  return toJsonRecord(projection, row)
 }
 
-const NO_CALLER = Object.freeze({ request: null, identity: null, transaction: null })
+const ANONYMOUS_CONTEXT = Object.freeze({ request: null, identity: null, transaction: null })
 
-const shared = new WeakMap<Projection, Projection>()
+const sharedProjections = new WeakMap<Projection, Projection>()
 
 /** Projection without fields that are computed for each caller. */
-function sharedBy({ computed }: Resource, projection: Projection): Projection {
-  const known = shared.get(projection)
+function withoutPerCallerFields({ computed }: Resource, projection: Projection): Projection {
+  const known = sharedProjections.get(projection)
   if (known !== undefined) return known
   const own = new Set(computed.filter((field) => field.computed.isPerCaller).map(({ json }) => json))
   const members = projection.members.filter(({ json }) => !own.has(json))
   const result = members.length === projection.members.length ? projection : { ...projection, members }
-  shared.set(projection, result)
+  sharedProjections.set(projection, result)
   return result
 }
 
 /** Row of one record that was just written. Null if it does not exist, or if nobody may see it. */
-export async function rowWhere(resource: Resource, where: Predicate | false, shown: Projection): Promise<Row | null> {
-  return where === false ? null : read(resource, where, shown)
+export async function readRow(resource: Resource, where: Predicate | false, shown: Projection): Promise<Row | null> {
+  return where === false ? null : readWrittenRecord(resource, where, shown)
 }
 
 /** Condition for a record by its key, excluding deleted records. */
-export function recordWith(resource: Resource, key: unknown): Predicate {
-  return recordsWith(resource, [key])
+export function matchRecord(resource: Resource, key: unknown): Predicate {
+  return matchRecords(resource, [key])
 }
 
 /** The same of several records. */
-export function recordsWith(resource: Resource, keys: readonly unknown[]): Predicate {
-  const where = byKey(resource.keys, keys.filter(isKeyValue))
-  return both(where, resource.behaviours.standing?.(resource) ?? null)
+export function matchRecords(resource: Resource, keys: readonly unknown[]): Predicate {
+  const where = matchKeysOf(resource.keys, keys.filter(isKeyValue))
+  return addCondition(where, resource.behaviours.staticCondition?.(resource) ?? null)
 }
 
 /** Whether a text equals an attribute of a record in a comparison by the database. */
-export async function isStoredAs(resource: Resource, key: KeyValue, field: Field, text: unknown): Promise<boolean> {
+export async function isEqualInDatabase(
+  resource: Resource,
+  key: KeyValue,
+  field: Field,
+  text: unknown,
+): Promise<boolean> {
   if (typeof text !== 'string' || field.valueType.type !== 'string' || !isStorableText(text)) return false
-  const where = both(byKey(resource.keys, [key]), joinedTo(field, [text]))
-  return (await read(resource, where, ofOwn([field]))) !== null
+  const where = addCondition(matchKeysOf(resource.keys, [key]), matchStoredValues(field, [text]))
+  return (await readWrittenRecord(resource, where, projectOwnFields([field]))) !== null
 }

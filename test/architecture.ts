@@ -5,10 +5,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
-import { type Import, type Source, source, sources } from './support/imports.js'
+import { type Import, parseSource, readSources, type Source } from './support/imports.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const files = sources(root, ['lib', 'types'])
+const files = readSources(root, ['lib', 'types'])
 
 /** The operations, the filter operators and the measures, whose names are types. */
 const VOCABULARIES = ['lib/operations.ts', 'lib/language/operators.ts', 'lib/language/measures.ts']
@@ -40,8 +40,8 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/operations.ts': [],
   'lib/common': [],
   'lib/config': ['lib/common'],
-  // Whoever is watched tells this room, which asks nobody.
-  'lib/watch': ['lib/common'],
+  // Every stage publishes events through this folder; it imports no stage.
+  'lib/trace': ['lib/common'],
   'lib/language': ['lib/common', 'grammar'],
   // What runs in browsers takes nothing of the server.
   'lib/client': ['lib/language/filter.ts'],
@@ -50,7 +50,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/react-admin': ['lib/client/index.ts', 'lib/providers'],
   'lib/refine': ['lib/client/index.ts', 'lib/providers'],
   'lib/identity': ['lib/common', 'lib/config'],
-  'lib/sequelize': ['lib/common', 'lib/watch'],
+  'lib/sequelize': ['lib/common', 'lib/trace'],
   // A driver for Sequelize, which knows nothing of routers.
   'lib/node-sqlite': [],
   // Programs of their own: one writes applications, the other hears of what an application mounts.
@@ -60,23 +60,23 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/parse': [...COMMON, ...LANGUAGE],
   'lib/codec': ['lib/common', 'lib/sequelize/builtInValidators.ts'],
   'lib/plan': [...COMMON, ...LANGUAGE, 'lib/codec/codecs.ts'],
-  'lib/perform': [...COMMON, 'lib/language/operators.ts', 'lib/sequelize', 'lib/watch'],
+  'lib/perform': [...COMMON, 'lib/language/operators.ts', 'lib/sequelize', 'lib/trace'],
   'lib/shape': COMMON,
   // A scope's condition is resolved as filters are.
   'lib/behaviour': [...COMMON, 'lib/identity', 'lib/operations.ts', 'lib/plan/condition.ts'],
   'lib/behaviours.ts': ['lib/behaviour', 'lib/push/behaviour.ts'],
   // What bodies hold of other records is planned by their own resources.
-  'lib/bodies': [...COMMON, 'lib/compile/between.ts', 'lib/plan/index.ts', 'lib/read.ts'],
+  'lib/bodies': [...COMMON, 'lib/compile/joinModel.ts', 'lib/plan/index.ts', 'lib/read.ts'],
   // They meet here, and in the handler.
   'lib/read.ts': [...COMMON, 'lib/plan', 'lib/perform', 'lib/shape'],
-  'lib/announce.ts': ['lib/common/place.ts', 'lib/common/recordsBefore.ts', 'lib/perform/index.ts'],
+  'lib/announce.ts': ['lib/common/commitQueue.ts', 'lib/common/recordsBefore.ts', 'lib/perform/index.ts'],
   'lib/handle.ts': [
     ...[...COMMON, 'lib/announce.ts', 'lib/bodies/index.ts', 'lib/identity', 'lib/operations.ts', 'lib/parse'],
-    ...['lib/perform', 'lib/plan/index.ts', 'lib/read.ts', 'lib/shape', 'lib/watch'],
+    ...['lib/perform', 'lib/plan/index.ts', 'lib/read.ts', 'lib/shape', 'lib/trace'],
   ],
   'lib/nested': [
     ...[...COMMON, 'lib/bodies/index.ts', 'lib/handle.ts', 'lib/identity', 'lib/operations.ts', 'lib/parse'],
-    ...['lib/perform', 'lib/plan/index.ts', 'lib/read.ts', 'lib/watch'],
+    ...['lib/perform', 'lib/plan/index.ts', 'lib/read.ts', 'lib/trace'],
   ],
   'lib/compile': [
     ...[...COMMON, ...LANGUAGE, 'lib/behaviours.ts', 'lib/identity', 'lib/operations.ts', 'lib/sequelize'],
@@ -93,11 +93,11 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'lib/parse',
     'lib/push/close.ts',
     'lib/push/notifier.ts',
-    'lib/watch',
+    'lib/trace',
   ],
   // Agents' calls are served as those of the routes are.
   'lib/mcp': [
-    ...[...COMMON, 'lib/behaviour/mask.ts', 'lib/compile/mounted.ts', 'lib/compile/speaker.ts'],
+    ...[...COMMON, 'lib/behaviour/mask.ts', 'lib/compile/mounted.ts', 'lib/compile/relatedResource.ts'],
     ...['lib/openapi/crud.ts', 'lib/handle.ts', 'lib/http'],
     ...['lib/identity', 'lib/operations.ts', 'lib/parse/body.ts', 'lib/plan/index.ts'],
   ],
@@ -106,10 +106,10 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     // A subscription is the view of a class of callers.
     ...[
       'lib/behaviour/mask.ts',
-      'lib/behaviour/scopeAnswer.ts',
+      'lib/behaviour/readScope.ts',
       'lib/perform/index.ts',
       'lib/plan/index.ts',
-      'lib/watch',
+      'lib/trace',
     ],
   ],
   'lib/openapi': [
@@ -120,7 +120,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
       'lib/nested/routes.ts',
       'lib/parse/body.ts',
       'lib/parse/match.ts',
-      'lib/parse/queried.ts',
+      'lib/parse/queryMethod.ts',
       'lib/plan/flatten.ts',
     ],
   ],
@@ -233,7 +233,7 @@ function objections(objects: Objection, to: readonly Source[]): string[] {
 for (const { title, objects, broken } of RULES) {
   test(title, (t) => {
     t.deepEqual(objections(objects, files), [])
-    t.is(objections(objects, [source(...broken)]).length, 1, 'the rule no longer sees a file that breaks it')
+    t.is(objections(objects, [parseSource(...broken)]).length, 1, 'the rule no longer sees a file that breaks it')
   })
 }
 
@@ -250,10 +250,10 @@ function circles(of: readonly Source[], follows: (wanted: Import) => boolean): s
 }
 
 const CIRCLE = [
-  source('types/a.ts', `import type { B } from './b.js'`),
-  source('types/b.ts', `import type { C } from './c.js'`),
-  source('types/c.ts', `import type { A } from './a.js'`),
-  source('types/d.ts', `import type { A } from './a.js'`),
+  parseSource('types/a.ts', `import type { B } from './b.js'`),
+  parseSource('types/b.ts', `import type { C } from './c.js'`),
+  parseSource('types/c.ts', `import type { A } from './a.js'`),
+  parseSource('types/d.ts', `import type { A } from './a.js'`),
 ]
 
 test('no file of types/ needs itself, whatever it imports', (t) => {
@@ -273,7 +273,7 @@ test('no file of lib/ needs itself at run time', (t) => {
   t.deepEqual(circles(files, runs), [])
   t.deepEqual(circles(CIRCLE, runs), [])
   const [a, b] = [`import { b } from './b.js'`, `export * from './a.js'`]
-  t.deepEqual(circles([source('lib/a.ts', a), source('lib/b.ts', b)], runs), ['lib/a.ts', 'lib/b.ts'])
+  t.deepEqual(circles([parseSource('lib/a.ts', a), parseSource('lib/b.ts', b)], runs), ['lib/a.ts', 'lib/b.ts'])
 })
 
 test('every room of lib/ has its rule, and every rule its room', (t) => {
@@ -300,8 +300,8 @@ const KEPT =
 
 /** What makes them while it mounts, connects or closes. */
 const SELDOM = [
-  ...['lib/common/serving.ts', 'lib/push/adapter.ts', 'lib/push/recovery.ts'],
-  ...['lib/sequelize/handles.ts', 'lib/sequelize/prepared.ts'],
+  ...['lib/common/shutdown.ts', 'lib/push/adapter.ts', 'lib/push/sessionRecovery.ts'],
+  ...['lib/sequelize/sqliteConnections.ts', 'lib/sequelize/preparedStatements.ts'],
   'lib/sequelize/timedConnections.ts',
 ]
 
@@ -333,7 +333,7 @@ function joiFiles(of: readonly Source[]): string[] {
 test('joi is imported at run time by exactly one file', (t) => {
   t.is(joiFiles(files).length, 1, joiFiles(files).join(', '))
   t.deepEqual(
-    joiFiles([source('lib/a.ts', `import joi from 'joi'`), source('lib/b.ts', `import type joi from 'joi'`)]),
+    joiFiles([parseSource('lib/a.ts', `import joi from 'joi'`), parseSource('lib/b.ts', `import type joi from 'joi'`)]),
     ['lib/a.ts'],
   )
 })
@@ -341,7 +341,9 @@ test('joi is imported at run time by exactly one file', (t) => {
 test('the sources were found and their imports read, so that the rules have something to hold', (t) => {
   t.true(files.length > 20, `${files.length} files`)
   t.deepEqual(
-    source('lib/plan/sort.ts', EVERY_KIND).imports.map((wanted) => `${wanted.typeOnly ? 'type ' : ''}${wanted.target}`),
+    parseSource('lib/plan/sort.ts', EVERY_KIND).imports.map(
+      (wanted) => `${wanted.typeOnly ? 'type ' : ''}${wanted.target}`,
+    ),
     [
       'type types/query.ts',
       'lib/problem.ts',

@@ -4,11 +4,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import test from 'ava'
-import { blocksOf } from './support/markdown.js'
+import { parseBlocks } from './support/markdown.js'
 import { root, startExample } from './support/program.js'
 
 const PAGE = 'docs/help-desk.md'
-const blocks = blocksOf(PAGE, readFileSync(join(root, PAGE), 'utf8'))
+const blocks = parseBlocks(PAGE, readFileSync(join(root, PAGE), 'utf8'))
 
 test('every listing of the page on the help desk is in the program', (t) => {
   const folder = join(root, 'examples/desk')

@@ -26,14 +26,14 @@ import { OPERATORS, type OperatorInfo } from '../lib/language/operators.js'
 import { Operations } from '../lib/operations.js'
 import type { OptionShape } from '../types/check.js'
 import type { FieldType } from '../types/field.js'
-import { ANSWERS, isAnswer, parsed, told } from './support/answers.js'
+import { ANSWERS, assertAnswer, parseStable, splitAnswer } from './support/answers.js'
 import { portOf, type Reply, readCurl, sendCurl } from './support/curl.js'
 import { openDatabase, type TestDatabase } from './support/database.js'
 import { type Page, pageWith, readPages, TUTORIAL, tableIn } from './support/documents.js'
 import { openLeague } from './support/league.js'
 import { anchorsOf, type Block, codeIn, codesIn, linksOf } from './support/markdown.js'
 import { type Program, root, startExample } from './support/program.js'
-import { foundInSources, type SnippetProject, snippetProject, startSnippets } from './support/snippets.js'
+import { findInSources, type SnippetProject, snippetProject, startSnippets } from './support/snippets.js'
 
 const pages = await readPages()
 const blocks = pages.flatMap((page) => page.blocks)
@@ -147,7 +147,7 @@ test.serial('every request of a page, sent in order, gets the answer that stands
     const reply = await send(command, page)
     t.truthy(answer, `${place} shows no answer`)
     if (answer === null) continue
-    isAnswer(t, reply, answer, command)
+    assertAnswer(t, reply, answer, command)
   }
   t.true(exchanges.length > 15, `${exchanges.length} requests`)
 })
@@ -174,7 +174,7 @@ test('every list of the documents is the same on a league that nobody has writte
     const curl = readCurl(command)
     if (curl.method !== 'GET' || answer === null) continue
     const reply = await send(command, fresh)
-    t.deepEqual(parsed(reply.text), parsed(told(answer).body), `${answer.place}: ${command}`)
+    t.deepEqual(parseStable(reply.text), parseStable(splitAnswer(answer).body), `${answer.place}: ${command}`)
   }
 })
 
@@ -316,7 +316,7 @@ for (const [name, shape, plural] of [
         .map(([option, what]) => [codeIn(option), what])
         .sort(),
       Object.entries(shape)
-        .map(([option, { what }]) => [option, what])
+        .map(([option, { expected }]) => [option, expected])
         .sort(),
     )
   })
@@ -428,7 +428,7 @@ test('the documents have all problems with their status and title', (t) => {
 })
 
 test('the documents have all codes of configuration errors', async (t) => {
-  const codes = await foundInSources(/(?:new CrudConfigError|unknownName)\(\s*'([A-Z_0-9]+)'/g)
+  const codes = await findInSources(/(?:new CrudConfigError|createUnknownNameError)\(\s*'([A-Z_0-9]+)'/g)
   t.deepEqual(names('config codes').sort(), [...codes].sort())
 })
 

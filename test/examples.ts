@@ -23,7 +23,7 @@ import { seed as seedSecured } from '../examples/secured/seed.js'
 import { connect as shop } from '../examples/shop/models.js'
 import { seed as seedShop } from '../examples/shop/seed.js'
 import { type Reply, readCurl, sendCurl } from './support/curl.js'
-import { invalidIn } from './support/linter.js'
+import { findErrors } from './support/linter.js'
 import { type Program, root, start, startExample } from './support/program.js'
 
 async function portOf(program: Program): Promise<number> {
@@ -94,7 +94,7 @@ for (const name of ['desk', 'league', 'secured', 'shop']) {
     t.regex(program.output(), /What they can do: http:\/\/localhost:\d+\/docs/)
     const { status, text } = await send(`curl 'localhost:${port}/openapi.json'`, port)
     t.is(status, 200)
-    t.is(await invalidIn(JSON.parse(text)), null)
+    t.is(await findErrors(JSON.parse(text)), null)
     for (const path of ['docs', 'client.d.ts']) t.is((await send(`curl 'localhost:${port}/${path}'`, port)).status, 200)
   })
 }

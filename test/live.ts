@@ -14,7 +14,7 @@ import { Order } from '../examples/live/models.js'
 import { type ExampleServer, serve } from '../examples/server.js'
 import { hasBrowser, launch } from './support/browser.js'
 import { root } from './support/program.js'
-import { openWire, type Wire } from './support/wire.js'
+import { openTcpProxy, type TcpProxy } from './support/wire.js'
 
 let browser: Browser
 
@@ -27,7 +27,7 @@ ava.after.always(async () => {
 })
 
 interface Stage {
-  readonly wire: Wire
+  readonly wire: TcpProxy
   /** The server behind the wire; another one after `restart`. */
   readonly server: () => ExampleServer
   readonly restart: () => Promise<void>
@@ -54,7 +54,7 @@ const KNOWN = /^Failed to load resource: |^WebSocket connection to /
 
 async function openStage(t: ExecutionContext): Promise<Stage> {
   let server = await serve(live(), 0)
-  const wire = await openWire(server.port)
+  const wire = await openTcpProxy(server.port)
   const faults: string[] = []
   const pages: Page[] = []
 

@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
-import { answers, freePort, root, start } from './support/program.js'
+import { freePort, root, start, waitUntilListening } from './support/program.js'
 
 /** The flag has this name since Node 23.5. Before, and without `node:sqlite`, the league needs an addon. */
 const [major = 0] = process.versions.node.split('.').map(Number)
@@ -21,7 +21,7 @@ check('the league answers with the permission to read its folder and its databas
   const program = start(args, { env: { PORT: String(port), TMPDIR: folder } })
   t.teardown(() => program.stop())
   await program.says(/The league is at/)
-  await answers(port)
+  await waitUntilListening(port)
   const url = `http://localhost:${port}`
   const statusOf = async (path: string): Promise<number> => (await fetch(url + path)).status
   t.is(await statusOf('/api/players?filter=Team.Name=Lakers&sort=-Level'), 200)

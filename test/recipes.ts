@@ -10,12 +10,12 @@ import test from 'ava'
 import express from 'express'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { BEHAVIOURS } from '../lib/behaviours.js'
-import { fieldNamed } from '../lib/common/columns.js'
-import { both, compared } from '../lib/common/predicates.js'
+import { requireField } from '../lib/common/columns.js'
+import { addCondition, matchValue } from '../lib/common/predicates.js'
 import { TABLES } from '../lib/compile/index.js'
 import { flag } from '../lib/config/checks.js'
 import { FORMATS, type Format } from '../lib/http/formats.js'
-import { routerWith } from '../lib/http/router.js'
+import { createRouter } from '../lib/http/router.js'
 import { type CrudOptions, hasRole, Operations } from '../lib/index.js'
 import { OPERATIONS } from '../lib/operations.js'
 import { DIALECTS } from '../lib/sequelize/dialect/index.js'
@@ -24,9 +24,9 @@ import type { BehaviourDefinition } from '../types/behaviour.js'
 import type { Dialect } from '../types/dialect.js'
 import { node, root } from './support/consumer.js'
 import { databaseName, openDatabase } from './support/database.js'
-import { leaveUndocumented } from './support/replies.js'
+import { allowUndocumented } from './support/replies.js'
 import { serve } from './support/server.js'
-import { as, identityFromHeader, openStage } from './support/stage.js'
+import { asUser, identityFromHeader, openStage } from './support/stage.js'
 
 type Define = (name: string) => ModelStatic<Model>
 
@@ -49,7 +49,7 @@ const locks: BehaviourDefinition = {
             headers: { 'X-Locks': 'on', Vary: 'X-Lock' },
             amend: ({ fields }, plan) =>
               plan.kind === 'update'
-                ? { ...plan, where: both(plan.where, compared(fieldNamed(fields, 'locked'), true, true)) }
+                ? { ...plan, where: addCondition(plan.where, matchValue(requireField(fields, 'locked'), true, true)) }
                 : plan,
             around: async ({ operation, caller }, reply) => {
               if (caller.request.headers['x-dry'] !== undefined)
@@ -68,11 +68,11 @@ test('a behaviour is a definition and a row: its option, check, attribute, heade
   const stage = await openStage(({ sequelize }, app) => {
     const define: Define = (name) => sequelize.define(name, { text: DataTypes.STRING }, { timestamps: false })
     Note = define('Note')
-    leaveUndocumented(app)
-    app.use(routerWith(tables, Note, { locks: true }))
-    app.use(routerWith(tables, define('Plain'), {}))
-    t.throws(() => routerWith(tables, define('Wrong'), { locks: 'yes' as never }), { code: 'INVALID_OPTION' })
-    t.throws(() => routerWith(TABLES, define('Without'), { locks: true }), { code: 'UNKNOWN_OPTION' })
+    allowUndocumented(app)
+    app.use(createRouter(tables, Note, { locks: true }))
+    app.use(createRouter(tables, define('Plain'), {}))
+    t.throws(() => createRouter(tables, define('Wrong'), { locks: 'yes' as never }), { code: 'INVALID_OPTION' })
+    t.throws(() => createRouter(TABLES, define('Without'), { locks: true }), { code: 'UNKNOWN_OPTION' })
   })
   t.teardown(stage.close)
   const created = await stage.post('/api/notes', { text: 'a', locked: true })
@@ -118,13 +118,13 @@ test('an operation is a row: its number, name, route, policy, 405, OPTIONS and d
   }
   const stage = await openStage(({ sequelize }, app) => {
     const define: Define = (name) => sequelize.define(name, { text: DataTypes.STRING }, { timestamps: false })
-    app.use(routerWith(tables, define('Note'), { ...options, operations: Operations.All + peek.flag }))
-    app.use(routerWith(tables, define('Named'), { operations: ['create', 'peek' as never] }))
-    app.use(routerWith(tables, define('Without'), {}))
-    t.throws(() => routerWith(TABLES, define('Unknown'), { operations: ['peek' as never] }), {
+    app.use(createRouter(tables, define('Note'), { ...options, operations: Operations.All + peek.flag }))
+    app.use(createRouter(tables, define('Named'), { operations: ['create', 'peek' as never] }))
+    app.use(createRouter(tables, define('Without'), {}))
+    t.throws(() => createRouter(TABLES, define('Unknown'), { operations: ['peek' as never] }), {
       code: 'UNKNOWN_OPERATION',
     })
-    t.throws(() => routerWith(tables, define('Wrong'), { operations: 1 << 21, deletePolicy: hasRole('x') }), {
+    t.throws(() => createRouter(tables, define('Wrong'), { operations: 1 << 21, deletePolicy: hasRole('x') }), {
       code: 'INVALID_OPTION',
     })
   })
@@ -132,10 +132,10 @@ test('an operation is a row: its number, name, route, policy, 405, OPTIONS and d
   await stage.post('/api/notes', { text: 'a' })
   await stage.post('/api/nameds', { text: 'a' })
   await stage.post('/api/withouts', { text: 'a' })
-  t.deepEqual((await stage.get('/api/notes/1/peek', as('jan'))).body, { id: 1, text: 'a' })
-  t.is((await stage.get('/api/notes/2/peek', as('jan'))).status, 404)
+  t.deepEqual((await stage.get('/api/notes/1/peek', asUser('jan'))).body, { id: 1, text: 'a' })
+  t.is((await stage.get('/api/notes/2/peek', asUser('jan'))).status, 404)
   t.is((await stage.get('/api/notes/1/peek')).status, 401)
-  const wrong = await stage.post('/api/notes/1/peek', {}, as('jan'))
+  const wrong = await stage.post('/api/notes/1/peek', {}, asUser('jan'))
   t.is(wrong.status, 405)
   t.is(wrong.headers.get('allow'), 'GET, HEAD, OPTIONS')
   t.is((await stage.get('/api/nameds/1/peek')).status, 200)
@@ -149,7 +149,7 @@ test('an operation is a row: its number, name, route, policy, 405, OPTIONS and d
 const csv: Format = {
   mediaType: 'text/csv',
   kinds: new Set(['page', 'records']),
-  tagged: false,
+  hasEntityTag: false,
   send: async (out, { kind, value }) => {
     const records = kind === 'page' ? value.items : kind === 'records' ? value : []
     out.setHeader('Content-Type', 'text/csv; charset=utf-8')
@@ -166,9 +166,9 @@ test('a response format is a file and a row: it is sent to whom asks for it, in 
   const stage = await openStage(({ sequelize }, app) => {
     const define: Define = (name) => sequelize.define(name, { text: DataTypes.STRING }, { timestamps: false })
     const options: CrudOptions = { operations: Operations.AllWithBulk, onError: (error) => heard.push(error) }
-    leaveUndocumented(app)
-    app.use(routerWith({ ...TABLES, formats: [...FORMATS, csv] }, define('Note'), options))
-    app.use(routerWith(TABLES, define('Plain'), {}))
+    allowUndocumented(app)
+    app.use(createRouter({ ...TABLES, formats: [...FORMATS, csv] }, define('Note'), options))
+    app.use(createRouter(TABLES, define('Plain'), {}))
   })
   t.teardown(stage.close)
   const accept = { Accept: 'text/csv' }
@@ -198,7 +198,7 @@ test('a response format is a file and a row: it is sent to whom asks for it, in 
 // ---------------------------------------------------------------- a dialect
 
 /** SQLite under another name, with a taste of its own. */
-const lite: Dialect = { ...sqlite, name: 'lite', order: (...given) => `${sqlite.order(...given)} NULLS LAST` }
+const lite: Dialect = { ...sqlite, name: 'lite', orderTerm: (...given) => `${sqlite.orderTerm(...given)} NULLS LAST` }
 
 const onSqlite = databaseName === 'sqlite' ? test : test.skip
 
@@ -208,8 +208,8 @@ onSqlite('a dialect is a file and a row: what is read, compared, ordered and wri
   const { sequelize, statements } = database
   const Note = sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false })
   sequelize.getDialect = () => 'lite'
-  t.throws(() => routerWith(TABLES, Note, {}), { code: 'UNKNOWN_DIALECT' })
-  const app = express().use(routerWith({ ...TABLES, dialects }, Note, {}))
+  t.throws(() => createRouter(TABLES, Note, {}), { code: 'UNKNOWN_DIALECT' })
+  const app = express().use(createRouter({ ...TABLES, dialects }, Note, {}))
   sequelize.getDialect = () => 'sqlite'
   await sequelize.sync()
   sequelize.getDialect = () => 'lite'
@@ -239,12 +239,12 @@ const OPERATOR = `
 
 /** How each database writes it; a complement needs no SQL. */
 const ENTRIES: Readonly<Record<string, string>> = {
-  sqlite: `within((column, operand) => 'instr(' + operand + ', ' + column + ') > 0')`,
-  postgres: `(how) => within((left, right) => 'position((' + left + ') in ' + right + ') > 0', sidesOf(how))`,
+  sqlite: `createSearch((column, operand) => 'instr(' + operand + ', ' + column + ') > 0')`,
+  postgres: `(how) => createSearch((left, right) => 'position((' + left + ') in ' + right + ') > 0', createSides(how))`,
   mysql: `({ ignoreCase }) => {
-    const side = ignoreCase ? folded : bytes
+    const side = ignoreCase ? foldCase : bytes
     return {
-      encode: plain,
+      encode: keepText,
       write: (column, [operand = '']) => 'LOCATE(' + side(column) + ', ' + side(operand) + ') > 0',
     }
   }`,

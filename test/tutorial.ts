@@ -6,11 +6,11 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type ExecutionContext } from 'ava'
-import { isAnswer } from './support/answers.js'
+import { assertAnswer } from './support/answers.js'
 import { readCurl, sendCurl } from './support/curl.js'
 import { TUTORIAL } from './support/documents.js'
-import { type Block, blocksOf } from './support/markdown.js'
-import { answers, freePort, type Program, root, start } from './support/program.js'
+import { type Block, parseBlocks } from './support/markdown.js'
+import { freePort, type Program, root, start, waitUntilListening } from './support/program.js'
 import { compile, linkModules, TSCONFIG } from './support/snippets.js'
 
 /** The port on the page. */
@@ -56,7 +56,7 @@ class Reader {
     if (file === 'server') {
       await this.stop()
       this.#server = run()
-      await answers(this.port)
+      await waitUntilListening(this.port)
     } else {
       const program = run()
       t.teardown(() => program.stop())
@@ -83,7 +83,7 @@ class Reader {
     const curl = readCurl(command.replace(/\$[A-Z]+/g, (name) => this.#tokens.get(name) ?? name))
     const reply = await sendCurl(curl, this.port)
     if (answer === undefined) return t.fail(command)
-    isAnswer(t, reply, answer, command)
+    assertAnswer(t, reply, answer, command)
     if (curl.url.endsWith('/login')) this.#keepToken(JSON.parse(curl.body ?? ''), JSON.parse(reply.text))
   }
 
@@ -128,7 +128,7 @@ testSteps(
   'every step of the tutorial compiles and runs, and every request of it gets the answer that is shown',
   async (t) => {
     t.timeout(300_000)
-    const steps = stepsOf(blocksOf(TUTORIAL, await readFile(join(root, TUTORIAL), 'utf8')))
+    const steps = stepsOf(parseBlocks(TUTORIAL, await readFile(join(root, TUTORIAL), 'utf8')))
     t.true(steps.length >= 8, `${steps.length} steps`)
     const reader = new Reader(await project(t), await freePort())
     t.teardown(() => reader.stop())

@@ -74,14 +74,14 @@ export interface Action {
   /** The schema of the input; null for an action without input. */
   readonly input: ObjectSchema | null
   /** The names of the input's members; null if any name is allowed. */
-  readonly names: ReadonlySet<string> | null
+  readonly inputNames: ReadonlySet<string> | null
   /** The names of array members. Their parameters may be repeated. */
-  readonly lists: ReadonlySet<string>
+  readonly arrayNames: ReadonlySet<string>
   /** The schema of the returned value; null if the action returns records or nothing. */
-  readonly value: Schema | null
-  readonly read: (given: Readonly<Record<string, unknown>>) => Promise<InputVerdict>
+  readonly outputSchema: Schema | null
+  readonly validateInput: (given: Readonly<Record<string, unknown>>) => Promise<InputVerdict>
   /** Checks the returned value and writes it as JSON. @throws TypeError for a value that the schema refuses */
-  readonly written: (given: unknown) => Promise<unknown>
+  readonly serializeOutput: (given: unknown) => Promise<unknown>
   readonly handler: (context: ActionContext<Model | null>) => unknown
 }
 

@@ -17,13 +17,13 @@ export interface BehaviourDefinition {
    */
   readonly options: OptionShape
   /** True if the behaviour exists only for routes and hubs. `queryOf` accepts its options and ignores them. */
-  readonly routesOnly?: true
+  readonly isRouteOnly?: true
   /** Reads the checked options. Returns null if the resource does not use the behaviour. @throws CrudConfigError */
-  readonly prepare: (subject: Subject, options: CrudOptions) => Prepared | null
+  readonly prepare: (subject: BehaviourSubject, options: CrudOptions) => PreparedBehaviour | null
 }
 
 /** Facts about the model that a behaviour may use at compile time. */
-export interface Subject {
+export interface BehaviourSubject {
   readonly model: ModelStatic<Model>
   /** The resource's path below the mount point. */
   readonly route: string
@@ -34,17 +34,17 @@ export interface Subject {
 }
 
 /** A behaviour prepared for one resource. */
-export interface Prepared {
+export interface PreparedBehaviour {
   /** Server-managed attributes of the behaviour. Those missing in the model are added to it. */
-  readonly attributes?: readonly WantedAttribute[]
+  readonly attributes?: readonly ManagedAttribute[]
   /** Facts that the behaviour makes true of the resource. */
   readonly facts?: Partial<Facts>
   /** Facts for documents that replies and their schemas do not show. */
   readonly documented?: Partial<Documented>
   /** Operations without a policy, with the options that would set one. Present only if policies are required. */
-  readonly uncovered?: ReadonlyMap<OperationName, readonly PolicyOption[]>
+  readonly operationsWithoutPolicy?: ReadonlyMap<OperationName, readonly PolicyOption[]>
   /** Names of actions without a policy. Present only if policies are required. */
-  readonly uncoveredActions?: readonly string[]
+  readonly actionsWithoutPolicy?: readonly string[]
   /**
    * Checks the behaviour against the facts of the other behaviours and the names of all attributes and computed fields.
    * @throws CrudConfigError
@@ -53,15 +53,15 @@ export interface Prepared {
   /** `jsonNames` are the JSON names of the attributes. */
   readonly behaviour: (jsonNames: ReadonlyMap<string, string>) => Behaviour
   /** Opens the Socket.IO namespace. Runs after all checks, since a namespace cannot be closed again. */
-  readonly open?: () => { readonly namespace: Namespace; readonly serve: (resource: Resource) => void }
+  readonly openNamespace?: () => { readonly namespace: Namespace; readonly serve: (resource: Resource) => void }
 }
 
 /** The kinds of server-managed attributes: a boolean, a rising number, an instant, a name. */
-export type WantedKind = 'mark' | 'version' | 'instant' | 'name'
+export type ManagedAttributeKind = 'mark' | 'version' | 'instant' | 'name'
 
-export interface WantedAttribute {
+export interface ManagedAttribute {
   readonly name: string
-  readonly kind: WantedKind
+  readonly kind: ManagedAttributeKind
   /** Whether every response has the attribute, also if the model does not declare it. */
-  readonly shown?: boolean
+  readonly isAlwaysShown?: boolean
 }

@@ -2,19 +2,19 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Request } from './express.js'
 
 /** The connection state of a request's client. */
-export interface Leaving {
+export interface ClientConnection {
   /** The host's request, for policies, hooks and `onError`. */
   readonly request: Request
   /** Whether the client disconnected before the response was sent. The response may be the host's own. */
-  readonly isLeft: boolean
+  readonly isDisconnected: boolean
   /**
    * Calls `tell` when the client disconnects, or soon if it is gone already. Returns a function that cancels the call.
    */
-  readonly whenLeft: (tell: () => void) => () => void
+  readonly onDisconnect: (tell: () => void) => () => void
 }
 
 /** A request, independent of the server that received it. */
-export interface Call extends Leaving {
+export interface Call extends ClientConnection {
   readonly method: string
   /** The path parameters: `id`, and `key` below a relation. */
   readonly params: Readonly<Record<string, unknown>>
@@ -32,9 +32,9 @@ export interface Call extends Leaving {
   /** The names of the response formats. */
   readonly formats: readonly string[]
   /** Reads a body of at most `bodySize` bytes. @throws errors of the body parser */
-  readonly read: (as: 'json' | 'text', bodySize: number) => Promise<void>
+  readonly readBody: (as: 'json' | 'text', bodySize: number) => Promise<void>
   /** The media type that the `Accept` header prefers; false if it accepts none. */
   readonly accepts: (types: readonly string[]) => string | false
   /** Sets headers of the response. Problem responses have them as well. */
-  readonly tell: (headers: Readonly<Record<string, string>>) => void
+  readonly addHeaders: (headers: Readonly<Record<string, string>>) => void
 }

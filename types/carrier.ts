@@ -19,19 +19,19 @@ export type OptionsOf<R> = typeof carried extends keyof R
   : object
 
 /** The options that affect the types of records and that `createCrud` accepts as defaults. */
-type Shaping = 'concurrency' | 'format' | 'naming' | 'operations'
+type TypingOption = 'concurrency' | 'format' | 'naming' | 'operations'
 
 /** The names of the required members. */
-type Sure<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T]
+type RequiredName<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T]
 
 /** Options merged over the defaults that affect the types of records, as `createCrud` merges them. */
-export type WithDefaults<D, O> = [Sure<D> & Shaping] extends [never]
+export type WithDefaults<D, O> = [RequiredName<D> & TypingOption] extends [never]
   ? O
-  : Omit<O, Sure<D> & Shaping> & {
-      readonly [K in Sure<D> & Shaping]: K extends Sure<O> ? Merged<D[K], O[K]> : D[K]
+  : Omit<O, RequiredName<D> & TypingOption> & {
+      readonly [K in RequiredName<D> & TypingOption]: K extends RequiredName<O> ? MergedOption<D[K], O[K]> : D[K]
     }
 
-type Merged<Beneath, Own> = Own extends true
+type MergedOption<Beneath, Own> = Own extends true
   ? Beneath extends object
     ? Beneath
     : Own
@@ -61,7 +61,7 @@ type KnownMembers<Given, Known> = Given extends Opaque
   ? Given
   : Given extends object
     ? {
-        readonly [name in keyof Given]: name extends Names<Known>
+        readonly [name in keyof Given]: name extends AnyMemberName<Known>
           ? Given[name]
           : string extends name
             ? Given[name]
@@ -70,7 +70,7 @@ type KnownMembers<Given, Known> = Given extends Opaque
     : Given
 
 /** The names of the members of any alternative of a union. */
-type Names<Known> = Known extends Opaque ? never : Known extends object ? keyof Known : never
+type AnyMemberName<Known> = Known extends Opaque ? never : Known extends object ? keyof Known : never
 
 /** Types without members to check: functions and arrays. */
 type Opaque = ((...given: never[]) => unknown) | readonly unknown[]

@@ -7,9 +7,9 @@ export type OptionShape = Readonly<Record<string, OptionRow>>
 export interface OptionRow {
   readonly check: Check
   /** The expected value, for the error message: `a path`. */
-  readonly what: string
+  readonly expected: string
   /** The allowed members if the option takes an object. */
   readonly members?: OptionShape
   /** True for an option whose absence opens the resource to more callers. An undefined value is refused. */
-  readonly guards?: true
+  readonly isRestrictive?: true
 }

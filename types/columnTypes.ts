@@ -22,7 +22,7 @@ export interface ColumnTypes {
    */
   readonly select: (tables: readonly TableName[], textSql: (text: string | null) => string) => string
   /** Whether a column of this type preserves the spelling of UUIDs. */
-  readonly spells: (type: string) => boolean
+  readonly isSpellingPreserved: (type: string) => boolean
   /** The conversion that a column of this type needs to serve as the declared type; null if none. */
   readonly convert: (type: string, declared: ValueType) => Conversion | null
 }

@@ -3,7 +3,7 @@ import type { Request } from './express.js'
 import type { Computation, Field, MemberType } from './field.js'
 import type { Identity } from './identity.js'
 import type { AttributeName } from './names.js'
-import type { Wire } from './shapes.js'
+import type { JsonTypeOf } from './shapes.js'
 
 /** A field whose values the application computes. */
 export interface ComputedField<M extends Model = Model> {
@@ -32,7 +32,7 @@ export type ComputedResolver<M extends Model = Model> = (
 
 /** The attributes of a record that `needs` names. Dates and date-times are texts, as in replies. */
 export type ComputedRecord<M extends Model = Model> = {
-  readonly [attribute in AttributeName<M>]: Wire<Attributes<M>[attribute], unknown>
+  readonly [attribute in AttributeName<M>]: JsonTypeOf<Attributes<M>[attribute], unknown>
 }
 
 /** The context of a computation. */
@@ -46,10 +46,10 @@ export interface ComputedContext {
 }
 
 /** A computed field, compiled. */
-export interface ComputingField extends Field {
-  readonly computed: Computed
+export interface CompiledComputedField extends Field {
+  readonly computed: CompiledComputation
 }
 
-export interface Computed extends Computation {
+export interface CompiledComputation extends Computation {
   readonly resolve: (records: readonly object[], context: ComputedContext) => unknown
 }

@@ -4,10 +4,10 @@ import type { PositiveOperator, ValueOperator } from '../lib/language/operators.
 import type { ColumnTypes } from './columnTypes.js'
 import type { Failures, ForeignKey } from './failures.js'
 import type { Field, FieldType, ItemOf, MemberOf, ValueType } from './field.js'
-import type { ItemsTable } from './itemsTable.js'
-import type { BookmarkValue } from './plan.js'
+import type { CursorValue } from './plan.js'
 import type { Direction } from './query.js'
 import type { TableCatalogue } from './table.js'
+import type { ValuesTable } from './valuesTable.js'
 
 /** How one operator compares text in SQL. */
 export interface TextComparison {
@@ -32,7 +32,7 @@ export interface Grouping {
   readonly order: readonly string[]
 }
 
-export interface Sum {
+export interface SumExpressions {
   readonly value: string
   /** The expression that reads the sum without loss. */
   readonly read: string
@@ -53,7 +53,7 @@ export interface JsonMembers {
   /** The value of a member; null if it is missing or has another type. */
   readonly value: (column: string, member: MemberOf) => string
   /** The condition that some text of the array meets a condition. */
-  readonly has: (array: string, of: Field, condition: (element: string) => string) => string
+  readonly hasItem: (array: string, of: Field, condition: (element: string) => string) => string
   /** The items of an array as rows of FROM. A null array has no rows. */
   readonly items: (array: string, item: ItemOf) => string
   /** The value of an item in these rows; null if the item has another type. */
@@ -77,13 +77,13 @@ export interface Dialect {
   readonly name: string
 
   /** An error message for Sequelize options that make results wrong or statements unsafe; null if there are none. */
-  readonly refuse: (driver: DriverOptions) => string | null
+  readonly checkOptions: (driver: DriverOptions) => string | null
 
   /**
    * The type of a declared type's column on this database. Without it PostgreSQL fails on comparisons with values
    * beyond the range of its integers (UNSIGNED). SQLite stores the upper half of an unsigned BIGINT as floating point.
    */
-  readonly column: (declared: ValueType) => ValueType
+  readonly columnType: (declared: ValueType) => ValueType
 
   /**
    * How statements are prepared once: outside transactions on the one `handle` of SQLite, or by `name` on each
@@ -91,10 +91,10 @@ export interface Dialect {
    * into the text by Sequelize. Prepared statements of MySQL compare numbers as floating point, refuse bound LIMITs and
    * are limited on the server.
    */
-  readonly prepares: 'handle' | 'name' | null
+  readonly preparesBy: 'handle' | 'name' | null
 
   /** The most bound values of one statement. Larger bulk creates are split into several statements. */
-  readonly mostValues: number
+  readonly maxValues: number
 
   /** Whether INSERT and UPDATE can return the stored row. Without it a write is read back in its transaction. */
   readonly returnsInserted: boolean
@@ -104,19 +104,19 @@ export interface Dialect {
    * A table of values in an UPDATE, each row enclosed by `start` and `end`. Null if the types of its columns are
    * unknown, or if an UPDATE returns nothing. Then several rows are updated one by one.
    */
-  readonly items: ItemsTable | null
+  readonly valuesTable: ValuesTable | null
 
   /**
    * Rows of SQL expressions as a subquery for FROM, with these column names and without an alias. The first row
    * determines the column types.
    */
-  readonly rows: (names: readonly string[], rows: readonly (readonly string[])[]) => string
+  readonly rowsSubquery: (names: readonly string[], rows: readonly (readonly string[])[]) => string
 
   /** The catalogue query for properties of tables. */
-  readonly tables: TableCatalogue
+  readonly tableCatalogue: TableCatalogue
 
   /** The keyword of an INSERT that returns rows. */
-  readonly insert: string
+  readonly insertKeyword: string
 
   /**
    * Selects the first key of the connection's last INSERT and the distance to the next key, as `first` and `step`. Null
@@ -135,7 +135,7 @@ export interface Dialect {
   readonly readsSnapshots: boolean
 
   /** Fixes Sequelize's connection handling before the first connection; null if nothing needs a fix. */
-  readonly mend: ((sequelize: Sequelize) => void) | null
+  readonly fixConnections: ((sequelize: Sequelize) => void) | null
 
   /**
    * How another connection cancels a statement that waits; null without a server. Without it an aborted write keeps its
@@ -147,19 +147,19 @@ export interface Dialect {
    * The most significant bytes of a table alias. PostgreSQL truncates longer aliases, so two tables could get the same
    * name.
    */
-  readonly longestAlias: number
+  readonly maxAliasBytes: number
 
   /** Whether a raw JSON column arrives as text. Without it a JSON string is confused with its text. */
   readonly jsonAsText: boolean
 
   /** The expression that reads a column without loss. */
-  readonly read: (column: string, field: Field) => string
+  readonly readExpression: (column: string, field: Field) => string
 
   /**
    * The expression by which Sequelize's instances read the field, if the plain column would lose data or make
    * Sequelize's parser throw. Null for the plain column.
    */
-  readonly instance: (column: string, field: Field) => string | null
+  readonly instanceExpression: (column: string, field: Field) => string | null
 
   /** A placeholder for a value of a field's type, with a cast where the database would compare it as another type. */
   readonly operand: (placeholder: string, field: Field) => string
@@ -176,17 +176,17 @@ export interface Dialect {
    * Membership in a list of values that is bound as one value. The statement's text does not depend on their number,
    * and databases bind at most some ten thousand values.
    */
-  readonly among: {
+  readonly inList: {
     readonly encode: (values: readonly unknown[], field: Field) => unknown
     readonly write: (expression: string, placeholder: string) => string
   }
   /** The first records of each of several owners, found before their other columns are read. */
-  readonly firsts: {
+  readonly firstPerParent: {
     /**
      * Runs the SELECT `of` once for each of several owners and returns the keys that it selects as `key`. Null if the
      * database has no lateral join. It pays if an index leads to the owner's records.
      */
-    readonly each: ((owners: Owners, of: (owner: string) => string) => string) | null
+    readonly each: ((owners: ParentKeys, of: (owner: string) => string) => string) | null
     /** Whether a window function over the keys alone pays if no such index is known. */
     readonly numbersKeys: boolean
   }
@@ -198,37 +198,37 @@ export interface Dialect {
    * Whether an EXISTS is executed by the keys of its rows. If not, it is evaluated for each row of the table, and an IN
    * of the keys is used instead.
    */
-  readonly seeksExists: boolean
+  readonly hasIndexedExists: boolean
 
   /** The placeholder of a row count in LIMIT. */
   readonly limit: (placeholder: string) => string
 
   /** How the keys of an order are compared with the keys of one record, for seeking. */
-  readonly keys: OrderKeys
+  readonly orderKeys: OrderKeys
 
   /** One term of ORDER BY: nulls first ascending and last descending, enumerations by their text. */
-  readonly order: (column: string, direction: Direction, how: { nullable: boolean; enumeration: boolean }) => string
+  readonly orderTerm: (column: string, direction: Direction, how: { nullable: boolean; enumeration: boolean }) => string
 
   /**
    * Whether a plain index cannot serve an order with NULLS FIRST or LAST. Then the list is read in its null partitions,
    * each by the index.
    */
-  readonly partsNulls: boolean
+  readonly needsNullPartitions: boolean
 
   /** Comparisons of values that are not text. */
-  readonly values: Comparisons
+  readonly valueComparisons: Comparisons
 
   /**
    * Comparisons of text: exact and case-sensitive under every collation, or case-insensitive. Wildcards in values are
    * literal. If the collation is less strict, its own comparison comes first so that the index is used.
    */
-  readonly text: TextComparisons
+  readonly textComparisons: TextComparisons
 
   /** The grouping by a column. Text is grouped by its characters, whatever its collation treats as equal. */
-  readonly group: (column: string, field: Field) => Grouping
+  readonly grouping: (column: string, field: Field) => Grouping
 
   /** The sum of a numeric column. Integers and decimals are exact if they are stored exactly. */
-  readonly sum: (column: string, field: Field) => Sum
+  readonly sum: (column: string, field: Field) => SumExpressions
 
   /** A number as a double. */
   readonly double: (number: string) => string
@@ -237,7 +237,7 @@ export interface Dialect {
   readonly concat: (parts: readonly string[]) => string
 
   /** A column as MIN and MAX read it. */
-  readonly comparable: (column: string, field: Field) => string
+  readonly minMaxOperand: (column: string, field: Field) => string
 
   /** A date-time as an instant in the package's text format; null if the column does not hold one. */
   readonly instant: (column: string, field: Field) => string
@@ -245,7 +245,7 @@ export interface Dialect {
   /** A part of a date in UTC, as text. `timezone` is that of Sequelize's options. */
   readonly datePart: (column: string, field: Field, unit: DateUnit, timezone: string) => string
 
-  readonly members: JsonMembers
+  readonly jsonMembers: JsonMembers
 
   /** Whether columns may hold arrays. */
   readonly hasArrays: boolean
@@ -281,15 +281,15 @@ export interface OrderKeys {
    */
   readonly read: (term: string, field: Field) => string
   /** Whether the plain column is exact enough for a cursor token, provided that it holds a safe integer. */
-  readonly isRead: (field: Field) => boolean
+  readonly isExact: (field: Field) => boolean
   /** The driver's value in the form of a cursor token; undefined if a token cannot hold it. */
-  readonly value: (raw: unknown, field: Field) => BookmarkValue | undefined
+  readonly toCursorValue: (raw: unknown, field: Field) => CursorValue | undefined
   /** Whether a value of a token can be compared with the column. Clients can forge tokens. */
-  readonly admits: (value: string | number, field: Field) => boolean
+  readonly isComparable: (value: string | number, field: Field) => boolean
   /** A placeholder for a value to compare with a term. */
   readonly operand: (placeholder: string, field: Field) => string
   /** Whether `(a, b) > (1, 2)` uses an index. If not, `a > 1 OR (a = 1 AND b > 2)` is written. */
-  readonly rowValues: boolean
+  readonly hasIndexedRowValues: boolean
 }
 
 export interface Interrupt {
@@ -306,9 +306,9 @@ export interface Interrupt {
 /** Properties of the values that affect how a comparison of text is written. */
 export interface ValueTraits {
   /** A value has four-byte characters. MySQL refuses to compare it with a column whose charset lacks them. */
-  readonly wide: boolean
+  readonly hasFourByteCharacters: boolean
   /** A value is so long that PostgreSQL's LIKE could take seconds to search a hostile text for it. */
-  readonly long: boolean
+  readonly isLong: boolean
 }
 
 /** Properties of the column and the values that affect how a comparison of text is written. */
@@ -338,7 +338,7 @@ export interface DriverOptions {
  * Several parent records, whose children are read: one bound value with all their keys, and the name of the key that
  * `of` selects.
  */
-export interface Owners {
+export interface ParentKeys {
   readonly placeholder: string
   readonly field: Field
   readonly key: string

@@ -6,22 +6,22 @@ export interface Documented {
   /** The operations with a policy. */
   readonly policies: ReadonlySet<OperationName>
   /** The names of the actions with a policy. */
-  readonly guarded: ReadonlySet<string>
+  readonly actionsWithPolicy: ReadonlySet<string>
   /** The permission (or role) that each masked attribute requires; null without a mask. */
-  readonly masks: ReadonlyMap<string, MaskedBy>
+  readonly masks: ReadonlyMap<string, MaskPermissions>
   /** Whether the visible records depend on the caller. */
-  readonly scoped: boolean
+  readonly isScoped: boolean
   /** Whether writes without an `Idempotency-Key` are refused. */
-  readonly keyed: boolean
+  readonly requiresIdempotencyKey: boolean
   /** The JSON names of fields whose body values are checked by a schema of the host. */
-  readonly hosted: ReadonlySet<string>
+  readonly hostSchemaFields: ReadonlySet<string>
   /** The effect of an unknown body property. */
   readonly unknownProperties: 'ignore' | 'reject'
   /** Null if the resource is not deprecated. */
   readonly deprecated: Deprecation | null
 }
 
-export interface MaskedBy {
+export interface MaskPermissions {
   readonly read: string | null
   readonly write: string | null
 }

@@ -22,15 +22,15 @@ export interface DriverError {
 }
 
 /** The violated unique constraint: the names of its columns, or the name of its index. */
-export interface Taken {
+export interface UniqueViolation {
   readonly columns?: readonly string[]
   readonly index?: string
 }
 
 /** The driver's details of a foreign key violation. */
-export interface Pointing {
+export interface ForeignKeyViolation {
   /** Whether other records refer to the record. */
-  readonly isPointedAt: boolean
+  readonly isReferenced: boolean
   /** The table of the foreign key, which a trigger or hook may have written to, and the key's columns. */
   readonly table?: string | undefined
   readonly columns: readonly string[]
@@ -50,24 +50,24 @@ export interface Failures {
    * The error of a trigger, a view or a row policy, which may use any code; null for other errors. Takes precedence
    * over `codes`.
    */
-  readonly own: (error: DriverError) => Refusal | null
+  readonly classifyRaised: (error: DriverError) => Refusal | null
   /** By error code or number. */
   readonly codes: ReadonlyMap<unknown, Failure>
   /** The SQLSTATE of an error, if it has one. */
-  readonly state: (error: DriverError) => unknown
+  readonly sqlStateOf: (error: DriverError) => unknown
   /** By SQLSTATE, for codes without an entry of their own. */
-  readonly classes: readonly (readonly [pattern: RegExp, failure: Failure])[]
+  readonly sqlStateClasses: readonly (readonly [pattern: RegExp, failure: Failure])[]
   /** The codes or numbers of errors of a server that no longer accepts the statement, such as a demoted primary. */
-  readonly misplaced: ReadonlySet<unknown>
+  readonly wrongServerCodes: ReadonlySet<unknown>
   /** By message, for errors without a code of their own. */
-  readonly words: readonly (readonly [pattern: RegExp, failure: Failure])[]
+  readonly messagePatterns: readonly (readonly [pattern: RegExp, failure: Failure])[]
   /**
    * Classifies an error that Sequelize reports as a unique violation, by its message. It may be another kind of
    * constraint.
    */
-  readonly unique: (message: string) => Refusal
+  readonly classifyUnique: (message: string) => Refusal
   /** The column that violates NOT NULL, if the error names it. */
   readonly nullColumn: (error: DriverError) => string | undefined
-  readonly taken: (error: DriverError) => Taken
-  readonly pointing: (error: DriverError) => Pointing
+  readonly parseUniqueViolation: (error: DriverError) => UniqueViolation
+  readonly parseForeignKeyViolation: (error: DriverError) => ForeignKeyViolation
 }

@@ -1,7 +1,7 @@
 import type { DateUnit } from '../lib/language/measures.js'
 import type { Deprecation } from './deprecated.js'
 import type { FieldType } from './fieldType.js'
-import type { Told } from './messages.js'
+import type { FieldMessage } from './messages.js'
 import type { Operator } from './query.js'
 
 export type { FieldType }
@@ -28,7 +28,7 @@ export interface ValueType {
   readonly precision?: number
   readonly scale?: number
   /** Decimals: their JSON type. */
-  readonly wire?: 'string' | 'number'
+  readonly jsonType?: 'string' | 'number'
   /** JSON in a binary format (JSONB). */
   readonly parsed?: boolean
   /** JSON documents, which some databases return as text. Without it the column's type is unknown to the package. */
@@ -36,17 +36,17 @@ export interface ValueType {
   /** JSON of a restricted form: arrays, ranges (two bounds, or an empty array), GeoJSON, or texts. */
   readonly form?: 'array' | 'range' | 'geometry' | 'text'
   /** Bounds of the values that responses can show. Stored values outside are shown as null. */
-  readonly shown?: readonly Bound[]
+  readonly responseBounds?: readonly Bound[]
   /** Booleans: whether the column is numeric. Every number except 0 is true. */
-  readonly loose?: true
+  readonly isNumericBoolean?: true
   /** Date-times and times: whether the column has more fractional digits than responses. */
-  readonly finer?: true
+  readonly hasMoreDigits?: true
   /** Date-times and dates: whether other programs may store other formats in the column, as on SQLite. */
-  readonly unformatted?: true
+  readonly hasOtherFormats?: true
   /** Date-times and dates: whether the column can hold years before 1 and after 9999. */
-  readonly anyYear?: true
+  readonly hasAnyYear?: true
   /** Times: the longest time, on databases with times beyond a day. */
-  readonly longest?: LongestTime
+  readonly longestTime?: LongestTime
   /** Arrays whose items Sequelize writes wrong, or cannot write if one is null: the type of the items. */
   readonly items?: 'blob' | 'datetime' | 'date'
   /** JSON: its arrays of scalars whose item types are declared, for bodies and filters. */
@@ -91,17 +91,17 @@ export interface Rules {
   /** Sequelize's validators that values in bodies must pass. */
   readonly checks?: readonly ValueCheck[]
   /** Messages of the model's validators, by rule and by pattern. They replace the package's messages. */
-  readonly says?: Says
+  readonly messages?: RuleMessages
 }
 
 /** A built-in validator of Sequelize with its arguments, and its message. */
 export interface ValueCheck {
   readonly name: string
   readonly args: readonly unknown[]
-  readonly told: Told
+  readonly message: FieldMessage
 }
 
-export interface Says {
+export interface RuleMessages {
   readonly required?: string
   readonly minLength?: string
   readonly maxLength?: string
@@ -141,23 +141,23 @@ export type ItemType = Exclude<MemberType, 'array'>
 
 /** A member of a JSON document; null if it is missing or has another type. */
 export interface MemberOf {
-  readonly what: 'member'
-  readonly of: Field
+  readonly kind: 'member'
+  readonly source: Field
   readonly path: readonly string[]
   readonly type: MemberType
 }
 
 /** An item of an array; null if it has another type. */
 export interface ItemOf {
-  readonly what: 'item'
+  readonly kind: 'item'
   /** The array: a member of a JSON document, or a column of arrays. */
-  readonly of: Field
+  readonly source: Field
   /** Null for an array column, whose items all have its type. */
   readonly type: ItemType | null
 }
 
 /** A value that the database computes from a column. */
-export type Derived = { readonly what: Derivation; readonly of: Field } | MemberOf | ItemOf
+export type Derived = { readonly kind: Derivation; readonly source: Field } | MemberOf | ItemOf
 
 /** How the application computes a field's values. */
 export interface Computation {

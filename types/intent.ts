@@ -38,7 +38,7 @@ export interface Seek {
 }
 
 /** The filter, sort and limit of a collection in `select`: `players.filter`, `.sort` and `.limit`. */
-export interface Shape {
+export interface CollectionQuery {
   /** The path to the collection in lower case, as in the parameter names: `players`. */
   readonly path: string
   /** The name of the first such parameter. */
@@ -61,7 +61,7 @@ export interface ListIntent {
   readonly sortDirection: Direction | null
   readonly select: readonly Path[] | null
   /** The parameters of collections that `select` names. */
-  readonly shapes: readonly Shape[]
+  readonly collections: readonly CollectionQuery[]
   /** The most records in collections of the whole response; absent for the resource's limit. */
   readonly embedTotal?: number
   /** The keys to filter by, without duplicates; null without `keys`. */
@@ -89,10 +89,10 @@ export interface ListIntent {
 }
 
 /** The selected members of a record. */
-export interface Selecting {
+export interface SelectionMembers {
   /** Null for all members. */
   readonly select: readonly Path[] | null
-  readonly shapes: readonly Shape[]
+  readonly collections: readonly CollectionQuery[]
   /** The most records in collections of the whole response; absent for the resource's limit. */
   readonly embedTotal?: number
   readonly unknownFields: ListIntent['unknownFields']
@@ -100,24 +100,24 @@ export interface Selecting {
   readonly preference: Preference
 }
 
-export interface GetIntent extends Selecting {
+export interface GetIntent extends SelectionMembers {
   readonly kind: 'get'
   readonly key: string
 }
 
 /** Members of every write whose reply has records. */
-interface Writing {
+interface WriteIntentBase {
   /** Whether `Prefer: return=minimal` asks for a reply without records. */
   readonly minimal: boolean
 }
 
 /** Members of a write whose bodies may contain unknown names. */
-export interface Named {
+export interface UnknownNameHandling {
   /** `reject` refuses unknown names whatever the resource allows. Absent: the resource decides. */
-  readonly unknown?: 'reject'
+  readonly unknownNames?: 'reject'
 }
 
-export interface CreateIntent extends Writing, Named {
+export interface CreateIntent extends WriteIntentBase, UnknownNameHandling {
   readonly kind: 'create'
   readonly body: Readonly<Record<string, unknown>>
 }
@@ -128,7 +128,7 @@ export interface CreateIntent extends Writing, Named {
  */
 export type Match = '*' | readonly string[]
 
-export interface UpdateIntent extends Writing, Named {
+export interface UpdateIntent extends WriteIntentBase, UnknownNameHandling {
   readonly kind: 'update'
   readonly key: string
   readonly match: Match | null
@@ -141,7 +141,7 @@ export interface DeleteIntent {
   readonly match: Match | null
 }
 
-export interface BulkCreateIntent extends Writing, Named {
+export interface BulkCreateIntent extends WriteIntentBase, UnknownNameHandling {
   readonly kind: 'bulkCreate'
   /** The operation for each record, if it differs from the request's. */
   readonly operation?: OperationName
@@ -151,23 +151,23 @@ export interface BulkCreateIntent extends Writing, Named {
 type Body = Readonly<Record<string, unknown>>
 
 /** A body that updates or creates a record, parsed as each; an error if it cannot create one. */
-export interface EitherBody {
+export interface CreateOrUpdateBody {
   readonly update: Body
   readonly create: Body | Error
 }
 
-export interface ReplaceIntent extends Writing, EitherBody {
+export interface ReplaceIntent extends WriteIntentBase, CreateOrUpdateBody {
   readonly kind: 'replace'
   readonly key: string
   /** The values of the key's members; undefined for missing ones. */
-  readonly named: readonly unknown[]
+  readonly keyValues: readonly unknown[]
   readonly match: Match | null
   /** Whether `If-None-Match: *` requires that the record does not exist (RFC 9110 section 13.1.2). */
-  readonly isNew: boolean
+  readonly isCreateOnly: boolean
 }
 
 /** One body of a batch, with the key and the version that a single request has in its path and headers. */
-export interface Item {
+export interface BatchItem {
   /** The value of the key's member; undefined if missing. */
   readonly key: unknown
   /** The value of the version's member; undefined if missing or if the resource has no versions. */
@@ -175,13 +175,13 @@ export interface Item {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-export interface BulkUpdateIntent extends Writing {
+export interface BulkUpdateIntent extends WriteIntentBase {
   readonly kind: 'bulkUpdate'
   /** In the order of the body. Null for an element that is not an object. */
-  readonly items: readonly (Item | null)[]
+  readonly items: readonly (BatchItem | null)[]
 }
 
-export interface UpsertItem extends EitherBody {
+export interface UpsertItem extends CreateOrUpdateBody {
   /** The value of the version's member; undefined if missing or if the resource has no versions. */
   readonly version: unknown
 }
@@ -199,12 +199,12 @@ export interface BulkDeleteIntent {
   readonly keys: readonly unknown[]
 }
 
-export interface RestoreIntent extends Writing {
+export interface RestoreIntent extends WriteIntentBase {
   readonly kind: 'restore'
   readonly key: string
 }
 
-export interface ActionIntent extends Writing, Selecting {
+export interface ActionIntent extends WriteIntentBase, SelectionMembers {
   readonly kind: 'action'
   readonly action: Action
   /** Null for an action of the collection. */

@@ -79,10 +79,10 @@ export type MessageParameters = Readonly<Record<string, string | number | readon
 export type Messages = (code: MessageCode, parameters: MessageParameters) => string | undefined
 
 /** A message before translation. */
-export interface Fault {
+export interface CodedMessage {
   readonly code: MessageCode
   readonly parameters: MessageParameters
 }
 
 /** A message of the package, or text of the host. */
-export type Told = Fault | string
+export type FieldMessage = CodedMessage | string

@@ -16,21 +16,21 @@ type Declared<M extends Model> = Exclude<keyof M, keyof Model | keyof Attributes
 
 /** The name of an attribute in the API, by the resource's options; any string if `naming` is a function. */
 export type FieldName<O, Name extends string> = O extends { readonly fields: infer F }
-  ? Chosen<F, O, Name>
-  : Made<O, Name>
+  ? ConfiguredName<F, O, Name>
+  : GeneratedName<O, Name>
 
 /** The name of an association in the API, by the resource's options. */
 export type RelationName<O, Name extends string> = O extends { readonly relations: infer R }
-  ? Chosen<R, O, Name>
-  : Made<O, Name>
+  ? ConfiguredName<R, O, Name>
+  : GeneratedName<O, Name>
 
-type Chosen<Options, O, Name extends string> = Name extends keyof Options
+type ConfiguredName<Options, O, Name extends string> = Name extends keyof Options
   ? Options[Name] extends { readonly name: infer N extends string }
     ? N
-    : Made<O, Name>
-  : Made<O, Name>
+    : GeneratedName<O, Name>
+  : GeneratedName<O, Name>
 
-type Made<O, Name extends string> = O extends { readonly naming: infer N }
+type GeneratedName<O, Name extends string> = O extends { readonly naming: infer N }
   ? N extends 'attribute'
     ? Name
     : N extends 'camel'
@@ -44,23 +44,27 @@ type Made<O, Name extends string> = O extends { readonly naming: infer N }
  */
 export type JsonName<Name extends string> = string extends Name
   ? string
-  : LowerRun<Joined<Name extends Uppercase<Name> ? Lowercase<Name> : Name>>
+  : LeadingCapitals<CamelCased<Name extends Uppercase<Name> ? Lowercase<Name> : Name>>
 
 type Separator = '_' | '-' | ' '
 
 /** Words after separators are capitalized. Leading separators stay. */
-type Joined<Rest extends string, Done extends string = ''> = Rest extends `${infer First}${infer More}`
+type CamelCased<Rest extends string, Done extends string = ''> = Rest extends `${infer First}${infer More}`
   ? First extends Separator
     ? Done extends '' | `${string}${Separator}`
-      ? Joined<More, `${Done}${First}`>
-      : Behind<More, Done, First>
-    : Joined<More, `${Done}${First}`>
+      ? CamelCased<More, `${Done}${First}`>
+      : AfterSeparator<More, Done, First>
+    : CamelCased<More, `${Done}${First}`>
   : Done
 
-type Behind<Rest extends string, Done extends string, Gap extends string> = Rest extends `${infer First}${infer More}`
+type AfterSeparator<
+  Rest extends string,
+  Done extends string,
+  Gap extends string,
+> = Rest extends `${infer First}${infer More}`
   ? First extends Separator
-    ? Behind<More, Done, `${Gap}${First}`>
-    : Joined<More, `${Done}${Uppercase<First>}`>
+    ? AfterSeparator<More, Done, `${Gap}${First}`>
+    : CamelCased<More, `${Done}${Uppercase<First>}`>
   : `${Done}${Gap}`
 
 type IsUpper<Letter extends string> = Letter extends Lowercase<Letter> ? false : true
@@ -70,7 +74,7 @@ type IsLower<Letter extends string> = Letter extends Uppercase<Letter> ? false :
  * A leading run of capitals is one word, except for its last letter, which starts the next word: `URLPath` becomes
  * `urlPath`.
  */
-type LowerRun<Rest extends string, Done extends string = ''> = Rest extends `${infer First}${infer More}`
+type LeadingCapitals<Rest extends string, Done extends string = ''> = Rest extends `${infer First}${infer More}`
   ? IsUpper<First> extends false
     ? `${Done}${Rest}`
     : More extends `${infer Second}${infer Others}`
@@ -79,7 +83,7 @@ type LowerRun<Rest extends string, Done extends string = ''> = Rest extends `${i
         : Others extends `${infer Third}${string}`
           ? IsLower<Third> extends true
             ? `${Done}${Lowercase<First>}${More}`
-            : LowerRun<More, `${Done}${Lowercase<First>}`>
-          : LowerRun<More, `${Done}${Lowercase<First>}`>
+            : LeadingCapitals<More, `${Done}${Lowercase<First>}`>
+          : LeadingCapitals<More, `${Done}${Lowercase<First>}`>
       : `${Done}${Lowercase<First>}`
   : Done

@@ -9,12 +9,12 @@ export interface JsonSchema {
 }
 
 /** A value with a compiled resource: a router or a controller. */
-interface Carrying {
+interface MountedResource {
   readonly resource: ResourceInfo
 }
 
 /** A router, a controller or a resource. */
-export type Documentable = Carrying | ResourceInfo
+export type Documentable = MountedResource | ResourceInfo
 
 export interface DocumentedResource {
   readonly resource: Documentable

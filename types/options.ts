@@ -125,11 +125,11 @@ export interface RelationOptions {
    * The router for the target's records in `routes` and `write`, or a function that returns it. Default: the only
    * router over the target.
    */
-  readonly resource?: Mounted | (() => Mounted)
+  readonly resource?: MountedResource | (() => MountedResource)
 }
 
 /** A value with a compiled resource, such as a router. */
-interface Mounted {
+interface MountedResource {
   readonly resource: ResourceInfo
 }
 
@@ -225,16 +225,16 @@ export interface CrudOptions<M extends Model = Model> {
 }
 
 /** Options by attribute, and by any other names. */
-type Further<By> = By | (By & { readonly [name: string]: By[keyof By] | undefined })
+type WithOtherNames<By> = By | (By & { readonly [name: string]: By[keyof By] | undefined })
 
 /** Options whose `fields` and `mask` accept computed fields as well. `KnownNames` checks the names. */
-export interface WrittenOptions<M extends Model> extends Omit<CrudOptions<M>, 'fields' | 'mask'> {
-  readonly fields?: Further<NonNullable<CrudOptions<M>['fields']>>
-  readonly mask?: Further<NonNullable<CrudOptions<M>['mask']>>
+export interface OptionsWithComputed<M extends Model> extends Omit<CrudOptions<M>, 'fields' | 'mask'> {
+  readonly fields?: WithOtherNames<NonNullable<CrudOptions<M>['fields']>>
+  readonly mask?: WithOtherNames<NonNullable<CrudOptions<M>['mask']>>
 }
 
 /** The options that belong to one model. */
-type OfOneModel =
+type ModelOption =
   | 'actions'
   | 'route'
   | 'keyProperty'
@@ -252,7 +252,7 @@ type OfOneModel =
 /**
  * The defaults of `createCrud`: every option that does not belong to one model, and the Socket.IO server for `push`.
  */
-export type CrudDefaults = Omit<CrudOptions, OfOneModel | 'push'> & {
+export type CrudDefaults = Omit<CrudOptions, ModelOption | 'push'> & {
   readonly push?: boolean | Omit<PushOptions, 'path'>
   readonly io?: Server
 }

@@ -6,36 +6,36 @@ import type { Request } from './express.js'
 import type { Field } from './field.js'
 import type { Identity } from './identity.js'
 import type { Match, Preference } from './intent.js'
-import type { Bookmark, KeyValue, OrderKey, Predicate } from './predicate.js'
+import type { CursorPosition, KeyValue, OrderKey, Predicate } from './predicate.js'
 import type { Projection } from './projection.js'
 import type { Total } from './settings.js'
 
 export type { PositiveOperator } from '../lib/language/operators.js'
 export type {
-  AbsentPredicate,
   AlwaysPredicate,
-  ApartPredicate,
-  BeyondKey,
-  BeyondPredicate,
-  Bookmark,
-  BookmarkValue,
   Column,
   ComparePredicate,
   CountPredicate,
-  Hop,
+  CursorPosition,
+  CursorValue,
   ItemCountPredicate,
   ItemsPredicate,
+  Join,
   JunctionPredicate,
+  KeysetKey,
+  KeysetPredicate,
   KeyValue,
+  LinkedPredicate,
   MatchPredicate,
+  MissingRelationPredicate,
   NeverPredicate,
   NullPredicate,
   OrderKey,
-  OwnedPredicate,
   PlainValue,
   PlainValues,
   Predicate,
   QuantifiedPredicate,
+  SubqueryPredicate,
   TuplesPredicate,
 } from './predicate.js'
 export type { Embed, Member, Projection } from './projection.js'
@@ -51,34 +51,34 @@ export interface Caller {
 }
 
 /** The scope's condition for a written record. */
-interface Scoped {
+interface ScopedWrite {
   /** The scope's condition, which the stored record must meet at the end of the write; absent without a scope. */
   readonly scope?: Predicate
   /** Whether the condition was evaluated before the request's first write; absent for no. */
-  readonly isAsked?: true
+  readonly isScopeChecked?: true
 }
 
-export interface GetPlan extends Scoped {
+export interface GetPlan extends ScopedWrite {
   readonly kind: 'get'
   /** Absent if the condition is not about one record. */
   readonly key?: KeyValue
   readonly where: Predicate
   readonly projection: Projection
   /** Whether the record shows values of other records, so that its version is no entity tag of the reply. */
-  readonly isOfOthers?: boolean
+  readonly hasOtherRecords?: boolean
   readonly preference?: Preference
 }
 
-interface Listing {
+interface ListPlanBase {
   readonly where: Predicate | null
   /** Whether the list includes deleted records. */
   readonly includeDeleted: boolean
   readonly preference: Preference
   /** Whether the request has a filter, sort, search or selection. A page or a cursor does not count. */
-  readonly isAsked: boolean
+  readonly hasQuery: boolean
 }
 
-export interface PagePlan extends Listing {
+export interface PagePlan extends ListPlanBase {
   readonly kind: 'page'
   readonly order: readonly OrderKey[]
   readonly page: number
@@ -87,12 +87,12 @@ export interface PagePlan extends Listing {
   readonly projection: Projection
 }
 
-export interface CountPlan extends Listing {
+export interface CountPlan extends ListPlanBase {
   readonly kind: 'count'
 }
 
 /** Groups of records, in numbered pages. */
-export interface AggregatePlan extends Listing {
+export interface AggregatePlan extends ListPlanBase {
   readonly kind: 'aggregate'
   /** The number of group columns, which come first in the projection; 0 if all records form one group. */
   readonly groups: number
@@ -107,26 +107,26 @@ export interface AggregatePlan extends Listing {
 }
 
 /** `where` already contains the keyset predicate: a key greater than the last one. */
-export interface KeysetPlan extends Listing {
+export interface KeysetPlan extends ListPlanBase {
   /** The key, ascending. */
   readonly order: readonly OrderKey[]
   readonly kind: 'keyset'
   /** Whether `where` contains nothing else, so that no more rows are read than the page has. */
-  readonly isWhole: boolean
+  readonly isKeysetOnly: boolean
   readonly pageSize: number
   readonly projection: Projection
 }
 
 /** A page after or before a position in any order. */
-export interface SeekPlan extends Listing {
+export interface SeekPlan extends ListPlanBase {
   readonly kind: 'seek'
   /** The order of the list, for both directions. */
   readonly order: readonly OrderKey[]
-  readonly back: boolean
+  readonly isBackward: boolean
   /** The position; null for the first page. */
-  readonly from: Bookmark | null
+  readonly position: CursorPosition | null
   /** The sort signature: binds cursor tokens to the resource and the order. */
-  readonly mark: string
+  readonly sortSignature: string
   readonly pageSize: number
   readonly projection: Projection
   /** Whether the first page, or the last line of an export, has the total number of records. */
@@ -144,7 +144,7 @@ export interface ExportPlan extends Omit<SeekPlan, 'kind'> {
 export type ListPlan = PagePlan | CountPlan | KeysetPlan | SeekPlan | AggregatePlan | ExportPlan
 
 /** Values of server-managed columns, written with the client's changes. */
-export interface Upkeep {
+export interface ServerValues {
   readonly values: Changes
   /** Attributes that the database increments by one. */
   readonly increments: readonly string[]
@@ -153,7 +153,7 @@ export interface Upkeep {
 /** Runs a hook of the host with the record and its transaction. */
 export type WriteHook = (instance: Model, transaction: Transaction) => Promise<void>
 
-interface Hooked {
+interface HookedWrite {
   readonly before: WriteHook | null
   readonly after: WriteHook | null
 }
@@ -163,27 +163,27 @@ export interface Precondition {
   /** The condition as part of the write's WHERE; null if the request lacks the required header. */
   readonly where: Predicate | null
   /** Makes the error for an existing record that does not meet the condition. */
-  readonly refusal: () => Error
+  readonly createError: () => Error
   /** The field of the condition, and the same condition as a function of the field's value in a loaded record. */
   readonly field: Field
   readonly isMet: (stored: unknown) => boolean
 }
 
 /** Members of a write that may be part of a composite write. */
-interface Writing extends Hooked, Scoped {
+interface ComposableWrite extends HookedWrite, ScopedWrite {
   /** The operation of the request, if it differs from the plan's kind. */
   readonly operation?: OperationName | undefined
 }
 
-export interface CreatePlan extends Writing {
+export interface CreatePlan extends ComposableWrite {
   readonly kind: 'create'
   /** The error of the policy. It is thrown only if a record would be created. */
-  readonly refusal?: Error
+  readonly policyError?: Error
   /** The valid values. */
   readonly changes: Changes
   /** Validation errors. The record is not written, but errors of the model's validators are added. */
   readonly invalid: Invalid | null
-  readonly upkeep: Changes
+  readonly serverValues: Changes
   /** Restores the soft-deleted record with these values. Absent: a create always inserts. */
   readonly revives?: UpdatePlan
   readonly projection: Projection
@@ -192,7 +192,7 @@ export interface CreatePlan extends Writing {
 }
 
 /** An update by key. An invalid body is planned too, because a missing record (404) takes precedence. */
-export interface UpdatePlan extends Writing {
+export interface UpdatePlan extends ComposableWrite {
   readonly kind: 'update' | 'restore'
   readonly key: KeyValue
   /** The record's key alone, to read the record back. */
@@ -201,47 +201,47 @@ export interface UpdatePlan extends Writing {
   readonly where: Predicate
   readonly precondition: Precondition | null
   readonly changes: Changes
-  readonly upkeep: Upkeep
+  readonly serverValues: ServerValues
   readonly invalid: Invalid | null
   /** The version tags of the client; null if there are none. */
   readonly match: Match | null
   /** The attributes missing in the body of a replacement, which get their defaults; absent for a patch. */
-  readonly absent?: ReadonlySet<string>
+  readonly missingAttributes?: ReadonlySet<string>
   readonly projection: Projection
   readonly instant: Date
 }
 
-export interface DeletePlan extends Hooked {
+export interface DeletePlan extends HookedWrite {
   readonly kind: 'delete'
   readonly key: KeyValue
   readonly where: Predicate
   readonly precondition: Precondition | null
   readonly match: Match | null
   /** The values that mark a record as deleted; null to delete the row. */
-  readonly mark: Upkeep | null
+  readonly softDelete: ServerValues | null
   /** The columns of the deleted record that the outcome needs; null for none. The record's own columns only. */
   readonly report: Projection | null
   readonly instant: Date
 }
 
-export interface BulkCreatePlan extends Writing {
+export interface BulkCreatePlan extends ComposableWrite {
   readonly kind: 'bulkCreate'
   /** The foreign key attributes of each record, whose values are known once the parents are inserted. */
-  readonly owned?: readonly string[]
+  readonly parentKeys?: readonly string[]
   readonly records: readonly Changes[]
   /** Validation errors by the index of the body; null for a body that is not an object. Empty if all are valid. */
   readonly invalid: ReadonlyMap<number, Invalid | null>
-  readonly upkeep: Changes
+  readonly serverValues: Changes
   readonly projection: Projection
   readonly instant: Date
 }
 
-export interface BulkDeletePlan extends Hooked {
+export interface BulkDeletePlan extends HookedWrite {
   readonly kind: 'bulkDelete'
   /** Without duplicates, in the order of the request. */
   readonly keys: readonly KeyValue[]
   readonly where: Predicate
-  readonly mark: Upkeep | null
+  readonly softDelete: ServerValues | null
   /** The columns of each deleted record that the outcome needs, in the order of the keys; null for none. */
   readonly report: Projection | null
   readonly instant: Date
@@ -252,7 +252,7 @@ export interface BulkUpdatePlan {
   /** In the order of the body, each like a single update. */
   readonly items: readonly UpdatePlan[]
   /** The records of all items together. Only its condition is used. */
-  readonly all: UpdatePlan
+  readonly combined: UpdatePlan
 }
 
 export interface ReplacePlan {
@@ -261,13 +261,13 @@ export interface ReplacePlan {
   /** Creates the record if it does not exist; null if clients cannot choose its key. */
   readonly create: CreatePlan | null
   /** Whether the record may only be created. */
-  readonly isNew: boolean
+  readonly isCreateOnly: boolean
 }
 
 /** A body that updates the record with the same unique values, or creates one. */
 export interface UpsertItem {
   /** The item's unique values as one text, equal for equal values. */
-  readonly name: string
+  readonly uniqueText: string
   /** The update of a record that is not known yet, so its key and conditions are missing. */
   readonly update: UpdatePlan
   readonly create: CreatePlan
@@ -278,12 +278,12 @@ export interface UpsertPlan {
   /** The unique fields that identify records. */
   readonly by: readonly Field[]
   /** Writes the values of these fields in a row as text, in the form of `name` in `UpsertItem`. */
-  readonly nameOf: (values: readonly unknown[]) => string
+  readonly uniqueTextOf: (values: readonly unknown[]) => string
   readonly items: readonly UpsertItem[]
   /** Conditions for the records with the items' values, in chunks. */
-  readonly wanted: readonly Predicate[]
+  readonly lookups: readonly Predicate[]
   /** The update of any record. Only its condition is used. */
-  readonly any: UpdatePlan
+  readonly anyUpdate: UpdatePlan
 }
 
 /** Runs before or after the handler of an action, with its record and transaction if they exist. */
@@ -296,12 +296,12 @@ export interface ActionPlan {
   /** Finds the record, and saves it after a POST. Null for an action of the collection. */
   readonly record: UpdatePlan | GetPlan | null
   /** Reads the returned records. Its condition covers all visible records; null if the action returns no records. */
-  readonly show: GetPlan | null
+  readonly resultPlan: GetPlan | null
   readonly input: unknown
   /** Errors of the input, reported after a missing record. */
   readonly errors: Readonly<Record<string, readonly string[]>> | null
   /** The scope's condition, which stored records must meet; null without a scope. */
-  readonly limit: Predicate | null
+  readonly scopeCondition: Predicate | null
   readonly before: ActionPlanHook | null
   readonly after: ActionPlanHook | null
 }

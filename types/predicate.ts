@@ -4,24 +4,24 @@ import type { Direction } from './query.js'
 import type { RelationInfo } from './relation.js'
 
 /** A relation on a path, with the conditions of the caller's view on its records. */
-export interface Hop {
+export interface Join {
   readonly relation: RelationInfo
   /** The condition on target records; null if the caller may see all of them. */
-  readonly guard: Predicate | null
+  readonly condition: Predicate | null
   /** The condition on rows of the join model; null if the caller may see all of them, or if there is no join model. */
-  readonly linkGuard: Predicate | null
+  readonly joinRowCondition: Predicate | null
   /** The fields that identify the target's records; absent if they are not needed. */
   readonly identity?: readonly Field[]
 }
 
 /** A field at the end of a path of to-one relations. */
 export interface Column {
-  readonly hops: readonly Hop[]
+  readonly joins: readonly Join[]
   readonly field: Field
   /** True if the field or any relation of the path may be null. */
   readonly nullable: boolean
   /** The collection at the end of the path whose records are counted. `field` is then the relation's count. */
-  readonly counted?: Hop
+  readonly countedJoin?: Join
 }
 
 /** A key of a request, parsed for its field's type. */
@@ -32,11 +32,11 @@ export type PlainValue = Extract<FilterValue, { kind: 'value' }>['value']
 export type PlainValues = readonly PlainValue[]
 
 /** A sort key's value, as the database returns it without loss and accepts it again. */
-export type BookmarkValue = string | number | null
+export type CursorValue = string | number | null
 
 /** A position in an order: the values of the sort keys of a record. */
-export interface Bookmark {
-  readonly values: readonly BookmarkValue[]
+export interface CursorPosition {
+  readonly values: readonly CursorValue[]
   /** Whether the page includes the record at the position. */
   readonly inclusive: boolean
 }
@@ -63,9 +63,9 @@ export interface NullPredicate {
 }
 
 /** The to-one relation at the end of `hops` has no visible record. */
-export interface AbsentPredicate {
+export interface MissingRelationPredicate {
   readonly kind: 'absent'
-  readonly hops: readonly Hop[]
+  readonly joins: readonly Join[]
   readonly negated: boolean
 }
 
@@ -76,16 +76,16 @@ export interface AbsentPredicate {
 export interface QuantifiedPredicate {
   readonly kind: 'quantified'
   readonly quantifier: 'any' | 'all' | 'none'
-  readonly hops: readonly Hop[]
-  readonly hop: Hop
+  readonly joins: readonly Join[]
+  readonly join: Join
   readonly condition: Predicate
 }
 
 /** Compares the number of records that meet the condition (null: of all records). */
 export interface CountPredicate {
   readonly kind: 'count'
-  readonly hops: readonly Hop[]
-  readonly hop: Hop
+  readonly joins: readonly Join[]
+  readonly join: Join
   readonly condition: Predicate | null
   readonly operator: PositiveOperator
   readonly values: PlainValues
@@ -96,7 +96,7 @@ export interface CountPredicate {
 export interface ItemsPredicate {
   readonly kind: 'items'
   readonly quantifier: 'any' | 'all' | 'none'
-  readonly hops: readonly Hop[]
+  readonly joins: readonly Join[]
   /** The array at the end of the path. A value that is not an array has no items. */
   readonly item: ItemOf
   readonly condition: Predicate
@@ -105,7 +105,7 @@ export interface ItemsPredicate {
 /** Compares the number of items of an array. */
 export interface ItemCountPredicate {
   readonly kind: 'itemCount'
-  readonly hops: readonly Hop[]
+  readonly joins: readonly Join[]
   readonly item: ItemOf
   readonly operator: PositiveOperator
   readonly values: PlainValues
@@ -113,7 +113,7 @@ export interface ItemCountPredicate {
 }
 
 /** The join model of a many-to-many links the record to a given record, the owner. */
-export interface OwnedPredicate {
+export interface LinkedPredicate {
   readonly kind: 'owned'
   /** The relation from the owner to the record. */
   readonly relation: RelationInfo
@@ -121,7 +121,7 @@ export interface OwnedPredicate {
   readonly key: Field
   readonly values: PlainValues
   /** The condition on rows of the join model; null if every row counts. */
-  readonly guard: Predicate | null
+  readonly joinRowCondition: Predicate | null
 }
 
 /** The record's fields equal one of several rows of values. */
@@ -152,16 +152,16 @@ export interface JunctionPredicate<K extends 'and' | 'or' = 'and' | 'or'> {
  * The keyset predicate: rows after a position, compared as ORDER BY does. Collations apply, and null is the least
  * value.
  */
-export interface BeyondPredicate {
+export interface KeysetPredicate {
   readonly kind: 'beyond'
   /** In the directions of the traversal, which may be the reverse of the order. */
-  readonly keys: readonly BeyondKey[]
+  readonly keys: readonly KeysetKey[]
   readonly inclusive: boolean
   /** The values of the keys that are not null. */
   readonly values: PlainValues
 }
 
-export interface BeyondKey extends OrderKey {
+export interface KeysetKey extends OrderKey {
   /** Whether the key's value at the position is null. */
   readonly isNull: boolean
 }
@@ -170,7 +170,7 @@ export interface BeyondKey extends OrderKey {
  * A condition without joins: its paths are subqueries. Statements that lock or write need it, as do conditions that
  * hosts use in their own statements.
  */
-export interface ApartPredicate {
+export interface SubqueryPredicate {
   readonly kind: 'apart'
   readonly condition: Predicate
 }
@@ -189,18 +189,18 @@ export interface AlwaysPredicate {
 export type Predicate =
   | ComparePredicate
   | NullPredicate
-  | AbsentPredicate
+  | MissingRelationPredicate
   | QuantifiedPredicate
   | CountPredicate
   | ItemsPredicate
   | ItemCountPredicate
-  | OwnedPredicate
+  | LinkedPredicate
   | TuplesPredicate
   | MatchPredicate
-  | BeyondPredicate
+  | KeysetPredicate
   | JunctionPredicate<'and'>
   | JunctionPredicate<'or'>
-  | ApartPredicate
+  | SubqueryPredicate
   | NeverPredicate
   | AlwaysPredicate
 

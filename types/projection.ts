@@ -1,6 +1,6 @@
-import type { ComputingField } from './computed.js'
+import type { CompiledComputedField } from './computed.js'
 import type { Field, JsonValue } from './field.js'
-import type { Column, Hop, OrderKey, Predicate } from './predicate.js'
+import type { Column, Join, OrderKey, Predicate } from './predicate.js'
 
 /** A member of a JSON record. Indexes refer to the projection's columns. */
 export type Member =
@@ -25,7 +25,7 @@ export type Member =
   | {
       readonly kind: 'computed'
       readonly json: string
-      readonly field: ComputingField
+      readonly field: CompiledComputedField
       readonly needs: readonly number[]
       readonly place: number
     }
@@ -40,7 +40,7 @@ export interface Projection {
    * The indexes of the columns that the caller may read; absent for none. The package reads the other columns for its
    * own use: keys for `Location`, versions, presence of related records.
    */
-  readonly shown?: ReadonlySet<number>
+  readonly readableColumns?: ReadonlySet<number>
   /** The projection of the full reply, if `Prefer: return=minimal` applies; absent otherwise. */
   readonly full?: Projection
   /** The collections in the records; absent for none. */
@@ -49,9 +49,9 @@ export interface Projection {
 
 /** A collection in records: its condition, order, limit per parent, and projection. */
 export interface Embed {
-  readonly hop: Hop
+  readonly join: Join
   /** The index of the column with the parent's key. */
-  readonly owner: number
+  readonly parentKeyColumn: number
   readonly where: Predicate | null
   readonly order: readonly OrderKey[]
   readonly limit: number
@@ -59,5 +59,5 @@ export interface Embed {
   /** The fields that identify the collection's records. */
   readonly identity: readonly Field[]
   /** The row of the join model, if columns, conditions or the order read it. */
-  readonly link?: Hop
+  readonly joinRow?: Join
 }

@@ -1,10 +1,10 @@
+import type { CommitPosition } from './commitPosition.js'
 import type { Request } from './express.js'
 import type { Field, JsonValue } from './field.js'
 import type { Row } from './outcome.js'
 import type { Column, KeyValue, Plan } from './plan.js'
 import type { RecordBefore, Tracking } from './rooms.js'
 import type { Namespace, Server, Socket } from './socket.js'
-import type { Standing } from './standing.js'
 
 export interface PushOptions {
   /** The host's Socket.IO server. Default: that of `createCrud({ io })`. */
@@ -34,13 +34,13 @@ export interface Change {
   /** The request of the write, for `onError`. */
   readonly request: Request
   /** Whether another write may have changed the record since. Then the record is read again for the event. */
-  readonly isDoubtful: boolean
+  readonly isUncertain: boolean
   /** The record before the write; null if it was not read. */
   readonly before: RecordBefore | null
   /** Whether the record itself was not written. Then only rooms that it entered or left get an event. */
   readonly isMove: boolean
   /** Whether a route made the change; false for host code. */
-  readonly isRouted: boolean
+  readonly isFromRoute: boolean
 }
 
 /** A change whose values are read. */
@@ -51,21 +51,21 @@ export interface ReadChange extends Change {
 /** Publishes changes in commit order. */
 export interface Publisher {
   /** The fields that any recipient may see, or that select recipients. */
-  readonly watched: () => readonly Field[]
+  readonly pushedFields: () => readonly Field[]
   /** The fields that only select recipients. */
-  readonly confining: () => readonly Field[]
+  readonly scopeFields: () => readonly Field[]
   /** The fields that events of deleted records need. */
-  readonly reported: () => readonly Field[]
+  readonly deletionFields: () => readonly Field[]
   /** Runs writes of the same record one at a time, so that their events are in commit order. */
-  readonly inTurn: <T>(keys: readonly KeyValue[], write: () => Promise<T>) => Promise<T>
+  readonly serializeWrites: <T>(keys: readonly KeyValue[], write: () => Promise<T>) => Promise<T>
   /** Orders the events of these records after those of earlier writers. */
-  readonly stand: (place: Standing, keys: () => readonly JsonValue[]) => void
+  readonly noteCommitOrder: (place: CommitPosition, keys: () => readonly JsonValue[]) => void
   /** Registers a write of one statement before it runs. */
-  readonly expect: (place: Standing) => void
+  readonly expectWrite: (place: CommitPosition) => void
   /** Whether another write of the record has finished since `expect`, so that their commit order is unknown. */
-  readonly isDoubtful: (place: Standing, key: JsonValue) => boolean
+  readonly isOrderUnknown: (place: CommitPosition, key: JsonValue) => boolean
   /** The data to read about the records of a write before it; null for none. */
-  readonly tracked: (plan: Plan) => Tracking | null
+  readonly selectTracking: (plan: Plan) => Tracking | null
   /** Publishes without waiting. Never throws. */
   readonly publish: (changes: readonly Change[]) => void
 }

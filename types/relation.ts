@@ -12,22 +12,22 @@ export interface RelationInfo {
   /** Whether an attribute of the model has that name already. */
   readonly isCountTaken: boolean
   /** Of a to-many relation: the source's field that the foreign keys refer to; null for others. */
-  readonly owner: Field | null
+  readonly sourceKey: Field | null
   /** Of a to-one relation: whether the related record may be missing. */
   readonly optional: boolean
   /** Of a to-one relation: whether the models do not guarantee at most one related record. */
-  readonly doubtful: boolean
+  readonly canHaveSeveral: boolean
   /** Whether the foreign key of a belongsTo is polymorphic: a type attribute says which model it refers to. */
   readonly polymorphic: boolean
   readonly association: Association
   /** Of the to-one relation from a record to its row of the join model: the many-to-many; null for other relations. */
-  readonly between: Association | null
+  readonly manyToMany: Association | null
   /** The join model of a many-to-many; null for other relations. */
-  readonly link: LinkInfo | null
+  readonly joinModel: JoinModelInfo | null
 }
 
 /** The join model of a many-to-many. */
-export interface LinkInfo {
+export interface JoinModelInfo {
   readonly model: ModelStatic<Model>
   /** The attributes of its foreign keys. */
   readonly keys: readonly string[]

@@ -108,7 +108,7 @@ export interface Cell {
 }
 
 /** Records of an export, read while the response is sent. */
-export interface Exported {
+export interface ExportContent {
   /** The file name without its extension. */
   readonly name: string
   /** The export format of the parameter `format`; null if `Accept` decides. */
@@ -139,7 +139,7 @@ export type Content =
   | { readonly kind: 'linked'; readonly value: LinkResult }
   /** The records that an action returns. */
   | { readonly kind: 'items'; readonly value: Items<JsonRecord> }
-  | { readonly kind: 'export'; readonly value: Exported }
+  | { readonly kind: 'export'; readonly value: ExportContent }
   /** A behaviour's replacement of the reply, or the value that an action returns. */
   | { readonly kind: 'document'; readonly value: unknown }
 

@@ -3,7 +3,8 @@ import type { OperationName, OperationTable } from '../lib/operations.js'
 import type { Action } from './action.js'
 import type { Call } from './call.js'
 import type { Changes, Invalid } from './changes.js'
-import type { ComputingField } from './computed.js'
+import type { CommitPosition } from './commitPosition.js'
+import type { CompiledComputedField } from './computed.js'
 import type { Dialect } from './dialect.js'
 import type { Documented } from './documented.js'
 import type { Request } from './express.js'
@@ -11,14 +12,13 @@ import type { Field } from './field.js'
 import type { IdentityFunction } from './identity.js'
 import type { ResourceInfo } from './info.js'
 import type { Intent, SingleIntent } from './intent.js'
-import type { Told } from './messages.js'
+import type { FieldMessage } from './messages.js'
 import type { Outcome, Row } from './outcome.js'
 import type { Caller, Plan, Predicate, Projection, SinglePlan } from './plan.js'
 import type { Path, SortNode } from './query.js'
-import type { LinkInfo, RelationInfo } from './relation.js'
+import type { JoinModelInfo, RelationInfo } from './relation.js'
 import type { FormatFunction, Reply } from './reply.js'
 import type { ConditionSource, RecordsBefore, Tracking } from './rooms.js'
-import type { Standing } from './standing.js'
 
 export type { OperationName }
 
@@ -48,15 +48,15 @@ export interface TextBound {
   readonly json: string
   readonly max: number
   /** The error for longer texts. */
-  readonly message: Told
+  readonly message: FieldMessage
 }
 
 /** An association as the query language uses it. `reach` resolves the target on every call. */
 export interface Relation extends RelationInfo {
   /** The fields and relations of the target. Null: the path does not exist. */
-  readonly reach: () => Reach | null
-  readonly link: Link | null
-  readonly ends: Ends
+  readonly resolveTarget: () => ModelAccess | null
+  readonly joinModel: JoinModel | null
+  readonly attributes: RelationAttributes
   /** Whether there are routes to it below each record. */
   readonly routes: boolean
   /** Whether bodies may contain its records, or their keys. */
@@ -66,11 +66,11 @@ export interface Relation extends RelationInfo {
    *
    * @throws CrudConfigError unless exactly one resource is mounted
    */
-  readonly speaker: () => Resource
+  readonly relatedResource: () => Resource
 }
 
 /** A writable foreign key of the resource, and the resources over its target model. */
-export interface Reference {
+export interface ForeignKeyReference {
   readonly field: Field
   /** The attribute of the target that the key refers to. */
   readonly key: string
@@ -79,11 +79,11 @@ export interface Reference {
   /**
    * Whether the target must exist and meet the resources' conditions. If not, only the spelling of a UUID is looked up.
    */
-  readonly isBinding: boolean
+  readonly isEnforced: boolean
 }
 
 /** The foreign key binding of a relation, by attribute. */
-export interface Ends {
+export interface RelationAttributes {
   /**
    * The source's attribute: its foreign key for a belongsTo, else the attribute that the target or the join model
    * refers to.
@@ -101,7 +101,7 @@ export interface Ends {
   readonly fixed: () => ReadonlyMap<string, string | number | boolean | null>
 }
 
-export interface Link extends LinkInfo {
+export interface JoinModel extends JoinModelInfo {
   /** The join model's foreign keys to the source and to the target. */
   readonly source: string
   readonly target: string
@@ -110,14 +110,14 @@ export interface Link extends LinkInfo {
   /**
    * The resource that writes the join model's rows; null for a join model without a resource. @throws CrudConfigError if there are several
    */
-  readonly speaker: () => Resource | null
+  readonly joinModelResource: () => Resource | null
   /** Whether a unique index prevents duplicate links. */
   readonly unique: boolean
   /**
    * The to-one relation from a target record to its row of the join model. It is named after the join model. Null if
    * paths have no such member.
    */
-  readonly row: () => Relation | null
+  readonly joinRow: () => Relation | null
   /**
    * Constant attributes of the relation's rows in the join model; usually empty.
    *
@@ -127,24 +127,24 @@ export interface Link extends LinkInfo {
 }
 
 /** The projections for callers without masked fields. Fields of flattened relations are not included. */
-export interface Whole {
+export interface UnmaskedProjections {
   readonly response: Projection
   /** For lists. */
   readonly list: Projection
 }
 
 /** The fields and relations of a model that paths may use: those that every resource over the model allows. */
-export interface Reach {
+export interface ModelAccess {
   readonly model: ModelStatic<Model>
   /** Whether names are case-sensitive. Default: names are looked up in lower case. */
-  readonly isExact?: true
+  readonly isCaseSensitive?: true
   /** By JSON name. */
   readonly fields: ReadonlyMap<string, Field>
   readonly relations: ReadonlyMap<string, Relation>
   /** The resources whose policies the path evaluates; empty if only the option `relations` opened the model. */
   readonly resources: readonly Resource[]
   /** The primary key. It is null only if the record is missing. */
-  readonly presence: Field
+  readonly presenceField: Field
   /** The fields that identify records. They are also the default order. */
   readonly order: readonly Field[]
 }
@@ -160,7 +160,7 @@ export interface Search {
 /** A compiled Sequelize model. It has everything that requests read and is frozen. */
 export interface Resource extends ResourceInfo, Facts {
   /** All operations, enabled or not. */
-  readonly table: OperationTable
+  readonly operationTable: OperationTable
   /** By name. */
   readonly actions: ReadonlyMap<string, Action>
   readonly softDeletes: boolean
@@ -172,7 +172,7 @@ export interface Resource extends ResourceInfo, Facts {
     readonly maxLength: number
   }
   /** The fields that the application computes. They are not in `fields`, which has the attributes. */
-  readonly computed: readonly ComputingField[]
+  readonly computed: readonly CompiledComputedField[]
   /** Attributes and computed fields, by lower-case JSON name. */
   readonly byName: ReadonlyMap<string, Field>
   /** The package's own query parameters for this resource, case-sensitive. */
@@ -182,21 +182,21 @@ export interface Resource extends ResourceInfo, Facts {
   /** By lower-case JSON name. Resolved on first use, because models and routers are set up in any order. */
   readonly relations: () => ReadonlyMap<string, Relation>
   /** The foreign keys with foreign key checks. Resolved on first use. */
-  readonly references: () => readonly Reference[]
+  readonly references: () => readonly ForeignKeyReference[]
   /** All attributes and associations by the model's own names, for conditions of the host. */
-  readonly hosted: () => Reach
+  readonly hostAccess: () => ModelAccess
   /** The relations with routes below each record. `items` tells whether single related records have routes as well. */
   readonly nested: readonly { readonly json: string; readonly items: boolean }[]
   /** The body members that may contain related records, by JSON name. */
-  readonly holds: readonly string[]
-  readonly whole: Whole
+  readonly nestedRelations: readonly string[]
+  readonly unmaskedProjections: UnmaskedProjections
   readonly defaultSort: readonly SortNode[]
   /** The configuration of the parameter `search`; null without it. */
   readonly search: Search | null
   /** Translates the package's messages by the host's `messages`. */
-  readonly tell: (told: Told) => string
+  readonly translate: (told: FieldMessage) => string
   /** The model of the idempotency records; null without idempotency. */
-  readonly keptIn: (() => ModelStatic<Model>) | null
+  readonly idempotencyModel: (() => ModelStatic<Model>) | null
   /**
    * The sets of fields that identify a record: the key if clients choose it, and the unique indexes over the whole
    * table.
@@ -205,11 +205,11 @@ export interface Resource extends ResourceInfo, Facts {
   /** The part of Sequelize's validation that writes run. */
   readonly validation: ModelValidation
   /** The attributes whose validators are all rules for bodies. */
-  readonly ruled: readonly string[]
+  readonly ruleValidated: readonly string[]
   /** The NOT NULL attributes that bodies may omit because hooks or the database fill them. */
   readonly filled: readonly string[]
   /** The most instances of whole records to hold in memory at once: `Infinity` if no column can be large. */
-  readonly instancesAtOnce: number
+  readonly maxInstances: number
   /** Whether exports leave text that a spreadsheet would run as a formula unescaped. */
   readonly keepsFormulas: boolean
   /** Makes the bodies of replies with records; null for the default bodies. */
@@ -219,7 +219,7 @@ export interface Resource extends ResourceInfo, Facts {
   /** Whether each write runs in one transaction with the policies and hooks of its request. */
   readonly isTransactional: boolean
   /** The attributes whose length is checked before Sequelize's validation. */
-  readonly bounded: readonly TextBound[]
+  readonly textBounds: readonly TextBound[]
   readonly validateCreate: Validator
   readonly validateUpdate: Validator
   /** Validates the fields of an update by the rules of a create: required fields must be present. */
@@ -242,9 +242,9 @@ export interface Resource extends ResourceInfo, Facts {
 /** Facts that behaviours make true of a resource. The default is false or null. */
 export interface Facts {
   /** A behaviour needs the caller's identity. */
-  readonly asksIdentity: boolean
+  readonly needsIdentity: boolean
   /** Records or fields may be hidden from some callers. */
-  readonly restricts: boolean
+  readonly isRestricted: boolean
   /** Deleting marks records. Deleted records can be listed and restored. */
   readonly softDeletes: boolean
   /** Records have a version for conditional writes. */
@@ -252,29 +252,29 @@ export interface Facts {
   /** The version attribute; null without versions. */
   readonly version: string | null
   /** The storage of idempotency records; null without idempotency. */
-  readonly keeps: Keeps | null
+  readonly idempotency: IdempotencyStorage | null
 }
 
-export interface Keeps {
+export interface IdempotencyStorage {
   /** The host's own model of the table; null for the package's model. */
   readonly model: ModelStatic<Model> | null
 }
 
 /** A planned write. */
-export interface Written {
+export interface PlannedWrite {
   readonly resource: Resource
   readonly plan: Plan
   /** Other resources whose behaviours affect what the caller may see of the reply; absent for none. */
-  readonly sees?: readonly Resource[]
+  readonly dependsOn?: readonly Resource[]
   /**
    * The resources whose records bodies may contain, used or not, each with the caller's projection; null if the caller
    * may not read the resource.
    */
-  readonly held: () => Promise<readonly (readonly [resource: Resource, shown: Projection | null])[]>
+  readonly nestedProjections: () => Promise<readonly (readonly [resource: Resource, shown: Projection | null])[]>
 }
 
 /** A write with an `Idempotency-Key`, which is executed once. */
-export interface Ticket {
+export interface IdempotencyRequest {
   /** The SHA-256 of the caller, the request's target and the `Idempotency-Key`, as 64 hexadecimal digits. */
   readonly id: string
   /** The hash of the rest of the request. */
@@ -296,7 +296,7 @@ export interface BehaviourHooks {
   /** Rewrites the client's input before validation. */
   readonly accept: (resource: Resource, intent: SingleIntent, caller: Caller) => SingleIntent | Promise<SingleIntent>
   /** Wraps everything after parsing. May read or replace the reply, or reply itself. */
-  readonly around: (request: Sent, reply: () => Promise<Reply>) => Promise<Reply>
+  readonly around: (request: ParsedRequest, reply: () => Promise<Reply>) => Promise<Reply>
   /** Rewrites the plan before it is performed. */
   readonly amend: (resource: Resource, plan: SinglePlan, caller: Caller) => SinglePlan | Promise<SinglePlan>
   /** Whether the caller may read a field, in any part of a response or a condition. */
@@ -309,17 +309,17 @@ export interface BehaviourHooks {
    * The records that the caller may reach by a relation path from another resource: by a condition, all (null), or none
    * (false).
    */
-  readonly reach: (resource: Resource, caller: Caller) => Reachable | Promise<Reachable>
+  readonly visibleRecords: (resource: Resource, caller: Caller) => VisibleRecords | Promise<VisibleRecords>
   /**
    * The condition of the records that the caller may list, or that another operation may use. For lists it equals a
    * part of `reach`, as values.
    */
-  readonly confine: (
+  readonly resolveScope: (
     resource: Resource,
     caller: Caller,
     operation?: OperationName,
     action?: string,
-  ) => Promise<Confinement>
+  ) => Promise<ResolvedScope>
   /**
    * The key of the caller's record, as in paths, for a singleton resource at the route itself.
    *
@@ -327,7 +327,7 @@ export interface BehaviourHooks {
    */
   readonly ownKey: (resource: Resource, caller: Caller) => Promise<string>
   /** The part of `reach` that does not depend on the caller. */
-  readonly standing: (resource: Resource) => Predicate
+  readonly staticCondition: (resource: Resource) => Predicate
   /** Headers of every reply that depends on the resource's records, with any status. */
   readonly headers: Readonly<Record<string, string>>
   /** Headers of every reply of the resource's routes, those below its records included. */
@@ -337,29 +337,29 @@ export interface BehaviourHooks {
   /**
    * The idempotency data of a write, determined after all authorization; null if the write is not idempotent by key.
    */
-  readonly once: (request: Sent, work: Written) => Promise<Ticket | null>
+  readonly resolveIdempotency: (request: ParsedRequest, work: PlannedWrite) => Promise<IdempotencyRequest | null>
   /** Queues a write after others. Not used within the host's own transaction, which could deadlock with the queue. */
-  readonly inTurn: InTurn
+  readonly serializeWrite: SerializeWrite
   /**
    * Reserves the write's position in the commit order while its records are locked. A null outcome uses the records of
    * the plan.
    */
-  readonly stand: (resource: Resource, plan: Plan, outcome: Outcome | null, place: Standing) => void
+  readonly noteCommitOrder: (resource: Resource, plan: Plan, outcome: Outcome | null, place: CommitPosition) => void
   /**
    * Registers a write of one statement before it runs. Such a write may be committed before another one whose result
    * arrives earlier.
    */
-  readonly expect: (place: Standing) => void
+  readonly expectWrite: (place: CommitPosition) => void
   /** Announces a committed write. Returns at once, so that the reply does not wait. */
-  readonly announce: (resource: Resource, plan: Plan, outcome: Outcome, by: Announcing) => void
+  readonly announceWrite: (resource: Resource, plan: Plan, outcome: Outcome, by: WriteContext) => void
   /** The data to read about the records of a write before it, within its transaction; null for none. */
-  readonly tracked: (plan: Plan) => Tracking | null
+  readonly selectTracking: (plan: Plan) => Tracking | null
 }
 
 /** The caller of a write, and its position in the commit order. */
-export interface Announcing {
+export interface WriteContext {
   readonly caller: Caller
-  readonly place: Standing
+  readonly position: CommitPosition
   readonly before: RecordsBefore
 }
 
@@ -374,7 +374,7 @@ export type Behaviours = {
 }
 
 /** A request after authorization of the operation and parsing. */
-export interface Sent {
+export interface ParsedRequest {
   readonly resource: Resource
   readonly operation: OperationName
   /** The called action; absent for the operation itself. */
@@ -384,17 +384,17 @@ export interface Sent {
   readonly call: Call
 }
 
-export type InTurn = <T>(plan: Plan, write: () => Promise<T>) => Promise<T>
+export type SerializeWrite = <T>(plan: Plan, write: () => Promise<T>) => Promise<T>
 
 /** Required values of fields. Empty: no limit. */
-export type Fixed = readonly (readonly [field: Field, value: string | number | boolean | Date | null])[]
+export type FixedValues = readonly (readonly [field: Field, value: string | number | boolean | Date | null])[]
 
 /** The limit of a caller to some records: values of attributes, and a condition (null for none). */
-export interface Confinement {
-  readonly fixed: Fixed
+export interface ResolvedScope {
+  readonly fixed: FixedValues
   readonly where: Predicate | null
   /** The sources of `where`, from which another process builds the same condition. Empty if `where` is null. */
   readonly sources: readonly ConditionSource[]
 }
 
-export type Reachable = Predicate | null | false
+export type VisibleRecords = Predicate | null | false

@@ -24,7 +24,7 @@ export interface Tracking {
 /** The state of a record before a write. */
 export interface RecordBefore {
   /** The names of the evaluated conditions. */
-  readonly asked: ReadonlySet<string>
+  readonly evaluated: ReadonlySet<string>
   /** The names of the conditions that the record met. */
   readonly met: ReadonlySet<string>
   /** The values of the tracked attributes. */
@@ -35,5 +35,5 @@ export interface RecordBefore {
 export interface RecordsBefore {
   /** Stores the first note of each record. Later notes are ignored. */
   readonly note: (resource: object, key: string, before: RecordBefore) => void
-  readonly of: (resource: object, key: string) => RecordBefore | null
+  readonly get: (resource: object, key: string) => RecordBefore | null
 }

@@ -15,7 +15,7 @@ export interface ShapeOptions {
 }
 
 type InstanceOf<M> = ModelOf<M> extends ModelStatic<infer I extends Model> ? I : never
-type Row<M> = Attributes<InstanceOf<M>>
+type RowAttributes<M> = Attributes<InstanceOf<M>>
 
 type KeyOf<O> = O extends { readonly keyProperty: infer K extends string | readonly string[] }
   ? K extends readonly string[]
@@ -24,14 +24,14 @@ type KeyOf<O> = O extends { readonly keyProperty: infer K extends string | reado
   : 'id'
 
 /** The key in `OnDeleted`. A composite key is one text. */
-type Gone<M, O> = O extends { readonly keyProperty: readonly string[] }
+type DeletedKey<M, O> = O extends { readonly keyProperty: readonly string[] }
   ? string
-  : KeyOf<O> extends keyof Row<M>
-    ? Wire<Row<M>[KeyOf<O>], unknown>
+  : KeyOf<O> extends keyof RowAttributes<M>
+    ? JsonTypeOf<RowAttributes<M>[KeyOf<O>], unknown>
     : string | number
 type Settings<O, K> = O extends { readonly fields: infer F } ? (K extends keyof F ? F[K] : unknown) : unknown
 
-type Lists<Given, T extends Target> = Given extends true
+type IncludesTarget<Given, T extends Target> = Given extends true
   ? true
   : [Extract<T, Given extends readonly (infer Each)[] ? Each : Given>] extends [never]
     ? false
@@ -41,24 +41,24 @@ type Lists<Given, T extends Target> = Given extends true
  * Whether the field's own options keep it in a shape. A field excluded from the response is excluded from list items
  * too.
  */
-type IsIn<S, T extends Target> = S extends { readonly exclude: infer E }
-  ? Lists<E, T | (T extends 'list' ? 'response' : never)> extends true
+type IsInShape<S, T extends Target> = S extends { readonly exclude: infer E }
+  ? IncludesTarget<E, T | (T extends 'list' ? 'response' : never)> extends true
     ? false
-    : IsAmong<S, T>
-  : IsAmong<S, T>
-type IsAmong<S, T extends Target> = S extends { readonly only: infer N } ? Lists<N, T> : true
+    : IsInOnly<S, T>
+  : IsInOnly<S, T>
+type IsInOnly<S, T extends Target> = S extends { readonly only: infer N } ? IncludesTarget<N, T> : true
 
 /** The attributes of a shape. */
-type Names<M, O, T extends Target> = {
-  [K in keyof Row<M> & string]: IsIn<Settings<O, K>, T> extends true ? K : never
-}[keyof Row<M> & string]
+type ShapeAttribute<M, O, T extends Target> = {
+  [K in keyof RowAttributes<M> & string]: IsInShape<Settings<O, K>, T> extends true ? K : never
+}[keyof RowAttributes<M> & string]
 
 /** Removes the brand of Sequelize's `CreationOptional`. */
-type Unmarked<V> = V extends Mark ? (V extends infer T & Mark ? T : V) : V
-type Mark = { [K in keyof CreationOptional<object>]?: true }
+type WithoutBrand<V> = V extends CreationBrand ? (V extends infer T & CreationBrand ? T : V) : V
+type CreationBrand = { [K in keyof CreationOptional<object>]?: true }
 
 /** The JSON type of a value. */
-export type Wire<V, S> = V extends null
+export type JsonTypeOf<V, S> = V extends null
   ? null
   : S extends { readonly decimal: 'string' }
     ? string
@@ -68,37 +68,39 @@ export type Wire<V, S> = V extends null
         ? string
         : V extends bigint
           ? number | string
-          : Unmarked<V>
+          : WithoutBrand<V>
 
 /** The type of a masked field includes null, 0 or false, for callers without the permission. */
-type Shown<M, O, K extends keyof Row<M>> =
-  | Wire<NonNullable<Row<M>[K]> | Extract<Row<M>[K], null>, Settings<O, K>>
+type MaskedValue<M, O, K extends keyof RowAttributes<M>> =
+  | JsonTypeOf<NonNullable<RowAttributes<M>[K]> | Extract<RowAttributes<M>[K], null>, Settings<O, K>>
   | (O extends { readonly mask: infer F } ? (K extends keyof F ? null : never) : never)
 
 /** Sequelize's timestamps. */
-type Kept = 'createdAt' | 'updatedAt' | 'deletedAt'
+type Timestamp = 'createdAt' | 'updatedAt' | 'deletedAt'
 
 /** The attributes that a new record may omit. */
-type Optional<M> = {
+type OptionalAttribute<M> = {
   [K in keyof CreationAttributes<InstanceOf<M>>]-?: object extends Pick<CreationAttributes<InstanceOf<M>>, K>
     ? K
     : never
 }[keyof CreationAttributes<InstanceOf<M>>]
 
 /** The attributes that hooks or the database fill, by `required: false`. */
-type Filled<M, O> = {
-  [K in keyof Row<M> & string]: Settings<O, K> extends { readonly rules: { readonly required: false } } ? K : never
-}[keyof Row<M> & string]
+type FilledAttribute<M, O> = {
+  [K in keyof RowAttributes<M> & string]: Settings<O, K> extends { readonly rules: { readonly required: false } }
+    ? K
+    : never
+}[keyof RowAttributes<M> & string]
 
 /** The attributes that bodies accept: no key assigned by the database, and no timestamps. */
-type Writable<M, O, T extends 'create' | 'update'> = Exclude<
-  Names<M, O, T>,
+type WritableAttribute<M, O, T extends 'create' | 'update'> = Exclude<
+  ShapeAttribute<M, O, T>,
   | (T extends 'update'
       ? KeyOf<O>
       : O extends { readonly singleton: unknown }
         ? KeyOf<O>
-        : Extract<Optional<M>, KeyOf<O>>)
-  | Extract<Optional<M>, Kept>
+        : Extract<OptionalAttribute<M>, KeyOf<O>>)
+  | Extract<OptionalAttribute<M>, Timestamp>
 >
 
 /** The JSON types of computed fields, by their declared type. */
@@ -116,7 +118,7 @@ type Computations<O> = O extends { readonly computed: infer C } ? C : object
 
 /** The computed fields of a shape. */
 type ComputedNames<O, T extends 'response' | 'list'> = {
-  [K in keyof Computations<O> & string]: IsIn<Settings<O, K>, T> extends true ? K : never
+  [K in keyof Computations<O> & string]: IsInShape<Settings<O, K>, T> extends true ? K : never
 }[keyof Computations<O> & string]
 
 type ComputedValue<D> =
@@ -124,17 +126,17 @@ type ComputedValue<D> =
   | (D extends { readonly nullable: true } ? null : never)
 
 /** The type of a masked field includes null, 0 or false, for callers without the permission. */
-type ComputedShown<O, K extends keyof Computations<O>> =
+type MaskedComputedValue<O, K extends keyof Computations<O>> =
   | ComputedValue<Computations<O>[K]>
   | (O extends { readonly mask: infer F } ? (K extends keyof F ? null : never) : never)
 
 /** The version member of responses whose model does not declare it. */
 type Version<M, O> = O extends { readonly concurrency: infer C extends { readonly inBody: true } }
-  ? Exclude<C extends { readonly rowVersion: infer N extends string } ? N : 'rowVersion', keyof Row<M>>
+  ? Exclude<C extends { readonly rowVersion: infer N extends string } ? N : 'rowVersion', keyof RowAttributes<M>>
   : never
 
 /** The associations with `write`, whose records bodies accept. */
-type Held<O> = O extends { readonly relations: infer R }
+type NestedAssociation<O> = O extends { readonly relations: infer R }
   ? { [K in keyof R & string]: R[K] extends { readonly write: true } ? K : never }[keyof R & string]
   : never
 
@@ -142,15 +144,15 @@ type Held<O> = O extends { readonly relations: infer R }
 type Declared<M, K> = K extends keyof InstanceOf<M> ? NonNullable<InstanceOf<M>[K]> : unknown
 
 /** A nested record in a body. The target's rules and renamed fields are not known here. */
-type HeldIn<V, O> = V extends readonly (infer Each)[]
-  ? readonly (HeldRecord<Each, O> | string | number)[]
+type NestedAssociationBody<V, O> = V extends readonly (infer Each)[]
+  ? readonly (NestedRecordBody<Each, O> | string | number)[]
   : V extends Model
-    ? HeldRecord<V, O>
+    ? NestedRecordBody<V, O>
     : object
 
-type HeldRecord<V, O> = V extends Model
+type NestedRecordBody<V, O> = V extends Model
   ? {
-      readonly [K in keyof Attributes<V> & string as FieldName<NamingOf<O>, K>]?: Wire<Attributes<V>[K], unknown>
+      readonly [K in keyof Attributes<V> & string as FieldName<NamingOf<O>, K>]?: JsonTypeOf<Attributes<V>[K], unknown>
     } & {
       readonly [member: string]: unknown
     }
@@ -166,38 +168,38 @@ type Flat<T> = { [K in keyof T]: T[K] }
  * and changes by `schema` are not included.
  */
 export type RowOf<M, O = OptionsOf<M>> = Flat<
-  { [K in Names<M, O, 'response'> as FieldName<O, K>]: Shown<M, O, K> } & {
+  { [K in ShapeAttribute<M, O, 'response'> as FieldName<O, K>]: MaskedValue<M, O, K> } & {
     [K in Version<M, O> as FieldName<O, K>]: number
-  } & { [K in ComputedNames<O, 'response'> as FieldName<O, K>]: ComputedShown<O, K> }
+  } & { [K in ComputedNames<O, 'response'> as FieldName<O, K>]: MaskedComputedValue<O, K> }
 >
 
 /** An item of a list. */
 export type ListItemOf<M, O = OptionsOf<M>> = Flat<
-  { [K in Names<M, O, 'list'> as FieldName<O, K>]: Shown<M, O, K> } & {
+  { [K in ShapeAttribute<M, O, 'list'> as FieldName<O, K>]: MaskedValue<M, O, K> } & {
     [K in Version<M, O> as FieldName<O, K>]: number
-  } & { [K in ComputedNames<O, 'list'> as FieldName<O, K>]: ComputedShown<O, K> }
+  } & { [K in ComputedNames<O, 'list'> as FieldName<O, K>]: MaskedComputedValue<O, K> }
 >
 
 /** The body of POST. The types of nested records come from the associations that the model's class declares. */
 export type CreateOf<M, O = OptionsOf<M>> = Flat<
   {
-    [K in Exclude<Writable<M, O, 'create'>, Optional<M> | Filled<M, O>> as FieldName<O, K>]: Wire<
-      Row<M>[K],
-      Settings<O, K>
-    >
+    [K in Exclude<WritableAttribute<M, O, 'create'>, OptionalAttribute<M> | FilledAttribute<M, O>> as FieldName<
+      O,
+      K
+    >]: JsonTypeOf<RowAttributes<M>[K], Settings<O, K>>
   } & {
-    [K in Extract<Writable<M, O, 'create'>, Optional<M> | Filled<M, O>> as FieldName<O, K>]?: Wire<
-      Row<M>[K],
-      Settings<O, K>
-    >
-  } & { [K in Held<O> as RelationName<O, K>]?: HeldIn<Declared<M, K>, O> }
+    [K in Extract<WritableAttribute<M, O, 'create'>, OptionalAttribute<M> | FilledAttribute<M, O>> as FieldName<
+      O,
+      K
+    >]?: JsonTypeOf<RowAttributes<M>[K], Settings<O, K>>
+  } & { [K in NestedAssociation<O> as RelationName<O, K>]?: NestedAssociationBody<Declared<M, K>, O> }
 >
 
 /** The body of PATCH. Null clears a field; a missing member keeps it. */
 export type PatchOf<M, O = OptionsOf<M>> = Flat<
-  { [K in Writable<M, O, 'update'> as FieldName<O, K>]?: Wire<Row<M>[K], Settings<O, K>> } & {
-    [K in Held<O> as RelationName<O, K>]?:
-      | HeldIn<Declared<M, K>, O>
+  { [K in WritableAttribute<M, O, 'update'> as FieldName<O, K>]?: JsonTypeOf<RowAttributes<M>[K], Settings<O, K>> } & {
+    [K in NestedAssociation<O> as RelationName<O, K>]?:
+      | NestedAssociationBody<Declared<M, K>, O>
       | (Declared<M, K> extends readonly unknown[] ? never : null)
   }
 >
@@ -217,8 +219,8 @@ export interface EventsOf<M, O = OptionsOf<M>> {
   OnCreated: (record: PushedOf<M, O>) => void
   OnUpdated: (record: PushedOf<M, O>) => void
   OnDeleted: O extends { readonly concurrency: { readonly inBody: true } }
-    ? (key: Gone<M, O>, version?: number) => void
-    : (key: Gone<M, O>) => void
+    ? (key: DeletedKey<M, O>, version?: number) => void
+    : (key: DeletedKey<M, O>) => void
   /** Events may have been lost. List the records again. */
   OnMissed: () => void
 }

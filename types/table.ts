@@ -6,9 +6,9 @@ export interface TableTraits {
    * Whether a statement may write fewer rows than it reports: triggers, policies and rules may skip rows, or keep those
    * before a failing row. Such writes run in transactions.
    */
-  readonly writesLess: boolean
+  readonly canSkipWrites: boolean
   /** Whether a locking read may omit readable rows, because PostgreSQL has separate row policies for locks. */
-  readonly locksLess: boolean
+  readonly canSkipLocks: boolean
   /** Whether the database reports the number of rows that an INSERT, UPDATE or DELETE affected. */
   readonly countsInserted: boolean
   readonly countsFound: boolean
@@ -23,7 +23,7 @@ export interface TableTraits {
 /** Reads the properties of a table. */
 export interface TableCatalogue {
   /** Whether tables of this database may skip rows without an error. */
-  readonly skips: boolean
+  readonly canSkipRows: boolean
   /** The statement with a row for each column: `name`, `has_default`, and table properties in the first row. */
   readonly write: (model: ModelStatic<Model>) => string
   /** Null if the table is unknown. */

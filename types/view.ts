@@ -1,20 +1,20 @@
 import type { Field } from './field.js'
-import type { Hop, Predicate } from './plan.js'
-import type { Reach, Reference, Relation } from './resource.js'
+import type { Join, Predicate } from './plan.js'
+import type { ForeignKeyReference, ModelAccess, Relation } from './resource.js'
 
 /** A relation on a path, with its target as callers without restrictions see it. */
-export interface Crossing {
+export interface RelationStep {
   readonly relation: Relation
-  readonly reach: Reach
+  readonly access: ModelAccess
   /** The reach at the start of the relation; null for the resource itself. */
-  readonly from: Reach | null
+  readonly from: ModelAccess | null
 }
 
 /** The rows of the join model that link the records of a nested list to its parent. */
-export interface OwnerLink {
+export interface ParentLink {
   readonly relation: Relation
   /** The condition that a row links to the parent. */
-  readonly pair: Predicate
+  readonly condition: Predicate
 }
 
 /** The fields and relations that the caller may use in one request, among those that the resources publish. */
@@ -22,7 +22,7 @@ export interface View {
   /** Names of the resource's own fields that the caller may not read. */
   readonly hidden: () => ReadonlySet<string>
   /** Whether the caller may read a field of the resource (`reach` null), or of a relation's target. */
-  readonly readable: (field: Field, reach: Reach | null) => boolean
+  readonly readable: (field: Field, reach: ModelAccess | null) => boolean
   /**
    * Whether the caller may write a body member and may know that it exists: a field, or a relation by its JSON name.
    */
@@ -30,11 +30,11 @@ export interface View {
   /**
    * The join over a relation, with the condition on its target's records; null if the caller may not use the relation.
    */
-  readonly cross: (crossing: Crossing) => Hop | null
+  readonly join: (crossing: RelationStep) => Join | null
   /** In a nested list: the relation to the row of the join model that links the record; null elsewhere. */
-  readonly link: Relation | null
+  readonly joinRow: Relation | null
   /** The foreign keys in the bodies, with the conditions of their foreign key checks (null for none). */
-  readonly references: ReadonlyMap<Reference, Predicate | null>
+  readonly references: ReadonlyMap<ForeignKeyReference, Predicate | null>
   /** Headers of every reply, from the resources on relation paths. */
   readonly headers: Readonly<Record<string, string>>
 }

@@ -11,70 +11,70 @@ export interface Work<P extends Plan = Plan> {
   readonly resource: Resource
   readonly plan: P
   /** The foreign key checks; usually none. */
-  readonly pointers: readonly Pointer[]
+  readonly foreignKeyChecks: readonly ForeignKeyCheck[]
   /** The nested writes; absent if there are none. */
-  readonly branches?: readonly Branch[]
+  readonly nestedWrites?: readonly NestedWrite[]
   /** Other resources whose behaviours affect what the caller may see of the reply; absent for none. */
-  readonly sees?: readonly Resource[]
+  readonly dependsOn?: readonly Resource[]
   /** The nested writes of each record of a batch, or of a body that updates or creates; absent if there are none. */
-  readonly items?: readonly Holds[]
+  readonly items?: readonly ItemNestedWrites[]
   /** The resources whose records the bodies may contain or link, at any depth; absent for bodies that name none. */
-  readonly within?: readonly Resource[]
+  readonly nestedResources?: readonly Resource[]
   /** The places of the bodies within their parent's body, as in error messages. */
   readonly places?: readonly string[]
   /** The policies that nested writes evaluate; absent if only the resource's own policy applies. */
-  readonly hearing?: Hearing
+  readonly policyChecks?: PolicyChecks
 }
 
 /** The policies that allowed nested writes, by resource and operation. */
-export type Asked = readonly (readonly [resource: string, operation: OperationName])[]
+export type PassedPolicies = readonly (readonly [resource: string, operation: OperationName])[]
 
 /** The policies of other resources that a write evaluates. */
-export interface Hearing {
-  readonly asked: () => Asked
+export interface PolicyChecks {
+  readonly passed: () => PassedPolicies
   /** Evaluates the policies again before a replay. @throws Problem 401 or 403 */
-  readonly again: (asked: Asked) => Promise<void>
+  readonly repeat: (asked: PassedPolicies) => Promise<void>
 }
 
 /** A foreign key check: a foreign key in a body, and the condition on the record that it refers to. */
-export interface Pointer {
+export interface ForeignKeyCheck {
   readonly field: Field
   /** A resource over the referenced model, and the referenced field. */
   readonly target: Resource
   readonly key: Field
-  readonly guard: Predicate | null
+  readonly condition: Predicate | null
   /**
    * Whether the record must exist and meet the condition. If not, it is looked up only for the spelling of its UUID.
    */
-  readonly isBinding: boolean
+  readonly isEnforced: boolean
   /** Whether the caller may read the stored foreign key. Then the body may repeat the stored value unchecked. */
-  readonly isShown: boolean
+  readonly isReadable: boolean
 }
 
 /** The nested writes of one body that updates or creates a record. */
-export interface Holds {
+export interface ItemNestedWrites {
   /** The nested writes if the record exists. */
-  readonly there: (key: KeyValue) => Promise<readonly Branch[]>
+  readonly planExisting: (key: KeyValue) => Promise<readonly NestedWrite[]>
   /** If the record is new. */
-  readonly fresh: readonly Branch[]
+  readonly forNew: readonly NestedWrite[]
 }
 
 /** The nested writes behind one relation. */
-export type Branch = NewBranch | ReplacedBranch | LinkedBranch
+export type NestedWrite = ChildInserts | ChildReplacement | LinkChange
 
-interface Branching {
+interface NestedWriteBase {
   /** The member of the parent's body. */
   readonly json: string
   readonly resource: Resource
-  readonly tie: Tie
+  readonly binding: ForeignKeyBinding
   /** Errors in the form of the member's value, by place. */
-  readonly faults: Faults
+  readonly errors: ErrorsByPlace
 }
 
-export type Faults = Readonly<Record<string, readonly string[]>>
+export type ErrorsByPlace = Readonly<Record<string, readonly string[]>>
 
 /** The foreign key binding of a child to its parent. */
-export interface Tie {
+export interface ForeignKeyBinding {
   /** The parent's attribute, and the child's foreign key, which refers to it. */
   readonly source: Field
   readonly key: Field
@@ -83,12 +83,12 @@ export interface Tie {
 }
 
 /** Plans writes of children, or of rows of a join model. Each plan evaluates the policy of its operation. */
-export interface Writes {
-  readonly create: (all: readonly PlacedBody[]) => Promise<Planned<BulkCreatePlan>>
-  readonly update: (sent: PlacedBody, key: KeyValue) => Promise<Planned<UpdatePlan>>
-  readonly remove: (keys: readonly KeyValue[]) => Promise<Planned<BulkDeletePlan>>
+export interface ChildWrites {
+  readonly create: (all: readonly PlacedBody[]) => Promise<PlannedPart<BulkCreatePlan>>
+  readonly update: (sent: PlacedBody, key: KeyValue) => Promise<PlannedPart<UpdatePlan>>
+  readonly remove: (keys: readonly KeyValue[]) => Promise<PlannedPart<BulkDeletePlan>>
   /** Restores a deleted row instead of inserting a duplicate link. */
-  readonly restore: (key: KeyValue) => Promise<Planned<UpdatePlan>>
+  readonly restore: (key: KeyValue) => Promise<PlannedPart<UpdatePlan>>
 }
 
 /** The body of one record, and its place in the parent's body. */
@@ -99,7 +99,7 @@ export interface PlacedBody {
 }
 
 /** Children of new parents. */
-export interface NewBranch extends Branching {
+export interface ChildInserts extends NestedWriteBase {
   readonly kind: 'new'
   /** Whether the relation is a collection. */
   readonly many: boolean
@@ -111,54 +111,54 @@ export interface NewBranch extends Branching {
 }
 
 /** The replacement of the children of one existing parent. */
-export interface ReplacedBranch extends Branching, Writes {
+export interface ChildReplacement extends NestedWriteBase, ChildWrites {
   readonly kind: 'replaced'
   /** Whether the relation is a collection. */
   readonly many: boolean
   /** In the order of the body. A to-one relation has one element, or none for null. */
-  readonly elements: readonly Element[]
+  readonly elements: readonly BodyElement[]
   /** The condition on children that the caller may replace; null for all. */
-  readonly guard: Predicate | null
+  readonly condition: Predicate | null
   /** Whether clients choose keys. Then an unknown key creates a child. */
-  readonly isChosen: boolean
+  readonly hasClientKeys: boolean
   /** The number of missing children that the request may still delete, and the error for more. */
-  readonly spare: number
-  readonly overflow: () => Error
+  readonly remainingDeletes: number
+  readonly createLimitError: () => Error
   /** Plans the read of children that stay unchanged. */
-  readonly show: (keys: readonly KeyValue[]) => Promise<Planned<GetPlan>>
+  readonly planRead: (keys: readonly KeyValue[]) => Promise<PlannedPart<GetPlan>>
 }
 
 /** Changes of the links of several parents: rows of a join model. */
-export interface LinkedBranch extends Branching, Writes {
+export interface LinkChange extends NestedWriteBase, ChildWrites {
   readonly kind: 'linked'
   /** Whether the records replace the links, are added to them, or are removed from them. */
   readonly mode: 'set' | 'add' | 'remove'
   /** Whether the request's path names one linked record. */
   readonly isOne: boolean
   /** The resource over the join model. The binding's key is the join model's foreign key to the parent. */
-  readonly between: Resource
+  readonly joinModelResource: Resource
   /** The join model's foreign key to the linked record, and the attribute that it refers to. */
   readonly key: Field
   readonly target: Field
   /** Whether a unique index prevents duplicate links. */
   readonly isUnique: boolean
   /** The conditions on visible records and on visible rows of the join model (null for all rows). */
-  readonly meetable: Predicate
-  readonly guard: Predicate | null
+  readonly targetCondition: Predicate
+  readonly joinRowCondition: Predicate | null
   /** By parent; undefined if the body omits the relation. */
-  readonly groups: readonly (readonly Wanted[] | undefined)[]
+  readonly groups: readonly (readonly LinkTarget[] | undefined)[]
 }
 
 /** A record to link or unlink. */
-export interface Wanted extends PlacedBody {
+export interface LinkTarget extends PlacedBody {
   /** Undefined if no record can have this key. */
   readonly key: KeyValue | undefined
   /** Foreign keys in the body that only the database can compare; absent for none. */
-  readonly stated?: readonly StatedKey[]
+  readonly bodyKeys?: readonly BodyKey[]
 }
 
 /** A foreign key in a body, which the database compares with the required key. */
-export interface StatedKey {
+export interface BodyKey {
   readonly place: string
   readonly end: 'owner' | 'path-key'
   readonly value: unknown
@@ -171,12 +171,12 @@ export interface LinkCounts {
 }
 
 /** A planned part of a request, with its caller: scopes may differ by operation. */
-export interface Planned<P extends Plan> {
+export interface PlannedPart<P extends Plan> {
   readonly work: Work<P>
   readonly caller: Caller
 }
 
-export interface Element extends PlacedBody {
+export interface BodyElement extends PlacedBody {
   /**
    * Returns the child's key for the parent's key, which may be a part of it. Null if the element has no key; undefined
    * if no record can have its key.
@@ -185,64 +185,64 @@ export interface Element extends PlacedBody {
   /** Whether the element has no key. */
   readonly isNew: boolean
   /** Whether the element has only a key, so that the record stays unchanged. */
-  readonly isKept: boolean
+  readonly isUnchanged: boolean
   /** The parent's key in the element's body, if the database has to compare it. */
-  readonly stated: readonly StatedKey[]
+  readonly bodyKeys: readonly BodyKey[]
 }
 
 /** The result of a write. */
-export interface Done {
+export interface WriteResult {
   readonly work: Work
   readonly outcome: Outcome
   /** The nested records, in the order of the bodies. */
-  readonly held: readonly Held[]
+  readonly nested: readonly NestedResult[]
   /** Other writes of the request, in order. */
-  readonly parts: readonly Part[]
+  readonly parts: readonly WrittenPart[]
   /** Present if the request changes links. */
-  readonly links?: LinkCounts
+  readonly linkCounts?: LinkCounts
 }
 
 /** Completes a write within its transaction. An error rolls the write back. */
-export type Finish = (done: Done, transaction: Transaction) => Promise<void>
+export type Finish = (done: WriteResult, transaction: Transaction) => Promise<void>
 
 /** Reports the progress of a write, to put push events into commit order. */
-export interface Ordering {
+export interface CommitOrder {
   /** An attempt begins. Writes of an earlier attempt are rolled back. */
-  readonly begin: () => void
+  readonly beginAttempt: () => void
   /** A part is written. Its records are locked until the commit. */
-  readonly wrote: (work: Work, outcome: Outcome) => void
+  readonly noteWrite: (work: Work, outcome: Outcome) => void
   /**
    * All is written, and the records are locked until the commit. `outcome` is null if parts were reported by `wrote`.
    */
-  readonly committing: (outcome: Outcome | null) => void
+  readonly prepareCommit: (outcome: Outcome | null) => void
   /** The write is one statement without a transaction. Only its result shows that it is committed. */
-  readonly alone: () => void
+  readonly expectCommit: () => void
   /** The state of the current attempt's records before the write. */
   readonly before: RecordsBefore
 }
 
-export interface Part {
-  readonly done: Done
+export interface WrittenPart {
+  readonly result: WriteResult
   readonly caller: Caller
 }
 
-export interface Held {
+export interface NestedResult {
   /** The index of the parent among the outcome's records. */
-  readonly owner: number
+  readonly parentIndex: number
   readonly json: string
-  readonly value: Shown | readonly Shown[] | Keys | null
+  readonly value: ResultRecord | readonly ResultRecord[] | LinkedKeys | null
 }
 
 /** The keys of the linked records. */
-export interface Keys {
+export interface LinkedKeys {
   readonly keys: readonly JsonValue[]
 }
 
 /** A record of a write's result. */
-export interface Shown {
-  readonly done: Done
+export interface ResultRecord {
+  readonly result: WriteResult
   readonly index: number
 }
 
 /** Foreign key values of new children, by index of the child. */
-export type Ties = readonly Changes[]
+export type BindingValues = readonly Changes[]

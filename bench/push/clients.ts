@@ -9,7 +9,7 @@ let sockets: WebSocket[] = []
 let seen = 0
 let wanted = Number.POSITIVE_INFINITY
 
-function tell(done: Done): void {
+function sendDone(done: Done): void {
   process.send?.(done)
 }
 
@@ -33,7 +33,7 @@ async function connect(url: string, path: string, token: string): Promise<WebSoc
 
 function count(): void {
   seen += 1
-  if (seen === wanted) tell({ kind: 'done', task: 'expect' })
+  if (seen === wanted) sendDone({ kind: 'done', task: 'expect' })
 }
 
 process.on('message', async (task: Task) => {
@@ -43,7 +43,7 @@ process.on('message', async (task: Task) => {
       for (let index = 0; index < task.clients; index++) {
         sockets.push(await connect(url, task.path, task.tokens[index % task.tokens.length] ?? ''))
       }
-      tell({ kind: 'done', task: 'connect' })
+      sendDone({ kind: 'done', task: 'connect' })
       return
     }
     case 'expect':
@@ -55,7 +55,7 @@ process.on('message', async (task: Task) => {
       for (const socket of sockets) socket.close()
       await Promise.all(closed)
       sockets = []
-      tell({ kind: 'done', task: 'close' })
+      sendDone({ kind: 'done', task: 'close' })
     }
   }
 })

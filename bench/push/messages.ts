@@ -12,11 +12,11 @@ export interface Order {
 /** Permissions that the masks of the guarded hub check. */
 export const PERMISSIONS = ['costs', 'margins'] as const
 
-export type Wish =
+export type ServerTask =
   /** Sends an event a number of times on the bare namespace. */
   { readonly kind: 'emit'; readonly events: number; readonly payload: Order } | { readonly kind: 'memory' }
 
-export type Told =
+export type ServerReply =
   | { readonly kind: 'ready'; readonly port: number }
   /** In bytes, after a garbage collection. */
   | { readonly kind: 'memory'; readonly heapUsed: number; readonly rss: number }

@@ -12,7 +12,7 @@ import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { Server } from 'socket.io'
 import { crudRouter } from '../../lib/http/router.js'
 import { type Identity, Operations } from '../../lib/index.js'
-import { type Order, PERMISSIONS, type Told, type Wish } from './messages.js'
+import { type Order, PERMISSIONS, type ServerReply, type ServerTask } from './messages.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'sequelize-crud-router-push-'))
 const sequelize = new Sequelize({ dialect: 'sqlite', storage: join(folder, 'push.sqlite'), logging: false })
@@ -54,20 +54,20 @@ async function emit({ events, payload }: { readonly events: number; readonly pay
   }
 }
 
-function tell(told: Told): void {
+function sendReply(told: ServerReply): void {
   process.send?.(told)
 }
 
-process.on('message', (wish: Wish) => {
+process.on('message', (wish: ServerTask) => {
   if (wish.kind === 'emit') emit(wish)
   else {
     global.gc?.()
     const { heapUsed, rss } = process.memoryUsage()
-    tell({ kind: 'memory', heapUsed, rss })
+    sendReply({ kind: 'memory', heapUsed, rss })
   }
 })
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 process.on('SIGTERM', () => process.exit(0))
 
 await sequelize.sync()
-http.listen(0, '127.0.0.1', () => tell({ kind: 'ready', port: (http.address() as AddressInfo).port }))
+http.listen(0, '127.0.0.1', () => sendReply({ kind: 'ready', port: (http.address() as AddressInfo).port }))

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { headersOf } from './callers.js'
 import { type Call, type Connection, Cut, type Reply } from './connection.js'
 import type { Listener } from './listener.js'
-import { ANSWERED, Once } from './once.js'
+import { ANSWERED, IdempotencyKeys } from './once.js'
 import { isAnswer, type Observed, type Partition } from './partition.js'
 import { pick, type Random, type Read } from './read.js'
 import { type Step, WALKS, type Walk } from './reads/walks.js'
@@ -35,7 +35,7 @@ export class Caller {
   readonly #writer: Writer
   readonly #tally: Tally
   readonly #listener: Listener
-  readonly #once: Once
+  readonly #once: IdempotencyKeys
   readonly #walks = new Map<Walk, Place>()
   /** The write with an idempotency key that is still unanswered. */
   #pending: Write | null = null
@@ -55,7 +55,7 @@ export class Caller {
     this.#writer = new Writer(own, random)
     this.#tally = tally
     this.#listener = listener
-    this.#once = new Once(random, tally)
+    this.#once = new IdempotencyKeys(random, tally)
   }
 
   get isSettled(): boolean {
@@ -80,7 +80,7 @@ export class Caller {
       if (this.#random(2) === 0) await this.#settle(doubt)
       else await this.#readAny()
     } else if (this.#random(1000) < REPEATS) await this.#repeat()
-    else if (this.#random(100) < WRITES) await this.#write(this.#once.keyed(this.#writer.next()))
+    else if (this.#random(100) < WRITES) await this.#write(this.#once.addKey(this.#writer.next()))
     else if (this.#random(10) === 0) await this.#turnPage(pick(this.#random, WALKS))
     else await this.#readAny()
   }
@@ -119,7 +119,7 @@ export class Caller {
     const call = { method: query === undefined ? 'GET' : 'QUERY', path, headers: { ...by, ...also }, body: query }
     const reply = await this.#send(call, kind, sent)
     if (reply === null) return undefined
-    const observed = observedIn(reply)
+    const observed = toObserved(reply)
     const isRight = partition.isRight(mark, expected, observed)
     const verdict = isRight === null ? 'unverified' : isRight ? 'done' : 'wrong'
     if (isRight === false) this.#fail(kind, call, expected(partition.state), reply)
@@ -137,9 +137,11 @@ export class Caller {
     own.begin()
     const sent = performance.now()
     const call = callOf(write)
-    const { reply, isCut } = await this.#sendCut(call, kind, sent, isAgain ? null : this.#once.cut(write))
-    const isAnswered = reply !== null && isAnswer(expected, observedIn(reply))
-    const wrong = isAnswered ? this.#once.answered(write, call, reply, isCut ? null : happened, isAgain || isCut) : null
+    const { reply, isCut } = await this.#sendCut(call, kind, sent, isAgain ? null : this.#once.cutDelay(write))
+    const isAnswered = reply !== null && isAnswer(expected, toObserved(reply))
+    const wrong = isAnswered
+      ? this.#once.recordAnswer(write, call, reply, isCut ? null : happened, isAgain || isCut)
+      : null
     if (isAnswered && wrong === null) {
       this.#pending = null
       // An event is sent once. If the connection broke after the commit, no event was observed.
@@ -174,7 +176,7 @@ export class Caller {
 
   /** Repeats an answered write. It must get the same reply and have no effect. */
   async #repeat(): Promise<void> {
-    const chosen = this.#once.recent()
+    const chosen = this.#once.pickRecent()
     if (chosen === null) return this.#readAny()
     const sent = performance.now()
     const kind = 'repeated write'
@@ -198,7 +200,7 @@ export class Caller {
     if (cutAfter === null) return { reply: await this.#send(call, kind, sent), isCut: false }
     try {
       const reply = await this.#connection.send(call, cutAfter)
-      return { reply: this.#sifted(reply, call, kind, sent), isCut: false }
+      return { reply: this.#checkReply(reply, call, kind, sent), isCut: false }
     } catch (error) {
       if (!(error instanceof Cut)) {
         this.#lost(call, kind, sent, error)
@@ -216,7 +218,7 @@ export class Caller {
   /** Null for a reply without information about records: a 503, or an invalid reply. */
   async #send(call: Call, kind: string, sent: number): Promise<Reply | null> {
     try {
-      return this.#sifted(await this.#connection.send(call), call, kind, sent)
+      return this.#checkReply(await this.#connection.send(call), call, kind, sent)
     } catch (error) {
       this.#lost(call, kind, sent, error)
       return null
@@ -228,7 +230,7 @@ export class Caller {
     this.#tally.record(kind, 'other', String(error), sent)
   }
 
-  #sifted(reply: Reply, { method, path, headers = {} }: Call, kind: string, sent: number): Reply | null {
+  #checkReply(reply: Reply, { method, path, headers = {} }: Call, kind: string, sent: number): Reply | null {
     const saysWhen = isProblem(reply) && /^\d+$/.test(reply.headers['retry-after'] ?? '')
     if (reply.status === 503 && saysWhen) {
       this.#judge(kind, 'unavailable', reply, sent)
@@ -261,7 +263,7 @@ function callOf({ method, path, headers = {}, body }: Write): Call {
   return { method, path, headers, body }
 }
 
-function observedIn({ status, headers, body }: Reply): Observed {
+function toObserved({ status, headers, body }: Reply): Observed {
   return { status, headers, body }
 }
 

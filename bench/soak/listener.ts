@@ -19,9 +19,9 @@ export class Listener {
     this.#tally = tally
     const extraHeaders = { ...headersOf({ owner: 0, name: 'listener', money: true }) }
     this.#socket = io(`http://127.0.0.1:${port}/api/items/hub`, { extraHeaders, forceNew: true })
-    this.#socket.on('OnCreated', (item: unknown) => this.#hear(`created ${Reflect.get(Object(item), 'code')}`))
-    this.#socket.on('OnUpdated', (item: unknown) => this.#hear(updated(Object(item))))
-    this.#socket.on('OnDeleted', (id: unknown) => this.#hear(`deleted ${id}`))
+    this.#socket.on('OnCreated', (item: unknown) => this.#receive(`created ${Reflect.get(Object(item), 'code')}`))
+    this.#socket.on('OnUpdated', (item: unknown) => this.#receive(updated(Object(item))))
+    this.#socket.on('OnDeleted', (id: unknown) => this.#receive(`deleted ${id}`))
     // After a disconnect, clients load the list again, so pending events are dropped.
     this.#socket.on('disconnect', () => {
       tally.events.breaks += 1
@@ -59,7 +59,7 @@ export class Listener {
     clearInterval(this.#sweep)
   }
 
-  #hear(event: string): void {
+  #receive(event: string): void {
     if (this.#awaited.delete(event)) this.#tally.events.heard += 1
     else this.#heard.set(event, Date.now())
   }

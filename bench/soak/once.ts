@@ -22,7 +22,7 @@ interface Answered {
 }
 
 /** Writes of one connection with idempotency keys. */
-export class Once {
+export class IdempotencyKeys {
   readonly #random: Random
   readonly #tally: Tally
   readonly #answered: Answered[] = []
@@ -33,7 +33,7 @@ export class Once {
   }
 
   /** Adds an idempotency key to some writes. A DELETE has none. */
-  keyed(write: Write): Write {
+  addKey(write: Write): Write {
     if (write.method === 'DELETE' || !(write.once === true || this.#random(100) < KEYED)) return write
     this.#tally.once.writes += 1
     return { ...write, headers: { ...write.headers, [KEY]: `"${randomUUID()}"` } }
@@ -44,7 +44,7 @@ export class Once {
   }
 
   /** Milliseconds until the client cuts its connection. Null if it waits for the reply. */
-  cut(write: Write): number | null {
+  cutDelay(write: Write): number | null {
     return this.isKeyed(write) && this.#random(CUT.times) === 0 ? this.#random(CUT.latest) : null
   }
 
@@ -53,7 +53,7 @@ export class Once {
    *
    * @param happened whether the write had happened before; null if unknown
    */
-  answered(write: Write, call: Call, reply: Reply, happened: boolean | null, isAgain: boolean): string | null {
+  recordAnswer(write: Write, call: Call, reply: Reply, happened: boolean | null, isAgain: boolean): string | null {
     const said = reply.headers['idempotency-replayed']
     const isReplay = said !== undefined
     if (isReplay && (said !== 'true' || !this.isKeyed(write))) return 'a replay of nothing'
@@ -72,7 +72,7 @@ export class Once {
   }
 
   /** An answered write that may be repeated. */
-  recent(): Answered | null {
+  pickRecent(): Answered | null {
     const young = this.#answered.filter(({ at }) => Date.now() - at < RECENT.age)
     return young[this.#random(young.length || 1)] ?? null
   }

@@ -1,4 +1,4 @@
-import { agrees, EMPTY, type Expected, type Resource, type State, withKeys } from './state.js'
+import { EMPTY, type Expected, isEqualBody, type Resource, type State, withKeys } from './state.js'
 
 /** A reply, as the oracle needs it. */
 export interface Observed {
@@ -111,5 +111,5 @@ export class Partition {
 export function isAnswer({ status, body, headers = {} }: Expected, observed: Observed): boolean {
   if (observed.status !== status) return false
   if (Object.entries(headers).some(([name, value]) => observed.headers[name] !== value)) return false
-  return body === undefined || agrees(body, observed.body)
+  return body === undefined || isEqualBody(body, observed.body)
 }

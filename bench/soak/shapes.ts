@@ -41,7 +41,7 @@ const COUNTS = ['none', 'exact']
 const STRIDE = 7919
 
 /** The request of a number, with a unique shape. */
-export function shaped(index: number): string {
+export function createRequest(index: number): string {
   let left = (index * STRIDE) % (COMPARISONS.length ** 3 * SORTS.length * COUNTS.length)
   const pick = (of: readonly string[]): string => {
     const at = left % of.length
@@ -53,7 +53,7 @@ export function shaped(index: number): string {
   return query('/api/players', { filter: `${one}|(${two},${three})`, sort, count: pick(COUNTS), pageSize: '3' })
 }
 
-async function place(database: Database): Promise<{ options: Options; remove: () => Promise<void> }> {
+async function openDatabase(database: Database): Promise<{ options: Options; remove: () => Promise<void> }> {
   if (database === 'sqlite') {
     const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-shapes-'))
     const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
@@ -65,28 +65,28 @@ async function place(database: Database): Promise<{ options: Options; remove: ()
   return { options: { ...serverOptions(database), database: name, pool: { max: 4 } }, remove }
 }
 
-async function ask(child: ChildProcess): Promise<Named> {
+async function askApplication(child: ChildProcess): Promise<Named> {
   child.send('sample')
-  const { sample } = await hear(child)
+  const { sample } = await nextMessage(child)
   if (sample === undefined) throw new Error('the application gave no sample')
   return { ...sample, minute: 0 }
 }
 
-async function hear(child: ChildProcess): Promise<ShapesAnswers> {
+async function nextMessage(child: ChildProcess): Promise<ShapesAnswers> {
   const [answers]: ShapesAnswers[] = await once(child, 'message')
   return answers ?? {}
 }
 
 /** Returns whether memory was flat. */
 export async function soakShapes({ database, count, minutes }: Shapes): Promise<boolean> {
-  const { options, remove } = await place(database)
+  const { options, remove } = await openDatabase(database)
   const script = fileURLToPath(new URL('./shapesApplication.js', import.meta.url))
   const child = fork(script, [JSON.stringify(options)], {
     execArgv: ['--expose-gc'],
     env: { ...process.env, NODE_ENV: 'production' },
   })
   try {
-    const { port = 0 } = await hear(child)
+    const { port = 0 } = await nextMessage(child)
     const client = new Client(port, 4, {})
     console.log(`${database}: ${count.toLocaleString('en')} shapes in ${minutes} minutes`)
     const start = performance.now()
@@ -96,16 +96,16 @@ export async function soakShapes({ database, count, minutes }: Shapes): Promise<
       const to = Math.floor((count * (step + 1)) / SAMPLES)
       for (let first = from; first < to; first += 500) {
         const paths = Array.from({ length: Math.min(500, to - first) }, (_, at) => {
-          const path = shaped(first + at)
+          const path = createRequest(first + at)
           return (first + at) % 10 === 0 ? Array<string>(6).fill(path) : [path]
         }).flat()
         await client.run(paths.map(get))
       }
       // At once, because the pool closes idle connections, which deallocates their names.
-      const { names } = await ask(child)
+      const { names } = await askApplication(child)
       const due = start + (minutes * 60_000 * (step + 1)) / SAMPLES
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
-      const sample = { ...(await ask(child)), names, minute: (performance.now() - start) / 60_000 }
+      const sample = { ...(await askApplication(child)), names, minute: (performance.now() - start) / 60_000 }
       samples.push(sample)
       console.log(`${sample.minute.toFixed(1)} min, ${to} shapes: ${size(sample)}, ${sample.names} names`)
     }

@@ -123,17 +123,17 @@ export const isTextOrNull: Check = (value) => value === null || isText(value)
 export const isNothing: Check = (value) => value === undefined
 
 /** Whether a reply's body equals the expected body. */
-export function agrees(expected: unknown, actual: unknown): boolean {
+export function isEqualBody(expected: unknown, actual: unknown): boolean {
   if (typeof expected === 'function') return expected(actual) === true
   if (Array.isArray(expected)) {
     if (!Array.isArray(actual) || actual.length !== expected.length) return false
-    return expected.every((each, index) => agrees(each, actual[index]))
+    return expected.every((each, index) => isEqualBody(each, actual[index]))
   }
   if (typeof expected === 'object' && expected !== null) {
     if (typeof actual !== 'object' || actual === null || Array.isArray(actual)) return false
     const names = Object.keys(expected)
     if (names.length !== Object.keys(actual).length) return false
-    return names.every((name) => name in actual && agrees(Reflect.get(expected, name), Reflect.get(actual, name)))
+    return names.every((name) => name in actual && isEqualBody(Reflect.get(expected, name), Reflect.get(actual, name)))
   }
   return expected === actual
 }

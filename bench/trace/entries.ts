@@ -21,7 +21,7 @@ export function enter(number: number): void {
 }
 
 /** Functions that are entered while `work` runs, including repetitions. */
-export async function recorded(work: () => Promise<void>): Promise<readonly TracedFunction[]> {
+export async function recordEntries(work: () => Promise<void>): Promise<readonly TracedFunction[]> {
   const seen: number[] = []
   entries = seen
   try {

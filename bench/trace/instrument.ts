@@ -1,4 +1,4 @@
-// Instruments each function of `lib` at load time, so that it first calls `enter`.
+// Instruments each function of `lib` at load time, so that it first calls `add`.
 
 import modules from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,7 @@ interface Insertion {
   readonly text: string
 }
 
-/** Compiled code whose functions call `enter` with their number. */
+/** Compiled code whose functions call `add` with their number. */
 function instrument(text: string, path: string): string {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true, ts.ScriptKind.JS)
   const file = path.slice(fileURLToPath(ROOT).length)

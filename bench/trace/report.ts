@@ -1,6 +1,6 @@
 // Traces one request, and prints what was counted.
 
-import { recorded, type TracedFunction } from './entries.js'
+import { recordEntries, type TracedFunction } from './entries.js'
 import type { TracedRequest, TracedServer } from './requests.js'
 
 /** Files of `lib` whose functions write SQL text. */
@@ -23,8 +23,8 @@ export interface TracedRow {
   readonly withoutSql: Counts
 }
 
-export async function traced(request: TracedRequest, server: TracedServer): Promise<TracedRow> {
-  const entered = await enteredBy(request, server)
+export async function traceRequest(request: TracedRequest, server: TracedServer): Promise<TracedRow> {
+  const entered = await findEntered(request, server)
   return {
     name: request.name,
     all: countsOf(entered),
@@ -33,8 +33,8 @@ export async function traced(request: TracedRequest, server: TracedServer): Prom
 }
 
 /** Named functions that a request enters, by file in the order of first entry, without functions that write SQL text. */
-export async function walked(request: TracedRequest, server: TracedServer): Promise<string> {
-  const entered = new Set(await enteredBy(request, server))
+export async function listEntered(request: TracedRequest, server: TracedServer): Promise<string> {
+  const entered = new Set(await findEntered(request, server))
   const lines: { readonly file: string; readonly names: string[] }[] = []
   for (const { file, name } of entered) {
     if (name === '' || WRITES_SQL.test(file)) continue
@@ -45,11 +45,11 @@ export async function walked(request: TracedRequest, server: TracedServer): Prom
   return lines.map(({ file, names }) => `${file.replace(/js$/, 'ts')}: ${names.join(', ')}`).join('\n')
 }
 
-async function enteredBy(request: TracedRequest, server: TracedServer): Promise<readonly TracedFunction[]> {
+async function findEntered(request: TracedRequest, server: TracedServer): Promise<readonly TracedFunction[]> {
   const target = targetOf(request, server)
   for (let sent = 0; sent < WARM_UP; sent += 1) await server.send(await target())
   const last = await target()
-  return recorded(async () => {
+  return recordEntries(async () => {
     await server.send(last)
   })
 }

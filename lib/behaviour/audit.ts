@@ -1,7 +1,7 @@
 import type { Model } from 'sequelize'
-import type { BehaviourDefinition, WantedAttribute } from '../../types/behaviour.js'
+import type { BehaviourDefinition, ManagedAttribute } from '../../types/behaviour.js'
 import type { Value } from '../../types/field.js'
-import type { Caller, SinglePlan, Upkeep } from '../../types/plan.js'
+import type { Caller, ServerValues, SinglePlan } from '../../types/plan.js'
 import type { Behaviour } from '../../types/resource.js'
 import { attributeNames } from '../config/checks.js'
 
@@ -23,7 +23,7 @@ export interface AuditOptions {
   readonly updatedBy?: string
 }
 
-interface AuditStamps {
+interface AuditColumns {
   readonly createdAt: string
   readonly updatedAt: string
   readonly createdBy: string
@@ -39,29 +39,29 @@ export const audit: BehaviourDefinition = {
   prepare: ({ timestamps }, { audit: option = false }) => {
     if (option === false) return null
     const names = option === true ? {} : option
-    const stamps: AuditStamps = {
+    const stamps: AuditColumns = {
       createdAt: names.createdAt ?? timestamps.createdAt ?? 'createdAt',
       updatedAt: names.updatedAt ?? timestamps.updatedAt ?? 'updatedAt',
       createdBy: names.createdBy ?? 'createdBy',
       updatedBy: names.updatedBy ?? 'updatedBy',
     }
-    const attributes: readonly WantedAttribute[] = [
+    const attributes: readonly ManagedAttribute[] = [
       { name: stamps.createdAt, kind: 'instant' },
       { name: stamps.updatedAt, kind: 'instant' },
       { name: stamps.createdBy, kind: 'name' },
       { name: stamps.updatedBy, kind: 'name' },
     ]
-    return { attributes, facts: { asksIdentity: true }, behaviour: () => behaviourOf(stamps) }
+    return { attributes, facts: { needsIdentity: true }, behaviour: () => createBehaviour(stamps) }
   },
 }
 
-function behaviourOf(stamps: AuditStamps): Behaviour {
-  return { amend: (_, plan, caller) => amended(plan, stamps, caller) }
+function createBehaviour(stamps: AuditColumns): Behaviour {
+  return { amend: (_, plan, caller) => amendPlan(plan, stamps, caller) }
 }
 
-function amended(
+function amendPlan(
   plan: SinglePlan,
-  { createdAt, updatedAt, createdBy, updatedBy }: AuditStamps,
+  { createdAt, updatedAt, createdBy, updatedBy }: AuditColumns,
   caller: Caller,
 ): SinglePlan {
   const { instant, identity } = caller
@@ -70,17 +70,23 @@ function amended(
     [updatedAt, instant],
     [updatedBy, name],
   ]
-  const touched = ({ values, increments }: Upkeep): Upkeep => ({ values: new Map([...values, ...updated]), increments })
+  const addUpdated = ({ values, increments }: ServerValues): ServerValues => ({
+    values: new Map([...values, ...updated]),
+    increments,
+  })
   switch (plan.kind) {
     case 'create':
     case 'bulkCreate':
-      return { ...plan, upkeep: new Map([...plan.upkeep, [createdAt, instant], [createdBy, name], ...updated]) }
+      return {
+        ...plan,
+        serverValues: new Map([...plan.serverValues, [createdAt, instant], [createdBy, name], ...updated]),
+      }
     case 'update':
     case 'restore':
-      return { ...plan, upkeep: touched(plan.upkeep) }
+      return { ...plan, serverValues: addUpdated(plan.serverValues) }
     case 'delete':
     case 'bulkDelete':
-      return { ...plan, mark: plan.mark === null ? null : touched(plan.mark) }
+      return { ...plan, softDelete: plan.softDelete === null ? null : addUpdated(plan.softDelete) }
     default:
       return plan
   }

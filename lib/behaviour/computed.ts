@@ -8,7 +8,7 @@ export const computed: BehaviourDefinition = {
     if (fields.length === 0) return null
     const isPrivate = fields.some(({ perCaller }) => perCaller === true)
     return {
-      facts: { asksIdentity: true },
+      facts: { needsIdentity: true },
       behaviour: () => (isPrivate ? { headers: { Vary: 'Authorization', 'Cache-Control': 'private' } } : {}),
     }
   },

@@ -3,13 +3,13 @@ import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
 import type { Match } from '../../types/intent.js'
 import type { FieldOptions } from '../../types/options.js'
-import type { Precondition, Predicate, Projection, SinglePlan, Upkeep } from '../../types/plan.js'
+import type { Precondition, Predicate, Projection, ServerValues, SinglePlan } from '../../types/plan.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
-import { fieldNamed, ownColumn, ownValue, withOwn } from '../common/columns.js'
+import { addOwnColumns, ownColumn, readOwnValue, requireField } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
-import { VERSION_MISSING, VERSION_PASSED } from '../common/preconditions.js'
-import { isNull } from '../common/predicates.js'
+import { VERSION_MISSING, VERSION_OUTDATED } from '../common/preconditions.js'
+import { matchNull } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { FIRST_VERSION } from '../common/version.js'
 import { either, flag, isFlag, isName, option } from '../config/checks.js'
@@ -44,101 +44,101 @@ export const concurrency: BehaviourDefinition = {
   prepare: ({ model }, { concurrency: given = false, fields = {} }) => {
     if (given === false) return null
     const { rowVersion: version = 'rowVersion', inBody: shown = false } = given === true ? {} : given
-    if (shown) assertShown(model.name, version, new Map(Object.entries(fields)).get(version))
+    if (shown) assertVersionIncluded(model.name, version, new Map(Object.entries(fields)).get(version))
     return {
-      attributes: [{ name: version, kind: 'version', shown }],
+      attributes: [{ name: version, kind: 'version', isAlwaysShown: shown }],
       facts: { versions: true, version },
-      behaviour: () => behaviourOf(version),
+      behaviour: () => createBehaviour(version),
     }
   },
 }
 
 /** @throws CrudConfigError if the field's options contradict `inBody` */
-function assertShown(model: string, version: string, { exclude, only }: FieldOptions = {}): void {
+function assertVersionIncluded(model: string, version: string, { exclude, only }: FieldOptions = {}): void {
   if (exclude === undefined && only === undefined) return
   const message = `${model}: concurrency.inBody shows "${version}" in every answer, but fields.${version} does not.`
   throw new CrudConfigError('INVALID_OPTION', message)
 }
 
-function behaviourOf(version: string): Behaviour {
+function createBehaviour(version: string): Behaviour {
   return {
-    amend: (resource, plan) => amended(resource, plan, version),
+    amend: (resource, plan) => amendPlan(resource, plan, version),
     recordHeaders: (plan, row) => {
-      if (!('projection' in plan) || (plan.kind === 'get' && plan.isOfOthers)) return {}
-      const value = ownValue(plan.projection.columns, row, version)
+      if (!('projection' in plan) || (plan.kind === 'get' && plan.hasOtherRecords)) return {}
+      const value = readOwnValue(plan.projection.columns, row, version)
       return value === undefined ? {} : { ETag: `W/"${value ?? FIRST_VERSION}"` }
     },
   }
 }
 
-function amended(resource: Resource, plan: SinglePlan, version: string): SinglePlan {
+function amendPlan(resource: Resource, plan: SinglePlan, version: string): SinglePlan {
   switch (plan.kind) {
     case 'get':
-      return plan.isOfOthers ? plan : { ...plan, projection: versioned(resource, plan.projection, version) }
+      return plan.hasOtherRecords ? plan : { ...plan, projection: addVersionColumn(resource, plan.projection, version) }
     case 'create':
       return {
         ...plan,
-        upkeep: new Map([...plan.upkeep, [version, FIRST_VERSION]]),
-        projection: versioned(resource, plan.projection, version),
+        serverValues: new Map([...plan.serverValues, [version, FIRST_VERSION]]),
+        projection: addVersionColumn(resource, plan.projection, version),
       }
     case 'bulkCreate':
-      return { ...plan, upkeep: new Map([...plan.upkeep, [version, FIRST_VERSION]]) }
+      return { ...plan, serverValues: new Map([...plan.serverValues, [version, FIRST_VERSION]]) }
     case 'update':
       return {
         ...plan,
-        upkeep: raised(plan.upkeep, version),
-        precondition: preconditionOf(resource, plan.match ?? 'missing', version),
-        projection: versioned(resource, plan.projection, version),
+        serverValues: incrementVersion(plan.serverValues, version),
+        precondition: createPrecondition(resource, plan.match ?? 'missing', version),
+        projection: addVersionColumn(resource, plan.projection, version),
       }
     case 'restore':
       return {
         ...plan,
-        upkeep: raised(plan.upkeep, version),
-        projection: versioned(resource, plan.projection, version),
+        serverValues: incrementVersion(plan.serverValues, version),
+        projection: addVersionColumn(resource, plan.projection, version),
       }
     case 'delete':
       return {
         ...plan,
-        mark: plan.mark === null ? null : raised(plan.mark, version),
-        precondition: plan.match === null ? null : preconditionOf(resource, plan.match, version),
+        softDelete: plan.softDelete === null ? null : incrementVersion(plan.softDelete, version),
+        precondition: plan.match === null ? null : createPrecondition(resource, plan.match, version),
       }
     case 'bulkDelete':
-      return { ...plan, mark: plan.mark === null ? null : raised(plan.mark, version) }
+      return { ...plan, softDelete: plan.softDelete === null ? null : incrementVersion(plan.softDelete, version) }
     default:
       return plan
   }
 }
 
-function raised({ values, increments }: Upkeep, version: string): Upkeep {
+function incrementVersion({ values, increments }: ServerValues, version: string): ServerValues {
   return { values, increments: [...increments, version] }
 }
 
 /** The projection with the version column, for the ETag. */
-function versioned({ fields }: Resource, projection: Projection, version: string): Projection {
-  return withOwn(projection, [fieldNamed(fields, version)])
+function addVersionColumn({ fields }: Resource, projection: Projection, version: string): Projection {
+  return addOwnColumns(projection, [requireField(fields, version)])
 }
 
-function preconditionOf({ fields }: Resource, match: Match | 'missing', version: string): Precondition | null {
+function createPrecondition({ fields }: Resource, match: Match | 'missing', version: string): Precondition | null {
   if (match === '*') return null
-  const field = fieldNamed(fields, version)
+  const field = requireField(fields, version)
   if (match === 'missing') {
     return {
       field,
       isMet: () => false,
       where: null,
-      refusal: () => problem('precondition-required', { detail: VERSION_MISSING }),
+      createError: () => problem('precondition-required', { detail: VERSION_MISSING }),
     }
   }
   return {
     field,
     isMet: (stored) => match.includes(String(field.decode(stored) ?? FIRST_VERSION)),
-    where: isAmong(field, match),
-    refusal: () => problem('precondition-failed', { detail: VERSION_PASSED }),
+    where: matchVersions(field, match),
+    createError: () => problem('precondition-failed', { detail: VERSION_OUTDATED }),
   }
 }
 
 /** The record's version is one of the tags. A tag beyond the column's range matches nothing. */
-function isAmong(field: Field, tags: readonly string[]): Predicate {
+function matchVersions(field: Field, tags: readonly string[]): Predicate {
   const { max } = field.valueType
   const values = tags.filter((tag) => max === undefined || BigInt(tag) <= max)
   if (values.length === 0) return { kind: 'never' }
@@ -151,5 +151,5 @@ function isAmong(field: Field, tags: readonly string[]): Predicate {
     negated: false,
   }
   const isFirst = field.nullable && values.includes(String(FIRST_VERSION))
-  return isFirst ? { kind: 'or', nodes: [isOneOf, isNull(field, false)] } : isOneOf
+  return isFirst ? { kind: 'or', nodes: [isOneOf, matchNull(field, false)] } : isOneOf
 }

@@ -1,7 +1,7 @@
 import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Deprecated, Deprecation } from '../../types/deprecated.js'
-import { DEPRECATED, deprecationOf } from '../config/deprecated.js'
+import { DEPRECATED, readDeprecation } from '../config/deprecated.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
@@ -13,15 +13,15 @@ declare module '../../types/options.js' {
 /** Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a link to the page for developers to every reply. */
 export const deprecation: BehaviourDefinition = {
   options: { deprecated: DEPRECATED },
-  routesOnly: true,
+  isRouteOnly: true,
   prepare: ({ model }, { deprecated }) => {
-    const found = deprecationOf(`${model.name}: deprecated`, deprecated)
+    const found = readDeprecation(`${model.name}: deprecated`, deprecated)
     if (found === null) return null
-    return { documented: { deprecated: found }, behaviour: () => ({ ownHeaders: headersOf(found) }) }
+    return { documented: { deprecated: found }, behaviour: () => ({ ownHeaders: createDeprecationHeaders(found) }) }
   },
 }
 
-function headersOf({ since, sunset, link }: Deprecation): Readonly<Record<string, string>> {
+function createDeprecationHeaders({ since, sunset, link }: Deprecation): Readonly<Record<string, string>> {
   const relation = sunset === null ? 'deprecation' : 'deprecation sunset'
   return {
     Deprecation: `@${Math.floor(since.getTime() / 1000)}`,

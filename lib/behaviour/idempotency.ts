@@ -4,12 +4,19 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Identity } from '../../types/identity.js'
 import type { Caller, ComparePredicate, Plan, Projection } from '../../types/plan.js'
-import type { Behaviour, OperationName, Resource, Sent, Ticket, Written } from '../../types/resource.js'
+import type {
+  Behaviour,
+  IdempotencyRequest,
+  OperationName,
+  ParsedRequest,
+  PlannedWrite,
+  Resource,
+} from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
-import { jsonOf } from '../common/json.js'
+import { stringifyJson } from '../common/json.js'
 import { isObject } from '../common/object.js'
 import { isRefusal, problem } from '../common/problem.js'
-import { originForm } from '../common/target.js'
+import { toOriginForm } from '../common/requestTarget.js'
 import { either, flag, isFlag, isFunction, option } from '../config/checks.js'
 import { OPERATIONS } from '../operations.js'
 
@@ -32,7 +39,7 @@ export interface IdempotencyOptions {
   readonly model?: ModelStatic<Model>
 }
 
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+const UNIT_MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const TTL = /^[1-9]\d{0,8}[smhd]$/
 
 /** Stores replies to writes by the client's key, and replays a reply when the same caller repeats the request. */
@@ -46,23 +53,24 @@ export const idempotency: BehaviourDefinition = {
       },
     }),
   },
-  routesOnly: true,
+  isRouteOnly: true,
   prepare: ({ model }, { idempotency: given = false }) => {
     if (given === false) return null
     const { ttl = '24h', required = false, model: own }: IdempotencyOptions = given === true ? {} : given
-    if (own !== undefined) assertOwn(model, own)
-    const time = Number(ttl.slice(0, -1)) * (UNITS[ttl.slice(-1)] ?? 0)
+    if (own !== undefined) assertModel(model, own)
+    const time = Number(ttl.slice(0, -1)) * (UNIT_MILLISECONDS[ttl.slice(-1)] ?? 0)
     return {
-      facts: { asksIdentity: true, keeps: { model: own ?? null } },
-      documented: { keyed: required },
-      behaviour: () => ({ once: (sent, work) => ticketFor(sent, work, { time, required }) }) satisfies Behaviour,
+      facts: { needsIdentity: true, idempotency: { model: own ?? null } },
+      documented: { requiresIdempotencyKey: required },
+      behaviour: () =>
+        ({ resolveIdempotency: (sent, work) => createTicket(sent, work, { ttl: time, required }) }) satisfies Behaviour,
     }
   },
 }
 
 const ATTRIBUTES = ['id', 'fingerprint', 'reply', 'expiresAt']
 
-function assertOwn(model: ModelStatic<Model>, own: ModelStatic<Model>): void {
+function assertModel(model: ModelStatic<Model>, own: ModelStatic<Model>): void {
   const missing = ATTRIBUTES.filter((name) => !Object.hasOwn(own.getAttributes?.() ?? {}, name))
   if (missing.length === 0 && own.sequelize === model.sequelize) return
   const reason = missing.length === 0 ? 'is of another Sequelize instance' : `has no ${missing.join(', ')}`
@@ -71,28 +79,37 @@ function assertOwn(model: ModelStatic<Model>, own: ModelStatic<Model>): void {
 
 interface Settings {
   /** In milliseconds. */
-  readonly time: number
+  readonly ttl: number
   readonly required: boolean
 }
 
-async function ticketFor(sent: Sent, work: Written, { time, required }: Settings): Promise<Ticket | null> {
+async function createTicket(
+  sent: ParsedRequest,
+  work: PlannedWrite,
+  { ttl, required }: Settings,
+): Promise<IdempotencyRequest | null> {
   const { operation, caller, call } = sent
   const { hook, method } = OPERATIONS[operation]
   if (hook === null || method === 'delete') return null
   const { headers, originalUrl, body } = call
-  const key = keyOf(headers['idempotency-key'])
+  const key = parseKey(headers['idempotency-key'])
   if (key === null) {
     if (!required) return null
     throw problem('bad-request', { detail: 'Send an Idempotency-Key, one of your own for each write.' })
   }
-  const [path = '', query = ''] = originForm(originalUrl).split(/\?(.*)/s)
-  const id = hashOf(written([await callerOf(sent, work), call.method, path, key]))
-  const expires = new Date(caller.instant.getTime() + time)
-  return { id, fingerprint: hashOf(jsonOf([query, body ?? null])), expires, isShared: isUnknown(caller.identity) }
+  const [path = '', query = ''] = toOriginForm(originalUrl).split(/\?(.*)/s)
+  const id = hash(serializePlanParts([await describeCaller(sent, work), call.method, path, key]))
+  const expires = new Date(caller.instant.getTime() + ttl)
+  return {
+    id,
+    fingerprint: hash(stringifyJson([query, body ?? null])),
+    expires,
+    isShared: hasNoIdentity(caller.identity),
+  }
 }
 
-function isUnknown(identity: Identity | null): boolean {
-  return identity === null || (!isSaid(identity.name) && !Object.values(identity.claims).some(isSaid))
+function hasNoIdentity(identity: Identity | null): boolean {
+  return identity === null || (!isNotEmpty(identity.name) && !Object.values(identity.claims).some(isNotEmpty))
 }
 
 /**
@@ -101,7 +118,7 @@ function isUnknown(identity: Identity | null): boolean {
  *
  * @throws Problem 400 for other values
  */
-function keyOf(header: string | readonly string[] | undefined): string | null {
+function parseKey(header: string | readonly string[] | undefined): string | null {
   if (header === undefined) return null
   const text = String(header)
   const quoted = /^"(?:[ !#-[\]-~]|\\["\\])*"$/.test(text) ? text.slice(1, -1).replace(/\\(.)/g, '$1') : null
@@ -116,66 +133,68 @@ function keyOf(header: string | readonly string[] | undefined): string | null {
  * The caller and everything that affects what the caller may see. A reply is not replayed to a caller who may see less
  * or other data.
  */
-async function callerOf(
-  { caller, operation, action }: Sent,
-  { resource, plan, sees = [], held }: Written,
+async function describeCaller(
+  { caller, operation, action }: ParsedRequest,
+  { resource, plan, dependsOn = [], nestedProjections }: PlannedWrite,
 ): Promise<unknown> {
   const { identity } = caller
-  const who = identity === null ? null : whoIs(identity)
-  const seen: unknown[] = [await seenBy(caller, resource, ['getList', operation], action?.name)]
-  for (const each of sees) seen.push(await seenBy(caller, each, WITHIN))
+  const who = identity === null ? null : describeIdentity(identity)
+  const seen: unknown[] = [await describeAccess(caller, resource, ['getList', operation], action?.name)]
+  for (const each of dependsOn) seen.push(await describeAccess(caller, each, NESTED_OPERATIONS))
   // Resources that this body does not use count too. Otherwise the same key with another body would be another
   // caller's, not a conflict.
-  for (const [each, shown] of await held()) seen.push([await seenBy(caller, each, WITHIN), shownIn(shown)])
-  return [who, seen, shownIn(projectionOf(plan))]
+  for (const [each, shown] of await nestedProjections())
+    seen.push([await describeAccess(caller, each, NESTED_OPERATIONS), describeProjection(shown)])
+  return [who, seen, describeProjection(projectionOf(plan))]
 }
 
 /** Claims that identify callers without `sub`: session users, and machines. Several callers may share a value. */
-const NAMING = ['id', 'client_id', 'azp', 'username', 'email'] as const
+const IDENTIFYING_CLAIMS = ['id', 'client_id', 'azp', 'username', 'email'] as const
 
 /** Claims that say what callers may do. Policies are evaluated again before a reply is replayed. */
-const RIGHTS = ['role', 'roles', 'permission', 'permissions', 'scope', 'scp'] as const
+const PERMISSION_CLAIMS = ['role', 'roles', 'permission', 'permissions', 'scope', 'scp'] as const
 
 /** Claims whose meaning is known. `name` is in the identity itself as well. */
-const KNOWN: ReadonlySet<string> = new Set(['iss', 'sub', 'name', ...NAMING, ...RIGHTS])
+const KNOWN_CLAIMS: ReadonlySet<string> = new Set(['iss', 'sub', 'name', ...IDENTIFYING_CLAIMS, ...PERMISSION_CLAIMS])
 
 /** Claims of one token, which differ in the caller's next token. */
-const OF_TOKEN: ReadonlySet<string> = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce'])
+const TOKEN_CLAIMS: ReadonlySet<string> = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce'])
 
 /**
  * The identifying part of an identity. Unknown claims may identify the caller, such as `userId`, or `oid` with `tid`.
  * Then the whole identity counts.
  */
-function whoIs(identity: Identity): readonly unknown[] {
+function describeIdentity(identity: Identity): readonly unknown[] {
   const { claims, name } = identity
   const { iss, sub } = claims
-  const further = isSaid(sub) ? [] : NAMING.map((claim) => claims[claim])
+  const further = isNotEmpty(sub) ? [] : IDENTIFYING_CLAIMS.map((claim) => claims[claim])
   const known = [iss, sub, name, ...further]
-  const isKnown = Object.keys(claims).every((claim) => KNOWN.has(claim) || OF_TOKEN.has(claim)) && known.some(isSaid)
-  const told = known.map((value) => (isSaid(value) ? toldBy(value) : null))
-  return isKnown ? told : [...told, ...wholeOf(identity)]
+  const isKnown =
+    Object.keys(claims).every((claim) => KNOWN_CLAIMS.has(claim) || TOKEN_CLAIMS.has(claim)) && known.some(isNotEmpty)
+  const told = known.map((value) => (isNotEmpty(value) ? serializeValue(value) : null))
+  return isKnown ? told : [...told, ...describeAllClaims(identity)]
 }
 
-function wholeOf({ claims, ...rest }: Identity): readonly unknown[] {
-  const own = Object.entries(claims).filter(([claim]) => !OF_TOKEN.has(claim))
+function describeAllClaims({ claims, ...rest }: Identity): readonly unknown[] {
+  const own = Object.entries(claims).filter(([claim]) => !TOKEN_CLAIMS.has(claim))
   // Claims of a class instance may have only getters.
-  return [entriesOf(Object.entries(rest)), own.length === 0 ? toldBy(claims) : entriesOf(own)]
+  return [serializeEntries(Object.entries(rest)), own.length === 0 ? serializeValue(claims) : serializeEntries(own)]
 }
 
 /** Sorted by name, because the next token may list its claims in another order. */
-function entriesOf(entries: readonly (readonly [name: string, value: unknown])[]): readonly unknown[] {
+function serializeEntries(entries: readonly (readonly [name: string, value: unknown])[]): readonly unknown[] {
   return entries
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, value]) => [name, value === undefined ? null : toldBy(value)])
+    .map(([name, value]) => [name, value === undefined ? null : serializeValue(value)])
 }
 
-function isSaid(value: unknown): boolean {
+function isNotEmpty(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
 /** A text that differs if the values differ: JSON, else the value's own text, else the output of `inspect`. */
-function toldBy(value: unknown): string {
-  for (const tell of [toldAsJson, String]) {
+function serializeValue(value: unknown): string {
+  for (const tell of [serializeAsJson, String]) {
     try {
       const told: unknown = tell(value)
       if (typeof told === 'string' && told !== '{}' && !told.startsWith('[object ')) return `${typeof value} ${told}`
@@ -183,23 +202,23 @@ function toldBy(value: unknown): string {
       // The value is circular or refuses conversion.
     }
   }
-  return inspect(value, SHOWN_WHOLE)
+  return inspect(value, INSPECT_OPTIONS)
 }
 
-const SHOWN_WHOLE = { depth: 9, maxArrayLength: Number.POSITIVE_INFINITY, maxStringLength: 9999, sorted: true }
+const INSPECT_OPTIONS = { depth: 9, maxArrayLength: Number.POSITIVE_INFINITY, maxStringLength: 9999, sorted: true }
 
 /** JSON omits the contents of Maps, Sets and objects with private state. `inspect` or their own text shows them. */
-function toldAsJson(value: unknown): string {
+function serializeAsJson(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) =>
-    isObject(each) && Object.keys(each).length === 0 ? [String(each), inspect(each, SHOWN_WHOLE)] : each,
+    isObject(each) && Object.keys(each).length === 0 ? [String(each), inspect(each, INSPECT_OPTIONS)] : each,
   )
 }
 
 /** The operations on nested records. */
-const WITHIN: readonly OperationName[] = ['getList', 'create', 'update', 'delete']
+const NESTED_OPERATIONS: readonly OperationName[] = ['getList', 'create', 'update', 'delete']
 
 /** The fields that a caller may read, and the conditions of the records that the caller may read and write. */
-async function seenBy(
+async function describeAccess(
   caller: Caller,
   resource: Resource,
   operations: readonly OperationName[],
@@ -208,7 +227,7 @@ async function seenBy(
   const { readable } = resource.behaviours
   const hidden = resource.fields.filter((field) => readable !== null && !readable(field, caller))
   const fixed: unknown[] = []
-  for (const operation of operations) fixed.push(await fixedFor(caller, resource, operation, action))
+  for (const operation of operations) fixed.push(await describeScope(caller, resource, operation, action))
   return [fixed, hidden.map(({ name }) => name)]
 }
 
@@ -216,15 +235,15 @@ async function seenBy(
  * The values of the scope for an operation of the caller; null if the scope refuses the caller. The error is reported
  * by the operation itself.
  */
-async function fixedFor(
+async function describeScope(
   caller: Caller,
   resource: Resource,
   operation: OperationName,
   action?: string,
 ): Promise<unknown> {
-  const { confine } = resource.behaviours
+  const { resolveScope } = resource.behaviours
   try {
-    const confinement = await confine?.(resource, caller, operation, action)
+    const confinement = await resolveScope?.(resource, caller, operation, action)
     if (confinement === undefined) return 'all'
     const values = confinement.fixed.map(([{ name }, value]) => [name, value])
     return confinement.where === null ? values : [values, confinement.where]
@@ -235,45 +254,45 @@ async function fixedFor(
 }
 
 /** Serializes the members of records, with the conditions under which they show related records. */
-function shownIn(projection: Projection | null): unknown {
+function describeProjection(projection: Projection | null): unknown {
   if (projection === null) return null
-  const { columns, members, shown } = projection.full ?? projection
-  const answered = columns.filter((_, index) => shown?.has(index) !== false)
-  return [answered.map(({ hops, field }) => [hops, field.name]), members]
+  const { columns, members, readableColumns } = projection.full ?? projection
+  const answered = columns.filter((_, index) => readableColumns?.has(index) !== false)
+  return [answered.map(({ joins, field }) => [joins, field.name]), members]
 }
 
 function projectionOf(plan: Plan): Projection | null {
   switch (plan.kind) {
     case 'bulkUpdate':
-      return plan.all.projection
+      return plan.combined.projection
     case 'replace':
       return plan.update.projection
     case 'action':
-      return plan.show?.projection ?? null
+      return plan.resultPlan?.projection ?? null
     default:
       return 'projection' in plan ? plan.projection : null
   }
 }
 
 /** Fields and relations in conditions are written by their name. */
-const NAMED: ReadonlySet<string> = new Set(['field', 'relation'])
+const MEMBERS_BY_NAME: ReadonlySet<string> = new Set(['field', 'relation'])
 
 /** Serializes parts of a plan. It is not used for the client's input, which may contain these names. */
-function written(value: unknown): string {
+function serializePlanParts(value: unknown): string {
   return JSON.stringify(value, (name, each: unknown) => {
     if (typeof each === 'bigint') return String(each)
     // A condition may compare with the current time, which differs on each request.
-    if (isInstant(each)) return { ...each, values: [] }
-    return NAMED.has(name) && isObject(each) ? String(each.name) : each
+    if (isInstantComparison(each)) return { ...each, values: [] }
+    return MEMBERS_BY_NAME.has(name) && isObject(each) ? String(each.name) : each
   })
 }
 
-function isInstant(value: unknown): value is ComparePredicate {
+function isInstantComparison(value: unknown): value is ComparePredicate {
   if (!isObject(value) || value.kind !== 'compare' || !isObject(value.column)) return false
   const { field } = value.column
   return isObject(field) && isObject(field.valueType) && field.valueType.type === 'datetime'
 }
 
-function hashOf(text: string): string {
+function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }

@@ -4,14 +4,14 @@ import type { Policy, PolicyRef } from '../../types/identity.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Caller } from '../../types/plan.js'
 import type { Behaviour, OperationName, Resource } from '../../types/resource.js'
-import { stoodFor } from '../common/actions.js'
+import { equivalentOperation } from '../common/actions.js'
 import { CrudConfigError } from '../common/errors.js'
-import { isList } from '../common/listing.js'
+import { isListPlan } from '../common/listPlan.js'
 import { isRefusal, problem } from '../common/problem.js'
-import { each, either, isFlag, isFunction, isName, option, rows } from '../config/checks.js'
-import { unknownName } from '../config/suggest.js'
+import { either, everyMember, isFlag, isFunction, isName, option, repeatRow } from '../config/checks.js'
+import { createUnknownNameError } from '../config/suggest.js'
 import { allOf, authenticated } from '../identity/policies.js'
-import { entriesOf, OPERATIONS, type Operation, type OperationTable, type PolicyOption } from '../operations.js'
+import { OPERATIONS, type Operation, type OperationTable, operationEntries, type PolicyOption } from '../operations.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> extends OperationPolicies {
@@ -32,8 +32,8 @@ declare module '../../types/options.js' {
 /** The policies of single operations. A bulk operation uses the policy of its single one. */
 export type OperationPolicies = { readonly [option in PolicyOption]?: PolicyRef }
 
-const OWN = new Set(Object.values(OPERATIONS).map((operation) => operation.policy))
-const NAMES = ['authorizePolicy', ...OWN, 'includeDeletedPolicy'] as const
+const POLICY_OPTIONS = new Set(Object.values(OPERATIONS).map((operation) => operation.policy))
+const OPTION_NAMES = ['authorizePolicy', ...POLICY_OPTIONS, 'includeDeletedPolicy'] as const
 
 /** The policies by operation. Operations without a policy are open. */
 interface Policies {
@@ -49,36 +49,41 @@ interface Policies {
  */
 export const policy: BehaviourDefinition = {
   options: {
-    ...rows(NAMES, option(either(isFunction, isName), 'a policy or the name of one', { guards: true })),
-    requirePolicies: option(isFlag, 'a boolean', { guards: true }),
-    policies: option(each(isFunction), 'an object of policies by name', { guards: true }),
+    ...repeatRow(
+      OPTION_NAMES,
+      option(either(isFunction, isName), 'a policy or the name of one', { isRestrictive: true }),
+    ),
+    requirePolicies: option(isFlag, 'a boolean', { isRestrictive: true }),
+    policies: option(everyMember(isFunction), 'an object of policies by name', { isRestrictive: true }),
   },
-  routesOnly: true,
+  isRouteOnly: true,
   prepare: ({ model, operations }, options) => {
     const given = new Map(
-      NAMES.filter((name) => options[name] !== undefined).map((name) => [
+      OPTION_NAMES.filter((name) => options[name] !== undefined).map((name) => [
         name,
-        resolve(model.name, name, options[name], options.policies ?? {}),
+        resolvePolicy(model.name, name, options[name], options.policies ?? {}),
       ]),
     )
     const isRequired = options.requirePolicies === true
-    const actions = actionPoliciesIn(model.name, options)
+    const actions = resolveActionPolicies(model.name, options)
     if (given.size + actions.size === 0 && !isRequired) return null
-    const policies: Policies = { ...policiesOf(operations, given, isRequired), actions }
-    const uncovered = isRequired ? uncoveredIn(operations, given) : new Map<OperationName, readonly PolicyOption[]>()
+    const policies: Policies = { ...resolvePolicies(operations, given, isRequired), actions }
+    const uncovered = isRequired ? findUncovered(operations, given) : new Map<OperationName, readonly PolicyOption[]>()
     const others = Object.entries(options.actions ?? {}).filter(([name]) => !actions.has(name))
     return {
-      facts: { asksIdentity: true, restricts: true },
+      facts: { needsIdentity: true, isRestricted: true },
       documented: {
         policies: new Set(policies.operations.keys()),
-        guarded: new Set([
+        actionsWithPolicy: new Set([
           ...actions.keys(),
-          ...others.flatMap(([name, action]) => (policies.operations.has(stoodFor(action)) ? [name] : [])),
+          ...others.flatMap(([name, action]) => (policies.operations.has(equivalentOperation(action)) ? [name] : [])),
         ]),
       },
-      uncovered,
-      uncoveredActions: others.flatMap(([name, action]) => (uncovered.has(stoodFor(action)) ? [name] : [])),
-      behaviour: () => behaviourOf(policies),
+      operationsWithoutPolicy: uncovered,
+      actionsWithoutPolicy: others.flatMap(([name, action]) =>
+        uncovered.has(equivalentOperation(action)) ? [name] : [],
+      ),
+      behaviour: () => createBehaviour(policies),
     }
   },
 }
@@ -87,18 +92,18 @@ export const policy: BehaviourDefinition = {
  * Denies operations without a policy if policies are required: they may still be reached by nested writes and push
  * events.
  */
-const nobody: Policy = () => false
+const denyAll: Policy = () => false
 
-function policiesOf(
+function resolvePolicies(
   table: OperationTable,
   given: ReadonlyMap<string, Policy>,
   isRequired: boolean,
 ): Omit<Policies, 'actions'> {
   const operations = new Map<OperationName, Policy>()
-  for (const [name, row] of entriesOf(table)) {
-    const otherwise = otherwiseOf(row, given) ?? (isRequired ? nobody : undefined)
+  for (const [name, row] of operationEntries(table)) {
+    const otherwise = fallbackPolicyOf(row, given) ?? (isRequired ? denyAll : undefined)
     // A policy that applies twice is evaluated once.
-    const decide = [...new Set(namesOf(row).flatMap((each) => given.get(each) ?? otherwise ?? []))]
+    const decide = [...new Set(policyOptionsOf(row).flatMap((each) => given.get(each) ?? otherwise ?? []))]
     const [only] = decide
     if (only !== undefined) operations.set(name, decide.length === 1 ? only : allOf(...decide))
   }
@@ -106,35 +111,38 @@ function policiesOf(
 }
 
 /** The actions' own policies. @throws CrudConfigError for an undefined policy name */
-function actionPoliciesIn(model: string, { actions = {}, policies = {} }: CrudOptions): ReadonlyMap<string, Policy> {
+function resolveActionPolicies(
+  model: string,
+  { actions = {}, policies = {} }: CrudOptions,
+): ReadonlyMap<string, Policy> {
   const own = Object.entries(actions).flatMap(([name, { policy: ref }]) =>
-    ref === undefined ? [] : [[name, resolve(model, `actions.${name}.policy`, ref, policies)] as const],
+    ref === undefined ? [] : [[name, resolvePolicy(model, `actions.${name}.policy`, ref, policies)] as const],
   )
   return new Map(own)
 }
 
 /** The policy options of an operation. */
-function namesOf({ policy: own, and }: Operation): readonly PolicyOption[] {
+function policyOptionsOf({ policy: own, and }: Operation): readonly PolicyOption[] {
   return and === undefined ? [own] : [own, and]
 }
 
 /** The fallback policy of an operation; undefined if it is open to everybody. */
-function otherwiseOf({ orPolicy, unset }: Operation, given: ReadonlyMap<string, Policy>): Policy | undefined {
+function fallbackPolicyOf({ orPolicy, unset }: Operation, given: ReadonlyMap<string, Policy>): Policy | undefined {
   const instead = orPolicy === undefined ? undefined : given.get(orPolicy)
   return instead ?? given.get('authorizePolicy') ?? (unset === null ? undefined : authenticated)
 }
 
 /** The operations without a policy, with the options that would set one. */
-function uncoveredIn(
+function findUncovered(
   table: OperationTable,
   given: ReadonlyMap<string, Policy>,
 ): ReadonlyMap<OperationName, readonly PolicyOption[]> {
-  const open = entriesOf(table).filter(([, row]) => otherwiseOf(row, given) === undefined)
-  const lacking = open.map(([name, row]) => [name, namesOf(row).filter((each) => !given.has(each))] as const)
+  const open = operationEntries(table).filter(([, row]) => fallbackPolicyOf(row, given) === undefined)
+  const lacking = open.map(([name, row]) => [name, policyOptionsOf(row).filter((each) => !given.has(each))] as const)
   return new Map(lacking.filter(([, lacks]) => lacks.length > 0))
 }
 
-function resolve(
+function resolvePolicy(
   model: string,
   name: string,
   given: PolicyRef | undefined,
@@ -145,40 +153,40 @@ function resolve(
   const found = Object.hasOwn(policies, word) ? policies[word] : undefined
   if (typeof found === 'function') return found
   const named = Object.keys(policies)
-  if (named.length > 0) throw unknownName('UNKNOWN_POLICY', `${model}: ${name}: the policy`, word, named)
+  if (named.length > 0) throw createUnknownNameError('UNKNOWN_POLICY', `${model}: ${name}: the policy`, word, named)
   const missing = `${model}: ${name}: the policy "${word}" does not exist. Define it in the option "policies", or use a function.`
   throw new CrudConfigError('UNKNOWN_POLICY', missing)
 }
 
-function behaviourOf({ operations, actions, includeDeleted }: Policies): Behaviour {
+function createBehaviour({ operations, actions, includeDeleted }: Policies): Behaviour {
   return {
     admit: (resource, operation, caller, action) => {
       const own = action === undefined ? undefined : actions.get(action)
-      return demand(own ?? operations.get(operation) ?? null, resource, operation, caller, action)
+      return assertAllowed(own ?? operations.get(operation) ?? null, resource, operation, caller, action)
     },
     amend: (resource, plan, caller) => {
       // Evaluated here and not for the request itself, because the request may not need it.
-      if (plan.kind === 'create' && plan.operation === 'replace' && plan.refusal === undefined) {
-        const refusal = refusalOf(demand(operations.get('create') ?? null, resource, 'replace', caller))
-        return refusal.then((known) => (known === null ? plan : { ...plan, refusal: known }))
+      if (plan.kind === 'create' && plan.operation === 'replace' && plan.policyError === undefined) {
+        const refusal = catchRefusal(assertAllowed(operations.get('create') ?? null, resource, 'replace', caller))
+        return refusal.then((known) => (known === null ? plan : { ...plan, policyError: known }))
       }
       if (plan.kind === 'restore' && plan.operation === 'create') {
-        const refusal = refusalOf(demand(operations.get('restore') ?? null, resource, 'restore', caller))
+        const refusal = catchRefusal(assertAllowed(operations.get('restore') ?? null, resource, 'restore', caller))
         return refusal.then((known) => (known === null ? plan : { ...plan, where: { kind: 'never' } }))
       }
-      if (!isList(plan) || !plan.includeDeleted) return plan
-      return demand(includeDeleted, resource, 'getList', caller).then(() => plan)
+      if (!isListPlan(plan) || !plan.includeDeleted) return plan
+      return assertAllowed(includeDeleted, resource, 'getList', caller).then(() => plan)
     },
-    reach: async (resource, caller) => {
+    visibleRecords: async (resource, caller) => {
       const operation = resource.operations.has('getList') ? 'getList' : 'getById'
-      const admits = await asked(operations.get(operation) ?? null, resource, operation, caller)
+      const admits = await isAllowed(operations.get(operation) ?? null, resource, operation, caller)
       return admits ? null : false
     },
   }
 }
 
 /** The result of a policy, or its promise. */
-function decided(
+function callPolicy(
   decide: Policy | null,
   resource: Resource,
   operation: OperationName,
@@ -190,12 +198,12 @@ function decided(
 }
 
 /** Only `true` allows. A forgotten return or a truthy object does not. */
-async function asked(...question: Parameters<typeof decided>): Promise<boolean> {
-  return (await decided(...question)) === true
+async function isAllowed(...question: Parameters<typeof callPolicy>): Promise<boolean> {
+  return (await callPolicy(...question)) === true
 }
 
 /** The error of a refusal; null if the policy allows. Other errors are thrown. */
-async function refusalOf(asking: Promise<void>): Promise<Error | null> {
+async function catchRefusal(asking: Promise<void>): Promise<Error | null> {
   try {
     await asking
     return null
@@ -205,12 +213,12 @@ async function refusalOf(asking: Promise<void>): Promise<Error | null> {
   }
 }
 
-async function demand(...question: Parameters<typeof decided>): Promise<void> {
-  if (!(await asked(...question))) throw denied(question[3])
+async function assertAllowed(...question: Parameters<typeof callPolicy>): Promise<void> {
+  if (!(await isAllowed(...question))) throw denialProblem(question[3])
 }
 
 /** 401 with a challenge for anonymous callers (RFC 9110 section 15.5.2), 403 for identified ones. */
-function denied({ identity }: Caller): Error {
+function denialProblem({ identity }: Caller): Error {
   if (identity !== null) return problem('forbidden', { detail: 'You may not do this.' })
   return problem('unauthorized', { detail: 'Say who you are.', headers: { 'WWW-Authenticate': 'Bearer' } })
 }

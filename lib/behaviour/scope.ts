@@ -3,17 +3,17 @@ import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { ScopeFunction } from '../../types/identity.js'
 import type { SingleIntent } from '../../types/intent.js'
 import type { Caller, Projection, SinglePlan } from '../../types/plan.js'
-import type { Behaviour, Confinement, Fixed, OperationName, Resource } from '../../types/resource.js'
-import { withoutAbsent } from '../common/absent.js'
-import { withOwn } from '../common/columns.js'
-import { folded } from '../common/folded.js'
-import { isList } from '../common/listing.js'
+import type { Behaviour, FixedValues, OperationName, ResolvedScope, Resource } from '../../types/resource.js'
+import { CallerCache } from '../common/callerCache.js'
+import { addOwnColumns } from '../common/columns.js'
+import { isListPlan } from '../common/listPlan.js'
+import { normalizeName } from '../common/normalizedName.js'
 import { isObject } from '../common/object.js'
-import { both, within } from '../common/predicates.js'
+import { keepOmittedFields } from '../common/omittedFields.js'
+import { addCondition, matchScope } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
-import { Remembered } from '../common/remembered.js'
 import { isFunction, option } from '../config/checks.js'
-import { readScope } from './scopeAnswer.js'
+import { readScope } from './readScope.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
@@ -27,19 +27,19 @@ declare module '../../types/options.js' {
  * answered like missing ones.
  */
 export const scope: BehaviourDefinition = {
-  options: { scope: option(isFunction, 'a function', { guards: true }) },
+  options: { scope: option(isFunction, 'a function', { isRestrictive: true }) },
   prepare: ({ model }, { scope: scopeOf }) => {
     if (scopeOf === undefined) return null
-    if (Object.hasOwn(model.getAttributes(), 'where')) warnOfWhere(model.name)
+    if (Object.hasOwn(model.getAttributes(), 'where')) warnAboutWhere(model.name)
     return {
-      facts: { asksIdentity: true, restricts: true },
-      documented: { scoped: true },
-      behaviour: () => behaviourOf(scopeOf),
+      facts: { needsIdentity: true, isRestricted: true },
+      documented: { isScoped: true },
+      behaviour: () => createBehaviour(scopeOf),
     }
   },
 }
 
-function warnOfWhere(name: string): void {
+function warnAboutWhere(name: string): void {
   process.emitWarning(
     `${name}: an object of the scope with "where" has a condition there, not a value of the attribute "where". Name that attribute in ` +
       'the condition, or in fixed: { fixed: { where: 1 }, where: condition }.',
@@ -47,70 +47,72 @@ function warnOfWhere(name: string): void {
   )
 }
 
-function behaviourOf(scopeOf: ScopeFunction): Behaviour {
-  const known = new Remembered<Promise<Confinement>>()
+function createBehaviour(scopeOf: ScopeFunction): Behaviour {
+  const known = new CallerCache<Promise<ResolvedScope>>()
   // Evaluates the scope once per request and operation, for all hooks.
-  const answerFor = (
+  const evaluateOnce = (
     resource: Resource,
     operation: OperationName,
     caller: Caller,
     action?: string,
-  ): Promise<Confinement> => {
-    const before = known.of(caller)
+  ): Promise<ResolvedScope> => {
+    const before = known.get(caller)
     if (before !== undefined) return before
-    const answer = ask(scopeOf, resource, operation, caller, action)
+    const answer = evaluateScope(scopeOf, resource, operation, caller, action)
     known.set(caller, answer)
     return answer
   }
   return {
     admit: async (resource, operation, caller, action) => {
-      await answerFor(resource, operation, caller, action)
+      await evaluateOnce(resource, operation, caller, action)
     },
     accept: async (resource, intent, caller) => {
-      const { fixed } = await answerFor(resource, 'create', caller)
+      const { fixed } = await evaluateOnce(resource, 'create', caller)
       // Another field may have the JSON name of an excluded attribute.
       const named = fixed.filter(([field]) => resource.byName.get(field.json.toLowerCase()) === field)
-      return accepted(withoutAlike(intent, resource, named), named)
+      return acceptIntent(removeOtherSpellings(intent, resource, named), named)
     },
-    amend: async (resource, plan, caller) => amended(resource, plan, await answerFor(resource, 'getList', caller)),
+    amend: async (resource, plan, caller) => amendPlan(resource, plan, await evaluateOnce(resource, 'getList', caller)),
     // Uses the scope of lists, also if a resource is reached from itself: a wider scope for creating must not show
     // more.
-    reach: async (resource, caller) => within(await ask(scopeOf, resource, 'getList', caller)),
-    confine: (resource, caller, operation = 'getList', action) => ask(scopeOf, resource, operation, caller, action),
+    visibleRecords: async (resource, caller) => matchScope(await evaluateScope(scopeOf, resource, 'getList', caller)),
+    resolveScope: (resource, caller, operation = 'getList', action) =>
+      evaluateScope(scopeOf, resource, operation, caller, action),
     headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
   }
 }
 
-async function ask(
+async function evaluateScope(
   scopeOf: ScopeFunction,
   resource: Resource,
   operation: OperationName,
   { request, identity }: Caller,
   action?: string,
-): Promise<Confinement> {
+): Promise<ResolvedScope> {
   const asked = { request, identity, operation, resource }
   return readScope(resource, await scopeOf(action === undefined ? asked : { ...asked, action }))
 }
 
 /** Ignores other spellings of the scope's attributes, like all names that bodies cannot write. */
-function withoutAlike(intent: SingleIntent, { byName }: Resource, fixed: Fixed): SingleIntent {
+function removeOtherSpellings(intent: SingleIntent, { byName }: Resource, fixed: FixedValues): SingleIntent {
   if (fixed.length === 0) return intent
-  const names = new Set(fixed.map(([{ json }]) => folded(json)))
-  const isAlike = (name: string): boolean => names.has(folded(name)) && byName.get(name.toLowerCase())?.json !== name
-  const own = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-    Object.fromEntries(Object.entries(body).filter(([name]) => !isAlike(name)))
-  if (intent.kind === 'create' || intent.kind === 'update') return { ...intent, body: own(intent.body) }
+  const names = new Set(fixed.map(([{ json }]) => normalizeName(json)))
+  const isOtherSpelling = (name: string): boolean =>
+    names.has(normalizeName(name)) && byName.get(name.toLowerCase())?.json !== name
+  const filterBody = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
+    Object.fromEntries(Object.entries(body).filter(([name]) => !isOtherSpelling(name)))
+  if (intent.kind === 'create' || intent.kind === 'update') return { ...intent, body: filterBody(intent.body) }
   if (intent.kind !== 'bulkCreate') return intent
-  return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? own(body) : body)) }
+  return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? filterBody(body) : body)) }
 }
 
 /** The scope sets its attributes on new records. Bodies that contradict it are refused. */
-function accepted(intent: SingleIntent, fixed: Fixed): SingleIntent {
+function acceptIntent(intent: SingleIntent, fixed: FixedValues): SingleIntent {
   switch (intent.kind) {
     case 'create':
-      return { ...intent, body: fixedBody(intent.body, fixed) }
+      return { ...intent, body: addFixedValues(intent.body, fixed) }
     case 'bulkCreate':
-      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? fixedBody(body, fixed) : body)) }
+      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? addFixedValues(body, fixed) : body)) }
     case 'update': {
       const names = new Set(fixed.map(([{ json }]) => json))
       return { ...intent, body: Object.fromEntries(Object.entries(intent.body).filter(([name]) => !names.has(name))) }
@@ -120,7 +122,10 @@ function accepted(intent: SingleIntent, fixed: Fixed): SingleIntent {
   }
 }
 
-function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Fixed): Readonly<Record<string, unknown>> {
+function addFixedValues(
+  body: Readonly<Record<string, unknown>>,
+  fixed: FixedValues,
+): Readonly<Record<string, unknown>> {
   const values = new Map(fixed.map(([field, value]) => [field.json, field.decode(value)]))
   for (const [name, value] of values) {
     if (!Object.hasOwn(body, name) || body[name] === value) continue
@@ -130,28 +135,28 @@ function fixedBody(body: Readonly<Record<string, unknown>>, fixed: Fixed): Reado
   return Object.fromEntries([...Object.entries(body), ...values])
 }
 
-function amended({ keys }: Resource, plan: SinglePlan, confinement: Confinement): SinglePlan {
+function amendPlan({ keys }: Resource, plan: SinglePlan, confinement: ResolvedScope): SinglePlan {
   const { fixed, where: condition } = confinement
-  const limit = within(confinement)
+  const limit = matchScope(confinement)
   if (limit === null) return plan
   const stored = condition === null ? {} : { scope: condition }
   // The key, for finding the stored record again.
-  const projected = (projection: Projection): Projection =>
-    condition === null ? projection : withOwn(projection, keys)
+  const addKeyColumns = (projection: Projection): Projection =>
+    condition === null ? projection : addOwnColumns(projection, keys)
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
-    const upkeep = new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)])
-    return { ...plan, ...stored, upkeep, projection: projected(plan.projection) }
+    const upkeep = new Map([...plan.serverValues, ...fixed.map(([{ name }, value]) => [name, value] as const)])
+    return { ...plan, ...stored, serverValues: upkeep, projection: addKeyColumns(plan.projection) }
   }
   // The parts of an action's plan find and show records themselves.
-  if (plan.kind === 'action') return { ...plan, limit }
+  if (plan.kind === 'action') return { ...plan, scopeCondition: limit }
   // Written twice for the types: only a list may have no condition.
-  if (isList(plan)) {
-    return { ...plan, where: both(plan.where, limit) }
+  if (isListPlan(plan)) {
+    return { ...plan, where: addCondition(plan.where, limit) }
   }
-  const where = both(plan.where, limit)
+  const where = addCondition(plan.where, limit)
   if (plan.kind === 'delete' || plan.kind === 'bulkDelete') return { ...plan, where }
   if (plan.kind === 'get') return { ...plan, ...stored, where }
   const own = fixed.map(([field]) => field)
-  const limited = { ...plan, ...stored, where, projection: projected(plan.projection) }
-  return limited.kind === 'update' ? withoutAbsent(limited, own) : limited
+  const limited = { ...plan, ...stored, where, projection: addKeyColumns(plan.projection) }
+  return limited.kind === 'update' ? keepOmittedFields(limited, own) : limited
 }

@@ -1,6 +1,5 @@
 import type { Field, FieldType } from '../../types/field.js'
 import {
-  decimalOf,
   NUMBERS,
   readDate,
   readDateTime,
@@ -8,6 +7,7 @@ import {
   readInteger,
   readTime,
   readUuid,
+  toDecimal,
 } from '../common/values.js'
 
 /** A value of a scope, as it is bound. */
@@ -17,22 +17,22 @@ export type ScopeValue = string | number | boolean | Date
  * A value in the stored form of its type; null if it does not have the type. Databases convert other types: for MySQL
  * every word equals the number 0.
  */
-export function readAs(
+export function readTypedValue(
   { valueType: { type } }: Field,
   value: string | number | boolean | undefined,
 ): ScopeValue | null {
   if (type === 'boolean') return typeof value === 'boolean' ? value : null
-  if (typeof value === 'string') return TEXTS[type]?.(value) ?? null
+  if (typeof value === 'string') return TEXT_READERS[type]?.(value) ?? null
   if (typeof value !== 'number') return null
   const isNumber = type === 'decimal' || type === 'float' ? Number.isFinite(value) : Number.isSafeInteger(value)
   return isNumber && NUMBERS.has(type) ? value : null
 }
 
-const same = (text: string): string => text
+const keepText = (text: string): string => text
 
-const TEXTS: { readonly [type in FieldType]?: (text: string) => string | Date | null } = {
-  string: same,
-  enum: same,
+const TEXT_READERS: { readonly [type in FieldType]?: (text: string) => string | Date | null } = {
+  string: keepText,
+  enum: keepText,
   integer: readInteger,
   bigint: readInteger,
   decimal: readDecimal,
@@ -47,10 +47,13 @@ const TEXTS: { readonly [type in FieldType]?: (text: string) => string | Date | 
  * Whether a column stores a value unchanged. Databases round, truncate and strip values, in comparisons as well as in
  * writes.
  */
-export function isKept({ valueType, decode }: Field, value: ScopeValue): boolean {
+export function isStoredUnchanged({ valueType, decode }: Field, value: ScopeValue): boolean {
   const { type, precision, scale, single, padded, maxLength } = valueType
   if (type === 'decimal')
-    return scale === undefined || fits(typeof value === 'string' ? value : decimalOf(Number(value)), scale, precision)
+    return (
+      scale === undefined ||
+      isWithinPrecision(typeof value === 'string' ? value : toDecimal(Number(value)), scale, precision)
+    )
   // A single-precision column returns the shortest number with the same stored value.
   if (single === true) return decode(Math.fround(Number(value))) === Number(value)
   if (typeof value !== 'string') return true
@@ -59,7 +62,7 @@ export function isKept({ valueType, decode }: Field, value: ScopeValue): boolean
   return maxLength === undefined || [...value].length <= maxLength
 }
 
-function fits(digits: string, scale: number, precision = Number.POSITIVE_INFINITY): boolean {
+function isWithinPrecision(digits: string, scale: number, precision = Number.POSITIVE_INFINITY): boolean {
   const [whole = '', fraction = ''] = digits.replace('-', '').split('.')
   return fraction.length <= scale && (whole === '0' ? 0 : whole.length) <= precision - scale
 }

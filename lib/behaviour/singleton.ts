@@ -4,16 +4,16 @@ import type { Field } from '../../types/field.js'
 import type { PolicyContext } from '../../types/identity.js'
 import type { SingleIntent } from '../../types/intent.js'
 import type { Caller, CreatePlan, Predicate, SinglePlan, UpdatePlan } from '../../types/plan.js'
-import type { Behaviour, Confinement, Fixed, OperationName, Resource } from '../../types/resource.js'
-import { folded } from '../common/folded.js'
-import { keyOfValues } from '../common/keys.js'
-import { isList } from '../common/listing.js'
+import type { Behaviour, FixedValues, OperationName, ResolvedScope, Resource } from '../../types/resource.js'
+import { CallerCache } from '../common/callerCache.js'
+import { encodeKey } from '../common/keys.js'
+import { isListPlan } from '../common/listPlan.js'
+import { normalizeName } from '../common/normalizedName.js'
 import { isObject } from '../common/object.js'
-import { both, within } from '../common/predicates.js'
+import { addCondition, matchScope } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
-import { Remembered } from '../common/remembered.js'
 import { isFunction, option } from '../config/checks.js'
-import { isKept, readAs } from './scopeValues.js'
+import { isStoredUnchanged, readTypedValue } from './scopeValues.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
@@ -35,59 +35,59 @@ export type SingletonFunction = (context: PolicyContext) => SingletonKey | Promi
 
 /** Limits every path to the caller's one record. */
 export const singleton: BehaviourDefinition = {
-  options: { singleton: option(isFunction, 'a function', { guards: true }) },
+  options: { singleton: option(isFunction, 'a function', { isRestrictive: true }) },
   prepare: (_, { singleton: keyOf }) =>
     keyOf === undefined
       ? null
       : {
-          facts: { asksIdentity: true, restricts: true },
-          documented: { scoped: true },
-          behaviour: () => behaviourOf(keyOf),
+          facts: { needsIdentity: true, isRestricted: true },
+          documented: { isScoped: true },
+          behaviour: () => createBehaviour(keyOf),
         },
 }
 
-function behaviourOf(keyOf: SingletonFunction): Behaviour {
-  const known = new Remembered<Promise<Fixed | null>>()
+function createBehaviour(keyOf: SingletonFunction): Behaviour {
+  const known = new CallerCache<Promise<FixedValues | null>>()
   // Evaluated once per request.
-  const foundFor = (
+  const evaluateOnce = (
     resource: Resource,
     operation: OperationName,
     caller: Caller,
     action?: string,
-  ): Promise<Fixed | null> => {
-    const before = known.of(caller)
+  ): Promise<FixedValues | null> => {
+    const before = known.get(caller)
     if (before !== undefined) return before
-    const answer = ask(keyOf, resource, operation, caller, action)
+    const answer = evaluateKey(keyOf, resource, operation, caller, action)
     known.set(caller, answer)
     return answer
   }
-  const ownFor = async (
+  const findOwnKey = async (
     resource: Resource,
     operation: OperationName,
     caller: Caller,
     action?: string,
-  ): Promise<Fixed> => {
-    const found = await foundFor(resource, operation, caller, action)
+  ): Promise<FixedValues> => {
+    const found = await evaluateOnce(resource, operation, caller, action)
     if (found === null) throw problem('not-found')
     return found
   }
   const confine = async (resource: Resource, caller: Caller, operation: OperationName = 'getById') =>
-    confinedTo(await ownFor(resource, operation, caller))
+    confineToKey(await findOwnKey(resource, operation, caller))
   return {
     admit: async (resource, operation, caller, action) => {
-      await ownFor(resource, operation, caller, action)
+      await findOwnKey(resource, operation, caller, action)
     },
-    accept: async (resource, intent, caller) => accepted(intent, await ownFor(resource, 'create', caller)),
-    amend: async (resource, plan, caller) => amended(resource, plan, await ownFor(resource, 'getById', caller)),
-    reach: async (resource, caller) => {
-      const found = await foundFor(resource, 'getById', caller)
-      return found === null ? false : within(confinedTo(found))
+    accept: async (resource, intent, caller) => acceptIntent(intent, await findOwnKey(resource, 'create', caller)),
+    amend: async (resource, plan, caller) => amendPlan(resource, plan, await findOwnKey(resource, 'getById', caller)),
+    visibleRecords: async (resource, caller) => {
+      const found = await evaluateOnce(resource, 'getById', caller)
+      return found === null ? false : matchScope(confineToKey(found))
     },
-    confine,
+    resolveScope: confine,
     ownKey: async (resource, caller) => {
-      const fixed = await ownFor(resource, 'getById', caller)
+      const fixed = await findOwnKey(resource, 'getById', caller)
       return String(
-        keyOfValues(
+        encodeKey(
           resource.keys,
           fixed.map(([, value]) => value),
         ),
@@ -97,47 +97,47 @@ function behaviourOf(keyOf: SingletonFunction): Behaviour {
   }
 }
 
-function confinedTo(fixed: Fixed): Confinement {
+function confineToKey(fixed: FixedValues): ResolvedScope {
   return { fixed, where: null, sources: [] }
 }
 
 /** @throws TypeError for anything but null or a key of the resource */
-async function ask(
+async function evaluateKey(
   keyOf: SingletonFunction,
   resource: Resource,
   operation: OperationName,
   { request, identity }: Caller,
   action?: string,
-): Promise<Fixed | null> {
+): Promise<FixedValues | null> {
   const asked = { request, identity, operation, resource }
   const key: unknown = await keyOf(action === undefined ? asked : { ...asked, action })
   if (key === null) return null
   const { keys, name } = resource
-  if (keys.length === 1) return [[resource.key, partOf(name, resource.key, key)]]
+  if (keys.length === 1) return [[resource.key, readKeyPart(name, resource.key, key)]]
   const parts: Readonly<Record<string, unknown>> = isObject(key) ? key : {}
   const unknown = Object.keys(parts).find((part) => !keys.some((field) => field.name === part))
   if (unknown !== undefined) throw new TypeError(`${name}: singleton returned ${unknown}, which is not part of the key`)
-  return keys.map((field) => [field, partOf(name, field, parts[field.name])])
+  return keys.map((field) => [field, readKeyPart(name, field, parts[field.name])])
 }
 
-function partOf(resource: string, field: Field, given: unknown): Fixed[number][1] {
+function readKeyPart(resource: string, field: Field, given: unknown): FixedValues[number][1] {
   const value = typeof given === 'bigint' ? String(given) : given
   const isScalar = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-  const read = isScalar ? readAs(field, value) : null
+  const read = isScalar ? readTypedValue(field, value) : null
   // A rounded or truncated value could be the key of another record.
-  if (read !== null && isKept(field, read)) return read
+  if (read !== null && isStoredUnchanged(field, read)) return read
   throw new TypeError(`${resource}: singleton must return a value of type ${field.valueType.type} for ${field.name}`)
 }
 
 /** Sets the key of a new record, whatever the body contains. */
-function accepted(intent: SingleIntent, fixed: Fixed): SingleIntent {
+function acceptIntent(intent: SingleIntent, fixed: FixedValues): SingleIntent {
   switch (intent.kind) {
     case 'create':
-      return { ...intent, body: keyed(intent.body, fixed) }
+      return { ...intent, body: addKey(intent.body, fixed) }
     case 'bulkCreate':
-      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? keyed(body, fixed) : body)) }
+      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? addKey(body, fixed) : body)) }
     case 'update':
-      return { ...intent, body: withoutKey(intent.body, fixed) }
+      return { ...intent, body: removeKey(intent.body, fixed) }
     default:
       return intent
   }
@@ -145,37 +145,41 @@ function accepted(intent: SingleIntent, fixed: Fixed): SingleIntent {
 
 type Body = Readonly<Record<string, unknown>>
 
-function withoutKey(body: Body, fixed: Fixed): Body {
-  const names = new Set(fixed.map(([{ json }]) => folded(json)))
-  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(folded(name))))
+function removeKey(body: Body, fixed: FixedValues): Body {
+  const names = new Set(fixed.map(([{ json }]) => normalizeName(json)))
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(normalizeName(name))))
 }
 
 /** Adds the key to the body for the validation, which may require it. */
-function keyed(body: Body, fixed: Fixed): Body {
+function addKey(body: Body, fixed: FixedValues): Body {
   return {
-    ...withoutKey(body, fixed),
+    ...removeKey(body, fixed),
     ...Object.fromEntries(fixed.map(([{ json, decode }, value]) => [json, decode(value)])),
   }
 }
 
-function amended(resource: Resource, plan: SinglePlan, fixed: Fixed): SinglePlan {
+function amendPlan(resource: Resource, plan: SinglePlan, fixed: FixedValues): SinglePlan {
   // The parts of an action's plan find and show the record themselves.
   if (plan.kind === 'action') return plan
-  const limit = within(confinedTo(fixed))
+  const limit = matchScope(confineToKey(fixed))
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
-    const upkeep = new Map([...plan.upkeep, ...fixed.map(([{ name }, value]) => [name, value] as const)])
+    const upkeep = new Map([...plan.serverValues, ...fixed.map(([{ name }, value]) => [name, value] as const)])
     const isRevivable =
       plan.kind === 'create' && limit !== null && resource.softDeletes && resource.operations.has('restore')
-    return isRevivable ? { ...plan, upkeep, revives: revived(resource, plan, limit) } : { ...plan, upkeep }
+    return isRevivable
+      ? { ...plan, serverValues: upkeep, revives: planRevival(resource, plan, limit) }
+      : { ...plan, serverValues: upkeep }
   }
   // Written twice for the types: only a list may have no condition.
-  return isList(plan) ? { ...plan, where: both(plan.where, limit) } : { ...plan, where: both(plan.where, limit) }
+  return isListPlan(plan)
+    ? { ...plan, where: addCondition(plan.where, limit) }
+    : { ...plan, where: addCondition(plan.where, limit) }
 }
 
 /**
  * Restores the caller's deleted record with the values of a new one. Attributes that the body omits get their defaults.
  */
-function revived({ keys, fields }: Resource, plan: CreatePlan, identity: Predicate): UpdatePlan {
+function planRevival({ keys, fields }: Resource, plan: CreatePlan, identity: Predicate): UpdatePlan {
   const { changes, invalid, projection, instant } = plan
   const own = new Set(keys.map(({ name }) => name))
   const absent = fields.filter(
@@ -189,10 +193,10 @@ function revived({ keys, fields }: Resource, plan: CreatePlan, identity: Predica
     where: identity,
     precondition: null,
     changes: new Map([...changes].filter(([name]) => !own.has(name))),
-    upkeep: { values: new Map(), increments: [] },
+    serverValues: { values: new Map(), increments: [] },
     invalid,
     match: null,
-    absent: new Set(absent.map(({ name }) => name)),
+    missingAttributes: new Set(absent.map(({ name }) => name)),
     projection,
     instant,
     before: null,

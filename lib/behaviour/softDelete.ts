@@ -1,11 +1,11 @@
 import type { Model } from 'sequelize'
-import type { BehaviourDefinition, WantedAttribute } from '../../types/behaviour.js'
+import type { BehaviourDefinition, ManagedAttribute } from '../../types/behaviour.js'
 import type { Value } from '../../types/field.js'
-import type { Predicate, SinglePlan, Upkeep } from '../../types/plan.js'
+import type { Predicate, ServerValues, SinglePlan } from '../../types/plan.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
-import { fieldNamed } from '../common/columns.js'
+import { requireField } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
-import { both, compared, isNull } from '../common/predicates.js'
+import { addCondition, matchNull, matchValue } from '../common/predicates.js'
 import { attributeNames } from '../config/checks.js'
 
 declare module '../../types/options.js' {
@@ -42,36 +42,36 @@ export const softDelete: BehaviourDefinition = {
         throw new CrudConfigError('INVALID_OPTION', `${model.name}: softDelete is false, but the model is paranoid.`)
       }
       // Sequelize maintains the mark itself.
-      return { facts, attributes: [], behaviour: () => behaviourOf({ isDeleted: null, deletedAt: own }) }
+      return { facts, attributes: [], behaviour: () => createBehaviour({ isDeleted: null, deletedAt: own }) }
     }
     if (option === undefined || option === false) return null
     const names = option === true ? {} : option
     const mark = { isDeleted: names.isDeleted ?? 'isDeleted', deletedAt: names.deletedAt ?? 'deletedAt' }
-    const attributes: readonly WantedAttribute[] = [
+    const attributes: readonly ManagedAttribute[] = [
       { name: mark.isDeleted, kind: 'mark' },
       { name: mark.deletedAt, kind: 'instant' },
     ]
-    return { attributes, facts, behaviour: () => behaviourOf(mark) }
+    return { attributes, facts, behaviour: () => createBehaviour(mark) }
   },
 }
 
-function behaviourOf(mark: DeletedMark): Behaviour {
+function createBehaviour(mark: DeletedMark): Behaviour {
   const known = new WeakMap<Resource, Predicate>()
-  const living = (resource: Resource): Predicate => {
+  const matchNotDeletedOnce = (resource: Resource): Predicate => {
     const before = known.get(resource)
     if (before !== undefined) return before
-    const made = alive(resource, mark)
+    const made = matchNotDeleted(resource, mark)
     known.set(resource, made)
     return made
   }
   return {
-    amend: (resource, plan, { instant }) => amended(resource, plan, mark, { living, instant }),
-    reach: living,
-    standing: living,
+    amend: (resource, plan, { instant }) => amendPlan(resource, plan, mark, { living: matchNotDeletedOnce, instant }),
+    visibleRecords: matchNotDeletedOnce,
+    staticCondition: matchNotDeletedOnce,
   }
 }
 
-function amended(
+function amendPlan(
   resource: Resource,
   plan: SinglePlan,
   mark: DeletedMark,
@@ -81,47 +81,54 @@ function amended(
     case 'create':
     case 'bulkCreate':
       // A declared attribute may have no default.
-      return { ...plan, upkeep: new Map([...plan.upkeep, ...flagged(mark, false)]) }
+      return { ...plan, serverValues: new Map([...plan.serverValues, ...booleanMark(mark, false)]) }
     case 'page':
     case 'count':
     case 'keyset':
     case 'seek':
     case 'aggregate':
     case 'export':
-      return plan.includeDeleted ? plan : { ...plan, where: both(plan.where, living(resource)) }
+      return plan.includeDeleted ? plan : { ...plan, where: addCondition(plan.where, living(resource)) }
     case 'restore':
-      return { ...plan, where: both(plan.where, deleted(resource, mark)), upkeep: restored(plan.upkeep, mark) }
+      return {
+        ...plan,
+        where: addCondition(plan.where, matchDeleted(resource, mark)),
+        serverValues: clearMark(plan.serverValues, mark),
+      }
     case 'delete':
     case 'bulkDelete':
-      return { ...plan, where: both(plan.where, living(resource)), mark: marked(mark, instant) }
+      return { ...plan, where: addCondition(plan.where, living(resource)), softDelete: markDeleted(mark, instant) }
     case 'get':
     case 'update':
-      return { ...plan, where: both(plan.where, living(resource)) }
+      return { ...plan, where: addCondition(plan.where, living(resource)) }
     case 'action':
       return plan
   }
 }
 
-function marked(mark: DeletedMark, instant: Date): Upkeep {
-  return { values: new Map<string, Value>([[mark.deletedAt, instant], ...flagged(mark, true)]), increments: [] }
+function markDeleted(mark: DeletedMark, instant: Date): ServerValues {
+  return { values: new Map<string, Value>([[mark.deletedAt, instant], ...booleanMark(mark, true)]), increments: [] }
 }
 
-function restored({ values, increments }: Upkeep, mark: DeletedMark): Upkeep {
-  return { values: new Map<string, Value>([...values, [mark.deletedAt, null], ...flagged(mark, false)]), increments }
+function clearMark({ values, increments }: ServerValues, mark: DeletedMark): ServerValues {
+  return {
+    values: new Map<string, Value>([...values, [mark.deletedAt, null], ...booleanMark(mark, false)]),
+    increments,
+  }
 }
 
 /** The value of the boolean mark; empty if only the date marks records. */
-function flagged({ isDeleted }: DeletedMark, value: boolean): readonly (readonly [name: string, value: boolean])[] {
+function booleanMark({ isDeleted }: DeletedMark, value: boolean): readonly (readonly [name: string, value: boolean])[] {
   return isDeleted === null ? [] : [[isDeleted, value]]
 }
 
 /** Not marked. In rows older than the column the mark may be null. */
-function alive({ fields }: Resource, { isDeleted, deletedAt }: DeletedMark): Predicate {
-  if (isDeleted === null) return isNull(fieldNamed(fields, deletedAt), false)
-  return compared(fieldNamed(fields, isDeleted), true, true)
+function matchNotDeleted({ fields }: Resource, { isDeleted, deletedAt }: DeletedMark): Predicate {
+  if (isDeleted === null) return matchNull(requireField(fields, deletedAt), false)
+  return matchValue(requireField(fields, isDeleted), true, true)
 }
 
-function deleted({ fields }: Resource, { isDeleted, deletedAt }: DeletedMark): Predicate {
-  if (isDeleted === null) return isNull(fieldNamed(fields, deletedAt), true)
-  return compared(fieldNamed(fields, isDeleted), true, false)
+function matchDeleted({ fields }: Resource, { isDeleted, deletedAt }: DeletedMark): Predicate {
+  if (isDeleted === null) return matchNull(requireField(fields, deletedAt), true)
+  return matchValue(requireField(fields, isDeleted), true, false)
 }

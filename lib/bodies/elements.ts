@@ -1,28 +1,28 @@
 import type { Field } from '../../types/field.js'
 import type { KeyValue } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
-import type { Element } from '../../types/work.js'
+import type { BodyElement } from '../../types/work.js'
 import { type BodyErrors, errorsAt } from '../common/bodyErrors.js'
-import { keyOfStated } from '../common/keys.js'
+import { keyOfBodyParts } from '../common/keys.js'
 import { isObject } from '../common/object.js'
-import { readKeyOf, readStatedKey } from '../plan/index.js'
-import { type Body, isKept, keyPartsOf, memberOf, namesRecord, versionOf } from './members.js'
-import type { Holding } from './relations.js'
-import { type End, withoutEnds } from './stated.js'
+import { readBodyKey, readKeyParts } from '../plan/index.js'
+import { type ConnectingAttribute, removeConnectingAttributes } from './connectingAttributes.js'
+import { type Body, hasElementKey, isUnchanged, memberOf, readElementKey, versionFieldOf } from './members.js'
+import type { NestedRelation } from './relations.js'
 
 /** A nested record of a body, with its place in the body. */
-export interface Placed {
+export interface NestedBody {
   readonly body: Body
   readonly place: string
 }
 
 /** Nested records of a parent's body for a relation. Null if the body contains null, undefined if the body omits the relation. */
-export function heldBy(
-  { json, many, target }: Holding,
+export function readNestedBodies(
+  { json, many, target }: NestedRelation,
   body: unknown,
   place: string,
   errors: BodyErrors,
-): readonly Placed[] | null | undefined {
+): readonly NestedBody[] | null | undefined {
   const value = memberOf(body, json)
   if (value === undefined) return undefined
   const at = place + json
@@ -41,10 +41,12 @@ export function heldBy(
 }
 
 /** Attributes of children that the parent sets. `owner` is the value of the parent's key. Undefined if only the database knows the value. */
-export function endsOf({ tie }: Holding, owner: unknown): readonly End[] {
+export function connectingAttributesOf({ binding }: NestedRelation, owner: unknown): readonly ConnectingAttribute[] {
   return [
-    { field: tie.key, code: 'owner', value: owner },
-    ...[...tie.fixed].map(([field, value]): End => ({ field, code: 'owner', value, isExact: true })),
+    { field: binding.key, code: 'owner', value: owner },
+    ...[...binding.fixed].map(
+      ([field, value]): ConnectingAttribute => ({ field, code: 'owner', value, isExact: true }),
+    ),
   ]
 }
 
@@ -53,57 +55,57 @@ export function endsOf({ tie }: Holding, owner: unknown): readonly End[] {
  * then foreign keys and texts in elements are compared later. `unreadable` collects errors of elements whose record or version is
  * ambiguous.
  */
-export function elementsOf(
-  holding: Holding,
-  held: readonly Placed[],
+export function parseElements(
+  holding: NestedRelation,
+  held: readonly NestedBody[],
   owner: unknown,
   { errors, unreadable }: { readonly errors: BodyErrors; readonly unreadable: BodyErrors },
-): readonly Element[] {
+): readonly BodyElement[] {
   const { target } = holding
-  const version = versionOf(target)?.json
-  const ends = endsOf(holding, owner)
+  const version = versionFieldOf(target)?.json
+  const ends = connectingAttributesOf(holding, owner)
   const seen = new Set<string>()
-  return held.map((each): Element => {
-    const { body, wrong, stated } = withoutEnds(target, each.body, ends, `${each.place}.`)
+  return held.map((each): BodyElement => {
+    const { body, wrong, stated } = removeConnectingAttributes(target, each.body, ends, `${each.place}.`)
     errors.add(wrong)
-    const name = nameIn(holding, body)
+    const name = elementKeyText(holding, body)
     if (name !== null && seen.has(name))
       unreadable.add(errorsAt(target, [`${each.place}.${target.keys.at(-1)?.json}`], 'twice'))
     if (name !== null) seen.add(name)
     const told = version === undefined ? undefined : memberOf(body, version)
     if (told !== undefined && typeof told !== 'number')
       unreadable.add(errorsAt(target, [`${each.place}.${version}`], 'number'))
-    const isNew = !namesRecord(holding, body)
+    const isNew = !hasElementKey(holding, body)
     return {
       place: each.place,
       keyOf: (value) => {
-        const parts = keyPartsOf(holding, body, value)
-        return parts === null ? null : keyIn(target, parts)
+        const parts = readElementKey(holding, body, value)
+        return parts === null ? null : combineKeyParts(target, parts)
       },
       isNew,
-      isKept: !isNew && isKept(target, body),
-      stated,
+      isUnchanged: !isNew && isUnchanged(target, body),
+      bodyKeys: stated,
       body,
     }
   })
 }
 
 /** Name that distinguishes an element from its siblings. Null for an element without a key. */
-function nameIn(holding: Holding, body: Body): string | null {
+function elementKeyText(holding: NestedRelation, body: Body): string | null {
   const { keys } = holding.target
-  const parts = keyPartsOf(holding, body, null)
+  const parts = readElementKey(holding, body, null)
   if (parts === null) return null
-  const read = parts.map((part, index) => readPart(keys[index], part))
+  const read = parts.map((part, index) => parseKeyPart(keys[index], part))
   return read.includes(undefined) ? null : JSON.stringify(read)
 }
 
-function readPart(field: Field | undefined, part: unknown): KeyValue | null | undefined {
+function parseKeyPart(field: Field | undefined, part: unknown): KeyValue | null | undefined {
   if (part === null) return null
   if (typeof part === 'boolean') return field?.valueType.type === 'boolean' ? String(part) : undefined
-  return field === undefined ? undefined : (readStatedKey([field], part) ?? undefined)
+  return field === undefined ? undefined : (readBodyKey([field], part) ?? undefined)
 }
 
-function keyIn({ keys }: Resource, parts: readonly unknown[]): KeyValue | undefined {
-  const text = keyOfStated(keys, parts)
-  return (text === undefined ? null : readKeyOf(keys, String(text))) ?? undefined
+function combineKeyParts({ keys }: Resource, parts: readonly unknown[]): KeyValue | undefined {
+  const text = keyOfBodyParts(keys, parts)
+  return (text === undefined ? null : readKeyParts(keys, String(text))) ?? undefined
 }

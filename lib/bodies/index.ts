@@ -2,13 +2,13 @@ import type { Intent } from '../../types/intent.js'
 import type { Caller } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
-import type { OwnerLink } from '../../types/view.js'
+import type { ParentLink } from '../../types/view.js'
 import type { Work } from '../../types/work.js'
 import { planFor } from '../read.js'
 import { bodiesOf } from './bodies.js'
-import { askedWithin, hearingOf, heldWithin } from './hearing.js'
-import { part, planned } from './planned.js'
-import { relationsIn } from './relations.js'
+import { planBodies, planPart } from './planBodies.js'
+import { collectCheckedResources, collectNestedResources, createPolicyChecks } from './policyChecks.js'
+import { findRelations } from './relations.js'
 import { Session } from './session.js'
 
 /**
@@ -17,36 +17,40 @@ import { Session } from './session.js'
  *
  * @throws Problem for invalid input and for refused callers
  */
-export async function workFor(
+export async function planWork(
   resource: Resource,
   intent: Intent,
   caller: Caller,
-  tell: Session['tell'],
-  link: OwnerLink | null = null,
+  tell: Session['addHeaders'],
+  link: ParentLink | null = null,
 ): Promise<Work> {
-  const bodies = resource.holds.length === 0 ? [] : bodiesOf(intent)
-  const relations = relationsIn(resource, caller, bodies)
+  const bodies = resource.nestedRelations.length === 0 ? [] : bodiesOf(intent)
+  const relations = findRelations(resource, caller, bodies)
   if (relations === null) return planFor(resource, intent, caller, tell, link)
-  const session = sessionOf(caller, resource.limits, tell, intent)
-  await session.survey(relations, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
+  const session = createSession(caller, resource.limits, tell, intent)
+  await session.preauthorize(relations, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
   const places = intent.kind === 'bulkCreate' ? bodies.map((_, index) => `[${index}]`) : undefined
-  const work = await planned(session, { resource, caller, relations, places }, intent)
-  return { ...work, within: heldWithin(resource), hearing: hearingOf(session, () => askedWithin(resource)) }
+  const work = await planBodies(session, { resource, caller, relations, places }, intent)
+  return {
+    ...work,
+    nestedResources: collectNestedResources(resource),
+    policyChecks: createPolicyChecks(session, () => collectCheckedResources(resource)),
+  }
 }
 
 /** Creates the state that the parts of one request share. */
-export function sessionOf(caller: Caller, limits: Limits, tell: Session['tell'], sent?: Intent): Session {
-  const named = sent !== undefined && 'unknown' in sent ? { unknown: sent.unknown } : {}
-  return new Session(caller, limits, { tell, part, minimal: !answersRecords(sent), ...named })
+export function createSession(caller: Caller, limits: Limits, tell: Session['addHeaders'], sent?: Intent): Session {
+  const named = sent !== undefined && 'unknownNames' in sent ? { unknownNames: sent.unknownNames } : {}
+  return new Session(caller, limits, { addHeaders: tell, part: planPart, minimal: !hasRecordsInReply(sent), ...named })
 }
 
 /** Whether the response of a write contains the written records. Responses to upserts and links contain counts. */
-function answersRecords(sent: Intent | undefined): boolean {
+function hasRecordsInReply(sent: Intent | undefined): boolean {
   return sent !== undefined && 'minimal' in sent && !sent.minimal
 }
 
-export { askAgain, hearingOf, shownWithin } from './hearing.js'
-export { linkedBranch, wantedBy } from './links.js'
-export { type Linking, linkingOf, tieOf } from './relations.js'
+export { type ConnectingAttribute, removeConnectingAttributes } from './connectingAttributes.js'
+export { parseLinkTarget, planLinkChange } from './links.js'
+export { createPolicyChecks, readNestedProjections, repeatPolicyChecks } from './policyChecks.js'
+export { bindingOf, type LinkedRelation, resolveLinkedRelation } from './relations.js'
 export type { Session } from './session.js'
-export { type End, withoutEnds } from './stated.js'

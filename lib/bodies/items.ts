@@ -1,99 +1,120 @@
 import type { Intent } from '../../types/intent.js'
 import type { BulkUpdatePlan, CreatePlan, ReplacePlan, UpsertPlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
-import type { Branch, Holds, Work } from '../../types/work.js'
+import type { ItemNestedWrites, NestedWrite, Work } from '../../types/work.js'
 import { isRefusal } from '../common/problem.js'
 import { bodiesOf } from './bodies.js'
-import { branchesOf } from './branches.js'
 import type { Body } from './members.js'
-import { unexpected } from './plans.js'
-import { type Relations, relationsOf } from './relations.js'
-import { type Owner, readElements } from './replaced.js'
+import { planNestedWrites } from './nestedWrites.js'
+import { unexpectedPlanError } from './plans.js'
+import { type BodyRelations, selectRelations } from './relations.js'
+import { type ParentBody, readElements } from './replacedChildren.js'
 import type { Session } from './session.js'
 
-type SeveralPlan = BulkUpdatePlan | ReplacePlan | UpsertPlan
+type BatchPlan = BulkUpdatePlan | ReplacePlan | UpsertPlan
 
 /** Adds the nested writes of each body to a bulk update, a replacement or an upsert. */
-export function withItems(
+export function addItemWrites(
   session: Session,
-  work: Work<SeveralPlan>,
+  work: Work<BatchPlan>,
   intent: Intent,
-  relations: Relations,
+  relations: BodyRelations,
 ): Promise<Work> {
   const { plan, resource } = work
-  const bodies: Bodies = { session, resource, relations }
-  if (plan.kind === 'bulkUpdate' && intent.kind === 'bulkUpdate') return withUpdates(bodies, { ...work, plan }, intent)
-  if (plan.kind === 'replace' && intent.kind === 'replace') return withReplacement(bodies, { ...work, plan }, intent)
-  if (plan.kind === 'upsert' && intent.kind === 'upsert') return withUpserts(bodies, { ...work, plan }, intent)
-  throw unexpected(resource, plan)
+  const bodies: BatchContext = { session, resource, relations }
+  if (plan.kind === 'bulkUpdate' && intent.kind === 'bulkUpdate')
+    return addUpdateWrites(bodies, { ...work, plan }, intent)
+  if (plan.kind === 'replace' && intent.kind === 'replace') return addReplaceWrites(bodies, { ...work, plan }, intent)
+  if (plan.kind === 'upsert' && intent.kind === 'upsert') return addUpsertWrites(bodies, { ...work, plan }, intent)
+  throw unexpectedPlanError(resource, plan)
 }
 
-interface Bodies {
+interface BatchContext {
   readonly session: Session
   readonly resource: Resource
-  readonly relations: Relations
+  readonly relations: BodyRelations
 }
 
-type Item = Omit<Owner, 'resource'>
+type BatchBody = Omit<ParentBody, 'resource'>
 
-type Sent<K extends Intent['kind']> = Extract<Intent, { readonly kind: K }>
+type IntentOf<K extends Intent['kind']> = Extract<Intent, { readonly kind: K }>
 
-async function withUpdates(bodies: Bodies, work: Work<BulkUpdatePlan>, intent: Sent<'bulkUpdate'>): Promise<Work> {
-  const items: Holds[] = []
+async function addUpdateWrites(
+  bodies: BatchContext,
+  work: Work<BulkUpdatePlan>,
+  intent: IntentOf<'bulkUpdate'>,
+): Promise<Work> {
+  const items: ItemNestedWrites[] = []
   for (const [index, body] of bodiesOf(intent).entries()) {
     const item = work.plan.items[index]
     const key = item === undefined || item.identity.kind === 'never' ? null : item.key
-    const branches = await patched(bodies, { key, body, place: `[${index}].` })
-    items.push({ there: async () => branches, fresh: [] })
+    const branches = await planPatchWrites(bodies, { key, body, place: `[${index}].` })
+    items.push({ planExisting: async () => branches, forNew: [] })
   }
   return { ...work, items }
 }
 
-async function withReplacement(bodies: Bodies, work: Work<ReplacePlan>, intent: Sent<'replace'>): Promise<Work> {
+async function addReplaceWrites(
+  bodies: BatchContext,
+  work: Work<ReplacePlan>,
+  intent: IntentOf<'replace'>,
+): Promise<Work> {
   const { plan } = work
-  const branches = await patched(bodies, { key: plan.update.key, body: intent.update, place: '' })
-  const made = plan.create === null ? null : await creation(bodies, plan.create, intent.create, '')
+  const branches = await planPatchWrites(bodies, { key: plan.update.key, body: intent.update, place: '' })
+  const made = plan.create === null ? null : await planCreateWrites(bodies, plan.create, intent.create, '')
   return {
     ...work,
     plan: { ...plan, create: made?.plan ?? null },
-    items: [{ there: async () => branches, fresh: made?.branches ?? [] }],
+    items: [{ planExisting: async () => branches, forNew: made?.branches ?? [] }],
   }
 }
 
 /** Plans nested writes for both outcomes. Only the transaction finds out which records exist and which parents the nested records have. */
-async function withUpserts(bodies: Bodies, work: Work<UpsertPlan>, intent: Sent<'upsert'>): Promise<Work> {
+async function addUpsertWrites(
+  bodies: BatchContext,
+  work: Work<UpsertPlan>,
+  intent: IntentOf<'upsert'>,
+): Promise<Work> {
   const { plan } = work
-  const items: Holds[] = []
+  const items: ItemNestedWrites[] = []
   const planned: UpsertPlan['items'][number][] = []
   for (const [index, item] of plan.items.entries()) {
     const sent = intent.items[index]
     const owner = { body: sent?.update, place: `[${index}].` }
-    for (const holding of relationsOf(bodies.relations, owner.body).holdings) readElements(holding, owner, undefined)
-    const made = await creation(bodies, item.create, sent?.create, owner.place)
+    for (const holding of selectRelations(bodies.relations, owner.body).nested) readElements(holding, owner, undefined)
+    const made = await planCreateWrites(bodies, item.create, sent?.create, owner.place)
     planned.push({ ...item, create: made.plan })
-    items.push({ there: (key) => patched(bodies, { ...owner, key }), fresh: made.branches })
+    items.push({ planExisting: (key) => planPatchWrites(bodies, { ...owner, key }), forNew: made.branches })
   }
   return { ...work, plan: { ...plan, items: planned }, items }
 }
 
 /** Nested writes in the body of an existing record. Omitted members stay unchanged. */
-function patched({ session, resource, relations }: Bodies, { key, body, place }: Item): Promise<readonly Branch[]> {
-  return branchesOf(session, relationsOf(relations, body), { resource, key, bodies: [body], at: () => place })
+function planPatchWrites(
+  { session, resource, relations }: BatchContext,
+  { key, body, place }: BatchBody,
+): Promise<readonly NestedWrite[]> {
+  return planNestedWrites(session, selectRelations(relations, body), {
+    resource,
+    key,
+    bodies: [body],
+    prefixOf: () => place,
+  })
 }
 
 /** Nested writes in the body of a record that may be created. A refusal is reported only if the record must be created. */
-async function creation(
-  { session, resource, relations }: Bodies,
+async function planCreateWrites(
+  { session, resource, relations }: BatchContext,
   plan: CreatePlan,
   body: Body | Error | undefined,
   place: string,
-): Promise<{ readonly plan: CreatePlan; readonly branches: readonly Branch[] }> {
+): Promise<{ readonly plan: CreatePlan; readonly branches: readonly NestedWrite[] }> {
   if (body === undefined || body instanceof Error) return { plan, branches: [] }
-  const owners = { resource, key: undefined, bodies: [body], at: () => place }
+  const owners = { resource, key: undefined, bodies: [body], prefixOf: () => place }
   try {
-    return { plan, branches: await branchesOf(session, relationsOf(relations, body), owners) }
+    return { plan, branches: await planNestedWrites(session, selectRelations(relations, body), owners) }
   } catch (error) {
     if (!isRefusal(error)) throw error
-    return { plan: { ...plan, refusal: plan.refusal ?? error }, branches: [] }
+    return { plan: { ...plan, policyError: plan.policyError ?? error }, branches: [] }
   }
 }

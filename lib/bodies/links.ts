@@ -1,70 +1,77 @@
 import type { GetPlan, Predicate } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
-import type { LinkedBranch, Tie, Wanted } from '../../types/work.js'
+import type { ForeignKeyBinding, LinkChange, LinkTarget } from '../../types/work.js'
 import { BodyErrors, errorsAt } from '../common/bodyErrors.js'
-import { fieldNamed, ofOwn } from '../common/columns.js'
-import { both, confined } from '../common/predicates.js'
-import { meetableOf, readStatedKey } from '../plan/index.js'
+import { projectOwnFields, requireField } from '../common/columns.js'
+import { addCondition, matchFixed } from '../common/predicates.js'
+import { readBodyKey, referableRecordsOf } from '../plan/index.js'
 import { type Body, memberOf } from './members.js'
-import { unexpected } from './plans.js'
-import type { Linking } from './relations.js'
+import { unexpectedPlanError } from './plans.js'
+import type { LinkedRelation } from './relations.js'
 import type { Session } from './session.js'
-import { writesOf } from './writes.js'
+import { createWrites } from './writes.js'
 
 /** Reference to a linked record by a key from the client. */
-export function wantedBy({ keys }: Resource, key: unknown, place: string, body: Body | null = null): Wanted {
-  return { place, key: readStatedKey(keys, key) ?? undefined, body }
+export function parseLinkTarget({ keys }: Resource, key: unknown, place: string, body: Body | null = null): LinkTarget {
+  return { place, key: readBodyKey(keys, key) ?? undefined, body }
 }
 
 /** Plans links from the keys in bodies. With `set`, an existing record loses all other links. */
-export function linked(
+export function planLinks(
   session: Session,
-  linking: Linking,
+  linking: LinkedRelation,
   mode: 'set' | 'add',
   { bodies, at }: { readonly bodies: readonly unknown[]; readonly at: (index: number) => string },
-): Promise<LinkedBranch> {
+): Promise<LinkChange> {
   const { json, target } = linking
   const errors = new BodyErrors()
   const groups = bodies.map((body, index) => {
     const value = memberOf(body, json)
     if (value === undefined) return undefined
     const place = at(index) + json
-    if (Array.isArray(value)) return value.map((key: unknown, nth) => wantedBy(target, key, `${place}[${nth}]`))
+    if (Array.isArray(value)) return value.map((key: unknown, nth) => parseLinkTarget(target, key, `${place}[${nth}]`))
     errors.add(errorsAt(target, [place], value === null ? 'null' : 'array'))
     return []
   })
-  return linkedBranch(session, linking, { mode, isOne: false, groups, faults: errors.all })
+  return planLinkChange(session, linking, { mode, isOne: false, groups, errors: errors.all })
 }
 
-type Change = Pick<LinkedBranch, 'mode' | 'isOne' | 'groups' | 'faults'>
+type LinkChangeInput = Pick<LinkChange, 'mode' | 'isOne' | 'groups' | 'errors'>
 
 /** Plans a change of links, with policy checks for the join model. The caller is already authorized to read records by key. */
-export async function linkedBranch(session: Session, linking: Linking, change: Change): Promise<LinkedBranch> {
-  const { json, target, between: resource, tie, key, points, isUnique } = linking
-  const set: Tie = { ...tie, fixed: new Map([...tie.fixed, [key, null]]) }
+export async function planLinkChange(
+  session: Session,
+  linking: LinkedRelation,
+  change: LinkChangeInput,
+): Promise<LinkChange> {
+  const { json, target, joinModelResource: resource, binding, key, referencedKey, isUnique } = linking
+  const set: ForeignKeyBinding = { ...binding, fixed: new Map([...binding.fixed, [key, null]]) }
   return {
     kind: 'linked',
     json,
     resource: target,
-    tie,
+    binding,
     ...change,
-    between: resource,
+    joinModelResource: resource,
     key,
-    target: points,
+    target: referencedKey,
     isUnique,
-    meetable: await meetable(session, linking),
-    guard: await meetableOf(resource, session.callerOf(resource, 'getList')),
-    ...writesOf(session, { resource, tie: set, keys: [tie.key, key], minimal: true, isAlone: true }),
+    targetCondition: await buildLinkableCondition(session, linking),
+    joinRowCondition: await referableRecordsOf(resource, session.callerOf(resource, 'getList')),
+    ...createWrites(session, { resource, binding: set, keys: [binding.key, key], minimal: true, isFlat: true }),
   }
 }
 
 /** Condition on the target's records that may be linked: the caller could read them by key, and they meet the relation's own conditions. */
-async function meetable(session: Session, { target, relation: { ends } }: Linking): Promise<Predicate> {
+async function buildLinkableCondition(
+  session: Session,
+  { target, relation: { attributes } }: LinkedRelation,
+): Promise<Predicate> {
   const caller = session.callerOf(target, 'getById')
-  const fixed = [...ends.fixed()].map(([name, value]) => [fieldNamed(target.fields, name), value] as const)
-  const where = both({ kind: 'always' }, confined(fixed))
-  const wanted: GetPlan = { kind: 'get', where, projection: ofOwn(target.keys) }
+  const fixed = [...attributes.fixed()].map(([name, value]) => [requireField(target.fields, name), value] as const)
+  const where = addCondition({ kind: 'always' }, matchFixed(fixed))
+  const wanted: GetPlan = { kind: 'get', where, projection: projectOwnFields(target.keys) }
   const plan = (await target.behaviours.amend?.(target, wanted, caller)) ?? wanted
-  if (plan.kind !== 'get') throw unexpected(target, plan)
+  if (plan.kind !== 'get') throw unexpectedPlanError(target, plan)
   return plan.where
 }

@@ -1,8 +1,8 @@
 import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
-import type { Tie } from '../../types/work.js'
+import type { ForeignKeyBinding } from '../../types/work.js'
 import { isObject } from '../common/object.js'
-import type { Holding } from './relations.js'
+import type { NestedRelation } from './relations.js'
 
 export type Body = Readonly<Record<string, unknown>>
 
@@ -12,40 +12,44 @@ export function memberOf(body: unknown, name: string): unknown {
 }
 
 /** Version field of a resource, or undefined. */
-export function versionOf({ fields, version }: Resource): Field | undefined {
+export function versionFieldOf({ fields, version }: Resource): Field | undefined {
   return fields.find(({ name }) => name === version)
 }
 
 /** Expected versions from a body, as `If-Match` values. Null if the body has no version. A value other than an integer matches no version. */
-export function matchIn(resource: Resource, body: Body): readonly string[] | null {
-  const version = versionOf(resource)
+export function readBodyMatch(resource: Resource, body: Body): readonly string[] | null {
+  const version = versionFieldOf(resource)
   const stated = version && memberOf(body, version.json)
   if (stated === undefined) return null
   return Number.isSafeInteger(stated) ? [String(stated)] : []
 }
 
 /** Whether an element only keeps its record, without changes. */
-export function isKept(target: Resource, element: Body): boolean {
-  const names = new Set([...target.keys.map(({ json }) => json), versionOf(target)?.json])
+export function isUnchanged(target: Resource, element: Body): boolean {
+  const names = new Set([...target.keys.map(({ json }) => json), versionFieldOf(target)?.json])
   return Object.keys(element).every((name) => names.has(name))
 }
 
 /** Whether clients choose the keys of new records, apart from the part that the parent sets. */
-export function choosesKeys({ keys }: Resource, { key }: Tie): boolean {
+export function hasClientKeys({ keys }: Resource, { key }: ForeignKeyBinding): boolean {
   return keys.every((field) => field === key || field.targets.has('create'))
 }
 
 /** Whether an element has the key of a record. */
-export function namesRecord(holding: Holding, element: Body): boolean {
-  return keyPartsOf(holding, element, undefined) !== null
+export function hasElementKey(holding: NestedRelation, element: Body): boolean {
+  return readElementKey(holding, element, undefined) !== null
 }
 
 /** Key parts of an element, including the part from the parent. Null for an element without a key. */
-export function keyPartsOf({ target, tie }: Holding, element: Body, owner: unknown): readonly unknown[] | null {
+export function readElementKey(
+  { target, binding }: NestedRelation,
+  element: Body,
+  owner: unknown,
+): readonly unknown[] | null {
   const { keys } = target
   const parts: unknown[] = []
   for (const field of keys) {
-    const isOwners = field === tie.key && keys.length > 1
+    const isOwners = field === binding.key && keys.length > 1
     const part = isOwners ? owner : memberOf(element, field.json)
     if (!isOwners && (part === undefined || part === null)) return null
     parts.push(part)

@@ -1,43 +1,50 @@
 import type { BulkCreatePlan, Plan, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
-import type { Tie } from '../../types/work.js'
-import { ofOwn, placeOfOwn, withOwn } from '../common/columns.js'
-import { amendEach } from '../common/each.js'
-import { versionOf } from './members.js'
-import { isNamed } from './stated.js'
+import type { ForeignKeyBinding } from '../../types/work.js'
+import { addOwnColumns, indexOfOwnColumn, projectOwnFields } from '../common/columns.js'
+import { amendEach } from '../common/compositeWrites.js'
+import { hasBodyName } from './connectingAttributes.js'
+import { versionFieldOf } from './members.js'
 
 /** The plan with changed projections. For a combined plan, the change applies to each plan inside. */
-export function projected(plan: Plan, change: (projection: Projection) => Projection): Plan | Promise<Plan> {
+export function mapProjections(plan: Plan, change: (projection: Projection) => Projection): Plan | Promise<Plan> {
   return amendEach(plan, (one) => ('projection' in one ? { ...one, projection: change(one.projection) } : one))
 }
 
 /** Plan without validation errors about attributes that the parent sets. */
-export function unowned(resource: Resource, plan: BulkCreatePlan, { key, fixed }: Tie): BulkCreatePlan {
+export function omitParentErrors(
+  resource: Resource,
+  plan: BulkCreatePlan,
+  { key, fixed }: ForeignKeyBinding,
+): BulkCreatePlan {
   const set = [key, ...fixed.keys()]
-  const names = new Set(set.filter((field) => isNamed(resource, field)).map(({ json }) => json))
+  const names = new Set(set.filter((field) => hasBodyName(resource, field)).map(({ json }) => json))
   const invalid = [...plan.invalid].flatMap(([index, found]): [number, typeof found][] => {
     if (found === null) return [[index, found]]
     const errors = Object.fromEntries(Object.entries(found.errors).filter(([name]) => !names.has(name)))
     return Object.keys(errors).length === 0 ? [] : [[index, { ...found, errors }]]
   })
-  return { ...plan, invalid: new Map(invalid), owned: set.map(({ name }) => name) }
+  return { ...plan, invalid: new Map(invalid), parentKeys: set.map(({ name }) => name) }
 }
 
 /** Projection with the version field, even if responses of the resource exclude it. */
-export function withVersion(resource: Resource, projection: Projection): Projection {
-  const field = versionOf(resource)
+export function addVersion(resource: Resource, projection: Projection): Projection {
+  const field = versionFieldOf(resource)
   if (field === undefined || projection.members.length === 0) return projection
   if (projection.members.some(({ json }) => json === field.json)) return projection
-  const wide = withOwn(projection, [field])
-  const index = placeOfOwn(wide.columns, field.name)
+  const wide = addOwnColumns(projection, [field])
+  const index = indexOfOwnColumn(wide.columns, field.name)
   return { ...wide, members: [...wide.members, { kind: 'value', json: field.json, index, field }] }
 }
 
 /** Projection with the key only. */
-export function keyOnly({ keys }: Resource): Projection {
-  return { ...ofOwn(keys), members: keys.map((field, index) => ({ kind: 'value', json: field.json, index, field })) }
+export function keyProjection({ keys }: Resource): Projection {
+  return {
+    ...projectOwnFields(keys),
+    members: keys.map((field, index) => ({ kind: 'value', json: field.json, index, field })),
+  }
 }
 
-export function unexpected({ name }: Resource, { kind }: Plan): Error {
+export function unexpectedPlanError({ name }: Resource, { kind }: Plan): Error {
   return new TypeError(`a behaviour of ${name} has made a nested write a ${kind}`)
 }

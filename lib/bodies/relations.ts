@@ -1,38 +1,38 @@
 import type { Field } from '../../types/field.js'
 import type { Caller } from '../../types/plan.js'
 import type { Relation, Resource } from '../../types/resource.js'
-import type { Tie } from '../../types/work.js'
-import { fieldNamed } from '../common/columns.js'
+import type { ForeignKeyBinding } from '../../types/work.js'
+import { requireField } from '../common/columns.js'
 import { isObject } from '../common/object.js'
-import { between } from '../compile/between.js'
-import { holdersOf, isClosed } from '../plan/index.js'
+import { compileJoinModel } from '../compile/joinModel.js'
+import { foreignKeyResourcesOf, isRelationClosed } from '../plan/index.js'
 
 /** A relation with nested records in bodies, and the resource that plans these records. */
-export interface Holding {
+export interface NestedRelation {
   readonly json: string
   readonly many: boolean
   readonly target: Resource
-  readonly tie: Tie
+  readonly binding: ForeignKeyBinding
 }
 
 /** A relation whose records are linked by their keys, through a join model. */
-export interface Linking {
+export interface LinkedRelation {
   readonly json: string
   readonly relation: Relation
   readonly target: Resource
   /** Resource over the join model. */
-  readonly between: Resource
-  readonly tie: Tie
+  readonly joinModelResource: Resource
+  readonly binding: ForeignKeyBinding
   /** Foreign key of the join model to the target, and the target's attribute that the key refers to. */
   readonly key: Field
-  readonly points: Field
+  readonly referencedKey: Field
   readonly isUnique: boolean
 }
 
 /** Relations that the bodies of a resource name. */
-export interface Relations {
-  readonly holdings: readonly Holding[]
-  readonly linkings: readonly Linking[]
+export interface BodyRelations {
+  readonly nested: readonly NestedRelation[]
+  readonly linked: readonly LinkedRelation[]
 }
 
 /**
@@ -41,40 +41,43 @@ export interface Relations {
  *
  * @throws CrudConfigError if the resource over the records, or over the join model, is ambiguous or missing
  */
-export function relationsIn(resource: Resource, caller: Caller, bodies: readonly unknown[]): Relations | null {
+export function findRelations(resource: Resource, caller: Caller, bodies: readonly unknown[]): BodyRelations | null {
   if (bodies.length === 0) return null
-  const named = resource.holds.filter((json) => bodies.some((body) => isObject(body) && Object.hasOwn(body, json)))
+  const named = resource.nestedRelations.filter((json) =>
+    bodies.some((body) => isObject(body) && Object.hasOwn(body, json)),
+  )
   if (named.length === 0) return null
   const relations = resource.relations()
-  const holdings: Holding[] = []
-  const linkings: Linking[] = []
+  const holdings: NestedRelation[] = []
+  const linkings: LinkedRelation[] = []
   for (const json of named) {
     const relation = relations.get(json.toLowerCase())
     if (relation === undefined) continue
-    if (relation.link !== null) {
-      if (!isClosed(relation, holdersOf(relation, [], []), caller)) linkings.push(linkingOf(resource, relation))
+    if (relation.joinModel !== null) {
+      if (!isRelationClosed(relation, foreignKeyResourcesOf(relation, [], []), caller))
+        linkings.push(resolveLinkedRelation(resource, relation))
       continue
     }
-    const target = relation.speaker()
+    const target = relation.relatedResource()
     // The foreign key always belongs to the child.
-    if (isClosed(relation, [target], caller)) continue
-    holdings.push({ json, many: relation.many, target, tie: tieOf(resource, relation, target) })
+    if (isRelationClosed(relation, [target], caller)) continue
+    holdings.push({ json, many: relation.many, target, binding: bindingOf(resource, relation, target) })
   }
-  return holdings.length + linkings.length === 0 ? null : { holdings, linkings }
+  return holdings.length + linkings.length === 0 ? null : { nested: holdings, linked: linkings }
 }
 
 /** The relations that a body names, among the given ones. */
-export function relationsOf({ holdings, linkings }: Relations, body: unknown): Relations {
-  const isNamed = ({ json }: Holding | Linking): boolean => isObject(body) && Object.hasOwn(body, json)
-  return { holdings: holdings.filter(isNamed), linkings: linkings.filter(isNamed) }
+export function selectRelations({ nested, linked }: BodyRelations, body: unknown): BodyRelations {
+  const isMember = ({ json }: NestedRelation | LinkedRelation): boolean => isObject(body) && Object.hasOwn(body, json)
+  return { nested: nested.filter(isMember), linked: linked.filter(isMember) }
 }
 
 /** Foreign key binding between a parent and its children. */
-export function tieOf({ fields }: Resource, { ends }: Relation, target: Resource): Tie {
+export function bindingOf({ fields }: Resource, { attributes }: Relation, target: Resource): ForeignKeyBinding {
   return {
-    source: fieldNamed(fields, ends.source),
-    key: fieldNamed(target.fields, ends.target),
-    fixed: new Map([...ends.fixed()].map(([name, value]) => [fieldNamed(target.fields, name), value])),
+    source: requireField(fields, attributes.source),
+    key: requireField(target.fields, attributes.target),
+    fixed: new Map([...attributes.fixed()].map(([name, value]) => [requireField(target.fields, name), value])),
   }
 }
 
@@ -83,23 +86,23 @@ export function tieOf({ fields }: Resource, { ends }: Relation, target: Resource
  *
  * @throws CrudConfigError if the resource over the records, or over the join model, is ambiguous or missing
  */
-export function linkingOf(owner: Resource, relation: Relation): Linking {
-  const { link, ends, json } = relation
-  if (link === null) throw new TypeError(`${json} has no join model`)
-  const target = relation.speaker()
-  const resource = link.speaker() ?? between(link.model)
+export function resolveLinkedRelation(owner: Resource, relation: Relation): LinkedRelation {
+  const { joinModel, attributes, json } = relation
+  if (joinModel === null) throw new TypeError(`${json} has no join model`)
+  const target = relation.relatedResource()
+  const resource = joinModel.joinModelResource() ?? compileJoinModel(joinModel.model)
   return {
     json,
     relation,
     target,
-    between: resource,
-    tie: {
-      source: fieldNamed(owner.fields, ends.source),
-      key: fieldNamed(resource.fields, link.source),
-      fixed: new Map([...link.fixed()].map(([name, value]) => [fieldNamed(resource.fields, name), value])),
+    joinModelResource: resource,
+    binding: {
+      source: requireField(owner.fields, attributes.source),
+      key: requireField(resource.fields, joinModel.source),
+      fixed: new Map([...joinModel.fixed()].map(([name, value]) => [requireField(resource.fields, name), value])),
     },
-    key: fieldNamed(resource.fields, link.target),
-    points: fieldNamed(target.fields, ends.target),
-    isUnique: link.unique,
+    key: requireField(resource.fields, joinModel.target),
+    referencedKey: requireField(target.fields, attributes.target),
+    isUnique: joinModel.unique,
   }
 }

@@ -5,11 +5,11 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { MountMessage } from '../../types/watch.js'
-import { reportOf } from './report.js'
+import type { MountMessage } from '../../types/trace.js'
+import { createReport } from './report.js'
 
 /** Output and exit status of the program. */
-export interface Verdict {
+export interface CheckResult {
   /** 0: fine. 1: options are wrong, or routes are open that must not be. 2: there was nothing to check. */
   readonly status: 0 | 1 | 2
   readonly text: string
@@ -30,38 +30,38 @@ const CHANNEL = 'sequelize-crud-router.mount'
 type Import = (url: string) => Promise<Readonly<Record<string, unknown>>>
 
 /** Runs the program. The module is imported into this process and may run any code. */
-export async function check(args: readonly string[], load: Import): Promise<Verdict> {
-  const given = read(args)
+export async function check(args: readonly string[], load: Import): Promise<CheckResult> {
+  const given = readCheckArguments(args)
   if ('status' in given) return given
   const { file, call, isStrict } = given
   const mounts: MountMessage[] = []
-  const hear = (message: unknown): void => {
-    if (isMount(message)) mounts.push(message)
+  const collectMount = (message: unknown): void => {
+    if (isMountMessage(message)) mounts.push(message)
   }
-  subscribe(CHANNEL, hear)
+  subscribe(CHANNEL, collectMount)
   try {
     const module = await load(pathToFileURL(file).href)
-    if (call !== undefined) await called(module, call)
+    if (call !== undefined) await callExport(module, call)
   } catch (error) {
-    return failed(error)
+    return describeFailure(error)
   } finally {
-    unsubscribe(CHANNEL, hear)
+    unsubscribe(CHANNEL, collectMount)
   }
   if (mounts.length === 0) {
     const help = 'Name the module that creates the routers. If a function creates them: --call createApp'
     return { status: 2, text: `${file} mounts no resource. ${help}` }
   }
-  const { text, open } = reportOf(mounts)
-  return { status: isStrict && open > 0 ? 1 : 0, text }
+  const { text, openCount } = createReport(mounts)
+  return { status: isStrict && openCount > 0 ? 1 : 0, text }
 }
 
-interface Given {
+interface CheckArguments {
   readonly file: string
   readonly call: string | undefined
   readonly isStrict: boolean
 }
 
-function read(args: readonly string[]): Given | Verdict {
+function readCheckArguments(args: readonly string[]): CheckArguments | CheckResult {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -79,22 +79,24 @@ function read(args: readonly string[]): Given | Verdict {
   }
 }
 
-async function called(module: Readonly<Record<string, unknown>>, name: string): Promise<void> {
+async function callExport(module: Readonly<Record<string, unknown>>, name: string): Promise<void> {
   // A CommonJS module is the default export of its import.
   const made = module[name] ?? Reflect.get(Object(module.default), name)
   if (typeof made !== 'function') throw new TypeError(`The module does not export a function "${name}".`)
   await made()
 }
 
-function isMount(message: unknown): message is MountMessage {
+function isMountMessage(message: unknown): message is MountMessage {
   return typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'mount'
 }
 
 /** Wrong options are recognized by the error's code, because the application may have another copy of the package. */
-function failed(error: unknown): Verdict {
+function describeFailure(error: unknown): CheckResult {
   if (error instanceof Error && error.name === 'CrudConfigError') {
     const problems: unknown = Reflect.get(error, 'problems')
-    const messages = Array.isArray(problems) ? problems.map((problem: unknown) => messageOf(problem)) : [error.message]
+    const messages = Array.isArray(problems)
+      ? problems.map((problem: unknown) => describeProblem(problem))
+      : [error.message]
     const count = messages.length === 1 ? 'One option is wrong' : `${messages.length} options are wrong`
     return { status: 1, text: [`${count}:`, ...messages.map((message) => `  ${message}`)].join('\n') }
   }
@@ -102,6 +104,6 @@ function failed(error: unknown): Verdict {
   return { status: 2, text: `The module cannot be imported. ${text}` }
 }
 
-function messageOf(problem: unknown): string {
+function describeProblem(problem: unknown): string {
   return String(Reflect.get(Object(problem), 'message'))
 }

@@ -1,25 +1,25 @@
 /** Texts that are impossible as a path segment: URL parsers resolve dots, and an empty key is the address of the collection. */
-const NO_SEGMENTS: ReadonlySet<string> = new Set(['', '.', '..'])
+const IMPOSSIBLE_SEGMENTS: ReadonlySet<string> = new Set(['', '.', '..'])
 
 /** A key as a path segment. Parts of a composite key are joined by `~`. @throws TypeError for a key that a path cannot contain */
 export function keyPath(key: unknown): string {
-  const isKey = Array.isArray(key) ? key.length > 0 && key.every(isPartOfSeveral) : isKeyPart(key)
+  const isKey = Array.isArray(key) ? key.length > 0 && key.every(isCompositePart) : isKeyPart(key)
   if (!isKey) throw new TypeError('The key must be a text, a finite number, or an array of these.')
-  return segmentOf(keyText(key), 'key')
+  return toSegment(keyText(key), 'key')
 }
 
 function isKeyPart(part: unknown): boolean {
   return typeof part === 'number' ? Number.isFinite(part) : typeof part === 'string' || typeof part === 'bigint'
 }
 
-function isPartOfSeveral(part: unknown): boolean {
+function isCompositePart(part: unknown): boolean {
   return typeof part === 'boolean' || isKeyPart(part)
 }
 
 /** @throws TypeError for a value other than text, and for text that would change the address */
-export function segmentOf(text: unknown, name: string): string {
+export function toSegment(text: unknown, name: string): string {
   if (typeof text !== 'string') throw new TypeError(`The ${name} must be a text, not of type ${typeof text}.`)
-  if (!NO_SEGMENTS.has(text)) return encodeURIComponent(text)
+  if (!IMPOSSIBLE_SEGMENTS.has(text)) return encodeURIComponent(text)
   throw new TypeError(`The ${name} "${text}" cannot be part of an address.`)
 }
 
@@ -30,7 +30,7 @@ export function keyText(key: unknown): string {
 }
 
 /** A key in a body. Composite keys are texts; other keys are unchanged. */
-export function inBody(key: unknown): unknown {
+export function bodyKey(key: unknown): unknown {
   return Array.isArray(key) ? keyText(key) : typeof key === 'bigint' ? String(key) : key
 }
 
@@ -49,13 +49,13 @@ export function queryText(parameters: Readonly<Record<string, unknown>>): string
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) {
     if (value === undefined) continue
-    query.set(name, name === 'keys' && Array.isArray(value) ? value.map(listed).join(',') : valueText(value))
+    query.set(name, name === 'keys' && Array.isArray(value) ? value.map(escapeListedKey).join(',') : valueText(value))
   }
   return query.toString()
 }
 
 /** A key in the parameter `keys`, with its commas and blanks escaped. */
-function listed(key: unknown): string {
+function escapeListedKey(key: unknown): string {
   return keyText(key).replace(/[\\,\s]/g, '\\$&')
 }
 

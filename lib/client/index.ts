@@ -8,10 +8,10 @@ export {
   type FilterOperand,
   filter,
 } from '../language/filter.js'
+export { etagOf, withTag } from './entityTags.js'
 export { ProblemError } from './problemError.js'
 export { resource } from './resource.js'
 export type { Shapes, ShapesFor } from './shapes.js'
-export { etagOf, withTag } from './tags.js'
 export type {
   AggregateParameters,
   CallOptions,

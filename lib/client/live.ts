@@ -1,21 +1,21 @@
 import type { Socket } from 'socket.io-client'
 import { keyOf, keyText } from './address.js'
-import { markWritten } from './fresh.js'
-import { EventOrder, type Verdict, versionIn } from './order.js'
+import { EventOrder, parseVersion, type Verdict } from './eventOrder.js'
+import { noteWrite } from './readYourWrites.js'
 import type { CallOptions, ClientOptions, Key, ListParameters, Live, LiveHandlers, Stop } from './types.js'
 
-interface Surroundings {
+interface LiveContext {
   readonly address: string
   readonly settings: ClientOptions
   readonly list: (parameters: ListParameters, options: CallOptions) => Promise<{ readonly items: readonly object[] }>
 }
 
-interface Ears extends LiveHandlers {
+interface ConnectionHandlers extends LiveHandlers {
   readonly onConnect?: () => void
 }
 
 /** Events of the hub. */
-interface Told {
+interface HubEvents {
   readonly OnCreated: (record: object) => void
   readonly OnUpdated: (record: object) => void
   /** Socket.IO's connection state recovery adds a text offset, after the version or in its place. */
@@ -24,24 +24,24 @@ interface Told {
 }
 
 /** Milliseconds between two list requests that events cause. */
-const LISTING = 250
+const LIST_INTERVAL = 250
 /** Milliseconds over which clients spread their requests after a common interruption. */
-const SPREAD = 1000
+const RECONNECT_SPREAD = 1000
 /** Milliseconds before a failed list request, or a connection that the server ended, is retried. */
-const AGAIN = 1000
+const RETRY_DELAY = 1000
 
 /** Statuses that a retry by the same caller does not change. */
-const REFUSALS: ReadonlySet<unknown> = new Set([401, 403])
+const REFUSAL_STATUSES: ReadonlySet<unknown> = new Set([401, 403])
 
 /** Live connections of a resource: events, and an array that mirrors the list. */
-export function liveOf(surroundings: Surroundings): Live {
+export function createLive(surroundings: LiveContext): Live {
   return Object.assign((handlers: LiveHandlers) => connect(surroundings, handlers), {
-    records: (...given: Parameters<Live['records']>) => recordsTo(surroundings, ...given),
+    records: (...given: Parameters<Live['records']>) => mirrorRecords(surroundings, ...given),
   })
 }
 
-function recordsTo(
-  surroundings: Surroundings,
+function mirrorRecords(
+  surroundings: LiveContext,
   ...[parameters, onChange, { onState, onError } = {}]: Parameters<Live['records']>
 ): Stop {
   const ended = new AbortController()
@@ -56,17 +56,17 @@ function recordsTo(
     isListing = true
     while (isDue && !ended.signal.aborted) {
       isDue = false
-      let pause = AGAIN
+      let pause = RETRY_DELAY
       try {
         const { items } = await surroundings.list(parameters, { signal: ended.signal })
         isListed = true
-        pause = LISTING
+        pause = LIST_INTERVAL
         if (!ended.signal.aborted) onChange(items)
       } catch (error) {
         // Does not retry a request that was refused.
         const { status } = Object(error)
         isDue ||= !status || status > 499
-        if (!ended.signal.aborted) complain(error)
+        if (!ended.signal.aborted) reportError(error)
       }
       await new Promise((resolve) => setTimeout(resolve, pause))
     }
@@ -74,7 +74,7 @@ function recordsTo(
   }
 
   /** Reports errors of the page's own handlers without ending the connection. */
-  function complain(error: unknown): void {
+  function reportError(error: unknown): void {
     try {
       onError?.(error)
     } catch (thrown) {
@@ -82,19 +82,19 @@ function recordsTo(
     }
   }
 
-  function changed(): void {
-    markWritten(surroundings.address)
+  function scheduleList(): void {
+    noteWrite(surroundings.address)
     void list()
   }
 
   // Lists after connecting: later changes arrive as events, and earlier changes are in the list.
   const stop = connect(surroundings, {
-    onCreated: changed,
-    onUpdated: changed,
-    onDeleted: changed,
-    onMissed: changed,
+    onCreated: scheduleList,
+    onUpdated: scheduleList,
+    onDeleted: scheduleList,
+    onMissed: scheduleList,
     onConnect: () => {
-      if (!isListed) changed()
+      if (!isListed) scheduleList()
     },
     ...(onState === undefined ? {} : { onState }),
   })
@@ -105,11 +105,11 @@ function recordsTo(
 }
 
 /** Connects to the hub until stopped, or until the server refuses the caller. */
-function connect({ address, settings }: Surroundings, ears: Ears): Stop {
+function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): Stop {
   const { onCreated, onUpdated, onDeleted, onMissed, onConnect, onState } = ears
   const keys = [settings.key ?? 'id'].flat()
   const order = new EventOrder()
-  let socket: Socket<Told> | null = null
+  let socket: Socket<HubEvents> | null = null
   let isStopped = false
   let wasLive = false
   let missing: ReturnType<typeof setTimeout> | undefined
@@ -120,7 +120,7 @@ function connect({ address, settings }: Surroundings, ears: Ears): Stop {
     const { io } = await import('socket.io-client')
     if (isStopped) return
     const { token } = settings
-    const hub: Socket<Told> = io(hubAddress(address, settings.hub), {
+    const hub: Socket<HubEvents> = io(hubAddress(address, settings.hub), {
       forceNew: true,
       // Long polling is the fallback, because it needs sticky sessions at a load balancer.
       transports: ['websocket', 'polling'],
@@ -136,9 +136,9 @@ function connect({ address, settings }: Surroundings, ears: Ears): Stop {
       },
     })
     socket = hub
-    const again = (): void => {
+    const reconnect = (): void => {
       clearTimeout(timer)
-      timer = setTimeout(() => hub.connect(), AGAIN)
+      timer = setTimeout(() => hub.connect(), RETRY_DELAY)
     }
     hub.on('connect', () => {
       const isWhole = !wasLive || hub.recovered
@@ -147,41 +147,41 @@ function connect({ address, settings }: Surroundings, ears: Ears): Stop {
       onConnect?.()
       if (!isWhole) onMissed?.()
     })
-    hub.on('OnCreated', (record) => tell(judge(record, true), () => onCreated?.(record)))
-    hub.on('OnUpdated', (record) => tell(judge(record, false), () => onUpdated?.(record)))
+    hub.on('OnCreated', (record) => handleVerdict(judgeRecord(record, true), () => onCreated?.(record)))
+    hub.on('OnUpdated', (record) => handleVerdict(judgeRecord(record, false), () => onUpdated?.(record)))
     hub.on('OnDeleted', (key, given) => {
       const version = typeof given === 'number' ? given : undefined
-      tell(order.deleted(keyText(key), versionIn(version)), () => onDeleted?.(key, version))
+      handleVerdict(order.judgeDeletion(keyText(key), parseVersion(version)), () => onDeleted?.(key, version))
     })
     hub.on('OnMissed', () => {
       missing ??= setTimeout(() => {
         missing = undefined
         onMissed?.()
-      }, Math.random() * SPREAD)
+      }, Math.random() * RECONNECT_SPREAD)
     })
     hub.on('disconnect', (reason) => {
       if (isStopped) return
       onState?.('offline')
       // The server ended the connection, for example because a token expired. Socket.IO does not reconnect by itself then.
-      if (reason === 'io server disconnect') again()
+      if (reason === 'io server disconnect') reconnect()
     })
     hub.on('connect_error', (error: Error & { data?: { status?: unknown } }) => {
       if (isStopped) return
-      const isRefused = !hub.active && REFUSALS.has(error.data?.status)
+      const isRefused = !hub.active && REFUSAL_STATUSES.has(error.data?.status)
       onState?.(isRefused ? 'refused' : 'offline', error)
-      if (!hub.active && !isRefused) again()
+      if (!hub.active && !isRefused) reconnect()
     })
   }
 
   /** Judges a created or updated record by its version. */
-  function judge(record: object, isCreated: boolean): Verdict {
+  function judgeRecord(record: object, isCreated: boolean): Verdict {
     const members: Readonly<Record<string, unknown>> = { ...record }
     if (keys.some((name) => members[name] === undefined || members[name] === null)) return 'news'
-    const version = versionIn(members[settings.version ?? 'rowVersion'])
-    return order.wrote(keyText(keyOf(record, keys)), version, isCreated)
+    const version = parseVersion(members[settings.version ?? 'rowVersion'])
+    return order.judgeWrite(keyText(keyOf(record, keys)), version, isCreated)
   }
 
-  function tell(verdict: Verdict, news: () => void): void {
+  function handleVerdict(verdict: Verdict, news: () => void): void {
     if (verdict === 'news') news()
     else if (verdict === 'unclear') onMissed?.()
   }

@@ -24,14 +24,14 @@ export class ProblemError extends Error {
 
   constructor(status: number, body: Body, response: Response | null, cause?: unknown) {
     const title =
-      textOf(body.title) ?? (status === 0 ? 'The server did not respond.' : `The server answered ${status}.`)
-    const detail = textOf(body.detail) ?? null
+      stringOrUndefined(body.title) ?? (status === 0 ? 'The server did not respond.' : `The server answered ${status}.`)
+    const detail = stringOrUndefined(body.detail) ?? null
     const errors = typeof body.errors === 'object' && body.errors !== null ? { ...body.errors } : {}
-    const more = detail ?? firstOf(errors)
+    const more = detail ?? firstMessage(errors)
     const message = more === null ? title : `${title}${/[.:!?]$/.test(title) ? '' : ':'} ${more}`
     super(message, cause === undefined ? undefined : { cause })
     this.status = status
-    this.code = textOf(body.code) ?? (status === 0 ? 'network' : 'http')
+    this.code = stringOrUndefined(body.code) ?? (status === 0 ? 'network' : 'http')
     this.title = title
     this.detail = detail
     this.errors = errors
@@ -40,18 +40,18 @@ export class ProblemError extends Error {
 }
 
 /** First message about a property, for responses without `detail`. */
-function firstOf(errors: object): string | null {
+function firstMessage(errors: object): string | null {
   const [first] = Object.entries(errors)
-  const message = textOf([first?.[1]].flat()[0])
+  const message = stringOrUndefined([first?.[1]].flat()[0])
   return first === undefined || message === undefined ? null : `${first[0]}: ${message}`
 }
 
-function textOf(value: unknown): string | undefined {
+function stringOrUndefined(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 /** Creates the error for an unsuccessful response of any origin. */
-export async function problemOf(response: Response): Promise<ProblemError> {
+export async function readProblem(response: Response): Promise<ProblemError> {
   let body: unknown
   try {
     body = JSON.parse(await response.text())

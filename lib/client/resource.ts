@@ -1,11 +1,11 @@
 import type { KeysetPage } from '../../types/reply.js'
-import { inBody, keyOf, keyPath, keyText, queryText, segmentOf } from './address.js'
-import { liveOf } from './live.js'
+import { bodyKey, keyOf, keyPath, keyText, queryText, toSegment } from './address.js'
+import { etagOf, rememberTag } from './entityTags.js'
+import { createLive } from './live.js'
 import { ProblemError } from './problemError.js'
-import { relatedOf } from './related.js'
-import { type Answer, headersOf, jsonOf, type Send, sender, streamOf } from './send.js'
+import { createRelated } from './related.js'
+import { createSend, mergeHeaders, openStream, parseJson, type Send, type SuccessResponse } from './send.js'
 import type { Shapes, ShapesFor } from './shapes.js'
-import { etagOf, remember } from './tags.js'
 import type { CallOptions, Client, ClientOptions, Key, ListParameters, Methods, OptionsFor } from './types.js'
 
 type Required<O> = object extends O ? [options?: O] : [options: O]
@@ -27,38 +27,42 @@ export function resource<R = Row>(
 ): Client<ShapesFor<R>> {
   if (/[?#]/.test(address)) throw new TypeError(`The address must not have a query or fragment: ${address}`)
   const settings: ClientOptions = options ?? {}
-  return methodsOf(address.replace(/\/+$/, ''), settings) as unknown as Client<ShapesFor<R>>
+  return createMethods(address.replace(/\/+$/, ''), settings) as unknown as Client<ShapesFor<R>>
 }
 
-function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
-  const send = sender(address, settings)
+function createMethods(address: string, settings: ClientOptions): Methods<Shapes> {
+  const send = createSend(address, settings)
   const names = [settings.key ?? 'id'].flat()
   const versions = { areKept: settings.versions === true }
 
-  async function json<T>(...given: globalThis.Parameters<Send>): Promise<T> {
-    return jsonOf<T>(await send(...given))
+  async function sendForJson<T>(...given: globalThis.Parameters<Send>): Promise<T> {
+    return parseJson<T>(await send(...given))
   }
 
   /** Record of a response. Its entity tag is remembered. */
-  function record(answer: Answer): Row {
-    const body = jsonOf<Row | undefined>(answer)
+  function readRecord(answer: SuccessResponse): Row {
+    const body = parseJson<Row | undefined>(answer)
     if (body === undefined) return {}
-    if (remember(body, answer.response.headers.get('etag'))) versions.areKept = true
+    if (rememberTag(body, answer.response.headers.get('etag'))) versions.areKept = true
     return body
   }
 
   /** A header from the options of the call or of the client. */
-  function headerIn(options: CallOptions, name: string): string | null {
-    return headersOf(settings.headers, options.headers).get(name)
+  function headerOf(options: CallOptions, name: string): string | null {
+    return mergeHeaders(settings.headers, options.headers).get(name)
   }
 
   /** Path and conditional headers of a call for one record. */
-  function aim(target: unknown, options: CallOptions, isWrite = true): { path: string; options: CallOptions } {
+  function addressRecord(
+    target: unknown,
+    options: CallOptions,
+    isWrite = true,
+  ): { path: string; options: CallOptions } {
     if (typeof target !== 'object' || target === null || Array.isArray(target)) {
       return { path: `/${keyPath(target)}`, options }
     }
     const path = `/${keyPath(keyOf(target, names))}`
-    const ifMatch = options.ifMatch ?? headerIn(options, 'If-Match') ?? etagOf(target) ?? undefined
+    const ifMatch = options.ifMatch ?? headerOf(options, 'If-Match') ?? etagOf(target) ?? undefined
     if (ifMatch === undefined && versions.areKept && isWrite) {
       throw new TypeError(
         'The record has no version tag. Read it with get, add the tag with withTag, or pass { ifMatch }.',
@@ -68,19 +72,19 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
   }
 
   async function write(method: string, target: unknown, more: { body?: unknown; suffix?: string }, given: CallOptions) {
-    const { path, options } = aim(target, given)
+    const { path, options } = addressRecord(target, given)
     const { suffix = '', ...rest } = more
     return send({ method, path: `${path}${suffix}`, ...rest, ...options })
   }
 
   /** Adds an idempotency key, so that a retry does not create a second record. */
-  function once(options: CallOptions): CallOptions {
-    const isKeyless = options.idempotencyKey === undefined && headerIn(options, 'Idempotency-Key') === null
+  function withIdempotencyKey(options: CallOptions): CallOptions {
+    const isKeyless = options.idempotencyKey === undefined && headerOf(options, 'Idempotency-Key') === null
     return settings.idempotency === true && isKeyless ? { ...options, idempotencyKey: crypto.randomUUID() } : options
   }
 
   const read = <T>(path: string, parameters: Parameters, options: CallOptions = {}): Promise<T> =>
-    json<T>({ method: 'GET', path, query: queryText(parameters), ...options })
+    sendForJson<T>({ method: 'GET', path, query: queryText(parameters), ...options })
 
   async function* pages(
     parameters: Parameters = {},
@@ -102,12 +106,12 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
 
   const list = (parameters: Parameters = {}, options?: CallOptions): Promise<never> => read('', parameters, options)
   const get = async (key: Key, parameters: Parameters = {}, options: CallOptions = {}): Promise<never> => {
-    return record(
+    return readRecord(
       await send({ method: 'GET', path: `/${keyPath(key)}`, query: queryText(parameters), ...options }),
     ) as never
   }
-  const live = liveOf({ address, settings, list: (parameters, options) => list(parameters, options) })
-  const tagged = async (sent: Promise<Answer>): Promise<never> => record(await sent) as never
+  const live = createLive({ address, settings, list: (parameters, options) => list(parameters, options) })
+  const sendForRecord = async (sent: Promise<SuccessResponse>): Promise<never> => readRecord(await sent) as never
 
   return {
     list,
@@ -120,30 +124,36 @@ function methodsOf(address: string, settings: ClientOptions): Methods<Shapes> {
       return answer.count
     },
     get,
-    create: (body, options = {}) => tagged(send({ method: 'POST', path: '', body, ...once(options) })),
-    update: async (target, body, options = {}) => tagged(write('PATCH', target, { body }, options)),
-    replace: async (target, body, options = {}) => tagged(write('PUT', target, { body }, options)),
+    create: (body, options = {}) =>
+      sendForRecord(send({ method: 'POST', path: '', body, ...withIdempotencyKey(options) })),
+    update: async (target, body, options = {}) => sendForRecord(write('PATCH', target, { body }, options)),
+    replace: async (target, body, options = {}) => sendForRecord(write('PUT', target, { body }, options)),
     delete: async (target, options = {}) => void (await write('DELETE', target, {}, options)),
     restore: async (target, options = {}) => {
-      const aimed = aim(target, options, false)
-      return tagged(send({ method: 'POST', path: `${aimed.path}/restore`, ...aimed.options }))
+      const aimed = addressRecord(target, options, false)
+      return sendForRecord(send({ method: 'POST', path: `${aimed.path}/restore`, ...aimed.options }))
     },
-    bulkCreate: (body, options = {}) => json({ method: 'POST', path: '/bulk', body, ...once(options) }),
-    bulkUpdate: (body, options = {}) => json({ method: 'PATCH', path: '/bulk', body, ...options }),
+    bulkCreate: (body, options = {}) =>
+      sendForJson({ method: 'POST', path: '/bulk', body, ...withIdempotencyKey(options) }),
+    bulkUpdate: (body, options = {}) => sendForJson({ method: 'PATCH', path: '/bulk', body, ...options }),
     bulkDelete: (keys, options = {}) =>
-      json({ method: 'POST', path: '/bulk-delete', body: keys.map(inBody), ...options }),
+      sendForJson({ method: 'POST', path: '/bulk-delete', body: keys.map(bodyKey), ...options }),
     upsert: (body, by, options = {}) =>
-      json({ method: 'PUT', path: '/bulk', query: queryText({ by }), body, ...options }),
+      sendForJson({ method: 'PUT', path: '/bulk', query: queryText({ by }), body, ...options }),
     aggregate: (parameters, options) => read('', parameters, options),
     export: async (format, parameters = {}, options = {}) => {
       const query = queryText({ ...parameters, format })
-      return streamOf(
+      return openStream(
         await send({ method: 'GET', path: '', query, accept: '*/*', isStream: true, ...options }),
         options.signal,
       )
     },
     related: (target, relation) =>
-      relatedOf(`${aim(target, {}, false).path}/${segmentOf(relation, 'relation')}`, send, once),
+      createRelated(
+        `${addressRecord(target, {}, false).path}/${toSegment(relation, 'relation')}`,
+        send,
+        withIdempotencyKey,
+      ),
     live,
     query: {
       list: (parameters) => query([address, 'list', parameters ?? {}], (options) => list(parameters, options)),

@@ -1,9 +1,9 @@
-import { followsWrite, markWritten } from './fresh.js'
-import { ProblemError, problemOf } from './problemError.js'
+import { ProblemError, readProblem } from './problemError.js'
+import { isAfterWrite, noteWrite } from './readYourWrites.js'
 import type { CallOptions, ClientOptions } from './types.js'
 
 /** A request, before retries. */
-export interface Call extends CallOptions {
+export interface ClientRequest extends CallOptions {
   readonly method: string
   /** Path below the resource's address. */
   readonly path: string
@@ -15,12 +15,12 @@ export interface Call extends CallOptions {
 }
 
 /** A successful response with the text of its body. The body of a stream is unread. */
-export interface Answer {
+export interface SuccessResponse {
   readonly response: Response
   readonly text: string
 }
 
-export type Send = (call: Call) => Promise<Answer>
+export type Send = (call: ClientRequest) => Promise<SuccessResponse>
 
 /** Milliseconds. If a server asks for a longer wait, the caller decides. */
 const LONGEST_WAIT = 30_000
@@ -29,19 +29,19 @@ const FIRST_WAIT = 200
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
 /** Sends requests to a resource. Retries only requests that are safe to repeat. */
-export function sender(address: string, options: ClientOptions): Send {
+export function createSend(address: string, options: ClientOptions): Send {
   const { retries = 2, token, headers: always } = options
   const request = options.fetch ?? ((...given: Parameters<typeof fetch>) => fetch(...given))
 
   /** Options for `fetch`. Errors of the application's own functions are thrown unchanged. */
-  async function written(call: Call): Promise<RequestInit & { readonly headers: Headers }> {
+  async function buildRequest(call: ClientRequest): Promise<RequestInit & { readonly headers: Headers }> {
     const { method, body, accept = 'application/json', signal } = call
-    const headers = headersOf(always, call.headers)
+    const headers = mergeHeaders(always, call.headers)
     if (!headers.has('Accept')) headers.set('Accept', accept)
     if (body !== undefined) headers.set('Content-Type', 'application/json')
     if (call.ifMatch !== undefined) headers.set('If-Match', call.ifMatch)
     if (call.idempotencyKey !== undefined) headers.set('Idempotency-Key', `"${call.idempotencyKey}"`)
-    if (READS.has(method) && followsWrite(address, options)) headers.append('Prefer', 'read=primary')
+    if (READS.has(method) && isAfterWrite(address, options)) headers.append('Prefer', 'read=primary')
     const held = await token?.()
     if (held) headers.set('Authorization', `Bearer ${held}`)
     return {
@@ -59,17 +59,17 @@ export function sender(address: string, options: ClientOptions): Send {
     const whole = `${address}${path}${query === '' ? '' : `?${query}`}`
     for (let left = retries; ; left -= 1) {
       signal?.throwIfAborted()
-      const given = await untilAborted(written(call), signal)
-      const outcome = await untilAborted(
-        attempt(() => request(whole, given), call.isStream),
+      const given = await rejectOnAbort(buildRequest(call), signal)
+      const outcome = await rejectOnAbort(
+        sendOnce(() => request(whole, given), call.isStream),
         signal,
       ).finally(() => {
         // A failed or aborted write may still have been committed.
-        if (!READS.has(call.method)) markWritten(address)
+        if (!READS.has(call.method)) noteWrite(address)
       })
       signal?.throwIfAborted()
       if (!(outcome instanceof ProblemError)) return outcome
-      const wait = waitFor(outcome, retries - left)
+      const wait = retryDelay(outcome, retries - left)
       if (left <= 0 || wait === null || !isRepeatable(call.method, given.headers, outcome)) throw outcome
       await pause(wait, signal)
     }
@@ -77,17 +77,17 @@ export function sender(address: string, options: ClientOptions): Send {
 }
 
 /** Merges headers of a call over headers of the client, ignoring case. */
-export function headersOf(always: CallOptions['headers'], own: CallOptions['headers']): Headers {
+export function mergeHeaders(always: CallOptions['headers'], own: CallOptions['headers']): Headers {
   const headers = new Headers(always)
   for (const [name, value] of Object.entries(own ?? {})) headers.set(name, value)
   return headers
 }
 
 /** Sends once. A connection that breaks within the body is a network failure. */
-async function attempt(send: () => Promise<Response>, isStream = false): Promise<Answer | ProblemError> {
+async function sendOnce(send: () => Promise<Response>, isStream = false): Promise<SuccessResponse | ProblemError> {
   try {
     const response = await send()
-    if (!response.ok) return await problemOf(response)
+    if (!response.ok) return await readProblem(response)
     return { response, text: isStream ? '' : await response.text() }
   } catch (error) {
     return new ProblemError(0, {}, null, error)
@@ -95,7 +95,7 @@ async function attempt(send: () => Promise<Response>, isStream = false): Promise
 }
 
 /** Result of some work, or rejection with the signal's reason when it aborts. Not every `fetch` and `token` function supports signals. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason)
@@ -115,15 +115,15 @@ function isRepeatable(method: string, headers: Headers, { status, code }: Proble
 }
 
 /** Milliseconds before the next attempt. Null if the server asks for more than `LONGEST_WAIT`. */
-function waitFor({ response }: ProblemError, tried: number): number | null {
-  const asked = retryAfterOf(response?.headers.get('retry-after') ?? null)
+function retryDelay({ response }: ProblemError, tried: number): number | null {
+  const asked = parseRetryAfter(response?.headers.get('retry-after') ?? null)
   if (asked === null) return FIRST_WAIT * 2 ** tried * (0.5 + Math.random() / 2)
   // Adds a random delay, so that clients with the same Retry-After do not return at the same moment.
   return asked > LONGEST_WAIT ? null : asked + Math.random() * FIRST_WAIT
 }
 
 /** Parses Retry-After, seconds or a date (RFC 9110, section 10.2.3), as milliseconds from now. */
-function retryAfterOf(text: string | null): number | null {
+function parseRetryAfter(text: string | null): number | null {
   if (text === null) return null
   const until = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
   return Number.isNaN(until) ? null : Math.max(0, until)
@@ -131,19 +131,19 @@ function retryAfterOf(text: string | null): number | null {
 
 function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(done, milliseconds)
-    function done(): void {
+    const timer = setTimeout(finish, milliseconds)
+    function finish(): void {
       clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
+      signal?.removeEventListener('abort', finish)
       if (signal?.aborted) reject(signal.reason)
       else resolve()
     }
-    signal?.addEventListener('abort', done)
+    signal?.addEventListener('abort', finish)
   })
 }
 
 /** JSON of a response. Undefined for a response without a body. @throws ProblemError for a body that is not JSON */
-export function jsonOf<T>({ response, text }: Answer): T {
+export function parseJson<T>({ response, text }: SuccessResponse): T {
   if (response.status === 204 || response.headers.get('content-length') === '0') return undefined as T
   try {
     // The type is trusted, as with any JSON from a service.
@@ -154,13 +154,13 @@ export function jsonOf<T>({ response, text }: Answer): T {
 }
 
 /** Byte stream of a response. A broken connection is a `ProblemError`; an abort rejects with the signal's reason. */
-export function streamOf({ response }: Answer, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+export function openStream({ response }: SuccessResponse, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
   const reader = response.body?.getReader()
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
         try {
-          const chunk = await untilAborted(Promise.resolve(reader?.read()), signal)
+          const chunk = await rejectOnAbort(Promise.resolve(reader?.read()), signal)
           if (chunk?.value === undefined) controller.close()
           else controller.enqueue(chunk.value)
         } catch (error) {

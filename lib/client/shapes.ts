@@ -68,8 +68,8 @@ type Declared<R> = R &
   (R extends { readonly operations: unknown } ? unknown : { readonly operations: string })
 
 interface Inferred<R, O> {
-  readonly row: Shown<O, RowOf<R>>
-  readonly item: Shown<O, ListItemOf<R>>
+  readonly row: ShownRecord<O, RowOf<R>>
+  readonly item: ShownRecord<O, ListItemOf<R>>
   readonly create: CreateOf<R>
   readonly patch: PatchOf<R>
   readonly key: KeyNames<O, RowOf<R>>
@@ -78,14 +78,14 @@ interface Inferred<R, O> {
   readonly versions: O extends { readonly concurrency: true | object } ? true : false
   readonly version: VersionName<O>
   readonly events: EventsOf<R>
-  readonly actions: ActionsIn<O, Shown<O, RowOf<R>, unknown>, ListItemOf<R>>
+  readonly actions: ActionsIn<O, ShownRecord<O, RowOf<R>, unknown>, ListItemOf<R>>
 }
 
 /** A function of the option `format`, by its form alone: its declaration needs the types of Express. */
-type Formatting = (...given: never[]) => unknown
+type FormatLike = (...given: never[]) => unknown
 
 /** A record in responses. For a resource with `format`, the result of the host's function. */
-type Shown<O, T, Made = Readonly<Record<string, unknown>>> = O extends { readonly format: Formatting } ? Made : T
+type ShownRecord<O, T, Made = Readonly<Record<string, unknown>>> = O extends { readonly format: FormatLike } ? Made : T
 
 /** Actions in options, or undefined. */
 type ActionsIn<O, Row, Item> = O extends { readonly actions: infer A }
@@ -108,13 +108,13 @@ type InputOf<A> = A extends { readonly input: ObjectSchema<infer T> }
   : undefined
 
 type OutputOf<A extends ActionPlace, Row, Item> = A extends { readonly output: infer Out }
-  ? Out extends keyof Answers<Row, Item>
-    ? Answers<Row, Item>[Out]
-    : Valued<Out>
-  : Answers<Row, Item>[A['on'] extends 'record' ? 'record' : A['method'] extends 'get' ? 'list' : 'none']
+  ? Out extends keyof ActionOutputs<Row, Item>
+    ? ActionOutputs<Row, Item>[Out]
+    : ValidatedValue<Out>
+  : ActionOutputs<Row, Item>[A['on'] extends 'record' ? 'record' : A['method'] extends 'get' ? 'list' : 'none']
 
 /** Type of the values that a schema accepts, if the schema declares it. */
-type Valued<S> = S extends { readonly validate: (...given: never[]) => infer R }
+type ValidatedValue<S> = S extends { readonly validate: (...given: never[]) => infer R }
   ? Extract<R, { readonly error: undefined }> extends { readonly value: infer T }
     ? IsAny<T> extends true
       ? unknown
@@ -122,7 +122,7 @@ type Valued<S> = S extends { readonly validate: (...given: never[]) => infer R }
     : unknown
   : unknown
 
-interface Answers<Row, Item> {
+interface ActionOutputs<Row, Item> {
   readonly record: Row
   readonly list: unknown extends Row ? unknown : Items<Item>
   readonly none: undefined
@@ -135,11 +135,11 @@ type KeyNames<O, Row> = O extends { readonly keyProperty: infer K }
     ? FieldName<O, K>
     : K extends readonly string[]
       ? { readonly [I in keyof K]: FieldName<O, K[I] & string> }
-      : UsualKey<Row>
-  : UsualKey<Row>
+      : DefaultKey<Row>
+  : DefaultKey<Row>
 
 /** Key without a member `id`: the model's primary key, which types do not know. It may be any member, or several. */
-type UsualKey<Row> = string extends keyof Row
+type DefaultKey<Row> = string extends keyof Row
   ? string | readonly string[]
   : 'id' extends keyof Row
     ? 'id'
@@ -155,7 +155,7 @@ type VersionName<O> = O extends { readonly concurrency: infer C extends true | o
 type Name = keyof typeof OPERATIONS
 
 /** Operations that are enabled together with the named ones. */
-type With<Names extends string> = {
+type EnabledTogether<Names extends string> = {
   [N in Name]: (typeof OPERATIONS)[N] extends { readonly with: infer W extends string }
     ? Lowercase<W> extends Lowercase<Names>
       ? N
@@ -179,7 +179,7 @@ interface Sums {
 /** Operations that options enable. An added sum has an unknown value and may be any operation. */
 type OperationsIn<O> = O extends { readonly operations: infer Given }
   ? Given extends readonly (infer Each extends string)[]
-    ? { [N in Name]: Lowercase<N> extends Lowercase<Each> ? N : never }[Name] | With<Each>
+    ? { [N in Name]: Lowercase<N> extends Lowercase<Each> ? N : never }[Name] | EnabledTogether<Each>
     : Given extends number
       ? number extends Given
         ? string

@@ -1,10 +1,10 @@
-import { type ActionsOf, actionsOf, type Places } from './acting.js'
-import { queryText, segmentOf } from './address.js'
-import { matching, once } from './conditions.js'
-import { relatedOf } from './related.js'
-import { jsonOf, type Send, sender } from './send.js'
+import { type ActionPlaces, type ActionsOf, actionsOf } from './actionClient.js'
+import { queryText, toSegment } from './address.js'
+import { addIdempotencyKey, addIfMatch } from './conditionalHeaders.js'
+import { rememberTag } from './entityTags.js'
+import { createRelated } from './related.js'
+import { createSend, parseJson, type Send } from './send.js'
 import type { ActionPlace, ActionShapes, ShapesFor } from './shapes.js'
-import { remember } from './tags.js'
 import type { CallOptions, ClientOptions, CreateBody, PatchBody, Related, Row } from './types.js'
 
 /** Options of the client of a singleton. `actions` has the location of each action, if there are actions. */
@@ -46,33 +46,36 @@ export function singleton<R = Members>(
   options?: SingletonOptionsFor<ShapesFor<R>>,
 ): SingletonClient<ShapesFor<R>> {
   if (/[?#]/.test(address)) throw new TypeError(`The address must not have a query or fragment: ${address}`)
-  const settings: ClientOptions & Partial<Places> = options ?? {}
+  const settings: ClientOptions & Partial<ActionPlaces> = options ?? {}
   const base = address.replace(/\/+$/, '')
-  const send = sender(base, settings)
+  const send = createSend(base, settings)
 
-  async function record(call: Partial<Call> & Pick<Call, 'method'>): Promise<Members> {
+  async function sendForRecord(call: Partial<Call> & Pick<Call, 'method'>): Promise<Members> {
     const answer = await send({ path: '', ...call })
-    const body = jsonOf<Members | undefined>(answer)
+    const body = parseJson<Members | undefined>(answer)
     if (body === undefined) return {}
-    remember(body, answer.response.headers.get('etag'))
+    rememberTag(body, answer.response.headers.get('etag'))
     return body
   }
 
   async function write(method: string, target: unknown, body: object, given: CallOptions): Promise<Members> {
-    return record({ method, ...body, ...matching(settings, target, given), ...given })
+    return sendForRecord({ method, ...body, ...addIfMatch(settings, target, given), ...given })
   }
 
   const client = {
     get: (parameters: Members = {}, given: CallOptions = {}) =>
-      record({ method: 'GET', query: queryText(parameters), ...given }),
+      sendForRecord({ method: 'GET', query: queryText(parameters), ...given }),
     create: (body: unknown, given: CallOptions = {}) =>
-      record({ method: 'POST', body, ...once(settings, given), ...given }),
+      sendForRecord({ method: 'POST', body, ...addIdempotencyKey(settings, given), ...given }),
     update: (target: unknown, body: unknown, given: CallOptions = {}) => write('PATCH', target, { body }, given),
     replace: (target: unknown, body: unknown, given: CallOptions = {}) => write('PUT', target, { body }, given),
     delete: async (target: unknown, given: CallOptions = {}) => void (await write('DELETE', target, {}, given)),
-    restore: (given: CallOptions = {}) => record({ method: 'POST', path: '/restore', ...given }),
+    restore: (given: CallOptions = {}) => sendForRecord({ method: 'POST', path: '/restore', ...given }),
     related: (relation: string) =>
-      relatedOf(`/${segmentOf(relation, 'relation')}`, send, (given) => ({ ...once(settings, given), ...given })),
+      createRelated(`/${toSegment(relation, 'relation')}`, send, (given) => ({
+        ...addIdempotencyKey(settings, given),
+        ...given,
+      })),
     actions: actionsOf(base, { ...settings, actions: settings.actions ?? {} }, () => ''),
   }
   return client as unknown as SingletonClient<ShapesFor<R>>

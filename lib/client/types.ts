@@ -58,14 +58,14 @@ export type OptionsFor<S> = Omit<ClientOptions, 'key' | 'versions'> &
       : object) &
   (S extends { readonly versions: true } ? { readonly versions: true } : { readonly versions?: boolean })
 
-type Word<Names> = (Names & string) | (string & {})
-type Words<Names> = Word<Names> | readonly Word<Names>[]
+type Suggested<Names> = (Names & string) | (string & {})
+type SuggestedList<Names> = Suggested<Names> | readonly Suggested<Names>[]
 
 /** Parameters of a list, including typed field parameters. Arrays are joined by commas. */
 export interface ListParameters<S = Shapes> {
   readonly filter?: string
-  readonly sort?: Words<keyof Item<S> | `-${keyof Item<S> & string}`>
-  readonly select?: Words<keyof Item<S>>
+  readonly sort?: SuggestedList<keyof Item<S> | `-${keyof Item<S> & string}`>
+  readonly select?: SuggestedList<keyof Item<S>>
   readonly page?: number
   readonly pageSize?: number
   readonly search?: string
@@ -90,46 +90,46 @@ export interface AggregateParameters<S = Shapes> extends ListParameters<S> {
 type Item<S> = S extends { readonly item: infer I } ? I : never
 export type Row<S> = S extends { readonly row: infer R } ? R : never
 /** Record of a push event. */
-type Pushed<S> = S extends { readonly events: { readonly OnCreated: (record: infer R) => void } } ? R : Row<S>
+type PushedRecord<S> = S extends { readonly events: { readonly OnCreated: (record: infer R) => void } } ? R : Row<S>
 export type CreateBody<S> = S extends { readonly create: infer C } ? C : never
 export type PatchBody<S> = S extends { readonly patch: infer P } ? P : never
 type Embedded<S> = S extends { readonly embedded: infer E } ? E : Readonly<Record<string, unknown>>
 
 /** Names of the key members. `never` if they are unknown. */
 type KeyName<S> = S extends { readonly key: infer K extends string | readonly string[] }
-  ? IsSaid<K> extends true
+  ? IsKnownKey<K> extends true
     ? K extends readonly string[]
       ? K[number]
       : K
     : never
   : never
 /** Whether the type is either one name or a list of names, and not a union of both. */
-type IsSaid<K> = [Extract<K, string>] extends [never]
+type IsKnownKey<K> = [Extract<K, string>] extends [never]
   ? true
   : [Extract<K, readonly string[]>] extends [never]
     ? true
     : false
 
 /** The key members. */
-type Keyed<S> = [KeyName<S>] extends [never]
+type KeyMembers<S> = [KeyName<S>] extends [never]
   ? Partial<Row<S>>
   : { readonly [name in KeyName<S>]: MemberOf<Row<S>, name> }
 
 /** The version member of a record in batches. */
-type Versioned<S> = S extends { readonly version: infer V extends string }
+type VersionMember<S> = S extends { readonly version: infer V extends string }
   ? { readonly [name in V]?: number | string }
   : unknown
 
 /** An item of a bulk update: its key, its version if the resource has versions, and the changes. */
-type ChangeOf<S> = PatchBody<S> & Keyed<S> & Versioned<S>
+type ChangeOf<S> = PatchBody<S> & KeyMembers<S> & VersionMember<S>
 type MemberOf<R, Name> = Name extends keyof R ? R[Name] : string | number
 
 /** Body of a replacement. The path has the key, and the body may repeat it. */
 type ReplaceBody<S> = ([KeyName<S>] extends [never] ? Partial<CreateBody<S>> : Omit<CreateBody<S>, KeyName<S>>) &
-  Partial<Keyed<S>>
+  Partial<KeyMembers<S>>
 
 /** Body of an upsert item. The service checks members that a new record requires. */
-type UpsertBody<S> = Partial<CreateBody<S>> & PatchBody<S> & Versioned<S>
+type UpsertBody<S> = Partial<CreateBody<S>> & PatchBody<S> & VersionMember<S>
 
 /** Item of a list. With `select` its members are unknown to the type. */
 type Selected<S, P, Whole> = P extends { readonly select: string | readonly string[] }
@@ -148,8 +148,8 @@ type Target<S> = Key | Row<S> | Item<S>
 
 /** Event handlers of `live`. */
 export interface LiveHandlers<S = Shapes> {
-  readonly onCreated?: (record: Pushed<S>) => void
-  readonly onUpdated?: (record: Pushed<S>) => void
+  readonly onCreated?: (record: PushedRecord<S>) => void
+  readonly onUpdated?: (record: PushedRecord<S>) => void
   /** `version` is the record's last version, if `concurrency` has `inBody`. */
   readonly onDeleted?: (key: Key, version?: number) => void
   /** Events may have been missed. Load the list again. */
@@ -218,7 +218,7 @@ export interface Methods<S> {
     options?: CallOptions,
   ): AsyncGenerator<Selected<S, P, Item<S>>, void, undefined>
   count(parameters?: ListParameters<S>, options?: CallOptions): Promise<number>
-  get<const P extends { readonly select?: Words<keyof Row<S>> }>(
+  get<const P extends { readonly select?: SuggestedList<keyof Row<S>> }>(
     key: Key,
     parameters?: P,
     options?: CallOptions,
@@ -250,7 +250,7 @@ export interface Methods<S> {
 }
 
 /** Operation that a method needs, if the operation can be disabled. */
-interface Needs {
+interface NeededOperations {
   readonly list: 'getList'
   readonly pages: 'getList'
   readonly all: 'getList'
@@ -271,8 +271,8 @@ interface Needs {
 
 /** Methods of a resource, without methods of disabled operations. */
 export type Client<S> = {
-  [M in keyof Methods<S> as M extends keyof Needs
-    ? Needs[M] extends (S extends { readonly operations: infer O } ? O : string)
+  [M in keyof Methods<S> as M extends keyof NeededOperations
+    ? NeededOperations[M] extends (S extends { readonly operations: infer O } ? O : string)
       ? M
       : never
     : M]: Methods<S>[M]

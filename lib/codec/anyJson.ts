@@ -1,20 +1,20 @@
 import type { JsonValue } from '../../types/field.js'
-import { isoTextOf } from '../common/instant.js'
+import { formatIsoDate } from '../common/instant.js'
 import { readInteger } from '../common/values.js'
 
 /**
  * Converts any value to JSON. Trees with values that JSON.stringify would change or refuse (dates, buffers, bigints)
  * are copied. A value that is nested too deeply becomes null.
  */
-export function jsonOf(raw: unknown): JsonValue {
+export function toJson(raw: unknown): JsonValue {
   try {
-    return plain(raw)
+    return convertValue(raw)
   } catch {
     return null
   }
 }
 
-function plain(raw: unknown): JsonValue {
+function convertValue(raw: unknown): JsonValue {
   switch (typeof raw) {
     case 'string':
     case 'boolean':
@@ -22,26 +22,26 @@ function plain(raw: unknown): JsonValue {
     case 'number':
       return Number.isFinite(raw) ? raw : null
     case 'bigint':
-      return whole(raw.toString())
+      return integerToJson(raw.toString())
     case 'object':
-      return raw === null ? null : tree(raw)
+      return raw === null ? null : convertObject(raw)
     default:
       return null
   }
 }
 
-function tree(raw: object): JsonValue {
-  if (Array.isArray(raw)) return raw.map(plain)
-  if (raw instanceof Date) return instantJson(raw)
-  if (raw instanceof Uint8Array) return bytesOf(raw).toString('base64')
-  const said = ownJson(raw)
-  if (said !== raw) return plain(said)
+function convertObject(raw: object): JsonValue {
+  if (Array.isArray(raw)) return raw.map(convertValue)
+  if (raw instanceof Date) return dateToJson(raw)
+  if (raw instanceof Uint8Array) return toBuffer(raw).toString('base64')
+  const said = callToJson(raw)
+  if (said !== raw) return convertValue(said)
   // fromEntries defines own properties for all names, including `__proto__`.
-  return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, plain(value)]))
+  return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, convertValue(value)]))
 }
 
 /** The JSON form of an object with a `toJSON` method: a URL, a moment, a decimal. */
-export function ownJson(raw: object): unknown {
+export function callToJson(raw: object): unknown {
   if (raw instanceof Date || raw instanceof Uint8Array) return raw
   const toJson: unknown = Reflect.get(raw, 'toJSON')
   if (typeof toJson !== 'function') return raw
@@ -53,23 +53,23 @@ export function ownJson(raw: object): unknown {
 }
 
 /** Digits as a number if it is exact in JSON. Other texts are unchanged. */
-export function whole(raw: string): string | number {
+export function integerToJson(raw: string): string | number {
   const digits = readInteger(raw)
   if (digits === null) return raw
   const number = Number(digits)
   return Number.isSafeInteger(number) ? number : digits
 }
 
-export function instantJson(date: Date): JsonValue {
-  return Number.isNaN(date.getTime()) ? null : isoTextOf(date)
+export function dateToJson(date: Date): JsonValue {
+  return Number.isNaN(date.getTime()) ? null : formatIsoDate(date)
 }
 
-export function bytesOf(raw: Uint8Array): Buffer {
+export function toBuffer(raw: Uint8Array): Buffer {
   return Buffer.isBuffer(raw) ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
 }
 
-export function textJson(raw: unknown): JsonValue {
+export function textToJson(raw: unknown): JsonValue {
   if (typeof raw === 'string') return raw
   // PostgreSQL stores STRING.BINARY as BYTEA.
-  return raw instanceof Uint8Array ? bytesOf(raw).toString('utf8') : jsonOf(raw)
+  return raw instanceof Uint8Array ? toBuffer(raw).toString('utf8') : toJson(raw)
 }

@@ -2,58 +2,60 @@
 
 import type { ArrayType, JsonValue, ValueType } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
-import { fault } from '../common/messages.js'
+import { createMessage } from '../common/messages.js'
 import { isObject } from '../common/object.js'
-import type { Codec, Misplaced, Reader, Reading } from './codec.js'
-import { arrayOf, nullable } from './schema.js'
+import type { Codec, NestedMessage, Reader, Reading } from './codec.js'
+import { listSchema, makeNullable } from './schema.js'
 
 export type CodecOf = (valueType: Pick<ValueType, 'type'>) => Codec
 
 /** Reads one array at a place within the value. */
-type ReadArray = (raw: JsonValue, place: string, errors: Misplaced[]) => JsonValue
+type ReadArray = (raw: JsonValue, place: string, errors: NestedMessage[]) => JsonValue
 
 /** Reads JSON whose arrays have typed items. Items of an array column are not changed. */
-export function arraysReader(
+export function createArraysReader(
   arrays: readonly ArrayType[],
   isColumn: boolean,
   codecOf: CodecOf,
 ): (raw: JsonValue) => Reading {
   const readers = arrays.map(({ path, item, takesNull }) => {
-    const read = codecOf(item).body({ valueType: item, rules: { required: false } })
-    return { path, read: arrayReader(read, takesNull) }
+    const read = codecOf(item).createBodyReader({ valueType: item, rules: { required: false } })
+    return { path, read: createArrayReader(read, takesNull) }
   })
   return (raw) => {
-    const errors: Misplaced[] = []
+    const errors: NestedMessage[] = []
     let value = raw
-    for (const { path, read } of readers) value = readAt(value, path, '', (array, place) => read(array, place, errors))
+    for (const { path, read } of readers)
+      value = replaceAt(value, path, '', (array, place) => read(array, place, errors))
     if (errors.length === 0) return { value: isColumn ? raw : value }
-    const own = errors.filter(({ place }) => place === '').map(({ told }) => told)
-    return { faults: own, within: errors.filter(({ place }) => place !== '') }
+    const own = errors.filter(({ path }) => path === '').map(({ message }) => message)
+    return { messages: own, nested: errors.filter(({ path }) => path !== '') }
   }
 }
 
-function arrayReader(read: Reader, takesNull: boolean): ReadArray {
+function createArrayReader(read: Reader, takesNull: boolean): ReadArray {
   return (raw, place, errors) => {
     if (!Array.isArray(raw)) {
-      errors.push({ place, told: fault('array') })
+      errors.push({ path: place, message: createMessage('array') })
       return raw
     }
     return raw.map((item: JsonValue, index): JsonValue => {
-      const reading: Reading = item !== null ? read(item) : takesNull ? { value: null } : { faults: [fault('null')] }
-      if ('value' in reading) return jsonOf(reading.value, item)
-      errors.push(...reading.faults.map((told) => ({ place: `${place}[${index}]`, told })))
+      const reading: Reading =
+        item !== null ? read(item) : takesNull ? { value: null } : { messages: [createMessage('null')] }
+      if ('value' in reading) return formatItem(reading.value, item)
+      errors.push(...reading.messages.map((told) => ({ path: `${place}[${index}]`, message: told })))
       return item
     })
   }
 }
 
 /** Dates in JSON have the format of responses, which filters compare. */
-function jsonOf(value: unknown, sent: JsonValue): JsonValue {
+function formatItem(value: unknown, sent: JsonValue): JsonValue {
   return value instanceof Date ? value.toISOString() : sent
 }
 
 /** Replaces the member at a path by the result of `read`. A null or missing member is unchanged. */
-function readAt(
+function replaceAt(
   value: JsonValue,
   [name, ...path]: readonly string[],
   place: string,
@@ -63,7 +65,7 @@ function readAt(
   if (!isObject(value) || !Object.hasOwn(value, name)) return value
   const within = value[name]
   if (within === null || within === undefined) return value
-  return { ...value, [name]: readAt(within, path, `${place}.${name}`, read) }
+  return { ...value, [name]: replaceAt(within, path, `${place}.${name}`, read) }
 }
 
 /** The schema of a value that is itself an array; null for other values. */
@@ -71,5 +73,5 @@ export function arraySchema(arrays: readonly ArrayType[] | undefined, codecOf: C
   const whole = arrays?.find(({ path }) => path.length === 0)
   if (whole === undefined) return null
   const item = codecOf(whole.item).schemas.reply(whole.item)
-  return arrayOf(whole.takesNull ? nullable(item) : item)
+  return listSchema(whole.takesNull ? makeNullable(item) : item)
 }

@@ -1,27 +1,27 @@
 import type { ValueType } from '../../types/field.js'
-import type { MessageCode, Told } from '../../types/messages.js'
-import { fault } from '../common/messages.js'
-import { compareDecimals, decimalOf } from '../common/values.js'
+import type { FieldMessage, MessageCode } from '../../types/messages.js'
+import { createMessage } from '../common/messages.js'
+import { compareDecimals, toDecimal } from '../common/values.js'
 import type { RuledField } from './codec.js'
 
 /** Inclusive bounds with their messages; undefined for no bound. */
 export interface Bounds<T> {
   readonly min: T | undefined
   readonly max: T | undefined
-  readonly tooLow: Told
-  readonly tooHigh: Told
+  readonly tooLow: FieldMessage
+  readonly tooHigh: FieldMessage
 }
 
-interface Codes {
+interface BoundCodes {
   readonly both: MessageCode
   readonly min: MessageCode
   readonly max: MessageCode
 }
 
-const NUMBERS: Codes = { both: 'range', min: 'min', max: 'max' }
-const LENGTHS: Codes = { both: 'length', min: 'min-length', max: 'max-length' }
+const NUMBERS: BoundCodes = { both: 'range', min: 'min', max: 'max' }
+const LENGTHS: BoundCodes = { both: 'length', min: 'min-length', max: 'max-length' }
 
-interface Range<T> {
+interface OptionalRange<T> {
   readonly min: T | undefined
   readonly max: T | undefined
 }
@@ -30,9 +30,9 @@ interface Range<T> {
 export function lengthBounds({ valueType, rules }: RuledField): Bounds<number> {
   const column = { min: undefined, max: valueType.maxLength }
   const own = { min: rules.minLength, max: rules.maxLength }
-  const { minLength, maxLength } = rules.says ?? {}
-  return said(
-    merge(column, own, (a, b) => a - b, LENGTHS),
+  const { minLength, maxLength } = rules.messages ?? {}
+  return applyModelMessages(
+    mergeBounds(column, own, (a, b) => a - b, LENGTHS),
     own,
     { min: minLength, max: maxLength },
   )
@@ -46,10 +46,10 @@ export function numberBounds({ valueType, rules }: RuledField): Bounds<number> {
     max: max !== undefined ? Number(max) : maxMagnitude,
   }
   const own = { min: rules.min, max: rules.max }
-  return said(
-    merge(column, own, (a, b) => a - b),
+  return applyModelMessages(
+    mergeBounds(column, own, (a, b) => a - b),
     own,
-    rules.says,
+    rules.messages,
   )
 }
 
@@ -57,13 +57,13 @@ export function numberBounds({ valueType, rules }: RuledField): Bounds<number> {
 export function decimalBounds({ valueType, rules }: RuledField): Bounds<string> {
   const own = { min: rules.min, max: rules.max }
   const ruled = {
-    min: own.min === undefined ? undefined : decimalOf(own.min),
-    max: own.max === undefined ? undefined : decimalOf(own.max),
+    min: own.min === undefined ? undefined : toDecimal(own.min),
+    max: own.max === undefined ? undefined : toDecimal(own.max),
   }
-  return said(merge(decimalColumn(valueType), ruled, compareDecimals), ruled, rules.says)
+  return applyModelMessages(mergeBounds(decimalColumnRange(valueType), ruled, compareDecimals), ruled, rules.messages)
 }
 
-function decimalColumn({ min, max, precision, scale = 0 }: ValueType): Range<string> {
+function decimalColumnRange({ min, max, precision, scale = 0 }: ValueType): OptionalRange<string> {
   const lowest = min?.toString()
   if (precision === undefined) return { min: lowest, max: max?.toString() }
   const whole = '9'.repeat(Math.max(precision - scale, 0)) || '0'
@@ -75,26 +75,31 @@ function decimalColumn({ min, max, precision, scale = 0 }: ValueType): Range<str
  * Merges the bounds of rules and column. The message names both bounds if they have the same origin, else only the
  * violated one.
  */
-function merge<T extends string | number>(
-  column: Range<T>,
-  rules: Range<T>,
+function mergeBounds<T extends string | number>(
+  column: OptionalRange<T>,
+  rules: OptionalRange<T>,
   compare: (a: T, b: T) => number,
-  codes: Codes = NUMBERS,
+  codes: BoundCodes = NUMBERS,
 ): Bounds<T> {
-  const min = pick(column.min, rules.min, (a, b) => compare(a, b) > 0)
-  const max = pick(column.max, rules.max, (a, b) => compare(a, b) < 0)
+  const min = pickTighter(column.min, rules.min, (a, b) => compare(a, b) > 0)
+  const max = pickTighter(column.max, rules.max, (a, b) => compare(a, b) < 0)
   const together = (rules.min === undefined) === (rules.max === undefined)
   if (together && min !== undefined && max !== undefined) {
-    const between = fault(codes.both, { min, max })
+    const between = createMessage(codes.both, { min, max })
     return { min, max, tooLow: between, tooHigh: between }
   }
-  return { min, max, tooLow: fault(codes.min, { min: min ?? '' }), tooHigh: fault(codes.max, { max: max ?? '' }) }
+  return {
+    min,
+    max,
+    tooLow: createMessage(codes.min, { min: min ?? '' }),
+    tooHigh: createMessage(codes.max, { max: max ?? '' }),
+  }
 }
 
 /** The model's own message for a bound that the model sets. */
-function said<T>(
+function applyModelMessages<T>(
   bounds: Bounds<T>,
-  own: Range<T>,
+  own: OptionalRange<T>,
   says: { readonly min?: string | undefined; readonly max?: string | undefined } = {},
 ): Bounds<T> {
   const { min, max } = says
@@ -105,7 +110,7 @@ function said<T>(
   }
 }
 
-function pick<T>(column: T | undefined, rule: T | undefined, isTighter: (a: T, b: T) => boolean): T | undefined {
+function pickTighter<T>(column: T | undefined, rule: T | undefined, isTighter: (a: T, b: T) => boolean): T | undefined {
   if (column === undefined || rule === undefined) return column ?? rule
   return isTighter(rule, column) ? rule : column
 }

@@ -1,21 +1,21 @@
 import type { Field, FilterValue, JsonValue, Value, ValueType } from '../../types/field.js'
-import type { Fault, MessageCode, Told } from '../../types/messages.js'
+import type { CodedMessage, FieldMessage, MessageCode } from '../../types/messages.js'
 import type { JsonSchema } from '../../types/openApi.js'
-import { fault } from '../common/messages.js'
+import { createMessage } from '../common/messages.js'
 import type { Bounds } from './bounds.js'
 
 /** The parsed value of a body member, or its errors. */
-export type Reading = { readonly value: Value } | Faulty
+export type Reading = { readonly value: Value } | InvalidReading
 
-interface Faulty {
-  readonly faults: readonly Told[]
+interface InvalidReading {
+  readonly messages: readonly FieldMessage[]
   /** Errors of parts of the value, each with its place: `[1]`. */
-  readonly within?: readonly Misplaced[]
+  readonly nested?: readonly NestedMessage[]
 }
 
-export interface Misplaced {
-  readonly place: string
-  readonly told: Told
+export interface NestedMessage {
+  readonly path: string
+  readonly message: FieldMessage
 }
 
 export type Reader = (raw: unknown) => Reading
@@ -37,7 +37,7 @@ export interface CodecOptions {
   /** Whether JSON arrives as text, as in raw rows of SQLite. If the driver has parsed it, a string is a JSON string. */
   readonly jsonAsText?: boolean
   /** Called for a stored value that cannot be shown. It becomes null. */
-  readonly onHidden?: () => void
+  readonly onUndecodable?: () => void
 }
 
 /** JSON Schemas of a type's values, without null. */
@@ -53,38 +53,38 @@ export interface ValueSchemas {
 /** All conversions of one type of values. */
 export interface Codec {
   /** Reads a body member that is neither missing nor null. */
-  readonly body: (field: RuledField) => Reader
+  readonly createBodyReader: (field: RuledField) => Reader
   /** Reads a value of a filter or a field parameter; null if the text is not of the type. */
-  readonly text: (text: string, valueType: ValueType) => FilterValue | null
+  readonly readText: (text: string, valueType: ValueType) => FilterValue | null
   /** Reads a key in a path, in the form of responses; null if the text cannot be a key. Default: `text`. */
-  readonly key?: (text: string, valueType: ValueType) => string | number | null
+  readonly readKey?: (text: string, valueType: ValueType) => string | number | null
   /** Converts a stored value to JSON. */
-  readonly json: (valueType: ValueType, options: CodecOptions) => Decoder
+  readonly createDecoder: (valueType: ValueType, options: CodecOptions) => Decoder
   /** The name of a value in messages: "a whole number". */
   readonly noun: (valueType: ValueType) => string
   /** The name of all values of the type. Default: `noun`. */
   readonly kind?: string
   /** The contradicting bounds of column and rules; null if values are possible. Default: null. */
-  readonly gap?: (field: RuledField) => Range | null
+  readonly findBoundsConflict?: (field: RuledField) => Range | null
   readonly schemas: ValueSchemas
   /** An example in the filter language; empty if filters do not accept the type. */
   readonly example: (valueType: ValueType) => string
 }
 
 /** The error for a number that JSON parsing has rounded. */
-export const INEXACT: Fault = fault('digits')
-export const NOT_STORABLE: Fault = fault('characters')
+export const INEXACT: CodedMessage = createMessage('digits')
+export const NOT_STORABLE: CodedMessage = createMessage('characters')
 
 /** The longest text of a number. Longer texts are refused without parsing. */
-export const LONGEST_NUMBER = 64
+export const MAX_NUMBER_LENGTH = 64
 
-export function faulty(...faults: readonly Told[]): Reading {
-  return { faults }
+export function rejectWith(...faults: readonly FieldMessage[]): Reading {
+  return { messages: faults }
 }
 
 /** Reads a value that is text in bodies. */
-export function textReader(read: (text: string) => Value | null, otherwise: MessageCode): Reader {
-  const none = faulty(fault(otherwise))
+export function createTextReader(read: (text: string) => Value | null, otherwise: MessageCode): Reader {
+  const none = rejectWith(createMessage(otherwise))
   return (raw) => {
     const value = typeof raw === 'string' ? read(raw) : null
     return value === null ? none : { value }
@@ -92,12 +92,12 @@ export function textReader(read: (text: string) => Value | null, otherwise: Mess
 }
 
 /** A single filter value; null stays null. */
-export function operand(value: string | number | boolean | Date | null): FilterValue | null {
+export function toFilterValue(value: string | number | boolean | Date | null): FilterValue | null {
   return value === null ? null : { kind: 'value', value }
 }
 
 /** The bounds if they contradict each other. */
-export function gap<T extends string | number>(
+export function conflictOf<T extends string | number>(
   { min, max }: Bounds<T>,
   isEmpty: (min: T, max: T) => boolean,
 ): Range | null {

@@ -1,9 +1,9 @@
 import type { FieldType, FilterValue, ValueType } from '../../types/field.js'
-import { EXACT_DIGITS, quotient } from '../common/values.js'
-import { ownJson } from './anyJson.js'
+import { divideDecimal, EXACT_DIGITS } from '../common/values.js'
+import { callToJson } from './anyJson.js'
 import { blob } from './blob.js'
 import type { Codec, CodecOptions, Decoder } from './codec.js'
-import { decimal, float, notANumber, storedDigits } from './decimals.js'
+import { decimal, decodeNonNumber, float, parseStoredDigits } from './decimals.js'
 import { bigint, integer } from './integers.js'
 import { jsonCodec } from './json.js'
 import { boolean, enumeration, uuid } from './scalars.js'
@@ -36,14 +36,14 @@ export function codecOf({ type }: Pick<ValueType, 'type'>): Codec {
  * never throws. Numbers, texts and enumerations that do not fit the type are shown as stored. Values that JSON cannot
  * express (NaN, infinities, invalid dates, broken documents) become null.
  */
-export function decoderOf(valueType: ValueType, options: CodecOptions = {}): Decoder {
-  const { onHidden } = options
-  const decode = codecOf(valueType).json(valueType, options)
+export function createDecoder(valueType: ValueType, options: CodecOptions = {}): Decoder {
+  const { onUndecodable } = options
+  const decode = codecOf(valueType).createDecoder(valueType, options)
   return (raw) => {
     if (raw === null || raw === undefined) return null
-    const value = decode(typeof raw === 'object' ? ownJson(raw) : raw)
+    const value = decode(typeof raw === 'object' ? callToJson(raw) : raw)
     // Null is a valid JSON document.
-    if (value === null && onHidden !== undefined && (valueType.type !== 'json' || raw !== 'null')) onHidden()
+    if (value === null && onUndecodable !== undefined && (valueType.type !== 'json' || raw !== 'null')) onUndecodable()
     return value
   }
 }
@@ -55,7 +55,7 @@ export function decoderOf(valueType: ValueType, options: CodecOptions = {}): Dec
  * stay text and never become floating point.
  */
 export function readFilterValue(valueType: ValueType, text: string): FilterValue | null {
-  return codecOf(valueType).text(text, valueType)
+  return codecOf(valueType).readText(text, valueType)
 }
 
 /** The name of a type's values in messages about all of them. */
@@ -68,11 +68,11 @@ export function nounForAll(valueType: ValueType): string {
  * Sums of integers have the type of integers. Sums of decimals are exact at their scale, as numbers if JSON numbers
  * have enough digits.
  */
-export function sumDecoder({ type, scale, wire }: ValueType): Decoder {
-  if (type === 'float') return decoderOf({ type })
-  if (type !== 'decimal') return decoderOf({ type: 'bigint' })
-  const text = decoderOf({ type, wire: 'string', ...(scale === undefined ? {} : { scale }) })
-  if (wire !== 'number') return text
+export function createSumDecoder({ type, scale, jsonType }: ValueType): Decoder {
+  if (type === 'float') return createDecoder({ type })
+  if (type !== 'decimal') return createDecoder({ type: 'bigint' })
+  const text = createDecoder({ type, jsonType: 'string', ...(scale === undefined ? {} : { scale }) })
+  if (jsonType !== 'number') return text
   return (raw) => {
     const sum = text(raw)
     return typeof sum === 'string' && sum.replace(/\D/g, '').replace(/^0+/, '').length <= EXACT_DIGITS
@@ -82,12 +82,12 @@ export function sumDecoder({ type, scale, wire }: ValueType): Decoder {
 }
 
 /** Averages of exact numbers arrive as `sum/count`, so that they are rounded only once. */
-export function averageDecoder({ type }: ValueType): Decoder {
-  if (type === 'float') return decoderOf({ type })
+export function createAverageDecoder({ type }: ValueType): Decoder {
+  if (type === 'float') return createDecoder({ type })
   return (raw) => {
     if (raw === null || raw === undefined) return null
     const [sum = '', count = ''] = String(raw).split('/')
-    const digits = storedDigits(sum)
-    return digits === null ? notANumber(sum) : quotient(digits, BigInt(count))
+    const digits = parseStoredDigits(sum)
+    return digits === null ? decodeNonNumber(sum) : divideDecimal(digits, BigInt(count))
   }
 }

@@ -1,40 +1,41 @@
 import type { JsonValue } from '../../types/field.js'
-import type { Told } from '../../types/messages.js'
+import type { FieldMessage } from '../../types/messages.js'
 import type { JsonSchema } from '../../types/openApi.js'
-import { fault } from '../common/messages.js'
+import { createMessage } from '../common/messages.js'
 import {
   compareDecimals,
-  decimalOf,
+  countSignificantDigits,
   EXACT_DIGITS,
   readDecimal,
   readScientific,
-  significantDigits,
+  toDecimal,
 } from '../common/values.js'
-import { jsonOf } from './anyJson.js'
+import { toJson } from './anyJson.js'
 import { type Bounds, decimalBounds, numberBounds } from './bounds.js'
 import {
   type Codec,
+  conflictOf,
   type Decoder,
-  faulty,
-  gap,
   INEXACT,
-  LONGEST_NUMBER,
-  operand,
+  MAX_NUMBER_LENGTH,
   type Reader,
   type RuledField,
+  rejectWith,
+  toFilterValue,
 } from './codec.js'
-import { floatReader } from './joi.js'
-import { anyOf, bounded, DOUBLE, told } from './schema.js'
+import { createFloatReader } from './joi.js'
+import { anyOf, DOUBLE, describeSchema, numberBoundsSchema } from './schema.js'
 
 export const decimal: Codec = {
-  body,
-  text: (text) => operand(readDecimal(text)),
-  key: (text) => (text.length > LONGEST_NUMBER ? null : readDecimal(text)),
-  json: ({ wire, scale }) => (wire === 'number' ? decimalNumber : decimalText(scale)),
+  createBodyReader,
+  readText: (text) => toFilterValue(readDecimal(text)),
+  readKey: (text) => (text.length > MAX_NUMBER_LENGTH ? null : readDecimal(text)),
+  createDecoder: ({ jsonType, scale }) =>
+    jsonType === 'number' ? decodeDecimalNumber : createDecimalTextDecoder(scale),
   noun: () => 'a decimal number',
-  gap: (field) => gap(decimalBounds(field), (min, max) => compareDecimals(min, max) > 0),
+  findBoundsConflict: (field) => conflictOf(decimalBounds(field), (min, max) => compareDecimals(min, max) > 0),
   schemas: {
-    reply: ({ wire }) => (wire === 'number' ? DOUBLE : { type: 'string', pattern: '^-?[0-9]+(?:\\.[0-9]+)?$' }),
+    reply: ({ jsonType }) => (jsonType === 'number' ? DOUBLE : { type: 'string', pattern: '^-?[0-9]+(?:\\.[0-9]+)?$' }),
     body: bodySchema,
     query: { type: 'number' },
   },
@@ -42,53 +43,54 @@ export const decimal: Codec = {
 }
 
 /** Reads a finite JSON number or, if responses have text, a decimal in a string. */
-function body(field: RuledField): Reader {
-  const { wire, scale } = field.valueType
+function createBodyReader(field: RuledField): Reader {
+  const { jsonType, scale } = field.valueType
   const bounds = decimalBounds(field)
-  const places = fault('scale', { scale: scale ?? 0 })
-  const otherwise = fault(wire === 'string' ? 'decimal' : 'number')
+  const places = createMessage('scale', { scale: scale ?? 0 })
+  const otherwise = createMessage(jsonType === 'string' ? 'decimal' : 'number')
   return (raw) => {
-    const digits = givenDigits(raw, wire === 'string')
-    if (digits === null) return faulty(otherwise)
-    if (wire === 'string' && typeof raw === 'number' && significantDigits(digits) > EXACT_DIGITS) return faulty(INEXACT)
-    const faults: Told[] = []
+    const digits = parseSentDigits(raw, jsonType === 'string')
+    if (digits === null) return rejectWith(otherwise)
+    if (jsonType === 'string' && typeof raw === 'number' && countSignificantDigits(digits) > EXACT_DIGITS)
+      return rejectWith(INEXACT)
+    const faults: FieldMessage[] = []
     if (scale !== undefined && (digits.split('.')[1] ?? '').length > scale) faults.push(places)
     if (bounds.min !== undefined && compareDecimals(digits, bounds.min) < 0) faults.push(bounds.tooLow)
     if (bounds.max !== undefined && compareDecimals(digits, bounds.max) > 0) faults.push(bounds.tooHigh)
-    return faults.length === 0 ? { value: digits } : { faults }
+    return faults.length === 0 ? { value: digits } : { messages: faults }
   }
 }
 
-function givenDigits(raw: unknown, isText: boolean): string | null {
-  if (typeof raw === 'number') return Number.isFinite(raw) ? decimalOf(raw) : null
+function parseSentDigits(raw: unknown, isText: boolean): string | null {
+  if (typeof raw === 'number') return Number.isFinite(raw) ? toDecimal(raw) : null
   return isText && typeof raw === 'string' ? readDecimal(raw) : null
 }
 
-function decimalNumber(raw: unknown): JsonValue {
-  if (typeof raw === 'number') return jsonOf(raw)
-  const digits = storedDigits(raw)
-  return digits === null ? notANumber(raw) : Number(digits)
+function decodeDecimalNumber(raw: unknown): JsonValue {
+  if (typeof raw === 'number') return toJson(raw)
+  const digits = parseStoredDigits(raw)
+  return digits === null ? decodeNonNumber(raw) : Number(digits)
 }
 
 /**
  * Writes decimals as plain text. A declared scale is exact, with values rounded half away from zero as other databases
  * do: SQLite's 5000 becomes `5000.00`. Without a scale there are no trailing zeros.
  */
-function decimalText(scale: number | undefined): Decoder {
+function createDecimalTextDecoder(scale: number | undefined): Decoder {
   return (raw) => {
-    const digits = storedDigits(raw)
-    if (digits === null) return notANumber(raw)
-    return scale === undefined ? digits : withScale(digits, scale)
+    const digits = parseStoredDigits(raw)
+    if (digits === null) return decodeNonNumber(raw)
+    return scale === undefined ? digits : roundToScale(digits, scale)
   }
 }
 
-export function storedDigits(raw: unknown): string | null {
-  if (typeof raw === 'number') return Number.isFinite(raw) ? decimalOf(raw) : null
+export function parseStoredDigits(raw: unknown): string | null {
+  if (typeof raw === 'number') return Number.isFinite(raw) ? toDecimal(raw) : null
   if (typeof raw === 'bigint') return raw.toString()
   return typeof raw === 'string' ? (readDecimal(raw) ?? readScientific(raw)) : null
 }
 
-function withScale(decimal: string, scale: number): string {
+function roundToScale(decimal: string, scale: number): string {
   const negative = decimal.startsWith('-')
   const [integral = '0', fraction = ''] = (negative ? decimal.slice(1) : decimal).split('.')
   let digits = integral + fraction.slice(0, scale).padEnd(scale, '0')
@@ -99,21 +101,21 @@ function withScale(decimal: string, scale: number): string {
 }
 
 /** The JSON of a stored value that is not a number: null for NaN and the infinities. */
-export function notANumber(raw: unknown): JsonValue {
-  return typeof raw === 'string' && /^(?:nan|[+-]?infinity)$/i.test(raw) ? null : jsonOf(raw)
+export function decodeNonNumber(raw: unknown): JsonValue {
+  return typeof raw === 'string' && /^(?:nan|[+-]?infinity)$/i.test(raw) ? null : toJson(raw)
 }
 
 function bodySchema({ valueType, rules }: RuledField): JsonSchema {
-  const { wire, precision, scale = 0, min } = valueType
+  const { jsonType, precision, scale = 0, min } = valueType
   const places = precision === undefined ? [] : [`At most ${scale} decimal places.`]
-  const number: JsonSchema = { type: 'number', ...decimalBounded(decimalBounds({ valueType, rules })) }
-  if (wire === 'number') return told({ ...number, format: 'double' }, ...places)
+  const number: JsonSchema = { type: 'number', ...decimalBoundsSchema(decimalBounds({ valueType, rules })) }
+  if (jsonType === 'number') return describeSchema({ ...number, format: 'double' }, ...places)
   const ruled = [
-    ...(rules.min === undefined ? [] : [`At least ${decimalOf(rules.min)}.`]),
-    ...(rules.max === undefined ? [] : [`At most ${decimalOf(rules.max)}.`]),
+    ...(rules.min === undefined ? [] : [`At least ${toDecimal(rules.min)}.`]),
+    ...(rules.max === undefined ? [] : [`At most ${toDecimal(rules.max)}.`]),
   ]
   const text: JsonSchema = { type: 'string', pattern: decimalPattern(precision, scale, min !== undefined) }
-  return told(anyOf([number, text]), ...places, ...ruled, 'More than 15 digits as text.')
+  return describeSchema(anyOf([number, text]), ...places, ...ruled, 'More than 15 digits as text.')
 }
 
 /** Leading and trailing zeros are not counted. */
@@ -126,31 +128,31 @@ function decimalPattern(precision: number | undefined, scale: number, isUnsigned
 }
 
 /** Bounds as JSON numbers. A bound without an exact number becomes exclusive if its nearest number lies outside. */
-function decimalBounded({ min, max }: Bounds<string>): JsonSchema {
-  const sideOf = (bound: string): number => Math.sign(compareDecimals(decimalOf(Number(bound)), bound))
+function decimalBoundsSchema({ min, max }: Bounds<string>): JsonSchema {
+  const compareNearestNumber = (bound: string): number => Math.sign(compareDecimals(toDecimal(Number(bound)), bound))
   return {
-    ...(min === undefined ? {} : { [sideOf(min) < 0 ? 'exclusiveMinimum' : 'minimum']: Number(min) }),
-    ...(max === undefined ? {} : { [sideOf(max) > 0 ? 'exclusiveMaximum' : 'maximum']: Number(max) }),
+    ...(min === undefined ? {} : { [compareNearestNumber(min) < 0 ? 'exclusiveMinimum' : 'minimum']: Number(min) }),
+    ...(max === undefined ? {} : { [compareNearestNumber(max) > 0 ? 'exclusiveMaximum' : 'maximum']: Number(max) }),
   }
 }
 
 export const float: Codec = {
-  body: floatReader,
+  createBodyReader: createFloatReader,
   // Infinite for values beyond every column.
-  text: (text) => {
+  readText: (text) => {
     const digits = readDecimal(text)
-    return digits === null ? null : operand(Number(digits))
+    return digits === null ? null : toFilterValue(Number(digits))
   },
-  key: readFloatKey,
-  json: ({ single: isSingle }) => (isSingle === true ? single : double),
+  readKey: readFloatKey,
+  createDecoder: ({ single: isSingle }) => (isSingle === true ? single : double),
   noun: () => 'a number',
-  gap: (field) => gap(numberBounds(field), (min, max) => min > max),
-  schemas: { reply: () => DOUBLE, body: (field) => ({ ...DOUBLE, ...bounded(numberBounds(field)) }) },
+  findBoundsConflict: (field) => conflictOf(numberBounds(field), (min, max) => min > max),
+  schemas: { reply: () => DOUBLE, body: (field) => ({ ...DOUBLE, ...numberBoundsSchema(numberBounds(field)) }) },
   example: () => '10',
 }
 
 function readFloatKey(text: string): number | null {
-  if (text.length > LONGEST_NUMBER) return null
+  if (text.length > MAX_NUMBER_LENGTH) return null
   if (isExponential(text)) return Number(text)
   const digits = readDecimal(text)
   return digits !== null && Number.isFinite(Number(digits)) ? Number(digits) : null
@@ -162,11 +164,11 @@ function isExponential(text: string): boolean {
 }
 
 function double(raw: unknown): JsonValue {
-  if (typeof raw !== 'string') return jsonOf(raw)
+  if (typeof raw !== 'string') return toJson(raw)
   if (raw.trim() === '') return raw
   const number = Number(raw)
   if (Number.isFinite(number)) return number
-  return notANumber(raw)
+  return decodeNonNumber(raw)
 }
 
 const LARGEST_SINGLE = 3.4028234663852886e38

@@ -1,64 +1,78 @@
 import type { FilterValue, JsonValue, ValueType } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
-import { beyondIntegers } from '../common/bounds.js'
-import { fault } from '../common/messages.js'
-import { compareDecimals, decimalOf, readInteger } from '../common/values.js'
-import { jsonOf, whole } from './anyJson.js'
+import { compareToIntegerRange } from '../common/integerRange.js'
+import { createMessage } from '../common/messages.js'
+import { compareDecimals, readInteger, toDecimal } from '../common/values.js'
+import { integerToJson, toJson } from './anyJson.js'
 import { decimalBounds, numberBounds } from './bounds.js'
-import { type Codec, faulty, gap, INEXACT, LONGEST_NUMBER, operand, type Reader, type RuledField } from './codec.js'
-import { integerReader } from './joi.js'
-import { bounded, INT64, told } from './schema.js'
+import {
+  type Codec,
+  conflictOf,
+  INEXACT,
+  MAX_NUMBER_LENGTH,
+  type Reader,
+  type RuledField,
+  rejectWith,
+  toFilterValue,
+} from './codec.js'
+import { createIntegerReader } from './joi.js'
+import { describeSchema, INT64, numberBoundsSchema } from './schema.js'
 
 export const integer: Codec = {
-  body: integerReader,
-  text: readWhole,
-  key: readKey,
-  json: () => wholeJson,
+  createBodyReader: createIntegerReader,
+  readText: readIntegerFilter,
+  readKey: readIntegerKey,
+  createDecoder: () => decodeInteger,
   noun: () => 'a whole number',
-  gap: (field) => gap(numberBounds(field), (min, max) => Math.ceil(min) > Math.floor(max)),
-  schemas: { reply, body: (field) => ({ ...reply(field.valueType), ...bounded(numberBounds(field)) }) },
+  findBoundsConflict: (field) => conflictOf(numberBounds(field), (min, max) => Math.ceil(min) > Math.floor(max)),
+  schemas: {
+    reply: replySchema,
+    body: (field) => ({ ...replySchema(field.valueType), ...numberBoundsSchema(numberBounds(field)) }),
+  },
   example: () => '10',
 }
 
-function reply({ max }: ValueType): JsonSchema {
+function replySchema({ max }: ValueType): JsonSchema {
   return { type: 'integer', format: max !== undefined && max < 2n ** 31n ? 'int32' : 'int64' }
 }
 
 /** A safe number, else its digits. */
-function readWhole(text: string): FilterValue | null {
+function readIntegerFilter(text: string): FilterValue | null {
   const digits = readInteger(text)
-  return operand(digits === null ? null : whole(digits))
+  return toFilterValue(digits === null ? null : integerToJson(digits))
 }
 
-function readKey(text: string, valueType: ValueType): string | number | null {
-  const digits = text.length > LONGEST_NUMBER ? null : readInteger(text)
-  return digits !== null && digits === text && beyondIntegers(valueType, BigInt(digits)) === 0 ? whole(digits) : null
+function readIntegerKey(text: string, valueType: ValueType): string | number | null {
+  const digits = text.length > MAX_NUMBER_LENGTH ? null : readInteger(text)
+  return digits !== null && digits === text && compareToIntegerRange(valueType, BigInt(digits)) === 0
+    ? integerToJson(digits)
+    : null
 }
 
-function wholeJson(raw: unknown): JsonValue {
+function decodeInteger(raw: unknown): JsonValue {
   switch (typeof raw) {
     case 'number':
       if (Number.isSafeInteger(raw)) return raw
-      return Number.isInteger(raw) ? decimalOf(raw) : jsonOf(raw)
+      return Number.isInteger(raw) ? toDecimal(raw) : toJson(raw)
     case 'bigint':
-      return whole(raw.toString())
+      return integerToJson(raw.toString())
     case 'string':
-      return whole(raw)
+      return integerToJson(raw)
     case 'boolean':
       // The mariadb driver reads TINYINT(1) as a boolean.
       return Number(raw)
     default:
-      return jsonOf(raw)
+      return toJson(raw)
   }
 }
 
 export const bigint: Codec = {
-  body,
-  text: readWhole,
-  key: readKey,
-  json: () => wholeJson,
+  createBodyReader,
+  readText: readIntegerFilter,
+  readKey: readIntegerKey,
+  createDecoder: () => decodeInteger,
   noun: () => 'a whole number',
-  gap: (field) => gap(decimalBounds(field), (min, max) => compareDecimals(min, max) > 0),
+  findBoundsConflict: (field) => conflictOf(decimalBounds(field), (min, max) => compareDecimals(min, max) > 0),
   schemas: {
     reply: () => ({ anyOf: [INT64, { type: 'string', pattern: '^-?[0-9]+$' }] }),
     body: bodySchema,
@@ -73,22 +87,22 @@ const LARGEST_SAFE = String(Number.MAX_SAFE_INTEGER)
  * Reads a safe JSON integer or, beyond the safe range, digits in a string as in responses. A larger JSON number has
  * been rounded.
  */
-function body(field: RuledField): Reader {
+function createBodyReader(field: RuledField): Reader {
   const bounds = decimalBounds(field)
   return (raw) => {
-    const digits = typeof raw === 'number' ? wholeNumber(raw) : unsafeDigits(raw)
-    if (digits === null) return faulty(fault('integer'))
-    if (bounds.min !== undefined && compareDecimals(digits, bounds.min) < 0) return faulty(bounds.tooLow)
-    if (bounds.max !== undefined && compareDecimals(digits, bounds.max) > 0) return faulty(bounds.tooHigh)
-    return typeof raw === 'number' && !Number.isSafeInteger(raw) ? faulty(INEXACT) : { value: digits }
+    const digits = typeof raw === 'number' ? integerDigits(raw) : parseUnsafeDigits(raw)
+    if (digits === null) return rejectWith(createMessage('integer'))
+    if (bounds.min !== undefined && compareDecimals(digits, bounds.min) < 0) return rejectWith(bounds.tooLow)
+    if (bounds.max !== undefined && compareDecimals(digits, bounds.max) > 0) return rejectWith(bounds.tooHigh)
+    return typeof raw === 'number' && !Number.isSafeInteger(raw) ? rejectWith(INEXACT) : { value: digits }
   }
 }
 
-function wholeNumber(raw: number): string | null {
-  return Number.isInteger(raw) ? decimalOf(raw) : null
+function integerDigits(raw: number): string | null {
+  return Number.isInteger(raw) ? toDecimal(raw) : null
 }
 
-function unsafeDigits(raw: unknown): string | null {
+function parseUnsafeDigits(raw: unknown): string | null {
   const digits = typeof raw === 'string' ? readInteger(raw) : null
   // Accepts only the form of responses: no plus, no leading zeros, and no string for a safe number.
   if (digits === null || digits !== raw) return null
@@ -100,21 +114,21 @@ const SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 /** Numbers while they are exact in JSON, else text. */
 function bodySchema(field: RuledField): JsonSchema {
   const { min: low, max: high } = decimalBounds(field)
-  const min = wholeFrom(low ?? '', 'up') ?? -(2n ** 63n)
-  const max = wholeFrom(high ?? '', 'down') ?? 2n ** 63n - 1n
+  const min = roundBound(low ?? '', 'up') ?? -(2n ** 63n)
+  const max = roundBound(high ?? '', 'down') ?? 2n ** 63n - 1n
   const [minimum, maximum] = [Number(min < -SAFE ? -SAFE : min), Number(max > SAFE ? SAFE : max)]
   const number: JsonSchema = { ...INT64, minimum, maximum }
   const texts = [
-    ...(min < -SAFE ? [`-(?:${digitsBetween(max < -SAFE ? -max : SAFE + 1n, -min)})`] : []),
-    ...(max > SAFE ? [`(?:${digitsBetween(min > SAFE ? min : SAFE + 1n, max)})`] : []),
+    ...(min < -SAFE ? [`-(?:${digitsPattern(max < -SAFE ? -max : SAFE + 1n, -min)})`] : []),
+    ...(max > SAFE ? [`(?:${digitsPattern(min > SAFE ? min : SAFE + 1n, max)})`] : []),
   ]
   if (texts.length === 0) return number
   const text: JsonSchema = { type: 'string', pattern: `^(?:${texts.join('|')})$`, examples: [String(max)] }
-  return told({ anyOf: [number, text] }, 'Beyond 2^53 the digits as text.')
+  return describeSchema({ anyOf: [number, text] }, 'Beyond 2^53 the digits as text.')
 }
 
 /** A rule's bound may be fractional. */
-function wholeFrom(bound: string, direction: 'up' | 'down'): bigint | null {
+function roundBound(bound: string, direction: 'up' | 'down'): bigint | null {
   if (bound === '') return null
   const [whole = '', fraction = ''] = bound.split('.')
   const cut = BigInt(whole)
@@ -123,34 +137,34 @@ function wholeFrom(bound: string, direction: 'up' | 'down'): bigint | null {
 }
 
 /** A pattern for the canonical digits of the integers from `low` to `high`. Both are positive. */
-function digitsBetween(low: bigint, high: bigint): string {
+function digitsPattern(low: bigint, high: bigint): string {
   const alternatives: string[] = []
   for (let from = low; from <= high; ) {
     const last = 10n ** BigInt(from.toString().length) - 1n
     const to = last < high ? last : high
-    alternatives.push(...sameLength(from.toString(), to.toString()))
+    alternatives.push(...sameLengthPatterns(from.toString(), to.toString()))
     from = to + 1n
   }
   return alternatives.join('|')
 }
 
-function sameLength(low: string, high: string): readonly string[] {
+function sameLengthPatterns(low: string, high: string): readonly string[] {
   const [first, last] = [low.charAt(0), high.charAt(0)]
   const [lowRest, highRest] = [low.slice(1), high.slice(1)]
   const [zeros, nines] = ['0'.repeat(lowRest.length), '9'.repeat(lowRest.length)]
   const [isFromZeros, isToNines] = [lowRest === zeros, highRest === nines]
-  if (first === last && !(isFromZeros && isToNines)) return prefixed(first, sameLength(lowRest, highRest))
+  if (first === last && !(isFromZeros && isToNines)) return prefixPatterns(first, sameLengthPatterns(lowRest, highRest))
   const from = isFromZeros ? first : String(Number(first) + 1)
   const to = isToNines ? last : String(Number(last) - 1)
   const any = ['', '[0-9]'][lowRest.length] ?? `[0-9]{${lowRest.length}}`
   return [
-    ...(isFromZeros ? [] : prefixed(first, sameLength(lowRest, nines))),
+    ...(isFromZeros ? [] : prefixPatterns(first, sameLengthPatterns(lowRest, nines))),
     ...(from <= to ? [(from === to ? from : `[${from}-${to}]`) + any] : []),
-    ...(isToNines ? [] : prefixed(last, sameLength(zeros, highRest))),
+    ...(isToNines ? [] : prefixPatterns(last, sameLengthPatterns(zeros, highRest))),
   ]
 }
 
-function prefixed(digit: string, alternatives: readonly string[]): readonly string[] {
+function prefixPatterns(digit: string, alternatives: readonly string[]): readonly string[] {
   const [only = ''] = alternatives
   return [digit + (alternatives.length === 1 ? only : `(?:${alternatives.join('|')})`)]
 }

@@ -1,21 +1,21 @@
 import type { FieldType, JsonValue, ValueType } from '../../types/field.js'
-import type { Fault, Told } from '../../types/messages.js'
+import type { CodedMessage, FieldMessage } from '../../types/messages.js'
 import type { JsonSchema } from '../../types/openApi.js'
-import { fault } from '../common/messages.js'
+import { createMessage } from '../common/messages.js'
 import { isStorableText } from '../common/values.js'
-import { jsonOf } from './anyJson.js'
-import { arraySchema, arraysReader, type CodecOf } from './arrays.js'
+import { toJson } from './anyJson.js'
+import { arraySchema, type CodecOf, createArraysReader } from './arrays.js'
 import { blob } from './blob.js'
-import { type Codec, faulty, NOT_STORABLE, type Reader, type RuledField } from './codec.js'
+import { type Codec, NOT_STORABLE, type Reader, type RuledField, rejectWith } from './codec.js'
 import { TEXT } from './schema.js'
 import { date, datetime } from './times.js'
 
 /** The codec of JSON. `codecOf` returns the codecs of array items. */
 export function jsonCodec(codecOf: CodecOf): Codec {
   return {
-    body: (field) => body(field, codecOf),
-    text: () => null,
-    json: (_, { jsonAsText }) => (jsonAsText === true ? parsed : jsonOf),
+    createBodyReader: (field) => createBodyReader(field, codecOf),
+    readText: () => null,
+    createDecoder: (_, { jsonAsText }) => (jsonAsText === true ? decodeJsonText : toJson),
     noun: () => 'JSON',
     schemas: {
       reply: ({ arrays }) => arraySchema(arrays, codecOf) ?? { description: 'Any JSON.' },
@@ -30,13 +30,13 @@ export function jsonCodec(codecOf: CodecOf): Codec {
 const JSON_DEPTH = 31
 
 /** Refuses null, like every other type. Nullable fields accept it before this reader is called. */
-function body({ valueType: { form, items, arrays } }: RuledField, codecOf: CodecOf): Reader {
+function createBodyReader({ valueType: { form, items, arrays } }: RuledField, codecOf: CodecOf): Reader {
   // Items of one-dimensional arrays are read by their own type.
   const nested = arrays === undefined ? items : undefined
-  const readArrays = arrays === undefined ? null : arraysReader(arrays, form === 'array', codecOf)
+  const readArrays = arrays === undefined ? null : createArraysReader(arrays, form === 'array', codecOf)
   return (raw) => {
-    const wrong = jsonFault(raw, JSON_DEPTH) ?? formFault(raw, form) ?? itemFault(raw, nested)
-    if (wrong !== null || !isJson(raw)) return faulty(wrong ?? fault('json'))
+    const wrong = findJsonError(raw, JSON_DEPTH) ?? findFormError(raw, form) ?? findItemError(raw, nested)
+    if (wrong !== null || !isJsonValue(raw)) return rejectWith(wrong ?? createMessage('json'))
     return readArrays === null ? { value: raw } : readArrays(raw)
   }
 }
@@ -44,30 +44,30 @@ function body({ valueType: { form, items, arrays } }: RuledField, codecOf: Codec
 /**
  * The error of a value that Sequelize cannot write as an ARRAY, a RANGE or a GEOMETRY. PostgreSQL checks the contents.
  */
-function formFault(raw: unknown, form: ValueType['form']): Fault | null {
+function findFormError(raw: unknown, form: ValueType['form']): CodedMessage | null {
   if (form === undefined) return null
-  if (form === 'text') return typeof raw === 'string' ? null : fault('string')
-  if (form === 'geometry') return isGeometry(raw) ? null : fault('geometry')
-  if (!Array.isArray(raw)) return fault('array')
-  return form === 'range' && raw.length !== 0 && raw.length !== 2 ? fault('bounds') : null
+  if (form === 'text') return typeof raw === 'string' ? null : createMessage('string')
+  if (form === 'geometry') return isGeometry(raw) ? null : createMessage('geometry')
+  if (!Array.isArray(raw)) return createMessage('array')
+  return form === 'range' && raw.length !== 0 && raw.length !== 2 ? createMessage('bounds') : null
 }
 
 /** The first error of an array's items, which are read like values of a column of the items' type. */
-function itemFault(raw: unknown, items: ValueType['items']): Told | null {
+function findItemError(raw: unknown, items: ValueType['items']): FieldMessage | null {
   if (items === undefined || raw === null) return null
-  if (Array.isArray(raw)) return raw.map((item) => itemFault(item, items)).find((wrong) => wrong !== null) ?? null
+  if (Array.isArray(raw)) return raw.map((item) => findItemError(item, items)).find((wrong) => wrong !== null) ?? null
   const reading = ITEMS[items](raw)
-  return 'faults' in reading ? (reading.faults[0] ?? null) : null
+  return 'messages' in reading ? (reading.messages[0] ?? null) : null
 }
 
 const ITEMS: Readonly<Record<NonNullable<ValueType['items']>, Reader>> = {
-  blob: itemReader(blob, 'blob'),
-  datetime: itemReader(datetime, 'datetime'),
-  date: itemReader(date, 'date'),
+  blob: createItemReader(blob, 'blob'),
+  datetime: createItemReader(datetime, 'datetime'),
+  date: createItemReader(date, 'date'),
 }
 
-function itemReader(codec: Codec, type: FieldType): Reader {
-  return codec.body({ valueType: { type }, rules: { required: false } })
+function createItemReader(codec: Codec, type: FieldType): Reader {
+  return codec.createBodyReader({ valueType: { type }, rules: { required: false } })
 }
 
 /** The nesting depth of positions in the coordinates of a geometry (RFC 7946 section 3.1). */
@@ -95,29 +95,29 @@ function hasPositions(coordinates: unknown, depth: number): boolean {
 }
 
 /** The value was parsed from JSON, so checking the top level is enough. */
-function isJson(raw: unknown): raw is JsonValue {
+function isJsonValue(raw: unknown): raw is JsonValue {
   return raw !== null && ['string', 'number', 'boolean', 'object'].includes(typeof raw)
 }
 
-function jsonFault(value: unknown, levels: number): Fault | null {
+function findJsonError(value: unknown, levels: number): CodedMessage | null {
   if (typeof value === 'string') return isStorableText(value) ? null : NOT_STORABLE
   // JSON.parse reads 1e400 as infinity, which JSON.stringify writes as null.
-  if (typeof value === 'number') return Number.isFinite(value) ? null : fault('json-finite')
+  if (typeof value === 'number') return Number.isFinite(value) ? null : createMessage('json-finite')
   if (typeof value !== 'object' || value === null) return null
-  if (levels === 0) return fault('json-depth', { levels: JSON_DEPTH })
+  if (levels === 0) return createMessage('json-depth', { levels: JSON_DEPTH })
   if (!Array.isArray(value) && !Object.keys(value).every(isStorableText)) return NOT_STORABLE
   for (const item of Object.values(value)) {
-    const wrong = jsonFault(item, levels - 1)
+    const wrong = findJsonError(item, levels - 1)
     if (wrong !== null) return wrong
   }
   return null
 }
 
-function parsed(raw: unknown): JsonValue {
-  if (typeof raw !== 'string') return jsonOf(raw)
+function decodeJsonText(raw: unknown): JsonValue {
+  if (typeof raw !== 'string') return toJson(raw)
   try {
     const value: unknown = JSON.parse(raw)
-    return jsonOf(value)
+    return toJson(value)
   } catch {
     return null
   }

@@ -1,14 +1,14 @@
 import type { JsonValue } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import { readUuid } from '../common/values.js'
-import { jsonOf, textJson } from './anyJson.js'
-import { type Codec, operand, textReader } from './codec.js'
-import { booleanReader, enumReader } from './joi.js'
+import { textToJson, toJson } from './anyJson.js'
+import { type Codec, createTextReader, toFilterValue } from './codec.js'
+import { createBooleanReader, createEnumReader } from './joi.js'
 
 export const boolean: Codec = {
-  body: booleanReader,
-  text: (text) => operand(WORDS.get(text.toLowerCase()) ?? null),
-  json: ({ loose }) => (loose === true ? looseBoolean : storedBoolean),
+  createBodyReader: createBooleanReader,
+  readText: (text) => toFilterValue(WORDS.get(text.toLowerCase()) ?? null),
+  createDecoder: ({ isNumericBoolean }) => (isNumericBoolean === true ? decodeLooseBoolean : decodeBoolean),
   noun: () => 'true or false',
   schemas: { reply: () => ({ type: 'boolean' }) },
   example: () => 'true',
@@ -22,11 +22,11 @@ const WORDS: ReadonlyMap<string, boolean> = new Map([
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([...WORDS, ['t', true], ['1', true], ['f', false], ['0', false]])
 
 /** Decodes a boolean of a numeric column. Texts, which SQLite may store there, are not booleans. */
-function looseBoolean(raw: unknown): JsonValue {
-  return typeof raw === 'string' && raw !== '1' && raw !== '0' ? null : storedBoolean(raw)
+function decodeLooseBoolean(raw: unknown): JsonValue {
+  return typeof raw === 'string' && raw !== '1' && raw !== '0' ? null : decodeBoolean(raw)
 }
 
-function storedBoolean(raw: unknown): JsonValue {
+function decodeBoolean(raw: unknown): JsonValue {
   switch (typeof raw) {
     case 'boolean':
       return raw
@@ -37,14 +37,14 @@ function storedBoolean(raw: unknown): JsonValue {
       return BOOLEANS.get(raw.toLowerCase()) ?? raw
     default:
       // BIT(1) is a buffer of one byte.
-      return raw instanceof Uint8Array && raw.length === 1 ? raw[0] !== 0 : jsonOf(raw)
+      return raw instanceof Uint8Array && raw.length === 1 ? raw[0] !== 0 : toJson(raw)
   }
 }
 
 export const enumeration: Codec = {
-  body: enumReader,
-  text: (text, { values = [] }) => operand(named(values, text)),
-  json: () => textJson,
+  createBodyReader: createEnumReader,
+  readText: (text, { values = [] }) => toFilterValue(findEnumValue(values, text)),
+  createDecoder: () => textToJson,
   noun: ({ values = [] }) => `one of ${values.join(', ')}`,
   kind: 'an enumeration',
   schemas: { reply: ({ values = [] }) => ({ type: 'string', enum: [...values] }) },
@@ -52,7 +52,7 @@ export const enumeration: Codec = {
 }
 
 /** The declared spelling of an enumeration value; the exact one if two differ only in case. */
-function named(values: readonly string[], text: string): string | null {
+function findEnumValue(values: readonly string[], text: string): string | null {
   if (values.includes(text)) return text
   const word = text.toLowerCase()
   return values.find((value) => value.toLowerCase() === word) ?? null
@@ -61,9 +61,9 @@ function named(values: readonly string[], text: string): string | null {
 const UUID: JsonSchema = { type: 'string', format: 'uuid' }
 
 export const uuid: Codec = {
-  body: () => textReader(readUuid, 'uuid'),
-  text: (text) => operand(readUuid(text)),
-  json: () => (raw) => (typeof raw === 'string' ? raw.toLowerCase() : textJson(raw)),
+  createBodyReader: () => createTextReader(readUuid, 'uuid'),
+  readText: (text) => toFilterValue(readUuid(text)),
+  createDecoder: () => (raw) => (typeof raw === 'string' ? raw.toLowerCase() : textToJson(raw)),
   noun: () => 'a UUID',
   schemas: {
     reply: () => UUID,

@@ -8,15 +8,15 @@ export const DOUBLE: JsonSchema = { type: 'number', format: 'double' }
 export const INT64: JsonSchema = { type: 'integer', format: 'int64' }
 const NULL: JsonSchema = { type: 'null' }
 
-export type Members = Readonly<Record<string, JsonSchema>>
+export type SchemaMembers = Readonly<Record<string, JsonSchema>>
 
 /** The schema without undefined keywords. */
-export function defined(schema: JsonSchema): JsonSchema {
+export function omitUndefined(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
 }
 
 /** Adds null to a schema. A reference gets no siblings, and an enumeration gets null as a value. */
-export function nullable(schema: JsonSchema): JsonSchema {
+export function makeNullable(schema: JsonSchema): JsonSchema {
   const { type, anyOf, enum: values, $ref } = schema
   if ($ref !== undefined) return { anyOf: [schema, NULL] }
   if (Array.isArray(anyOf)) return { ...schema, anyOf: [...anyOf, NULL] }
@@ -32,21 +32,21 @@ export function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
 }
 
 /** An object with these members. All are required unless optional. */
-export function objectOf(properties: Members, optional: ReadonlySet<string> | 'all' = new Set()): JsonSchema {
+export function objectSchema(properties: SchemaMembers, optional: ReadonlySet<string> | 'all' = new Set()): JsonSchema {
   const required = optional === 'all' ? [] : Object.keys(properties).filter((name) => !optional.has(name))
   return { type: 'object', ...(required.length === 0 ? {} : { required }), properties }
 }
 
-export function arrayOf(items: JsonSchema, maxItems?: number): JsonSchema {
-  return defined({ type: 'array', items, maxItems })
+export function listSchema(items: JsonSchema, maxItems?: number): JsonSchema {
+  return omitUndefined({ type: 'array', items, maxItems })
 }
 
 /** Appends sentences to the description of a schema. */
-export function told(schema: JsonSchema, ...sentences: readonly string[]): JsonSchema {
+export function describeSchema(schema: JsonSchema, ...sentences: readonly string[]): JsonSchema {
   const all = [schema.description ?? [], sentences].flat()
   return all.length === 0 ? schema : { ...schema, description: all.join(' ') }
 }
 
-export function bounded({ min, max }: Bounds<number>): JsonSchema {
-  return defined({ minimum: min, maximum: max })
+export function numberBoundsSchema({ min, max }: Bounds<number>): JsonSchema {
+  return omitUndefined({ minimum: min, maximum: max })
 }

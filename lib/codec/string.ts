@@ -1,56 +1,59 @@
 import type { Field, JsonValue } from '../../types/field.js'
-import type { Told } from '../../types/messages.js'
+import type { FieldMessage } from '../../types/messages.js'
 import type { JsonSchema } from '../../types/openApi.js'
-import { fault } from '../common/messages.js'
-import { NO_SEGMENTS } from '../common/segment.js'
+import { createMessage } from '../common/messages.js'
+import { INVALID_SEGMENTS } from '../common/pathSegment.js'
 import { isLonger, isStorableText, trimBlanks } from '../common/values.js'
-import { meets } from '../sequelize/builtInValidators.js'
-import { textJson } from './anyJson.js'
+import { isTextValid } from '../sequelize/builtInValidators.js'
+import { textToJson } from './anyJson.js'
 import { lengthBounds } from './bounds.js'
-import { type Codec, gap, NOT_STORABLE, operand, type Reader, type RuledField } from './codec.js'
-import { defined, TEXT, told } from './schema.js'
+import { type Codec, conflictOf, NOT_STORABLE, type Reader, type RuledField, toFilterValue } from './codec.js'
+import { describeSchema, omitUndefined, TEXT } from './schema.js'
 
 export const string: Codec = {
-  body,
-  text: (text) => operand(isStorableText(text) ? text : null),
-  key: (text, { maxLength = Number.POSITIVE_INFINITY }) =>
+  createBodyReader,
+  readText: (text) => toFilterValue(isStorableText(text) ? text : null),
+  readKey: (text, { maxLength = Number.POSITIVE_INFINITY }) =>
     text !== '' && isStorableText(text) && [...text].length <= maxLength ? text : null,
-  json: ({ padded }) => (padded === true ? unpadded : textJson),
+  createDecoder: ({ padded }) => (padded === true ? decodePadded : textToJson),
   noun: () => 'text without NUL characters',
   kind: 'text',
-  gap: (field) => gap(lengthBounds(field), (min, max) => min > max),
+  findBoundsConflict: (field) => conflictOf(lengthBounds(field), (min, max) => min > max),
   schemas: { reply: () => TEXT, body: bodySchema },
   example: () => 'a',
 }
 
-interface Check {
+interface RuleCheck {
   readonly accepts: (text: string) => boolean
-  readonly fault: Told
+  readonly message: FieldMessage
 }
 
 /**
  * Reads a text and checks its length before its other rules. Patterns may need quadratic time or more, so they never
  * run on a text beyond its limit.
  */
-function body(field: RuledField): Reader {
+function createBodyReader(field: RuledField): Reader {
   const { valueType, rules } = field
   const { min, max, tooLow, tooHigh } = lengthBounds({ valueType, rules })
-  const checks: readonly Check[] = [
-    { accepts: isStorableText, fault: NOT_STORABLE },
-    ...(min === undefined ? [] : [{ accepts: (text: string) => !isShorter(text, min), fault: tooLow }]),
-    ...(rules.email === true ? [{ accepts: isEmail, fault: rules.says?.email ?? fault('email') }] : []),
+  const checks: readonly RuleCheck[] = [
+    { accepts: isStorableText, message: NOT_STORABLE },
+    ...(min === undefined ? [] : [{ accepts: (text: string) => !isShorter(text, min), message: tooLow }]),
+    ...(rules.email === true ? [{ accepts: isEmail, message: rules.messages?.email ?? createMessage('email') }] : []),
     ...(rules.match ?? []).map((pattern) => ({
       accepts: (text: string) => pattern.test(text),
-      fault: rules.says?.match?.get(pattern) ?? fault('pattern'),
+      message: rules.messages?.match?.get(pattern) ?? createMessage('pattern'),
     })),
-    ...(rules.checks ?? []).map((check) => ({ accepts: (text: string) => meets(check, text), fault: check.told })),
+    ...(rules.checks ?? []).map((check) => ({
+      accepts: (text: string) => isTextValid(check, text),
+      message: check.message,
+    })),
   ]
   return (raw) => {
-    if (typeof raw !== 'string') return { faults: [fault('string')] }
+    if (typeof raw !== 'string') return { messages: [createMessage('string')] }
     const value = valueType.padded === true ? trimBlanks(raw) : raw
-    if (max !== undefined && isLonger(value, max)) return { faults: [tooHigh] }
+    if (max !== undefined && isLonger(value, max)) return { messages: [tooHigh] }
     for (const { accepts } of checks) {
-      if (!accepts(value)) return { faults: checks.flatMap((check) => (check.accepts(value) ? [] : [check.fault])) }
+      if (!accepts(value)) return { messages: checks.flatMap((check) => (check.accepts(value) ? [] : [check.message])) }
     }
     return { value }
   }
@@ -72,8 +75,8 @@ function isEmail(value: string): boolean {
 }
 
 /** PostgreSQL returns a CHAR with its padding, MySQL without any trailing blanks. */
-function unpadded(raw: unknown): JsonValue {
-  return typeof raw === 'string' ? trimBlanks(raw) : textJson(raw)
+function decodePadded(raw: unknown): JsonValue {
+  return typeof raw === 'string' ? trimBlanks(raw) : textToJson(raw)
 }
 
 const EMAIL = '^[^\\s@]+@[^\\s@.]+(?:\\.[^\\s@.]+)+$'
@@ -81,34 +84,34 @@ const EMAIL = '^[^\\s@]+@[^\\s@.]+(?:\\.[^\\s@.]+)+$'
 function bodySchema({ valueType, rules, isKey }: Field, parts: number): JsonSchema {
   const { min, max } = lengthBounds({ valueType, rules })
   const patterns = rules.match ?? []
-  const portable = patterns.filter(isPortable)
+  const portable = patterns.filter(isPortablePattern)
   const [padded, email] = [valueType.padded === true, rules.email === true]
   const [pattern, ...others] = [
-    ...(padded ? [padding(min ?? 0, max)] : []),
+    ...(padded ? [paddingPattern(min ?? 0, max)] : []),
     ...(email ? [EMAIL] : []),
     ...portable.map(({ source }) => source),
   ]
-  const schema = defined({
+  const schema = omitUndefined({
     type: 'string',
     ...(padded ? {} : { minLength: min, maxLength: max }),
     pattern,
     allOf: others.length === 0 ? undefined : others.map((other) => ({ pattern: other })),
     // Dots and the empty text cannot be a path segment. Dots joined by `~` can.
-    ...(isKey ? { not: parts > 1 ? { const: '' } : { enum: [...NO_SEGMENTS] } } : {}),
+    ...(isKey ? { not: parts > 1 ? { const: '' } : { enum: [...INVALID_SEGMENTS] } } : {}),
     examples: email ? ['name@example.com'] : undefined,
   })
   const unsaid = patterns.filter((each) => !portable.includes(each))
-  return told(schema, ...unsaid.map((each) => `Must match \`${each}\`.`))
+  return describeSchema(schema, ...unsaid.map((each) => `Must match \`${each}\`.`))
 }
 
 /** Trailing blanks of a CHAR are not part of the value and are not counted. */
-function padding(min: number, max: number | undefined): string {
+function paddingPattern(min: number, max: number | undefined): string {
   const value = `[\\s\\S]{${Math.max(min - 1, 0)},${max === undefined ? '' : max - 1}}[^ ]`
   return min > 0 ? `^${value} *$` : `^(?:${value})? *$`
 }
 
 /** Whether a pattern has no flags and the same meaning in JSON Schema, whose patterns are Unicode. */
-function isPortable({ source, flags }: RegExp): boolean {
+function isPortablePattern({ source, flags }: RegExp): boolean {
   if (flags.replace(/[ud]/g, '') !== '') return false
   try {
     new RegExp(source, 'u')

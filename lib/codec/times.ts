@@ -9,8 +9,8 @@ import {
   readLongTime,
   readTime,
 } from '../common/values.js'
-import { instantJson, jsonOf } from './anyJson.js'
-import { type Codec, operand, textReader } from './codec.js'
+import { dateToJson, toJson } from './anyJson.js'
+import { type Codec, createTextReader, toFilterValue } from './codec.js'
 import { TEXT } from './schema.js'
 
 // Calendar days of the years 0001 to 9999, with leap years.
@@ -21,12 +21,12 @@ const INSTANT = `^${DAY}(?:[Tt ]${MINUTES}(?::[0-5][0-9](?:\\.[0-9]{1,9})?)?(?:[
 const DATE: JsonSchema = { type: 'string', format: 'date' }
 
 export const datetime: Codec = {
-  body: () => textReader(readDateTime, 'date-time'),
-  text: readMoment,
-  json: () => storedMoment,
+  createBodyReader: () => createTextReader(readDateTime, 'date-time'),
+  readText: readInstantFilter,
+  createDecoder: () => decodeInstant,
   noun: () => 'a date-time (ISO 8601)',
   schemas: {
-    reply: ({ anyYear }) => dated({ type: 'string', format: 'date-time' }, anyYear, 'T.*Z'),
+    reply: ({ hasAnyYear }) => withExtendedYears({ type: 'string', format: 'date-time' }, hasAnyYear, 'T.*Z'),
     body: () => ({
       type: 'string',
       pattern: INSTANT,
@@ -39,22 +39,22 @@ export const datetime: Codec = {
 }
 
 export const date: Codec = {
-  body: () => textReader(readDate, 'date'),
-  text: (text) => operand(readDate(text)),
-  json: () => storedDay,
+  createBodyReader: () => createTextReader(readDate, 'date'),
+  readText: (text) => toFilterValue(readDate(text)),
+  createDecoder: () => decodeDay,
   noun: () => 'a date (YYYY-MM-DD)',
   schemas: {
-    reply: ({ anyYear }) => dated(DATE, anyYear, ''),
+    reply: ({ hasAnyYear }) => withExtendedYears(DATE, hasAnyYear, ''),
     body: () => ({ ...DATE, pattern: `^${DAY}$` }),
     query: DATE,
   },
   example: () => '2026-01-31',
 }
 
-function readMoment(text: string): FilterValue | null {
+function readInstantFilter(text: string): FilterValue | null {
   const day = readDate(text)
   if (day !== null) return { kind: 'day', ...daySpan(day) }
-  return operand(readDateTime(text))
+  return toFilterValue(readDateTime(text))
 }
 
 // An instant in UTC as databases write it, except on 29 February, which needs a calendar. Forty times faster than
@@ -63,28 +63,28 @@ const UTC =
   /^(?!0000)\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31) (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.(\d{1,6}))? ?\+00(?::00)?$/
 const STORED_OFFSET = / ?([+-]\d\d):?(\d\d)?$/
 
-function storedMoment(raw: unknown): JsonValue {
+function decodeInstant(raw: unknown): JsonValue {
   if (typeof raw === 'string') {
     const utc = UTC.exec(raw)
-    if (utc === null) return storedInstant(raw)
+    if (utc === null) return decodeInstantText(raw)
     return `${raw.slice(0, 10)}T${raw.slice(11, 19)}.${(utc[1] ?? '').slice(0, 3).padEnd(3, '0')}Z`
   }
-  if (raw instanceof Date) return instantJson(raw)
+  if (raw instanceof Date) return dateToJson(raw)
   const isNumber = typeof raw === 'number' && raw >= FIRST_INSTANT && raw <= LAST_INSTANT
-  return isNumber ? instantJson(new Date(raw)) : null
+  return isNumber ? dateToJson(new Date(raw)) : null
 }
 
 /** Databases write a blank before the offset, and may omit its colon or minutes. */
-function storedInstant(raw: string): JsonValue {
+function decodeInstantText(raw: string): JsonValue {
   const extended =
     raw.length < 17 ? raw : raw.replace(STORED_OFFSET, (_, hours, minutes = '00') => `${hours}:${minutes}`)
-  return readDateTime(extended)?.toISOString() ?? beyondYears(raw)
+  return readDateTime(extended)?.toISOString() ?? parseExtendedYear(raw)
 }
 
-function storedDay(raw: unknown): JsonValue {
+function decodeDay(raw: unknown): JsonValue {
   if (raw instanceof Date) return Number.isNaN(raw.getTime()) ? null : dayOf(raw)
   if (typeof raw !== 'string') return null
-  return /^\d{4}-\d\d-\d\d(?:[T ](?!BC)|$)/.test(raw) ? readDate(raw.slice(0, 10)) : beyondYears(raw)
+  return /^\d{4}-\d\d-\d\d(?:[T ](?!BC)|$)/.test(raw) ? readDate(raw.slice(0, 10)) : parseExtendedYear(raw)
 }
 
 function dayOf(date: Date): string {
@@ -92,11 +92,11 @@ function dayOf(date: Date): string {
   return text.slice(0, text.indexOf('T'))
 }
 
-const BEYOND_YEARS = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d:\d\d:\d\d(?:\.\d+)?)(?:([+-]\d\d)(:\d\d)?)?)?( BC)?$/
+const EXTENDED_YEAR = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d:\d\d:\d\d(?:\.\d+)?)(?:([+-]\d\d)(:\d\d)?)?)?( BC)?$/
 
 /** PostgreSQL's days and instants outside the years 1 to 9999, in ISO 8601: 1 BC is the year 0. */
-function beyondYears(raw: string): string | null {
-  const [, digits, month, day, clock, hours = '+00', minutes = ':00', era] = BEYOND_YEARS.exec(raw) ?? []
+function parseExtendedYear(raw: string): string | null {
+  const [, digits, month, day, clock, hours = '+00', minutes = ':00', era] = EXTENDED_YEAR.exec(raw) ?? []
   if (digits === undefined || (era === undefined && digits.length === 4)) return null
   const year = era === undefined ? Number(digits) : 1 - Number(digits)
   const sign = year < 0 ? '-' : '+'
@@ -107,36 +107,37 @@ function beyondYears(raw: string): string | null {
 }
 
 /** Years outside 1 to 9999 have the expanded form of ISO 8601. */
-function dated(usual: JsonSchema, anyYear: boolean | undefined, clock: string): JsonSchema {
+function withExtendedYears(usual: JsonSchema, anyYear: boolean | undefined, clock: string): JsonSchema {
   const expanded = { type: 'string', pattern: `^[+-][0-9]{6}-[0-9]{2}-[0-9]{2}${clock}$` }
   return anyYear === true ? { anyOf: [usual, expanded] } : usual
 }
 
 export const time: Codec = {
-  body: ({ valueType }) => textReader(readerOf(valueType), 'time'),
-  text: (text, valueType) => operand(readerOf(valueType)(text)),
-  json: () => storedTime,
+  createBodyReader: ({ valueType }) => createTextReader(readerOf(valueType), 'time'),
+  readText: (text, valueType) => toFilterValue(readerOf(valueType)(text)),
+  createDecoder: () => decodeTime,
   noun: () => 'a time (HH:MM:SS)',
   schemas: {
-    reply: ({ longest }) => schemaOf(`^${longest?.isSigned === true ? '-?[0-9]{2,3}' : '[0-9]{2}'}:[0-9]{2}:[0-9]{2}$`),
-    body: ({ valueType: { longest } }) => schemaOf(timePattern(longest)),
+    reply: ({ longestTime }) =>
+      timeSchema(`^${longestTime?.isSigned === true ? '-?[0-9]{2,3}' : '[0-9]{2}'}:[0-9]{2}:[0-9]{2}$`),
+    body: ({ valueType: { longestTime } }) => timeSchema(timePattern(longestTime)),
     query: TEXT,
   },
   example: () => '08:30:00',
 }
 
-function readerOf({ longest }: ValueType): (text: string) => string | null {
-  return longest === undefined ? readTime : (text) => readLongTime(text, longest)
+function readerOf({ longestTime }: ValueType): (text: string) => string | null {
+  return longestTime === undefined ? readTime : (text) => readLongTime(text, longestTime)
 }
 
-function storedTime(raw: unknown): JsonValue {
-  if (typeof raw !== 'string') return jsonOf(raw)
+function decodeTime(raw: unknown): JsonValue {
+  if (typeof raw !== 'string') return toJson(raw)
   const [whole] = /^-?\d{2,3}:\d\d:\d\d(?=[.,Z+-]|$)/.exec(raw) ?? []
   if (whole !== undefined) return whole
   return /^\d\d:\d\d$/.test(raw) ? `${raw}:00` : raw
 }
 
-function schemaOf(pattern: string): JsonSchema {
+function timeSchema(pattern: string): JsonSchema {
   return { type: 'string', pattern, examples: ['08:30:00'] }
 }
 

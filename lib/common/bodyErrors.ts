@@ -1,6 +1,6 @@
 import type { MessageCode } from '../../types/messages.js'
 import type { Resource } from '../../types/resource.js'
-import { fault } from './messages.js'
+import { createMessage } from './messages.js'
 import { type ProblemCode, type ProblemErrors, problem } from './problem.js'
 
 /** Collects the errors of one request body by their place in the body. */
@@ -20,15 +20,15 @@ export class BodyErrors {
 
 /** The same error for several places. */
 export function errorsAt(
-  { tell }: Pick<Resource, 'tell'>,
+  { translate }: Pick<Resource, 'translate'>,
   places: readonly string[],
   code: MessageCode,
 ): ProblemErrors {
-  return Object.fromEntries(places.map((place) => [place, [tell(fault(code))]]))
+  return Object.fromEntries(places.map((place) => [place, [translate(createMessage(code))]]))
 }
 
 /** Merges the errors of several parts of a body. Later errors replace earlier ones of the same place. */
-export function allErrors(parts: readonly ProblemErrors[]): ProblemErrors {
+export function mergeErrors(parts: readonly ProblemErrors[]): ProblemErrors {
   return Object.assign({}, ...parts)
 }
 

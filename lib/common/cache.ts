@@ -1,27 +1,27 @@
 /** The bounds of a cache: its number of entries and its size in bytes. */
-export interface Bounds<K, V> {
+export interface CacheLimits<K, V> {
   readonly entries: number
   readonly bytes: number
   /** An estimate of the memory of an entry and its key, in bytes. */
-  readonly weigh: (key: K, value: V) => number
+  readonly estimateSize: (key: K, value: V) => number
   /** Called with every value that is evicted, replaced, deleted, or too large to be cached. */
   readonly onRemove?: (value: V) => void
 }
 
-interface Entry<V> {
+interface CacheEntry<V> {
   readonly value: V
-  readonly weight: number
+  readonly size: number
 }
 
 /** A bounded map that evicts the least recently used entries. */
 export class BoundedCache<K, V> {
-  readonly #bounds: Bounds<K, V>
+  readonly #limits: CacheLimits<K, V>
   // In the order of their last use, maintained only near the bounds.
-  readonly #entries = new Map<K, Entry<V>>()
+  readonly #entries = new Map<K, CacheEntry<V>>()
   #bytes = 0
 
-  constructor(bounds: Bounds<K, V>) {
-    this.#bounds = bounds
+  constructor(bounds: CacheLimits<K, V>) {
+    this.#limits = bounds
   }
 
   get size(): number {
@@ -36,7 +36,7 @@ export class BoundedCache<K, V> {
   get(key: K): V | undefined {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
-    const { entries, bytes } = this.#bounds
+    const { entries, bytes } = this.#limits
     // Until an eviction may be near, the order of use is not maintained.
     if (this.#entries.size * 2 > entries || this.#bytes * 2 > bytes) {
       this.#entries.delete(key)
@@ -48,13 +48,13 @@ export class BoundedCache<K, V> {
   /** Caches a value, unless it is larger than the whole cache. */
   set(key: K, value: V): void {
     this.delete(key)
-    const { entries, bytes, weigh, onRemove } = this.#bounds
-    const weight = weigh(key, value)
+    const { entries, bytes, estimateSize, onRemove } = this.#limits
+    const weight = estimateSize(key, value)
     if (weight > bytes || entries < 1) {
       onRemove?.(value)
       return
     }
-    this.#entries.set(key, { value, weight })
+    this.#entries.set(key, { value, size: weight })
     this.#bytes += weight
     while (this.#entries.size > entries || this.#bytes > bytes) this.#removeOldest()
   }
@@ -63,8 +63,8 @@ export class BoundedCache<K, V> {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
     this.#entries.delete(key)
-    this.#bytes -= entry.weight
-    this.#bounds.onRemove?.(entry.value)
+    this.#bytes -= entry.size
+    this.#limits.onRemove?.(entry.value)
   }
 
   clear(): void {
@@ -78,6 +78,6 @@ export class BoundedCache<K, V> {
 }
 
 /** The size of a string in memory, at most. V8 stores characters beyond Latin-1 in two bytes. */
-export function bytesOf(text: string): number {
+export function estimateStringBytes(text: string): number {
   return text.length * 2
 }

@@ -1,8 +1,8 @@
 /** The most values that one statement looks up. */
-export const IN_ONE_STATEMENT = 1000
+export const MAX_LOOKUP_VALUES = 1000
 
 /** Splits a list into chunks of at most `most` elements; `Infinity` for one chunk. */
-export function chunksOf<T>(all: readonly T[], most: number = IN_ONE_STATEMENT): readonly (readonly T[])[] {
+export function splitIntoChunks<T>(all: readonly T[], most: number = MAX_LOOKUP_VALUES): readonly (readonly T[])[] {
   if (all.length <= most) return all.length === 0 ? [] : [all]
   return Array.from({ length: Math.ceil(all.length / most) }, (_, at) => all.slice(at * most, (at + 1) * most))
 }

@@ -1,29 +1,29 @@
-import type { ComputingField } from '../../types/computed.js'
+import type { CompiledComputedField } from '../../types/computed.js'
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
-import type { Column, Hop, Member, Projection } from '../../types/plan.js'
+import type { Column, Join, Member, Projection } from '../../types/plan.js'
 
 /**
  * A field as a column of the statement. After a relation every column is nullable, because the related record may be
  * missing.
  */
-export function columnOf(hops: readonly Hop[], field: Field): Column {
-  return { hops, field, nullable: field.nullable || hops.length > 0 }
+export function columnOf(hops: readonly Join[], field: Field): Column {
+  return { joins: hops, field, nullable: field.nullable || hops.length > 0 }
 }
 
 /** A field of the record itself. */
 export function ownColumn(field: Field): Column {
-  return { hops: [], field, nullable: field.nullable }
+  return { joins: [], field, nullable: field.nullable }
 }
 
 /** The number of visible records of a to-many relation. It is never null. */
-export function countColumn(hops: readonly Hop[], counted: Hop): Column {
-  return { hops, field: counted.relation.count, nullable: false, counted }
+export function countColumn(hops: readonly Join[], counted: Join): Column {
+  return { joins: hops, field: counted.relation.count, nullable: false, countedJoin: counted }
 }
 
 /** The JSON member of a computed field. `indexOf` returns the column index of each field that it needs. */
-export function computedMember(
-  field: ComputingField,
+export function createComputedMember(
+  field: CompiledComputedField,
   place: number,
   indexOf: (needed: Field) => number,
 ): Extract<Member, { kind: 'computed' }> {
@@ -31,46 +31,46 @@ export function computedMember(
 }
 
 /** Whether the application computes the values of a field. */
-export function isComputing(field: Field): field is ComputingField {
+export function isComputedField(field: Field): field is CompiledComputedField {
   return field.computed !== undefined
 }
 
 /** Whether host code makes the value (a getter or a virtual attribute), so that an instance is needed. */
-export function isComputed({ field }: Pick<Column, 'field'>): boolean {
+export function isGetterOrVirtual({ field }: Pick<Column, 'field'>): boolean {
   return field.getter || field.virtual
 }
 
 /** Whether a column is this attribute of the record itself. */
-export function isOwn({ hops, field, counted }: Column, { name }: Pick<Field, 'name'>): boolean {
-  return hops.length === 0 && counted === undefined && field.derived === undefined && field.name === name
+export function isOwnColumn({ joins, field, countedJoin }: Column, { name }: Pick<Field, 'name'>): boolean {
+  return joins.length === 0 && countedJoin === undefined && field.derived === undefined && field.name === name
 }
 
 /** The index of the record's own attribute among the columns; -1 if missing. */
-export function placeOfOwn(columns: readonly Column[], attribute: string): number {
-  return columns.findIndex((column) => isOwn(column, { name: attribute }))
+export function indexOfOwnColumn(columns: readonly Column[], attribute: string): number {
+  return columns.findIndex((column) => isOwnColumn(column, { name: attribute }))
 }
 
 /** The value of the record's own attribute in a row, as JSON; undefined if the row lacks it. */
-export function ownValue(columns: readonly Column[], row: Row, attribute: string): JsonValue | undefined {
-  const index = placeOfOwn(columns, attribute)
+export function readOwnValue(columns: readonly Column[], row: Row, attribute: string): JsonValue | undefined {
+  const index = indexOfOwnColumn(columns, attribute)
   return columns[index]?.field.decode(row[index])
 }
 
 /** The projection with these own fields among its columns; the same object if it has them. */
-export function withOwn(projection: Projection, fields: readonly Field[]): Projection {
-  const missing = fields.filter((field) => !projection.columns.some((column) => isOwn(column, field)))
+export function addOwnColumns(projection: Projection, fields: readonly Field[]): Projection {
+  const missing = fields.filter((field) => !projection.columns.some((column) => isOwnColumn(column, field)))
   return missing.length === 0
     ? projection
     : { ...projection, columns: [...projection.columns, ...missing.map(ownColumn)] }
 }
 
 /** A projection without JSON members, over own fields of the record. */
-export function ofOwn(fields: readonly Field[]): Projection {
+export function projectOwnFields(fields: readonly Field[]): Projection {
   return { columns: fields.map(ownColumn), members: [] }
 }
 
 /** The field of an attribute. @throws TypeError for an unknown name */
-export function fieldNamed(fields: readonly Field[], name: string): Field {
+export function requireField(fields: readonly Field[], name: string): Field {
   const field = fields.find((candidate) => candidate.name === name)
   if (field === undefined) throw new TypeError(`the attribute ${name} was not compiled`)
   return field

@@ -2,15 +2,15 @@ import type { Row } from '../../types/outcome.js'
 import type { JsonRecord } from '../../types/reply.js'
 
 /** The rows of one parent's collection, in order. A row has one for each embed of the projection. */
-export class Embedded {
+export class EmbeddedRows {
   readonly rows: readonly Row[]
   /** The rows as JSON records, once they are made. */
   records: readonly JsonRecord[] | null = null
   /** Whether the collection has more records. */
-  readonly isCut: boolean
+  readonly isTruncated: boolean
 
   constructor(rows: readonly Row[], isCut: boolean) {
     this.rows = rows
-    this.isCut = isCut
+    this.isTruncated = isCut
   }
 }

@@ -5,12 +5,12 @@ const DAY = 86_400_000
 /** The number of cached day texts. Records of one page often share few days. */
 const DAYS = 2048
 
-const days = new Map<number, string>()
+const cachedDays = new Map<number, string>()
 const TWO = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 const THREE = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'))
 
 /** Same result as `toISOString` for a valid date, but faster. */
-export function isoTextOf(date: Date): string {
+export function formatIsoDate(date: Date): string {
   const time = date.getTime()
   const day = Math.floor(time / DAY)
   const milliseconds = time - day * DAY
@@ -18,15 +18,15 @@ export function isoTextOf(date: Date): string {
   const minutes = Math.floor(seconds / 60)
   const hours = Math.floor(minutes / 60)
   const clock = `${TWO[hours]}:${TWO[minutes - hours * 60]}:${TWO[seconds - minutes * 60]}`
-  return `${dayText(day)}${clock}.${THREE[milliseconds - seconds * 1000]}Z`
+  return `${formatDay(day)}${clock}.${THREE[milliseconds - seconds * 1000]}Z`
 }
 
-function dayText(day: number): string {
-  const known = days.get(day)
+function formatDay(day: number): string {
+  const known = cachedDays.get(day)
   if (known !== undefined) return known
   const text = new Date(day * DAY).toISOString()
   const date = text.slice(0, text.indexOf('T') + 1)
-  if (days.size === DAYS) days.clear()
-  days.set(day, date)
+  if (cachedDays.size === DAYS) cachedDays.clear()
+  cachedDays.set(day, date)
   return date
 }

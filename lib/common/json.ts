@@ -5,7 +5,7 @@ import { problem } from './problem.js'
  *
  * @throws Problem 400 for such a value
  */
-export function jsonOf(sent: unknown): string {
+export function stringifyJson(sent: unknown): string {
   try {
     return JSON.stringify(sent)
   } catch (error) {

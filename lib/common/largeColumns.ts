@@ -1,6 +1,6 @@
 import type { Field, FieldType } from '../../types/field.js'
 import type { Column } from '../../types/plan.js'
-import { isComputed } from './columns.js'
+import { isGetterOrVirtual } from './columns.js'
 
 /** The length in characters or bytes from which a column counts as large. */
 const LARGE = 4096
@@ -11,39 +11,40 @@ const UNBOUNDED: ReadonlySet<FieldType> = new Set(['string', 'json', 'blob'])
  * The most large values that one statement reads. At the default body limit of 1 MiB they take 50 MB. A page of the
  * usual size is still one statement.
  */
-export const LARGE_AT_ONCE = 50
+export const MAX_LARGE_VALUES = 50
 
 /**
  * The most instances in memory at once if the table has large columns. An instance takes two or three times the memory
  * of its record, and garbage collection is delayed.
  */
-const INSTANCES_AT_ONCE = 10
+const MAX_INSTANCES = 10
 
 /** The most instances with these fields in memory at once; `Infinity` without large columns. */
-export function instancesAtOnce(fields: readonly Field[]): number {
-  return fields.some(isLargeField) ? INSTANCES_AT_ONCE : Number.POSITIVE_INFINITY
+export function maxInstancesOf(fields: readonly Field[]): number {
+  return fields.some(isLargeField) ? MAX_INSTANCES : Number.POSITIVE_INFINITY
 }
 
 /** Whether a column's value may be large. A computed column needs an instance, which has all columns. */
-export function isLarge(column: Column): boolean {
-  if (column.counted !== undefined) return false
-  return isComputed(column) || isLargeField(column.field)
+export function isLargeColumn(column: Column): boolean {
+  if (column.countedJoin !== undefined) return false
+  return isGetterOrVirtual(column) || isLargeField(column.field)
 }
 
 function isLargeField({ valueType: { type, maxLength = Number.POSITIVE_INFINITY }, derived }: Field): boolean {
-  if (derived !== undefined && derived.what !== 'member') return isLargeField(derived.of) && KEEPING.has(derived.what)
+  if (derived !== undefined && derived.kind !== 'member')
+    return isLargeField(derived.source) && SIZE_KEEPING_DERIVATIONS.has(derived.kind)
   return UNBOUNDED.has(type) && maxLength > LARGE
 }
 
 /** Derivations whose result may be as large as the value. */
-const KEEPING: ReadonlySet<string> = new Set(['min', 'max'])
+const SIZE_KEEPING_DERIVATIONS: ReadonlySet<string> = new Set(['min', 'max'])
 
 /** The most records with these columns that one statement reads; `Infinity` without large columns. */
-export function mostAtOnce(columns: readonly Column[]): number {
-  const large = columns.filter(isLarge)
+export function maxRecordsOf(columns: readonly Column[]): number {
+  const large = columns.filter(isLargeColumn)
   if (large.length === 0) return Number.POSITIVE_INFINITY
-  const computed = large.filter(isComputed)
+  const computed = large.filter(isGetterOrVirtual)
   // The computed values of a record share one instance.
   const values = large.length - computed.length + (computed.length === 0 ? 0 : 1)
-  return Math.max(1, Math.floor(LARGE_AT_ONCE / values))
+  return Math.max(1, Math.floor(MAX_LARGE_VALUES / values))
 }

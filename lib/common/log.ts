@@ -1,4 +1,4 @@
-import { messageIn, statementIn } from './said.js'
+import { redactedMessageOf, redactedStatementOf } from './redactedError.js'
 
 /** The most stack lines of an error; the limits below are for nested errors and characters of a line. */
 const FRAMES = 50
@@ -17,26 +17,26 @@ export function logError(error: unknown): void {
  */
 export function errorText(error: unknown): string {
   try {
-    return linesOf(error, '', new Set()).join('\n')
+    return formatLines(error, '', new Set()).join('\n')
   } catch {
     return 'An error that cannot be printed.'
   }
 }
 
-function linesOf(value: unknown, label: string, seen: Set<unknown>): readonly string[] {
+function formatLines(value: unknown, label: string, seen: Set<unknown>): readonly string[] {
   if (!(value instanceof Error)) return [`${label}${value === null ? 'null' : typeof value}; not an error`]
-  if (seen.has(value)) return [`${label}${plain(String(value.name))} (as above)`]
+  if (seen.has(value)) return [`${label}${escapeLine(String(value.name))} (as above)`]
   if (seen.size === NESTED) return [`${label}more errors`]
   seen.add(value)
-  const message = messageIn(value)
+  const message = redactedMessageOf(value)
   const head = message === '' ? String(value.name) : `${value.name}: ${message}`
-  const statement = statementIn(value)
+  const statement = redactedStatementOf(value)
   const below = [
     ...MEMBERS.flatMap((name) => memberLines(name, Reflect.get(value, name))),
-    ...(statement === null ? [] : [`sql: ${plain(statement)}`]),
+    ...(statement === null ? [] : [`sql: ${escapeLine(statement)}`]),
     ...Reflect.ownKeys(value).flatMap((key) => errorLines(String(key), Reflect.get(value, key), seen)),
   ]
-  return [label + plain(head), ...framesOf(value), ...below.map((line) => `  ${line}`)]
+  return [label + escapeLine(head), ...framesOf(value), ...below.map((line) => `  ${line}`)]
 }
 
 /** Members that locate an error and contain no sent or stored values. */
@@ -53,11 +53,11 @@ function memberLines(name: string, value: unknown): readonly string[] {
 /** Errors among the members of an error, each with its member's name. Such names come from code, not from clients. */
 function errorLines(name: string, value: unknown, seen: Set<unknown>): readonly string[] {
   const label = /^[\w$]{1,64}$/.test(name) ? name : 'error'
-  if (value instanceof Error) return linesOf(value, `${label}: `, seen)
+  if (value instanceof Error) return formatLines(value, `${label}: `, seen)
   if (label !== 'errors' || !Array.isArray(value)) return []
   return value.flatMap((each: unknown, index) => {
     const item = itemLine(each)
-    return item === null ? linesOf(each, `errors[${index}]: `, seen) : [`errors[${index}]: ${item}`]
+    return item === null ? formatLines(each, `errors[${index}]: `, seen) : [`errors[${index}]: ${item}`]
   })
 }
 
@@ -65,7 +65,7 @@ function errorLines(name: string, value: unknown, seen: Set<unknown>): readonly 
 function itemLine(item: unknown): string | null {
   const { type, path, validatorKey } = Object(item) as { type?: unknown; path?: unknown; validatorKey?: unknown }
   if (item instanceof Error || typeof validatorKey !== 'string') return null
-  return plain([type, path, validatorKey].filter((each) => typeof each === 'string').join(' '))
+  return escapeLine([type, path, validatorKey].filter((each) => typeof each === 'string').join(' '))
 }
 
 /** The stack frames without the message, which may have several lines. */
@@ -78,15 +78,18 @@ function framesOf({ stack, message }: Error): readonly string[] {
     .split('\n')
   // If the message changed after the stack was captured, the old message precedes the frames.
   const first = lines.findLastIndex((line) => !FRAME.test(line)) + 1
-  return lines.slice(first, first + FRAMES).map((line) => `    ${plain(line.trim())}`)
+  return lines.slice(first, first + FRAMES).map((line) => `    ${escapeLine(line.trim())}`)
 }
 
 const FRAME = /^\s+at .*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\)|\(index \d+\))$/
 
 /** One line without control characters, line separators, bidirectional marks and lone surrogates. */
-function plain(text: string): string {
+function escapeLine(text: string): string {
   const shown = text.length > LENGTH ? `${text.slice(0, LENGTH)}... ${text.length - LENGTH} more characters` : text
-  return shown.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => NAMED.get(character) ?? escaped(character))
+  return shown.replace(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (character) => NAMED.get(character) ?? escapeCharacter(character),
+  )
 }
 
 const NAMED: ReadonlyMap<string, string> = new Map([
@@ -95,6 +98,6 @@ const NAMED: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
 ])
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`
 }

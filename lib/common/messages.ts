@@ -1,6 +1,6 @@
-import type { Fault, MessageCode, MessageParameters, Messages, Told } from '../../types/messages.js'
+import type { CodedMessage, FieldMessage, MessageCode, MessageParameters, Messages } from '../../types/messages.js'
 import { NO_REQUEST } from './noRequest.js'
-import { type OnError, report } from './report.js'
+import { type OnError, reportError } from './report.js'
 
 /** The field messages by code. Names in braces are parameters. */
 export const MESSAGES: Readonly<Record<MessageCode, string>> = Object.freeze({
@@ -73,15 +73,15 @@ export const MESSAGES: Readonly<Record<MessageCode, string>> = Object.freeze({
 
 const NONE: MessageParameters = Object.freeze({})
 
-export function fault(code: MessageCode, parameters: MessageParameters = NONE): Fault {
+export function createMessage(code: MessageCode, parameters: MessageParameters = NONE): CodedMessage {
   return Object.freeze({ code, parameters: Object.freeze(parameters) })
 }
 
 /** Returns a message as text. */
-export type Tell = (told: Told) => string
+export type Translate = (told: FieldMessage) => string
 
 /** The English text of a message. Text of the host is returned unchanged. */
-export function inEnglish(told: Told): string {
+export function formatEnglish(told: FieldMessage): string {
   if (typeof told === 'string') return told
   const { code, parameters } = told
   const template =
@@ -93,18 +93,18 @@ export function inEnglish(told: Told): string {
 }
 
 /** Translates messages by the host's `messages`, if it is set. */
-export function tellerOf(messages: Messages | undefined, onError: OnError): Tell {
-  if (messages === undefined) return inEnglish
+export function createTranslator(messages: Messages | undefined, onError: OnError): Translate {
+  if (messages === undefined) return formatEnglish
   return (told) => {
     if (typeof told === 'string') return told
     try {
       const text: unknown = messages(told.code, told.parameters)
-      if (text === undefined) return inEnglish(told)
+      if (text === undefined) return formatEnglish(told)
       if (typeof text === 'string') return text
       throw new TypeError(`messages must return text or undefined for ${told.code}`)
     } catch (error) {
-      report(error, NO_REQUEST, onError)
-      return inEnglish(told)
+      reportError(error, NO_REQUEST, onError)
+      return formatEnglish(told)
     }
   }
 }

@@ -4,7 +4,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 }
 
 /** An object without some of its members. */
-export function without(
+export function omitMembers(
   body: Readonly<Record<string, unknown>>,
   names: ReadonlySet<string>,
 ): Readonly<Record<string, unknown>> {

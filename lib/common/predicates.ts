@@ -1,10 +1,10 @@
 import type { Field } from '../../types/field.js'
 import type { ComparePredicate, PlainValue, Predicate } from '../../types/plan.js'
-import type { Confinement, Fixed } from '../../types/resource.js'
+import type { FixedValues, ResolvedScope } from '../../types/resource.js'
 import { ownColumn } from './columns.js'
 
 /** Joins conditions, without null; null if all are null. */
-export function junction(kind: 'and' | 'or', parts: readonly (Predicate | null)[]): Predicate | null {
+export function joinPredicates(kind: 'and' | 'or', parts: readonly (Predicate | null)[]): Predicate | null {
   const nodes = parts.filter((part) => part !== null)
   const [only] = nodes
   if (only === undefined) return null
@@ -12,16 +12,16 @@ export function junction(kind: 'and' | 'or', parts: readonly (Predicate | null)[
 }
 
 /** The conjunction of two conditions. Null is no condition. */
-export function both(where: Predicate, and: Predicate | null): Predicate
-export function both(where: Predicate | null, and: Predicate): Predicate
-export function both(where: Predicate | null, and: Predicate | null): Predicate | null
-export function both(where: Predicate | null, and: Predicate | null): Predicate | null {
+export function addCondition(where: Predicate, and: Predicate | null): Predicate
+export function addCondition(where: Predicate | null, and: Predicate): Predicate
+export function addCondition(where: Predicate | null, and: Predicate | null): Predicate | null
+export function addCondition(where: Predicate | null, and: Predicate | null): Predicate | null {
   if (where === null || and === null) return where ?? and
   return { kind: 'and', nodes: [where, and] }
 }
 
 /** The record's field equals a value, or with `negated` differs from it or is null. */
-export function compared(field: Field, value: PlainValue, negated: boolean): Predicate {
+export function matchValue(field: Field, value: PlainValue, negated: boolean): Predicate {
   return {
     kind: 'compare',
     column: ownColumn(field),
@@ -33,7 +33,7 @@ export function compared(field: Field, value: PlainValue, negated: boolean): Pre
 }
 
 /** The record's field equals one of the values. */
-export function among(field: Field, values: readonly PlainValue[]): ComparePredicate {
+export function matchAnyValue(field: Field, values: readonly PlainValue[]): ComparePredicate {
   const operator = values.length === 1 ? 'eq' : 'in'
   return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
 }
@@ -42,7 +42,7 @@ export function among(field: Field, values: readonly PlainValue[]): ComparePredi
  * The record's field equals one of the stored values, compared as in a join: by the column's collation and the stored
  * spelling.
  */
-export function joinedTo(field: Field, values: readonly PlainValue[]): Predicate {
+export function matchStoredValues(field: Field, values: readonly PlainValue[]): Predicate {
   const operator = values.length === 1 ? 'eq' : 'in'
   return {
     kind: 'compare',
@@ -56,40 +56,42 @@ export function joinedTo(field: Field, values: readonly PlainValue[]): Predicate
 }
 
 /** The record's field is null, or with `negated` not null. */
-export function isNull(field: Field, negated: boolean): Predicate {
+export function matchNull(field: Field, negated: boolean): Predicate {
   return { kind: 'null', column: ownColumn(field), negated }
 }
 
 /** Condition that fields have these values; null for an empty list. */
-export function confined(fixed: Fixed): Predicate | null {
-  const parts = fixed.map(([field, value]) => (value === null ? isNull(field, false) : compared(field, value, false)))
-  return parts.reduce<Predicate | null>((all, part) => both(all, part), null)
+export function matchFixed(fixed: FixedValues): Predicate | null {
+  const parts = fixed.map(([field, value]) =>
+    value === null ? matchNull(field, false) : matchValue(field, value, false),
+  )
+  return parts.reduce<Predicate | null>((all, part) => addCondition(all, part), null)
 }
 
 /** The whole condition of a confinement; null if there is no limit. */
-export function within({ fixed, where }: Pick<Confinement, 'fixed' | 'where'>): Predicate | null {
-  return both(confined(fixed), where === null ? null : { kind: 'apart', condition: where })
+export function matchScope({ fixed, where }: Pick<ResolvedScope, 'fixed' | 'where'>): Predicate | null {
+  return addCondition(matchFixed(fixed), where === null ? null : { kind: 'apart', condition: where })
 }
 
 /** The record's field equals one of the values, which may include null. Without values it matches no record. */
-export function anyOf(field: Field, values: readonly (PlainValue | null)[]): Predicate {
+export function matchAnyOrNull(field: Field, values: readonly (PlainValue | null)[]): Predicate {
   const plain = values.filter((value) => value !== null)
   const parts = [
-    plain.length === 0 ? null : among(field, plain),
-    plain.length === values.length ? null : isNull(field, false),
+    plain.length === 0 ? null : matchAnyValue(field, plain),
+    plain.length === values.length ? null : matchNull(field, false),
   ]
-  return junction('or', parts) ?? { kind: 'never' }
+  return joinPredicates('or', parts) ?? { kind: 'never' }
 }
 
 /** Whether a condition reads other tables, which not every statement supports. */
-export function hasApart(where: Predicate): boolean {
-  return where.kind === 'apart' || (where.kind === 'and' && where.nodes.some(hasApart))
+export function hasSubquery(where: Predicate): boolean {
+  return where.kind === 'apart' || (where.kind === 'and' && where.nodes.some(hasSubquery))
 }
 
 /** A condition without those parts, for records that were locked under them. */
-export function withoutApart(where: Predicate): Predicate {
+export function removeSubqueries(where: Predicate): Predicate {
   if (where.kind === 'apart') return { kind: 'always' }
-  if (where.kind !== 'and' || !hasApart(where)) return where
-  const nodes = where.nodes.filter((node) => node.kind !== 'apart').map(withoutApart)
-  return junction('and', nodes) ?? { kind: 'always' }
+  if (where.kind !== 'and' || !hasSubquery(where)) return where
+  const nodes = where.nodes.filter((node) => node.kind !== 'apart').map(removeSubqueries)
+  return joinPredicates('and', nodes) ?? { kind: 'always' }
 }

@@ -1,6 +1,6 @@
 import { ProblemDocument } from 'http-problem-details'
 import type { ProblemCode } from '../../types/problem.js'
-import { echoed } from './echo.js'
+import { truncateEcho } from './truncateEcho.js'
 
 export type { ProblemCode }
 
@@ -61,7 +61,7 @@ export interface ProblemOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const byStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> = new Map(
+const problemsByStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> = new Map(
   (Object.keys(PROBLEMS) as ProblemCode[])
     // Problems of one header or one limit are not the default of their status.
     .filter(
@@ -94,7 +94,7 @@ export class Problem extends Error {
     if (!Number.isInteger(options.status) || options.status < 400 || options.status > 599) {
       throw new RangeError(`A Problem's status is a whole number from 400 to 599, not ${String(options.status)}.`)
     }
-    const known = byStatus.get(options.status)
+    const known = problemsByStatus.get(options.status)
     const title = options.title ?? known?.[1].title ?? `Status ${options.status}`
     super(options.detail ?? title)
     this.name = 'Problem'
@@ -125,7 +125,7 @@ export function isRefusal(error: unknown): error is Problem {
 
 /** An error of a query parameter. `message` becomes the entry in `errors`. */
 export function invalidQuery(parameter: string, message: string): Problem {
-  const name = echoed(parameter)
+  const name = truncateEcho(parameter)
   return problem('invalid-query', { errors: { [name]: [message] }, detail: `${name}: ${message}` })
 }
 
@@ -133,7 +133,7 @@ export function invalidQuery(parameter: string, message: string): Problem {
  * An error of a parameter for a collection that `select` does not name. It is the same whether or not the collection
  * exists.
  */
-export function unselected(parameter: string): Problem {
+export function unselectedCollection(parameter: string): Problem {
   return invalidQuery(parameter, 'is about a collection that select does not name.')
 }
 
@@ -147,15 +147,20 @@ export function problem(
   } = {},
 ): Problem {
   const { errors } = more
-  return new Problem({ code, ...PROBLEMS[code], ...more, ...(errors === undefined ? {} : { errors: bounded(errors) }) })
+  return new Problem({
+    code,
+    ...PROBLEMS[code],
+    ...more,
+    ...(errors === undefined ? {} : { errors: limitErrors(errors) }),
+  })
 }
 
 /** The most fields that a response names in `errors`. A batch may repeat an error for each record. */
-const MOST_NAMED = 5000
+const MAX_NAMED_FIELDS = 5000
 
 /** Truncates long names and limits their number, because clients may invent names. */
-function bounded(errors: ProblemErrors): ProblemErrors {
+function limitErrors(errors: ProblemErrors): ProblemErrors {
   const names = Object.keys(errors)
-  if (names.length <= MOST_NAMED && names.every((name) => echoed(name) === name)) return errors
-  return Object.fromEntries(names.slice(0, MOST_NAMED).map((name) => [echoed(name), errors[name] ?? []]))
+  if (names.length <= MAX_NAMED_FIELDS && names.every((name) => truncateEcho(name) === name)) return errors
+  return Object.fromEntries(names.slice(0, MAX_NAMED_FIELDS).map((name) => [truncateEcho(name), errors[name] ?? []]))
 }

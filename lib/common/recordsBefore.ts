@@ -1,7 +1,7 @@
 import type { RecordBefore, RecordsBefore } from '../../types/rooms.js'
 
 /** The state of records before a write, which may concern several resources. */
-export class NotedRecords implements RecordsBefore {
+export class RecordsBeforeWrite implements RecordsBefore {
   readonly #records = new Map<object, Map<string, RecordBefore>>()
 
   /** Drops the notes of an attempt that was rolled back. */
@@ -15,7 +15,7 @@ export class NotedRecords implements RecordsBefore {
     if (!known.has(key)) known.set(key, before)
   }
 
-  of(resource: object, key: string): RecordBefore | null {
+  get(resource: object, key: string): RecordBefore | null {
     return this.#records.get(resource)?.get(key) ?? null
   }
 }

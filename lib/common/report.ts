@@ -1,13 +1,13 @@
 import type { Request } from '../../types/express.js'
-import { isPending } from './pending.js'
+import { isPromise } from './promise.js'
 
 export type OnError = (error: unknown, request: Request) => void
 
 /** Passes an error to the host's handler without waiting for it. */
-export function report(error: unknown, req: Request, onError: OnError): void {
+export function reportError(error: unknown, req: Request, onError: OnError): void {
   // The reply is sent already. A failing error handler must not end the process.
   try {
     const pending: unknown = onError(error, req)
-    if (isPending(pending)) Promise.resolve(pending).catch(() => undefined)
+    if (isPromise(pending)) Promise.resolve(pending).catch(() => undefined)
   } catch {}
 }

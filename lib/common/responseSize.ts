@@ -1,27 +1,27 @@
 import type { Changes } from '../../types/changes.js'
 import type { Row } from '../../types/outcome.js'
 import type { Projection } from '../../types/projection.js'
-import { Embedded } from './embedded.js'
+import { EmbeddedRows } from './embedded.js'
 import { problem } from './problem.js'
 
 /** @throws Problem if a response built in memory exceeds the limit */
 export function assertResponseSize(bytes: number, limit: number): void {
-  if (bytes > limit) throw excess(limit, 'ask for fewer records or fields')
+  if (bytes > limit) throw createSizeError(limit, 'ask for fewer records or fields')
 }
 
-function excess(limit: number, remedy: string): Error {
+function createSizeError(limit: number, remedy: string): Error {
   const error = problem('invalid-query', {
     detail: `The answer is larger than the limit of ${limit} bytes (responseBytes): ${remedy}.`,
   })
-  tooLarge.add(error)
+  sizeErrors.add(error)
   return error
 }
 
-const tooLarge = new WeakSet<object>()
+const sizeErrors = new WeakSet<object>()
 
 /** Whether an error reports a response that exceeds its limit. */
-export function isTooLarge(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && tooLarge.has(error)
+export function isSizeError(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && sizeErrors.has(error)
 }
 
 /** Counts the bytes of a response while its rows are read, to stop reading in time. */
@@ -34,13 +34,13 @@ export class ResponseSize {
   }
 
   /** A new count with the same limit. */
-  another(): ResponseSize {
+  startNew(): ResponseSize {
     return new ResponseSize(this.#limit)
   }
 
   /** @throws Problem as soon as the rows exceed the limit */
   add(rows: readonly (readonly unknown[])[]): void {
-    for (const row of rows) this.#bytes += bytesIn(row)
+    for (const row of rows) this.#bytes += sumSizes(row)
     assertResponseSize(this.#bytes, this.#limit)
   }
 }
@@ -57,24 +57,25 @@ export class WrittenSize {
   /** Counts nothing for a projection without members. @throws Problem as soon as the records exceed the limit */
   add({ members }: Pick<Projection, 'members'>, rows: readonly Row[], sent: readonly Changes[] = []): void {
     if (members.length === 0) return
-    const own = sent.reduce((sum, changes) => sum + bytesIn(changes.values()), 0)
-    this.#bytes += Math.max(0, rows.reduce((sum, row) => sum + bytesIn(row), 0) - own)
-    if (this.#bytes > this.#limit) throw excess(this.#limit, 'send fewer records, or Prefer: return=minimal')
+    const own = sent.reduce((sum, changes) => sum + sumSizes(changes.values()), 0)
+    this.#bytes += Math.max(0, rows.reduce((sum, row) => sum + sumSizes(row), 0) - own)
+    if (this.#bytes > this.#limit) throw createSizeError(this.#limit, 'send fewer records, or Prefer: return=minimal')
   }
 }
 
-function bytesIn(values: Iterable<unknown>): number {
+function sumSizes(values: Iterable<unknown>): number {
   let bytes = 0
-  for (const value of values) bytes += sizeOf(value)
+  for (const value of values) bytes += minJsonSize(value)
   return bytes
 }
 
 /** The rough size of a number, a date or null in JSON. */
-const SMALL = 4
+const SMALL_VALUE_SIZE = 4
 
 /** The minimal size of a value in JSON, in bytes. Collections in a row were counted when they were read. */
-function sizeOf(value: unknown): number {
+function minJsonSize(value: unknown): number {
   if (typeof value === 'string') return value.length
-  if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Embedded) return SMALL
+  if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof EmbeddedRows)
+    return SMALL_VALUE_SIZE
   return Buffer.isBuffer(value) ? Math.ceil(value.length / 3) * 4 : JSON.stringify(value).length
 }

@@ -36,7 +36,7 @@ const TOKENS: ReadonlyMap<string, RegExp> = new Map(
  * A statement without comments, and with `?` for every literal. It is cut at the first token that cannot be read,
  * because the rest may contain values.
  */
-export function withoutValues(sql: string, dialect: string): string {
+export function redactSql(sql: string, dialect: string): string {
   const pattern = TOKENS.get(dialect)
   if (pattern === undefined) return commandOf(sql)
   const read = sql.length > LENGTH ? sql.slice(0, LENGTH) : sql
@@ -46,21 +46,21 @@ export function withoutValues(sql: string, dialect: string): string {
   for (let found = pattern.exec(read); found !== null; found = pattern.exec(read)) {
     const { word, other, open, broken } = found.groups ?? {}
     if (open !== undefined || broken !== undefined) return `${text}...`
-    text += written(found, before)
+    text += redactToken(found, before)
     if (word !== undefined || other === undefined || /\S/.test(other)) before = word ?? ''
   }
   return read === sql ? text : `${text}...`
 }
 
 /** The replacement of a token. `before` is the preceding word, if there is one. */
-function written({ 0: whole, groups = {} }: RegExpExecArray, before: string): string {
+function redactToken({ 0: whole, groups = {} }: RegExpExecArray, before: string): string {
   const { name, kept, word, other } = groups
-  if (word !== undefined) return isValue(word, before) ? '?' : word
+  if (word !== undefined) return isLiteral(word, before) ? '?' : word
   return name ?? kept ?? other ?? (/^(?:--|\/\*|#)/.test(whole) ? ' ' : '?')
 }
 
 /** `IS NULL` and `NOT NULL` are not literals. */
-function isValue(word: string, before: string): boolean {
+function isLiteral(word: string, before: string): boolean {
   if (/^(?:true|false)$/i.test(word)) return true
   return /^null$/i.test(word) && !/^(?:is|not)$/i.test(before)
 }

@@ -52,10 +52,10 @@ export function readDate(text: string): string | null {
 }
 
 function isCalendarDay(year: number, month: number, day: number): boolean {
-  return year > 0 && month > 0 && month < 13 && day > 0 && day <= daysIn(year, month)
+  return year > 0 && month > 0 && month < 13 && day > 0 && day <= daysInMonth(year, month)
 }
 
-function daysIn(year: number, month: number): number {
+function daysInMonth(year: number, month: number): number {
   if (month !== 2) return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28
 }
@@ -70,11 +70,11 @@ export function readDateTime(text: string): Date | null {
   const [, day = '', minutes = '00:00', seconds = '00', fraction = '', offset = 'Z'] = match
   if (readDate(day) === null) return null
   const local = Date.parse(`${day}T${minutes}:${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`)
-  const instant = local - offsetOf(offset)
+  const instant = local - parseOffset(offset)
   return instant >= FIRST_INSTANT && instant <= LAST_INSTANT ? new Date(instant) : null
 }
 
-function offsetOf(text: string): number {
+function parseOffset(text: string): number {
   if (text.length === 1) return 0
   const minutes = Number(text.slice(1, 3)) * 60 + Number(text.slice(4))
   return (text.startsWith('-') ? -minutes : minutes) * 60_000
@@ -127,17 +127,17 @@ export function readDecimal(text: string): string | null {
   const match = DECIMAL.exec(text)
   if (match === null) return null
   const [, sign = '', whole = '', fraction = ''] = match
-  return canonical(sign, whole, fraction)
+  return formatDecimal(sign, whole, fraction)
 }
 
 /** A finite number as a canonical decimal without an exponent. */
-export function decimalOf(number: number): string {
+export function toDecimal(number: number): string {
   const text = String(number)
   return readDecimal(text) ?? readScientific(text) ?? text
 }
 
 /** The number of digits of a decimal without leading zeros. */
-export function significantDigits(decimal: string): number {
+export function countSignificantDigits(decimal: string): number {
   return decimal.replace(/^-?(?:0\.)?0*/, '').replace('.', '').length
 }
 
@@ -151,10 +151,10 @@ export function readScientific(text: string): string | null {
   const point = whole.length + Number(exponent)
   const digits = (whole + fraction).padStart(whole.length + fraction.length - Math.min(point, 0), '0')
   const at = Math.max(point, 0)
-  return canonical(sign, digits.slice(0, at).padEnd(at, '0') || '0', digits.slice(at))
+  return formatDecimal(sign, digits.slice(0, at).padEnd(at, '0') || '0', digits.slice(at))
 }
 
-function canonical(sign: string, whole: string, fraction: string): string {
+function formatDecimal(sign: string, whole: string, fraction: string): string {
   let end = fraction.length
   while (end > 0 && fraction[end - 1] === '0') end -= 1
   const digits = whole.replace(/^0+(?=\d)/, '')
@@ -180,7 +180,7 @@ function compareMagnitudes(a: string, b: string): number {
 }
 
 /** The double nearest to a canonical decimal divided by a positive integer. */
-export function quotient(decimal: string, divisor: bigint): number {
+export function divideDecimal(decimal: string, divisor: bigint): number {
   const negative = decimal.startsWith('-')
   const [whole = '', fraction = ''] = (negative ? decimal.slice(1) : decimal).split('.')
   const numerator = BigInt(whole + fraction)

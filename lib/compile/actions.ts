@@ -4,7 +4,7 @@ import type { Action, ActionOptions, InputVerdict } from '../../types/action.js'
 import type { OptionShape } from '../../types/check.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Facts } from '../../types/resource.js'
-import { stoodFor } from '../common/actions.js'
+import { equivalentOperation } from '../common/actions.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
 import { either, flag, isFunction, isName, oneOf, option } from '../config/checks.js'
@@ -12,7 +12,7 @@ import type { ConfigProblems } from '../config/problems.js'
 import type { OperationTable } from '../operations.js'
 import { kebabCase } from './names.js'
 import type { Naming } from './naming.js'
-import { nestedOf } from './relationOptions.js'
+import { nestedRoutesOf } from './relationOptions.js'
 
 const isSchema = (value: unknown): value is Schema =>
   isObject(value) && 'validateAsync' in value && isFunction(value.validateAsync)
@@ -25,9 +25,11 @@ const OUTPUTS = ['record', 'list', 'none'] as const
 export const ACTION: OptionShape = {
   on: option(oneOf('record', 'collection'), '"record" or "collection"'),
   method: option(oneOf('post', 'get'), '"post" or "get"'),
-  policy: option(either(isFunction, isName), 'a policy or the name of one', { guards: true }),
-  input: option(isObjectSchema, 'a joi schema of an object', { guards: true }),
-  output: option(either(oneOf(...OUTPUTS), isSchema), '"record", "list", "none" or a joi schema', { guards: true }),
+  policy: option(either(isFunction, isName), 'a policy or the name of one', { isRestrictive: true }),
+  input: option(isObjectSchema, 'a joi schema of an object', { isRestrictive: true }),
+  output: option(either(oneOf(...OUTPUTS), isSchema), '"record", "list", "none" or a joi schema', {
+    isRestrictive: true,
+  }),
   transaction: flag,
   handler: option(isFunction, 'a function'),
 }
@@ -42,17 +44,17 @@ export const REQUIRED = ['on', 'method', 'handler'] as const
 const isActionName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && name !== 'then'
 
 /** Facts about the resource that the checks of actions need. */
-interface Surroundings {
+interface ActionFacts {
   readonly operations: OperationTable
   readonly naming: Naming
   readonly facts: Facts
 }
 
 /** Pass: the actions of a resource by name. Adds errors to `problems`. */
-export function actionsOf(
+export function createActions(
   model: ModelStatic<Model>,
   options: CrudOptions,
-  surroundings: Surroundings,
+  surroundings: ActionFacts,
   problems: ConfigProblems,
 ): ReadonlyMap<string, Action> {
   const actions = new Map<string, Action>()
@@ -60,19 +62,20 @@ export function actionsOf(
   for (const [name, each] of Object.entries(options.actions ?? {})) {
     const action = problems.attempt(() => {
       assertAction(model, options, name, each, surroundings)
-      return actionOf(name, each, options.singleton !== undefined)
+      return createAction(name, each, options.singleton !== undefined)
     })
     if (action === undefined) continue
     const place = action.path.toLowerCase()
     const other = places.get(place)
-    if (other !== undefined) problems.add(refused(model.name, name, `has the same route as the action "${other}"`))
+    if (other !== undefined)
+      problems.add(createActionError(model.name, name, `has the same route as the action "${other}"`))
     places.set(place, name)
     actions.set(name, action)
   }
   return actions
 }
 
-function refused(model: string, name: string, why: string): CrudConfigError {
+function createActionError(model: string, name: string, why: string): CrudConfigError {
   return new CrudConfigError('INVALID_OPTION', `${model}: the action "${name}" ${why}.`)
 }
 
@@ -82,40 +85,42 @@ function assertAction(
   options: CrudOptions,
   name: string,
   action: ActionOptions,
-  { operations, naming, facts }: Surroundings,
+  { operations, naming, facts }: ActionFacts,
 ): void {
-  const refuse = (why: string): CrudConfigError => refused(model.name, name, why)
+  const createError = (why: string): CrudConfigError => createActionError(model.name, name, why)
   if (!isActionName(name)) {
-    throw refuse('must have a name of letters, digits and "_" that begins with a letter, and is not "then"')
+    throw createError('must have a name of letters, digits and "_" that begins with a letter, and is not "then"')
   }
   const word = kebabCase(name)
-  const taken = operationWords(operations)
-  if (taken.has(word) || taken.has(name.toLowerCase())) throw refuse('has the name of an operation or of its route')
-  const relation = nestedOf(model, options, naming).find(({ json }) => json.toLowerCase() === word)
-  if (relation !== undefined) throw refuse('has the name of a route of a relation')
+  const taken = reservedActionNames(operations)
+  if (taken.has(word) || taken.has(name.toLowerCase()))
+    throw createError('has the name of an operation or of its route')
+  const relation = nestedRoutesOf(model, options, naming).find(({ json }) => json.toLowerCase() === word)
+  if (relation !== undefined) throw createError('has the name of a route of a relation')
   const { on, method, transaction, input, output } = action
   if (on === 'collection' && options.singleton !== undefined) {
-    throw refuse('is of the collection, and a singleton is one record: say on: "record"')
+    throw createError('is of the collection, and a singleton is one record: say on: "record"')
   }
-  if (method === 'get' && transaction === true) throw refuse('cannot have a transaction: GET actions write nothing')
-  if (method === 'post' && transaction === false && (facts.versions || facts.keeps !== null)) {
+  if (method === 'get' && transaction === true)
+    throw createError('cannot have a transaction: GET actions write nothing')
+  if (method === 'post' && transaction === false && (facts.versions || facts.idempotency !== null)) {
     const needs = facts.versions ? 'concurrency' : 'idempotency'
-    throw refuse(`cannot have "transaction: false" beside ${needs}, which decides within the transaction`)
+    throw createError(`cannot have "transaction: false" beside ${needs}, which decides within the transaction`)
   }
   if (method === 'get' && input !== undefined && outputOf(action) !== 'none' && !isSchema(output)) {
-    const isTaken = namesOf(input)?.has('select') === true
-    if (isTaken) throw refuse('cannot have an input named "select": the parameter selects what its answer shows')
+    const isTaken = inputNamesOf(input)?.has('select') === true
+    if (isTaken) throw createError('cannot have an input named "select": the parameter selects what its answer shows')
   }
 }
 
 /** The words of routes and the names of operations, in lower case. Actions cannot use them. */
-function operationWords(operations: OperationTable): ReadonlySet<string> {
+function reservedActionNames(operations: OperationTable): ReadonlySet<string> {
   const paths = Object.values(operations).flatMap(({ path }) => path.toLowerCase().split('/'))
   return new Set([...Object.keys(operations).map((name) => name.toLowerCase()), ...paths])
 }
 
 /** An action of a singleton's only record has no key in its path. */
-function actionOf(name: string, action: ActionOptions, isSingleton: boolean): Action {
+function createAction(name: string, action: ActionOptions, isSingleton: boolean): Action {
   const { on, method, input = null, output, transaction = true } = action
   const value = isSchema(output) ? output : null
   const told = outputOf(action)
@@ -124,16 +129,16 @@ function actionOf(name: string, action: ActionOptions, isSingleton: boolean): Ac
     on,
     method,
     path: `${on === 'record' && !isSingleton ? '/:id' : ''}/${kebabCase(name)}`,
-    operation: stoodFor(action),
+    operation: equivalentOperation(action),
     status: told === 'none' ? 204 : 200,
     output: told,
     isTransactional: method === 'post' && transaction,
     input,
-    names: input === null ? new Set<string>() : namesOf(input),
-    lists: input === null ? new Set<string>() : listsIn(input),
-    value,
-    read: input === null ? nothingRead : (given) => verdictOf(input, given),
-    written: (given) => (value === null ? Promise.resolve(given) : checkedBy(value, name, given)),
+    inputNames: input === null ? new Set<string>() : inputNamesOf(input),
+    arrayNames: input === null ? new Set<string>() : listInputsOf(input),
+    outputSchema: value,
+    validateInput: input === null ? readNoInput : (given) => validateInput(input, given),
+    serializeOutput: (given) => (value === null ? Promise.resolve(given) : validateOutput(value, name, given)),
     // The type of `record` in a handler depends on `on`.
     handler: (context) => Reflect.apply(action.handler, action, [context]),
   })
@@ -149,12 +154,12 @@ function outputOf({ on, method, output }: ActionOptions): Action['output'] {
 /** Reports all errors. Messages omit the member's name, because errors are listed by name. */
 const SETTINGS: ValidationOptions = { abortEarly: false, errors: { label: false, wrap: { label: false } } }
 
-async function nothingRead(): Promise<InputVerdict> {
+async function readNoInput(): Promise<InputVerdict> {
   return { value: undefined }
 }
 
 /** Validates by the schema's own method: the host's joi may be another copy, and its rules may be asynchronous. */
-async function verdictOf(schema: ObjectSchema, given: Readonly<Record<string, unknown>>): Promise<InputVerdict> {
+async function validateInput(schema: ObjectSchema, given: Readonly<Record<string, unknown>>): Promise<InputVerdict> {
   try {
     return { value: await schema.validateAsync(given, SETTINGS) }
   } catch (error) {
@@ -162,21 +167,21 @@ async function verdictOf(schema: ObjectSchema, given: Readonly<Record<string, un
     if (details === null) throw error
     const errors = new Map<string, string[]>()
     for (const { path, message } of details) {
-      const name = placeOf(path)
+      const name = pathTextOf(path)
       errors.set(name, [...(errors.get(name) ?? []), message])
     }
     return { errors: Object.fromEntries(errors) }
   }
 }
 
-async function checkedBy(schema: Schema, name: string, given: unknown): Promise<unknown> {
+async function validateOutput(schema: Schema, name: string, given: unknown): Promise<unknown> {
   try {
     return await schema.validateAsync(given, SETTINGS)
   } catch (error) {
     const details = detailsOf(error)
     if (details === null) throw error
     const [{ path, message } = { path: [], message: '' }] = details
-    const place = placeOf(path)
+    const place = pathTextOf(path)
     const reason = place === '' ? message : `${place} ${message}`
     throw new TypeError(`the action ${name} has returned what its output does not allow: ${reason}`, { cause: error })
   }
@@ -192,7 +197,7 @@ function detailsOf(error: unknown): readonly Detail[] | null {
   return isJoi === true && Array.isArray(details) ? details : null
 }
 
-function placeOf(path: Detail['path']): string {
+function pathTextOf(path: Detail['path']): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === 'number') return `${text}[${part}]`
     return text === '' ? part : `${text}.${part}`
@@ -200,20 +205,20 @@ function placeOf(path: Detail['path']): string {
 }
 
 /** Members of an object schema, by name. */
-interface Description {
+interface SchemaDescription {
   readonly keys?: Readonly<Record<string, { readonly type?: string }>>
   readonly flags?: { readonly unknown?: boolean }
   readonly patterns?: readonly unknown[]
 }
 
 /** The names of the members; null for a schema that accepts any name. */
-function namesOf(schema: ObjectSchema): ReadonlySet<string> | null {
-  const { keys, flags, patterns }: Description = schema.describe()
+function inputNamesOf(schema: ObjectSchema): ReadonlySet<string> | null {
+  const { keys, flags, patterns }: SchemaDescription = schema.describe()
   const isOpen = keys === undefined || flags?.unknown === true || patterns !== undefined
   return isOpen ? null : new Set(Object.keys(keys))
 }
 
-function listsIn(schema: ObjectSchema): ReadonlySet<string> {
-  const { keys = {} }: Description = schema.describe()
+function listInputsOf(schema: ObjectSchema): ReadonlySet<string> {
+  const { keys = {} }: SchemaDescription = schema.describe()
   return new Set(Object.entries(keys).flatMap(([name, { type }]) => (type === 'array' ? [name] : [])))
 }

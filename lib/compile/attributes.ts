@@ -1,16 +1,16 @@
 import type { Model, ModelAttributeColumnOptions, ModelStatic } from 'sequelize'
-import type { WantedAttribute, WantedKind } from '../../types/behaviour.js'
+import type { ManagedAttribute, ManagedAttributeKind } from '../../types/behaviour.js'
 import type { FieldType } from '../../types/field.js'
 import { CrudConfigError } from '../common/errors.js'
 import { DECLARATIONS } from '../sequelize/declarations.js'
-import { addToModel, completed, timestampsOf } from '../sequelize/model.js'
+import { addToModel, completeAttribute, timestampsOf } from '../sequelize/model.js'
 import { valueTypeOf } from './valueType.js'
 
 /** The attributes of a model once its router is mounted. */
 export interface ModelAttributes {
   readonly all: Readonly<Record<string, ModelAttributeColumnOptions>>
   /** Server-managed attributes of behaviours and Sequelize, which bodies cannot set. */
-  readonly maintained: ReadonlySet<string>
+  readonly serverManaged: ReadonlySet<string>
   /** Attributes that behaviours add. They are in no shape. */
   readonly added: ReadonlySet<string>
   /** Added attributes that responses show nevertheless. */
@@ -20,7 +20,7 @@ export interface ModelAttributes {
 }
 
 /** The accepted types of attributes that behaviours need. */
-const TYPES: Readonly<Record<WantedKind, readonly FieldType[]>> = {
+const TYPES: Readonly<Record<ManagedAttributeKind, readonly FieldType[]>> = {
   mark: ['boolean'],
   version: ['bigint', 'integer'],
   instant: ['datetime'],
@@ -28,14 +28,14 @@ const TYPES: Readonly<Record<WantedKind, readonly FieldType[]>> = {
 }
 
 // Remembers added attributes, so that a second router over the same model does not treat them as declared.
-const addedTo = new WeakMap<ModelStatic<Model>, Set<string>>()
+const addedByModel = new WeakMap<ModelStatic<Model>, Set<string>>()
 
 /** The current attributes of a model. */
 export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
   return {
     all: model.getAttributes(),
-    maintained: new Set(Object.values(timestampsOf(model))),
-    added: addedTo.get(model) ?? new Set(),
+    serverManaged: new Set(Object.values(timestampsOf(model))),
+    added: addedByModel.get(model) ?? new Set(),
     shown: new Set(),
     versions: new Set(),
   }
@@ -46,29 +46,32 @@ export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
  *
  * @throws CrudConfigError for names that another type uses, or two behaviours
  */
-export function planAttributes(model: ModelStatic<Model>, wanted: readonly WantedAttribute[]): ModelAttributes {
-  const { all, maintained, added } = attributesOf(model)
+export function planAttributes(model: ModelStatic<Model>, wanted: readonly ManagedAttribute[]): ModelAttributes {
+  const { all, serverManaged, added } = attributesOf(model)
   const names = wanted.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) {
     const message = `${model.name}: two behaviours use the attribute "${twice}".`
     throw new CrudConfigError('AMBIGUOUS_NAME', message)
   }
-  const missing = wanted.filter(({ name, kind }) => !isThere(model, all, name, kind))
+  const missing = wanted.filter(({ name, kind }) => !hasAttribute(model, all, name, kind))
   return {
-    all: { ...all, ...Object.fromEntries(missing.map(({ name, kind }) => [name, declared(model, name, kind)])) },
-    maintained: new Set([...names, ...maintained]),
+    all: {
+      ...all,
+      ...Object.fromEntries(missing.map(({ name, kind }) => [name, declareAttribute(model, name, kind)])),
+    },
+    serverManaged: new Set([...names, ...serverManaged]),
     added: new Set([...added, ...missing.map(({ name }) => name)]),
-    shown: new Set(wanted.flatMap(({ name, shown = false }) => (shown ? [name] : []))),
+    shown: new Set(wanted.flatMap(({ name, isAlwaysShown = false }) => (isAlwaysShown ? [name] : []))),
     versions: new Set(wanted.flatMap(({ name, kind }) => (kind === 'version' ? [name] : []))),
   }
 }
 
-function isThere(
+function hasAttribute(
   model: ModelStatic<Model>,
   attributes: ModelAttributes['all'],
   name: string,
-  kind: WantedKind,
+  kind: ManagedAttributeKind,
 ): boolean {
   const attribute = attributes[name]
   if (attribute === undefined) return false
@@ -81,8 +84,12 @@ function isThere(
   )
 }
 
-function declared(model: ModelStatic<Model>, name: string, kind: WantedKind): ModelAttributeColumnOptions {
-  return completed(model, name, DECLARATIONS[kind])
+function declareAttribute(
+  model: ModelStatic<Model>,
+  name: string,
+  kind: ManagedAttributeKind,
+): ModelAttributeColumnOptions {
+  return completeAttribute(model, name, DECLARATIONS[kind])
 }
 
 /** Adds the planned attributes to the model, for `sync` and for queries. Returns a function that removes them. */
@@ -90,11 +97,11 @@ export function addAttributes(model: ModelStatic<Model>, { all, added }: ModelAt
   const present = model.getAttributes()
   const missing = Object.entries(all).filter(([name]) => added.has(name) && present[name] === undefined)
   if (missing.length === 0) return () => undefined
-  const before = addedTo.get(model) ?? new Set()
+  const before = addedByModel.get(model) ?? new Set()
   addToModel(model, Object.fromEntries(missing))
-  addedTo.set(model, new Set([...before, ...missing.map(([name]) => name)]))
+  addedByModel.set(model, new Set([...before, ...missing.map(([name]) => name)]))
   return () => {
     for (const [name] of missing) model.removeAttribute(name)
-    addedTo.set(model, before)
+    addedByModel.set(model, before)
   }
 }

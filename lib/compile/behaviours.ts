@@ -1,47 +1,47 @@
 import type { Model, ModelStatic } from 'sequelize'
-import type { BehaviourDefinition, Prepared, Subject } from '../../types/behaviour.js'
+import type { BehaviourDefinition, BehaviourSubject, PreparedBehaviour } from '../../types/behaviour.js'
 import type { Documented } from '../../types/documented.js'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import type { Predicate, SinglePlan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
-import type { Behaviour, BehaviourHooks, Behaviours, Facts, Reachable } from '../../types/resource.js'
-import { mergedHeaders } from '../common/headers.js'
-import { both } from '../common/predicates.js'
+import type { Behaviour, BehaviourHooks, Behaviours, Facts, VisibleRecords } from '../../types/resource.js'
+import { mergeHeaders } from '../common/headers.js'
+import { addCondition } from '../common/predicates.js'
 import type { ConfigProblems } from '../config/problems.js'
 import type { OperationTable } from '../operations.js'
 import { timestampsOf } from '../sequelize/model.js'
 
-export function subjectOf(model: ModelStatic<Model>, route: string, operations: OperationTable): Subject {
+export function subjectOf(model: ModelStatic<Model>, route: string, operations: OperationTable): BehaviourSubject {
   return { model, route, operations, timestamps: timestampsOf(model) }
 }
 
 /** Pass: the behaviours that the options enable, in the order of the table. */
-export function prepare(
+export function prepareBehaviours(
   table: readonly BehaviourDefinition[],
-  subject: Subject,
+  subject: BehaviourSubject,
   options: CrudOptions,
   problems: ConfigProblems,
-): readonly Prepared[] {
+): readonly PreparedBehaviour[] {
   return table.flatMap((definition) => problems.attempt(() => definition.prepare(subject, options)) ?? [])
 }
 
 /** The union of the behaviours' facts. */
-export function factsOf(prepared: readonly Prepared[]): Facts {
+export function combineFacts(prepared: readonly PreparedBehaviour[]): Facts {
   const none: Facts = {
-    asksIdentity: false,
-    restricts: false,
+    needsIdentity: false,
+    isRestricted: false,
     softDeletes: false,
     versions: false,
     version: null,
-    keeps: null,
+    idempotency: null,
   }
   return Object.freeze(Object.assign({}, none, ...prepared.map(({ facts }) => facts ?? {})))
 }
 
 /** The facts about options and fields that only documents use. */
 export function documentedOf(
-  prepared: readonly Prepared[],
+  prepared: readonly PreparedBehaviour[],
   fields: readonly Field[],
   { fields: given = {}, unknownProperties = 'ignore' }: CrudOptions,
 ): Documented {
@@ -49,46 +49,47 @@ export function documentedOf(
   const hosted = fields.filter(({ name }) => options[name]?.schema !== undefined).map(({ json }) => json)
   const none = {
     policies: new Set<never>(),
-    guarded: new Set<never>(),
+    actionsWithPolicy: new Set<never>(),
     masks: new Map<never, never>(),
-    scoped: false,
-    keyed: false,
+    isScoped: false,
+    requiresIdempotencyKey: false,
     deprecated: null,
   }
   const told = prepared.map(({ documented }) => documented ?? {})
-  return Object.freeze(Object.assign({}, none, ...told, { hosted: new Set(hosted), unknownProperties }))
+  return Object.freeze(Object.assign({}, none, ...told, { hostSchemaFields: new Set(hosted), unknownProperties }))
 }
 
-type Values = 'permissions' | 'headers' | 'ownHeaders'
+type ValueHook = 'permissions' | 'headers' | 'ownHeaders'
 
 /** Combines the functions of several behaviours for one hook. */
 const FUNCTIONS: {
-  readonly [hook in Exclude<keyof BehaviourHooks, Values>]: (
+  readonly [hook in Exclude<keyof BehaviourHooks, ValueHook>]: (
     all: readonly BehaviourHooks[hook][],
   ) => BehaviourHooks[hook]
 } = {
   admit: (all) => (resource, operation, caller, action) =>
-    inOrder(all, undefined, (admit) => admit(resource, operation, caller, action)),
-  accept: (all) => (resource, intent, caller) => inOrder(all, intent, (accept, so) => accept(resource, so, caller)),
+    runInOrder(all, undefined, (admit) => admit(resource, operation, caller, action)),
+  accept: (all) => (resource, intent, caller) => runInOrder(all, intent, (accept, so) => accept(resource, so, caller)),
   // The first behaviour of the table is the outermost.
   around: (all) => (request, reply) =>
     all.reduceRight<() => Promise<Reply>>((next, around) => () => around(request, next), reply)(),
   amend: (all) => async (resource, plan, caller) => {
-    const amendedBy = (given: SinglePlan): Promise<SinglePlan> =>
-      inOrder(all, given, (amend, so) => amend(resource, so, caller))
-    const amended = await amendedBy(plan)
+    const amendByAll = (given: SinglePlan): Promise<SinglePlan> =>
+      runInOrder(all, given, (amend, so) => amend(resource, so, caller))
+    const amended = await amendByAll(plan)
     if (amended.kind !== 'create' || amended.revives === undefined) return amended
     // A create may restore a deleted record. Every behaviour amends that update as well.
-    const revives = await amendedBy(amended.revives)
+    const revives = await amendByAll(amended.revives)
     if (revives.kind !== 'restore') throw new TypeError(`a behaviour has made a restoration one of ${revives.kind}`)
     return { ...amended, revives }
   },
   readable: (all) => (field, caller) => all.every((readable) => readable(field, caller)),
   writable: (all) => (field, caller) => all.every((writable) => writable(field, caller)),
-  reach: (all) => (resource, caller) => reachBy(all.map((reach) => () => reach(resource, caller))),
-  confine: (all) => async (resource, caller, operation, action) => {
+  visibleRecords: (all) => (resource, caller) =>
+    conjoinVisibleRecords(all.map((reach) => () => reach(resource, caller))),
+  resolveScope: (all) => async (resource, caller, operation, action) => {
     const parts = await Promise.all(all.map((confine) => confine(resource, caller, operation, action)))
-    const where = parts.map((part) => part.where).reduce((sum, each) => both(sum, each), null)
+    const where = parts.map((part) => part.where).reduce((sum, each) => addCondition(sum, each), null)
     return { fixed: parts.flatMap(({ fixed }) => fixed), where, sources: parts.flatMap(({ sources }) => sources) }
   },
   ownKey:
@@ -97,38 +98,40 @@ const FUNCTIONS: {
       if (only === undefined) throw new TypeError(`${resource.name} is not a singleton`)
       return only(resource, caller)
     },
-  standing: (all) => (resource) => all.map((standing) => standing(resource)).reduce((sum, each) => both(sum, each)),
-  recordHeaders: (all) => (plan, row) => mergedHeaders(all.map((headers) => headers(plan, row))),
-  once: (all) => async (request, work) => {
+  staticCondition: (all) => (resource) =>
+    all.map((standing) => standing(resource)).reduce((sum, each) => addCondition(sum, each)),
+  recordHeaders: (all) => (plan, row) => mergeHeaders(all.map((headers) => headers(plan, row))),
+  resolveIdempotency: (all) => async (request, work) => {
     for (const once of all) {
       const ticket = await once(request, work)
       if (ticket !== null) return ticket
     }
     return null
   },
-  inTurn: (all) => (plan, write) => all.reduce<typeof write>((next, inTurn) => () => inTurn(plan, next), write)(),
-  stand: (all) => (resource, plan, outcome, place) => {
+  serializeWrite: (all) => (plan, write) =>
+    all.reduce<typeof write>((next, inTurn) => () => inTurn(plan, next), write)(),
+  noteCommitOrder: (all) => (resource, plan, outcome, place) => {
     for (const stand of all) stand(resource, plan, outcome, place)
   },
-  expect: (all) => (place) => {
+  expectWrite: (all) => (place) => {
     for (const expect of all) expect(place)
   },
-  announce: (all) => (resource, plan, outcome, by) => {
+  announceWrite: (all) => (resource, plan, outcome, by) => {
     for (const announce of all) announce(resource, plan, outcome, by)
   },
-  tracked: (all) => (plan) => all.map((tracked) => tracked(plan)).find((tracking) => tracking !== null) ?? null,
+  selectTracking: (all) => (plan) => all.map((tracked) => tracked(plan)).find((tracking) => tracking !== null) ?? null,
 }
 
 /** Combines the values of several behaviours for one hook. Without behaviours the value is empty. */
-const VALUES: { readonly [hook in Values]: (all: readonly BehaviourHooks[hook][]) => BehaviourHooks[hook] } = {
+const VALUES: { readonly [hook in ValueHook]: (all: readonly BehaviourHooks[hook][]) => BehaviourHooks[hook] } = {
   permissions: (all) => [...new Set(all.flat())].sort(),
-  headers: mergedHeaders,
-  ownHeaders: mergedHeaders,
+  headers: mergeHeaders,
+  ownHeaders: mergeHeaders,
 }
 
 /** Folds the behaviours of a resource, in the order of the table. */
-export function fold(behaviours: readonly Behaviour[]): Behaviours {
-  const folded = <K extends keyof BehaviourHooks>(
+export function foldBehaviours(behaviours: readonly Behaviour[]): Behaviours {
+  const foldHook = <K extends keyof BehaviourHooks>(
     [hook, foldAll]: [K, (all: readonly BehaviourHooks[K][]) => BehaviourHooks[K]],
     isEmptyNull: boolean,
   ): [K, BehaviourHooks[K] | null] => {
@@ -139,25 +142,27 @@ export function fold(behaviours: readonly Behaviour[]): Behaviours {
   }
   return Object.freeze(
     Object.fromEntries([
-      ...Object.entries(FUNCTIONS).map((row) => folded(row as never, true)),
-      ...Object.entries(VALUES).map((row) => folded(row as never, false)),
+      ...Object.entries(FUNCTIONS).map((row) => foldHook(row as never, true)),
+      ...Object.entries(VALUES).map((row) => foldHook(row as never, false)),
     ]),
   ) as Behaviours
 }
 
 /** The conjunction of all conditions, or false as soon as one behaviour refuses. */
-async function reachBy(reaches: readonly (() => Reachable | Promise<Reachable>)[]): Promise<Reachable> {
+async function conjoinVisibleRecords(
+  reaches: readonly (() => VisibleRecords | Promise<VisibleRecords>)[],
+): Promise<VisibleRecords> {
   let where: Predicate | null = null
   for (const reach of reaches) {
     const answer = await reach()
     if (answer === false) return false
-    where = both(where, answer)
+    where = addCondition(where, answer)
   }
   return where
 }
 
 /** Calls the functions in order, each with the result of the previous one. */
-async function inOrder<T, V>(
+async function runInOrder<T, V>(
   functions: readonly T[],
   start: V,
   call: (each: T, value: V) => V | Promise<V>,

@@ -1,18 +1,18 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { OptionShape } from '../../types/check.js'
-import type { Computed, ComputedField, ComputingField } from '../../types/computed.js'
+import type { CompiledComputation, CompiledComputedField, ComputedField } from '../../types/computed.js'
 import type { Field, Target } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
-import { decoderOf } from '../codec/codecs.js'
+import { createDecoder } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 import { flag, isArray, isFunction, isText, option } from '../config/checks.js'
-import { deprecationOf } from '../config/deprecated.js'
-import { unknownName } from '../config/suggest.js'
-import { countFieldOf } from './countField.js'
-import { namedOf } from './fields.js'
-import { typeOfMembers } from './members.js'
+import { readDeprecation } from '../config/deprecated.js'
+import { createUnknownNameError } from '../config/suggest.js'
+import { createCountField } from './countField.js'
+import { fieldsWithNameOf } from './fields.js'
+import { valueTypeOfMember } from './members.js'
 import { isMemberName, MEMBER_NAME } from './names.js'
-import { type Naming, namingBehind } from './naming.js'
+import { type Naming, relatedNamingOf } from './naming.js'
 
 /** The members of one entry of the option `computed`. */
 export const COMPUTED: OptionShape = {
@@ -29,10 +29,10 @@ export const REQUIRED: readonly string[] = ['type', 'resolve']
 /** The members of an entry of `fields` that apply to a computed field. */
 const OPTIONS: ReadonlySet<string> = new Set<keyof FieldOptions>(['exclude', 'only', 'name', 'deprecated'])
 
-const SHOWN: readonly Target[] = ['response', 'list']
+const RESPONSE_TARGETS: readonly Target[] = ['response', 'list']
 
 /** A model with its fields and options. */
-interface Source {
+interface ComputedSource {
   readonly model: ModelStatic<Model>
   readonly options: CrudOptions
   readonly fields: readonly Field[]
@@ -40,11 +40,11 @@ interface Source {
 }
 
 /** Pass: the computed fields. @throws CrudConfigError for incomplete definitions, and for names that are taken */
-export function computedOf(source: Source): readonly ComputingField[] {
+export function createComputedFields(source: ComputedSource): readonly CompiledComputedField[] {
   const { model, options } = source
   const given = Object.entries(options.computed ?? {})
   if (given.length === 0) return NOTHING
-  const fields = given.map(([name, definition]) => fieldOf(source, name, definition))
+  const fields = given.map(([name, definition]) => createComputedField(source, name, definition))
   const taken = takenNames(source)
   for (const { name, json } of fields) {
     const owner = taken.get(json.toLowerCase())
@@ -57,22 +57,26 @@ export function computedOf(source: Source): readonly ComputingField[] {
   return Object.freeze(fields)
 }
 
-const NOTHING: readonly ComputingField[] = Object.freeze([])
+const NOTHING: readonly CompiledComputedField[] = Object.freeze([])
 
-function fieldOf({ model, options, fields, naming }: Source, name: string, definition: ComputedField): ComputingField {
+function createComputedField(
+  { model, options, fields, naming }: ComputedSource,
+  name: string,
+  definition: ComputedField,
+): CompiledComputedField {
   const where = `${model.name}: computed.${name}`
   const { type, nullable = false, needs = [], resolve, perCaller = false } = definition
   if (Object.hasOwn(model.getAttributes(), name)) {
     throw new CrudConfigError('AMBIGUOUS_NAME', `${where}: the model has an attribute of this name.`)
   }
   const json = naming.field(name)
-  const valueType = typeOfMembers(type)
+  const valueType = valueTypeOfMember(type)
   if (!isMemberName(json)) throw new CrudConfigError('INVALID_OPTION', `${where}: the name must be ${MEMBER_NAME}.`)
-  const deprecated = deprecationOf(`${model.name}: fields.${name}.deprecated`, optionsOf(name, options).deprecated)
-  const computed: Computed = Object.freeze({
+  const deprecated = readDeprecation(`${model.name}: fields.${name}.deprecated`, optionsOf(name, options).deprecated)
+  const computed: CompiledComputation = Object.freeze({
     where,
     type,
-    needs: needs.map((attribute) => neededBy(where, attribute, fields)),
+    needs: needs.map((attribute) => requireNeededField(where, attribute, fields)),
     resolve,
     isPerCaller: perCaller,
     isNullable: nullable,
@@ -83,33 +87,33 @@ function fieldOf({ model, options, fields, naming }: Source, name: string, defin
     column: name,
     valueType,
     // A replay to unidentified callers has null instead of values that depend on the caller.
-    nullable: nullable || (perCaller && isKept(options)),
+    nullable: nullable || (perCaller && hasIdempotency(options)),
     virtual: true,
     getter: false,
     isKey: false,
     assigned: false,
-    targets: targetsOf(model.name, name, options),
+    targets: computedTargetsOf(model.name, name, options),
     filterable: false,
     sortable: false,
     operators: new Set<never>(),
     rules: RULES,
-    decode: decoderOf(valueType),
+    decode: createDecoder(valueType),
     ...(deprecated === null ? {} : { deprecated }),
     computed,
   })
 }
 
-function isKept({ idempotency = false }: CrudOptions): boolean {
+function hasIdempotency({ idempotency = false }: CrudOptions): boolean {
   return idempotency !== false
 }
 
 const RULES = Object.freeze({ required: false })
 
-function neededBy(where: string, attribute: string, fields: readonly Field[]): Field {
+function requireNeededField(where: string, attribute: string, fields: readonly Field[]): Field {
   const field = fields.find(({ name }) => name === attribute)
   if (field !== undefined) return field
   const names = fields.map(({ name }) => name)
-  throw unknownName('UNKNOWN_ATTRIBUTE', `${where}: needs: the attribute`, attribute, names)
+  throw createUnknownNameError('UNKNOWN_ATTRIBUTE', `${where}: needs: the attribute`, attribute, names)
 }
 
 function optionsOf(name: string, { fields = {} }: CrudOptions): FieldOptions {
@@ -117,7 +121,7 @@ function optionsOf(name: string, { fields = {} }: CrudOptions): FieldOptions {
   return Object.hasOwn(options, name) ? (options[name] ?? {}) : {}
 }
 
-function targetsOf(model: string, name: string, options: CrudOptions): ReadonlySet<Target> {
+function computedTargetsOf(model: string, name: string, options: CrudOptions): ReadonlySet<Target> {
   const own = optionsOf(name, options)
   const wrong = Object.keys(own).find((member) => !OPTIONS.has(member))
   if (wrong !== undefined) {
@@ -130,28 +134,28 @@ function targetsOf(model: string, name: string, options: CrudOptions): ReadonlyS
     const message = `${model}: mask.${name}.write does not apply to computed fields, which are read-only.`
     throw new CrudConfigError('INVALID_OPTION', message)
   }
-  const only = own.only === undefined ? SHOWN : [own.only].flat()
-  const excluded = own.exclude === true ? SHOWN : [own.exclude ?? []].flat()
+  const only = own.only === undefined ? RESPONSE_TARGETS : [own.only].flat()
+  const excluded = own.exclude === true ? RESPONSE_TARGETS : [own.exclude ?? []].flat()
   const isShown = (target: Target): boolean => only.includes(target) && !excluded.includes(target)
-  return new Set(SHOWN.filter((target) => isShown(target) && !excluded.includes('response')))
+  return new Set(RESPONSE_TARGETS.filter((target) => isShown(target) && !excluded.includes('response')))
 }
 
 /** The owner of each taken response member, by lower-case name. */
-function takenNames({ model, options, fields, naming }: Source): Map<string, string> {
+function takenNames({ model, options, fields, naming }: ComputedSource): Map<string, string> {
   const taken = new Map<string, string>()
   for (const [alias, association] of Object.entries(model.associations)) {
     const json = naming.relation(alias)
     const owner = `the association "${alias}"`
     taken.set(json.toLowerCase(), owner)
     if (association.isMultiAssociation)
-      taken.set(countFieldOf(json).json.toLowerCase(), `the number of ${owner}, which select=${json}.Count adds,`)
+      taken.set(createCountField(json).json.toLowerCase(), `the number of ${owner}, which select=${json}.Count adds,`)
     if (!options.flatten?.includes(alias)) continue
-    const behind = namingBehind(association.target, options)
+    const behind = relatedNamingOf(association.target, options)
     for (const attribute of Object.keys(association.target.getAttributes())) {
       const member = behind.field(attribute)
       taken.set(`${json}${member}`.toLowerCase(), `"${attribute}" of ${owner}, which is flattened,`)
     }
   }
-  for (const { name, json } of namedOf(fields)) taken.set(json.toLowerCase(), `the attribute "${name}"`)
+  for (const { name, json } of fieldsWithNameOf(fields)) taken.set(json.toLowerCase(), `the attribute "${name}"`)
   return taken
 }

@@ -1,13 +1,13 @@
 import type { Field } from '../../types/field.js'
-import { decoderOf } from '../codec/codecs.js'
-import { operatorsOf } from '../language/operators.js'
+import { createDecoder } from '../codec/codecs.js'
+import { operatorsForType } from '../language/operators.js'
 
 const NUMBER = Object.freeze({ type: 'integer' } as const)
 const RULES = Object.freeze({ required: false })
-const decode = decoderOf(NUMBER)
+const decodeCount = createDecoder(NUMBER)
 
 /** The field for the number of a relation's records. It is read-only and has no attribute. */
-export function countFieldOf(relation: string): Field {
+export function createCountField(relation: string): Field {
   const json = `${relation}Count`
   return Object.freeze({
     name: json,
@@ -22,13 +22,13 @@ export function countFieldOf(relation: string): Field {
     targets: new Set(['response', 'list'] as const),
     filterable: false,
     sortable: true,
-    operators: operatorsOf('integer'),
+    operators: operatorsForType('integer'),
     rules: RULES,
-    decode,
+    decode: decodeCount,
   })
 }
 
 /** Whether an attribute, visible or not, has the name of the count already. */
-export function isTaken({ json }: Field, fields: readonly Field[]): boolean {
+export function isCountNameTaken({ json }: Field, fields: readonly Field[]): boolean {
   return fields.some((field) => field.json.toLowerCase() === json.toLowerCase())
 }

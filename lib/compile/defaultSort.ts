@@ -1,9 +1,9 @@
 import type { SortNode } from '../../types/query.js'
 import type { QuerySettings } from '../../types/settings.js'
 import { CrudConfigError } from '../common/errors.js'
-import { operatorsOf } from '../language/operators.js'
+import { operatorsForType } from '../language/operators.js'
 import { parseSort } from '../language/query.js'
-import { type Described, hostPathOf } from './hostPath.js'
+import { type PathOrigin, resolveHostPath } from './hostPath.js'
 
 /**
  * Pass: the default sort parses, and each of its paths ends at a sortable field. Fields that the target's resource
@@ -11,24 +11,24 @@ import { type Described, hostPathOf } from './hostPath.js'
  *
  * @throws CrudConfigError for syntax errors, unknown names and associations, and relations that sorts cannot use
  */
-export function defaultSortOf(
-  sorted: Described,
+export function resolveDefaultSort(
+  sorted: PathOrigin,
   { defaultSort, defaultDirection }: QuerySettings,
 ): readonly SortNode[] {
   if (defaultSort.trim() === '') return []
   const where = `${sorted.model.name}: query.defaultSort:`
-  const keys = parse(where, defaultSort, { direction: defaultDirection })
+  const keys = parseDefaultSort(where, defaultSort, { direction: defaultDirection })
   const wanted = {
     where,
     what: 'the sortable field',
-    own: ({ sortable }: Described['fields'][number]): boolean => sortable,
+    isAllowedField: ({ sortable }: PathOrigin['fields'][number]): boolean => sortable,
     // Types with operators have an order.
-    behind: (type: Parameters<typeof operatorsOf>[0]): boolean => operatorsOf(type).size > 0,
+    isAllowedType: (type: Parameters<typeof operatorsForType>[0]): boolean => operatorsForType(type).size > 0,
   }
-  return keys.map((key) => ({ ...key, path: hostPathOf(sorted, key.path, wanted) }))
+  return keys.map((key) => ({ ...key, path: resolveHostPath(sorted, key.path, wanted) }))
 }
 
-function parse(where: string, text: string, options: Parameters<typeof parseSort>[1]): readonly SortNode[] {
+function parseDefaultSort(where: string, text: string, options: Parameters<typeof parseSort>[1]): readonly SortNode[] {
   try {
     return parseSort(text, options)
   } catch (error) {

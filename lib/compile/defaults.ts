@@ -3,14 +3,14 @@ import type { OptionShape } from '../../types/check.js'
 import type { CrudDefaults, CrudOptions } from '../../types/options.js'
 import { BEHAVIOURS } from '../behaviours.js'
 import { CrudConfigError } from '../common/errors.js'
-import { isPlain } from '../config/inherited.js'
+import { isPlainObject } from '../config/inherited.js'
 import { ConfigProblems } from '../config/problems.js'
 import { OPERATIONS } from '../operations.js'
-import { operationsOf } from './operations.js'
+import { resolveOperations } from './operations.js'
 import { checkOptions, optionShape } from './options.js'
 
 /** The options of one model, which cannot be defaults. */
-const OF_ONE_MODEL: ReadonlySet<string> = new Set<keyof CrudOptions>([
+const SINGLE_MODEL_OPTIONS: ReadonlySet<string> = new Set<keyof CrudOptions>([
   'actions',
   'route',
   'keyProperty',
@@ -31,19 +31,19 @@ export function assertDefaults(defaults: CrudDefaults): void {
   const all = optionShape(BEHAVIOURS)
   const { push } = all
   const problems = new ConfigProblems()
-  const shared = Object.fromEntries(Object.entries(all).filter(([name]) => !OF_ONE_MODEL.has(name)))
+  const shared = Object.fromEntries(Object.entries(all).filter(([name]) => !SINGLE_MODEL_OPTIONS.has(name)))
   const { io, path: _, ...others } = push?.members ?? {}
   const shape: OptionShape =
     push === undefined || io === undefined ? shared : { ...shared, push: { ...push, members: { io, ...others } }, io }
-  const given: Readonly<Record<string, unknown>> = isPlain(defaults) ? defaults : {}
-  const misplaced = Object.keys(given).filter((name) => OF_ONE_MODEL.has(name))
+  const given: Readonly<Record<string, unknown>> = isPlainObject(defaults) ? defaults : {}
+  const misplaced = Object.keys(given).filter((name) => SINGLE_MODEL_OPTIONS.has(name))
   for (const name of misplaced) {
     const message = `createCrud: the option "${name}" is about one model and cannot be a default: give it to crudRouter.`
     problems.add(new CrudConfigError('INVALID_OPTION', message))
   }
-  const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !OF_ONE_MODEL.has(name)))
-  const checked = checkOptions('createCrud', isPlain(defaults) ? rest : defaults, shape, problems)
-  problems.attempt(() => operationsOf('createCrud', checked, OPERATIONS, true))
+  const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !SINGLE_MODEL_OPTIONS.has(name)))
+  const checked = checkOptions('createCrud', isPlainObject(defaults) ? rest : defaults, shape, problems)
+  problems.attempt(() => resolveOperations('createCrud', checked, OPERATIONS, true))
   problems.throwIfAny()
 }
 
@@ -52,36 +52,36 @@ export function withDefaults<M extends Model>(
   { io, ...defaults }: CrudDefaults,
   options: CrudOptions<M>,
 ): CrudOptions<M> {
-  if (!isPlain(options)) return options
+  if (!isPlainObject(options)) return options
   const shape = optionShape(BEHAVIOURS)
   const own: Readonly<Record<string, unknown>> = options
   const merged = new Map<string, unknown>(Object.entries(defaults).filter(([, value]) => value !== undefined))
   for (const [name, value] of Object.entries(own)) {
     // An undefined option is ignored, except for one that protects the resource. The router refuses that one.
-    if (value === undefined && shape[name]?.guards !== true && merged.has(name)) continue
+    if (value === undefined && shape[name]?.isRestrictive !== true && merged.has(name)) continue
     const beneath = merged.get(name)
-    const settled = shape[name]?.guards === true ? value : withoutUndefined(value)
-    merged.set(name, name === 'use' ? inOrder(beneath, value) : mergedOf(beneath, settled))
+    const settled = shape[name]?.isRestrictive === true ? value : omitUndefinedMembers(value)
+    merged.set(name, name === 'use' ? joinHandlers(beneath, value) : mergeValues(beneath, settled))
   }
   const push = merged.get('push')
-  if (io !== undefined && push !== undefined && push !== false) merged.set('push', mergedOf({ io }, push))
+  if (io !== undefined && push !== undefined && push !== false) merged.set('push', mergeValues({ io }, push))
   // Each value has the option's type, or the router refuses it.
   return Object.fromEntries(merged) as CrudOptions<M>
 }
 
 /** Merges objects by member. `true` enables the option with the default's settings. */
-function mergedOf(beneath: unknown, own: unknown): unknown {
-  if (!isPlain(beneath)) return own
+function mergeValues(beneath: unknown, own: unknown): unknown {
+  if (!isPlainObject(beneath)) return own
   if (own === true) return beneath
-  return isPlain(own) ? { ...beneath, ...own } : own
+  return isPlainObject(own) ? { ...beneath, ...own } : own
 }
 
 /** The defined members. Undefined ones keep the default. */
-function withoutUndefined(value: unknown): unknown {
-  if (!isPlain(value)) return value
+function omitUndefinedMembers(value: unknown): unknown {
+  if (!isPlainObject(value)) return value
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined))
 }
 
-function inOrder(beneath: unknown, own: unknown): unknown {
+function joinHandlers(beneath: unknown, own: unknown): unknown {
   return beneath === undefined ? own : [beneath, own].flat()
 }

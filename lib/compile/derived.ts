@@ -1,17 +1,17 @@
 import type { Derivation, Field, ValueType } from '../../types/field.js'
-import { averageDecoder, decoderOf, sumDecoder } from '../codec/codecs.js'
+import { createAverageDecoder, createDecoder, createSumDecoder } from '../codec/codecs.js'
 import { DATE_UNITS, MEASURES } from '../language/measures.js'
-import { operatorsOf } from '../language/operators.js'
+import { operatorsForType } from '../language/operators.js'
 
 /** Adds the derivations for measures and groups to a field. Each is made once, on first use. */
-export function derivable(field: Omit<Field, 'derive' | 'derived'>): Field {
+export function addDerivations(field: Omit<Field, 'derive' | 'derived'>): Field {
   const known = new Map<Derivation, Field | null>()
   const self: Field = Object.freeze({
     ...field,
     derive: (what: Derivation): Field | null => {
       const made = known.get(what)
       if (made !== undefined) return made
-      const derived = DERIVED[what](self)
+      const derived = DERIVATIONS[what](self)
       known.set(what, derived)
       return derived
     },
@@ -24,60 +24,72 @@ const NUMBER: ValueType = Object.freeze({ type: 'bigint', min: -(2n ** 63n), max
 const FLOAT: ValueType = Object.freeze({ type: 'float' })
 const TEXT: ValueType = Object.freeze({ type: 'string' })
 
-const DERIVED: Readonly<Record<Derivation, (of: Field) => Field | null>> = {
-  rows: (of) => made('rows', of, NUMBER, false),
-  count: (of) => (of.virtual ? null : made('count', of, NUMBER, false)),
-  distinct: (of) => (isMeasured('distinct', of) ? made('distinct', of, NUMBER, false) : null),
-  sum: (of) => (isMeasured('sum', of) ? made('sum', of, sumOf(of.valueType), true, sumDecoder(of.valueType)) : null),
-  avg: (of) => (isMeasured('avg', of) ? made('avg', of, FLOAT, true, averageDecoder(of.valueType)) : null),
-  min: (of) => (isMeasured('min', of) ? made('min', of, formatted(of.valueType), true, of.decode) : null),
-  max: (of) => (isMeasured('max', of) ? made('max', of, formatted(of.valueType), true, of.decode) : null),
+const DERIVATIONS: Readonly<Record<Derivation, (of: Field) => Field | null>> = {
+  rows: (of) => createDerivedField('rows', of, NUMBER, false),
+  count: (of) => (of.virtual ? null : createDerivedField('count', of, NUMBER, false)),
+  distinct: (of) => (isMeasurable('distinct', of) ? createDerivedField('distinct', of, NUMBER, false) : null),
+  sum: (of) =>
+    isMeasurable('sum', of)
+      ? createDerivedField('sum', of, sumOf(of.valueType), true, createSumDecoder(of.valueType))
+      : null,
+  avg: (of) =>
+    isMeasurable('avg', of) ? createDerivedField('avg', of, FLOAT, true, createAverageDecoder(of.valueType)) : null,
+  min: (of) =>
+    isMeasurable('min', of) ? createDerivedField('min', of, omitUnformatted(of.valueType), true, of.decode) : null,
+  max: (of) =>
+    isMeasurable('max', of) ? createDerivedField('max', of, omitUnformatted(of.valueType), true, of.decode) : null,
   instant: (of) =>
-    of.valueType.type === 'datetime' ? made('instant', of, formatted(of.valueType), true, of.decode) : null,
-  year: (of) => partOf('year', of),
-  month: (of) => partOf('month', of),
-  day: (of) => partOf('day', of),
-  hour: (of) => partOf('hour', of),
+    of.valueType.type === 'datetime'
+      ? createDerivedField('instant', of, omitUnformatted(of.valueType), true, of.decode)
+      : null,
+  year: (of) => createDatePart('year', of),
+  month: (of) => createDatePart('month', of),
+  day: (of) => createDatePart('day', of),
+  hour: (of) => createDatePart('hour', of),
 }
 
 /** A getter's result is unknown to the database, and the stored value is not for clients. */
-function isMeasured(name: keyof typeof MEASURES, { virtual, getter, valueType: { type } }: Field): boolean {
+function isMeasurable(name: keyof typeof MEASURES, { virtual, getter, valueType: { type } }: Field): boolean {
   return !virtual && !getter && (MEASURES[name]?.includes(type) ?? true)
 }
 
-function partOf(unit: keyof typeof DATE_UNITS, of: Field): Field | null {
+function createDatePart(unit: keyof typeof DATE_UNITS, of: Field): Field | null {
   const { type } = of.valueType
   const isDate = type === 'datetime' || (type === 'date' && DATE_UNITS[unit].date)
-  return isDate && !of.virtual && !of.getter ? made(unit, of, TEXT, of.nullable) : null
+  return isDate && !of.virtual && !of.getter ? createDerivedField(unit, of, TEXT, of.nullable) : null
 }
 
 /** The type of a value after the database has converted it to the package's format. */
-function formatted({ unformatted: _, ...valueType }: ValueType): ValueType {
+function omitUnformatted({ hasOtherFormats: _, ...valueType }: ValueType): ValueType {
   return Object.freeze(valueType)
 }
 
-function sumOf({ type, scale, wire }: ValueType): ValueType {
+function sumOf({ type, scale, jsonType }: ValueType): ValueType {
   if (type === 'float') return FLOAT
   if (type !== 'decimal') return Object.freeze({ type: 'bigint' })
-  return Object.freeze({ type, ...(scale === undefined ? {} : { scale }), ...(wire === undefined ? {} : { wire }) })
+  return Object.freeze({
+    type,
+    ...(scale === undefined ? {} : { scale }),
+    ...(jsonType === undefined ? {} : { jsonType: jsonType }),
+  })
 }
 
-function made(
+function createDerivedField(
   what: Derivation,
   of: Field,
   valueType: ValueType,
   nullable: boolean,
-  decode: Field['decode'] = decoderOf(valueType),
+  decode: Field['decode'] = createDecoder(valueType),
 ): Field {
   const { derive: _, ...source } = of
-  const derived = Object.freeze({ what, of })
+  const derived = Object.freeze({ kind: what, source: of })
   return Object.freeze({
     ...source,
     valueType,
     nullable,
     isKey: false,
     assigned: false,
-    operators: operatorsOf(valueType.type),
+    operators: operatorsForType(valueType.type),
     decode,
     derived,
   })

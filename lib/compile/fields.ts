@@ -2,21 +2,21 @@ import type { Model, ModelAttributeColumnOptions, ModelStatic } from 'sequelize'
 import type { Dialect } from '../../types/dialect.js'
 import type { Field, Target, ValueType } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
-import { decoderOf } from '../codec/codecs.js'
+import { createDecoder } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 import { FIRST_VERSION } from '../common/version.js'
-import { deprecationOf } from '../config/deprecated.js'
+import { readDeprecation } from '../config/deprecated.js'
 import type { ConfigProblems } from '../config/problems.js'
-import { unknownName } from '../config/suggest.js'
-import { operatorsOf } from '../language/operators.js'
-import { hiddenByScope, isForeignKey } from '../sequelize/model.js'
+import { createUnknownNameError } from '../config/suggest.js'
+import { operatorsForType } from '../language/operators.js'
+import { attributesExcludedByScope, isForeignKey } from '../sequelize/model.js'
 import type { ModelAttributes } from './attributes.js'
-import { derivable } from './derived.js'
-import { columnItemOf, membersOf } from './members.js'
-import { rulesOf } from './modelRules.js'
+import { addDerivations } from './derived.js'
+import { createColumnItem, createMembers } from './members.js'
+import { createRules } from './modelRules.js'
 import { NAME } from './names.js'
 import type { Naming } from './naming.js'
-import { assertMeetable } from './ruleBounds.js'
+import { assertCompatibleBounds } from './ruleBounds.js'
 import { itemTypeOf, valueTypeOf } from './valueType.js'
 
 const ALL: readonly Target[] = ['create', 'update', 'query', 'response', 'list']
@@ -32,101 +32,101 @@ export function checkFieldNames(
   const names = [...Object.keys(all), ...Object.keys(options.computed ?? {})]
   for (const name of Object.keys(options.fields ?? {})) {
     if (names.includes(name)) continue
-    problems.add(unknownName('UNKNOWN_ATTRIBUTE', `${model.name}: fields: the attribute`, name, names))
+    problems.add(createUnknownNameError('UNKNOWN_ATTRIBUTE', `${model.name}: fields: the attribute`, name, names))
   }
 }
 
 /** Called when a stored value of an attribute cannot be shown. */
-type OnHidden = (name: string, valueType: ValueType) => void
+type OnUndecodable = (name: string, valueType: ValueType) => void
 
 /** A model with the options, names and dialect for its fields. */
-interface Named {
+interface FieldSource {
   readonly model: ModelStatic<Model>
   readonly options: CrudOptions
   readonly keys: readonly string[]
   readonly attributes: ModelAttributes
   readonly naming: Naming
   readonly dialect: Dialect
-  readonly onHidden?: OnHidden
+  readonly onUndecodable?: OnUndecodable
 }
 
 /** Pass: every attribute as a field. @throws CrudConfigError for two attributes with the same JSON name */
-export function fieldsOf({
+export function createFields({
   model,
   options,
   keys,
-  attributes: { all: attributes, maintained, added, shown, versions },
+  attributes: { all: attributes, serverManaged, added, shown, versions },
   naming,
   dialect,
-  onHidden = () => undefined,
-}: Named): readonly Field[] {
+  onUndecodable = () => undefined,
+}: FieldSource): readonly Field[] {
   const given = (options.fields ?? {}) as Readonly<Record<string, FieldOptions | undefined>>
   const [identity, ...others] = model.primaryKeyAttributes
-  const hidden = hiddenByScope(model)
+  const hidden = attributesExcludedByScope(model)
   const fields = Object.entries(attributes).map(([name, attribute]) =>
-    fieldOf(
+    createField(
       { name, json: naming.field(name) },
       attribute,
       given[name] ?? {},
       {
         isKey: keys.includes(name),
         isIdentity: keys.includes(name) || (name === identity && others.length === 0),
-        isPart: model.primaryKeyAttributes.includes(name),
-        isForeignPart: keys.length > 1 && keys.includes(name) && isForeignKey(model, name),
-        isMaintained: maintained.has(name),
+        isPrimaryKeyPart: model.primaryKeyAttributes.includes(name),
+        isForeignKeyPart: keys.length > 1 && keys.includes(name) && isForeignKey(model, name),
+        isServerManaged: serverManaged.has(name),
         isAdded: added.has(name) && !shown.has(name),
         isVersion: shown.has(name),
-        isHidden: hidden.has(name),
+        isExcludedByScope: hidden.has(name),
       },
       dialect,
       model.name,
-      onHidden,
+      onUndecodable,
     ),
   )
-  assertDistinct(model, fields, naming, versions)
+  assertDistinctNames(model, fields, naming, versions)
   return Object.freeze(fields)
 }
 
-interface Role {
+interface AttributeRole {
   readonly isKey: boolean
   /** An attribute of the option's key or of the primary key. Clients cannot change it in an update. */
   readonly isIdentity: boolean
   /** An attribute of the primary key, which Sequelize's instances never change. */
-  readonly isPart: boolean
+  readonly isPrimaryKeyPart: boolean
   /** A part of a composite key that is a foreign key. Its default applies only to bodies that omit it. */
-  readonly isForeignPart: boolean
+  readonly isForeignKeyPart: boolean
   /** Managed by a behaviour or by Sequelize. */
-  readonly isMaintained: boolean
+  readonly isServerManaged: boolean
   /** Added to the model by a behaviour. */
   readonly isAdded: boolean
-  readonly isHidden: boolean
+  readonly isExcludedByScope: boolean
   /** A version that responses show. A row without a version has the first one. */
   readonly isVersion: boolean
 }
 
-function fieldOf(
+function createField(
   { name, json }: Pick<Field, 'name' | 'json'>,
   attribute: ModelAttributeColumnOptions,
   options: FieldOptions,
-  role: Role,
+  role: AttributeRole,
   dialect: Dialect,
   model: string,
-  onHidden: OnHidden,
+  onHidden: OnUndecodable,
 ): Field {
   const { decimal, members } = options
-  const deprecated = deprecationOf(`${model}: fields.${name}.deprecated`, options.deprecated)
+  const deprecated = readDeprecation(`${model}: fields.${name}.deprecated`, options.deprecated)
   const valueType = columnTypeOf(attribute, decimal, dialect)
   const virtual = isVirtual(attribute)
   const getter = typeof attribute.get === 'function'
   const targets = targetsOf(attribute, options, role, virtual)
   // A getter's result comes from host code, so it is not a driver's JSON text.
   const jsonAsText = dialect.jsonAsText && valueType.document === true && !getter && !virtual
-  const decode = decoderOf(valueType, { jsonAsText, onHidden: () => onHidden(name, valueType) })
-  const { sorted, ...queried } = queriedBy(
+  const decode = createDecoder(valueType, { jsonAsText, onUndecodable: () => onHidden(name, valueType) })
+  const { sorted, ...queried } = queryAbilitiesOf(
     options,
     role,
     targets,
-    virtual ? new Set<never>() : operatorsOf(valueType.type),
+    virtual ? new Set<never>() : operatorsForType(valueType.type),
   )
   const described: Omit<Field, 'derive' | 'derived'> = {
     name,
@@ -142,20 +142,20 @@ function fieldOf(
     ...(deprecated === null ? {} : { deprecated }),
     ...queried,
     // A key is never null, even if its column is nullable: nobody could address the record.
-    rules: rulesOf(role.isKey ? { ...attribute, primaryKey: true } : attribute, valueType, options.rules ?? {}),
-    decode: decodeAs(role, { model, name, valueType, decode }),
+    rules: createRules(role.isKey ? { ...attribute, primaryKey: true } : attribute, valueType, options.rules ?? {}),
+    decode: createFieldDecoder(role, { model, name, valueType, decode }),
   }
   // A schema of the host replaces the rules.
-  if (options.schema === undefined && isWritten(targets)) assertMeetable(`${model}.${name}`, described)
+  if (options.schema === undefined && isWritten(targets)) assertCompatibleBounds(`${model}.${name}`, described)
   const itemType = dialect.hasArrays && !virtual && !getter ? valueType.arrays?.[0]?.item : undefined
-  if (itemType !== undefined) return derivable({ ...described, item: columnItemOf(described, itemType) })
-  if (members === undefined) return derivable(described)
+  if (itemType !== undefined) return addDerivations({ ...described, item: createColumnItem(described, itemType) })
+  if (members === undefined) return addDerivations(described)
   const where = `${model}: fields.${name}: members`
   const { filterable } = queried
   const openness = { filterable, sortable: sorted, jsonAsText: dialect.jsonAsText }
-  const { members: own, item, arrays } = membersOf(where, described, members, openness)
+  const { members: own, item, arrays } = createMembers(where, described, members, openness)
   const typed = arrays.length === 0 ? described : { ...described, valueType: Object.freeze({ ...valueType, arrays }) }
-  return derivable({ ...typed, members: own, ...(item === null ? {} : { item }) })
+  return addDerivations({ ...typed, members: own, ...(item === null ? {} : { item }) })
 }
 
 /** The value type of an attribute's column in this dialect; for an array column with the type of its items. */
@@ -164,19 +164,19 @@ function columnTypeOf(
   decimal: FieldOptions['decimal'],
   dialect: Dialect,
 ): ValueType {
-  const type = dialect.column(valueTypeOf(attribute, { decimal }))
+  const type = dialect.columnType(valueTypeOf(attribute, { decimal }))
   const item = itemTypeOf(attribute)
   if (item === null) return Object.freeze(type)
-  return Object.freeze({ ...type, arrays: [{ path: [], item: dialect.column(item), takesNull: true }] })
+  return Object.freeze({ ...type, arrays: [{ path: [], item: dialect.columnType(item), takesNull: true }] })
 }
 
 /**
  * The filter operators of a field, and whether requests may filter and sort by it. `sorted` applies to the members of a
  * JSON field.
  */
-function queriedBy(
+function queryAbilitiesOf(
   options: FieldOptions,
-  { isKey }: Role,
+  { isKey }: AttributeRole,
   targets: ReadonlySet<Target>,
   operators: Field['operators'],
 ): Pick<Field, 'operators' | 'filterable' | 'sortable'> & { readonly sorted: boolean } {
@@ -195,13 +195,16 @@ function isWritten(targets: ReadonlySet<Target>): boolean {
   return targets.has('create') || targets.has('update')
 }
 
-type Decoded = Pick<Field, 'name' | 'valueType' | 'decode'> & { readonly model: string }
+type DecodedField = Pick<Field, 'name' | 'valueType' | 'decode'> & { readonly model: string }
 
 /**
  * A null version becomes the first. An INTEGER key beyond 2^53 is reported once, because documents declare a number and
  * responses have text.
  */
-function decodeAs({ isVersion, isKey }: Role, { model, name, valueType, decode }: Decoded): Field['decode'] {
+function createFieldDecoder(
+  { isVersion, isKey }: AttributeRole,
+  { model, name, valueType, decode }: DecodedField,
+): Field['decode'] {
   if (isVersion) return (raw) => decode(raw ?? FIRST_VERSION)
   if (!isKey || valueType.type !== 'integer') return decode
   let isWarned = false
@@ -225,14 +228,14 @@ function isVirtual(attribute: ModelAttributeColumnOptions): boolean {
 function targetsOf(
   attribute: ModelAttributeColumnOptions,
   { exclude, only }: FieldOptions,
-  role: Role,
+  role: AttributeRole,
   virtual: boolean,
 ): ReadonlySet<Target> {
-  const targets = new Set<Target>(only === undefined ? ALL : listOf(only))
-  const excluded = exclude === true ? ALL : listOf(exclude ?? [])
+  const targets = new Set<Target>(only === undefined ? ALL : toArray(only))
+  const excluded = exclude === true ? ALL : toArray(exclude ?? [])
   // List items can only omit fields of the response, not add any.
   const without = excluded.includes('response') ? [...excluded, 'list' as const] : excluded
-  for (const target of [...without, ...impossible(attribute, role, virtual)]) targets.delete(target)
+  for (const target of [...without, ...impossibleTargetsOf(attribute, role, virtual)]) targets.delete(target)
   // A field that no response shows is not filterable.
   if (!targets.has('response') && !targets.has('list')) targets.delete('query')
   // A generated key is filterable only by option.
@@ -242,13 +245,17 @@ function targetsOf(
 }
 
 /** The targets that an attribute cannot have, regardless of the options. */
-function impossible(attribute: ModelAttributeColumnOptions, role: Role, virtual: boolean): readonly Target[] {
-  const hasAssigned = role.isIdentity && !role.isForeignPart && attribute.defaultValue !== undefined
+function impossibleTargetsOf(
+  attribute: ModelAttributeColumnOptions,
+  role: AttributeRole,
+  virtual: boolean,
+): readonly Target[] {
+  const hasAssigned = role.isIdentity && !role.isForeignKeyPart && attribute.defaultValue !== undefined
   const isAssigned = attribute.autoIncrement === true || hasAssigned
-  const isFixed = role.isIdentity || role.isPart
-  const writes: Target[] = role.isMaintained || isAssigned ? ['create', 'update'] : isFixed ? ['update'] : []
+  const isFixed = role.isIdentity || role.isPrimaryKeyPart
+  const writes: Target[] = role.isServerManaged || isAssigned ? ['create', 'update'] : isFixed ? ['update'] : []
   if (role.isAdded) return ALL
-  const reads = role.isHidden ? READ : []
+  const reads = role.isExcludedByScope ? READ : []
   if (!virtual) return [...writes, ...reads]
   // Without a setter a virtual value only reaches the host's hooks and validators. Without a getter it has no value to
   // show.
@@ -263,12 +270,12 @@ function impossible(attribute: ModelAttributeColumnOptions, role: Role, virtual:
   ]
 }
 
-function listOf(targets: Target | readonly Target[]): readonly Target[] {
+function toArray(targets: Target | readonly Target[]): readonly Target[] {
   return typeof targets === 'string' ? [targets] : targets
 }
 
 /** The fields with a JSON name. A field excluded from every shape frees its name. */
-export function namedOf(fields: readonly Field[]): readonly Field[] {
+export function fieldsWithNameOf(fields: readonly Field[]): readonly Field[] {
   return fields.filter(
     ({ targets, isKey, filterable, sortable }) => targets.size > 0 || isKey || filterable || sortable,
   )
@@ -287,14 +294,14 @@ export function warnOfNames(model: string, fields: readonly Field[]): void {
 }
 
 /** Names are case-insensitive, so two that differ only in case would hide each other. */
-function assertDistinct(
+function assertDistinctNames(
   model: ModelStatic<Model>,
   fields: readonly Field[],
   naming: Naming,
   versions: ReadonlySet<string>,
 ): void {
   const seen = new Map<string, Field>()
-  for (const field of new Set([...namedOf(fields), ...fields.filter(({ name }) => versions.has(name))])) {
+  for (const field of new Set([...fieldsWithNameOf(fields), ...fields.filter(({ name }) => versions.has(name))])) {
     const other = seen.get(field.json.toLowerCase())
     if (other !== undefined) {
       const names = `"${other.name}" and "${field.name}"`

@@ -2,8 +2,8 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
-import { unknownName } from '../config/suggest.js'
-import { optionFor } from './relationOptions.js'
+import { createUnknownNameError } from '../config/suggest.js'
+import { relationOptionOf } from './relationOptions.js'
 
 /**
  * Pass: `flatten` names to-one associations and JSON attributes.
@@ -24,10 +24,10 @@ export function checkFlatten(
       const single = Object.values(model.associations).filter(({ isSingleAssociation }) => isSingleAssociation)
       const json = fields.filter(({ valueType }) => valueType.type === 'json')
       const candidates = [...single.map(({ as }) => as), ...json.map((candidate) => candidate.name)]
-      throw unknownName('UNKNOWN_ASSOCIATION', `${model.name}: flatten: the association`, name, candidates)
+      throw createUnknownNameError('UNKNOWN_ASSOCIATION', `${model.name}: flatten: the association`, name, candidates)
     }
     const isPossible = association === undefined ? field?.valueType.type === 'json' : association.isSingleAssociation
-    if (isPossible && association !== undefined && optionFor(options.relations, name) === false) {
+    if (isPossible && association !== undefined && relationOptionOf(options.relations, name) === false) {
       const message = `${model.name}: flatten: "${name}" is closed by the option "relations".`
       throw new CrudConfigError('INVALID_OPTION', message)
     }

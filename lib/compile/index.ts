@@ -1,77 +1,76 @@
 import type { Model, ModelStatic } from 'sequelize'
-import type { BehaviourDefinition, Prepared } from '../../types/behaviour.js'
+import type { BehaviourDefinition, PreparedBehaviour } from '../../types/behaviour.js'
 import type { Dialect } from '../../types/dialect.js'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Facts, ModelValidation, OperationName, Resource } from '../../types/resource.js'
 import { BEHAVIOURS } from '../behaviours.js'
 import { CrudConfigError } from '../common/errors.js'
-import { instancesAtOnce } from '../common/largeColumns.js'
+import { maxInstancesOf } from '../common/largeColumns.js'
 import { logError } from '../common/log.js'
-import { tellerOf } from '../common/messages.js'
+import { createTranslator } from '../common/messages.js'
 import { ConfigProblems } from '../config/problems.js'
 import { identityFromRequest } from '../identity/identity.js'
 import { CursorCodec } from '../language/cursor.js'
-import { OPTIONAL, RESERVED } from '../language/reserved.js'
-import { OPERATIONS, type OperationTable, singletonTable } from '../operations.js'
-import { DIALECTS, type DialectTable, dialectNamed, dialectOf } from '../sequelize/dialect/index.js'
+import { OPTIONAL_PARAMETERS, RESERVED_PARAMETERS } from '../language/reservedParameters.js'
+import { createSingletonTable, OPERATIONS, type OperationTable } from '../operations.js'
+import { DIALECTS, type DialectTable, dialectOf, findDialect } from '../sequelize/dialect/index.js'
+import { idempotencyModelOf } from '../sequelize/idempotencyRecords.js'
 import { sequelizeOf } from '../sequelize/internals.js'
-import { keptRepliesOf } from '../sequelize/keptReplies.js'
 import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion, isSameSequelize } from '../sequelize/model.js'
-import { usesContext } from '../sequelize/transaction.js'
-import { actionsOf } from './actions.js'
+import { hasContext } from '../sequelize/transaction.js'
+import { createActions } from './actions.js'
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
-import { documentedOf, factsOf, fold, prepare, subjectOf } from './behaviours.js'
-import { computedOf } from './computed.js'
-import { defaultSortOf } from './defaultSort.js'
-import { checkFieldNames, fieldsOf, namedOf, warnOfNames } from './fields.js'
+import { combineFacts, documentedOf, foldBehaviours, prepareBehaviours, subjectOf } from './behaviours.js'
+import { createComputedFields } from './computed.js'
+import { resolveDefaultSort } from './defaultSort.js'
+import { checkFieldNames, createFields, fieldsWithNameOf, warnOfNames } from './fields.js'
 import { checkFlatten } from './flatten.js'
-import { hiddenTold } from './hidden.js'
-import { hostedBy } from './hosted.js'
-import { keyNamesOf, keysOf, uniqueFieldsOf } from './key.js'
-import { limitsOf } from './limits.js'
-import { derivesEveryValidator } from './modelRules.js'
-import { typeName } from './names.js'
-import { namingOf } from './naming.js'
-import { assertOfOne, isOfOne, isUpsertable, operationsOf } from './operations.js'
+import { createHostAccess } from './hostAccess.js'
+import { hasKeysetPages, keyFieldsOf, keyNamesOf, uniqueFieldsOf } from './key.js'
+import { mergeLimits } from './limits.js'
+import { hasOnlyExactRules } from './modelRules.js'
+import { typeNamesOf } from './names.js'
+import { createNaming } from './naming.js'
+import { assertSingletonOperations, isSingleRecordOperation, isUpsertable, resolveOperations } from './operations.js'
 import { checkOptions, optionShape } from './options.js'
-import { querySettingsOf } from './query.js'
-import { referencesOf } from './references.js'
-import { checkRelations, holdsOf, nestedOf } from './relationOptions.js'
-import { relationsOf } from './relations.js'
-import { searchOf } from './search.js'
+import { createQuerySettings } from './query.js'
+import { createReferences } from './references.js'
+import { checkRelations, nestedRelationsOf, nestedRoutesOf } from './relationOptions.js'
+import { createRelations } from './relations.js'
+import { createSearch } from './search.js'
 import { warnOfSensitive } from './sensitive.js'
 import { textBoundsOf } from './textBounds.js'
-import { loadRules, validatorOf } from './validators.js'
-import { wholeOf } from './whole.js'
-
-/** The types of keys that cursor tokens support. */
-const KEYSET_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'string'])
-/** The types of the parts of composite keys that cursor tokens support. */
-const PART_TYPES: ReadonlySet<string> = new Set([...KEYSET_TYPES, 'date'])
+import { createUndecodableReporter } from './undecodableValues.js'
+import { createUnmaskedProjections } from './unmaskedProjections.js'
+import { createValidator, loadRules } from './validators.js'
 
 /** Facts about the table that a mount needs besides the model and its options. */
-export interface Tables {
+export interface CompileTables {
   readonly operations: OperationTable
   readonly behaviours: readonly BehaviourDefinition[]
   readonly dialects: DialectTable
 }
 
 /** The function that the host called (`crudRouter` or another one), and the options that it does not support. */
-export interface Entry {
+export interface EntryPoint {
   readonly name: string
   /** Reasons why options are not supported, by option. */
-  readonly unfit: { readonly [option in keyof CrudOptions]?: string }
+  readonly unsupported: { readonly [option in keyof CrudOptions]?: string }
   /** The reason why there are no routes below a record; null or absent if there are. */
-  readonly routeless?: string | null
+  readonly noRoutesReason?: string | null
   /** True if the host itself converts rows to JSON. */
   readonly givesRows?: true
-  readonly tables?: Tables
+  readonly tables?: CompileTables
 }
 
-const ROUTER: Entry = { name: 'crudRouter', unfit: {} }
+const ROUTER: EntryPoint = { name: 'crudRouter', unsupported: {} }
 
-export const TABLES: Tables = Object.freeze({ operations: OPERATIONS, behaviours: BEHAVIOURS, dialects: DIALECTS })
+export const TABLES: CompileTables = Object.freeze({
+  operations: OPERATIONS,
+  behaviours: BEHAVIOURS,
+  dialects: DIALECTS,
+})
 
 /**
  * Compiles a model and its options into the frozen resource that requests read. The passes report all errors together
@@ -82,55 +81,57 @@ export const TABLES: Tables = Object.freeze({ operations: OPERATIONS, behaviours
 export function compile<M extends Model>(
   model: ModelStatic<M>,
   options: CrudOptions<M> = {},
-  entry: Entry = ROUTER,
+  entry: EntryPoint = ROUTER,
 ): Resource {
   const { dialects } = entry.tables ?? TABLES
   assertModel(model, dialects)
   // The arguments of hooks differ by model. The passes do not depend on them.
-  const checked = passed(model, options as object as CrudOptions, entry)
+  const checked = runPasses(model, options as object as CrudOptions, entry)
   const { given, fields, prepared, attributes } = checked
   warnOfNames(model.name, fields)
   if (!entry.givesRows) warnOfSensitive(model.name, fields, given)
-  const parts = partsOf(checked)
+  const parts = createResourceParts(checked)
   // Last, because a namespace cannot be closed again. Only Socket.IO can still fail.
-  const hubs = prepared.flatMap(({ open }) => open?.() ?? [])
+  const hubs = prepared.flatMap(({ openNamespace }) => openNamespace?.() ?? [])
   const takeBack = addAttributes(model, attributes)
-  parts.keptIn?.()
+  parts.idempotencyModel?.()
   const resource: Resource = Object.freeze({ ...parts, hub: hubs[0]?.namespace ?? null })
-  added.set(resource, takeBack)
+  undoByResource.set(resource, takeBack)
   for (const hub of hubs) hub.serve(resource)
   return resource
 }
 
 /** A model and its options after all passes. */
-type Checked = ReturnType<typeof passed>
+type CheckedOptions = ReturnType<typeof runPasses>
 
-function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
-  const { routeless = null, givesRows, tables = TABLES } = entry
+function runPasses(model: ModelStatic<Model>, options: CrudOptions, entry: EntryPoint) {
+  const { noRoutesReason = null, givesRows, tables = TABLES } = entry
   const { name } = model
   const problems = new ConfigProblems()
   const given = checkOptions(name, options, optionShape(tables.behaviours), problems)
-  checkFit(name, given, entry, problems)
+  checkSupported(name, given, entry, problems)
   const route = routeOf(model, given)
-  const prepared = prepare(tables.behaviours, subjectOf(model, route, tables.operations), given, problems)
-  const facts = factsOf(prepared)
-  const described = describedBy(model, given, tables, prepared, problems)
+  const prepared = prepareBehaviours(tables.behaviours, subjectOf(model, route, tables.operations), given, problems)
+  const facts = combineFacts(prepared)
+  const described = describeRecords(model, given, tables, prepared, problems)
   const { attributes, naming, keys, uniques } = described
   const isSingleton = given.singleton !== undefined
-  const table = isSingleton ? singletonTable(tables.operations) : tables.operations
+  const table = isSingleton ? createSingletonTable(tables.operations) : tables.operations
   const operations =
-    problems.attempt(() => operationsOf(name, given, table, keys === undefined || isUpsertable(uniques, keys))) ??
+    problems.attempt(() => resolveOperations(name, given, table, keys === undefined || isUpsertable(uniques, keys))) ??
     new Set<OperationName>()
-  const actions = actionsOf(model, given, { operations: table, naming, facts }, problems)
-  const queried = queriedBy(described, problems)
-  const served = isSingleton ? new Set([...operations].filter((each) => isOfOne(each, tables.operations))) : operations
+  const actions = createActions(model, given, { operations: table, naming, facts }, problems)
+  const queried = describeLists(described, problems)
+  const served = isSingleton
+    ? new Set([...operations].filter((each) => isSingleRecordOperation(each, tables.operations)))
+    : operations
   for (const check of [
-    () => isSingleton && assertOfOne(name, operations, tables.operations),
-    () => checkRelations(model, given, { operations: table, routeless, naming }),
+    () => isSingleton && assertSingletonOperations(name, operations, tables.operations),
+    () => checkRelations(model, given, { operations: table, noRoutesReason, naming }),
     () => givesRows || assertNoToJson(model, given),
-    () => assertContext(model, given),
-    () => assertCoherent(name, { operations: served, keys, facts }, given),
-    () => assertGuarded(name, served, prepared),
+    () => assertTransactionContext(model, given),
+    () => assertConsistent(name, { operations: served, keys, facts }, given),
+    () => assertPolicies(name, served, prepared),
     ...prepared.map(
       ({ check }) =>
         () =>
@@ -161,19 +162,24 @@ function passed(model: ModelStatic<Model>, options: CrudOptions, entry: Entry) {
 }
 
 /** Pass: every option is supported by the function that the host called. */
-function checkFit(model: string, given: CrudOptions, { name, unfit }: Entry, problems: ConfigProblems): void {
-  for (const [option, why] of Object.entries(unfit)) {
+function checkSupported(
+  model: string,
+  given: CrudOptions,
+  { name, unsupported }: EntryPoint,
+  problems: ConfigProblems,
+): void {
+  for (const [option, why] of Object.entries(unsupported)) {
     if (!Object.hasOwn(given, option)) continue
     problems.add(new CrudConfigError('INVALID_OPTION', `${model}: the option "${option}" is not for ${name}: ${why}.`))
   }
 }
 
 /** Passes: the fields and keys of records; undefined if they have errors. */
-function describedBy(
+function describeRecords(
   model: ModelStatic<Model>,
   given: CrudOptions,
-  tables: Tables,
-  prepared: readonly Prepared[],
+  tables: CompileTables,
+  prepared: readonly PreparedBehaviour[],
   problems: ConfigProblems,
 ) {
   const dialect = (): Dialect => dialectOf(sequelizeOf(model), tables.dialects)
@@ -182,43 +188,51 @@ function describedBy(
   const keyNames = problems.attempt(() => keyNamesOf(model, given))
   checkFieldNames(model, given, attributes, problems)
   const onError = given.onError ?? logError
-  const onHidden = hiddenTold(model.name, onError)
-  const naming = namingOf(model, given)
+  const onHidden = createUndecodableReporter(model.name, onError)
+  const naming = createNaming(model, given)
   const fields = problems.attempt(() =>
-    fieldsOf({ model, options: given, keys: keyNames ?? [], attributes, naming, dialect: dialect(), onHidden }),
+    createFields({
+      model,
+      options: given,
+      keys: keyNames ?? [],
+      attributes,
+      naming,
+      dialect: dialect(),
+      onUndecodable: onHidden,
+    }),
   )
-  const relations = relationsOf({ model, options: given, fields: fields ?? [], naming, dialect })
-  const computed = fields && problems.attempt(() => computedOf({ model, options: given, fields, naming }))
-  const keys = keyNames && fields && problems.attempt(() => keysOf(model, keyNames, fields))
+  const relations = createRelations({ model, options: given, fields: fields ?? [], naming, dialect })
+  const computed = fields && problems.attempt(() => createComputedFields({ model, options: given, fields, naming }))
+  const keys = keyNames && fields && problems.attempt(() => keyFieldsOf(model, keyNames, fields))
   const uniques = keys && fields ? uniqueFieldsOf(model, keys, fields) : []
   return { model, options: given, dialect, attributes, onError, naming, fields, computed, relations, keys, uniques }
 }
 
-type Described = ReturnType<typeof describedBy>
+type DescribedRecords = ReturnType<typeof describeRecords>
 
 /** Passes: the settings of lists; undefined if they have errors. */
-function queriedBy({ fields, dialect, ...known }: Described, problems: ConfigProblems) {
+function describeLists({ fields, dialect, ...known }: DescribedRecords, problems: ConfigProblems) {
   const { model, options } = known
-  const query = problems.attempt(() => querySettingsOf(model.name, options))
+  const query = problems.attempt(() => createQuerySettings(model.name, options))
   if (fields === undefined) return undefined
   const described = { ...known, fields }
-  const defaultSort = query && problems.attempt(() => defaultSortOf(described, query))
-  const search = problems.attempt(() => searchOf(described, dialect()))
+  const defaultSort = query && problems.attempt(() => resolveDefaultSort(described, query))
+  const search = problems.attempt(() => createSearch(described, dialect()))
   const flatten = problems.attempt(() => checkFlatten(model, options, fields))
   return query && defaultSort && flatten && search !== undefined ? { query, defaultSort, search, flatten } : undefined
 }
 
-function partsOf(checked: Checked): Omit<Resource, 'hub'> {
+function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
   const { model, given, route, prepared, facts, naming, fields, computed, keys, table, operations, search, flatten } =
     checked
   const { dialect, onError, query, defaultSort, relations, uniques, actions } = checked
   const { name } = model
   const known = [...fields, ...computed]
-  const tell = tellerOf(given.messages, onError)
-  const byName = new Map([...fields, ...namedOf(known)].map((field) => [field.json.toLowerCase(), field]))
-  const reserved = reservedBy(operations, search !== null)
+  const tell = createTranslator(given.messages, onError)
+  const byName = new Map([...fields, ...fieldsWithNameOf(known)].map((field) => [field.json.toLowerCase(), field]))
+  const reserved = reservedParametersOf(operations, search !== null)
   const jsonNames = new Map([...byName.values()].map((field) => [field.name, field.json]))
-  const holds = holdsOf(given, naming)
+  const holds = nestedRelationsOf(given, naming)
   return {
     ...facts,
     name,
@@ -226,47 +240,48 @@ function partsOf(checked: Checked): Omit<Resource, 'hub'> {
     route,
     key: keys[0],
     keys,
-    keyset: keys.every(({ valueType }) => (keys.length > 1 ? PART_TYPES : KEYSET_TYPES).has(valueType.type)),
+    keyset: hasKeysetPages(keys),
     cursor: new CursorCodec(name, keyLengthOf(keys)),
     operations,
-    table,
+    operationTable: table,
     actions,
     fields,
     computed,
     byName,
     reserved,
-    parameters: parametersOf(fields, reserved),
+    parameters: fieldParametersOf(fields, reserved),
     search,
     relations,
-    references: referencesOf(model, fields),
-    hosted: hostedBy({ model, fields, naming, dialect }),
-    nested: nestedOf(model, given, naming),
-    holds,
+    references: createReferences(model, fields),
+    hostAccess: createHostAccess({ model, fields, naming, dialect }),
+    nested: nestedRoutesOf(model, given, naming),
+    nestedRelations: holds,
     flatten,
-    whole: wholeOf(known, keys, flatten),
-    names: namesOf(model, given),
+    unmaskedProjections: createUnmaskedProjections(known, keys, flatten),
+    names: typeNamesOf(model, given),
     query,
     defaultSort,
-    limits: limitsOf(given, dialect()),
-    tell,
+    limits: mergeLimits(given, dialect()),
+    translate: tell,
     uniques,
     keepsFormulas: given.export?.formulas === 'keep',
     format: given.format ?? null,
     namedStatements: given.namedStatements ?? true,
     isTransactional: given.transaction === 'request',
-    keptIn: facts.keeps === null ? null : () => facts.keeps?.model ?? keptRepliesOf(sequelizeOf(model)),
+    idempotencyModel:
+      facts.idempotency === null ? null : () => facts.idempotency?.model ?? idempotencyModelOf(sequelizeOf(model)),
     validation: validationOf(model, fields),
-    ruled: ruledOf(model, fields, given),
-    filled: filledOf(model, fields),
-    instancesAtOnce: instancesAtOnce(fields),
-    bounded: textBoundsOf(model, fields),
-    validateCreate: validatorOf('create', known, given, holds, tell),
-    validateUpdate: validatorOf('update', known, given, holds, tell),
-    validateReplace: validatorOf('replace', known, given, holds, tell),
+    ruleValidated: ruledAttributesOf(model, fields, given),
+    filled: filledAttributesOf(model, fields),
+    maxInstances: maxInstancesOf(fields),
+    textBounds: textBoundsOf(model, fields),
+    validateCreate: createValidator('create', known, given, holds, tell),
+    validateUpdate: createValidator('update', known, given, holds, tell),
+    validateReplace: createValidator('replace', known, given, holds, tell),
     canValidate: [...operations].some((each) => table[each].body !== null) ? loadRules() : Promise.resolve(),
-    behaviours: fold(prepared.map(({ behaviour }) => behaviour(jsonNames))),
+    behaviours: foldBehaviours(prepared.map(({ behaviour }) => behaviour(jsonNames))),
     documented: documentedOf(prepared, fields, given),
-    identity: given.identity ?? (facts.asksIdentity ? identityFromRequest : null),
+    identity: given.identity ?? (facts.needsIdentity ? identityFromRequest : null),
     dialect,
     onError,
     serverTiming: given.serverTiming ?? false,
@@ -274,30 +289,30 @@ function partsOf(checked: Checked): Omit<Resource, 'hub'> {
 }
 
 /** The names of query parameters that are not fields. */
-function reservedBy(operations: ReadonlySet<OperationName>, isSearched: boolean): ReadonlySet<string> {
+function reservedParametersOf(operations: ReadonlySet<OperationName>, isSearched: boolean): ReadonlySet<string> {
   return new Set([
-    ...RESERVED,
-    ...(isSearched ? OPTIONAL.search : []),
-    ...(operations.has('aggregate') ? OPTIONAL.aggregate : []),
-    ...(operations.has('export') ? OPTIONAL.export : []),
-    ...(operations.has('replace') ? OPTIONAL.replace : []),
+    ...RESERVED_PARAMETERS,
+    ...(isSearched ? OPTIONAL_PARAMETERS.search : []),
+    ...(operations.has('aggregate') ? OPTIONAL_PARAMETERS.aggregate : []),
+    ...(operations.has('export') ? OPTIONAL_PARAMETERS.export : []),
+    ...(operations.has('replace') ? OPTIONAL_PARAMETERS.replace : []),
   ])
 }
 
 /** @throws CrudConfigError if hooks and policies could not find the transaction of their request */
-function assertContext(model: ModelStatic<Model>, { transaction }: CrudOptions): void {
-  if (transaction === undefined || usesContext(sequelizeOf(model))) return
+function assertTransactionContext(model: ModelStatic<Model>, { transaction }: CrudOptions): void {
+  if (transaction === undefined || hasContext(sequelizeOf(model))) return
   throw new CrudConfigError(
     'INVALID_OPTION',
     `${model.name}: the option "transaction" needs continuation-local storage: call Sequelize.useCLS before the first Sequelize instance.`,
   )
 }
 
-const added = new WeakMap<Resource, () => void>()
+const undoByResource = new WeakMap<Resource, () => void>()
 
 /** Undoes the changes of the model, for a mount that fails later. */
-export function takeBack(resource: Resource): void {
-  added.get(resource)?.()
+export function undoModelChanges(resource: Resource): void {
+  undoByResource.get(resource)?.()
 }
 
 /**
@@ -311,7 +326,7 @@ function keyLengthOf(keys: readonly Field[]): number {
 }
 
 /** Describes a value that is not a model, for a message. */
-function described(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === null || value === undefined) return String(value)
   if (Array.isArray(value)) return 'an array'
   if (typeof value === 'function') {
@@ -335,13 +350,13 @@ function assertModel(model: unknown, dialects: DialectTable): asserts model is M
   if (!isModel(model)) {
     throw new CrudConfigError(
       'NOT_A_MODEL',
-      `The first argument must be a Sequelize model class, not ${described(model)}.`,
+      `The first argument must be a Sequelize model class, not ${describeValue(model)}.`,
     )
   }
   const { sequelize, name } = model
   if (sequelize === undefined)
     throw new CrudConfigError('NOT_A_MODEL', `${name} is not initialised: call ${name}.init first.`)
-  const dialect = dialectNamed(sequelize.getDialect(), undefined, dialects)
+  const dialect = findDialect(sequelize.getDialect(), undefined, dialects)
   if (dialect === undefined) {
     const known = Object.keys(dialects).join(', ')
     throw new CrudConfigError(
@@ -355,7 +370,7 @@ function assertModel(model: unknown, dialects: DialectTable): asserts model is M
     throw new CrudConfigError('NOT_A_MODEL', message)
   }
   for (const driver of driverOptionsOf(sequelize)) {
-    const refusal = dialect.refuse(driver)
+    const refusal = dialect.checkOptions(driver)
     if (refusal !== null) throw new CrudConfigError('UNSAFE_CONNECTION', `${name}: ${refusal}.`)
   }
 }
@@ -370,22 +385,11 @@ function routeOf(model: ModelStatic<Model>, { route, routePrefix }: CrudOptions)
 }
 
 /** The query parameters that filter by a field. Names of the package's own parameters are reserved. */
-function parametersOf(fields: readonly Field[], reserved: ReadonlySet<string>): ReadonlyMap<string, Field> {
+function fieldParametersOf(fields: readonly Field[], reserved: ReadonlySet<string>): ReadonlyMap<string, Field> {
   const open = fields.filter(
     ({ filterable, operators, json }) => filterable && operators.has('eq') && !reserved.has(json),
   )
   return new Map(open.map((field) => [field.json.toLowerCase(), field]))
-}
-
-function namesOf({ name }: ModelStatic<Model>, { names }: CrudOptions): Resource['names'] {
-  const response = names?.response ?? typeName(name)
-  return Object.freeze({
-    response,
-    create: names?.create ?? `${response}Create`,
-    update: names?.update ?? `${response}Update`,
-    list: names?.list ?? `${response}ListItem`,
-    query: names?.query ?? `${response}Query`,
-  })
 }
 
 /**
@@ -401,10 +405,16 @@ function assertNoToJson(model: ModelStatic<Model>, { toJSON }: CrudOptions): voi
 }
 
 /** Pass: if policies are required, each operation has one. */
-function assertGuarded(model: string, operations: ReadonlySet<OperationName>, prepared: readonly Prepared[]): void {
-  const uncovered = prepared.flatMap(({ uncovered = [] }) => [...uncovered])
+function assertPolicies(
+  model: string,
+  operations: ReadonlySet<OperationName>,
+  prepared: readonly PreparedBehaviour[],
+): void {
+  const uncovered = prepared.flatMap(({ operationsWithoutPolicy = [] }) => [...operationsWithoutPolicy])
   const open = uncovered.filter(([operation]) => operations.has(operation))
-  const actions = prepared.flatMap(({ uncoveredActions = [] }) => uncoveredActions).map((name) => `actions.${name}`)
+  const actions = prepared
+    .flatMap(({ actionsWithoutPolicy = [] }) => actionsWithoutPolicy)
+    .map((name) => `actions.${name}`)
   if (open.length + actions.length === 0) return
   const names = [...open.map(([operation]) => operation), ...actions].join(', ')
   const own = actions.map((action) => `${action}.policy`)
@@ -416,7 +426,7 @@ function assertGuarded(model: string, operations: ReadonlySet<OperationName>, pr
 }
 
 /** Pass: the options do not contradict each other. */
-function assertCoherent(
+function assertConsistent(
   model: string,
   {
     operations,
@@ -439,29 +449,29 @@ function assertCoherent(
  * The NOT NULL attributes that bodies may omit, except those with a `notNull` validator: the model's message for null
  * stays in use.
  */
-function filledOf(model: ModelStatic<Model>, fields: readonly Field[]): readonly string[] {
+function filledAttributesOf(model: ModelStatic<Model>, fields: readonly Field[]): readonly string[] {
   const attributes = model.getAttributes()
-  const isSaid = (name: string): boolean => Object.hasOwn(attributes[name]?.validate ?? {}, 'notNull')
-  return fields.filter(({ name, rules }) => rules.filled === true && !isSaid(name)).map(({ name }) => name)
+  const hasNotNullMessage = (name: string): boolean => Object.hasOwn(attributes[name]?.validate ?? {}, 'notNull')
+  return fields.filter(({ name, rules }) => rules.filled === true && !hasNotNullMessage(name)).map(({ name }) => name)
 }
 
 /**
  * Pass: the attributes whose validators are all rules for bodies. Attributes with a setter, or with a schema of the
  * host, are not among them.
  */
-function ruledOf(
+function ruledAttributesOf(
   model: ModelStatic<Model>,
   fields: readonly Field[],
   { fields: given = {} }: CrudOptions,
 ): readonly string[] {
   const attributes = model.getAttributes()
   const schemas = new Set(Object.entries(given).flatMap(([name, field]) => (field?.schema === undefined ? [] : [name])))
-  const isRuled = ({ name, virtual }: Field): boolean => {
+  const hasOnlyRules = ({ name, virtual }: Field): boolean => {
     const attribute = attributes[name]
     if (virtual || attribute === undefined || attribute.set !== undefined || schemas.has(name)) return false
-    return derivesEveryValidator(attribute)
+    return hasOnlyExactRules(attribute)
   }
-  return fields.filter(isRuled).map(({ name }) => name)
+  return fields.filter(hasOnlyRules).map(({ name }) => name)
 }
 
 /** Pass: the part of Sequelize's validation and conversion that writes need. */
@@ -473,12 +483,12 @@ function validationOf(model: ModelStatic<Model>, fields: readonly Field[]): Mode
   }
   if (hasVersion(model) || fields.some(isOpaque)) return 'saved'
   const all = Object.values(attributes)
-  const isOwn = (test: unknown): boolean => typeof test === 'function'
+  const isHostFunction = (test: unknown): boolean => typeof test === 'function'
   if (
     hasModelValidators(model) ||
-    all.some(({ set, validate }) => isOwn(set) || Object.values(validate ?? {}).some(isOwn))
+    all.some(({ set, validate }) => isHostFunction(set) || Object.values(validate ?? {}).some(isHostFunction))
   ) {
     return 'instance'
   }
-  return all.every(derivesEveryValidator) ? 'rules' : 'attributes'
+  return all.every(hasOnlyExactRules) ? 'rules' : 'attributes'
 }

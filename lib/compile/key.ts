@@ -2,11 +2,11 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
-import { didYouMean, valid } from '../config/suggest.js'
+import { didYouMean, listValid } from '../config/suggest.js'
 import { uniquesOf } from '../sequelize/model.js'
 
 /** Pass: the fields of the key. @throws CrudConfigError SDTO011 if several records could have the same key */
-export function keysOf(
+export function keyFieldsOf(
   model: ModelStatic<Model>,
   names: readonly string[],
   fields: readonly Field[],
@@ -19,7 +19,7 @@ export function keysOf(
   const keys = [key, ...others] as const
   const parts = model.primaryKeyAttributes
   const isPrimary = parts.length === names.length && parts.every((part) => names.includes(part))
-  if (isPrimary || isUnique(model, keys, fields)) return keys
+  if (isPrimary || isUniqueKey(model, keys, fields)) return keys
   const told = names.join(', ')
   if (others.length > 0) {
     throw new CrudConfigError(
@@ -37,10 +37,10 @@ export function keysOf(
 }
 
 /** Indexes name columns. An attribute's name counts too, unless it is the column of another attribute. */
-function isUnique(model: ModelStatic<Model>, keys: readonly Field[], fields: readonly Field[]): boolean {
-  const isNamed = (index: readonly string[], { name, column }: Field): boolean =>
+function isUniqueKey(model: ModelStatic<Model>, keys: readonly Field[], fields: readonly Field[]): boolean {
+  const isInIndex = (index: readonly string[], { name, column }: Field): boolean =>
     index.includes(column) || (index.includes(name) && !fields.some((field) => field.column === name))
-  return uniquesOf(model).some((index) => index.length === keys.length && keys.every((key) => isNamed(index, key)))
+  return uniquesOf(model).some((index) => index.length === keys.length && keys.every((key) => isInIndex(index, key)))
 }
 
 /** Pass: the names of the key's attributes. @throws CrudConfigError SDTO011 for a model without a key */
@@ -51,7 +51,7 @@ export function keyNamesOf(model: ModelStatic<Model>, { keyProperty }: CrudOptio
     const unknown = given.find((name) => !Object.hasOwn(attributes, name))
     if (unknown === undefined) return given
     const names = Object.keys(attributes)
-    const hint = didYouMean(unknown, names) + valid(names)
+    const hint = didYouMean(unknown, names) + listValid(names)
     throw new CrudConfigError('SDTO011', `${model.name}: the key property "${unknown}" matches no attribute.${hint}`)
   }
   if (Object.hasOwn(attributes, 'id')) return ['id']
@@ -70,12 +70,23 @@ export function uniqueFieldsOf(
 ): readonly (readonly Field[])[] {
   const isUsable = ({ virtual, getter, operators, targets }: Field): boolean =>
     !virtual && !getter && operators.has('in') && targets.has('create')
-  const named = (name: string): Field | undefined =>
+  const findByColumn = (name: string): Field | undefined =>
     fields.find(({ column }) => column === name) ?? fields.find((field) => field.name === name)
-  const together = uniquesOf(model).map((names) => names.map(named))
+  const together = uniquesOf(model).map((names) => names.map(findByColumn))
   const known = together.flatMap((all) => {
     const found = all.filter((field) => field !== undefined)
     return found.length === all.length && found.length > 0 ? [found] : []
   })
   return [keys, ...known].filter((all) => all.every(isUsable))
+}
+
+/** Types of keys that cursor tokens support. */
+const KEYSET_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'string'])
+/** Types of the parts of composite keys that cursor tokens support. */
+const PART_TYPES: ReadonlySet<string> = new Set([...KEYSET_TYPES, 'date'])
+
+/** Whether cursor tokens support the key. */
+export function hasKeysetPages(keys: readonly Field[]): boolean {
+  const types = keys.length > 1 ? PART_TYPES : KEYSET_TYPES
+  return keys.every(({ valueType }) => types.has(valueType.type))
 }

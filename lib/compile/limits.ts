@@ -2,7 +2,7 @@ import type { Check, OptionShape } from '../../types/check.js'
 import type { Dialect } from '../../types/dialect.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Limits } from '../../types/settings.js'
-import { count, isCount, option, rows } from '../config/checks.js'
+import { count, isCount, option, repeatRow } from '../config/checks.js'
 import { QUERY_LIMITS } from '../language/limits.js'
 
 /** The default of every limit. On SQLite `statementTime` has no limit. */
@@ -34,23 +34,23 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
 })
 
 /** The longest delay of a timer in milliseconds. Node treats longer ones as 1. */
-const LONGEST = 2 ** 31 - 1
+const MAX_DELAY = 2 ** 31 - 1
 
-const isTime: Check = (value) => isCount(value) && Number(value) <= LONGEST
+const isDelay: Check = (value) => isCount(value) && Number(value) <= MAX_DELAY
 
 export const LIMITS: OptionShape = {
-  ...rows(Object.keys(DEFAULT_LIMITS), count),
+  ...repeatRow(Object.keys(DEFAULT_LIMITS), count),
   cost: option((value) => value === false || isCount(value), 'a whole number from 1, or false'),
   retries: option((value) => value === 0 || isCount(value), 'a whole number from 0'),
-  writeTime: option(isTime, `a whole number of milliseconds from 1 to ${LONGEST}`),
+  writeTime: option(isDelay, `a whole number of milliseconds from 1 to ${MAX_DELAY}`),
   statementTime: option(
-    (value) => value === false || isTime(value),
-    `a whole number of milliseconds from 1 to ${LONGEST}, or false`,
+    (value) => value === false || isDelay(value),
+    `a whole number of milliseconds from 1 to ${MAX_DELAY}, or false`,
   ),
 }
 
 /** The host's limits merged over the defaults. */
-export function limitsOf({ limits = {} }: CrudOptions, { interrupt }: Pick<Dialect, 'interrupt'>): Limits {
+export function mergeLimits({ limits = {} }: CrudOptions, { interrupt }: Pick<Dialect, 'interrupt'>): Limits {
   const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
   const { filterLength = DEFAULT_LIMITS.filterLength } = limits
   // The query string has room for the longest filter and other parameters.

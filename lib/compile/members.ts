@@ -1,13 +1,13 @@
 import type { ArrayType, Field, ItemOf, ItemType, MemberOf, MemberType, ValueType } from '../../types/field.js'
 import type { MemberDeclaration } from '../../types/options.js'
-import { decoderOf } from '../codec/codecs.js'
+import { createDecoder } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
-import { unknownName } from '../config/suggest.js'
-import { type OperatorName, operatorsOf } from '../language/operators.js'
+import { createUnknownNameError } from '../config/suggest.js'
+import { type OperatorName, operatorsForType } from '../language/operators.js'
 import { NAME } from './names.js'
 
 /** A member type as clients see it, and as statements compare it if that differs. */
-interface MemberRow {
+interface MemberTypeRow {
   readonly type: ValueType
   readonly stored?: ValueType
 }
@@ -16,7 +16,7 @@ const TEXT: ValueType = Object.freeze({ type: 'string' })
 /** The integers that every JSON reader keeps exact. */
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
-const TYPES: Readonly<Record<MemberType, MemberRow>> = {
+const TYPES: Readonly<Record<MemberType, MemberTypeRow>> = {
   string: { type: TEXT },
   integer: { type: Object.freeze({ type: 'integer', min: -SAFE, max: SAFE }) },
   number: { type: Object.freeze({ type: 'float' }) },
@@ -30,7 +30,7 @@ const TYPES: Readonly<Record<MemberType, MemberRow>> = {
 export const MEMBER_TYPES: readonly string[] = Object.keys(TYPES)
 
 /** The type of a member's values for clients. */
-export function typeOfMembers(type: MemberType): ValueType {
+export function valueTypeOfMember(type: MemberType): ValueType {
   return TYPES[type].type
 }
 
@@ -40,7 +40,7 @@ const LIST: readonly OperatorName[] = ['eq', 'ne', 'in', 'notIn']
 export const MEMBERS = 'an object of types by path'
 
 /** The members and arrays that the options declare in a JSON attribute. */
-export interface Declared {
+export interface DeclaredMembers {
   /** The members as fields, by lower-case path. */
   readonly members: ReadonlyMap<string, Field>
   /** The items of a document that is itself an array. */
@@ -49,7 +49,7 @@ export interface Declared {
   readonly arrays: readonly ArrayType[]
 }
 
-interface Openness extends Pick<Field, 'filterable' | 'sortable'> {
+interface MemberAbilities extends Pick<Field, 'filterable' | 'sortable'> {
   readonly jsonAsText: boolean
 }
 
@@ -59,25 +59,28 @@ interface Openness extends Pick<Field, 'filterable' | 'sortable'> {
  * @throws CrudConfigError for invalid paths and types, paths that differ only in case or contain each other, and
  * attributes that are not JSON
  */
-export function membersOf(
+export function createMembers(
   where: string,
   of: Field,
   given: { readonly [path: string]: MemberDeclaration },
-  openness: Openness,
-): Declared {
+  openness: MemberAbilities,
+): DeclaredMembers {
   if (of.virtual || of.valueType.type !== 'json' || of.valueType.form !== undefined) {
-    throw wrong(`${where}: members are those of a JSON column, which ${of.name} is not.`)
+    throw createOptionError(`${where}: members are those of a JSON column, which ${of.name} is not.`)
   }
   const members = new Map<string, Field>()
   const arrays: ArrayType[] = []
   for (const [path, declared] of Object.entries(given)) {
-    const type = typeIn(`${where}: "${path}"`, declared)
-    if (path !== '') assertPath(where, path, members)
+    const type = readDeclaredType(`${where}: "${path}"`, declared)
+    if (path !== '') assertMemberPath(where, path, members)
     else if (!type.isArray)
-      throw wrong(`${where}: "" ${MUST_BE_NAMES}; as the whole document it is an array of one type: ['string'].`)
-    else if (Object.keys(given).length > 1) throw wrong(`${where}: "" is the whole document: no path lies beside it.`)
+      throw createOptionError(
+        `${where}: "" ${MUST_BE_NAMES}; as the whole document it is an array of one type: ['string'].`,
+      )
+    else if (Object.keys(given).length > 1)
+      throw createOptionError(`${where}: "" is the whole document: no path lies beside it.`)
     const names = path === '' ? [] : path.split('.')
-    const member = memberOf(of, names, type, openness)
+    const member = createMember(of, names, type, openness)
     if (type.isArray) arrays.push({ path: names, item: TYPES[type.item].type, takesNull: false })
     if (path === '') return { members, item: member.item ?? null, arrays }
     members.set(path.toLowerCase(), member)
@@ -87,49 +90,52 @@ export function membersOf(
 
 const MUST_BE_NAMES = 'must be names of letters, digits and _ with dots between them'
 
-function assertPath(where: string, path: string, members: ReadonlyMap<string, Field>): void {
+function assertMemberPath(where: string, path: string, members: ReadonlyMap<string, Field>): void {
   const name = path.toLowerCase()
   const around = [...members.keys()].find(
     (other) => `${other}.`.startsWith(`${name}.`) || `${name}.`.startsWith(`${other}.`),
   )
-  if (around !== undefined) throw wrong(`${where}: "${path}" is another member's path, or within it or around it.`)
+  if (around !== undefined)
+    throw createOptionError(`${where}: "${path}" is another member's path, or within it or around it.`)
   if (!path.split('.').every((segment) => NAME.test(segment))) {
-    throw wrong(`${where}: "${path}" ${MUST_BE_NAMES}.`)
+    throw createOptionError(`${where}: "${path}" ${MUST_BE_NAMES}.`)
   }
 }
 
 /** An array has the type of its items. `array` is an array of texts that can also be compared as a whole. */
-type Type = { readonly isArray: false; readonly type: MemberType } | { readonly isArray: true; readonly item: ItemType }
+type DeclaredType =
+  | { readonly isArray: false; readonly type: MemberType }
+  | { readonly isArray: true; readonly item: ItemType }
 
-function typeIn(where: string, declared: unknown): Type {
+function readDeclaredType(where: string, declared: unknown): DeclaredType {
   if (!Array.isArray(declared)) {
     if (isMemberType(declared)) return { isArray: false, type: declared }
-    throw unknownName('INVALID_OPTION', `${where}: the type`, String(declared), MEMBER_TYPES)
+    throw createUnknownNameError('INVALID_OPTION', `${where}: the type`, String(declared), MEMBER_TYPES)
   }
   const [item, ...others]: readonly unknown[] = declared
-  if (others.length > 0) throw wrong(`${where}: an array has items of one type: ['string'].`)
+  if (others.length > 0) throw createOptionError(`${where}: an array has items of one type: ['string'].`)
   if (isMemberType(item) && item !== 'array') return { isArray: true, item }
-  throw unknownName('INVALID_OPTION', `${where}: the type`, String(item), ITEMS)
+  throw createUnknownNameError('INVALID_OPTION', `${where}: the type`, String(item), ITEMS)
 }
 
 function isMemberType(type: unknown): type is MemberType {
   return typeof type === 'string' && Object.hasOwn(TYPES, type)
 }
 
-function wrong(message: string): CrudConfigError {
+function createOptionError(message: string): CrudConfigError {
   return new CrudConfigError('INVALID_OPTION', message)
 }
 
-function memberOf(
+function createMember(
   of: Field,
   path: readonly string[],
-  declared: Type,
-  { filterable, sortable, jsonAsText }: Openness,
+  declared: DeclaredType,
+  { filterable, sortable, jsonAsText }: MemberAbilities,
 ): Field {
   const type = declared.isArray ? 'array' : declared.type
   const item = declared.isArray ? declared.item : 'string'
   const { type: valueType, stored } = TYPES[type]
-  const derived: MemberOf = Object.freeze({ what: 'member', of, path: Object.freeze(path), type })
+  const derived: MemberOf = Object.freeze({ kind: 'member', source: of, path: Object.freeze(path), type })
   const { derive: _, members: __, ...source } = of
   const own: Field = {
     ...source,
@@ -139,30 +145,30 @@ function memberOf(
     assigned: false,
     filterable,
     sortable: sortable && type !== 'array',
-    operators: declared.isArray ? new Set() : type === 'array' ? new Set(LIST) : operatorsOf(valueType.type),
-    decode: type === 'array' ? decoderOf(valueType, { jsonAsText }) : decoderOf(stored ?? valueType),
+    operators: declared.isArray ? new Set() : type === 'array' ? new Set(LIST) : operatorsForType(valueType.type),
+    decode: type === 'array' ? createDecoder(valueType, { jsonAsText }) : createDecoder(stored ?? valueType),
     derived,
   }
-  const field = type === 'array' ? { ...own, item: itemOf(own, item) } : own
+  const field = type === 'array' ? { ...own, item: createItem(own, item) } : own
   return Object.freeze(
     stored === undefined ? field : { ...field, stored: Object.freeze({ ...field, valueType: stored }) },
   )
 }
 
 /** The items of an array in a JSON document. */
-function itemOf(of: Field, type: ItemType): Field {
+function createItem(of: Field, type: ItemType): Field {
   const { type: valueType, stored } = TYPES[type]
-  const item = derivedItem({ what: 'item', of, type }, valueType)
+  const item = createDerivedItem({ kind: 'item', source: of, type }, valueType)
   return stored === undefined ? item : Object.freeze({ ...item, stored: Object.freeze({ ...item, valueType: stored }) })
 }
 
 /** The items of an array column. */
-export function columnItemOf(of: Field, valueType: ValueType): Field {
-  return derivedItem({ what: 'item', of, type: null }, valueType)
+export function createColumnItem(of: Field, valueType: ValueType): Field {
+  return createDerivedItem({ kind: 'item', source: of, type: null }, valueType)
 }
 
-function derivedItem(derived: ItemOf, valueType: ValueType): Field {
-  const { derive: _, members: __, stored: ___, ...source } = derived.of
+function createDerivedItem(derived: ItemOf, valueType: ValueType): Field {
+  const { derive: _, members: __, stored: ___, ...source } = derived.source
   return Object.freeze({
     ...source,
     valueType,
@@ -170,8 +176,8 @@ function derivedItem(derived: ItemOf, valueType: ValueType): Field {
     isKey: false,
     assigned: false,
     sortable: false,
-    operators: operatorsOf(valueType.type),
-    decode: decoderOf(valueType),
+    operators: operatorsForType(valueType.type),
+    decode: createDecoder(valueType),
     derived: Object.freeze(derived),
   })
 }

@@ -2,17 +2,17 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Resource } from '../../types/resource.js'
 import { definedModel } from '../sequelize/model.js'
 
-const mounted = new WeakMap<ModelStatic<Model>, Resource[]>()
+const resourcesByModel = new WeakMap<ModelStatic<Model>, Resource[]>()
 
 // By the model as defined. Variants (`Model.scope()`) of one model share an entry.
-const mountedOverAny = new WeakMap<ModelStatic<Model>, Resource[]>()
+const resourcesByDefinedModel = new WeakMap<ModelStatic<Model>, Resource[]>()
 
-const known = new WeakMap<object, Resource>()
+const mountedResources = new WeakMap<object, Resource>()
 
 /** The resource of a mounted value; null for any other value. */
 export function resourceOf(given: unknown): Resource | null {
   const isObject = (typeof given === 'object' || typeof given === 'function') && given !== null
-  return isObject ? (known.get(given) ?? null) : null
+  return isObject ? (mountedResources.get(given) ?? null) : null
 }
 
 // Increases with every mount, so that cached results are computed again.
@@ -21,18 +21,18 @@ let generation = 0
 /** Registers a resource, so that relation paths to its model evaluate its policies. */
 export function mount(resource: Resource): void {
   const { model } = resource
-  known.set(resource, resource)
-  mounted.set(model, [...(mounted.get(model) ?? []), resource])
+  mountedResources.set(resource, resource)
+  resourcesByModel.set(model, [...(resourcesByModel.get(model) ?? []), resource])
   const defined = definedModel(model)
-  mountedOverAny.set(defined, [...(mountedOverAny.get(defined) ?? []), resource])
+  resourcesByDefinedModel.set(defined, [...(resourcesByDefinedModel.get(defined) ?? []), resource])
   generation += 1
 }
 
 /** Unregisters a resource. Paths that only this resource opened are closed. */
 export function unmount(resource: Resource): void {
   for (const [over, model] of [
-    [mounted, resource.model],
-    [mountedOverAny, definedModel(resource.model)],
+    [resourcesByModel, resource.model],
+    [resourcesByDefinedModel, definedModel(resource.model)],
   ] as const) {
     over.set(
       model,
@@ -43,17 +43,17 @@ export function unmount(resource: Resource): void {
 }
 
 /** The resources over exactly this model. */
-export function mountedOver(model: ModelStatic<Model>): readonly Resource[] {
-  return mounted.get(model) ?? []
+export function resourcesOver(model: ModelStatic<Model>): readonly Resource[] {
+  return resourcesByModel.get(model) ?? []
 }
 
 /** The resources over the model, or over any variant of the same model. */
-export function mountedOverVariants(model: ModelStatic<Model>): readonly Resource[] {
-  return mountedOverAny.get(definedModel(model)) ?? []
+export function resourcesOverVariants(model: ModelStatic<Model>): readonly Resource[] {
+  return resourcesByDefinedModel.get(definedModel(model)) ?? []
 }
 
 /** Caches a function's result until the next mount. */
-export function perGeneration<T>(compute: () => T): () => T {
+export function cacheUntilMount<T>(compute: () => T): () => T {
   let known: { readonly at: number; readonly value: T } | null = null
   return () => {
     if (known?.at !== generation) known = { at: generation, value: compute() }

@@ -1,4 +1,7 @@
+import type { Model, ModelStatic } from 'sequelize'
 import type { Check } from '../../types/check.js'
+import type { CrudOptions } from '../../types/options.js'
+import type { Resource } from '../../types/resource.js'
 
 /** The JSON name of an attribute: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` all become `firstName`. */
 export function camelCase(name: string): string {
@@ -40,3 +43,15 @@ export const isMemberName: Check = (value) =>
 
 export const MEMBER_NAME =
   'a name of letters, digits and "_" that begins with no digit, and none of any, all, none, count and __proto__'
+
+/** The names of the types of a resource in documents. */
+export function typeNamesOf({ name }: ModelStatic<Model>, { names }: CrudOptions): Resource['names'] {
+  const response = names?.response ?? typeName(name)
+  return Object.freeze({
+    response,
+    create: names?.create ?? `${response}Create`,
+    update: names?.update ?? `${response}Update`,
+    list: names?.list ?? `${response}ListItem`,
+    query: names?.query ?? `${response}Query`,
+  })
+}

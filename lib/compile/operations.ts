@@ -3,11 +3,11 @@ import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
-import { unknownName, valid } from '../config/suggest.js'
+import { createUnknownNameError, listValid } from '../config/suggest.js'
 import { Operations, type OperationTable } from '../operations.js'
 
 /** Pass: the enabled operations, from a number or a list of names. @throws CrudConfigError for other values */
-export function operationsOf(
+export function resolveOperations(
   model: string,
   { operations: given = Operations.All }: CrudOptions,
   table: OperationTable,
@@ -21,19 +21,22 @@ export function operationsOf(
       const numbers = names
         .filter((name) => table[name].with === undefined)
         .map((name) => `${name} ${table[name].flag}`)
-      const message = `${model}: operations must be a combination of Operations, not ${given}.${valid(numbers)}`
+      const message = `${model}: operations must be a combination of Operations, not ${given}.${listValid(numbers)}`
       throw new CrudConfigError('INVALID_OPTION', message)
     }
     return new Set(possible.filter((name) => (given & table[name].flag) !== 0))
   }
-  if (given.length === 0) throw new CrudConfigError('INVALID_OPTION', `${model}: operations is empty.${valid(names)}`)
+  if (given.length === 0)
+    throw new CrudConfigError('INVALID_OPTION', `${model}: operations is empty.${listValid(names)}`)
   const byName = new Map(names.map((name) => [name.toLowerCase(), name]))
-  const nameOf = (each: unknown): OperationName | undefined =>
+  const findName = (each: unknown): OperationName | undefined =>
     typeof each === 'string' ? byName.get(each.toLowerCase()) : undefined
-  const unknown = given.filter((each) => nameOf(each) === undefined).map((each) => unknownOperation(model, each, names))
+  const unknown = given
+    .filter((each) => findName(each) === undefined)
+    .map((each) => createUnknownOperationError(model, each, names))
   const [first, ...others] = unknown
   if (first !== undefined) throw CrudConfigError.of([first, ...others])
-  const named = new Set(given.map(nameOf))
+  const named = new Set(given.map(findName))
   if (named.has('upsert') && !canUpsert) {
     const message = `${model}: the operation upsert needs a key that clients choose, or a unique index over fields that can be filtered.`
     throw new CrudConfigError('INVALID_OPTION', message)
@@ -45,18 +48,24 @@ export function operationsOf(
  * Operations without a route on a singleton. If a combination such as `All` includes them, they are dropped without an
  * error.
  */
-const COLLECTIVE: ReadonlySet<OperationName> = new Set(['getList', 'upsert'])
+const COLLECTION_OPERATIONS: ReadonlySet<OperationName> = new Set(['getList', 'upsert'])
 
 /** Pass: a singleton has only operations of one record. @throws CrudConfigError for others */
-export function assertOfOne(model: string, operations: ReadonlySet<OperationName>, table: OperationTable): void {
-  const several = [...operations].filter((name) => !COLLECTIVE.has(name) && !isOfOne(name, table))
+export function assertSingletonOperations(
+  model: string,
+  operations: ReadonlySet<OperationName>,
+  table: OperationTable,
+): void {
+  const several = [...operations].filter(
+    (name) => !COLLECTION_OPERATIONS.has(name) && !isSingleRecordOperation(name, table),
+  )
   if (several.length === 0) return
   const message = `${model}: a singleton is one record, and has no operation ${several.join(', ')}.`
   throw new CrudConfigError('INVALID_OPTION', message)
 }
 
 /** Whether an operation concerns one record. */
-export function isOfOne(name: OperationName, table: OperationTable): boolean {
+export function isSingleRecordOperation(name: OperationName, table: OperationTable): boolean {
   return name === 'create' || table[name].path.startsWith('/:id')
 }
 
@@ -66,7 +75,13 @@ export function isUpsertable(uniques: Resource['uniques'], keys: readonly Field[
 }
 
 /** The names of combinations, which are numbers only. A list has operation names. */
-const SUMS = ['Read', 'Write', 'Bulk', 'All', 'AllWithBulk'] as const satisfies readonly (keyof typeof Operations)[]
+const COMBINATIONS = [
+  'Read',
+  'Write',
+  'Bulk',
+  'All',
+  'AllWithBulk',
+] as const satisfies readonly (keyof typeof Operations)[]
 
 /** Operations by alternative words, for hints. */
 const ALIASES: ReadonlyMap<string, readonly OperationName[]> = new Map([
@@ -78,13 +93,13 @@ const ALIASES: ReadonlyMap<string, readonly OperationName[]> = new Map([
   ['remove', ['delete']],
 ])
 
-function unknownOperation(model: string, given: unknown, names: readonly OperationName[]): CrudConfigError {
+function createUnknownOperationError(model: string, given: unknown, names: readonly OperationName[]): CrudConfigError {
   const word = typeof given === 'string' ? given : inspect(given)
-  const sum = SUMS.find((each) => each.toLowerCase() === word.toLowerCase())
+  const sum = COMBINATIONS.find((each) => each.toLowerCase() === word.toLowerCase())
   if (sum === undefined) {
     const meant = (ALIASES.get(word.toLowerCase()) ?? []).filter((name) => names.includes(name))
-    return unknownName('UNKNOWN_OPERATION', `${model}: the operation`, word, names, meant)
+    return createUnknownNameError('UNKNOWN_OPERATION', `${model}: the operation`, word, names, meant)
   }
-  const message = `${model}: the operation "${word}" stands for several operations. Write operations: Operations.${sum}, or name operations one by one.${valid(names)}`
+  const message = `${model}: the operation "${word}" stands for several operations. Write operations: Operations.${sum}, or name operations one by one.${listValid(names)}`
   return new CrudConfigError('UNKNOWN_OPERATION', message)
 }

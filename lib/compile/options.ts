@@ -17,13 +17,13 @@ import {
   oneOf,
   option,
   PATH,
-  rows,
+  repeatRow,
 } from '../config/checks.js'
 import { DEPRECATED } from '../config/deprecated.js'
-import { inheritedBy, inheritedMember } from '../config/inherited.js'
+import { createInheritedError, findInheritedMember } from '../config/inherited.js'
 import type { ConfigProblems } from '../config/problems.js'
-import { unknownName } from '../config/suggest.js'
-import { uncalled } from '../identity/makers.js'
+import { createUnknownNameError } from '../config/suggest.js'
+import { suggestCall } from '../identity/policyFactories.js'
 import { ACTION, REQUIRED as WHOLE_ACTION } from './actions.js'
 import { COMPUTED, REQUIRED } from './computed.js'
 import { LIMITS } from './limits.js'
@@ -54,7 +54,7 @@ const OPTIONS: OptionShape = {
   flatten: option(isArray, 'an array of names'),
   naming: option(either(oneOf('camel', 'attribute'), isFunction), '"camel", "attribute" or a function'),
   names: option(isObject, 'an object by shape', {
-    members: rows(['create', 'update', 'response', 'list', 'query'], option(isName, 'a name')),
+    members: repeatRow(['create', 'update', 'response', 'list', 'query'], option(isName, 'a name')),
   }),
   unknownProperties: option(oneOf('ignore', 'reject'), '"ignore" or "reject"'),
   relations: option(either(isFlag, isObject), 'a boolean or an object by association'),
@@ -63,7 +63,7 @@ const OPTIONS: OptionShape = {
   export: option(isObject, 'an object', { members: EXPORT }),
   format: option(isFunction, 'a function'),
   limits: option(isObject, 'an object by limit', { members: LIMITS }),
-  identity: option(isFunction, 'a function', { guards: true }),
+  identity: option(isFunction, 'a function', { isRestrictive: true }),
   onError: option(isFunction, 'a function'),
   messages: option(isFunction, 'a function'),
   namedStatements: flag,
@@ -125,17 +125,17 @@ export function checkOptions(
     problems.add(new CrudConfigError('INVALID_OPTION', `${model}: the options must be an object.`))
     return {}
   }
-  const { fields, computed, actions, ...others } = checked(model, options, shape, problems)
+  const { fields, computed, actions, ...others } = checkMembers(model, options, shape, problems)
   return {
     ...others,
-    ...(fields === undefined ? {} : { fields: checkEach(`${model}: fields`, fields, FIELD, problems) }),
+    ...(fields === undefined ? {} : { fields: checkEntries(`${model}: fields`, fields, FIELD, problems) }),
     ...(actions === undefined ? {} : { actions: checkActions(`${model}: actions`, actions, problems) }),
     ...(computed === undefined ? {} : { computed: checkComputed(`${model}: computed`, computed, problems) }),
   }
 }
 
 /** The entries of an option by name, with their valid members. */
-function checkEach(
+function checkEntries(
   option: string,
   given: object,
   shape: OptionShape,
@@ -143,7 +143,7 @@ function checkEach(
 ): Readonly<Record<string, object>> {
   const sound = Object.entries(given).flatMap(([name, entry]: [string, unknown]) => {
     const where = `${option}.${name}`
-    if (isObject(entry)) return [[name, checked(where, entry, shape, problems)] as const]
+    if (isObject(entry)) return [[name, checkMembers(where, entry, shape, problems)] as const]
     problems.add(new CrudConfigError('INVALID_OPTION', `${where} must be an object.`))
     return []
   })
@@ -156,7 +156,7 @@ function checkComputed(
   given: NonNullable<CrudOptions['computed']>,
   problems: ConfigProblems,
 ): NonNullable<CrudOptions['computed']> {
-  const sound = checkEach(option, given, COMPUTED, problems)
+  const sound = checkEntries(option, given, COMPUTED, problems)
   const complete = Object.entries(given).filter(([name, definition]) => {
     const own = sound[name]
     if (own === undefined) return false
@@ -166,10 +166,13 @@ function checkComputed(
     }
     const isTyped = !('type' in own) || MEMBER_TYPES.includes(String(own.type))
     if (!isTyped) {
-      problems.add(unknownName('INVALID_OPTION', `${where}: the type`, String(definition.type), MEMBER_TYPES))
+      problems.add(
+        createUnknownNameError('INVALID_OPTION', `${where}: the type`, String(definition.type), MEMBER_TYPES),
+      )
     }
-    const isSound = ([member, value]: [string, unknown]): boolean => value === undefined || Object.hasOwn(own, member)
-    return isTyped && REQUIRED.every((member) => member in own) && Object.entries(definition).every(isSound)
+    const isValidMember = ([member, value]: [string, unknown]): boolean =>
+      value === undefined || Object.hasOwn(own, member)
+    return isTyped && REQUIRED.every((member) => member in own) && Object.entries(definition).every(isValidMember)
   })
   return Object.fromEntries(complete)
 }
@@ -180,42 +183,48 @@ function checkActions(
   given: NonNullable<CrudOptions['actions']>,
   problems: ConfigProblems,
 ): NonNullable<CrudOptions['actions']> {
-  const sound = checkEach(option, given, ACTION, problems)
+  const sound = checkEntries(option, given, ACTION, problems)
   const complete = Object.entries(given).filter(([name, action]) => {
     const own = sound[name]
     if (own === undefined) return false
     for (const member of WHOLE_ACTION.filter((each) => action[each] === undefined)) {
-      const message = `${option}.${name}: the option "${member}" is missing: it must be ${ACTION[member]?.what}.`
+      const message = `${option}.${name}: the option "${member}" is missing: it must be ${ACTION[member]?.expected}.`
       problems.add(new CrudConfigError('INVALID_OPTION', message))
     }
-    const isSound = ([member, value]: [string, unknown]): boolean => value === undefined || Object.hasOwn(own, member)
-    return WHOLE_ACTION.every((member) => member in own) && Object.entries(action).every(isSound)
+    const isValidMember = ([member, value]: [string, unknown]): boolean =>
+      value === undefined || Object.hasOwn(own, member)
+    return WHOLE_ACTION.every((member) => member in own) && Object.entries(action).every(isValidMember)
   })
   return Object.fromEntries(complete)
 }
 
 /** The valid members of an options object. `where` names the model and the option in messages. */
-function checked<T extends object>(where: string, given: T, shape: OptionShape, problems: ConfigProblems): Partial<T> {
-  const inherited = inheritedBy(given)
+function checkMembers<T extends object>(
+  where: string,
+  given: T,
+  shape: OptionShape,
+  problems: ConfigProblems,
+): Partial<T> {
+  const inherited = findInheritedMember(given)
   if (inherited !== null) {
-    problems.add(inheritedMember(where, inherited))
+    problems.add(createInheritedError(where, inherited))
     return {}
   }
   const sound = Object.entries(given).flatMap(([name, value]): [string, unknown][] => {
     const row = Object.hasOwn(shape, name) ? shape[name] : undefined
-    const wrong = wrongIn(where, name, value, row, shape)
+    const wrong = findMemberErrors(where, name, value, row, shape)
     for (const problem of wrong ?? []) problems.add(problem)
     if (row === undefined || wrong !== null) return []
-    const maker = uncalled(value) ?? (name === 'policies' ? uncalledIn(value) : null)
+    const maker = suggestCall(value) ?? (name === 'policies' ? findUncalledPolicy(value) : null)
     if (maker !== null) problems.add(new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}": ${maker}.`))
     const isDeeper = row.members !== undefined && typeof value === 'object' && value !== null
-    return [[name, isDeeper ? checked(below(where, name), value, row.members ?? {}, problems) : value]]
+    return [[name, isDeeper ? checkMembers(memberPathOf(where, name), value, row.members ?? {}, problems) : value]]
   })
   return Object.fromEntries(sound) as Partial<T>
 }
 
 /** The errors of a member: an empty list to drop it silently, null for a valid one. */
-function wrongIn(
+function findMemberErrors(
   where: string,
   name: string,
   value: unknown,
@@ -223,35 +232,44 @@ function wrongIn(
   shape: OptionShape,
 ): readonly CrudConfigError[] | null {
   if (row === undefined) {
-    return [unknownName('UNKNOWN_OPTION', `${where}: the option`, name, Object.keys(shape), meantBy(name, shape))]
+    return [
+      createUnknownNameError(
+        'UNKNOWN_OPTION',
+        `${where}: the option`,
+        name,
+        Object.keys(shape),
+        suggestOptions(name, shape),
+      ),
+    ]
   }
   if (value === undefined) {
     // The value usually comes from a misspelt name. Ignoring it would open what the option protects.
     const hint = `${where}: the option "${name}" is undefined: leave it out to do without.`
-    return row.guards ? [new CrudConfigError('INVALID_OPTION', hint)] : []
+    return row.isRestrictive ? [new CrudConfigError('INVALID_OPTION', hint)] : []
   }
   if (!row.check(value)) {
-    return [new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}" must be ${row.what}.`)]
+    return [new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}" must be ${row.expected}.`)]
   }
-  const inherited = row.members === undefined && row.check({}) ? inheritedIn(below(where, name), value) : []
+  const inherited =
+    row.members === undefined && row.check({}) ? findInheritedMembers(memberPathOf(where, name), value) : []
   return inherited.length === 0 ? null : inherited
 }
 
 /** Inherited members of an object by name (`fields`, `mask`), and of its entries. */
-function inheritedIn(where: string, value: unknown): readonly CrudConfigError[] {
+function findInheritedMembers(where: string, value: unknown): readonly CrudConfigError[] {
   if (!isObject(value)) return []
   const all = [
     [where, value] as const,
     ...Object.entries(value).map(([name, each]) => [`${where}.${name}`, each] as const),
   ]
   return all.flatMap(([place, each]) => {
-    const inherited = isObject(each) ? inheritedBy(each) : null
-    return inherited === null ? [] : [inheritedMember(place, inherited)]
+    const inherited = isObject(each) ? findInheritedMember(each) : null
+    return inherited === null ? [] : [createInheritedError(place, inherited)]
   })
 }
 
-function uncalledIn(policies: unknown): string | null {
-  return Object.values(Object(policies)).map(uncalled).find(isText) ?? null
+function findUncalledPolicy(policies: unknown): string | null {
+  return Object.values(Object(policies)).map(suggestCall).find(isText) ?? null
 }
 
 /** Names of similar options in other packages, by the option here. */
@@ -268,13 +286,13 @@ const ALIASES: ReadonlyMap<string, readonly string[]> = new Map([
 /** Options whose members are often written at the top level. */
 const GROUPS = ['query', 'limits', 'export']
 
-function meantBy(name: string, shape: OptionShape): readonly string[] {
+function suggestOptions(name: string, shape: OptionShape): readonly string[] {
   const known = (ALIASES.get(name.toLowerCase()) ?? []).filter((alias) => Object.hasOwn(shape, alias))
   if (known.length > 0) return known
   return GROUPS.filter((group) => Object.hasOwn(shape[group]?.members ?? {}, name)).map((group) => `${group}.${name}`)
 }
 
 /** The prefix of a message: `Player: query`, and within an option `Player: fields.name.rules`. */
-function below(where: string, name: string): string {
+function memberPathOf(where: string, name: string): string {
   return where + (where.includes(': ') ? '.' : ': ') + name
 }

@@ -1,15 +1,17 @@
 /** The implied maximum length of a text that has a pattern and no maximum; at least its minimum length. */
-export function impliedLength(minLength = 0): number {
+export function impliedMaxLength(minLength = 0): number {
   return Math.max(10_000, minLength)
 }
 
 /** Sequelize's validators without regular expressions, which run in linear time. */
-const PATTERNLESS: ReadonlySet<string> = new Set([
+const LINEAR_VALIDATORS: ReadonlySet<string> = new Set([
   ...['notNull', 'isNull', 'notEmpty', 'isEmpty', 'len', 'isLength', 'isByteLength', 'min', 'max', 'isImmutable'],
   ...['equals', 'contains', 'notContains', 'isIn', 'notIn', 'isJSON', 'isLowercase', 'isUppercase'],
 ])
 
 /** Whether a validator of the attribute may be a regular expression. Functions are the host's responsibility. */
 export function hasPattern(validate: object | undefined): boolean {
-  return Object.entries(validate ?? {}).some(([name, test]) => typeof test !== 'function' && !PATTERNLESS.has(name))
+  return Object.entries(validate ?? {}).some(
+    ([name, test]) => typeof test !== 'function' && !LINEAR_VALIDATORS.has(name),
+  )
 }

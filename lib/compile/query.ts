@@ -5,16 +5,16 @@ import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
 import { count, either, flag, isFlag, isName, isText, oneOf, option } from '../config/checks.js'
 
-const isNames = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isName)
+const isNameList = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isName)
 
-const isSearch = (value: unknown): boolean => {
+const isSearchOption = (value: unknown): boolean => {
   if (typeof value !== 'object' || value === null || !isObject(value)) return false
   const { fields, fullText = false, ...others } = value as { readonly fields?: unknown; readonly fullText?: unknown }
-  return isNames(fields) && isFlag(fullText) && Object.keys(others).length === 0
+  return isNameList(fields) && isFlag(fullText) && Object.keys(others).length === 0
 }
 
 /** A list of names, and of prefixes that end with `*`. */
-const isParameters = (value: unknown): boolean =>
+const isParameterList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && /^[^*]+\*?$/.test(name))
 
 export const QUERY: OptionShape = {
@@ -23,20 +23,20 @@ export const QUERY: OptionShape = {
   defaultDirection: option(oneOf('asc', 'desc'), '"asc" or "desc"'),
   unknownFields: option(oneOf('reject', 'ignore'), '"reject" or "ignore"'),
   unknownParameters: option(
-    either(oneOf('reject', 'ignore'), isParameters),
+    either(oneOf('reject', 'ignore'), isParameterList),
     '"reject", "ignore", or an array of names and of prefixes that end with "*"',
   ),
   pageSize: count,
   maxPageSize: count,
   total: option(oneOf('exact', 'none'), '"exact" or "none"'),
   search: option(
-    either(isNames, isSearch),
+    either(isNameList, isSearchOption),
     'an array of paths, or an object with such "fields" and the boolean "fullText"',
   ),
 }
 
 /** Pass: the query settings with their defaults. @throws CrudConfigError if the page size exceeds its maximum */
-export function querySettingsOf(model: string, options: CrudOptions): QuerySettings {
+export function createQuerySettings(model: string, options: CrudOptions): QuerySettings {
   const { sortable, defaultSort, defaultDirection, unknownFields, unknownParameters, pageSize, maxPageSize, total } =
     options.query ?? {}
   const settings: QuerySettings = {

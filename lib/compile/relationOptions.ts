@@ -3,28 +3,28 @@ import type { CrudOptions, RelationOption } from '../../types/options.js'
 import type { Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isArray, isFlag, isFunction } from '../config/checks.js'
-import { unknownName } from '../config/suggest.js'
+import { createUnknownNameError } from '../config/suggest.js'
 import type { OperationTable } from '../operations.js'
-import { pointsAt } from '../sequelize/model.js'
-import { countFieldOf } from './countField.js'
+import { hasSourceForeignKey } from '../sequelize/model.js'
+import { createCountField } from './countField.js'
 import { isMemberName, MEMBER_NAME } from './names.js'
 import type { Naming } from './naming.js'
-import { carried } from './speaker.js'
+import { resourceOfRouter } from './relatedResource.js'
 
 /** Facts about the resource that the checks of relations need. */
-interface Surroundings {
+interface RelationFacts {
   readonly naming: Naming
   readonly operations: OperationTable
   /** The reason why there are no routes below a record; null if there are. */
-  readonly routeless: string | null
+  readonly noRoutesReason: string | null
 }
 
 /** Pass: the options name existing associations. @throws CrudConfigError for others */
-export function checkRelations(model: ModelStatic<Model>, options: CrudOptions, surroundings: Surroundings): void {
+export function checkRelations(model: ModelStatic<Model>, options: CrudOptions, surroundings: RelationFacts): void {
   for (const [name, option] of Object.entries(typeof options.relations === 'object' ? options.relations : {})) {
     const association = Object.hasOwn(model.associations, name) ? model.associations[name] : undefined
     if (association === undefined) {
-      throw unknownName(
+      throw createUnknownNameError(
         'UNKNOWN_ASSOCIATION',
         `${model.name}: relations: the association`,
         name,
@@ -33,12 +33,12 @@ export function checkRelations(model: ModelStatic<Model>, options: CrudOptions, 
     }
     checkRelation(`${model.name}: relations`, association, option, surroundings)
   }
-  assertDistinct(model, surroundings.naming)
-  assertCounts(model, options, surroundings.naming)
+  assertDistinctAssociations(model, surroundings.naming)
+  assertCountNames(model, options, surroundings.naming)
 }
 
 /** Names are case-insensitive. */
-function assertDistinct({ name: model, associations }: ModelStatic<Model>, { relation }: Naming): void {
+function assertDistinctAssociations({ name: model, associations }: ModelStatic<Model>, { relation }: Naming): void {
   const seen = new Map<string, string>()
   for (const name of Object.keys(associations)) {
     const json = relation(name)
@@ -54,11 +54,11 @@ function assertDistinct({ name: model, associations }: ModelStatic<Model>, { rel
 }
 
 /** A collection's count is a response member as well, so its name must not be taken. */
-function assertCounts(model: ModelStatic<Model>, { relations }: CrudOptions, { relation }: Naming): void {
-  const open = Object.values(model.associations).filter(({ as: name }) => optionFor(relations, name) !== false)
+function assertCountNames(model: ModelStatic<Model>, { relations }: CrudOptions, { relation }: Naming): void {
+  const open = Object.values(model.associations).filter(({ as: name }) => relationOptionOf(relations, name) !== false)
   const named = new Map(open.map(({ as: name }) => [relation(name).toLowerCase(), name]))
   for (const { as: name, isMultiAssociation } of open) {
-    const { json } = countFieldOf(relation(name))
+    const { json } = createCountField(relation(name))
     const other = isMultiAssociation ? named.get(json.toLowerCase()) : undefined
     if (other === undefined) continue
     throw new CrudConfigError(
@@ -68,38 +68,39 @@ function assertCounts(model: ModelStatic<Model>, { relations }: CrudOptions, { r
   }
 }
 
-type Refuse = (why: string) => CrudConfigError
+type CreateError = (why: string) => CrudConfigError
 
 /** An invalid option must not count as `true`. */
-function checkRelation(where: string, association: Association, option: unknown, surroundings: Surroundings): void {
+function checkRelation(where: string, association: Association, option: unknown, surroundings: RelationFacts): void {
   if (option === undefined || typeof option === 'boolean') return
   const { as: name } = association
-  const refuse: Refuse = (why) => new CrudConfigError('INVALID_OPTION', `${where}.${name}: ${why}.`)
-  if (!isGiven(option)) {
+  const createError: CreateError = (why) => new CrudConfigError('INVALID_OPTION', `${where}.${name}: ${why}.`)
+  if (!isNonEmptyObject(option)) {
     const what = 'a boolean, an object with the array of names "fields", or one with "routes" or "write"'
     throw new CrudConfigError('INVALID_OPTION', `${where}: the option "${name}" must be ${what}.`)
   }
   checkMembers(`${where}.${name}`, option)
-  const { fields, routes = false, write = false, resource }: Members = option
+  const { fields, routes = false, write = false, resource }: RelationMembers = option
   if (fields !== undefined) {
-    if (routes || write || resource !== undefined) throw refuse('"fields" is for paths alone')
+    if (routes || write || resource !== undefined) throw createError('"fields" is for paths alone')
     assertAttributes(`${where}.${name}`, association, fields)
   }
   if (resource !== undefined && !('routes' in option || 'write' in option)) {
-    throw refuse('"resource" is for "routes" and "write"')
+    throw createError('"resource" is for "routes" and "write"')
   }
-  if (write && pointsAt(association)) throw refuse('"write" is for children, and a belongsTo leads to none')
+  if (write && hasSourceForeignKey(association))
+    throw createError('"write" is for children, and a belongsTo leads to none')
   if (!routes) return
-  assertFree(association, surroundings, refuse)
-  const { routeless } = surroundings
-  if (routeless !== null) throw refuse(`"routes" is not possible here: ${routeless}`)
+  assertFreeSegment(association, surroundings, createError)
+  const { noRoutesReason } = surroundings
+  if (noRoutesReason !== null) throw createError(`"routes" is not possible here: ${noRoutesReason}`)
 }
 
-function isGiven(option: unknown): option is object {
+function isNonEmptyObject(option: unknown): option is object {
   return typeof option === 'object' && option !== null && !isArray(option) && Object.keys(option).length > 0
 }
 
-interface Members {
+interface RelationMembers {
   readonly fields?: readonly string[]
   readonly routes?: boolean
   readonly write?: boolean
@@ -110,14 +111,18 @@ const MEMBERS: ReadonlyMap<string, readonly [check: (value: unknown) => boolean,
   ['fields', [isArray, 'an array of names']],
   ['routes', [isFlag, 'a boolean']],
   ['write', [isFlag, 'a boolean']],
-  ['resource', [(value) => isFunction(value) || carried(value) !== null, 'a router, or a function that gives one']],
+  [
+    'resource',
+    [(value) => isFunction(value) || resourceOfRouter(value) !== null, 'a router, or a function that gives one'],
+  ],
   ['name', [isMemberName, MEMBER_NAME]],
 ])
 
 function checkMembers(where: string, option: object): void {
   for (const [member, value] of Object.entries(option)) {
     const row = MEMBERS.get(member)
-    if (row === undefined) throw unknownName('UNKNOWN_OPTION', `${where}: the option`, member, MEMBERS.keys())
+    if (row === undefined)
+      throw createUnknownNameError('UNKNOWN_OPTION', `${where}: the option`, member, MEMBERS.keys())
     const [check, what] = row
     if (!check(value)) {
       throw new CrudConfigError('INVALID_OPTION', `${where}: the option "${member}" must be ${what}.`)
@@ -128,11 +133,16 @@ function checkMembers(where: string, option: object): void {
 function assertAttributes(where: string, { target }: Association, fields: readonly string[]): void {
   const attributes = Object.keys(target.getAttributes())
   const unknown = fields.find((field) => !attributes.includes(field))
-  if (unknown !== undefined) throw unknownName('UNKNOWN_ATTRIBUTE', `${where}: the attribute`, unknown, attributes)
+  if (unknown !== undefined)
+    throw createUnknownNameError('UNKNOWN_ATTRIBUTE', `${where}: the attribute`, unknown, attributes)
 }
 
 /** A nested route needs a free path segment. Routes are case-insensitive. */
-function assertFree({ source, as }: Association, { operations, naming }: Surroundings, refuse: Refuse): void {
+function assertFreeSegment(
+  { source, as }: Association,
+  { operations, naming }: RelationFacts,
+  refuse: CreateError,
+): void {
   const word = naming.relation(as)
   const taken = new Set(Object.values(operations).flatMap(({ path }) => path.toLowerCase().split('/')))
   if (taken.has(word.toLowerCase())) {
@@ -140,13 +150,14 @@ function assertFree({ source, as }: Association, { operations, naming }: Surroun
       `"routes" is not possible here: "${word}" is the route of an operation. Give the association another name`,
     )
   }
-  const isSame = (other: string): boolean => other !== as && naming.relation(other).toLowerCase() === word.toLowerCase()
-  const other = Object.keys(source.associations).find(isSame)
+  const hasSameRoute = (other: string): boolean =>
+    other !== as && naming.relation(other).toLowerCase() === word.toLowerCase()
+  const other = Object.keys(source.associations).find(hasSameRoute)
   if (other !== undefined) throw refuse(`"routes" is not possible here: "${other}" would have the same route`)
 }
 
 /** The relations with routes. Only many-to-many relations have routes of single records. */
-export function nestedOf(
+export function nestedRoutesOf(
   { associations }: ModelStatic<Model>,
   { relations }: CrudOptions,
   naming: Naming,
@@ -159,14 +170,14 @@ export function nestedOf(
 }
 
 /** The body members that may contain related records. */
-export function holdsOf({ relations }: CrudOptions, naming: Naming): Resource['holds'] {
+export function nestedRelationsOf({ relations }: CrudOptions, naming: Naming): Resource['nestedRelations'] {
   if (typeof relations !== 'object') return []
   return Object.entries(relations).flatMap(([name, option]) =>
     typeof option === 'object' && option.write === true ? [naming.relation(name)] : [],
   )
 }
 
-export function optionFor(relations: CrudOptions['relations'], name: string): RelationOption {
+export function relationOptionOf(relations: CrudOptions['relations'], name: string): RelationOption {
   if (typeof relations !== 'object') return relations ?? true
   return Object.hasOwn(relations, name) ? (relations[name] ?? true) : true
 }

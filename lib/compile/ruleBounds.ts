@@ -3,8 +3,8 @@ import { codecOf } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 
 /** @throws CrudConfigError if no value can satisfy both the rules and the column */
-export function assertMeetable(where: string, field: Pick<Field, 'valueType' | 'rules'>): void {
-  const range = codecOf(field.valueType).gap?.(field)
+export function assertCompatibleBounds(where: string, field: Pick<Field, 'valueType' | 'rules'>): void {
+  const range = codecOf(field.valueType).findBoundsConflict?.(field)
   if (range === undefined || range === null) return
   const [unit, column] = [field.valueType.type === 'string' ? ' characters' : '', nounOf(field.valueType)]
   throw new CrudConfigError(

@@ -1,14 +1,14 @@
 import type Joi from 'joi'
 import type { Field, Value } from '../../types/field.js'
-import type { Told } from '../../types/messages.js'
+import type { FieldMessage } from '../../types/messages.js'
 import type { BodyNames, Validator } from '../../types/resource.js'
 import type { Reader, Reading } from '../codec/codec.js'
 import { codecOf } from '../codec/codecs.js'
-import { folded } from '../common/folded.js'
-import { fault, inEnglish, type Tell } from '../common/messages.js'
-import { meets } from '../sequelize/builtInValidators.js'
+import { createMessage, formatEnglish, type Translate } from '../common/messages.js'
+import { normalizeName } from '../common/normalizedName.js'
+import { isTextValid } from '../sequelize/builtInValidators.js'
 
-export { derivesEveryValidator, type RuledAttribute, rulesOf } from './modelRules.js'
+export { createRules, hasOnlyExactRules, type RuledAttribute } from './modelRules.js'
 
 export interface BodyOptions {
   /** `create` requires the required fields; `update` validates only the fields of the body. */
@@ -18,20 +18,20 @@ export interface BodyOptions {
   /** Existing names that this body cannot write. They are ignored in both modes. */
   readonly known: ReadonlySet<string>
   /** The relations that bodies may contain, by JSON name. Default: none. */
-  readonly holds?: readonly string[]
+  readonly nestedRelations?: readonly string[]
   /** The host's schemas by JSON name. Each replaces the field's derived schema. */
   readonly schemas: ReadonlyMap<string, Joi.Schema>
   /** The texts that cannot be keys or parts of keys. Default: none. */
-  readonly noKeys?: ReadonlySet<unknown>
+  readonly invalidKeys?: ReadonlySet<unknown>
   /** Translates messages. Default: English. */
-  readonly tell?: Tell
+  readonly translate?: Translate
 }
 
-type Body = Readonly<Record<string, unknown>>
+type RequestBody = Readonly<Record<string, unknown>>
 type Errors = Map<string, string[]>
 
 const NONE: ReadonlySet<unknown> = new Set()
-const ALL_OPEN: BodyNames = Object.freeze({ unknown: undefined, writable: () => true })
+const ALL_WRITABLE: BodyNames = Object.freeze({ unknown: undefined, writable: () => true })
 
 const HOST_SETTINGS: Joi.ValidationOptions = { abortEarly: false, errors: { label: false, wrap: { label: false } } }
 
@@ -39,43 +39,43 @@ const HOST_SETTINGS: Joi.ValidationOptions = { abortEarly: false, errors: { labe
  * Compiles the validator of one body shape. It reports every error of every field, and returns values in Sequelize's
  * form. It reads only own properties by exact names, and does not change the body.
  */
-export function bodyValidator(fields: readonly Field[], options: BodyOptions): Validator {
-  const { tell = inEnglish, noKeys = NONE } = options
+export function createBodyValidator(fields: readonly Field[], options: BodyOptions): Validator {
+  const { translate = formatEnglish, invalidKeys = NONE } = options
   const derived = fields.filter((field) => !options.schemas.has(field.json))
   const hosted = fields.flatMap((field) => {
     const schema = options.schemas.get(field.json)
     return schema === undefined ? [] : [{ field, schema }]
   })
   const keys = fields.filter(({ isKey, valueType }) => isKey && valueType.type === 'string')
-  const names = namesOf(fields, options)
-  const rules = derived.map((field) => ruleOf(field, options.mode))
+  const names = memberNamesOf(fields, options)
+  const rules = derived.map((field) => createMemberReader(field, options.mode))
 
-  return (body, { unknown = options.unknown, writable } = ALL_OPEN) => {
+  return (body, { unknown = options.unknown, writable } = ALL_WRITABLE) => {
     const errors: Errors = new Map()
     const changes = new Map<string, Value>()
     const failed = new Set<string>()
     for (const { name, json, read } of rules) {
-      const reading = read(ownValue(body, json))
+      const reading = read(readOwnProperty(body, json))
       if (reading === null) continue
       if ('value' in reading) {
         changes.set(name, reading.value)
         continue
       }
-      for (const each of reading.faults) add(errors, json, tell(each))
-      for (const { place, told } of reading.within ?? []) add(errors, `${json}${place}`, tell(told))
+      for (const each of reading.messages) addError(errors, json, translate(each))
+      for (const { path, message } of reading.nested ?? []) addError(errors, `${json}${path}`, translate(message))
       failed.add(name)
     }
     for (const { field, schema } of hosted) {
-      if (!validateHosted(body, field, schema, options.mode, changes, errors)) failed.add(field.name)
+      if (!validateByHostSchema(body, field, schema, options.mode, changes, errors)) failed.add(field.name)
     }
     for (const { name, json } of keys) {
-      if (!noKeys.has(changes.get(name) ?? ownValue(body, json))) continue
-      add(errors, json, tell(fault('key')))
+      if (!invalidKeys.has(changes.get(name) ?? readOwnProperty(body, json))) continue
+      addError(errors, json, translate(createMessage('key')))
       failed.add(name)
       changes.delete(name)
     }
-    for (const [name, wrong, field] of misnamed(body, names, unknown === 'reject', writable)) {
-      add(errors, name, tell(wrong))
+    for (const [name, wrong, field] of findMisnamed(body, names, unknown === 'reject', writable)) {
+      addError(errors, name, translate(wrong))
       // The model's validators skip fields with errors under a misspelt name.
       if (field !== null) failed.add(field)
     }
@@ -83,50 +83,50 @@ export function bodyValidator(fields: readonly Field[], options: BodyOptions): V
   }
 }
 
-type Member = Field | string
+type BodyMember = Field | string
 
 /** The member names of one body shape. */
-interface Names {
+interface MemberNames {
   readonly exact: ReadonlySet<string>
   /** The members by normalized name. */
-  readonly members: ReadonlyMap<string, readonly Member[]>
+  readonly members: ReadonlyMap<string, readonly BodyMember[]>
   /** The normalized names that exist but that this body cannot write. */
   readonly known: ReadonlySet<string>
 }
 
-function namesOf(fields: readonly Field[], { known, holds = [] }: BodyOptions): Names {
-  const members = new Map<string, Member[]>()
-  for (const member of [...fields, ...holds]) {
-    const name = folded(jsonOf(member))
+function memberNamesOf(fields: readonly Field[], { known, nestedRelations = [] }: BodyOptions): MemberNames {
+  const members = new Map<string, BodyMember[]>()
+  for (const member of [...fields, ...nestedRelations]) {
+    const name = normalizeName(jsonNameOf(member))
     members.set(name, [...(members.get(name) ?? []), member])
   }
   const own = new Set(fields.map(({ json }) => json))
   const unwritable = [...known].filter((name) => !own.has(name))
-  return { exact: new Set([...own, ...known]), members, known: new Set(unwritable.map(folded)) }
+  return { exact: new Set([...own, ...known]), members, known: new Set(unwritable.map(normalizeName)) }
 }
 
 /** A similar name: one writable member, or null for names that are ignored. */
-interface Meant {
-  readonly member: Member | null
+interface SimilarMember {
+  readonly member: BodyMember | null
 }
 
 /** The unknown and misspelt names of a body, each with its error and the probably meant field. */
-function* misnamed(
-  body: Body,
-  names: Names,
+function* findMisnamed(
+  body: RequestBody,
+  names: MemberNames,
   isStrict: boolean,
   writable: BodyNames['writable'],
-): Generator<readonly [name: string, wrong: Told, field: string | null]> {
+): Generator<readonly [name: string, wrong: FieldMessage, field: string | null]> {
   for (const name of Object.keys(body)) {
     if (names.exact.has(name)) continue
-    const meant = meantBy(name, names, writable)
+    const meant = findSimilarMember(name, names, writable)
     if (meant === null) {
-      if (isStrict) yield [name, fault('unknown-property'), null]
+      if (isStrict) yield [name, createMessage('unknown-property'), null]
     } else if (meant.member !== null) {
       const { member } = meant
       yield [
         name,
-        fault('misspelt-property', { name: jsonOf(member) }),
+        createMessage('misspelt-property', { name: jsonNameOf(member) }),
         typeof member === 'string' ? null : member.name,
       ]
     }
@@ -134,24 +134,28 @@ function* misnamed(
 }
 
 /** The member that a misspelt name probably means; null if none or several are similar. */
-function meantBy(name: string, { members, known }: Names, writable: BodyNames['writable']): Meant | null {
-  const spelt = folded(name)
-  const alike = (members.get(spelt) ?? []).filter((member) => jsonOf(member) !== name)
+function findSimilarMember(
+  name: string,
+  { members, known }: MemberNames,
+  writable: BodyNames['writable'],
+): SimilarMember | null {
+  const spelt = normalizeName(name)
+  const alike = (members.get(spelt) ?? []).filter((member) => jsonNameOf(member) !== name)
   const [only, ...others] = alike.filter(writable)
   if (only !== undefined) return others.length === 0 ? { member: only } : null
   return known.has(spelt) || alike.some((member) => typeof member !== 'string') ? { member: null } : null
 }
 
-function jsonOf(member: Member): string {
+function jsonNameOf(member: BodyMember): string {
   return typeof member === 'string' ? member : member.json
 }
 
 /** Ignores inherited properties. */
-function ownValue(body: Body, json: string): unknown {
+function readOwnProperty(body: RequestBody, json: string): unknown {
   return Object.hasOwn(body, json) ? body[json] : undefined
 }
 
-function add(errors: Errors, name: string, message: string): void {
+function addError(errors: Errors, name: string, message: string): void {
   const messages = errors.get(name)
   if (messages === undefined) errors.set(name, [message])
   else if (!messages.includes(message)) messages.push(message)
@@ -161,8 +165,8 @@ function add(errors: Errors, name: string, message: string): void {
  * Validates a value by the host's schema. The schema's own `validate` is used, because the host's joi may be another
  * copy with other settings.
  */
-function validateHosted(
-  body: Body,
+function validateByHostSchema(
+  body: RequestBody,
   field: Field,
   schema: Joi.Schema,
   mode: BodyOptions['mode'],
@@ -176,29 +180,31 @@ function validateHosted(
     if (value !== undefined) changes.set(field.name, value)
     return true
   }
-  for (const { path, message } of error.details) add(errors, nested(field.json, path), message)
+  for (const { path, message } of error.details) addError(errors, nestedPathOf(field.json, path), message)
   return false
 }
 
-function nested(name: string, path: readonly (string | number)[]): string {
+function nestedPathOf(name: string, path: readonly (string | number)[]): string {
   return path.reduce<string>((text, part) => text + (typeof part === 'number' ? `[${part}]` : `.${part}`), name)
 }
 
 /** Reads one body member as a field's value. */
-interface Rule {
+interface MemberReader {
   readonly name: string
   readonly json: string
   /** Null for a missing member that is optional. */
   readonly read: (raw: unknown) => Reading | null
 }
 
-function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
+function createMemberReader(field: Field, mode: BodyOptions['mode']): MemberReader {
   const { name, json, nullable, rules } = field
-  const read = checked(field, codecOf(field.valueType).body(field))
+  const read = addChecks(field, codecOf(field.valueType).createBodyReader(field))
   const isWanted = mode === 'create' && rules.required
-  const absent: Reading | null = isWanted ? { faults: [rules.says?.required ?? fault('required')] } : null
+  const absent: Reading | null = isWanted ? { messages: [rules.messages?.required ?? createMessage('required')] } : null
   const isNullable = (nullable || rules.filled === true) && !rules.required
-  const empty: Reading = isNullable ? { value: null } : { faults: [rules.says?.required ?? fault('null')] }
+  const empty: Reading = isNullable
+    ? { value: null }
+    : { messages: [rules.messages?.required ?? createMessage('null')] }
   return {
     name,
     json,
@@ -210,13 +216,13 @@ function ruleOf(field: Field, mode: BodyOptions['mode']): Rule {
 }
 
 /** Adds the model's validators to a reader. Texts run them with their other rules. */
-function checked({ valueType: { type }, rules: { checks = [] } }: Field, read: Reader): Reader {
+function addChecks({ valueType: { type }, rules: { checks = [] } }: Field, read: Reader): Reader {
   if (type === 'string' || checks.length === 0) return read
   return (raw) => {
     const reading = read(raw)
     if (!('value' in reading)) return reading
     const text = String(reading.value)
-    const faults = checks.flatMap((check) => (meets(check, text) ? [] : [check.told]))
-    return faults.length === 0 ? reading : { faults }
+    const faults = checks.flatMap((check) => (isTextValid(check, text) ? [] : [check.message]))
+    return faults.length === 0 ? reading : { messages: faults }
   }
 }

@@ -4,7 +4,7 @@ import type { Path } from '../../types/query.js'
 import type { Search } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { parseSelect } from '../language/query.js'
-import { type Described, hostPathOf } from './hostPath.js'
+import { type PathOrigin, resolveHostPath } from './hostPath.js'
 
 /**
  * Pass: `query.search` names text fields that clients may read and filter by, of the resource or over to-one relations.
@@ -12,12 +12,12 @@ import { type Described, hostPathOf } from './hostPath.js'
  *
  * @throws CrudConfigError for other fields
  */
-export function searchOf(described: Described, dialect: Dialect): Search | null {
+export function createSearch(described: PathOrigin, dialect: Dialect): Search | null {
   const { search } = described.options.query ?? {}
   if (search === undefined) return null
   const where = `${described.model.name}: query.search:`
   const { fields, fullText = false } = 'fields' in search ? search : { fields: search }
-  const paths = fields.map((path) => pathOf(described, where, path))
+  const paths = fields.map((path) => parseSearchPath(described, where, path))
   if (!fullText) return Object.freeze({ paths, fullText: null })
   if (dialect.fullText === null) {
     throw new CrudConfigError(
@@ -25,27 +25,27 @@ export function searchOf(described: Described, dialect: Dialect): Search | null 
       `${where} fullText: ${dialect.name} has no full-text search. Leave fullText out.`,
     )
   }
-  return Object.freeze({ paths, fullText: paths.map((path) => indexedOf(described, where, path)) })
+  return Object.freeze({ paths, fullText: paths.map((path) => requireIndexedField(described, where, path)) })
 }
 
-function pathOf(described: Described, where: string, text: string): Path {
-  const [path, ...others] = parsed(where, text)
+function parseSearchPath(described: PathOrigin, where: string, text: string): Path {
+  const [path, ...others] = parsePaths(where, text)
   if (path === undefined || others.length > 0) {
     throw new CrudConfigError('INVALID_OPTION', `${where} "${text}" is not the path of one field.`)
   }
-  return hostPathOf(
+  return resolveHostPath(
     described,
     { ...path, offset: 0 },
     {
       where,
       what: 'the readable and filterable text field',
-      own: isSearchable,
-      behind: (type) => type === 'string',
+      isAllowedField: isSearchable,
+      isAllowedType: (type) => type === 'string',
     },
   )
 }
 
-function parsed(where: string, text: string): readonly Path[] {
+function parsePaths(where: string, text: string): readonly Path[] {
   try {
     return parseSelect(text)
   } catch {
@@ -57,7 +57,7 @@ function isSearchable({ filterable, operators, targets }: Field): boolean {
   return filterable && operators.has('contains') && (targets.has('response') || targets.has('list'))
 }
 
-function indexedOf({ options, fields }: Described, where: string, { segments }: Path): Field {
+function requireIndexedField({ options, fields }: PathOrigin, where: string, { segments }: Path): Field {
   const [name, ...further] = segments
   const field = further.length === 0 ? fields.find((each) => each.json === name && isSearchable(each)) : undefined
   if (field === undefined) {

@@ -2,8 +2,8 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { TextBound } from '../../types/resource.js'
 import { lengthBounds } from '../codec/bounds.js'
-import { lengthsOf } from './modelRules.js'
-import { hasPattern, impliedLength } from './patterns.js'
+import { lengthRulesOf } from './modelRules.js'
+import { hasPattern, impliedMaxLength } from './patterns.js'
 
 /**
  * The longest texts that the model's own patterns are run on. Rules of string fields check the length already. Host
@@ -14,13 +14,13 @@ export function textBoundsOf(model: ModelStatic<Model>, fields: readonly Field[]
   return fields.flatMap(({ name, json, valueType, rules }) => {
     const attribute = attributes[name]
     if (attribute === undefined || !hasPattern(attribute.validate)) return []
-    const own = lengthsOf(attribute)
+    const own = lengthRulesOf(attribute)
     const { max, tooHigh } =
       valueType.type === 'string'
         ? lengthBounds({ valueType, rules })
         : lengthBounds({
             valueType: { type: 'string' },
-            rules: { required: false, maxLength: impliedLength(own.minLength), ...own },
+            rules: { required: false, maxLength: impliedMaxLength(own.minLength), ...own },
           })
     return max === undefined ? [] : [{ attribute: name, json, max, message: tooHigh }]
   })

@@ -1,24 +1,24 @@
 import type { Association, Model, ModelStatic } from 'sequelize'
-import { keysOf, pointsAt, uniquesOf } from '../sequelize/model.js'
+import { associationKeysOf, hasSourceForeignKey, uniquesOf } from '../sequelize/model.js'
 
 /** Whether the models do not guarantee at most one related record of a to-one relation. */
-export function isDoubtful(association: Association): boolean {
+export function isPossiblyAmbiguous(association: Association): boolean {
   if (association.isMultiAssociation) return false
   const { target } = association
-  const { foreignKey, targetKey, scope } = keysOf(association)
+  const { foreignKey, targetKey, scope } = associationKeysOf(association)
   const fixed = scope.flatMap((values) => Object.keys(values))
-  return !isUnique(target, pointsAt(association) ? [targetKey] : [foreignKey, ...fixed])
+  return !isUniqueTogether(target, hasSourceForeignKey(association) ? [targetKey] : [foreignKey, ...fixed])
 }
 
 /** Whether a unique index of the join model prevents duplicate links. */
 export function isLinkedOnce(association: Association): boolean {
-  const { foreignKey, otherKey, through } = keysOf(association)
+  const { foreignKey, otherKey, through } = associationKeysOf(association)
   const fixed = (through?.scope ?? []).flatMap((values) => Object.keys(values))
-  return through !== null && isUnique(through.model, [foreignKey, otherKey, ...fixed])
+  return through !== null && isUniqueTogether(through.model, [foreignKey, otherKey, ...fixed])
 }
 
 /** Whether at most one record has the same values of these attributes. */
-function isUnique(model: ModelStatic<Model>, tied: readonly string[]): boolean {
+function isUniqueTogether(model: ModelStatic<Model>, tied: readonly string[]): boolean {
   const attributes = model.getAttributes()
   const names = new Set(tied.flatMap((name) => [name, attributes[name]?.field ?? name]))
   const known = [model.primaryKeyAttributes, ...uniquesOf(model)].filter((together) => together.length > 0)

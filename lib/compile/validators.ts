@@ -3,17 +3,17 @@ import type { Field } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import type { Validator } from '../../types/resource.js'
 import { loadJoi } from '../codec/joi.js'
-import type { Tell } from '../common/messages.js'
-import { NO_SEGMENTS } from '../common/segment.js'
+import type { Translate } from '../common/messages.js'
+import { INVALID_SEGMENTS } from '../common/pathSegment.js'
 
-let rules: typeof import('./rules.js') | null = null
+let rulesModule: typeof import('./rules.js') | null = null
 let loading: Promise<void> | null = null
 
 /** Loads the validation of bodies. Resources that only read do without it. */
 export function loadRules(): Promise<void> {
   if (loading !== null) return loading
   loading = Promise.all([import('./rules.js'), loadJoi()]).then(([module]) => {
-    rules = module
+    rulesModule = module
   })
   // Callers that await the promise handle its error. Without this handler an earlier failure would end the process.
   loading.catch(() => undefined)
@@ -24,29 +24,29 @@ export function loadRules(): Promise<void> {
  * The validator of one body shape. It builds its schema for the first body: schemas would dominate the time of
  * mounting, and many resources are never written. Their rules have been checked at mount.
  */
-export function validatorOf(
+export function createValidator(
   shape: 'create' | 'update' | 'replace',
   fields: readonly Field[],
   options: CrudOptions,
   holds: readonly string[],
-  tell: Tell,
+  tell: Translate,
 ): Validator {
   const { unknownProperties: unknown = 'ignore' } = options
   const schemas = schemasOf(fields, options)
   const target = shape === 'create' ? 'create' : 'update'
   let validate: Validator | null = null
   return (body, names) => {
-    if (rules === null) throw new TypeError('a body came before its rules were loaded')
-    validate ??= rules.bodyValidator(
+    if (rulesModule === null) throw new TypeError('a body came before its rules were loaded')
+    validate ??= rulesModule.createBodyValidator(
       fields.filter(({ targets }) => targets.has(target)),
       {
         mode: shape === 'update' ? 'update' : 'create',
         unknown,
         known: new Set(fields.map(({ json }) => json)),
-        holds,
+        nestedRelations: holds,
         schemas,
-        tell,
-        noKeys: noKeysOf(fields),
+        translate: tell,
+        invalidKeys: invalidKeysOf(fields),
       },
     )
     return validate(body, names)
@@ -54,11 +54,11 @@ export function validatorOf(
 }
 
 /** Texts that cannot be a path segment: clients resolve dots in URLs, and an empty segment is the collection. */
-const NO_KEYS: ReadonlySet<unknown> = new Set(NO_SEGMENTS)
-const NO_PARTS: ReadonlySet<unknown> = new Set([''])
+const INVALID_KEYS: ReadonlySet<unknown> = new Set(INVALID_SEGMENTS)
+const INVALID_KEY_PARTS: ReadonlySet<unknown> = new Set([''])
 
-function noKeysOf(fields: readonly Field[]): ReadonlySet<unknown> {
-  return fields.filter(({ isKey }) => isKey).length > 1 ? NO_PARTS : NO_KEYS
+function invalidKeysOf(fields: readonly Field[]): ReadonlySet<unknown> {
+  return fields.filter(({ isKey }) => isKey).length > 1 ? INVALID_KEY_PARTS : INVALID_KEYS
 }
 
 /** The host's schemas by JSON name. */

@@ -1,7 +1,7 @@
 import type { ModelAttributeColumnOptions } from 'sequelize'
 import type { ValueType } from '../../types/field.js'
 import { EXACT_DIGITS } from '../common/values.js'
-import { operatorsOf } from '../language/operators.js'
+import { operatorsForType } from '../language/operators.js'
 
 /** The parts of an attribute in `Model.getAttributes()` that its type depends on. */
 export type TypedAttribute = Pick<ModelAttributeColumnOptions, 'type' | 'values'>
@@ -19,77 +19,83 @@ const SINGLE_PRECISION_MAX = 3.4028234663852886e38
  * in the database.
  */
 export function valueTypeOf(attribute: TypedAttribute, options: ValueTypeOptions = {}): ValueType {
-  return Object.freeze(describe(attribute.type, attribute.values, options))
+  return Object.freeze(describeType(attribute.type, attribute.values, options))
 }
 
-function describe(type: unknown, values: readonly string[] | undefined, options: ValueTypeOptions): ValueType {
+function describeType(type: unknown, values: readonly string[] | undefined, options: ValueTypeOptions): ValueType {
   if (typeof type === 'string') return describeSql(type)
-  const key = member(type, 'key')
+  const key = readMember(type, 'key')
   const typed = typeof key === 'string' ? TYPES.get(key) : undefined
   return typed === undefined ? { type: 'json' } : typed(type, values, options)
 }
 
-type Describe = (type: unknown, values: readonly string[] | undefined, options: ValueTypeOptions) => ValueType
+type DescribeType = (type: unknown, values: readonly string[] | undefined, options: ValueTypeOptions) => ValueType
 
-function only(valueType: ValueType): Describe {
+function constantType(valueType: ValueType): DescribeType {
   return () => valueType
 }
 
-function wholeNumbers(bits: bigint): Describe {
+function integerTypeOf(bits: bigint): DescribeType {
   return (type) => integer(bits, isUnsigned(type))
 }
 
-const TYPES: ReadonlyMap<string, Describe> = new Map<string, Describe>([
+const TYPES: ReadonlyMap<string, DescribeType> = new Map<string, DescribeType>([
   ['STRING', (type) => ({ type: 'string', ...length(type), ...(isBinary(type) ? { binary: true } : {}) })],
   ['CHAR', (type) => ({ type: 'string', ...length(type), ...(isBinary(type) ? { binary: true } : { padded: true }) })],
-  ['TEXT', only({ type: 'string' })],
-  ['CITEXT', only({ type: 'string' })],
-  ['TINYINT', wholeNumbers(8n)],
-  ['SMALLINT', wholeNumbers(16n)],
-  ['MEDIUMINT', wholeNumbers(24n)],
-  ['INTEGER', wholeNumbers(32n)],
-  ['BIGINT', wholeNumbers(64n)],
+  ['TEXT', constantType({ type: 'string' })],
+  ['CITEXT', constantType({ type: 'string' })],
+  ['TINYINT', integerTypeOf(8n)],
+  ['SMALLINT', integerTypeOf(16n)],
+  ['MEDIUMINT', integerTypeOf(24n)],
+  ['INTEGER', integerTypeOf(32n)],
+  ['BIGINT', integerTypeOf(64n)],
   ['DECIMAL', (type, _, options) => decimal(type, options)],
-  ['FLOAT', (type) => ({ type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, ...single(type), ...unsigned(type) })],
+  [
+    'FLOAT',
+    (type) => ({ type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, ...singlePrecisionOf(type), ...unsigned(type) }),
+  ],
   ['REAL', (type) => ({ type: 'float', maxMagnitude: SINGLE_PRECISION_MAX, real: true, ...unsigned(type) })],
   ['DOUBLE PRECISION', (type) => ({ type: 'float', ...unsigned(type) })],
   ['NUMBER', (type) => ({ type: 'float', ...unsigned(type) })],
-  ['BOOLEAN', only({ type: 'boolean' })],
-  ['DATE', only({ type: 'datetime' })],
-  ['DATEONLY', only({ type: 'date' })],
-  ['TIME', only({ type: 'time' })],
-  ['UUID', only({ type: 'uuid' })],
-  ['UUIDV1', only({ type: 'uuid' })],
-  ['UUIDV4', only({ type: 'uuid' })],
-  ['ENUM', (type, values) => ({ type: 'enum', values: Object.freeze(texts(values ?? member(type, 'values'))) })],
-  ['BLOB', (type) => ({ type: 'blob', ...(option(type, 'length') === 'tiny' ? { maxLength: 255 } : {}) })],
-  ['ARRAY', (type) => ({ type: 'json', form: 'array', ...itemsOf(type) })],
-  ['TSVECTOR', only({ type: 'json', form: 'text' })],
-  ['INET', only({ type: 'json', form: 'text' })],
-  ['CIDR', only({ type: 'json', form: 'text' })],
-  ['MACADDR', only({ type: 'json', form: 'text' })],
-  ['RANGE', only({ type: 'json', form: 'range' })],
-  ['GEOMETRY', only({ type: 'json', form: 'geometry' })],
-  ['GEOGRAPHY', only({ type: 'json', form: 'geometry' })],
-  ['JSONB', only({ type: 'json', document: true, parsed: true })],
-  ['JSON', only({ type: 'json', document: true })],
-  ['VIRTUAL', (type, _, options) => describe(member(type, 'returnType'), undefined, options)],
+  ['BOOLEAN', constantType({ type: 'boolean' })],
+  ['DATE', constantType({ type: 'datetime' })],
+  ['DATEONLY', constantType({ type: 'date' })],
+  ['TIME', constantType({ type: 'time' })],
+  ['UUID', constantType({ type: 'uuid' })],
+  ['UUIDV1', constantType({ type: 'uuid' })],
+  ['UUIDV4', constantType({ type: 'uuid' })],
+  [
+    'ENUM',
+    (type, values) => ({ type: 'enum', values: Object.freeze(filterTexts(values ?? readMember(type, 'values'))) }),
+  ],
+  ['BLOB', (type) => ({ type: 'blob', ...(typeOptionOf(type, 'length') === 'tiny' ? { maxLength: 255 } : {}) })],
+  ['ARRAY', (type) => ({ type: 'json', form: 'array', ...itemsTypeOf(type) })],
+  ['TSVECTOR', constantType({ type: 'json', form: 'text' })],
+  ['INET', constantType({ type: 'json', form: 'text' })],
+  ['CIDR', constantType({ type: 'json', form: 'text' })],
+  ['MACADDR', constantType({ type: 'json', form: 'text' })],
+  ['RANGE', constantType({ type: 'json', form: 'range' })],
+  ['GEOMETRY', constantType({ type: 'json', form: 'geometry' })],
+  ['GEOGRAPHY', constantType({ type: 'json', form: 'geometry' })],
+  ['JSONB', constantType({ type: 'json', document: true, parsed: true })],
+  ['JSON', constantType({ type: 'json', document: true })],
+  ['VIRTUAL', (type, _, options) => describeType(readMember(type, 'returnType'), undefined, options)],
 ])
 
 /** The item type of an array of any dimension. */
-function itemsOf(array: unknown): Pick<ValueType, 'items'> {
-  const item = member(array, 'type')
-  if (member(item, 'key') === 'ARRAY') return itemsOf(item)
-  const { type } = describe(item, undefined, {})
+function itemsTypeOf(array: unknown): Pick<ValueType, 'items'> {
+  const item = readMember(array, 'type')
+  if (readMember(item, 'key') === 'ARRAY') return itemsTypeOf(item)
+  const { type } = describeType(item, undefined, {})
   return type === 'blob' || type === 'datetime' || type === 'date' ? { items: type } : {}
 }
 
 /** The item type of a one-dimensional array that filters can compare; null for other types. */
 export function itemTypeOf({ type }: TypedAttribute): ValueType | null {
-  const item = member(type, 'type')
-  if (member(type, 'key') !== 'ARRAY' || member(item, 'key') === 'ARRAY') return null
-  const valueType = describe(item, undefined, {})
-  return operatorsOf(valueType.type).size === 0 ? null : valueType
+  const item = readMember(type, 'type')
+  if (readMember(type, 'key') !== 'ARRAY' || readMember(item, 'key') === 'ARRAY') return null
+  const valueType = describeType(item, undefined, {})
+  return operatorsForType(valueType.type).size === 0 ? null : valueType
 }
 
 /** SQL types whose driver values equal those of a Sequelize type, with its key. */
@@ -118,15 +124,15 @@ function describeSql(sql: string): ValueType {
   if (key === undefined) return { type: 'json' }
   // The number after an integer type is its display width.
   const options = { length: first, precision: first, scale: second, unsigned: unsigned !== undefined }
-  return describe({ key, options }, undefined, {})
+  return describeType({ key, options }, undefined, {})
 }
 
 function length(type: unknown): { readonly maxLength: number } {
-  return { maxLength: numeric(option(type, 'length')) ?? 255 }
+  return { maxLength: toPositiveInteger(typeOptionOf(type, 'length')) ?? 255 }
 }
 
 function isBinary(type: unknown): boolean {
-  return option(type, 'binary') === true
+  return typeOptionOf(type, 'binary') === true
 }
 
 function integer(bits: bigint, isUnsigned: boolean): ValueType {
@@ -136,16 +142,22 @@ function integer(bits: bigint, isUnsigned: boolean): ValueType {
 }
 
 function decimal(type: unknown, options: ValueTypeOptions): ValueType {
-  const precision = numeric(option(type, 'precision'))
-  if (precision === undefined) return { type: 'decimal', wire: options.decimal ?? 'string', ...unsigned(type) }
+  const precision = toPositiveInteger(typeOptionOf(type, 'precision'))
+  if (precision === undefined) return { type: 'decimal', jsonType: options.decimal ?? 'string', ...unsigned(type) }
   const wire = options.decimal ?? (precision <= EXACT_DIGITS ? 'number' : 'string')
   // A precision without a scale means integers in every database.
-  return { type: 'decimal', precision, scale: numeric(option(type, 'scale')) ?? 0, wire, ...unsigned(type) }
+  return {
+    type: 'decimal',
+    precision,
+    scale: toPositiveInteger(typeOptionOf(type, 'scale')) ?? 0,
+    jsonType: wire,
+    ...unsigned(type),
+  }
 }
 
 /** A FLOAT of 25 bits or more has eight bytes in databases where a shorter one has four. */
-function single(type: unknown): { readonly single?: boolean } {
-  return Number(option(type, 'length')) > 24 ? {} : { single: true }
+function singlePrecisionOf(type: unknown): { readonly single?: boolean } {
+  return Number(typeOptionOf(type, 'length')) > 24 ? {} : { single: true }
 }
 
 function unsigned(type: unknown): { readonly min?: bigint } {
@@ -157,24 +169,24 @@ function unsigned(type: unknown): { readonly min?: bigint } {
  * apply.
  */
 function isUnsigned(type: unknown): boolean {
-  return option(type, 'unsigned') === true
+  return typeOptionOf(type, 'unsigned') === true
 }
 
-function option(type: unknown, name: string): unknown {
-  return member(member(type, 'options'), name)
+function typeOptionOf(type: unknown, name: string): unknown {
+  return readMember(readMember(type, 'options'), name)
 }
 
 /** A member of an unknown value. Sequelize's declarations omit many members of attributes and types. */
-export function member(value: unknown, name: string): unknown {
+export function readMember(value: unknown, name: string): unknown {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   return isObject ? Reflect.get(value, name) : undefined
 }
 
-function numeric(value: unknown): number | undefined {
+function toPositiveInteger(value: unknown): number | undefined {
   const number = typeof value === 'string' ? Number(value) : value
   return typeof number === 'number' && Number.isInteger(number) && number > 0 ? number : undefined
 }
 
-function texts(value: unknown): string[] {
+function filterTexts(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 }

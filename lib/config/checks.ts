@@ -25,16 +25,16 @@ export function either(...checks: readonly Check[]): Check {
 }
 
 /** An object whose members all pass the check. */
-export function each(check: Check): Check {
+export function everyMember(check: Check): Check {
   return (value) => isObject(value) && Object.values(value).every(check)
 }
 
-export function option(check: Check, what: string, more: Pick<OptionRow, 'members' | 'guards'> = {}): OptionRow {
-  return { check, what, ...more }
+export function option(check: Check, what: string, more: Pick<OptionRow, 'members' | 'isRestrictive'> = {}): OptionRow {
+  return { check, expected: what, ...more }
 }
 
 /** The same row for every name. */
-export function rows(names: readonly string[], row: OptionRow): OptionShape {
+export function repeatRow(names: readonly string[], row: OptionRow): OptionShape {
   return Object.fromEntries(names.map((name) => [name, row]))
 }
 
@@ -43,6 +43,6 @@ export const count: OptionRow = option(isCount, 'a whole number from 1')
 
 /** Enables a behaviour: true, or an object with names of its attributes. */
 export function attributeNames(...names: readonly string[]): OptionRow {
-  const members = rows(names, option(isName, "an attribute's name"))
+  const members = repeatRow(names, option(isName, "an attribute's name"))
   return option(either(isFlag, isObject), 'a boolean or an object of attribute names', { members })
 }

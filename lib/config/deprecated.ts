@@ -7,7 +7,7 @@ import { either, option } from './checks.js'
 /** A date, or a date-time with an offset. Without an offset it would depend on the server's time zone. */
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 
-function dateOf(value: unknown): Date | null {
+function parseDate(value: unknown): Date | null {
   const isWritten = typeof value === 'string' && ISO.test(value)
   if (!isWritten && !(value instanceof Date)) return null
   const date = new Date(value)
@@ -16,16 +16,16 @@ function dateOf(value: unknown): Date | null {
   return year >= 0 && year <= 9999 ? date : null
 }
 
-const isDate: Check = (value) => dateOf(value) !== null
+const isDate: Check = (value) => parseDate(value) !== null
 const DATE = 'a Date, or text such as "2026-01-31" or "2026-01-31T12:00:00Z"'
 
 /** The characters of RFC 3986. Others would end the address within a header. */
-const isAddress: Check = (value) => typeof value === 'string' && /^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/.test(value)
+const isUrlText: Check = (value) => typeof value === 'string' && /^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/.test(value)
 
 const MEMBERS: OptionShape = {
   since: option(isDate, DATE),
   sunset: option(isDate, DATE),
-  link: option(isAddress, 'an address'),
+  link: option(isUrlText, 'an address'),
 }
 
 /** The option `deprecated`, of resources and of fields. */
@@ -40,10 +40,10 @@ export const DEPRECATED: OptionRow = option(
  *
  * @throws CrudConfigError without `since`, and for a `sunset` before it
  */
-export function deprecationOf(where: string, given: Partial<Deprecated> | false = false): Deprecation | null {
+export function readDeprecation(where: string, given: Partial<Deprecated> | false = false): Deprecation | null {
   if (given === false) return null
-  const since = dateOf(given.since)
-  const sunset = dateOf(given.sunset)
+  const since = parseDate(given.since)
+  const sunset = parseDate(given.sunset)
   if (since === null) {
     throw new CrudConfigError('INVALID_OPTION', `${where}: the option "since" is missing: it must be ${DATE}.`)
   }

@@ -2,10 +2,10 @@ import { CrudConfigError } from '../common/errors.js'
 
 /** Collects all errors in the options of one mount. */
 export class ConfigProblems {
-  readonly #found: CrudConfigError[] = []
+  readonly #errors: CrudConfigError[] = []
 
   add(problem: CrudConfigError): void {
-    this.#found.push(problem)
+    this.#errors.push(problem)
   }
 
   /** The result of a pass; undefined if it reported an error. Errors other than CrudConfigError are thrown. */
@@ -21,7 +21,7 @@ export class ConfigProblems {
 
   /** @throws CrudConfigError with all collected errors, under the code of the first */
   throwIfAny(): void {
-    const [first, ...others] = this.#found
+    const [first, ...others] = this.#errors
     if (first !== undefined) throw others.length === 0 ? first : CrudConfigError.of([first, ...others])
   }
 }

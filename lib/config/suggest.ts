@@ -1,7 +1,7 @@
 import { type ConfigErrorCode, CrudConfigError } from '../common/errors.js'
 
 /** The edit distance of two words: insertions, deletions, substitutions. */
-function distance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]
@@ -15,10 +15,10 @@ function distance(a: string, b: string): number {
 }
 
 /** The most similar candidate; undefined if none is similar. */
-export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+export function findNearest(name: string, candidates: Iterable<string>): string | undefined {
   const word = name.toLowerCase()
   const ranked = [...candidates]
-    .map((candidate) => ({ candidate, edits: distance(word, candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, edits: editDistance(word, candidate.toLowerCase()) }))
     .sort((a, b) => a.edits - b.edits)
   const best = ranked[0]
   const most = Math.min(Math.max(2, word.length / 3), word.length - 1)
@@ -27,12 +27,12 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
 
 /** "Did you mean ...?" for a message, or an empty text. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
-  const meant = nearest(name, candidates)
+  const meant = findNearest(name, candidates)
   return meant === undefined ? '' : ` Did you mean "${meant}"?`
 }
 
 /** A list of the valid values, for a message. */
-export function valid(candidates: Iterable<string>): string {
+export function listValid(candidates: Iterable<string>): string {
   const all = [...candidates]
   return all.length === 0 ? '' : ` Valid: ${all.join(', ')}.`
 }
@@ -42,15 +42,15 @@ function didYouMeanAny(name: string, candidates: readonly string[]): string {
   const one = didYouMean(name, candidates)
   const family = candidates.filter((candidate) => candidate.toLowerCase().startsWith(name.toLowerCase()))
   if (one !== '' || name.length < 3 || family.length === 0) return one
-  return asked(family)
+  return formatQuestion(family)
 }
 
-function asked(names: readonly string[]): string {
+function formatQuestion(names: readonly string[]): string {
   return ` Did you mean ${names.map((each) => `"${each}"`).join(' or ')}?`
 }
 
 /** The error for an unknown name. `meant` are the valid names for alternative words. */
-export function unknownName(
+export function createUnknownNameError(
   code: ConfigErrorCode,
   what: string,
   name: string,
@@ -58,6 +58,6 @@ export function unknownName(
   meant: readonly string[] = [],
 ): CrudConfigError {
   const all = [...candidates]
-  const hint = meant.length === 0 ? didYouMeanAny(name, all) : asked(meant)
-  return new CrudConfigError(code, `${what} "${name}" does not exist.${hint}${valid(all)}`)
+  const hint = meant.length === 0 ? didYouMeanAny(name, all) : formatQuestion(meant)
+  return new CrudConfigError(code, `${what} "${name}" does not exist.${hint}${listValid(all)}`)
 }

@@ -3,7 +3,7 @@ import { type LANGUAGES, WrongArgument } from './choices.js'
 import { DATABASES } from './schema.js'
 
 /** The parsed arguments. undefined: the user has not decided. */
-export interface Given {
+export interface CreateArguments {
   readonly folder: string | undefined
   readonly language: (typeof LANGUAGES)[number] | undefined
   readonly database: (typeof DATABASES)[number] | undefined
@@ -20,13 +20,18 @@ export interface Given {
   readonly help: boolean
 }
 
-const FLAG = { type: 'boolean' } as const
-const TEXT = { type: 'string' } as const
+const BOOLEAN_OPTION = { type: 'boolean' } as const
+const STRING_OPTION = { type: 'string' } as const
 
 const OPTIONS = {
-  ...{ typescript: FLAG, javascript: FLAG, database: TEXT, from: TEXT },
-  ...{ login: FLAG, docs: FLAG, agents: FLAG, live: FLAG },
-  ...{ package: TEXT, install: FLAG, yes: { ...FLAG, short: 'y' }, help: { ...FLAG, short: 'h' } },
+  ...{ typescript: BOOLEAN_OPTION, javascript: BOOLEAN_OPTION, database: STRING_OPTION, from: STRING_OPTION },
+  ...{ login: BOOLEAN_OPTION, docs: BOOLEAN_OPTION, agents: BOOLEAN_OPTION, live: BOOLEAN_OPTION },
+  ...{
+    package: STRING_OPTION,
+    install: BOOLEAN_OPTION,
+    yes: { ...BOOLEAN_OPTION, short: 'y' },
+    help: { ...BOOLEAN_OPTION, short: 'h' },
+  },
 } as const
 
 export const HELP: string = `npm create sequelize-crud-router@latest [folder] -- [options]
@@ -44,8 +49,8 @@ export const HELP: string = `npm create sequelize-crud-router@latest [folder] --
 `
 
 /** @throws WrongArgument for an unknown or contradictory argument */
-export function readArguments(args: readonly string[]): Given {
-  const { values, positionals } = parsed(args)
+export function readArguments(args: readonly string[]): CreateArguments {
+  const { values, positionals } = parseOptions(args)
   if (positionals.length > 1) throw new WrongArgument(`Name one folder, not ${positionals.join(' and ')}.`)
   if (values.typescript === true && values.javascript === true) {
     throw new WrongArgument('Choose one of --typescript and --javascript.')
@@ -55,8 +60,8 @@ export function readArguments(args: readonly string[]): Given {
   }
   return {
     folder: positionals[0],
-    language: languageOf(values),
-    database: values.database === undefined ? undefined : oneOf('--database', values.database, DATABASES),
+    language: readLanguage(values),
+    database: values.database === undefined ? undefined : assertOneOf('--database', values.database, DATABASES),
     login: values.login,
     docs: values.docs,
     agents: values.agents,
@@ -69,12 +74,18 @@ export function readArguments(args: readonly string[]): Given {
   }
 }
 
-function languageOf({ typescript, javascript }: { typescript?: boolean; javascript?: boolean }): Given['language'] {
+function readLanguage({
+  typescript,
+  javascript,
+}: {
+  typescript?: boolean
+  javascript?: boolean
+}): CreateArguments['language'] {
   if (javascript === true || typescript === false) return 'javascript'
   return typescript === true || javascript === false ? 'typescript' : undefined
 }
 
-function parsed(args: readonly string[]) {
+function parseOptions(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true, allowNegative: true })
   } catch (error) {
@@ -82,7 +93,7 @@ function parsed(args: readonly string[]) {
   }
 }
 
-export function oneOf<T extends string>(name: string, value: string, all: readonly T[]): T {
+export function assertOneOf<T extends string>(name: string, value: string, all: readonly T[]): T {
   const found = all.find((each) => each === value.toLowerCase())
   if (found === undefined) throw new WrongArgument(`${name} must be one of ${all.join(', ')}, not "${value}".`)
   return found

@@ -1,17 +1,17 @@
 import { basename, resolve } from 'node:path'
 import { createInterface, type Interface } from 'node:readline/promises'
-import type { Given } from './arguments.js'
-import { type Choices, LANGUAGES, sourceOf } from './choices.js'
+import type { CreateArguments } from './arguments.js'
+import { type Choices, LANGUAGES, parseSource } from './choices.js'
 import { DATABASES } from './schema.js'
 
 /** Asks a question. An empty answer means the default. */
 export type Ask = (question: string, initial: string) => Promise<string>
 
 /** Returns all choices: from the arguments, from answers, or by default. */
-export async function choose(given: Given, ask: Ask): Promise<Choices> {
+export async function choose(given: CreateArguments, ask: Ask): Promise<Choices> {
   const folder = given.folder ?? (await ask('Folder', 'my-api'))
-  const language = given.language ?? (await askOne(ask, 'Language', LANGUAGES))
-  const database = await databaseOf(given, ask)
+  const language = given.language ?? (await askChoice(ask, 'Language', LANGUAGES))
+  const database = await chooseDatabase(given, ask)
   return {
     folder: resolve(folder),
     name: packageName(folder),
@@ -25,13 +25,13 @@ export async function choose(given: Given, ask: Ask): Promise<Choices> {
   }
 }
 
-async function databaseOf({ from, database }: Given, ask: Ask): Promise<Choices['database']> {
-  if (from !== undefined) return sourceOf(from).database
-  return database ?? (await askOne(ask, 'Database', DATABASES))
+async function chooseDatabase({ from, database }: CreateArguments, ask: Ask): Promise<Choices['database']> {
+  if (from !== undefined) return parseSource(from).database
+  return database ?? (await askChoice(ask, 'Database', DATABASES))
 }
 
 /** Asks until the answer is valid. */
-async function askOne<T extends string>(ask: Ask, question: string, all: readonly [T, ...T[]]): Promise<T> {
+async function askChoice<T extends string>(ask: Ask, question: string, all: readonly [T, ...T[]]): Promise<T> {
   for (;;) {
     const answer = (await ask(`${question} (${all.join(', ')})`, all[0])).toLowerCase()
     const found = all.find((each) => each === answer) ?? all.find((each) => answer !== '' && each.startsWith(answer))
@@ -48,7 +48,7 @@ async function askFlag(ask: Ask, question: string, initial: boolean): Promise<bo
 }
 
 /** Answers every question with its default, for programs without a terminal. */
-export const askNobody: Ask = async (_question, initial) => initial
+export const answerDefaults: Ask = async (_question, initial) => initial
 
 export interface Terminal {
   readonly ask: Ask

@@ -18,37 +18,37 @@ export interface Token {
   readonly written: string
 }
 
-const PARTS = (text: string): RegExp =>
+const tokenPattern = (text: string): RegExp =>
   new RegExp(
     String.raw`--[^\n]*|\/\*[\s\S]*?\*\/|"((?:[^"]|"")*)"|\x60((?:[^\x60]|\x60\x60)*)\x60|'(${text})'|(\d+(?:\.\d+)?)|([\p{L}_][\p{L}\p{N}_$]*)|(::|<=|>=|<>|!=|[^\s])`,
     'gu',
   )
 
-const STANDARD = PARTS("(?:[^']|'')*")
-const WITH_ESCAPES = PARTS(String.raw`(?:[^'\\]|''|\\[\s\S])*`)
+const STANDARD_TOKENS = tokenPattern("(?:[^']|'')*")
+const ESCAPED_TOKENS = tokenPattern(String.raw`(?:[^'\\]|''|\\[\s\S])*`)
 
 /** Splits SQL into tokens and drops comments. `hasEscapes`: `\` escapes in texts, as in MySQL and MariaDB. */
-export function tokensOf(sql: string, hasEscapes = false): readonly Token[] {
-  return [...sql.matchAll(hasEscapes ? WITH_ESCAPES : STANDARD)].flatMap((found): Token[] => {
+export function tokenize(sql: string, hasEscapes = false): readonly Token[] {
+  return [...sql.matchAll(hasEscapes ? ESCAPED_TOKENS : STANDARD_TOKENS)].flatMap((found): Token[] => {
     const [, double, back, text, number, word, sign] = found
     const name = double?.replaceAll('""', '"') ?? back?.replaceAll('``', '`')
-    if (name !== undefined) return [token('name', name)]
-    if (text !== undefined) return [token('text', unescaped(text, hasEscapes))]
-    if (number !== undefined) return [token('number', number)]
+    if (name !== undefined) return [createToken('name', name)]
+    if (text !== undefined) return [createToken('text', removeEscapes(text, hasEscapes))]
+    if (number !== undefined) return [createToken('number', number)]
     if (word !== undefined) return [{ kind: 'word', text: word.toLowerCase(), written: word }]
-    return sign === undefined ? [] : [token('sign', sign)]
+    return sign === undefined ? [] : [createToken('sign', sign)]
   })
 }
 
-function token(kind: Token['kind'], text: string): Token {
+function createToken(kind: Token['kind'], text: string): Token {
   return { kind, text, written: text }
 }
 
-const ESCAPED: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '0': '\0' }
+const ESCAPE_CHARACTERS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', '0': '\0' }
 
-function unescaped(text: string, hasEscapes: boolean): string {
+function removeEscapes(text: string, hasEscapes: boolean): string {
   const single = text.replaceAll("''", "'")
-  return hasEscapes ? single.replace(/\\([\s\S])/g, (_, letter: string) => ESCAPED[letter] ?? letter) : single
+  return hasEscapes ? single.replace(/\\([\s\S])/g, (_, letter: string) => ESCAPE_CHARACTERS[letter] ?? letter) : single
 }
 
 function isSign(token: Token | undefined, ...texts: readonly string[]): boolean {
@@ -60,7 +60,7 @@ function isWord(token: Token | undefined, ...texts: readonly string[]): boolean 
 }
 
 /** Index of the parenthesis that closes the one at `open`. */
-export function closing(tokens: readonly Token[], open: number): number {
+export function findClosing(tokens: readonly Token[], open: number): number {
   let depth = 0
   for (let index = open; index < tokens.length; index += 1) {
     if (isSign(tokens[index], '(')) depth += 1
@@ -74,7 +74,7 @@ export function closing(tokens: readonly Token[], open: number): number {
 const TYPE_WORDS = ['varying', 'precision', 'with', 'without', 'time', 'zone']
 
 /** Removes casts (`name::text`, `'a'::character varying(20)[]`) and character sets (`_utf8mb4'a'`). */
-function withoutCasts(tokens: readonly Token[]): readonly Token[] {
+function removeCasts(tokens: readonly Token[]): readonly Token[] {
   const kept: Token[] = []
   for (let index = 0; index < tokens.length; index += 1) {
     const current = tokens[index]
@@ -84,39 +84,39 @@ function withoutCasts(tokens: readonly Token[]): readonly Token[] {
       kept.push(current)
       continue
     }
-    index = endOfType(tokens, index + 1)
+    index = findEndOfType(tokens, index + 1)
   }
   return kept
 }
 
 /** Index of the last token of a type that starts at `first`. */
-function endOfType(tokens: readonly Token[], first: number): number {
+function findEndOfType(tokens: readonly Token[], first: number): number {
   let index = first
   while (isWord(tokens[index + 1], ...TYPE_WORDS)) index += 1
-  const close = isSign(tokens[index + 1], '(') ? closing(tokens, index + 1) : -1
+  const close = isSign(tokens[index + 1], '(') ? findClosing(tokens, index + 1) : -1
   if (close > 0) index = close
   while (isSign(tokens[index + 1], '[') && isSign(tokens[index + 2], ']')) index += 2
   return index
 }
 
 /** Removes redundant parentheses, but keeps those of functions and lists. */
-function withoutPairs(given: readonly Token[]): readonly Token[] {
+function removeParentheses(given: readonly Token[]): readonly Token[] {
   for (let open = 0; open < given.length; open += 1) {
     if (!isSign(given[open], '(')) continue
-    const close = closing(given, open)
+    const close = findClosing(given, open)
     const isCalled = given[open - 1]?.kind === 'word' && !isWord(given[open - 1], 'and', 'between', 'check')
     const isOne = close === open + 2 && !isCalled
-    const isTwice = isSign(given[open + 1], '(') && closing(given, open + 1) === close - 1
+    const isTwice = isSign(given[open + 1], '(') && findClosing(given, open + 1) === close - 1
     const isWhole = open === 0 && close === given.length - 1
     if (isOne || isTwice || isWhole) {
-      return withoutPairs([...given.slice(0, open), ...given.slice(open + 1, close), ...given.slice(close + 1)])
+      return removeParentheses([...given.slice(0, open), ...given.slice(open + 1, close), ...given.slice(close + 1)])
     }
   }
   return given
 }
 
 /** Splits a condition at its ANDs. The AND of BETWEEN does not split. */
-function conjunctsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
+function splitConjuncts(tokens: readonly Token[]): readonly (readonly Token[])[] {
   const parts: Token[][] = [[]]
   let depth = 0
   let isBetween = false
@@ -135,66 +135,66 @@ function conjunctsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
 }
 
 /** Keywords of conditions that are not supported. */
-const OTHERS = ['or', 'not', 'case', 'xor', 'null']
+const UNSUPPORTED_WORDS = ['or', 'not', 'case', 'xor', 'null']
 
-export function rulesOf(check: string, hasEscapes: boolean): readonly Rule[] {
-  return rulesIn(withoutPairs(withoutCasts(tokensOf(check, hasEscapes))))
+export function parseRules(check: string, hasEscapes: boolean): readonly Rule[] {
+  return findRules(removeParentheses(removeCasts(tokenize(check, hasEscapes))))
 }
 
-function rulesIn(tokens: readonly Token[]): readonly Rule[] {
-  if (tokens.some((token) => isWord(token, ...OTHERS))) return []
-  const parts = conjunctsOf(tokens)
-  if (parts.length === 1) return ruleOf(tokens)
-  return parts.flatMap((part) => rulesIn(withoutPairs(part)))
+function findRules(tokens: readonly Token[]): readonly Rule[] {
+  if (tokens.some((token) => isWord(token, ...UNSUPPORTED_WORDS))) return []
+  const parts = splitConjuncts(tokens)
+  if (parts.length === 1) return parseRule(tokens)
+  return parts.flatMap((part) => findRules(removeParentheses(part)))
 }
 
 /** Length functions, and whether they count characters. */
-const LENGTHS: ReadonlyMap<string, boolean> = new Map([
+const LENGTH_FUNCTIONS: ReadonlyMap<string, boolean> = new Map([
   ['char_length', true],
   ['character_length', true],
   ['length', true],
   ['octet_length', false],
 ])
 
-interface Subject {
+interface ComparedColumn {
   readonly column: string
   /** Whether the length counts characters. null: the column itself is compared, not its length. */
-  readonly length: boolean | null
+  readonly countsCharacters: boolean | null
   readonly rest: readonly Token[]
 }
 
-function subjectOf(tokens: readonly Token[]): Subject | null {
+function parseSubject(tokens: readonly Token[]): ComparedColumn | null {
   const [first, second, third, fourth] = tokens
   if (first === undefined) return null
-  const counts = first.kind === 'word' ? LENGTHS.get(first.text) : undefined
+  const counts = first.kind === 'word' ? LENGTH_FUNCTIONS.get(first.text) : undefined
   if (counts !== undefined && isSign(second, '(') && isColumn(third) && isSign(fourth, ')')) {
-    return { column: third.written, length: counts, rest: tokens.slice(4) }
+    return { column: third.written, countsCharacters: counts, rest: tokens.slice(4) }
   }
-  return isColumn(first) ? { column: first.written, length: null, rest: tokens.slice(1) } : null
+  return isColumn(first) ? { column: first.written, countsCharacters: null, rest: tokens.slice(1) } : null
 }
 
 function isColumn(token: Token | undefined): token is Token {
   return token?.kind === 'name' || token?.kind === 'word'
 }
 
-function ruleOf(tokens: readonly Token[]): readonly Rule[] {
-  const subject = subjectOf(tokens)
+function parseRule(tokens: readonly Token[]): readonly Rule[] {
+  const subject = parseSubject(tokens)
   if (subject === null) return []
   const { rest } = subject
   if (isWord(rest[0], 'between')) {
     const and = rest.findIndex((token) => isWord(token, 'and'))
-    return [...bounded(subject, '>=', rest.slice(1, and)), ...bounded(subject, '<=', rest.slice(and + 1))]
+    return [...boundRules(subject, '>=', rest.slice(1, and)), ...boundRules(subject, '<=', rest.slice(and + 1))]
   }
-  if (subject.length === null) {
-    const values = listOf(rest)
+  if (subject.countsCharacters === null) {
+    const values = parseList(rest)
     if (values !== null) return [{ column: subject.column, kind: 'values', bound: 0, values }]
   }
   const [sign, ...value] = rest
-  return sign?.kind === 'sign' ? bounded(subject, sign.text, value) : []
+  return sign?.kind === 'sign' ? boundRules(subject, sign.text, value) : []
 }
 
 /** The texts of `IN ('a', 'b')` or `= ANY (ARRAY['a', 'b'])`. null for other conditions. */
-function listOf(tokens: readonly Token[]): readonly string[] | null {
+function parseList(tokens: readonly Token[]): readonly string[] | null {
   const isIn = isWord(tokens[0], 'in')
   const isAny = isSign(tokens[0], '=') && isWord(tokens[1], 'any')
   if (!isIn && !isAny) return null
@@ -204,22 +204,27 @@ function listOf(tokens: readonly Token[]): readonly string[] | null {
   return list.length > 0 && list.every(({ kind }) => kind === 'text') ? list.map(({ text }) => text) : null
 }
 
-function bounded({ column, length }: Subject, sign: string, value: readonly Token[]): readonly Rule[] {
-  const bound = numberOf(value)
+function boundRules(
+  { column, countsCharacters }: ComparedColumn,
+  sign: string,
+  value: readonly Token[],
+): readonly Rule[] {
+  const bound = parseNumber(value)
   if (bound === null) return []
-  const isLength = length !== null
-  if (sign === '>=') return length === false ? [] : [rule(column, isLength ? 'minLength' : 'min', bound)]
-  if (sign === '<=') return [rule(column, isLength ? 'maxLength' : 'max', bound)]
+  const isLength = countsCharacters !== null
+  if (sign === '>=')
+    return countsCharacters === false ? [] : [createRule(column, isLength ? 'minLength' : 'min', bound)]
+  if (sign === '<=') return [createRule(column, isLength ? 'maxLength' : 'max', bound)]
   // `> 1` equals `>= 2` only for integers, such as lengths.
-  if (sign === '>' && length === true) return [rule(column, 'minLength', bound + 1)]
-  return sign === '<' && isLength ? [rule(column, 'maxLength', bound - 1)] : []
+  if (sign === '>' && countsCharacters === true) return [createRule(column, 'minLength', bound + 1)]
+  return sign === '<' && isLength ? [createRule(column, 'maxLength', bound - 1)] : []
 }
 
-function rule(column: string, kind: Rule['kind'], bound: number): Rule {
+function createRule(column: string, kind: Rule['kind'], bound: number): Rule {
   return { column, kind, bound, values: [] }
 }
 
-function numberOf(tokens: readonly Token[]): number | null {
+function parseNumber(tokens: readonly Token[]): number | null {
   const text = tokens.map((token) => token.text).join('')
   const [first] = tokens
   const isNumber = first?.kind === 'number' || first?.kind === 'text' || isSign(first, '-')

@@ -33,7 +33,7 @@ const PROTOCOLS: ReadonlyMap<string, Database> = new Map([
 ])
 
 /** The kind of database that `--from` names, and its address: a URL, or a path. */
-export function sourceOf(from: string): { readonly database: Database; readonly address: string } {
+export function parseSource(from: string): { readonly database: Database; readonly address: string } {
   const url = /^[a-z]+:\/\//i.test(from) && URL.canParse(from) ? new URL(from) : null
   if (url === null) return { database: 'sqlite', address: from.replace(/^sqlite:/, '') }
   const database = PROTOCOLS.get(url.protocol)

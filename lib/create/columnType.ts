@@ -1,14 +1,14 @@
 import type { Column, Database } from './schema.js'
-import { literal, literals } from './text.js'
+import { toArrayLiteral, toLiteral } from './text.js'
 
 /** A Sequelize type as source code, and the TypeScript type of its values. */
 export interface ColumnType {
   readonly source: string
-  readonly typed: string
+  readonly tsType: string
   readonly kind: 'text' | 'number' | 'boolean' | 'date' | 'other'
 }
 
-interface Sql {
+interface SqlType {
   readonly name: string
   readonly numbers: readonly string[]
   readonly isUnsigned: boolean
@@ -16,7 +16,7 @@ interface Sql {
 }
 
 /** Parses an SQL type: `character varying(50)` has a name and a number, `bigint unsigned` a name and a flag. */
-function sqlOf(type: string): Sql {
+function parseSqlType(type: string): SqlType {
   const [, numbers = ''] = /\(([\d ,]*)\)/.exec(type) ?? []
   const name = type
     .replace(/\(.*?\)/g, ' ')
@@ -36,118 +36,127 @@ function sqlOf(type: string): Sql {
   }
 }
 
-type Make = (sql: Sql) => ColumnType
+type CreateType = (sql: SqlType) => ColumnType
 
-function of(name: string, typed: string, kind: ColumnType['kind'] = 'other'): ColumnType {
-  return { source: `DataTypes.${name}`, typed, kind }
+function createType(name: string, typed: string, kind: ColumnType['kind'] = 'other'): ColumnType {
+  return { source: `DataTypes.${name}`, tsType: typed, kind }
 }
 
-function sized(name: string, typed: string, kind: ColumnType['kind']): Make {
-  return ({ numbers }) => of(numbers.length === 0 ? name : `${name}(${numbers.join(', ')})`, typed, kind)
+function sizedType(name: string, typed: string, kind: ColumnType['kind']): CreateType {
+  return ({ numbers }) => createType(numbers.length === 0 ? name : `${name}(${numbers.join(', ')})`, typed, kind)
 }
 
-function integer(name: string, typed = 'number'): Make {
-  return ({ isUnsigned }) => of(isUnsigned ? `${name}.UNSIGNED` : name, typed, 'number')
+function integerType(name: string, typed = 'number'): CreateType {
+  return ({ isUnsigned }) => createType(isUnsigned ? `${name}.UNSIGNED` : name, typed, 'number')
 }
 
-function text(size?: string): Make {
-  return () => of(size === undefined ? 'TEXT' : `TEXT(${literal(size)})`, 'string', 'text')
+function textType(size?: string): CreateType {
+  return () => createType(size === undefined ? 'TEXT' : `TEXT(${toLiteral(size)})`, 'string', 'text')
 }
 
 /** Without a length the SQL type is unlimited, but Sequelize's STRING has 255 characters. */
-function varying(sql: Sql): ColumnType {
-  return (sql.numbers.length === 0 ? text() : sized('STRING', 'string', 'text'))(sql)
+function varyingType(sql: SqlType): ColumnType {
+  return (sql.numbers.length === 0 ? textType() : sizedType('STRING', 'string', 'text'))(sql)
 }
 
-function date({ numbers }: Sql): ColumnType {
-  return of(numbers.length === 0 ? 'DATE' : `DATE(${numbers.join(', ')})`, 'Date', 'date')
+function dateType({ numbers }: SqlType): ColumnType {
+  return createType(numbers.length === 0 ? 'DATE' : `DATE(${numbers.join(', ')})`, 'Date', 'date')
 }
 
-function plain(name: string, typed: string, kind?: ColumnType['kind']): Make {
-  return () => of(name, typed, kind)
+function plainType(name: string, typed: string, kind?: ColumnType['kind']): CreateType {
+  return () => createType(name, typed, kind)
 }
 
 /** Types that all databases share. */
-const COMMON: Readonly<Record<string, Make>> = {
-  ...names(['char', 'character', 'nchar', 'native character'], sized('CHAR', 'string', 'text')),
-  ...names(['varchar', 'character varying', 'nvarchar', 'varying character', 'bpchar'], varying),
-  ...names(['text', 'clob', 'ntext', 'name'], text()),
-  ...names(['int', 'integer', 'int4', 'serial'], integer('INTEGER')),
-  ...names(['smallint', 'int2', 'year', 'smallserial'], integer('SMALLINT')),
-  ...names(['bigint', 'int8', 'bigserial'], integer('BIGINT', 'string')),
-  ...names(['decimal', 'numeric', 'dec', 'money'], sized('DECIMAL', 'string', 'number')),
-  ...names(['real', 'float4'], plain('REAL', 'number', 'number')),
-  ...names(['double', 'double precision', 'float8'], plain('DOUBLE', 'number', 'number')),
-  ...names(['boolean', 'bool'], plain('BOOLEAN', 'boolean', 'boolean')),
-  ...names(['timestamp', 'timestamp with time zone', 'timestamp without time zone', 'timestamptz', 'datetime'], date),
-  date: plain('DATEONLY', 'string', 'date'),
-  ...names(['time', 'time without time zone'], plain('TIME', 'string')),
-  uuid: plain('UUID', 'string'),
-  json: plain('JSON', 'unknown'),
-  ...names(['blob', 'bytea', 'binary', 'varbinary'], plain('BLOB', 'Buffer')),
+const COMMON_TYPES: Readonly<Record<string, CreateType>> = {
+  ...nameAll(['char', 'character', 'nchar', 'native character'], sizedType('CHAR', 'string', 'text')),
+  ...nameAll(['varchar', 'character varying', 'nvarchar', 'varying character', 'bpchar'], varyingType),
+  ...nameAll(['text', 'clob', 'ntext', 'name'], textType()),
+  ...nameAll(['int', 'integer', 'int4', 'serial'], integerType('INTEGER')),
+  ...nameAll(['smallint', 'int2', 'year', 'smallserial'], integerType('SMALLINT')),
+  ...nameAll(['bigint', 'int8', 'bigserial'], integerType('BIGINT', 'string')),
+  ...nameAll(['decimal', 'numeric', 'dec', 'money'], sizedType('DECIMAL', 'string', 'number')),
+  ...nameAll(['real', 'float4'], plainType('REAL', 'number', 'number')),
+  ...nameAll(['double', 'double precision', 'float8'], plainType('DOUBLE', 'number', 'number')),
+  ...nameAll(['boolean', 'bool'], plainType('BOOLEAN', 'boolean', 'boolean')),
+  ...nameAll(
+    ['timestamp', 'timestamp with time zone', 'timestamp without time zone', 'timestamptz', 'datetime'],
+    dateType,
+  ),
+  date: plainType('DATEONLY', 'string', 'date'),
+  ...nameAll(['time', 'time without time zone'], plainType('TIME', 'string')),
+  uuid: plainType('UUID', 'string'),
+  json: plainType('JSON', 'unknown'),
+  ...nameAll(['blob', 'bytea', 'binary', 'varbinary'], plainType('BLOB', 'Buffer')),
 }
 
-function names(all: readonly string[], make: Make): Readonly<Record<string, Make>> {
+function nameAll(all: readonly string[], make: CreateType): Readonly<Record<string, CreateType>> {
   return Object.fromEntries(all.map((name) => [name, make]))
 }
 
-const OWN: Readonly<Record<'sqlite' | 'postgres' | 'mysql', Readonly<Record<string, Make>>>> = {
+const DATABASE_TYPES: Readonly<Record<'sqlite' | 'postgres' | 'mysql', Readonly<Record<string, CreateType>>>> = {
   sqlite: {
     // Sequelize stores booleans in columns of this type.
     tinyint: ({ numbers }) =>
-      numbers[0] === '1' ? of('BOOLEAN', 'boolean', 'boolean') : of('TINYINT', 'number', 'number'),
-    mediumint: integer('INTEGER'),
-    float: plain('DOUBLE', 'number', 'number'),
-    real: plain('DOUBLE', 'number', 'number'),
-    money: plain('DECIMAL', 'string', 'number'),
+      numbers[0] === '1' ? createType('BOOLEAN', 'boolean', 'boolean') : createType('TINYINT', 'number', 'number'),
+    mediumint: integerType('INTEGER'),
+    float: plainType('DOUBLE', 'number', 'number'),
+    real: plainType('DOUBLE', 'number', 'number'),
+    money: plainType('DECIMAL', 'string', 'number'),
   },
   postgres: {
-    citext: plain('CITEXT', 'string', 'text'),
-    jsonb: plain('JSONB', 'unknown'),
-    inet: plain('INET', 'string'),
-    cidr: plain('CIDR', 'string'),
-    macaddr: plain('MACADDR', 'string'),
+    citext: plainType('CITEXT', 'string', 'text'),
+    jsonb: plainType('JSONB', 'unknown'),
+    inet: plainType('INET', 'string'),
+    cidr: plainType('CIDR', 'string'),
+    macaddr: plainType('MACADDR', 'string'),
     // No Sequelize type matches the driver's values for this type.
-    money: plain('STRING', 'string'),
+    money: plainType('STRING', 'string'),
   },
   mysql: {
     tinyint: ({ numbers, isUnsigned }) =>
-      numbers[0] === '1' ? of('BOOLEAN', 'boolean', 'boolean') : integer('TINYINT')({ ...NONE, isUnsigned }),
-    mediumint: integer('MEDIUMINT'),
-    float: plain('FLOAT', 'number', 'number'),
-    tinytext: text('tiny'),
-    mediumtext: text('medium'),
-    longtext: text('long'),
-    tinyblob: plain(`BLOB('tiny')`, 'Buffer'),
-    mediumblob: plain(`BLOB('medium')`, 'Buffer'),
-    longblob: plain(`BLOB('long')`, 'Buffer'),
+      numbers[0] === '1'
+        ? createType('BOOLEAN', 'boolean', 'boolean')
+        : integerType('TINYINT')({ ...UNNAMED_TYPE, isUnsigned }),
+    mediumint: integerType('MEDIUMINT'),
+    float: plainType('FLOAT', 'number', 'number'),
+    tinytext: textType('tiny'),
+    mediumtext: textType('medium'),
+    longtext: textType('long'),
+    tinyblob: plainType(`BLOB('tiny')`, 'Buffer'),
+    mediumblob: plainType(`BLOB('medium')`, 'Buffer'),
+    longblob: plainType(`BLOB('long')`, 'Buffer'),
   },
 }
 
-const NONE: Sql = { name: '', numbers: [], isUnsigned: false, isArray: false }
+const UNNAMED_TYPE: SqlType = { name: '', numbers: [], isUnsigned: false, isArray: false }
 
 /** The Sequelize type of a column, or null if there is none. */
-export function columnTypeOf({ type, values }: Column, database: Database): ColumnType | null {
-  const sql = sqlOf(type)
+export function findColumnType({ type, values }: Column, database: Database): ColumnType | null {
+  const sql = parseSqlType(type)
   if (values !== null) {
     // Sequelize casts an array of an enumeration to a type name that it derives from the table. It may not exist.
     if (sql.isArray) return null
-    return { source: `DataTypes.ENUM(...${literals(values)})`, typed: values.map(literal).join(' | '), kind: 'text' }
+    return {
+      source: `DataTypes.ENUM(...${toArrayLiteral(values)})`,
+      tsType: values.map(toLiteral).join(' | '),
+      kind: 'text',
+    }
   }
-  const made = { ...COMMON, ...OWN[database === 'mariadb' ? 'mysql' : database] }
+  const made = { ...COMMON_TYPES, ...DATABASE_TYPES[database === 'mariadb' ? 'mysql' : database] }
   const make = Object.hasOwn(made, sql.name) ? made[sql.name] : undefined
-  const found = make?.(sql) ?? (database === 'sqlite' ? byAffinity(sql.name) : null)
+  const found = make?.(sql) ?? (database === 'sqlite' ? affinityType(sql.name) : null)
   if (found === null || !sql.isArray) return found
   return database === 'postgres'
-    ? { source: `DataTypes.ARRAY(${found.source})`, typed: `${found.typed}[]`, kind: 'other' }
+    ? { source: `DataTypes.ARRAY(${found.source})`, tsType: `${found.tsType}[]`, kind: 'other' }
     : null
 }
 
 /** SQLite allows any type name and derives the affinity from parts of the name. */
-function byAffinity(name: string): ColumnType {
-  if (name.includes('int')) return of('INTEGER', 'number', 'number')
-  if (/char|clob|text/.test(name)) return of('TEXT', 'string', 'text')
-  if (name.includes('blob')) return of('BLOB', 'Buffer')
-  if (/real|floa|doub/.test(name)) return of('DOUBLE', 'number', 'number')
-  return of('TEXT', 'string', 'text')
+function affinityType(name: string): ColumnType {
+  if (name.includes('int')) return createType('INTEGER', 'number', 'number')
+  if (/char|clob|text/.test(name)) return createType('TEXT', 'string', 'text')
+  if (name.includes('blob')) return createType('BLOB', 'Buffer')
+  if (/real|floa|doub/.test(name)) return createType('DOUBLE', 'number', 'number')
+  return createType('TEXT', 'string', 'text')
 }

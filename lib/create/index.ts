@@ -2,12 +2,12 @@
 
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, relative, resolve } from 'node:path'
-import { type Given, HELP, readArguments } from './arguments.js'
-import { askNobody, choose, openTerminal } from './ask.js'
+import { type CreateArguments, HELP, readArguments } from './arguments.js'
+import { answerDefaults, choose, openTerminal } from './ask.js'
 import { type Choices, WrongArgument } from './choices.js'
 import type { Plan, Versions } from './files/plan.js'
-import { oneLine } from './text.js'
-import { managerOf, writeApplication } from './write.js'
+import { toOneLine } from './text.js'
+import { packageManagerOf, writeApplication } from './write.js'
 
 /** Exit status 0: created. 1: unexpected error. 2: wrong argument. */
 export async function main(args: readonly string[] = process.argv.slice(2)): Promise<number> {
@@ -23,16 +23,16 @@ export async function main(args: readonly string[] = process.argv.slice(2)): Pro
   }
 }
 
-async function create(given: Given): Promise<void> {
-  const choices = await chosen(given)
-  const versions = await versionsOf(given)
+async function create(given: CreateArguments): Promise<void> {
+  const choices = await chooseAll(given)
+  const versions = await readVersions(given)
   const written = await writeApplication(choices, versions, given.install)
-  greet(choices, given, written)
+  printNextSteps(choices, given, written)
 }
 
 /** Without a terminal, questions are answered by defaults. */
-async function chosen(given: Given): Promise<Choices> {
-  if (given.yes || !process.stdin.isTTY) return choose(given, askNobody)
+async function chooseAll(given: CreateArguments): Promise<Choices> {
+  if (given.yes || !process.stdin.isTTY) return choose(given, answerDefaults)
   const terminal = openTerminal()
   try {
     return await choose(given, terminal.ask)
@@ -42,18 +42,18 @@ async function chosen(given: Given): Promise<Choices> {
 }
 
 /** The build writes this file next to the program. */
-async function versionsOf({ package: spec }: Given): Promise<Versions> {
+async function readVersions({ package: spec }: CreateArguments): Promise<Versions> {
   const versions: Versions = JSON.parse(await readFile(new URL('./versions.json', import.meta.url), 'utf8'))
   if (spec === undefined) return versions
   const isFile = spec.endsWith('.tgz') || isAbsolute(spec)
   return { ...versions, 'sequelize-crud-router': isFile ? `file:${resolve(spec)}` : spec }
 }
 
-function greet(choices: Choices, { install }: Given, { models, notes }: Plan['written']): void {
-  const manager = managerOf()
+function printNextSteps(choices: Choices, { install }: CreateArguments, { models, notes }: Plan['written']): void {
+  const manager = packageManagerOf()
   const folder = relative(process.cwd(), choices.folder) || '.'
   const path = models[0]?.path ?? ''
-  for (const note of notes) console.log(oneLine(note))
+  for (const note of notes) console.log(toOneLine(note))
   console.log(`\n${choices.name} has ${models.length} ${models.length === 1 ? 'table' : 'tables'}.\n`)
   if (folder !== '.') console.log(`  cd ${folder}`)
   if (!install) console.log(`  ${manager} install`)

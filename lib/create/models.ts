@@ -1,10 +1,10 @@
-import { type Rule, rulesOf } from './checks.js'
+import { parseRules, type Rule } from './checks.js'
 import type { Choices } from './choices.js'
-import { type ColumnType, columnTypeOf } from './columnType.js'
-import { type Association, associationsOf, type LeftOut, type Named } from './relations.js'
+import { type ColumnType, findColumnType } from './columnType.js'
+import { type Association, findAssociations, type NamedTable, type SkippedForeignKey } from './relations.js'
 import type { Column, Schema, Table } from './schema.js'
-import { comment, literal, literals } from './text.js'
-import { camelCase, GLOBALS, type Grammar, MEMBERS, modelName, Names, wordsOf } from './words.js'
+import { toArrayLiteral, toComment, toLiteral } from './text.js'
+import { type Grammar, Names, RESERVED_MEMBERS, RESERVED_NAMES, splitWords, toCamelCase, toModelName } from './words.js'
 
 /** A model of the application: its identifier, and the source of its router's options. */
 export interface WrittenModel {
@@ -25,7 +25,7 @@ export interface WrittenModels {
 }
 
 /** A table that becomes a model, with its supported columns. */
-interface Kept {
+interface SupportedTable {
   readonly table: Table
   readonly columns: ReadonlyMap<string, ColumnType>
 }
@@ -34,24 +34,24 @@ type Settings = Pick<Choices, 'database' | 'language'>
 
 export function writeModels(schema: Schema, settings: Settings, grammar: Grammar): WrittenModels {
   const notes: string[] = []
-  const kept = schema.tables.flatMap((table) => keptOf(table, settings, notes))
-  const named = namedOf(kept, grammar)
-  const { associations, leftOut } = associationsOf(named)
-  for (const each of leftOut) notes.push(leftOutNote(each))
+  const kept = schema.tables.flatMap((table) => findSupportedTables(table, settings, notes))
+  const named = nameTables(kept, grammar)
+  const { associations, leftOut } = findAssociations(named)
+  for (const each of leftOut) notes.push(describeLeftOut(each))
   const typesOf = new Map(kept.map(({ table, columns }) => [table, columns]))
-  const write = settings.language === 'typescript' ? typedModel : plainModel
+  const write = settings.language === 'typescript' ? writeTypedModel : writePlainModel
   const models = named.map((each) => write(each, typesOf.get(each.table) ?? new Map(), settings, grammar))
-  const lines = associations.map(associationLine)
-  const others = notes.map((note) => comment(note))
+  const lines = associations.map(writeAssociation)
+  const others = notes.map((note) => toComment(note))
   return {
     source: [...models, [...lines, ...others].join('\n')].filter((part) => part !== '').join('\n\n'),
-    models: named.map(writtenOf),
+    models: named.map(toWrittenModel),
     notes,
   }
 }
 
 /** The table if it can become a model: a model needs a key. */
-function keptOf(table: Table, { database }: Settings, notes: string[]): readonly Kept[] {
+function findSupportedTables(table: Table, { database }: Settings, notes: string[]): readonly SupportedTable[] {
   const required = new Set(table.columns.filter(({ isNullable }) => !isNullable).map(({ name }) => name))
   const otherKey = table.uniques.find((columns) => columns.every((column) => required.has(column)))
   const primaryKey = table.primaryKey.length > 0 ? table.primaryKey : (otherKey ?? [])
@@ -62,7 +62,7 @@ function keptOf(table: Table, { database }: Settings, notes: string[]): readonly
     return []
   }
   for (const column of table.columns) {
-    const type = columnTypeOf(column, database)
+    const type = findColumnType(column, database)
     if (column.name.includes(quote)) {
       notes.push(
         `The column ${column.name} of ${table.name} is left out: Sequelize does not support the quote in its name.`,
@@ -79,36 +79,36 @@ function keptOf(table: Table, { database }: Settings, notes: string[]): readonly
   return []
 }
 
-function namedOf(kept: readonly Kept[], grammar: Grammar): readonly Named[] {
+function nameTables(kept: readonly SupportedTable[], grammar: Grammar): readonly NamedTable[] {
   const models = new Names()
   const plurals = new Names()
-  const identifiers = new Names(GLOBALS)
+  const identifiers = new Names(RESERVED_NAMES)
   return kept.map(({ table, columns }) => {
-    const model = models.take(modelName(table.name, grammar))
+    const model = models.take(toModelName(table.name, grammar))
     const identifier = identifiers.take(model, 'Model')
-    const names = new Names(MEMBERS)
+    const names = new Names(RESERVED_MEMBERS)
     const attributes = new Map(
-      [...columns.keys()].map((column) => [column, names.take(camelCase(wordsOf(column), 'column'), 'Value')]),
+      [...columns.keys()].map((column) => [column, names.take(toCamelCase(splitWords(column), 'column'), 'Value')]),
     )
     return { table, identifier, model, plural: plurals.take(grammar.pluralize(model)), attributes, names }
   })
 }
 
-function leftOutNote({ source, key }: LeftOut): string {
+function describeLeftOut({ source, key }: SkippedForeignKey): string {
   const columns = `${source.table.name} (${key.columns.join(', ')})`
   return key.columns.length > 1
     ? `The foreign key ${columns} is left out: Sequelize's associations have one column.`
     : `The foreign key ${columns} is left out: its table has no model.`
 }
 
-function writtenOf({ table, identifier, model, plural, attributes }: Named): WrittenModel {
+function toWrittenModel({ table, identifier, model, plural, attributes }: NamedTable): WrittenModel {
   const computed = table.columns.filter(({ isComputed, name }) => isComputed && attributes.has(name))
   const key = table.primaryKey.map((column) => attributes.get(column) ?? column)
   const fields = computed.map(({ name }) => `${attributes.get(name)}: { exclude: ['create', 'update'] }`)
   // A router would use an attribute named `id` as key.
   const isOther = [...attributes.values()].includes('id') && key.join() !== 'id'
   const options = [
-    ...(isOther ? [`keyProperty: ${key.length === 1 ? literal(key[0] ?? '') : literals(key)}`] : []),
+    ...(isOther ? [`keyProperty: ${key.length === 1 ? toLiteral(key[0] ?? '') : toArrayLiteral(key)}`] : []),
     ...(fields.length > 0 ? [`fields: { ${fields.join(', ')} }`] : []),
   ]
   const path = `/api/${plural.toLowerCase()}`
@@ -117,115 +117,118 @@ function writtenOf({ table, identifier, model, plural, attributes }: Named): Wri
 
 // ---------------------------------------------------------------- one model
 
-function typedModel(
-  named: Named,
+function writeTypedModel(
+  named: NamedTable,
   types: ReadonlyMap<string, ColumnType>,
   settings: Settings,
   grammar: Grammar,
 ): string {
   const { identifier } = named
-  const declared = columnsOf(named, types).map(([column, name, type]) => {
+  const declared = typedColumns(named, types).map(([column, name, type]) => {
     const isLeft = column.isNumbered || column.default !== null || column.isComputed
-    const value = column.isNullable && !isKey(named, column) ? `${type.typed} | null` : type.typed
+    const value = column.isNullable && !isKeyColumn(named, column) ? `${type.tsType} | null` : type.tsType
     return `  declare ${name}: ${isLeft ? `CreationOptional<${value}>` : value}`
   })
   return [
-    ...commentsOf(named),
+    ...writeComments(named),
     `export class ${identifier} extends Model<InferAttributes<${identifier}>, InferCreationAttributes<${identifier}>> {`,
     ...declared,
     '}',
     '',
     `${identifier}.init(`,
-    attributesSource(named, types, settings),
-    `  ${optionsSource(named, grammar, ['sequelize', `modelName: ${literal(named.model)}`])},`,
+    writeAttributes(named, types, settings),
+    `  ${writeOptions(named, grammar, ['sequelize', `modelName: ${toLiteral(named.model)}`])},`,
     ')',
   ].join('\n')
 }
 
-function plainModel(
-  named: Named,
+function writePlainModel(
+  named: NamedTable,
   types: ReadonlyMap<string, ColumnType>,
   settings: Settings,
   grammar: Grammar,
 ): string {
   return [
-    ...commentsOf(named),
+    ...writeComments(named),
     `export const ${named.identifier} = sequelize.define(`,
-    `  ${literal(named.model)},`,
-    attributesSource(named, types, settings),
-    `  ${optionsSource(named, grammar, [])},`,
+    `  ${toLiteral(named.model)},`,
+    writeAttributes(named, types, settings),
+    `  ${writeOptions(named, grammar, [])},`,
     ')',
   ].join('\n')
 }
 
-function commentsOf({ table }: Named): readonly string[] {
-  return table.comment === null ? [] : [comment(table.comment)]
+function writeComments({ table }: NamedTable): readonly string[] {
+  return table.comment === null ? [] : [toComment(table.comment)]
 }
 
-type Typed = readonly [column: Column, attribute: string, type: ColumnType]
+type TypedColumn = readonly [column: Column, attribute: string, type: ColumnType]
 
-function columnsOf({ table, attributes }: Named, types: ReadonlyMap<string, ColumnType>): readonly Typed[] {
-  return table.columns.flatMap((column): Typed[] => {
+function typedColumns(
+  { table, attributes }: NamedTable,
+  types: ReadonlyMap<string, ColumnType>,
+): readonly TypedColumn[] {
+  return table.columns.flatMap((column): TypedColumn[] => {
     const [name, type] = [attributes.get(column.name), types.get(column.name)]
     return name === undefined || type === undefined ? [] : [[column, name, type]]
   })
 }
 
-function isKey({ table }: Named, { name }: Column): boolean {
+function isKeyColumn({ table }: NamedTable, { name }: Column): boolean {
   return table.primaryKey.includes(name)
 }
 
-function optionsSource(named: Named, grammar: Grammar, first: readonly string[]): string {
+function writeOptions(named: NamedTable, grammar: Grammar, first: readonly string[]): string {
   const { table, plural, model, attributes } = named
   const several = table.uniques.filter((columns) => columns.length > 1 && columns.every((each) => attributes.has(each)))
-  const indexes = several.map((columns) => `{ unique: true, fields: ${literals(columns)} }`)
+  const indexes = several.map((columns) => `{ unique: true, fields: ${toArrayLiteral(columns)} }`)
   // Sequelize derives regular names itself.
   const isUsual = grammar.pluralize(model) === plural && grammar.singularize(model) === model
   const members = [
     ...first,
-    `tableName: ${literal(table.name)}`,
-    ...(isUsual ? [] : [`name: { singular: ${literal(model)}, plural: ${literal(plural)} }`]),
+    `tableName: ${toLiteral(table.name)}`,
+    ...(isUsual ? [] : [`name: { singular: ${toLiteral(model)}, plural: ${toLiteral(plural)} }`]),
     'timestamps: false',
     ...(indexes.length > 0 ? [`indexes: [${indexes.join(', ')}]`] : []),
   ]
   const line = `{ ${members.join(', ')} }`
-  return line.length <= WIDTH ? line : `{\n${members.map((member) => `    ${member},\n`).join('')}  }`
+  return line.length <= LINE_WIDTH ? line : `{\n${members.map((member) => `    ${member},\n`).join('')}  }`
 }
 
 /** Maximum line length of the source. */
-const WIDTH = 115
+const LINE_WIDTH = 115
 
-function attributesSource(named: Named, types: ReadonlyMap<string, ColumnType>, settings: Settings): string {
-  const rules = named.table.checks.flatMap((check) => rulesOf(check, /^m/.test(settings.database)))
-  const lines = columnsOf(named, types).flatMap(([column, name, type]) => {
-    const own = rules.filter((rule) => isOf(rule, column, named.table))
-    const about = column.comment === null ? [] : [`    ${comment(column.comment)}`]
-    return [...about, `    ${name}: ${attributeSource(named, column, name, type, own, settings)},`]
+function writeAttributes(named: NamedTable, types: ReadonlyMap<string, ColumnType>, settings: Settings): string {
+  const rules = named.table.checks.flatMap((check) => parseRules(check, /^m/.test(settings.database)))
+  const lines = typedColumns(named, types).flatMap(([column, name, type]) => {
+    const own = rules.filter((rule) => isRuleOf(rule, column, named.table))
+    const about = column.comment === null ? [] : [`    ${toComment(column.comment)}`]
+    return [...about, `    ${name}: ${writeAttribute(named, column, name, type, own, settings)},`]
   })
   return ['  {', ...lines, '  },'].join('\n')
 }
 
 /** Some databases change the case of unquoted names. */
-function isOf({ column }: Rule, { name }: Column, { columns }: Table): boolean {
+function isRuleOf({ column }: Rule, { name }: Column, { columns }: Table): boolean {
   if (columns.some((each) => each.name === column)) return column === name
   return column.toLowerCase() === name.toLowerCase()
 }
 
-function attributeSource(
-  named: Named,
+function writeAttribute(
+  named: NamedTable,
   column: Column,
   name: string,
   type: ColumnType,
   rules: readonly Rule[],
   settings: Settings,
 ): string {
-  const isPrimary = isKey(named, column)
+  const isPrimary = isKeyColumn(named, column)
   const isUnique = named.table.uniques.some(([first, ...others]) => first === column.name && others.length === 0)
-  const initial = defaultSource(column, type, settings)
-  const validate = validateSource(rules, type)
+  const initial = writeDefault(column, type, settings)
+  const validate = writeValidate(rules, type)
   const members = [
     `type: ${type.source}`,
-    ...(name === column.name ? [] : [`field: ${literal(column.name)}`]),
+    ...(name === column.name ? [] : [`field: ${toLiteral(column.name)}`]),
     ...(isPrimary ? ['primaryKey: true'] : []),
     ...(column.isNumbered ? ['autoIncrement: true'] : []),
     ...(isPrimary || column.isNullable || column.isComputed ? [] : ['allowNull: false']),
@@ -238,7 +241,7 @@ function attributeSource(
 
 const NOW = /^(?:now\(\)|(?:current_timestamp|localtimestamp|current_date)(?: ?\(\d*\))?)$/i
 
-function defaultSource(
+function writeDefault(
   { default: initial, isNumbered, isComputed }: Column,
   type: ColumnType,
   { database }: Settings,
@@ -246,24 +249,29 @@ function defaultSource(
   if (initial === null || isNumbered || isComputed) return null
   if ('expression' in initial) {
     if (type.kind === 'date' && NOW.test(initial.expression)) return 'DataTypes.NOW'
-    return fromDatabase(initial.expression, database)
+    return writeExpression(initial.expression, database)
   }
   const { value } = initial
   if (type.kind === 'boolean') return /^(?:1|t|true|yes|on)$/i.test(value) ? 'true' : 'false'
-  if (type.typed === 'number' && /^-?\d{1,15}(?:\.\d+)?$/.test(value)) return String(Number(value))
-  if (type.kind === 'text' || type.kind === 'date' || type.typed === 'string') return literal(value)
-  return fromDatabase(`'${value.replaceAll("'", "''")}'`, database)
+  if (type.tsType === 'number' && /^-?\d{1,15}(?:\.\d+)?$/.test(value)) return String(Number(value))
+  if (type.kind === 'text' || type.kind === 'date' || type.tsType === 'string') return toLiteral(value)
+  return writeExpression(`'${value.replaceAll("'", "''")}'`, database)
 }
 
 /** SQLite does not accept DEFAULT as a value. */
-function fromDatabase(expression: string, database: Settings['database']): string {
-  return `Sequelize.literal(${literal(database === 'sqlite' ? `(${expression})` : 'DEFAULT')})`
+function writeExpression(expression: string, database: Settings['database']): string {
+  return `Sequelize.literal(${toLiteral(database === 'sqlite' ? `(${expression})` : 'DEFAULT')})`
 }
 
-function validateSource(rules: readonly Rule[], type: ColumnType): string | null {
-  const bound = (kind: Rule['kind']): number | null => rules.find((rule) => rule.kind === kind)?.bound ?? null
+function writeValidate(rules: readonly Rule[], type: ColumnType): string | null {
+  const findBound = (kind: Rule['kind']): number | null => rules.find((rule) => rule.kind === kind)?.bound ?? null
   const values = rules.find(({ kind }) => kind === 'values')?.values
-  const [shortest, longest, min, max] = [bound('minLength'), bound('maxLength'), bound('min'), bound('max')]
+  const [shortest, longest, min, max] = [
+    findBound('minLength'),
+    findBound('maxLength'),
+    findBound('min'),
+    findBound('max'),
+  ]
   const isText = type.kind === 'text'
   const hasLength = isText && (shortest !== null || longest !== null)
   const members = [
@@ -271,7 +279,7 @@ function validateSource(rules: readonly Rule[], type: ColumnType): string | null
     ...(type.kind === 'number' && min !== null ? [`min: ${min}`] : []),
     ...(type.kind === 'number' && max !== null ? [`max: ${max}`] : []),
     ...(isText && values !== undefined && !type.source.startsWith('DataTypes.ENUM')
-      ? [`isIn: [${literals(values)}]`]
+      ? [`isIn: [${toArrayLiteral(values)}]`]
       : []),
   ]
   return members.length === 0 ? null : `{ ${members.join(', ')} }`
@@ -279,14 +287,14 @@ function validateSource(rules: readonly Rule[], type: ColumnType): string | null
 
 // ---------------------------------------------------------------- associations
 
-function associationLine(association: Association): string {
+function writeAssociation(association: Association): string {
   const { kind, source, target, as, key } = association
-  const members = [`as: ${literal(as)}`, `foreignKey: ${literal(key)}`]
+  const members = [`as: ${toLiteral(as)}`, `foreignKey: ${toLiteral(key)}`]
   if (kind === 'belongsToMany') {
     const { through, otherKey } = association
-    members.push(`otherKey: ${literal(otherKey)}`, `through: ${through.identifier}`)
+    members.push(`otherKey: ${toLiteral(otherKey)}`, `through: ${through.identifier}`)
   } else if (association.at !== null) {
-    members.push(`${kind === 'belongsTo' ? 'targetKey' : 'sourceKey'}: ${literal(association.at)}`)
+    members.push(`${kind === 'belongsTo' ? 'targetKey' : 'sourceKey'}: ${toLiteral(association.at)}`)
   }
   return `${source.identifier}.${kind}(${target.identifier}, { ${members.join(', ')} })`
 }

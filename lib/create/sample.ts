@@ -4,12 +4,17 @@ import type { Grammar } from './words.js'
 /** Tables of an application without an existing database. */
 export const SAMPLE: Schema = {
   tables: [
-    table(
+    createTable(
       'tasks',
-      [id(), column('title', 'varchar(120)'), done(), { ...column('project_id', 'integer'), isNullable: true }],
+      [
+        idColumn(),
+        createColumn('title', 'varchar(120)'),
+        doneColumn(),
+        { ...createColumn('project_id', 'integer'), isNullable: true },
+      ],
       'projects',
     ),
-    table('projects', [id(), column('name', 'varchar(80)')], null),
+    createTable('projects', [idColumn(), createColumn('name', 'varchar(80)')], null),
   ],
 }
 
@@ -19,12 +24,12 @@ export const SAMPLE_GRAMMAR: Grammar = {
   pluralize: (word) => `${word}s`,
 }
 
-function table(name: string, columns: readonly Column[], owner: string | null): Schema['tables'][number] {
+function createTable(name: string, columns: readonly Column[], owner: string | null): Schema['tables'][number] {
   const foreignKeys = owner === null ? [] : [{ columns: ['project_id'], table: owner, targets: ['id'] }]
   return { name, comment: null, columns, primaryKey: ['id'], uniques: [], foreignKeys, checks: [] }
 }
 
-function column(name: string, type: string): Column {
+function createColumn(name: string, type: string): Column {
   return {
     name,
     type,
@@ -37,10 +42,10 @@ function column(name: string, type: string): Column {
   }
 }
 
-function id(): Column {
-  return { ...column('id', 'integer'), isNumbered: true }
+function idColumn(): Column {
+  return { ...createColumn('id', 'integer'), isNumbered: true }
 }
 
-function done(): Column {
-  return { ...column('done', 'boolean'), default: { value: 'false' } }
+function doneColumn(): Column {
+  return { ...createColumn('done', 'boolean'), default: { value: 'false' } }
 }

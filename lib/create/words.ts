@@ -13,7 +13,7 @@ const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe'
  * Splits a name into words: `UnitPrice`, `unit_price` and `UNIT PRICE` become `unit` and `price`. Accents are removed,
  * and so are other characters outside ASCII.
  */
-export function wordsOf(name: string): readonly string[] {
+export function splitWords(name: string): readonly string[] {
   return name
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -25,20 +25,20 @@ export function wordsOf(name: string): readonly string[] {
     .map((word) => word.toLowerCase())
 }
 
-function capitalized(word: string): string {
+function capitalize(word: string): string {
   return word.charAt(0).toUpperCase() + word.slice(1)
 }
 
-export function camelCase(words: readonly string[], otherwise: string): string {
-  const name = words.map((word, index) => (index === 0 ? word : capitalized(word))).join('')
-  return /^[a-z]/.test(name) ? name : `${otherwise}${capitalized(name)}`
+export function toCamelCase(words: readonly string[], otherwise: string): string {
+  const name = words.map((word, index) => (index === 0 ? word : capitalize(word))).join('')
+  return /^[a-z]/.test(name) ? name : `${otherwise}${capitalize(name)}`
 }
 
 /** The model's name, with its last word in the singular: `media_types` becomes `MediaType`. */
-export function modelName(table: string, { singularize }: Grammar): string {
-  const words = wordsOf(table)
+export function toModelName(table: string, { singularize }: Grammar): string {
+  const words = splitWords(table)
   const last = words.at(-1) ?? ''
-  const name = [...words.slice(0, -1), singularize(last).toLowerCase()].map(capitalized).join('')
+  const name = [...words.slice(0, -1), singularize(last).toLowerCase()].map(capitalize).join('')
   return /^[A-Z][A-Za-z\d]*$/.test(name) ? name : `Table${name.replace(/[^A-Za-z\d]/g, '')}`
 }
 
@@ -64,7 +64,7 @@ export class Names {
 }
 
 /** Members of Sequelize instances and of all objects. Attributes and associations must not hide them. */
-export const MEMBERS: readonly string[] = [
+export const RESERVED_MEMBERS: readonly string[] = [
   ...[
     'constructor',
     'hasOwnProperty',
@@ -81,7 +81,7 @@ export const MEMBERS: readonly string[] = [
 ]
 
 /** Names that the models' file already uses. */
-export const GLOBALS: readonly string[] = [
+export const RESERVED_NAMES: readonly string[] = [
   ...[
     'Array',
     'Buffer',

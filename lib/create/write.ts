@@ -3,16 +3,16 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Choices, sourceOf, WrongArgument } from './choices.js'
-import { type File, filesOf } from './files/index.js'
+import { type Choices, parseSource, WrongArgument } from './choices.js'
+import { type File, writeAllFiles } from './files/index.js'
 import type { Plan, Versions } from './files/plan.js'
-import { packageJson } from './files/project.js'
+import { writePackageJson } from './files/project.js'
 import { writeModels } from './models.js'
-import { grammarOf, readSchema } from './read/index.js'
+import { loadGrammar, readSchema } from './read/index.js'
 import { SAMPLE, SAMPLE_GRAMMAR } from './sample.js'
 
 /** Files that an otherwise empty folder may contain. */
-const HARMLESS: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
+const IGNORED_FILES: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
 
 /** Writes an application into a new or empty folder. If the database cannot be read, the folder is restored. */
 export async function writeApplication(
@@ -23,46 +23,46 @@ export async function writeApplication(
   const { folder, from } = choices
   assertSource(from)
   const isNew = !existsSync(folder)
-  if (!isNew && (await readdir(folder)).some((name) => !HARMLESS.has(name))) {
+  if (!isNew && (await readdir(folder)).some((name) => !IGNORED_FILES.has(name))) {
     throw new WrongArgument(`${folder} is not empty.`)
   }
-  await writeFiles(folder, [{ path: 'package.json', content: packageJson({ ...choices, versions }) }])
+  await writeFiles(folder, [{ path: 'package.json', content: writePackageJson({ ...choices, versions }) }])
   try {
     if (install) await installPackages(folder)
-    const written = await writtenOf(choices)
-    await writeFiles(folder, filesOf({ ...choices, versions, written }))
+    const written = await readModels(choices)
+    await writeFiles(folder, writeAllFiles({ ...choices, versions, written }))
     return written
   } catch (error) {
-    await takeBack(folder, isNew)
-    throw from === null || !(error instanceof Error) ? error : new WrongArgument(reasonOf(error))
+    await removeFolder(folder, isNew)
+    throw from === null || !(error instanceof Error) ? error : new WrongArgument(errorReason(error))
   }
 }
 
-async function takeBack(folder: string, isNew: boolean): Promise<void> {
+async function removeFolder(folder: string, isNew: boolean): Promise<void> {
   if (isNew) return rm(folder, { recursive: true, force: true })
-  const written = (await readdir(folder)).filter((name) => !HARMLESS.has(name))
+  const written = (await readdir(folder)).filter((name) => !IGNORED_FILES.has(name))
   for (const name of written) await rm(join(folder, name), { recursive: true })
 }
 
 /** Checked first, because SQLite would create a missing file. */
 function assertSource(from: string | null): void {
-  const source = from === null ? null : sourceOf(from)
+  const source = from === null ? null : parseSource(from)
   if (source?.database === 'sqlite' && !existsSync(source.address)) {
     throw new WrongArgument(`The file ${source.address} does not exist.`)
   }
 }
 
-async function writtenOf(choices: Choices): Promise<Plan['written']> {
+async function readModels(choices: Choices): Promise<Plan['written']> {
   const { folder, from } = choices
   if (from === null) return writeModels(SAMPLE, choices, SAMPLE_GRAMMAR)
   const schema = await readSchema(folder, from)
-  const written = writeModels(schema, choices, grammarOf(folder))
+  const written = writeModels(schema, choices, loadGrammar(folder))
   if (written.models.length === 0)
     throw new WrongArgument(['The database has no table with a key.', ...written.notes].join('\n'))
   return written
 }
 
-function reasonOf(error: Error): string {
+function errorReason(error: Error): string {
   if (error instanceof WrongArgument) return error.message
   if ('code' in error && error.code === 'MODULE_NOT_FOUND') {
     return '--from needs the packages of the application. Leave out --no-install, or install them in a parent folder.'
@@ -81,13 +81,13 @@ async function writeFiles(folder: string, files: readonly File[]): Promise<void>
 const MANAGERS: ReadonlySet<string> = new Set(['npm', 'pnpm', 'yarn', 'bun'])
 
 /** The package manager that runs this program. */
-export function managerOf(agent: string = process.env.npm_config_user_agent ?? ''): string {
+export function packageManagerOf(agent: string = process.env.npm_config_user_agent ?? ''): string {
   const [name = ''] = agent.split('/')
   return MANAGERS.has(name) ? name : 'npm'
 }
 
 async function installPackages(folder: string): Promise<void> {
-  const manager = managerOf()
+  const manager = packageManagerOf()
   const quiet = manager === 'npm' ? ['--no-audit', '--no-fund', '--loglevel=error'] : []
   const child = spawn(manager, ['install', ...quiet], {
     cwd: folder,

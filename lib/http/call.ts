@@ -1,11 +1,11 @@
 import express from 'express'
 import type { Call } from '../../types/call.js'
 import type { Request, RequestHandler } from '../../types/express.js'
-import { refuseEmpty } from '../parse/body.js'
-import { type Outgoing, setHeaders } from './outgoing.js'
+import { rejectEmpty } from '../parse/body.js'
+import { type OutgoingResponse, setHeaders } from './outgoing.js'
 
 /** Members of a request that a call copies. */
-export type Received = Pick<Call, 'method' | 'originalUrl' | 'url' | 'headers' | 'params'>
+export type ReceivedMembers = Pick<Call, 'method' | 'originalUrl' | 'url' | 'headers' | 'params'>
 
 /** A request to Express or to a plain Node server. */
 export class HostCall implements Call {
@@ -16,10 +16,15 @@ export class HostCall implements Call {
   readonly params: Call['params']
   readonly formats: readonly string[]
   readonly request: Request
-  readonly #out: Outgoing
-  #told: Set<() => void> | null = null
+  readonly #out: OutgoingResponse
+  #disconnectListeners: Set<() => void> | null = null
 
-  constructor(request: Request, out: Outgoing, formats: readonly string[], received: Received = request) {
+  constructor(
+    request: Request,
+    out: OutgoingResponse,
+    formats: readonly string[],
+    received: ReceivedMembers = request,
+  ) {
     this.method = received.method
     this.originalUrl = received.originalUrl
     this.url = received.url
@@ -39,11 +44,11 @@ export class HostCall implements Call {
   }
 
   get isParsed(): boolean {
-    return isParsedBy(this.request)
+    return hasParsedBody(this.request)
   }
 
-  read(as: 'json' | 'text', bodySize: number): Promise<void> {
-    const parser = parsersFor(bodySize)[as]
+  readBody(as: 'json' | 'text', bodySize: number): Promise<void> {
+    const parser = createParsers(bodySize)[as]
     return new Promise((resolve, reject) => {
       Reflect.apply(parser, undefined, [
         this.request,
@@ -60,34 +65,34 @@ export class HostCall implements Call {
     return Reflect.apply(express.request.accepts, this.request, [[...types]])
   }
 
-  tell(headers: Readonly<Record<string, string>>): void {
+  addHeaders(headers: Readonly<Record<string, string>>): void {
     setHeaders(this.#out, headers)
   }
 
-  get isLeft(): boolean {
+  get isDisconnected(): boolean {
     return this.#out.destroyed && !this.#out.writableEnded
   }
 
-  whenLeft(tell: () => void): () => void {
+  onDisconnect(tell: () => void): () => void {
     // One shared listener: Node warns about many listeners.
-    this.#told ??= this.#listen()
-    const told = this.#told
+    this.#disconnectListeners ??= this.#listenForClose()
+    const told = this.#disconnectListeners
     told.add(tell)
-    if (this.isLeft) setImmediate(() => told.has(tell) && tell())
+    if (this.isDisconnected) setImmediate(() => told.has(tell) && tell())
     return () => void told.delete(tell)
   }
 
-  #listen(): Set<() => void> {
+  #listenForClose(): Set<() => void> {
     const told = new Set<() => void>()
     this.#out.once('close', () => {
-      if (this.isLeft) for (const tell of told) tell()
+      if (this.isDisconnected) for (const tell of told) tell()
     })
     return told
   }
 }
 
 /** Whether a parser has read the body. Body-parser sets `_body`. Other parsers and serverless adapters leave a stream that has ended. */
-export function isParsedBy(req: Request): boolean {
+export function hasParsedBody(req: Request): boolean {
   if ((req as { _body?: unknown })._body === true) return true
   return req.body !== undefined && (req.readableEnded || req.destroyed)
 }
@@ -97,12 +102,12 @@ type Parsers = Readonly<Record<'json' | 'text', RequestHandler>>
 /** Parsers, by their body limit in bytes. */
 const parsers = new Map<number, Parsers>()
 
-function parsersFor(limit: number): Parsers {
+function createParsers(limit: number): Parsers {
   const known = parsers.get(limit)
   if (known !== undefined) return known
   // Accepts every type: the caller has checked the content type, and body-parser would leave out a body of another type.
-  const json = express.json({ type: () => true, limit, strict: false, verify: refuseEmpty })
-  const made = { json, text: express.text({ type: () => true, limit, verify: refuseEmpty }) }
+  const json = express.json({ type: () => true, limit, strict: false, verify: rejectEmpty })
+  const made = { json, text: express.text({ type: () => true, limit, verify: rejectEmpty }) }
   parsers.set(limit, made)
   return made
 }

@@ -1,19 +1,19 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { KnownNames, WithDefaults } from '../../types/carrier.js'
-import type { CrudDefaults, WrittenOptions } from '../../types/options.js'
+import type { CrudDefaults, OptionsWithComputed } from '../../types/options.js'
 import { assertDefaults, withDefaults } from '../compile/defaults.js'
 import { TABLES } from '../compile/index.js'
-import type { RoutedModels, RoutedOptions } from '../compile/routed.js'
-import { type CrudController, type CrudRouter, controllerWith, routerWith, type Written } from './router.js'
-import { type CrudRouters, routersOf } from './routers.js'
+import type { RoutedModels, RoutedOptions } from '../compile/routedModels.js'
+import { type CrudController, type CrudRouter, createController, createRouter, type Written } from './router.js'
+import { type CrudRouters, mountRouters } from './routers.js'
 
 /** `crudRouter` and `crudController` with shared defaults, and routers of several models. The types of routers include the defaults. */
 export interface Crud<D = object> {
-  readonly crudRouter: <M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
+  readonly crudRouter: <M extends Model, const O extends OptionsWithComputed<NoInfer<M>> = object>(
     model: ModelStatic<M>,
     options?: Written<M, O>,
   ) => CrudRouter<M, WithDefaults<D, O>>
-  readonly crudController: <M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
+  readonly crudController: <M extends Model, const O extends OptionsWithComputed<NoInfer<M>> = object>(
     model: ModelStatic<M>,
     options?: Written<M, O>,
   ) => CrudController<M, WithDefaults<D, O>>
@@ -38,8 +38,8 @@ export function createCrud<const D extends CrudDefaults = object>(
   const defaults: CrudDefaults = given === undefined ? {} : given
   assertDefaults(defaults)
   return {
-    crudRouter: (model, options) => routerWith(TABLES, model, withDefaults(defaults, options ?? {})),
-    crudController: (model, options) => controllerWith(model, withDefaults(defaults, options ?? {})),
-    routers: (models, options = {}) => routersOf(defaults, models, options),
+    crudRouter: (model, options) => createRouter(TABLES, model, withDefaults(defaults, options ?? {})),
+    crudController: (model, options) => createController(model, withDefaults(defaults, options ?? {})),
+    routers: (models, options = {}) => mountRouters(defaults, models, options),
   }
 }

@@ -2,26 +2,31 @@ import { type IncomingMessage, type OutgoingHttpHeaders, validateHeaderName, val
 import { PassThrough, type Readable, type TransformCallback } from 'node:stream'
 import type { Request } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
-import type { WrittenOptions } from '../../types/options.js'
+import type { OptionsWithComputed } from '../../types/options.js'
 import type { Resource } from '../../types/resource.js'
-import { originForm } from '../common/target.js'
-import { compile, type Entry } from '../compile/index.js'
-import { ownRoutesOf } from '../ownRoutes.js'
+import { toOriginForm } from '../common/requestTarget.js'
+import { compile, type EntryPoint } from '../compile/index.js'
+import { createOwnRoutes } from '../ownRoutes.js'
 import { methodNames } from '../parse/methods.js'
-import { closerOf } from '../push/close.js'
-import { notifierOf } from '../push/notifier.js'
-import { HostCall, type Received } from './call.js'
-import { keepFirst } from './calls.js'
+import { createClose } from '../push/close.js'
+import { createNotifier } from '../push/notifier.js'
+import { HostCall, type ReceivedMembers } from './call.js'
 import { FORMATS, formatNames } from './formats.js'
-import { type Answerer, actionAnswererOf, answererOf, otherAnswerer } from './handlers.js'
-import { plainJson } from './jsonHost.js'
-import { mountBy } from './mounting.js'
-import { nestedAnswerer } from './nested.js'
-import type { Outgoing } from './outgoing.js'
+import {
+  type CallHandler,
+  createActionCallHandler,
+  createCallHandler,
+  createMethodNotAllowedHandler,
+} from './handlers.js'
+import { setLeadingHandlers } from './internalCall.js'
+import { readPlainJsonSettings } from './jsonHost.js'
+import { IMPOSSIBLE_KEY } from './malformedPath.js'
+import { createNestedCallHandler } from './nested.js'
+import type { OutgoingResponse } from './outgoing.js'
 import { type Path, pathsOf } from './paths.js'
-import { Answer } from './respond.js'
+import { mountAndPublish } from './publishMount.js'
+import { CallResponse } from './respond.js'
 import type { Mounted, Written } from './router.js'
-import { NO_KEY } from './unreadable.js'
 
 /** Options of one request. */
 export interface HandlerRequest {
@@ -55,27 +60,27 @@ export interface CrudHandler<M extends Model = Model, O = object> extends Mounte
  *
  * @throws CrudConfigError for wrong options, with a stable code, and for `use` and `configure`, which require Express
  */
-export function createHandler<M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
+export function createHandler<M extends Model, const O extends OptionsWithComputed<NoInfer<M>> = object>(
   model: ModelStatic<M>,
   options?: Written<M, O>,
 ): CrudHandler<M, O> {
   const resource = compile<M>(model, options, HANDLER)
-  const find = finderOf(resource)
+  const find = createRouteFinder(resource)
   const names = formatNames(FORMATS)
-  keepFirst(resource, [])
-  mountBy('createHandler', resource)
+  setLeadingHandlers(resource, [])
+  mountAndPublish('createHandler', resource)
   return Object.freeze({
     resource,
-    notify: notifierOf(resource),
-    close: closerOf(resource),
-    ...ownRoutesOf(resource, resource.table),
+    notify: createNotifier(resource),
+    close: createClose(resource),
+    ...createOwnRoutes(resource, resource.operationTable),
     handle: async (request: IncomingMessage, { url, body, signal }: HandlerRequest = {}) => {
       const { method = 'GET', headers } = request
-      const target = originForm(url ?? request.url ?? '/')
+      const target = toOriginForm(url ?? request.url ?? '/')
       const found = find(method, target)
       if (found === null) return null
-      const { params, answer } = found
-      const out = new Collected(method)
+      const { params, handle } = found
+      const out = new CollectedResponse(method)
       const call = new HandlerCall(request as Request, out, names, {
         method,
         headers,
@@ -83,112 +88,115 @@ export function createHandler<M extends Model, const O extends WrittenOptions<No
         url: target,
         originalUrl: target,
       })
-      if (body !== undefined) call.given = body
-      const leave = (): void => void out.destroy()
-      if (signal?.aborted) leave()
-      signal?.addEventListener('abort', leave, { once: true })
-      out.once('close', () => signal?.removeEventListener('abort', leave))
-      const outlet = new Answer(call, out, plainJson, { onError: resource.onError, formats: FORMATS })
-      await Promise.race([out.begun, answer(call, outlet)])
+      if (body !== undefined) call.givenBody = body
+      const disconnect = (): void => void out.destroy()
+      if (signal?.aborted) disconnect()
+      signal?.addEventListener('abort', disconnect, { once: true })
+      out.once('close', () => signal?.removeEventListener('abort', disconnect))
+      const outlet = new CallResponse(call, out, readPlainJsonSettings, { onError: resource.onError, formats: FORMATS })
+      await Promise.race([out.headersReady, handle(call, outlet)])
       return { status: out.statusCode, headers: out.headers(), body: out }
     },
   })
 }
 
-const HANDLER: Entry = {
+const HANDLER: EntryPoint = {
   name: 'createHandler',
-  unfit: { use: 'it runs nothing of Express', configure: 'it makes no router' },
+  unsupported: { use: 'it runs nothing of Express', configure: 'it makes no router' },
 }
 
 class HandlerCall extends HostCall {
   /** The body, if the host has parsed it. */
-  given: unknown
+  givenBody: unknown
 
   override get path(): string {
     return this.url.split('?', 1)[0] ?? ''
   }
 
   override get body(): unknown {
-    return this.given === undefined ? super.body : this.given
+    return this.givenBody === undefined ? super.body : this.givenBody
   }
 
   override get isParsed(): boolean {
-    return this.given !== undefined || super.isParsed
+    return this.givenBody !== undefined || super.isParsed
   }
 }
 
-interface Found {
-  readonly params: Received['params']
-  readonly answer: Answerer
+interface FoundRoute {
+  readonly params: ReceivedMembers['params']
+  readonly handle: CallHandler
 }
 
 /** Returns a function that finds the route of a request. */
-function finderOf(resource: Resource): (method: string, target: string) => Found | null {
-  const base = resource.route === '/' ? [] : wordsOf(resource.route)
-  const own = pathsOf(resource).map((path) => ({ words: wordsOf(path.path), choose: chooserOf(resource, path) }))
+function createRouteFinder(resource: Resource): (method: string, target: string) => FoundRoute | null {
+  const base = resource.route === '/' ? [] : splitSegments(resource.route)
+  const own = pathsOf(resource).map((path) => ({
+    words: splitSegments(path.path),
+    choose: createMethodChooser(resource, path),
+  }))
   const nested = resource.nested.flatMap(({ json: relation, items }) =>
     (items ? [false, true] : [false]).map((item) => {
-      const answer = nestedAnswerer({ resource, relation, item }, FORMATS)
+      const answer = createNestedCallHandler({ resource, relation, isItem: item }, FORMATS)
       const record = resource.behaviours.ownKey === null ? [':id'] : []
       return { words: [...record, relation, ...(item ? [':key'] : [])], choose: () => answer }
     }),
   )
   const routes = [...own, ...nested].map(({ words, choose }) => ({ words: [...base, ...words], choose }))
   return (method, target) => {
-    const words = wordsOf(target.split('?', 1)[0] ?? '')
+    const words = splitSegments(target.split('?', 1)[0] ?? '')
     for (const { words: pattern, choose } of routes) {
-      const params = paramsOf(pattern, words)
+      const params = matchParameters(pattern, words)
       const answer = params && choose(method)
-      if (params && answer) return { params, answer }
+      if (params && answer) return { params, handle: answer }
     }
     return null
   }
 }
 
 /** Returns a function that finds the handler of a method. Null if a later path handles the method. */
-function chooserOf(
+function createMethodChooser(
   resource: Resource,
-  { operations, action, methods, passed }: Path,
-): (method: string) => Answerer | null {
-  const answerers = new Map<string, Answerer>()
+  { operations, action, methods, laterMethods }: Path,
+): (method: string) => CallHandler | null {
+  const answerers = new Map<string, CallHandler>()
   for (const row of operations) {
-    const answer = answererOf(resource, row, FORMATS)
+    const answer = createCallHandler(resource, row, FORMATS)
     for (const name of methodNames([row[1].method, ...(row[1].queried ? ['query' as const] : [])])) {
       if (!answerers.has(name)) answerers.set(name, answer)
     }
   }
   if (action !== undefined) {
-    const answer = actionAnswererOf(resource, action)
+    const answer = createActionCallHandler(resource, action)
     for (const name of methodNames([action.method])) answerers.set(name, answer)
   }
-  const later = new Set(methodNames(passed))
-  const other = otherAnswerer(resource, [...methods, ...passed])
+  const later = new Set(methodNames(laterMethods))
+  const other = createMethodNotAllowedHandler(resource, [...methods, ...laterMethods])
   return (method) => answerers.get(method) ?? (later.has(method) ? null : other)
 }
 
 /** Segments of a path, without an empty segment for a trailing slash. */
-function wordsOf(path: string): readonly string[] {
+function splitSegments(path: string): readonly string[] {
   const [, ...words] = path.replace(/\/$/, '').split('/')
   return words
 }
 
 /** Parameters of a path that matches a pattern, ignoring case. Null if it does not match. */
-function paramsOf(pattern: readonly string[], words: readonly string[]): Record<string, string> | null {
+function matchParameters(pattern: readonly string[], words: readonly string[]): Record<string, string> | null {
   if (pattern.length !== words.length) return null
   const params: Record<string, string> = {}
   for (const [index, part] of pattern.entries()) {
     const word = words[index] ?? ''
-    if (part.startsWith(':') && word !== '') params[part.slice(1)] = decoded(word)
+    if (part.startsWith(':') && word !== '') params[part.slice(1)] = decodeSegment(word)
     else if (part.toLowerCase() !== word.toLowerCase()) return null
   }
   return params
 }
 
-function decoded(word: string): string {
+function decodeSegment(word: string): string {
   try {
     return decodeURIComponent(word)
   } catch {
-    return NO_KEY
+    return IMPOSSIBLE_KEY
   }
 }
 
@@ -196,21 +204,21 @@ function decoded(word: string): string {
 const BODILESS: ReadonlySet<number> = new Set([204, 304])
 
 /** A response that another server sends. */
-class Collected extends PassThrough implements Outgoing {
+class CollectedResponse extends PassThrough implements OutgoingResponse {
   statusCode = 200
   headersSent = false
   /** Resolved as soon as status and headers are final. */
-  readonly begun: Promise<void>
+  readonly headersReady: Promise<void>
   readonly #headers = new Map<string, readonly [name: string, value: number | string | readonly string[]]>()
-  readonly #begin: () => void
+  readonly #resolveHeaders: () => void
   readonly #isHead: boolean
 
   constructor(method: string) {
     super()
     this.#isHead = method === 'HEAD'
-    const { promise, resolve } = resolvers()
-    this.begun = promise
-    this.#begin = resolve
+    const { promise, resolve } = createResolvers()
+    this.headersReady = promise
+    this.#resolveHeaders = resolve
   }
 
   headers(): OutgoingHttpHeaders {
@@ -238,7 +246,7 @@ class Collected extends PassThrough implements Outgoing {
   }
 
   override _transform(chunk: unknown, _encoding: string, done: TransformCallback): void {
-    this.#settle()
+    this.#sendHead()
     done(null, chunk)
   }
 
@@ -246,17 +254,17 @@ class Collected extends PassThrough implements Outgoing {
     if (!this.headersSent && !this.#isHead && !BODILESS.has(this.statusCode) && !this.hasHeader('Content-Length')) {
       this.setHeader('Content-Length', 0)
     }
-    this.#settle()
+    this.#sendHead()
     done()
   }
 
-  #settle(): void {
+  #sendHead(): void {
     this.headersSent = true
-    this.#begin()
+    this.#resolveHeaders()
   }
 }
 
-function resolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+function createResolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve = (): void => undefined
   const promise = new Promise<void>((fulfil) => {
     resolve = fulfil

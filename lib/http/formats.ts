@@ -1,19 +1,19 @@
 import type { Call } from '../../types/call.js'
 import type { Content, ExportFormat } from '../../types/reply.js'
-import { urlOf } from '../parse/queried.js'
+import { urlOf } from '../parse/queryMethod.js'
 import { csv } from './formats/csv.js'
 import { json } from './formats/json.js'
 import { jsonl, ndjson } from './formats/jsonl.js'
-import type { JsonHost } from './jsonHost.js'
-import type { Outgoing } from './outgoing.js'
+import type { JsonSettings } from './jsonHost.js'
+import type { OutgoingResponse } from './outgoing.js'
 
 /** Content of a reply with a body. */
-export type Said = Exclude<Content, { kind: 'nothing' }>
+export type BodyContent = Exclude<Content, { kind: 'nothing' }>
 
 /** The call of a reply, the host's JSON settings, and the size limit. */
-export interface Sending {
+export interface SendContext {
   readonly call: Call
-  readonly json: JsonHost
+  readonly json: JsonSettings
   /** Maximum size in bytes of a response that is built as a whole. */
   readonly limit: number
 }
@@ -25,18 +25,18 @@ export interface Format {
   /** Media type that the client must accept. */
   readonly mediaType: string
   /** Kinds of content that the format can write. */
-  readonly kinds: ReadonlySet<Said['kind']>
+  readonly kinds: ReadonlySet<BodyContent['kind']>
   /** Whether the format is one JSON record per line. Default: false. */
   readonly hasRecords?: true
   /** Whether the response is sent as a whole, with an entity tag if the host enables them. */
-  readonly tagged: boolean
+  readonly hasEntityTag: boolean
   /** Headers of the format, known before the first byte. @throws Problem for content that the format cannot write */
-  readonly headers?: (content: Said) => Readonly<Record<string, string>>
+  readonly headers?: (content: BodyContent) => Readonly<Record<string, string>>
   /**
    * Writes the content after status and common headers are set. It may write in pieces, asynchronously. An error breaks the response off
    * and is reported to `onError`. A response that is built as a whole is rejected above the limit.
    */
-  readonly send: (out: Outgoing, content: Said, sending: Sending) => void | Promise<void>
+  readonly send: (out: OutgoingResponse, content: BodyContent, sending: SendContext) => void | Promise<void>
 }
 
 /** Table of formats. The first writes all kinds of content and is the default if the client accepts no other. */
@@ -48,7 +48,7 @@ export function formatNames(formats: readonly Format[]): readonly string[] {
 }
 
 /** Format of a reply: the client's preferred format that can write the content. */
-export function formatFor(formats: readonly Format[], call: Call, content: Said): Format {
+export function selectFormat(formats: readonly Format[], call: Call, content: BodyContent): Format {
   const writers: Format[] = []
   for (const format of formats) if (format.kinds.has(content.kind)) writers.push(format)
   if (writers.length === 1 && writers[0] !== undefined) return writers[0]
@@ -56,13 +56,13 @@ export function formatFor(formats: readonly Format[], call: Call, content: Said)
   if (first === undefined) throw new TypeError(`there is no format for ${content.kind}`)
   const named = content.kind === 'export' ? content.value.format : null
   if (named !== null) return [first, ...others].find(({ name }) => name === named) ?? first
-  call.tell({ Vary: 'Accept' })
+  call.addHeaders({ Vary: 'Accept' })
   const accepted = call.accepts([first, ...others].map(({ mediaType }) => mediaType))
   return others.find(({ mediaType }) => mediaType === accepted) ?? first
 }
 
 /** Whether a list request prefers a file of records to JSON, by `format` or by `Accept`. */
-export function asksForFile(formats: readonly Format[], call: Call): boolean {
+export function isFileRequested(formats: readonly Format[], call: Call): boolean {
   const url = urlOf(call)
   // Cheap test first: an encoded name still contains `format` or a percent sign.
   const [target = ''] = /format|%/.test(url) ? url.split('#', 1) : []

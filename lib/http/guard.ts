@@ -4,7 +4,7 @@ import { setHeaders } from './outgoing.js'
 import { respondError } from './respond.js'
 
 /** Middleware that rejects unauthorized callers of an operation and calls `next` for all others. */
-export function guardOf(
+export function createGuard(
   resource: Resource,
   operation: OperationName,
   admitted: (resource: Resource, operation: OperationName, request: Request) => Promise<unknown>,

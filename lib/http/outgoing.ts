@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream'
 type Value = number | string | readonly string[]
 
 /** Destination of a response: a response of Node or Express, or a stream for another server. */
-export interface Outgoing extends Writable {
+export interface OutgoingResponse extends Writable {
   statusCode: number
   readonly headersSent: boolean
   getHeader(name: string): Value | undefined
@@ -15,66 +15,68 @@ export interface Outgoing extends Writable {
 type Headers = Readonly<Record<string, string>>
 
 /** Sets headers of a reply. `Vary`, `Link` and `Server-Timing` extend existing values. A stricter `Cache-Control` of the host is kept. */
-export function setHeaders(out: Outgoing, headers: Headers): void {
+export function setHeaders(out: OutgoingResponse, headers: Headers): void {
   for (const name in headers) {
     const value = headers[name]
     if (value === undefined) continue
-    const join = out.hasHeader(name) ? JOINED.get(name) : undefined
-    if (join !== undefined) out.setHeader(name, join(textOf(out.getHeader(name)), value))
+    const join = out.hasHeader(name) ? HEADER_MERGERS.get(name) : undefined
+    if (join !== undefined) out.setHeader(name, join(joinHeader(out.getHeader(name)), value))
     else if (name !== 'Cache-Control' || !isPrivate(out.getHeader(name))) out.setHeader(name, value)
   }
 }
 
-function textOf(value: Value | undefined): string {
+function joinHeader(value: Value | undefined): string {
   return value === undefined ? '' : [value].flat().join(', ')
 }
 
 /** Headers with lists of values, with the functions that merge new values. */
-const JOINED: ReadonlyMap<string, (given: string, added: string) => string> = new Map([
-  ['Vary', varied],
-  ['Link', appended],
-  ['Server-Timing', appended],
+const HEADER_MERGERS: ReadonlyMap<string, (given: string, added: string) => string> = new Map([
+  ['Vary', mergeVary],
+  ['Link', mergeLists],
+  ['Server-Timing', mergeLists],
 ])
 
 /** Joins both lists. The links of a resource are set more than once. */
-function appended(given: string, added: string): string {
+function mergeLists(given: string, added: string): string {
   return given.includes(added) ? given : `${given}, ${added}`
 }
 
 /** Names of both lists, without duplicates. */
-function varied(given: string, added: string): string {
-  const known = new Set(namesIn(given.toLowerCase()))
-  const names = namesIn(added)
+function mergeVary(given: string, added: string): string {
+  const known = new Set(splitList(given.toLowerCase()))
+  const names = splitList(added)
   if (known.has('*') || names.includes('*')) return '*'
   const fresh = names.filter((name) => !known.has(name.toLowerCase()))
   return [given, ...fresh].join(', ')
 }
 
-function namesIn(list: string): readonly string[] {
+function splitList(list: string): readonly string[] {
   return list.split(',').map((name) => name.trim())
 }
 
 function isPrivate(control: Value | undefined): boolean {
   if (control === undefined) return false
-  return textOf(control)
+  return joinHeader(control)
     .split(',')
     .some((directive) => /^(?:no-store|private)$/i.test(directive.trim()))
 }
 
 /** Headers that cross-origin scripts can read only if `Access-Control-Expose-Headers` names them. */
-const EXPOSED: readonly string[] = [
+const EXPOSED_HEADERS: readonly string[] = [
   ...['ETag', 'Location', 'Link', 'X-Total-Count', 'Retry-After', 'Preference-Applied', 'WWW-Authenticate'],
   ...['Content-Disposition', 'Idempotency-Replayed', 'Deprecation', 'Sunset'],
 ]
 
-export const EXPOSES = 'Access-Control-Expose-Headers'
+export const EXPOSE_HEADER = 'Access-Control-Expose-Headers'
 
 /** Exposes the reply's headers to cross-origin scripts. Names that the host has set are kept. `more` are headers that will be set later. */
-export function expose(out: Outgoing, more: readonly string[] = []): void {
+export function exposeHeaders(out: OutgoingResponse, more: readonly string[] = []): void {
   // Without CORS by the host, no script reads the headers.
   if (!out.hasHeader('Access-Control-Allow-Origin')) return
-  const given = textOf(out.getHeader(EXPOSES))
-  const known = new Set(namesIn(given.toLowerCase()))
-  const added = EXPOSED.filter((name) => (out.hasHeader(name) || more.includes(name)) && !known.has(name.toLowerCase()))
-  if (added.length > 0) out.setHeader(EXPOSES, [...(given === '' ? [] : [given]), ...added].join(', '))
+  const given = joinHeader(out.getHeader(EXPOSE_HEADER))
+  const known = new Set(splitList(given.toLowerCase()))
+  const added = EXPOSED_HEADERS.filter(
+    (name) => (out.hasHeader(name) || more.includes(name)) && !known.has(name.toLowerCase()),
+  )
+  if (added.length > 0) out.setHeader(EXPOSE_HEADER, [...(given === '' ? [] : [given]), ...added].join(', '))
 }

@@ -1,7 +1,7 @@
 import type { Action } from '../../types/action.js'
 import type { OperationName, Resource } from '../../types/resource.js'
-import { entriesOf, type Operation, type PathMethod } from '../operations.js'
-import { TAKES_QUERY } from '../parse/queried.js'
+import { type Operation, operationEntries, type PathMethod } from '../operations.js'
+import { SUPPORTS_QUERY } from '../parse/queryMethod.js'
 
 /** A path below the resource's own path, with its enabled operations. */
 export interface Path {
@@ -11,40 +11,40 @@ export interface Path {
   readonly action?: Action
   readonly methods: readonly PathMethod[]
   /** Methods of a later path: for these methods, the last word is the key of a record. */
-  readonly passed: readonly PathMethod[]
+  readonly laterMethods: readonly PathMethod[]
 }
 
 /** Paths of a resource. Fixed paths come before the key path, because a key can equal their last word. */
 export function pathsOf(resource: Resource): readonly Path[] {
   const { keys, key, operations } = resource
-  const rows = entriesOf(resource.table).filter(([name]) => operations.has(name))
+  const rows = operationEntries(resource.operationTable).filter(([name]) => operations.has(name))
   const names = [...new Set(rows.map(([, { path }]) => path))]
-  const ofKey = (path: string): boolean => path.startsWith('/:')
-  const at = (path: string): Path['operations'] => rows.filter(([, row]) => row.path === path)
-  const record = methodsOf(at('/:id'))
+  const isKeyPath = (path: string): boolean => path.startsWith('/:')
+  const operationsAt = (path: string): Path['operations'] => rows.filter(([, row]) => row.path === path)
+  const record = findMethods(operationsAt('/:id'))
   // If keys are text, the last word of a fixed path can also be a record's key.
   const isText = keys.length === 1 && key.valueType.type === 'string'
-  const passedBy = (path: string, methods: readonly PathMethod[]): readonly PathMethod[] =>
+  const findLaterMethods = (path: string, methods: readonly PathMethod[]): readonly PathMethod[] =>
     isText && /^\/[^:/]+$/.test(path) ? record.filter((each) => !methods.includes(each)) : []
-  const pathOf = (path: string): Path => {
-    const methods = methodsOf(at(path))
-    return { path, operations: at(path), methods, passed: passedBy(path, methods) }
+  const createPath = (path: string): Path => {
+    const methods = findMethods(operationsAt(path))
+    return { path, operations: operationsAt(path), methods, laterMethods: findLaterMethods(path, methods) }
   }
   const actions = [...resource.actions.values()].map((action): Path => {
     const { path, method } = action
-    return { path, operations: [], action, methods: [method], passed: passedBy(path, [method]) }
+    return { path, operations: [], action, methods: [method], laterMethods: findLaterMethods(path, [method]) }
   })
   return [
-    ...names.filter((path) => !ofKey(path)).map(pathOf),
-    ...actions.filter(({ path }) => !ofKey(path)),
-    ...names.filter(ofKey).map(pathOf),
-    ...actions.filter(({ path }) => ofKey(path)),
+    ...names.filter((path) => !isKeyPath(path)).map(createPath),
+    ...actions.filter(({ path }) => !isKeyPath(path)),
+    ...names.filter(isKeyPath).map(createPath),
+    ...actions.filter(({ path }) => isKeyPath(path)),
   ]
 }
 
-function methodsOf(operations: Path['operations']): readonly PathMethod[] {
+function findMethods(operations: Path['operations']): readonly PathMethod[] {
   const methods = operations.map(([, { method }]) => method)
-  return [...new Set([...methods, ...(operations.some(([, { queried }]) => queried) ? QUERY : [])])]
+  return [...new Set([...methods, ...(operations.some(([, { queried }]) => queried) ? QUERY_METHODS : [])])]
 }
 
-const QUERY: readonly PathMethod[] = TAKES_QUERY ? ['query'] : []
+const QUERY_METHODS: readonly PathMethod[] = SUPPORTS_QUERY ? ['query'] : []

@@ -28,7 +28,7 @@ export function problemHandler(options: ProblemHandlerOptions = {}): ErrorReques
       next(error)
       return
     }
-    respondError(req, res, asProblem(error) ?? error, onError)
+    respondError(req, res, toProblem(error) ?? error, onError)
   }
 }
 
@@ -39,7 +39,7 @@ function assertOptions(options: object): void {
   throw new TypeError('problemHandler takes { onError } or nothing: app.use(problemHandler())')
 }
 
-function asProblem(error: unknown): Problem | null {
+function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error
   if (typeof error !== 'object' || error === null) return null
   const { status, expose, message } = error as { status?: unknown; expose?: unknown; message?: unknown }

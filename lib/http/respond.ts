@@ -1,18 +1,18 @@
 import type { Call } from '../../types/call.js'
 import type { Reply } from '../../types/reply.js'
-import { isPending } from '../common/pending.js'
 import { Problem, problem } from '../common/problem.js'
-import { type OnError, report } from '../common/report.js'
-import type { Outlet } from '../handle.js'
-import { isNamed } from '../parse/match.js'
-import { cut } from './cut.js'
-import { type Format, formatFor, type Said } from './formats.js'
-import { formatted } from './formatted.js'
-import type { JsonHostOf } from './jsonHost.js'
-import { EXPOSES, expose, type Outgoing, setHeaders } from './outgoing.js'
+import { isPromise } from '../common/promise.js'
+import { type OnError, reportError } from '../common/report.js'
+import type { ResponseWriter } from '../handle.js'
+import { hasTag } from '../parse/match.js'
+import { abortResponse } from './abortResponse.js'
+import { type BodyContent, type Format, selectFormat } from './formats.js'
+import { applyFormat } from './hostFormat.js'
+import type { ReadJsonSettings } from './jsonHost.js'
+import { EXPOSE_HEADER, exposeHeaders, type OutgoingResponse, setHeaders } from './outgoing.js'
 
 /** Settings that all responses of a resource's handlers share. */
-export interface Answering {
+export interface ResponseSettings {
   readonly onError: OnError
   readonly formats: readonly Format[]
   /** Whether the package itself reads the body, so that the host's `format` is not applied. */
@@ -20,17 +20,17 @@ export interface Answering {
 }
 
 /** Sends the response to a call. */
-export class Answer<O extends Outgoing> implements Outlet {
+export class CallResponse<O extends OutgoingResponse> implements ResponseWriter {
   readonly #call: Call
   readonly #out: O
-  readonly #jsonOf: JsonHostOf<O>
-  readonly #answering: Answering
+  readonly #readJsonSettings: ReadJsonSettings<O>
+  readonly #settings: ResponseSettings
 
-  constructor(call: Call, out: O, jsonOf: JsonHostOf<O>, answering: Answering) {
+  constructor(call: Call, out: O, jsonOf: ReadJsonSettings<O>, answering: ResponseSettings) {
     this.#call = call
     this.#out = out
-    this.#jsonOf = jsonOf
-    this.#answering = answering
+    this.#readJsonSettings = jsonOf
+    this.#settings = answering
   }
 
   get status(): number {
@@ -49,18 +49,18 @@ export class Answer<O extends Outgoing> implements Outlet {
     const out = this.#out
     const call = this.#call
     if (out.headersSent) return
-    const format = content.kind === 'nothing' ? null : formatFor(this.#answering.formats, call, content)
+    const format = content.kind === 'nothing' ? null : selectFormat(this.#settings.formats, call, content)
     const own = content.kind === 'nothing' ? undefined : format?.headers?.(content)
-    const before = new Map([[EXPOSES, out.getHeader(EXPOSES)]])
+    const before = new Map([[EXPOSE_HEADER, out.getHeader(EXPOSE_HEADER)]])
     for (const name in headers) before.set(name, out.getHeader(name))
     setHeaders(out, headers)
     if (own !== undefined) {
       for (const name in own) if (!before.has(name)) before.set(name, out.getHeader(name))
       setHeaders(out, own)
     }
-    const json = this.#jsonOf(call, out, isAlwaysSent)
-    expose(out, format?.tagged && json.tagging !== null ? ['ETag'] : [])
-    if (!isAlwaysSent && isUnchanged(call, status, headers.ETag)) {
+    const json = this.#readJsonSettings(call, out, isAlwaysSent)
+    exposeHeaders(out, format?.hasEntityTag && json.tagging !== null ? ['ETag'] : [])
+    if (!isAlwaysSent && isNotModified(call, status, headers.ETag)) {
       out.statusCode = 304
       out.end()
       return
@@ -76,31 +76,31 @@ export class Answer<O extends Outgoing> implements Outlet {
       throw error
     }
     try {
-      const isOwn = formatBy === undefined || this.#answering.isInternal
-      const said: Said = isOwn ? content : formatted(formatBy, { status, headers, content }, call.request)
+      const isOwn = formatBy === undefined || this.#settings.isInternal
+      const said: BodyContent = isOwn ? content : applyFormat(formatBy, { status, headers, content }, call.request)
       const sent = format.send(out, said, { call, json, limit })
-      return isPending(sent) ? sent.catch(failed) : undefined
+      return isPromise(sent) ? sent.catch(failed) : undefined
     } catch (error) {
       return failed(error)
     }
   }
 
-  refuse(error: unknown): void {
-    respondError(this.#call.request, this.#out, error, this.#answering.onError)
+  sendError(error: unknown): void {
+    respondError(this.#call.request, this.#out, error, this.#settings.onError)
   }
 
-  turnAway(problem: Problem): void {
-    this.last()
-    sends(this.#out, problem)
+  rejectClosed(problem: Problem): void {
+    this.closeConnection()
+    isProblemSent(this.#out, problem)
   }
 
-  last(): void {
+  closeConnection(): void {
     const { request } = this.#call
     if (request.httpVersionMajor === 1 && !this.#out.headersSent) this.#out.setHeader('Connection', 'close')
   }
 
-  cut(): void {
-    cut(this.#out)
+  abort(): void {
+    abortResponse(this.#out)
   }
 
   whenClosed(tell: () => void): void {
@@ -109,33 +109,33 @@ export class Answer<O extends Outgoing> implements Outlet {
 }
 
 /** Restores headers, except those that problems keep. */
-function takeBack(out: Outgoing, before: ReadonlyMap<string, ReturnType<Outgoing['getHeader']>>): void {
+function takeBack(out: OutgoingResponse, before: ReadonlyMap<string, ReturnType<OutgoingResponse['getHeader']>>): void {
   for (const [name, value] of before) {
-    if (EVERYWHERE.has(name)) continue
+    if (KEPT_HEADERS.has(name)) continue
     if (value === undefined) out.removeHeader(name)
     else out.setHeader(name, value)
   }
 }
 
 /** Headers that problems keep. */
-const EVERYWHERE: ReadonlySet<string> = new Set(['Vary', 'Cache-Control'])
+const KEPT_HEADERS: ReadonlySet<string> = new Set(['Vary', 'Cache-Control'])
 
 /**
  * Whether the client already has this version (RFC 9110, section 13.1.2). Express does not answer 304 if the request has `Cache-Control:
  * no-cache`, which addresses caches and not the origin.
  */
-function isUnchanged({ method, headers }: Call, status: number, tag: string | undefined): boolean {
+function isNotModified({ method, headers }: Call, status: number, tag: string | undefined): boolean {
   const known = headers['if-none-match']
   if (tag === undefined || known === undefined || status !== 200) return false
   if (method !== 'GET' && method !== 'HEAD') return false
-  return isNamed(tag, known)
+  return hasTag(tag, known)
 }
 
 /** Sends a problem (RFC 9457 section 3). */
-export function respondProblem(out: Outgoing, thrown: Problem): void {
+export function respondProblem(out: OutgoingResponse, thrown: Problem): void {
   const body = Buffer.from(JSON.stringify(thrown))
   for (const [name, value] of Object.entries(thrown.headers)) out.setHeader(name, value)
-  expose(out)
+  exposeHeaders(out)
   out.statusCode = thrown.status
   out.setHeader('Content-Type', 'application/problem+json')
   // A problem repeats input of the client, so browsers must not guess its type.
@@ -145,21 +145,21 @@ export function respondProblem(out: Outgoing, thrown: Problem): void {
 }
 
 /** Responds to an error: a Problem unchanged, any other error as a 500 without internals. The error of a 500 is reported after the response. */
-export function respondError(request: Call['request'], out: Outgoing, error: unknown, onError: OnError): void {
+export function respondError(request: Call['request'], out: OutgoingResponse, error: unknown, onError: OnError): void {
   if (out.headersSent && !out.writableEnded) {
     // The response is incomplete and must not look complete.
-    report(error, request, onError)
-    cut(out)
+    reportError(error, request, onError)
+    abortResponse(out)
     return
   }
   const known = error instanceof Problem ? error : null
-  const isSent = known !== null && sends(out, known)
-  if (!isSent) sends(out, problem('internal', { detail: 'An unexpected error occurred.' }))
-  if (!isSent || known.status === 503) report(error, request, onError)
+  const isSent = known !== null && isProblemSent(out, known)
+  if (!isSent) isProblemSent(out, problem('internal', { detail: 'An unexpected error occurred.' }))
+  if (!isSent || known.status === 503) reportError(error, request, onError)
 }
 
 /** Sends a problem. False if sending fails: a Problem of the host may have invalid headers, or errors that are not JSON. */
-function sends(out: Outgoing, thrown: Problem): boolean {
+function isProblemSent(out: OutgoingResponse, thrown: Problem): boolean {
   try {
     // A response of the host is kept.
     if (!out.headersSent) respondProblem(out, thrown)

@@ -3,31 +3,31 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { ActionNames } from '../../types/action.js'
 import type { Carrier, ComputedOptions, KnownNames } from '../../types/carrier.js'
 import type { ResourceInfo } from '../../types/info.js'
-import type { CrudOptions, WrittenOptions } from '../../types/options.js'
+import type { CrudOptions, OptionsWithComputed } from '../../types/options.js'
 import type { OwnRoutes } from '../../types/ownRoutes.js'
 import type { Notifier } from '../../types/push.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { logError } from '../common/log.js'
-import { compile, type Entry, TABLES, type Tables, takeBack } from '../compile/index.js'
+import { type CompileTables, compile, type EntryPoint, TABLES, undoModelChanges } from '../compile/index.js'
 import type { PathMethod } from '../operations.js'
-import { ownRoutesOf } from '../ownRoutes.js'
+import { createOwnRoutes } from '../ownRoutes.js'
 import { methodNames } from '../parse/methods.js'
-import { isQuery } from '../parse/queried.js'
-import { type Close, closerOf } from '../push/close.js'
-import { notifierOf } from '../push/notifier.js'
+import { isQueryMethod } from '../parse/queryMethod.js'
+import { type Close, createClose } from '../push/close.js'
+import { createNotifier } from '../push/notifier.js'
 import { HostCall } from './call.js'
-import { keepFirst } from './calls.js'
+import { combineHandlers } from './combineHandlers.js'
 import { FORMATS, type Format } from './formats.js'
-import { actionHandlersOf, handlersOf, otherAnswerer } from './handlers.js'
-import { inOrder } from './inOrder.js'
-import { expressJson } from './jsonHost.js'
-import { mountBy } from './mounting.js'
-import { addNested } from './nested.js'
-import { passOthers } from './passOthers.js'
+import { createActionHandlers, createHandlers, createMethodNotAllowedHandler } from './handlers.js'
+import { setLeadingHandlers } from './internalCall.js'
+import { readExpressJsonSettings } from './jsonHost.js'
+import { createMalformedPathHandler } from './malformedPath.js'
+import { addNestedRoutes } from './nested.js'
 import { pathsOf } from './paths.js'
-import { Answer } from './respond.js'
-import { unreadable } from './unreadable.js'
+import { mountAndPublish } from './publishMount.js'
+import { CallResponse } from './respond.js'
+import { skipOtherPaths } from './skipOtherPaths.js'
 
 /** Members of routers and handlers beside the routes: the compiled resource, and `push` for changes outside the routes if push is enabled. */
 export interface Mounted<M extends Model, O> extends Carrier<M, O>, OwnRoutes {
@@ -55,7 +55,7 @@ export type CrudController<M extends Model = Model, O = object> = {
 /** Options as written, for type inference, without unknown names. */
 // The model is inferred from the first argument only: a scope without a model type would widen the model to any.
 export type Written<M extends Model, O> = O &
-  WrittenOptions<NoInfer<M>> &
+  OptionsWithComputed<NoInfer<M>> &
   NoInfer<KnownNames<O, CrudOptions<M> & ComputedOptions<O>>>
 
 /**
@@ -64,36 +64,36 @@ export type Written<M extends Model, O> = O &
  *
  * @throws CrudConfigError for wrong options, with a stable code
  */
-export function crudRouter<M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
+export function crudRouter<M extends Model, const O extends OptionsWithComputed<NoInfer<M>> = object>(
   model: ModelStatic<M>,
   options?: Written<M, O>,
 ): CrudRouter<M, O> {
-  return routerWith(TABLES, model, options)
+  return createRouter(TABLES, model, options)
 }
 
 /** Tables for compiling a resource, and its response formats. */
-interface RouterTables extends Tables {
+interface RouterTables extends CompileTables {
   readonly formats?: readonly Format[]
 }
 
 /** `crudRouter` with custom tables. */
-export function routerWith<M extends Model, O>(
+export function createRouter<M extends Model, O>(
   tables: RouterTables,
   model: ModelStatic<M>,
   options: CrudOptions<M> = {},
 ): CrudRouter<M, O> {
-  const resource = compile(model, options, { name: 'crudRouter', unfit: {}, tables })
+  const resource = compile(model, options, { name: 'crudRouter', unsupported: {}, tables })
   const { formats = FORMATS } = tables
-  const first = listOf(options.use)
+  const first = toHandlers(options.use)
   const routes = { first, formats }
-  keepFirst(resource, first)
-  const own = ownRoutesOf(resource, tables.operations)
+  setLeadingHandlers(resource, first)
+  const own = createOwnRoutes(resource, tables.operations)
   const router = Router({ mergeParams: true })
   try {
     if (options.configure === undefined) {
       const base = resource.route === '/' ? '' : resource.route
       addRoutes(router, base, resource, routes)
-      passOthers(router, base)
+      skipOtherPaths(router, base)
     } else {
       // An inner router, so that middleware of the host runs for requests of this resource only.
       const inner = Router({ mergeParams: true })
@@ -102,14 +102,14 @@ export function routerWith<M extends Model, O>(
       router.use(resource.route, inner)
     }
   } catch (error) {
-    takeBack(resource)
-    closerOf(resource)().catch((failed: unknown) => logError(failed))
+    undoModelChanges(resource)
+    createClose(resource)().catch((failed: unknown) => logError(failed))
     const reason = error instanceof Error ? error.message : String(error)
     const option = options.configure === undefined ? 'route' : 'configure'
     throw Object.assign(new CrudConfigError('INVALID_OPTION', `${model.name}: ${option}: ${reason}`), { cause: error })
   }
-  mountBy('crudRouter', resource)
-  return Object.assign(router, { resource, notify: notifierOf(resource), close: closerOf(resource), ...own })
+  mountAndPublish('crudRouter', resource)
+  return Object.assign(router, { resource, notify: createNotifier(resource), close: createClose(resource), ...own })
 }
 
 /**
@@ -117,46 +117,46 @@ export function routerWith<M extends Model, O>(
  *
  * @throws CrudConfigError for wrong options, with a stable code, and for `configure`, which needs a router
  */
-export function crudController<M extends Model, const O extends WrittenOptions<NoInfer<M>> = object>(
+export function crudController<M extends Model, const O extends OptionsWithComputed<NoInfer<M>> = object>(
   model: ModelStatic<M>,
   options?: Written<M, O>,
 ): CrudController<M, O> {
-  return controllerWith(model, options)
+  return createController(model, options)
 }
 
 /** `crudController` without type inference from the options. */
-export function controllerWith<M extends Model, O>(
+export function createController<M extends Model, O>(
   model: ModelStatic<M>,
   options: CrudOptions<M> = {},
 ): CrudController<M, O> {
   const resource = compile(model, options, CONTROLLER)
-  const first = listOf(options.use)
-  const plain = handlersOf(resource, FORMATS)
-  keepFirst(resource, first)
-  const handlers = first.length === 0 ? plain : withFirst(first, plain)
-  const actions = actionHandlersOf(resource, FORMATS)
-  mountBy('crudController', resource)
+  const first = toHandlers(options.use)
+  const plain = createHandlers(resource, FORMATS)
+  setLeadingHandlers(resource, first)
+  const handlers = first.length === 0 ? plain : prependHandlers(first, plain)
+  const actions = createActionHandlers(resource, FORMATS)
+  mountAndPublish('crudController', resource)
   return Object.freeze({
     ...handlers,
-    actions: Object.freeze(first.length === 0 ? actions : withFirst(first, actions)),
+    actions: Object.freeze(first.length === 0 ? actions : prependHandlers(first, actions)),
     resource,
-    notify: notifierOf(resource),
-    close: closerOf(resource),
-    ...ownRoutesOf(resource, TABLES.operations),
+    notify: createNotifier(resource),
+    close: createClose(resource),
+    ...createOwnRoutes(resource, TABLES.operations),
   })
 }
 
-const CONTROLLER: Entry = {
+const CONTROLLER: EntryPoint = {
   name: 'crudController',
-  unfit: { configure: 'it makes no router' },
-  routeless: 'a crudController makes no router',
+  unsupported: { configure: 'it makes no router' },
+  noRoutesReason: 'a crudController makes no router',
 }
 
-function withFirst<H extends Readonly<Record<string, RequestHandler>>>(
+function prependHandlers<H extends Readonly<Record<string, RequestHandler>>>(
   first: readonly RequestHandler[],
   handlers: H,
 ): { readonly [name in keyof H]: RequestHandler } {
-  const entries = Object.entries(handlers).map(([name, handler]) => [name, inOrder([...first, handler])])
+  const entries = Object.entries(handlers).map(([name, handler]) => [name, combineHandlers([...first, handler])])
   return Object.fromEntries(entries) as { readonly [name in keyof H]: RequestHandler }
 }
 
@@ -166,48 +166,54 @@ function addRoutes(
   resource: Resource,
   { first, formats }: { readonly first: readonly RequestHandler[]; readonly formats: readonly Format[] },
 ): void {
-  const handlers = handlersOf(resource, formats)
-  const actions = actionHandlersOf(resource, formats)
-  for (const { path: below, operations, action, methods, passed } of pathsOf(resource)) {
+  const handlers = createHandlers(resource, formats)
+  const actions = createActionHandlers(resource, formats)
+  for (const { path: below, operations, action, methods, laterMethods } of pathsOf(resource)) {
     const acting = action === undefined ? undefined : actions[action.name]
     const query = operations.find(([, { queried }]) => queried)
     const path = below === '/' && base !== '' ? base : base + below
-    const broken = unreadable(path)
-    const before = [...(passed.length > 0 ? [passOn(passed)] : []), ...(first.length > 0 ? [inOrder(first)] : [])]
-    const add = (at: string | RegExp, ahead: readonly RequestHandler[]): void => {
+    const broken = createMalformedPathHandler(path)
+    const before = [
+      ...(laterMethods.length > 0 ? [skipMethods(laterMethods)] : []),
+      ...(first.length > 0 ? [combineHandlers(first)] : []),
+    ]
+    const addRoute = (at: string | RegExp, ahead: readonly RequestHandler[]): void => {
       const route = router.route(at)
       for (const handler of ahead) route.all(handler)
       for (const [name, { method }] of operations) route[method](handlers[name])
       if (action !== undefined && acting !== undefined) route[action.method](acting)
-      if (query !== undefined) route.all(onlyQuery(handlers[query[0]]))
-      route.all(otherwise(resource, [...methods, ...passed]))
+      if (query !== undefined) route.all(handleQueryOnly(handlers[query[0]]))
+      route.all(createMethodNotAllowed(resource, [...methods, ...laterMethods]))
     }
-    if (broken !== null) add(broken.pattern, [broken.handler, ...before])
-    add(path, before)
+    if (broken !== null) addRoute(broken.pattern, [broken.handler, ...before])
+    addRoute(path, before)
   }
-  addNested(router, base, resource, { first, formats })
+  addNestedRoutes(router, base, resource, { first, formats })
 }
 
-function listOf(use: CrudOptions['use'] = []): readonly RequestHandler[] {
+function toHandlers(use: CrudOptions['use'] = []): readonly RequestHandler[] {
   return typeof use === 'function' ? [use] : use
 }
 
 /** Handles QUERY by its name. Express has a `query` route method only on versions of Node that know the method. */
-function onlyQuery(handler: RequestHandler): RequestHandler {
-  return (req, res, next) => (isQuery(req) ? handler(req, res, next) : next())
+function handleQueryOnly(handler: RequestHandler): RequestHandler {
+  return (req, res, next) => (isQueryMethod(req) ? handler(req, res, next) : next())
 }
 
 /** Skips to a later route for some methods, before any handler of this route runs. */
-function passOn(methods: readonly PathMethod[]): RequestHandler {
+function skipMethods(methods: readonly PathMethod[]): RequestHandler {
   const names = new Set(methodNames(methods))
   return (req, _res, next) => next(names.has(req.method) ? 'route' : undefined)
 }
 
 /** Handler of the methods that a path lacks. */
-function otherwise(resource: Resource, methods: readonly PathMethod[]): RequestHandler {
-  const answer = otherAnswerer(resource, methods)
+function createMethodNotAllowed(resource: Resource, methods: readonly PathMethod[]): RequestHandler {
+  const answer = createMethodNotAllowedHandler(resource, methods)
   return (req, res) => {
     const call = new HostCall(req, res, [])
-    return answer(call, new Answer(call, res, expressJson, { onError: resource.onError, formats: [] }))
+    return answer(
+      call,
+      new CallResponse(call, res, readExpressJsonSettings, { onError: resource.onError, formats: [] }),
+    )
   }
 }

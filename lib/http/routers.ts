@@ -3,12 +3,12 @@ import type { Model } from 'sequelize'
 import type { CrudDefaults } from '../../types/options.js'
 import { CrudConfigError } from '../common/errors.js'
 import { logError } from '../common/log.js'
-import { TABLES, takeBack } from '../compile/index.js'
+import { TABLES, undoModelChanges } from '../compile/index.js'
 import { resourceOf, unmount } from '../compile/mounted.js'
-import { type RoutedModels, type RoutedOptions, routedOf } from '../compile/routed.js'
+import { type RoutedModels, type RoutedOptions, resolveRoutedModels } from '../compile/routedModels.js'
 import { ConfigProblems } from '../config/problems.js'
 import type { Close } from '../push/close.js'
-import { type CrudRouter, routerWith } from './router.js'
+import { type CrudRouter, createRouter } from './router.js'
 
 /** Routers of several models, combined into one. */
 export type CrudRouters = Router & {
@@ -23,17 +23,17 @@ export type CrudRouters = Router & {
  *
  * @throws CrudConfigError with the problems of all models
  */
-export function routersOf(defaults: CrudDefaults, given: RoutedModels, options: RoutedOptions): CrudRouters {
+export function mountRouters(defaults: CrudDefaults, given: RoutedModels, options: RoutedOptions): CrudRouters {
   const problems = new ConfigProblems()
-  const routed = routedOf(defaults, given, options, problems)
+  const routed = resolveRoutedModels(defaults, given, options, problems)
   const resources: CrudRouter[] = []
   try {
     for (const [model, all] of routed)
-      problems.attempt(() => resources.push(routerWith<Model, object>(TABLES, model, all)))
-    checkRoutes(resources, problems)
+      problems.attempt(() => resources.push(createRouter<Model, object>(TABLES, model, all)))
+    assertDistinctRoutes(resources, problems)
     problems.throwIfAny()
   } catch (error) {
-    for (const router of resources) undo(router)
+    for (const router of resources) unmountRouter(router)
     throw error
   }
   const router = Router({ mergeParams: true })
@@ -45,7 +45,7 @@ export function routersOf(defaults: CrudDefaults, given: RoutedModels, options: 
 }
 
 /** Rejects two routers at one path: the first router would answer all requests, with 405 for operations that it lacks. Express ignores case. */
-function checkRoutes(routers: readonly CrudRouter[], problems: ConfigProblems): void {
+function assertDistinctRoutes(routers: readonly CrudRouter[], problems: ConfigProblems): void {
   const owners = new Map<string, string>()
   for (const { resource } of routers) {
     const { name, route } = resource
@@ -59,10 +59,10 @@ function checkRoutes(routers: readonly CrudRouter[], problems: ConfigProblems): 
   }
 }
 
-function undo({ resource, close }: CrudRouter): void {
+function unmountRouter({ resource, close }: CrudRouter): void {
   const compiled = resourceOf(resource)
   if (compiled !== null) {
-    takeBack(compiled)
+    undoModelChanges(compiled)
     unmount(compiled)
   }
   close().catch((failed: unknown) => logError(failed))

@@ -65,44 +65,44 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
   if (!Array.isArray(algorithms) || algorithms.length === 0 || algorithms.some((name) => !isAlgorithm(name))) {
     throw new TypeError(`jwtIdentity: algorithms must name at least one of ${ALGORITHMS.join(', ')}`)
   }
-  assertChecks(options)
+  assertIssuerAndAudience(options)
   const verification = {
     algorithms: [...algorithms],
-    ...(issuer === undefined ? {} : { issuer: listOf(issuer) }),
-    ...(audience === undefined ? {} : { audience: listOf(audience) }),
+    ...(issuer === undefined ? {} : { issuer: toList(issuer) }),
+    ...(audience === undefined ? {} : { audience: toList(audience) }),
     ...(clockTolerance === undefined ? {} : { clockTolerance }),
   }
-  const known = typeof key === 'string' ? keyOf(key) : key
-  if (known instanceof KeyObject) assertFits(known, algorithms)
+  const known = typeof key === 'string' ? createKey(key) : key
+  if (known instanceof KeyObject) assertKeyType(known, algorithms)
   warnOfShortKey(known, algorithms)
   const library = loadLibrary()
   const identify: IdentityFunction = async (request) => {
-    const token = tokenOf(request)
-    return token === null ? null : identityOf(await verify(await library, token, known, verification))
+    const token = readToken(request)
+    return token === null ? null : createIdentity(await verify(await library, token, known, verification))
   }
-  bearing.add(identify)
+  bearerIdentities.add(identify)
   return identify
 }
 
-const bearing = new WeakSet<IdentityFunction>()
+const bearerIdentities = new WeakSet<IdentityFunction>()
 
 /** Whether an identity function was made by `jwtIdentity`, so that documents can name its header. */
-export function takesBearer(identify: IdentityFunction): boolean {
-  return bearing.has(identify)
+export function isBearerIdentity(identify: IdentityFunction): boolean {
+  return bearerIdentities.has(identify)
 }
 
-const NAMES: readonly string[] = ['key', 'algorithms', 'issuer', 'audience', 'clockTolerance']
+const OPTION_NAMES: readonly string[] = ['key', 'algorithms', 'issuer', 'audience', 'clockTolerance']
 
 /** A misspelt option would be reported as missing, so unknown names are checked first. */
 function assertNames(options: JwtIdentityOptions): void {
-  const unknown = Object.keys(options).find((name) => !NAMES.includes(name))
+  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name))
   if (unknown === undefined) return
-  const hint = /secret|key/i.test(unknown) ? ' Did you mean "key"?' : didYouMean(unknown, NAMES)
+  const hint = /secret|key/i.test(unknown) ? ' Did you mean "key"?' : didYouMean(unknown, OPTION_NAMES)
   throw new TypeError(`jwtIdentity: there is no option "${unknown}".${hint}`)
 }
 
 /** An ineffective check would accept tokens that the host wants to refuse. */
-function assertChecks(options: JwtIdentityOptions): void {
+function assertIssuerAndAudience(options: JwtIdentityOptions): void {
   for (const name of ['issuer', 'audience'] as const) {
     if (!Object.hasOwn(options, name)) continue
     const isGiven = [options[name]].flat().every((text) => typeof text === 'string' && text.trim() !== '')
@@ -131,7 +131,7 @@ function isKey(key: unknown): boolean {
 }
 
 /** Converts a text as the library would for every token: to a public key if it is one, else to a secret. */
-function keyOf(text: string): KeyObject {
+function createKey(text: string): KeyObject {
   try {
     return createPublicKey(text)
   } catch (error) {
@@ -143,16 +143,16 @@ function keyOf(text: string): KeyObject {
 }
 
 /** The key types of algorithms, by prefix of the algorithm's name (RFC 7518 section 3.1). */
-const KINDS: readonly (readonly [names: RegExp, kinds: readonly string[]])[] = [
+const KEY_TYPES: readonly (readonly [names: RegExp, kinds: readonly string[]])[] = [
   [/^HS/, ['secret']],
   [/^[RP]S/, ['rsa', 'rsa-pss']],
   [/^ES/, ['ec']],
 ]
 
 /** A key that fits no algorithm would refuse every caller without an explanation. */
-function assertFits({ type, asymmetricKeyType }: KeyObject, algorithms: readonly JwtAlgorithm[]): void {
+function assertKeyType({ type, asymmetricKeyType }: KeyObject, algorithms: readonly JwtAlgorithm[]): void {
   const kind = type === 'public' ? asymmetricKeyType : type
-  const isFit = KINDS.some(
+  const isFit = KEY_TYPES.some(
     ([names, kinds]) => kinds.includes(kind ?? '') && algorithms.some((name) => names.test(name)),
   )
   if (isFit) return
@@ -182,17 +182,17 @@ function isAlgorithm(name: unknown): boolean {
   return ALGORITHMS.some((algorithm) => algorithm === name)
 }
 
-function listOf(given: string | readonly string[]): [string, ...string[]] {
+function toList(given: string | readonly string[]): [string, ...string[]] {
   const [first = '', ...rest] = typeof given === 'string' ? [given] : given
   return [first, ...rest]
 }
 
 /** The bearer token; null without the header. @throws Problem 401 for another scheme and for several tokens */
-function tokenOf({ headers }: Request): string | null {
+function readToken({ headers }: Request): string | null {
   const given = (headers.authorization ?? '').trim()
   if (given === '') return null
   const [scheme = '', token, ...more] = given.split(/\s+/)
-  if (scheme.toLowerCase() !== 'bearer' || token === undefined || more.length > 0) throw invalidToken()
+  if (scheme.toLowerCase() !== 'bearer' || token === undefined || more.length > 0) throw invalidTokenProblem()
   return token
 }
 
@@ -203,29 +203,29 @@ function verify(
   verification: Parameters<typeof jsonwebtoken.verify>[2] & object,
 ): Promise<Readonly<Record<string, unknown>>> {
   return new Promise((resolve, reject) => {
-    const lookup: jsonwebtoken.GetPublicKeyOrSecret = (header, done) => {
+    const lookUpKey: jsonwebtoken.GetPublicKeyOrSecret = (header, done) => {
       // A missing key is not reported to the client. `done` itself throws at a payload that is null.
-      keyFor(key, { ...header })
+      resolveKey(key, { ...header })
         .then((secret) => done(null, secret))
-        .catch((error: unknown) => reject(invalidToken(error)))
+        .catch((error: unknown) => reject(invalidTokenProblem(error)))
     }
-    library.verify(token, lookup, verification, (error, payload) => {
+    library.verify(token, lookUpKey, verification, (error, payload) => {
       if (error === null && isObject(payload)) resolve(payload)
-      else reject(invalidToken(error))
+      else reject(invalidTokenProblem(error))
     })
   })
 }
 
-async function keyFor(key: JwtIdentityOptions['key'], header: JwtTokenHeader): Promise<string | KeyObject> {
+async function resolveKey(key: JwtIdentityOptions['key'], header: JwtTokenHeader): Promise<string | KeyObject> {
   // `crit` names extensions that a verifier must understand (RFC 7515 section 4.1.11). The library supports none.
   if (Object.hasOwn(header, 'crit')) throw new TypeError('the token has extensions that must be understood')
   const found = typeof key === 'function' ? await key(header) : key
   if (!isKey(found)) throw new TypeError('the key of a token is empty')
-  return typeof found === 'string' ? keyOf(found) : found
+  return typeof found === 'string' ? createKey(found) : found
 }
 
 /** The client gets no reason. Diagnostics channels get the class of the error. */
-function invalidToken(cause: unknown = null): Error {
+function invalidTokenProblem(cause: unknown = null): Error {
   const refusal = problem('unauthorized', {
     detail: 'The token is not valid.',
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
@@ -247,7 +247,7 @@ export function identityFromRequest(request: Request): Identity | null {
   }
   const { auth, user } = request as { auth?: unknown; user?: unknown }
   const claims = auth ?? user
-  return typeof claims === 'object' && claims !== null ? identityOf(claims as Record<string, unknown>) : null
+  return typeof claims === 'object' && claims !== null ? createIdentity(claims as Record<string, unknown>) : null
 }
 
 /**
@@ -255,11 +255,11 @@ export function identityFromRequest(request: Request): Identity | null {
  *
  * @throws TypeError for other values that are not an identity
  */
-export async function callerOf(identify: IdentityFunction, request: Request): Promise<Identity | null> {
-  return identityIn(await identify(request))
+export async function identifyCaller(identify: IdentityFunction, request: Request): Promise<Identity | null> {
+  return toIdentity(await identify(request))
 }
 
-function identityIn(given: unknown): Identity | null {
+function toIdentity(given: unknown): Identity | null {
   if (!given) return null
   if (isIdentity(given)) return given
   throw new TypeError('the identity function must return an identity: { name, roles, permissions, claims } or null')
@@ -274,34 +274,41 @@ function isIdentity(given: unknown): given is Identity {
 }
 
 /** The identity for the claims of a token or session. */
-function identityOf(claims: Readonly<Record<string, unknown>>): Identity {
+function createIdentity(claims: Readonly<Record<string, unknown>>): Identity {
   const name = [claims.name, claims.preferred_username, claims.sub].find(
     (value) => typeof value === 'string' && value !== '',
   )
   return Object.freeze({
     name: typeof name === 'string' ? name : null,
-    roles: setOf(listed(claims.role), listed(claims.roles)),
-    permissions: setOf(listed(claims.permission), listed(claims.permissions), words(claims.scope), words(claims.scp)),
+    roles: toSet(readClaimList(claims.role), readClaimList(claims.roles)),
+    permissions: toSet(
+      readClaimList(claims.permission),
+      readClaimList(claims.permissions),
+      splitClaim(claims.scope),
+      splitClaim(claims.scp),
+    ),
     claims,
   })
 }
 
-function setOf(...lists: readonly (readonly string[])[]): Set<string> {
+function toSet(...lists: readonly (readonly string[])[]): Set<string> {
   const all = new Set<string>()
   for (const list of lists) for (const each of list) all.add(each)
   return all
 }
 
 /** Shared, because most tokens have only one or two of these claims. */
-const NONE: readonly string[] = []
+const EMPTY_LIST: readonly string[] = []
 
-function listed(claim: unknown): readonly string[] {
-  if (claim === undefined) return NONE
+function readClaimList(claim: unknown): readonly string[] {
+  if (claim === undefined) return EMPTY_LIST
   if (typeof claim === 'string') return claim === '' ? [] : [claim]
   return Array.isArray(claim) ? claim.filter((each) => typeof each === 'string' && each !== '') : []
 }
 
 /** OAuth's scope is one text of words (RFC 8693 section 4.2). Some issuers send an array. */
-function words(claim: unknown): readonly string[] {
-  return claim === undefined ? NONE : listed(claim).flatMap((text) => text.split(/\s+/).filter((word) => word !== ''))
+function splitClaim(claim: unknown): readonly string[] {
+  return claim === undefined
+    ? EMPTY_LIST
+    : readClaimList(claim).flatMap((text) => text.split(/\s+/).filter((word) => word !== ''))
 }

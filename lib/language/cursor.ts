@@ -4,10 +4,10 @@ const VERSION = '1'
 const TAG_LENGTH = 8
 
 /** The longest token in characters, for keys of usual length. */
-const TOKEN_LENGTH = 512
+const MAX_KEY_TOKEN_LENGTH = 512
 
 /** Binds a token to its resource. */
-function tagOf(resource: string): string {
+function resourceTag(resource: string): string {
   return hash('sha256', resource, 'base64url').slice(0, TAG_LENGTH)
 }
 
@@ -19,9 +19,9 @@ export class CursorCodec {
 
   /** `keyLength` is the longest key of the resource in characters. */
   constructor(resource: string, keyLength: number) {
-    this.#prefix = `${VERSION}.${tagOf(resource)}.`
+    this.#prefix = `${VERSION}.${resourceTag(resource)}.`
     // UTF-8 has at most four bytes per character, and base64url writes three bytes as four characters.
-    this.maxLength = Math.max(TOKEN_LENGTH, Math.ceil(((this.#prefix.length + keyLength * 4) * 4) / 3))
+    this.maxLength = Math.max(MAX_KEY_TOKEN_LENGTH, Math.ceil(((this.#prefix.length + keyLength * 4) * 4) / 3))
   }
 
   encode(key: string): string {

@@ -5,7 +5,7 @@ import {
   type OperatorInfo,
   type OperatorName,
   type OperatorWith,
-  operatorInfo,
+  operatorInfoOf,
 } from './operators.js'
 
 export { escapeFilterValue, type FilterOperand } from './filterValue.js'
@@ -16,13 +16,13 @@ export interface ComparisonOptions {
 }
 
 /** The operators that numbers support. */
-type OfNumbers = Exclude<OperatorName, OperatorWith<{ readonly fields: 'text' }>>
+type NumberOperator = Exclude<OperatorName, OperatorWith<{ readonly fields: 'text' }>>
 
 /** The operators that counts support, with one number. */
-export type CountOperator = Exclude<OfNumbers, OperatorWith<{ readonly list: true }>>
+export type CountOperator = Exclude<NumberOperator, OperatorWith<{ readonly list: true }>>
 
 /** The operators that counts support, with several numbers. */
-export type CountListOperator = Extract<OfNumbers, OperatorWith<{ readonly list: true }>>
+export type CountListOperator = Extract<NumberOperator, OperatorWith<{ readonly list: true }>>
 
 type Compare = (field: string, value: FilterOperand, options?: ComparisonOptions) => string
 type CompareNullable = (field: string, value: FilterOperand | null, options?: ComparisonOptions) => string
@@ -83,48 +83,51 @@ const COUNT_OPERATORS: ReadonlySet<OperatorName> = new Set(
 export const filter: FilterBuilder = Object.freeze<FilterBuilder>({
   and(...conditions) {
     const isAlone = conditions.length === 1
-    return joined(
+    return joinConditions(
       'and',
-      conditions.map((condition) => (hasOuterOr(condition) && !isAlone ? group(condition) : condition)),
+      conditions.map((condition) => (hasOuterOr(condition) && !isAlone ? addParentheses(condition) : condition)),
       ',',
     )
   },
   or(...conditions) {
     conditions.forEach(hasOuterOr)
-    return joined('or', conditions, '|')
+    return joinConditions('or', conditions, '|')
   },
 
-  ...comparisons(),
+  ...createComparisons(),
 
-  isNull: (field) => clause(field, 'eq', 'null'),
-  notNull: (field) => clause(field, 'ne', 'null'),
+  isNull: (field) => buildClause(field, 'eq', 'null'),
+  notNull: (field) => buildClause(field, 'ne', 'null'),
 
-  any: quantifier('Any'),
-  all: quantifier('All'),
-  none: quantifier('None'),
-  count,
+  any: createQuantifier('Any'),
+  all: createQuantifier('All'),
+  none: createQuantifier('None'),
+  count: buildCount,
 })
 
-function comparisons(): ComparisonBuilder {
-  return Object.fromEntries(OPERATORS.map((info) => [info.name, comparison(info)])) as unknown as ComparisonBuilder
+function createComparisons(): ComparisonBuilder {
+  return Object.fromEntries(
+    OPERATORS.map((info) => [info.name, createComparison(info)]),
+  ) as unknown as ComparisonBuilder
 }
 
-function comparison({ name, list, nulls, text }: OperatorInfo): Compare | CompareNullable | CompareAll {
-  const compareAll: CompareAll = (field, values, options) => clause(field, name, listText(name, values, field), options)
+function createComparison({ name, list, nulls, text }: OperatorInfo): Compare | CompareNullable | CompareAll {
+  const compareAll: CompareAll = (field, values, options) =>
+    buildClause(field, name, buildList(name, values, field), options)
   const compare: CompareNullable = (field, value, options) => {
     // Untyped callers may pass null to an operator that does not support it.
     const written = value === null && nulls ? 'null' : valueText(value as FilterOperand, field)
     if (written === '' && text) throw new TypeError(`${name} needs a value that is not empty`)
-    return clause(field, name, written, options)
+    return buildClause(field, name, written, options)
   }
   return list ? compareAll : compare
 }
 
-function quantifier(word: 'Any' | 'All' | 'None'): FilterBuilder['any'] {
-  return (collection, condition) => `${checkedPath(collection)}.${word}${group(condition)}`
+function createQuantifier(word: 'Any' | 'All' | 'None'): FilterBuilder['any'] {
+  return (collection, condition) => `${checkPath(collection)}.${word}${addParentheses(condition)}`
 }
 
-function count(
+function buildCount(
   collection: string,
   operator: CountOperator | CountListOperator,
   number: number | bigint | readonly (number | bigint)[],
@@ -132,22 +135,22 @@ function count(
 ): string {
   if (!COUNT_OPERATORS.has(operator)) throw new TypeError(`count cannot compare by ${JSON.stringify(operator)}`)
   const numbers = Array.isArray(number) ? number : [number]
-  const isList = operatorInfo(operator).list
-  if (isList !== Array.isArray(number) || !numbers.length || !numbers.every(isWhole)) {
+  const isList = operatorInfoOf(operator).list
+  if (isList !== Array.isArray(number) || !numbers.length || !numbers.every(isInteger)) {
     throw new TypeError(`count compares by ${operator} with ${isList ? 'an array of whole numbers' : 'a whole number'}`)
   }
-  const counted = `${checkedPath(collection)}.Count${condition === undefined ? '' : group(condition)}`
-  return `${counted}${operatorInfo(operator).token}${listText(operator, numbers, collection)}`
+  const counted = `${checkPath(collection)}.Count${condition === undefined ? '' : addParentheses(condition)}`
+  return `${counted}${operatorInfoOf(operator).token}${buildList(operator, numbers, collection)}`
 }
 
-const isWhole = (value: unknown): boolean => typeof value === 'bigint' || Number.isInteger(value)
+const isInteger = (value: unknown): boolean => typeof value === 'bigint' || Number.isInteger(value)
 
-function clause(field: string, operator: OperatorName, value: string, options?: ComparisonOptions): string {
-  return `${checkedPath(field)}${operatorInfo(operator).token}${value}${options?.ignoreCase === true ? '/i' : ''}`
+function buildClause(field: string, operator: OperatorName, value: string, options?: ComparisonOptions): string {
+  return `${checkPath(field)}${operatorInfoOf(operator).token}${value}${options?.ignoreCase === true ? '/i' : ''}`
 }
 
 /** An empty list is an empty text. Servers accept it only in the condition of a scope. */
-function listText(operator: OperatorName, values: readonly (FilterOperand | null)[], field: string): string {
+function buildList(operator: OperatorName, values: readonly (FilterOperand | null)[], field: string): string {
   if (!Array.isArray(values)) throw new TypeError(`filter.${operator} needs an array for ${field}`)
   const items = values.map((value) => (value === null ? 'null' : valueText(value, field)))
   if (items.includes(''))
@@ -155,18 +158,18 @@ function listText(operator: OperatorName, values: readonly (FilterOperand | null
   return items.join(';')
 }
 
-function checkedPath(path: string): string {
+function checkPath(path: string): string {
   if (typeof path === 'string' && PATH.test(path)) return path
   throw new TypeError(`a field of a filter is a path such as Team.Name, not ${JSON.stringify(path)}`)
 }
 
-function joined(name: 'and' | 'or', conditions: readonly string[], separator: string): string {
+function joinConditions(name: 'and' | 'or', conditions: readonly string[], separator: string): string {
   // Without a condition the list would return everything, so this is an error.
   if (conditions.length === 0) throw new TypeError(`${name} needs a condition`)
   return conditions.join(separator)
 }
 
-function group(condition: string): string {
+function addParentheses(condition: string): string {
   hasOuterOr(condition)
   return `(${condition})`
 }

@@ -18,12 +18,12 @@ const CONTINUATIONS: readonly string[] = [
  * The characters with a meaning in the filter language. Anywhere: separators and the backslash. At the start: blanks,
  * and texts that would extend or repeat the operator (`=`, `<`, `>`, `*`, `in=`, `out=`). At the end: blanks and `/i`.
  */
-const SPECIAL = new RegExp(
-  String.raw`[\\,|();]|^[ \t\r\n=<>]|^(?=${CONTINUATIONS.map(literally).join('|')})|[ \t\r\n]$|\/(?=i$)`,
+const SPECIAL_CHARACTERS = new RegExp(
+  String.raw`[\\,|();]|^[ \t\r\n=<>]|^(?=${CONTINUATIONS.map(escapePattern).join('|')})|[ \t\r\n]$|\/(?=i$)`,
   'gi',
 )
 
-function literally(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[^\w=]/g, '\\$&')
 }
 
@@ -34,7 +34,7 @@ function literally(text: string): string {
 export function escapeFilterValue(text: string): string {
   if (typeof text !== 'string') throw new TypeError(`escapeFilterValue takes a string, not ${typeof text}`)
   // The unescaped word would test for null.
-  return text === 'null' ? '\\null' : text.replace(SPECIAL, '\\$&')
+  return text === 'null' ? '\\null' : text.replace(SPECIAL_CHARACTERS, '\\$&')
 }
 
 /** A value as filter text. @throws TypeError for a value that cannot be compared, with the name of the field */
@@ -43,20 +43,20 @@ export function valueText(value: FilterOperand, field: string): string {
     case 'string':
       return escapeFilterValue(value)
     case 'number':
-      return decimal(value, field)
+      return decimalText(value, field)
     case 'bigint':
     case 'boolean':
       return String(value)
     default:
-      return instant(value, field)
+      return instantText(value, field)
   }
 }
 
 /**
  * The shortest digits that parse to the same number, without an exponent, which the filter language does not support.
  */
-function decimal(value: number, field: string): string {
-  if (!Number.isFinite(value)) throw incomparable(field, value)
+function decimalText(value: number, field: string): string {
+  if (!Number.isFinite(value)) throw incomparableError(field, value)
   const [digits = '', exponent] = String(Math.abs(value)).split('e')
   if (exponent === undefined) return String(value)
   const [whole = '', fraction = ''] = digits.split('.')
@@ -66,13 +66,13 @@ function decimal(value: number, field: string): string {
   return point > 0 ? `${sign}${all.padEnd(point, '0')}` : `${sign}0.${'0'.repeat(-point)}${all}`
 }
 
-function instant(value: Date, field: string): string {
+function instantText(value: Date, field: string): string {
   // Untyped callers may pass null, undefined or any object.
   const given: unknown = value
-  if (!(given instanceof Date) || Number.isNaN(given.getTime())) throw incomparable(field, given)
+  if (!(given instanceof Date) || Number.isNaN(given.getTime())) throw incomparableError(field, given)
   return given.toISOString()
 }
 
-function incomparable(field: string, what: unknown): TypeError {
+function incomparableError(field: string, what: unknown): TypeError {
   return new TypeError(`a filter cannot compare ${field} with ${what}`)
 }

@@ -2,7 +2,7 @@ import type { QueryParameter } from '../common/errors.js'
 import { OPERATORS } from './operators.js'
 
 /** Syntax of other languages, with the equivalent here. */
-const FOREIGN: ReadonlyMap<string, string> = new Map([
+const FOREIGN_SYNTAX: ReadonlyMap<string, string> = new Map([
   ['==', '='],
   ['!==', '!='],
   ['=>', '>='],
@@ -11,7 +11,7 @@ const FOREIGN: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Operator words of other languages. */
-const SPELT: ReadonlyMap<string, string> = new Map([
+const FOREIGN_OPERATORS: ReadonlyMap<string, string> = new Map([
   ['eq', '='],
   ['is', '=null` or `!=null'],
   ['ne', '!='],
@@ -30,7 +30,7 @@ const SPELT: ReadonlyMap<string, string> = new Map([
 ])
 
 /** Words that join conditions in other languages. */
-const JOINING: ReadonlyMap<string, string> = new Map([
+const FOREIGN_CONJUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['&', ','],
   ['&&', ','],
   ['and', ','],
@@ -38,10 +38,10 @@ const JOINING: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The operators with words between signs. */
-const WORDS = OPERATORS.map(({ token }) => token).filter((token) => /\w/.test(token))
+const WORD_OPERATORS = OPERATORS.map(({ token }) => token).filter((token) => /\w/.test(token))
 
 /** The position at which a parser stopped. */
-interface Halt {
+interface ParserStop {
   readonly parameter: 'filter' | 'having'
   readonly text: string
   readonly offset: number
@@ -51,10 +51,10 @@ interface Halt {
   readonly expected: readonly string[]
 }
 
-type Hint = (halt: Halt) => string | undefined
+type Hint = (halt: ParserStop) => string | undefined
 
 /** A hint for a common mistake, if the error looks like one. */
-export function hintFor(
+export function findHint(
   parameter: QueryParameter,
   text: string,
   offset: number,
@@ -67,7 +67,7 @@ export function hintFor(
   }
   if (parameter !== 'filter' && parameter !== 'having') return undefined
   const before = text.slice(Math.max(0, offset - 200), offset)
-  const halt: Halt = { parameter, text, offset, before, rest, expected }
+  const halt: ParserStop = { parameter, text, offset, before, rest, expected }
   return clauseHint(halt) ?? (HINTS.get(rest[0] ?? '') ?? otherHint)(halt)
 }
 
@@ -76,28 +76,28 @@ function sortHint(rest: string): string | undefined {
   return /^(?:asc|desc)/i.test(rest) ? 'Write the direction once: `-Field` or `Field desc`.' : undefined
 }
 
-function isValueDue({ expected }: Halt): boolean {
+function isValueExpected({ expected }: ParserStop): boolean {
   return expected.includes('a value')
 }
 
-function isOperatorDue({ expected }: Halt): boolean {
+function isOperatorExpected({ expected }: ParserStop): boolean {
   return expected.includes('an operator')
 }
 
-function clauseHint(halt: Halt): string | undefined {
-  if (!isOperatorDue(halt)) return undefined
+function clauseHint(halt: ParserStop): string | undefined {
+  if (!isOperatorExpected(halt)) return undefined
   if (/(?:^|[,|(])[ \t\r\n]*not[ \t\r\n]*$/i.test(halt.before)) return negationHint(halt.parameter)
-  return isListed(halt.before, halt.rest) ? LIST : undefined
+  return isListValue(halt.before, halt.rest) ? LIST_HINT : undefined
 }
 
-const relation: Hint = (halt) =>
-  isValueDue(halt) ? relationHint(halt.text, halt.offset, halt.rest.charAt(0)) : undefined
+const suggestRelation: Hint = (halt) =>
+  isValueExpected(halt) ? relationHint(halt.text, halt.offset, halt.rest.charAt(0)) : undefined
 
 /** By the character at which the parser stopped. */
 const HINTS: ReadonlyMap<string, Hint> = new Map<string, Hint>([
-  ['=', relation],
-  ['<', relation],
-  ['>', relation],
+  ['=', suggestRelation],
+  ['<', suggestRelation],
+  ['>', suggestRelation],
   ['(', openingHint],
   [
     ')',
@@ -112,40 +112,40 @@ const HINTS: ReadonlyMap<string, Hint> = new Map<string, Hint>([
     },
   ],
   ['|', ({ before }) => (before.endsWith('|') ? '`||` is not an operator: write `|`.' : undefined)],
-  [':', (halt) => (isOperatorDue(halt) ? '`:` is not an operator: write `=`.' : undefined)],
-  ['~', (halt) => (isOperatorDue(halt) ? '`~` is not an operator: write `=*`.' : undefined)],
+  [':', (halt) => (isOperatorExpected(halt) ? '`:` is not an operator: write `=`.' : undefined)],
+  ['~', (halt) => (isOperatorExpected(halt) ? '`~` is not an operator: write `=*`.' : undefined)],
 ])
 
-function openingHint(halt: Halt): string {
-  if (isValueDue(halt) && /=(?:in|out)=[ \t\r\n]*$/i.test(halt.before)) {
+function openingHint(halt: ParserStop): string {
+  if (isValueExpected(halt) && /=(?:in|out)=[ \t\r\n]*$/i.test(halt.before)) {
     return 'A list has no parentheses: `=in=1;2`. Write `\\(` for a parenthesis in a value.'
   }
-  return isOperatorDue(halt) && halt.parameter === 'filter'
+  return isOperatorExpected(halt) && halt.parameter === 'filter'
     ? 'Only Any, All, None and Count behind a collection open a group.'
     : 'Write `\\(` for a parenthesis in a value.'
 }
 
-function otherHint(halt: Halt): string | undefined {
+function otherHint(halt: ParserStop): string | undefined {
   const { parameter, text, offset, before, rest, expected } = halt
-  if (isOperatorDue(halt)) return /^not(?!\w)/i.test(rest) ? negationHint(parameter) : wordHint(rest)
+  if (isOperatorExpected(halt)) return /^not(?!\w)/i.test(rest) ? negationHint(parameter) : wordHint(rest)
   if (expected.includes('","')) return joiningHint(rest)
-  if (expected.includes('a field name') && /=(?:in|out)=[^,|()]*,[ \t\r\n]*$/i.test(before)) return LIST
-  return isValueDue(halt) && text.slice(0, offset).trimEnd().endsWith('/i')
+  if (expected.includes('a field name') && /=(?:in|out)=[^,|()]*,[ \t\r\n]*$/i.test(before)) return LIST_HINT
+  return isValueExpected(halt) && text.slice(0, offset).trimEnd().endsWith('/i')
     ? 'At the end of a clause `/i` ignores case: write `\\/i` for the text.'
     : undefined
 }
 
-const LIST = 'Separate the values of a list by `;`: `=in=1;2`.'
+const LIST_HINT = 'Separate the values of a list by `;`: `=in=1;2`.'
 
 /** Whether the text parsed as a field may be another value of a list, because no operator follows it. */
-function isListed(before: string, rest: string): boolean {
+function isListValue(before: string, rest: string): boolean {
   return (
     (/^[,|;)]?$/.test(rest.slice(0, 1)) || (/\s$/.test(before) && wordHint(rest) === undefined)) &&
     /=(?:in|out)=[^,|()]*,[ \t\r\n]*[\p{L}_][\p{L}\p{N}_.]*[ \t\r\n]*$/iu.test(before)
   )
 }
 
-function negationHint(parameter: Halt['parameter']): string {
+function negationHint(parameter: ParserStop['parameter']): string {
   return parameter === 'filter'
     ? 'There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` behind a collection.'
     : 'There is no `not`: negate the operator (`!=`, `=out=`).'
@@ -153,21 +153,21 @@ function negationHint(parameter: Halt['parameter']): string {
 
 function joiningHint(rest: string): string | undefined {
   const written = /^(?:&&?|[a-z]+)/i.exec(rest)?.[0] ?? ''
-  const meant = JOINING.get(written.toLowerCase())
+  const meant = FOREIGN_CONJUNCTIONS.get(written.toLowerCase())
   return meant === undefined ? undefined : `\`${written}\` is not an operator: write \`${meant}\`.`
 }
 
 function wordHint(rest: string): string | undefined {
   const word = /^[a-z]{2,10}(?![a-z])/i.exec(rest)?.[0] ?? ''
-  const meant = SPELT.get(word.toLowerCase())
+  const meant = FOREIGN_OPERATORS.get(word.toLowerCase())
   return meant === undefined ? undefined : `Operators are signs: write \`${meant}\` for \`${word}\`.`
 }
 
 function relationHint(text: string, offset: number, found: string): string {
   const before = text.slice(0, offset).toLowerCase()
-  const isBehindWord = WORDS.some((token) => before.endsWith(token))
+  const isBehindWord = WORD_OPERATORS.some((token) => before.endsWith(token))
   const written = isBehindWord ? '' : `${/[=<>!]*$/.exec(before.slice(-5))?.[0]}${found}`
-  const meant = FOREIGN.get(written)
+  const meant = FOREIGN_SYNTAX.get(written)
   const escaped = `\`\\${found}\` where a value begins with "${found}"`
   return meant === undefined
     ? `Write ${escaped}.`

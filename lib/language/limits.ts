@@ -1,7 +1,7 @@
 import type { FilterNode } from '../../types/query.js'
 import type { Limits } from '../../types/settings.js'
 import { type QueryLimit, QueryLimitError, type QueryParameter } from '../common/errors.js'
-import { type Visits, visit } from '../common/visit.js'
+import { type Visitors, visit } from '../common/visitor.js'
 
 /** The limits of the query language, with their defaults. */
 export const QUERY_LIMITS: Pick<
@@ -20,14 +20,14 @@ export const QUERY_LIMITS: Pick<
 /**
  * The deepest nesting, whatever the host allows. The parser's recursion overflows Node's stack between 2,000 and 3,000.
  */
-const DEEPEST = 500
+const MAX_NESTING = 500
 
 /**
  * Refuses deeply nested parentheses before the recursive parser runs. Misplaced parentheses are counted too. That is
  * harmless, because such a text is an error anyway.
  */
 export function checkNesting(parameter: QueryParameter, text: string, nesting: number): void {
-  const maximum = Math.min(nesting, DEEPEST)
+  const maximum = Math.min(nesting, MAX_NESTING)
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at]
@@ -52,24 +52,24 @@ export function checkSize(
   { clauses, listItems }: Pick<Limits, 'clauses' | 'listItems'>,
 ): void {
   let counted = 0
-  visit(COUNTED, filter, (operands) => {
+  visit(OPERAND_COUNTERS, filter, (operands) => {
     checkCount(parameter, 'clauses', ++counted, clauses)
     checkCount(parameter, 'listItems', operands.length, listItems)
   })
 }
 
-type Count = (operands: readonly unknown[]) => void
+type CountOperands = (operands: readonly unknown[]) => void
 
-const COUNTED: Visits<FilterNode<unknown>, [count: Count], void> = {
+const OPERAND_COUNTERS: Visitors<FilterNode<unknown>, [count: CountOperands], void> = {
   and: ({ nodes }, count) => {
-    for (const node of nodes) visit(COUNTED, node, count)
+    for (const node of nodes) visit(OPERAND_COUNTERS, node, count)
   },
   or: ({ nodes }, count) => {
-    for (const node of nodes) visit(COUNTED, node, count)
+    for (const node of nodes) visit(OPERAND_COUNTERS, node, count)
   },
   comparison: ({ operands }, count) => count(operands),
   quantified: (node, count) => {
-    visit(COUNTED, node.condition, count)
+    visit(OPERAND_COUNTERS, node.condition, count)
     if (node.count !== null) count(node.count.operands)
   },
 }

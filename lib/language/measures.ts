@@ -1,11 +1,11 @@
 // The measures and date parts of aggregates, for the grammar, plans and statements.
 
 import type { FieldType } from '../../types/fieldType.js'
-import { type OperatorName, operatorInfo } from './operators.js'
+import { type OperatorName, operatorInfoOf } from './operators.js'
 
-const NUMBERS: readonly FieldType[] = ['integer', 'bigint', 'decimal', 'float']
+const NUMBER_TYPES: readonly FieldType[] = ['integer', 'bigint', 'decimal', 'float']
 
-const typesOf = (operator: OperatorName): readonly FieldType[] => operatorInfo(operator).types
+const operatorTypes = (operator: OperatorName): readonly FieldType[] => operatorInfoOf(operator).types
 
 export type MeasureName = 'count' | 'distinct' | 'sum' | 'avg' | 'min' | 'max'
 
@@ -14,11 +14,11 @@ export const MEASURES: Readonly<Record<MeasureName, readonly FieldType[] | null>
   /** The number of rows or, with a field, of non-null values. */
   count: null,
   /** The number of distinct values. */
-  distinct: typesOf('eq'),
-  sum: NUMBERS,
-  avg: NUMBERS,
-  min: typesOf('gt'),
-  max: typesOf('gt'),
+  distinct: operatorTypes('eq'),
+  sum: NUMBER_TYPES,
+  avg: NUMBER_TYPES,
+  min: operatorTypes('gt'),
+  max: operatorTypes('gt'),
 })
 
 export type DateUnit = 'year' | 'month' | 'day' | 'hour'
@@ -33,19 +33,19 @@ export const DATE_UNITS: Readonly<Record<DateUnit, { readonly date: boolean }>> 
   hour: { date: false },
 })
 
-const measures: ReadonlyMap<string, MeasureName> = new Map(named<MeasureName>(MEASURES))
-const units: ReadonlyMap<string, DateUnit> = new Map(named<DateUnit>(DATE_UNITS))
+const measuresByName: ReadonlyMap<string, MeasureName> = new Map(namedEntries<MeasureName>(MEASURES))
+const unitsByName: ReadonlyMap<string, DateUnit> = new Map(namedEntries<DateUnit>(DATE_UNITS))
 
-function named<N extends string>(table: Readonly<Record<N, unknown>>): readonly (readonly [string, N])[] {
+function namedEntries<N extends string>(table: Readonly<Record<N, unknown>>): readonly (readonly [string, N])[] {
   return (Object.keys(table) as N[]).map((name) => [name, name])
 }
 
 /** The measure with this name, case-insensitive. */
-export function measureOf(word: string): MeasureName | null {
-  return measures.get(word.toLowerCase()) ?? null
+export function findMeasure(word: string): MeasureName | null {
+  return measuresByName.get(word.toLowerCase()) ?? null
 }
 
 /** The part of a date with this name, case-insensitive. */
-export function unitOf(word: string): DateUnit | null {
-  return units.get(word.toLowerCase()) ?? null
+export function findUnit(word: string): DateUnit | null {
+  return unitsByName.get(word.toLowerCase()) ?? null
 }

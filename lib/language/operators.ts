@@ -3,7 +3,7 @@
 import type { FieldType } from '../../types/fieldType.js'
 
 /** A row of the table. */
-interface Row {
+interface OperatorRow {
   readonly token: string
   /** The field types with the operator: comparable types, ordered types, or text only. */
   readonly fields: 'equatable' | 'ordered' | 'text'
@@ -15,11 +15,20 @@ interface Row {
   readonly complementOf: string | null
 }
 
-const ORDERED: readonly FieldType[] = ['string', 'integer', 'bigint', 'decimal', 'float', 'datetime', 'date', 'time']
+const ORDERED_TYPES: readonly FieldType[] = [
+  'string',
+  'integer',
+  'bigint',
+  'decimal',
+  'float',
+  'datetime',
+  'date',
+  'time',
+]
 
-const TYPES: Readonly<Record<Row['fields'], readonly FieldType[]>> = {
-  equatable: [...ORDERED, 'boolean', 'enum', 'uuid'],
-  ordered: ORDERED,
+const TYPES_BY_GROUP: Readonly<Record<OperatorRow['fields'], readonly FieldType[]>> = {
+  equatable: [...ORDERED_TYPES, 'boolean', 'enum', 'uuid'],
+  ordered: ORDERED_TYPES,
   text: ['string'],
 }
 
@@ -49,13 +58,13 @@ export const OPERATOR_ROWS = {
   notIn: { token: '=out=', fields: 'equatable', list: true, nulls: true, complementOf: 'in' },
 } as const
 
-type Rows = typeof OPERATOR_ROWS
+type OperatorRows = typeof OPERATOR_ROWS
 
-export type OperatorName = keyof Rows
+export type OperatorName = keyof OperatorRows
 
 /** The operators whose rows have these members. */
-export type OperatorWith<Traits extends Partial<Row>> = {
-  [name in OperatorName]: Rows[name] extends Traits ? name : never
+export type OperatorWith<Traits extends Partial<OperatorRow>> = {
+  [name in OperatorName]: OperatorRows[name] extends Traits ? name : never
 }[OperatorName]
 
 /** The operators that are no complement of another one. Code with a separate flag for negation needs only these. */
@@ -65,7 +74,7 @@ export type PositiveOperator = OperatorWith<{ readonly complementOf: null }>
 export type ValueOperator = Exclude<PositiveOperator, OperatorWith<{ readonly fields: 'text' }>>
 
 /** A row with derived members. */
-export interface OperatorInfo extends Row {
+export interface OperatorInfo extends OperatorRow {
   readonly name: OperatorName
   readonly complementOf: PositiveOperator | null
   /** The operator without negation, and whether it is negated. */
@@ -77,32 +86,34 @@ export interface OperatorInfo extends Row {
   readonly types: readonly FieldType[]
 }
 
-const ROWS: Readonly<Record<OperatorName, Row>> = OPERATOR_ROWS
+const OPERATOR_TABLE: Readonly<Record<OperatorName, OperatorRow>> = OPERATOR_ROWS
 
 const isPositive = (name: string): name is PositiveOperator =>
-  Object.hasOwn(ROWS, name) && ROWS[name as OperatorName].complementOf === null
+  Object.hasOwn(OPERATOR_TABLE, name) && OPERATOR_TABLE[name as OperatorName].complementOf === null
 
-function infoOf(name: OperatorName): OperatorInfo {
-  const row = Object.freeze(ROWS[name])
+function createInfo(name: OperatorName): OperatorInfo {
+  const row = Object.freeze(OPERATOR_TABLE[name])
   const positive = row.complementOf ?? name
   if (!isPositive(positive)) throw new TypeError(`${name}: ${positive} is a complement itself`)
   const complementOf = row.complementOf === null ? null : positive
   const derived = { name, complementOf, positive, negated: complementOf !== null }
-  return Object.freeze({ ...row, ...derived, text: row.fields === 'text', types: TYPES[row.fields] })
+  return Object.freeze({ ...row, ...derived, text: row.fields === 'text', types: TYPES_BY_GROUP[row.fields] })
 }
 
 /** All operators, in the order of the documents. */
-export const OPERATORS: readonly OperatorInfo[] = Object.freeze((Object.keys(ROWS) as OperatorName[]).map(infoOf))
+export const OPERATORS: readonly OperatorInfo[] = Object.freeze(
+  (Object.keys(OPERATOR_TABLE) as OperatorName[]).map(createInfo),
+)
 
 /** The operators without complements, as statements use them. */
-export const POSITIVE: readonly PositiveOperator[] = Object.freeze([
+export const POSITIVE_OPERATORS: readonly PositiveOperator[] = Object.freeze([
   ...new Set(OPERATORS.map(({ positive }) => positive)),
 ])
 
 const byName: ReadonlyMap<OperatorName, OperatorInfo> = new Map(OPERATORS.map((info) => [info.name, info]))
 
 /** The row of an operator. */
-export function operatorInfo(name: OperatorName): OperatorInfo {
+export function operatorInfoOf(name: OperatorName): OperatorInfo {
   const info = byName.get(name)
   if (info === undefined) throw new TypeError(`unknown operator ${name}`)
   return info
@@ -110,13 +121,13 @@ export function operatorInfo(name: OperatorName): OperatorInfo {
 
 /** Whether types other than text support an operator. */
 export function isValueOperator(name: PositiveOperator): name is ValueOperator {
-  return !operatorInfo(name).text
+  return !operatorInfoOf(name).text
 }
 
 const byType = new Map<FieldType, ReadonlySet<OperatorName>>()
 
 /** The operators of a field type. Fields of one type share one set. */
-export function operatorsOf(type: FieldType): ReadonlySet<OperatorName> {
+export function operatorsForType(type: FieldType): ReadonlySet<OperatorName> {
   const known = byType.get(type)
   if (known !== undefined) return known
   const operators = new Set(OPERATORS.filter((info) => info.types.includes(type)).map((info) => info.name))

@@ -11,10 +11,10 @@ import type {
   SortNode,
 } from '../../types/query.js'
 import type { Limits } from '../../types/settings.js'
-import { operatorAt } from './lexicon.js'
 import { checkItems, checkNesting, checkSize, QUERY_LIMITS } from './limits.js'
-import { measureOf, unitOf } from './measures.js'
-import { readSyntax } from './syntax.js'
+import { findMeasure, findUnit } from './measures.js'
+import { findOperatorAt } from './operatorTokens.js'
+import { parseSyntax } from './syntax.js'
 
 /** The limits of a filter. `Infinity` is no limit, but the nesting is never deeper than 500. */
 export type FilterLimits = Partial<Pick<Limits, 'nesting' | 'clauses' | 'listItems'>>
@@ -26,11 +26,12 @@ export interface SortOptions extends Partial<Pick<Limits, 'sortKeys'>> {
 
 export type SelectLimits = Partial<Pick<Limits, 'selectFields' | 'nesting'>>
 
-const filterOf = (text: string): FilterNode => parse(text, { startRule: 'Filter', operatorAt })
-const conditionOf = (text: string): FilterNode => parse(text, { startRule: 'Filter', operatorAt, emptyLists: true })
-const sortOf = (text: string, direction: Direction): readonly SortNode[] =>
+const parseFilterText = (text: string): FilterNode => parse(text, { startRule: 'Filter', operatorAt: findOperatorAt })
+const parseConditionText = (text: string): FilterNode =>
+  parse(text, { startRule: 'Filter', operatorAt: findOperatorAt, emptyLists: true })
+const parseSortText = (text: string, direction: Direction): readonly SortNode[] =>
   parse(text, { startRule: 'Sort', direction })
-const selectOf = (text: string): readonly SelectNode[] => parse(text, { startRule: 'Select' })
+const parseSelectText = (text: string): readonly SelectNode[] => parse(text, { startRule: 'Select' })
 
 /**
  * Parses a filter into a syntax tree. Names are not resolved, and values are text. Throws `QuerySyntaxError` for
@@ -38,9 +39,9 @@ const selectOf = (text: string): readonly SelectNode[] => parse(text, { startRul
  */
 export function parseFilter(text: string, options: FilterLimits = {}): FilterNode {
   const { nesting = QUERY_LIMITS.nesting, clauses = QUERY_LIMITS.clauses, listItems = QUERY_LIMITS.listItems } = options
-  const filter = readSyntax('filter', text, (given) => {
+  const filter = parseSyntax('filter', text, (given) => {
     checkNesting('filter', given, nesting)
-    return filterOf(given)
+    return parseFilterText(given)
   })
   checkSize('filter', filter, { clauses, listItems })
   return filter
@@ -48,18 +49,18 @@ export function parseFilter(text: string, options: FilterLimits = {}): FilterNod
 
 /** Parses a condition of the host. It has no limits and may have empty lists. Throws like `parseFilter`. */
 export function parseCondition(text: string): FilterNode {
-  return readSyntax('filter', text, (given) => {
+  return parseSyntax('filter', text, (given) => {
     checkNesting('filter', given, Number.POSITIVE_INFINITY)
-    return conditionOf(given)
+    return parseConditionText(given)
   })
 }
 
 /** Parses a sort into its keys, in order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
 export function parseSort(text: string, options: SortOptions = {}): readonly SortNode[] {
   const { sortKeys = QUERY_LIMITS.sortKeys, direction = 'asc' } = options
-  return readSyntax('sort', text, (given) => {
+  return parseSyntax('sort', text, (given) => {
     checkItems('sort', 'sortKeys', given, sortKeys)
-    return sortOf(given, direction)
+    return parseSortText(given, direction)
   })
 }
 
@@ -69,18 +70,18 @@ export function parseSort(text: string, options: SortOptions = {}): readonly Sor
  */
 export function parseSelect(text: string, options: SelectLimits = {}): readonly Path[] {
   const { selectFields = QUERY_LIMITS.selectFields, nesting = QUERY_LIMITS.nesting } = options
-  const nodes = readSyntax('select', text, (given) => {
+  const nodes = parseSyntax('select', text, (given) => {
     checkNesting('select', given, nesting)
     checkItems('select', 'selectFields', given, selectFields)
-    return selectOf(given)
+    return parseSelectText(given)
   })
-  return takenApart(nodes, [])
+  return flattenPaths(nodes, [])
 }
 
-function takenApart(nodes: readonly SelectNode[], before: readonly string[]): readonly Path[] {
+function flattenPaths(nodes: readonly SelectNode[], before: readonly string[]): readonly Path[] {
   return nodes.flatMap(({ path, members }) => {
     const segments = [...before, ...path.segments]
-    return members === null ? [{ segments, offset: path.offset }] : takenApart(members, segments)
+    return members === null ? [{ segments, offset: path.offset }] : flattenPaths(members, segments)
   })
 }
 
@@ -88,25 +89,25 @@ function takenApart(nodes: readonly SelectNode[], before: readonly string[]): re
  * Parses an aggregate into its measures, in order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`.
  */
 export function parseAggregate(text: string, { measures }: Pick<Limits, 'measures'>): readonly MeasureNode[] {
-  return readSyntax('aggregate', text, (given) => {
+  return parseSyntax('aggregate', text, (given) => {
     checkItems('aggregate', 'measures', given, measures)
-    return parse(given, { startRule: 'Aggregate', measureOf })
+    return parse(given, { startRule: 'Aggregate', measureOf: findMeasure })
   })
 }
 
 /** Parses the keys of `group`, in order. */
 export function parseGroup(text: string, { groups }: Pick<Limits, 'groups'>): readonly GroupNode[] {
-  return readSyntax('group', text, (given) => {
+  return parseSyntax('group', text, (given) => {
     checkItems('group', 'groups', given, groups)
-    return parse(given, { startRule: 'Groups', unitOf })
+    return parse(given, { startRule: 'Groups', unitOf: findUnit })
   })
 }
 
 /** Parses `having`: a filter over measures. */
 export function parseHaving(text: string, limits: Pick<Limits, 'nesting' | 'clauses' | 'listItems'>): HavingNode {
-  const having = readSyntax('having', text, (given) => {
+  const having = parseSyntax('having', text, (given) => {
     checkNesting('having', given, limits.nesting)
-    return parse(given, { startRule: 'Having', operatorAt, measureOf, measures: true })
+    return parse(given, { startRule: 'Having', operatorAt: findOperatorAt, measureOf: findMeasure, measures: true })
   })
   checkSize('having', having, limits)
   return having
@@ -114,7 +115,7 @@ export function parseHaving(text: string, limits: Pick<Limits, 'nesting' | 'clau
 
 /** Parses a sort of groups into its keys. */
 export function parseGroupSort(text: string, { sortKeys }: Pick<Limits, 'sortKeys'>): readonly GroupSortNode[] {
-  return readSyntax('sort', text, (given) => {
+  return parseSyntax('sort', text, (given) => {
     checkItems('sort', 'sortKeys', given, sortKeys)
     return parse(given, { startRule: 'GroupSort' })
   })

@@ -1,24 +1,24 @@
 import { type Expectation, SyntaxError as GrammarError } from '../../grammar/query.js'
 import { type QueryParameter, QuerySyntaxError } from '../common/errors.js'
-import { hintFor } from './hint.js'
-import { LISTED } from './lexicon.js'
+import { findHint } from './hint.js'
+import { EXPECTED_TOKENS } from './operatorTokens.js'
 
 /** Runs the generated parser and converts its error, whose form depends on the generator. */
-export function readSyntax<Tree>(parameter: QueryParameter, text: string, read: (text: string) => Tree): Tree {
+export function parseSyntax<Tree>(parameter: QueryParameter, text: string, read: (text: string) => Tree): Tree {
   if (typeof text !== 'string') throw new TypeError(`the ${parameter} to parse must be a string`)
   try {
     return read(text)
   } catch (error) {
-    if (error instanceof GrammarError) throw faultOf(parameter, text, error)
+    if (error instanceof GrammarError) throw toSyntaxError(parameter, text, error)
     throw error
   }
 }
 
-function faultOf(parameter: QueryParameter, text: string, error: GrammarError): QuerySyntaxError {
+function toSyntaxError(parameter: QueryParameter, text: string, error: GrammarError): QuerySyntaxError {
   const offset = error.location.start.offset
   const code = text.codePointAt(offset)
-  const expected = [...new Set(error.expected.flatMap(wordsFor))]
-  const hint = hintFor(parameter, text, offset, expected)
+  const expected = [...new Set(error.expected.flatMap(describeExpectation))]
+  const hint = findHint(parameter, text, offset, expected)
   return new QuerySyntaxError({
     parameter,
     text,
@@ -30,10 +30,10 @@ function faultOf(parameter: QueryParameter, text: string, error: GrammarError): 
 }
 
 /** Error messages list named rules and literals. Character classes are omitted. */
-function wordsFor(expectation: Expectation): readonly string[] {
+function describeExpectation(expectation: Expectation): readonly string[] {
   switch (expectation.type) {
     case 'other':
-      return LISTED.get(expectation.description) ?? [expectation.description]
+      return EXPECTED_TOKENS.get(expectation.description) ?? [expectation.description]
     case 'literal':
       return [`"${expectation.text}"`]
     case 'end':

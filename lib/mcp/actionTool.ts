@@ -1,13 +1,20 @@
 import type { Action } from '../../types/action.js'
 import type { Reply } from '../../types/reply.js'
-import { type Answer, assertFits, fitting, recordIn, shortened, valueIn } from './answers.js'
-import { acted, actionNamed, type Context, namedBy } from './called.js'
-import { ACTION_OUTPUT } from './outputs.js'
+import {
+  assertAnswerSize,
+  countFitting,
+  readReplyRecord,
+  readReplyValue,
+  shortenAnswer,
+  type ToolAnswer,
+} from './answers.js'
+import { callAction, findAction, findResource, type ToolContext } from './callResource.js'
+import { ACTION_OUTPUT } from './outputSchemas.js'
 import type { Tool } from './tools.js'
 
 export const RUN_ACTION = 'run_action'
 
-export function actionTool(writes: boolean): Tool {
+export function createActionTool(writes: boolean): Tool {
   return {
     name: RUN_ACTION,
     description:
@@ -16,13 +23,13 @@ export function actionTool(writes: boolean): Tool {
     optional: ['key', 'input', 'version'],
     output: ACTION_OUTPUT,
     operation: null,
-    writes: writes ? 'anything' : 'nothing',
+    effect: writes ? 'anything' : 'nothing',
     run: async (context, given) => {
-      const action = actionNamed(context, given)
-      const answer = answered(action, await acted(context, action, given), context)
-      if (action.method === 'get') return assertFits(answer, context.maxBytes)
-      const { keys } = namedBy(context, given).resource
-      return shortened(
+      const action = findAction(context, given)
+      const answer = toActionAnswer(action, await callAction(context, action, given), context)
+      if (action.method === 'get') return assertAnswerSize(answer, context.maxBytes)
+      const { keys } = findResource(context, given).resource
+      return shortenAnswer(
         answer,
         keys.map(({ json }) => json),
         context.maxBytes,
@@ -32,13 +39,13 @@ export function actionTool(writes: boolean): Tool {
 }
 
 /** The answer of an action. A list is cut to `maxRecords` items and to `maxBytes`. */
-function answered({ output }: Action, reply: Reply, { maxRecords, maxBytes }: Context): Answer {
+function toActionAnswer({ output }: Action, reply: Reply, { maxRecords, maxBytes }: ToolContext): ToolAnswer {
   if (output === 'none') return { done: true }
-  if (output === 'record') return recordIn(reply)
-  const value = valueIn(reply)
+  if (output === 'record') return readReplyRecord(reply)
+  const value = readReplyValue(reply)
   if (output === 'value') return { value }
   const { items } = Object(value)
   if (!Array.isArray(items)) return { items }
-  const most = Math.min(maxRecords, fitting({ more: true }, items, maxBytes))
+  const most = Math.min(maxRecords, countFitting({ more: true }, items, maxBytes))
   return items.length > most ? { items: items.slice(0, most), more: true } : { items }
 }

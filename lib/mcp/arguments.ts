@@ -1,7 +1,7 @@
 import type { JSONObject } from '@modelcontextprotocol/server'
 import { isObject } from '../common/object.js'
+import { isPathSegment } from '../common/pathSegment.js'
 import { invalidQuery } from '../common/problem.js'
-import { isSegment } from '../common/segment.js'
 import { didYouMean } from '../config/suggest.js'
 
 /** The arguments of all tools. */
@@ -27,26 +27,26 @@ interface ArgumentRow {
   readonly schema: JSONObject
   /** Reads a value. Returns undefined if it is invalid. */
   readonly read: (value: unknown) => Arguments[ArgumentName]
-  readonly must: string
+  readonly requirement: string
 }
 
-const text = (description: string): ArgumentRow => ({
+const textArgument = (description: string): ArgumentRow => ({
   schema: { type: 'string', description },
   read: (value) => (typeof value === 'string' ? Buffer.from(value).toString() : undefined),
-  must: 'must be text.',
+  requirement: 'must be text.',
 })
 
-const isWhole = (value: unknown, least: number): value is number =>
+const isIntegerFrom = (value: unknown, least: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least
 
 /** All arguments of tools. */
 const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
-  resource: text('A name from list_resources.'),
-  action: text('The name of an action from describe_resource.'),
+  resource: textArgument('A name from list_resources.'),
+  action: textArgument('The name of an action from describe_resource.'),
   input: {
     schema: { type: 'object', description: 'The input of the action. describe_resource has its schema.' },
     read: (value) => (isObject(value) ? { ...value } : undefined),
-    must: 'must be an object.',
+    requirement: 'must be an object.',
   },
   key: {
     schema: {
@@ -54,37 +54,37 @@ const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
       description: 'The key of the record. A composite key joins its parts with "~": "7~2".',
     },
     read: (value) => {
-      if (typeof value === 'string') return isSegment(value) ? Buffer.from(value).toString() : undefined
+      if (typeof value === 'string') return isPathSegment(value) ? Buffer.from(value).toString() : undefined
       return Number.isSafeInteger(value) ? String(value) : undefined
     },
-    must: 'must be a whole number, or a text other than "", "." and "..".',
+    requirement: 'must be a whole number, or a text other than "", "." and "..".',
   },
   values: {
     schema: { type: 'object', description: 'The fields of the record by name. describe_resource has their schema.' },
     read: (value) => (isObject(value) ? { ...value } : undefined),
-    must: 'must be an object.',
+    requirement: 'must be an object.',
   },
   version: {
     schema: { type: ['integer', 'string'], description: 'The version from get_record, if records have versions.' },
     read: (value) => {
       if (typeof value === 'string' && /^\d{1,19}$/.test(value)) return value
-      return isWhole(value, 0) ? String(value) : undefined
+      return isIntegerFrom(value, 0) ? String(value) : undefined
     },
-    must: 'must be a whole number.',
+    requirement: 'must be a whole number.',
   },
-  filter: text(
+  filter: textArgument(
     'Clauses "field operator value", joined by "," (and) and "|" (or), grouped by "( )": Name^Jan,Level>=20,(Score!=1|Team.Name=Lakers). Operators: = != > < >= <= =in= =out= ^ $ * and more; describe_resource lists those of each field. Do not quote values: quotes are part of the value. "/i" after a value ignores case, null tests for null, "\\" escapes , | ( ) ; /. Collections: Players.Any(Level>50), Players.Count>=2.',
   ),
-  sort: text('Fields joined by ",". A leading "-" sorts descending: "-level,name,team.name".'),
-  select: text(
+  sort: textArgument('Fields joined by ",". A leading "-" sorts descending: "-level,name,team.name".'),
+  select: textArgument(
     'Fields joined by ",". "*" selects all fields, "team.name" and "players(name,level)" fields of related records.',
   ),
   limit: {
     schema: { type: 'integer', minimum: 1, description: 'Maximum number of records.' },
-    read: (value) => (isWhole(value, 1) ? value : undefined),
-    must: 'must be a whole number from 1.',
+    read: (value) => (isIntegerFrom(value, 1) ? value : undefined),
+    requirement: 'must be a whole number from 1.',
   },
-  cursor: text('The nextCursor of the previous page. Repeat the same filter, sort and select.'),
+  cursor: textArgument('The nextCursor of the previous page. Repeat the same filter, sort and select.'),
 }
 
 /** JSON Schema of a tool's arguments, in the form of `tools/list`. */
@@ -96,7 +96,10 @@ export interface ArgumentsSchema {
 }
 
 /** Builds the schema of a tool's arguments. */
-export function schemaOf(required: readonly ArgumentName[], optional: readonly ArgumentName[]): ArgumentsSchema {
+export function createArgumentsSchema(
+  required: readonly ArgumentName[],
+  optional: readonly ArgumentName[],
+): ArgumentsSchema {
   const names = [...required, ...optional]
   return {
     type: 'object',
@@ -123,9 +126,9 @@ export function readArguments(
   const read = [...required, ...optional].flatMap((name) => {
     const value = given[name]
     if (value === undefined || value === null) return []
-    const { read: reader, must } = ARGUMENTS[name]
+    const { read: reader, requirement } = ARGUMENTS[name]
     const meant = reader(value)
-    if (meant === undefined) throw invalidQuery(name, must)
+    if (meant === undefined) throw invalidQuery(name, requirement)
     return [[name, meant]]
   })
   return Object.fromEntries(read)

@@ -5,35 +5,35 @@ import { respondProblem } from '../http/respond.js'
 import type { McpAuthorization } from './options.js'
 
 /** Parameters of a challenge that tell clients where to get tokens (RFC 9728 section 5.1). */
-export function challengeOf(authorization: McpAuthorization): string {
+export function createChallenge(authorization: McpAuthorization): string {
   const { resource, scopes = [] } = authorization
   const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
   return `resource_metadata="${getOAuthProtectedResourceMetadataUrl(new URL(resource))}"${scope}`
 }
 
 /** Adds the handler's challenge to a 401. Other errors are returned unchanged. */
-export function challenged(refusal: unknown, challenge: string | null): unknown {
+export function addChallenge(refusal: unknown, challenge: string | null): unknown {
   if (challenge === null || !(refusal instanceof Problem) || refusal.status !== 401) return refusal
   const { headers } = refusal
   const [name = 'WWW-Authenticate', given = 'Bearer'] =
     Object.entries(headers).find(([each]) => each.toLowerCase() === 'www-authenticate') ?? []
   // The host may throw the same problem object again, so it is not changed.
-  return Object.create(refusal, { headers: { value: { ...headers, [name]: merged(given, challenge) } } })
+  return Object.create(refusal, { headers: { value: { ...headers, [name]: mergeChallenges(given, challenge) } } })
 }
 
-function merged(given: string, challenge: string): string {
+function mergeChallenges(given: string, challenge: string): string {
   const rest = /^Bearer\b *(.*)/is.exec(given)?.[1]
   if (rest === undefined) return `Bearer ${challenge}, ${given}`
   return `Bearer ${challenge}${rest === '' || rest.startsWith(',') ? '' : ', '}${rest}`
 }
 
-const METHODS = 'GET, HEAD, OPTIONS'
+const METADATA_METHODS = 'GET, HEAD, OPTIONS'
 
 /**
  * Serves the protected resource metadata at its well-known path, with CORS for any origin. Passes on all other
  * requests.
  */
-export function metadataHandler(authorization: McpAuthorization | undefined): RequestHandler {
+export function createMetadataHandler(authorization: McpAuthorization | undefined): RequestHandler {
   if (authorization === undefined) return (_req, _res, next) => next()
   const { resource, servers, scopes } = authorization
   const { pathname } = new URL(getOAuthProtectedResourceMetadataUrl(new URL(resource)))
@@ -52,7 +52,7 @@ export function metadataHandler(authorization: McpAuthorization | undefined): Re
     }
     res.setHeader('Access-Control-Allow-Origin', '*')
     if (req.method === 'OPTIONS') {
-      res.setHeader('Access-Control-Allow-Methods', METHODS)
+      res.setHeader('Access-Control-Allow-Methods', METADATA_METHODS)
       // Clients in browsers send a header with the protocol's revision.
       res.setHeader('Access-Control-Allow-Headers', '*')
       res.writeHead(204).end()
@@ -60,8 +60,8 @@ export function metadataHandler(authorization: McpAuthorization | undefined): Re
       res.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': body.length })
       res.end(body)
     } else {
-      const detail = `This path does not support ${req.method}. It supports ${METHODS}.`
-      respondProblem(res, problem('method-not-allowed', { detail, headers: { Allow: METHODS } }))
+      const detail = `This path does not support ${req.method}. It supports ${METADATA_METHODS}.`
+      respondProblem(res, problem('method-not-allowed', { detail, headers: { Allow: METADATA_METHODS } }))
     }
   }
 }

@@ -12,7 +12,7 @@ import { isObject } from '../common/object.js'
 import { Problem } from '../common/problem.js'
 
 /** Id of the question. The client returns the answer under it when it repeats the call. */
-const QUESTION = 'confirm'
+const QUESTION_NAME = 'confirm'
 
 /**
  * Requires a person to confirm a call. Returns null if the call is confirmed, else the response that makes the client
@@ -20,40 +20,50 @@ const QUESTION = 'confirm'
  * client itself could forge the answer.
  * @throws Problem 403 if the client cannot ask, and if the person did not confirm
  */
-export function confirmation(message: string, server: Server, context: ServerContext): InputRequiredResult | null {
+export function requestConfirmation(
+  message: string,
+  server: Server,
+  context: ServerContext,
+): InputRequiredResult | null {
   const { inputResponses } = context.mcpReq
-  if (acceptedContent(inputResponses, QUESTION)?.[QUESTION] === true) return null
-  if (inputResponse(inputResponses, QUESTION).kind === 'missing') {
-    if (!canAsk(capabilitiesOf(server, context))) throw refusal('confirmation-required', CANNOT_ASK)
+  if (acceptedContent(inputResponses, QUESTION_NAME)?.[QUESTION_NAME] === true) return null
+  if (inputResponse(inputResponses, QUESTION_NAME).kind === 'missing') {
+    if (!canElicit(clientCapabilities(server, context))) throw refusalProblem('confirmation-required', CANNOT_ASK)
     return inputRequired({
       inputRequests: {
-        [QUESTION]: inputRequired.elicit({ message, requestedSchema: { ...FORM, required: [...FORM.required] } }),
+        [QUESTION_NAME]: inputRequired.elicit({
+          message,
+          requestedSchema: { ...CONFIRMATION_FORM, required: [...CONFIRMATION_FORM.required] },
+        }),
       },
     })
   }
-  throw refusal('not-confirmed', 'A person was asked and did not confirm. Nothing was deleted. Do not repeat the call.')
+  throw refusalProblem(
+    'not-confirmed',
+    'A person was asked and did not confirm. Nothing was deleted. Do not repeat the call.',
+  )
 }
 
-const FORM = {
+const CONFIRMATION_FORM = {
   type: 'object',
-  properties: { [QUESTION]: { type: 'boolean', title: 'Delete it', description: 'This cannot be undone.' } },
-  required: [QUESTION],
+  properties: { [QUESTION_NAME]: { type: 'boolean', title: 'Delete it', description: 'This cannot be undone.' } },
+  required: [QUESTION_NAME],
 } as const
 
 const CANNOT_ASK =
   'A person must confirm this call, but this client cannot ask: its request does not declare elicitation. Over HTTP this needs revision 2026-07-28 of the protocol. The server can disable confirmation with the option `confirm: false` of crudMcp.'
 
-function refusal(code: string, detail: string): Problem {
+function refusalProblem(code: string, detail: string): Problem {
   return new Problem({ status: 403, code, detail })
 }
 
 /** The client's capabilities, from the request. Earlier revisions of the protocol declare them in the handshake. */
-function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabilities | undefined {
+function clientCapabilities(server: Server, { mcpReq }: ServerContext): ClientCapabilities | undefined {
   const declared: unknown = Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]
   return isObject(declared) ? declared : server.getClientCapabilities()
 }
 
 /** Elicitation without a mode means forms. */
-function canAsk({ elicitation }: ClientCapabilities = {}): boolean {
+function canElicit({ elicitation }: ClientCapabilities = {}): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
 }

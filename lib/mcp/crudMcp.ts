@@ -3,13 +3,13 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Request, RequestHandler, Response } from '../../types/express.js'
 import { logError } from '../common/log.js'
 import { respondError } from '../http/respond.js'
-import { metadataHandler } from './authorization.js'
-import { assertEntered, gateOf } from './gate.js'
-import { httpService } from './http.js'
+import { createMetadataHandler } from './authorization.js'
+import { createHttpService } from './http.js'
 import { assertOptions, type McpOptions } from './options.js'
-import { servedOf } from './served.js'
-import { listedIn, serverOf, type Toolbox } from './server.js'
-import { toolsFor } from './tools.js'
+import { assertRequestAllowed, createRequestChecks } from './requestChecks.js'
+import { createServer, type Toolbox, toListedTool } from './server.js'
+import { createToolResources } from './toolResource.js'
+import { selectTools } from './tools.js'
 
 /** An Express handler for the Model Context Protocol over HTTP. */
 export interface McpHandler extends RequestHandler {
@@ -27,39 +27,40 @@ export interface McpHandler extends RequestHandler {
 export function crudMcp(options: McpOptions): McpHandler {
   assertOptions(options)
   const { identity, write = false, confirm = true, maxRecords = 100, maxBytes = 100_000, authorization } = options
-  const served = servedOf(options)
-  const tools = toolsFor(served, write)
+  const served = createToolResources(options)
+  const tools = selectTools(served, write)
   const toolbox: Toolbox = {
     tools: new Map(tools.map((tool) => [tool.name, tool])),
-    listed: tools.map(listedIn),
+    listed: tools.map(toListedTool),
     confirm,
   }
   const operations = tools.flatMap(({ operation }) => operation ?? [])
-  const serverFor = (request: Request | null) =>
-    serverOf(toolbox, { served, request, maxRecords, maxBytes, operations, writes: write })
-  const gate = gateOf(served, options)
-  const service = httpService(
-    serverFor,
-    Math.max(...[...served.values()].map(({ resource }) => resource.limits.bodySize)) + ENVELOPE,
+  const createServerFor = (request: Request | null) =>
+    createServer(toolbox, { resources: served, request, maxRecords, maxBytes, operations, hasWriteTools: write })
+  const gate = createRequestChecks(served, options)
+  const service = createHttpService(
+    createServerFor,
+    Math.max(...[...served.values()].map(({ resource }) => resource.limits.bodySize)) + ENVELOPE_BYTES,
   )
 
-  async function answer(req: Request, res: Response): Promise<void> {
+  async function answerRequest(req: Request, res: Response): Promise<void> {
     if (typeof identity === 'object')
       throw new TypeError(
         'crudMcp: an identity instead of a function works with connect only: over HTTP every caller would have it',
       )
-    await assertEntered(gate, req, res)
+    await assertRequestAllowed(gate, req, res)
     await service(req, res)
   }
 
-  const handler: RequestHandler = (req, res) => {
-    answer(req, res).catch((error: unknown) => respondError(req, res, error, logError))
+  const handleRequest: RequestHandler = (req, res) => {
+    answerRequest(req, res).catch((error: unknown) => respondError(req, res, error, logError))
   }
-  return Object.assign(handler, {
-    metadata: metadataHandler(authorization),
-    connect: (transport?: Transport) => serveStdio(() => serverFor(null), transport === undefined ? {} : { transport }),
+  return Object.assign(handleRequest, {
+    metadata: createMetadataHandler(authorization),
+    connect: (transport?: Transport) =>
+      serveStdio(() => createServerFor(null), transport === undefined ? {} : { transport }),
   })
 }
 
 /** Bytes of a message that are added to the limit of the values in it. */
-const ENVELOPE = 65_536
+const ENVELOPE_BYTES = 65_536

@@ -1,22 +1,27 @@
 import type { JsonSchema, XCrudField } from '../../types/openApi.js'
 import type { Caller } from '../../types/plan.js'
-import type { Reach, Resource } from '../../types/resource.js'
+import type { ModelAccess, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { holds } from '../behaviour/mask.js'
-import { resourcesOf, viewOver } from '../plan/index.js'
-import type { Probed } from './probe.js'
-import type { Served } from './served.js'
+import { isPermitted } from '../behaviour/mask.js'
+import { authorizeResources, resourcesOfStep } from '../plan/index.js'
+import type { Permissions } from './permissions.js'
+import type { ToolResource } from './toolResource.js'
 
 /** Describes a resource to a caller. It has only fields and relations that the caller may use in queries. */
-export async function describeFor(
-  { resource, described }: Served,
-  { caller, allowed, actions }: Probed,
+export async function describeResource(
+  { resource, describe }: ToolResource,
+  { caller, allowed, actions }: Permissions,
   nameOf: (resource: Resource) => string | null,
 ): Promise<object> {
-  const { crud, create, update, schemas } = described()
-  const isOpen = (permission: unknown): boolean => typeof permission !== 'string' || holds(caller.identity, permission)
-  const { view, crossed } = await seenBy(resource, caller)
-  const fieldsOf = (told: readonly XCrudField[], fields: Reach['fields'], reach: Reach | null): readonly XCrudField[] =>
+  const { crud, create, update, schemas } = describe()
+  const isPermittedFor = (permission: unknown): boolean =>
+    typeof permission !== 'string' || isPermitted(caller.identity, permission)
+  const { view, crossed } = await findQueryableView(resource, caller)
+  const describeFields = (
+    told: readonly XCrudField[],
+    fields: ModelAccess['fields'],
+    reach: ModelAccess | null,
+  ): readonly XCrudField[] =>
     told
       .filter(({ name }) => {
         // A member of a JSON column is readable if the column is.
@@ -24,19 +29,22 @@ export async function describeFor(
         return field !== undefined && view.readable(field, reach)
       })
       .map(({ permission: _, writePermission: __, ...field }) => field)
-  const resourceIn = ({ resources: [target] }: Reach): string | null => (target === undefined ? null : nameOf(target))
+  const resourceNameOf = ({ resources: [target] }: ModelAccess): string | null =>
+    target === undefined ? null : nameOf(target)
   const relations = crud.relations.flatMap(({ name, many, fields, link }) => {
     const { reach, row } = crossed.get(name) ?? {}
     if (reach === undefined) return []
-    const told = { name, many, resource: resourceIn(reach), fields: fieldsOf(fields, reach.fields, reach) }
+    const told = { name, many, resource: resourceNameOf(reach), fields: describeFields(fields, reach.fields, reach) }
     if (link === undefined || row === undefined || row === null) return [told]
-    const own = { name: link.name, resource: resourceIn(row), fields: fieldsOf(link.fields, row.fields, row) }
+    const own = { name: link.name, resource: resourceNameOf(row), fields: describeFields(link.fields, row.fields, row) }
     return [{ ...told, link: own }]
   })
-  const closed = new Set(resource.holds.filter((json) => !crossed.has(json)))
-  const open = Object.entries(schemas).map(([name, schema]) => [name, openIn(schema, isOpen, closed)] as const)
+  const closed = new Set(resource.nestedRelations.filter((json) => !crossed.has(json)))
+  const open = Object.entries(schemas).map(
+    ([name, schema]) => [name, filterWritable(schema, isPermittedFor, closed)] as const,
+  )
   const { key, versions, quantifiers, singleton } = crud
-  const fields = fieldsOf(crud.fields, resource.byName, null)
+  const fields = describeFields(crud.fields, resource.byName, null)
   const runnable = (crud.actions ?? [])
     .filter(({ name }) => actions.has(name))
     .map(({ path: _, method: __, ...each }) => each)
@@ -47,35 +55,39 @@ export async function describeFor(
     relations,
     ...(relations.some(({ many }) => many) || fields.some(({ items }) => items !== undefined) ? { quantifiers } : {}),
     ...(runnable.length === 0 ? {} : { actions: runnable }),
-    ...bodiesOf(allowed, { create, update }, new Map(open)),
+    ...describeBodies(allowed, { create, update }, new Map(open)),
   }
 }
 
 /** Fields of a related resource, and fields of the join model's row. `row` is null if there is no join model. */
-interface Crossed {
-  readonly reach: Reach
-  readonly row: Reach | null
+interface RelationFields {
+  readonly reach: ModelAccess
+  readonly row: ModelAccess | null
 }
 
 /** The caller's view of the fields, and the relations that the caller's paths may use, by name. */
-async function seenBy(
+async function findQueryableView(
   resource: Resource,
   caller: Caller,
-): Promise<{ readonly view: View; readonly crossed: ReadonlyMap<string, Crossed> }> {
+): Promise<{ readonly view: View; readonly crossed: ReadonlyMap<string, RelationFields> }> {
   const all = [...resource.relations().values()].flatMap((relation) => {
-    const reach = relation.reach()
-    return reach === null ? [] : [{ relation, reach, from: null }]
+    const reach = relation.resolveTarget()
+    return reach === null ? [] : [{ relation, access: reach, from: null }]
   })
-  const view = await viewOver(resource, new Set(all.flatMap(resourcesOf)), caller)
-  const open = all.filter((crossing) => view.cross(crossing) !== null)
-  const crossed = open.map(({ relation, reach }) => {
-    return [relation.json, { reach, row: relation.link?.row()?.reach() ?? null }] as const
+  const view = await authorizeResources(resource, new Set(all.flatMap(resourcesOfStep)), caller)
+  const open = all.filter((crossing) => view.join(crossing) !== null)
+  const crossed = open.map(({ relation, access }) => {
+    return [relation.json, { reach: access, row: relation.joinModel?.joinRow()?.resolveTarget() ?? null }] as const
   })
   return { view, crossed: new Map(crossed) }
 }
 
 /** A body's schema, reduced to members that the caller may write. */
-function openIn(schema: JsonSchema, isOpen: (permission: unknown) => boolean, closed: ReadonlySet<string>): JsonSchema {
+function filterWritable(
+  schema: JsonSchema,
+  isOpen: (permission: unknown) => boolean,
+  closed: ReadonlySet<string>,
+): JsonSchema {
   const { properties, required } = schema
   const all = Object.entries<JsonSchema>(Object(properties))
   const open = all.filter(([name, each]) => isOpen(each['x-permission']) && each.readOnly !== true && !closed.has(name))
@@ -87,22 +99,22 @@ function openIn(schema: JsonSchema, isOpen: (permission: unknown) => boolean, cl
 }
 
 /** Schemas of the bodies that the caller may send, and of the components that they reference. */
-function bodiesOf(
-  allowed: Probed['allowed'],
+function describeBodies(
+  allowed: Permissions['allowed'],
   bodies: { readonly create: JsonSchema; readonly update: JsonSchema },
   schemas: ReadonlyMap<string, JsonSchema>,
 ): object {
   const taken = Object.entries(bodies).filter(([name]) => allowed.has(name as keyof typeof bodies))
   const wanted = new Map<string, JsonSchema>()
-  const want = (schema: unknown): void => {
+  const collectSchemas = (schema: unknown): void => {
     for (const [, name = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
       const found = schemas.get(name)
       if (found === undefined || wanted.has(name)) continue
       wanted.set(name, found)
-      want(found)
+      collectSchemas(found)
     }
   }
-  want(taken.map(([, schema]) => schema))
+  collectSchemas(taken.map(([, schema]) => schema))
   if (taken.length === 0) return {}
   return { bodies: Object.fromEntries(taken), components: { schemas: Object.fromEntries(wanted) } }
 }

@@ -8,11 +8,11 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { Request, Response } from '../../types/express.js'
-import { HostCall, isParsedBy } from '../http/call.js'
+import { HostCall, hasParsedBody } from '../http/call.js'
 import { bodyProblem } from '../parse/body.js'
 
 /** Answers MCP messages. Each request gets a server of its own, so no state is kept between requests. */
-export function httpService(
+export function createHttpService(
   serverFor: (request: Request) => Server,
   maxRequestBodySize: number,
 ): (req: Request, res: Response) => Promise<void> {
@@ -27,22 +27,22 @@ export function httpService(
   )
 
   return async (req, res) => {
-    const parsedBody: unknown = isParsedBy(req) ? req.body : undefined
+    const parsedBody: unknown = hasParsedBody(req) ? req.body : undefined
     if (parsedBody === undefined) await readText(req, res, maxRequestBodySize)
-    const request = requestOf(req, res, parsedBody === undefined ? String(req.body) : null)
+    const request = toFetchRequest(req, res, parsedBody === undefined ? String(req.body) : null)
     requests.set(request, req)
     const isEarlier = await isLegacyRequest(request, parsedBody, { maxRequestBodySize })
     const answer = isEarlier
       ? await answerEarlier(serverFor(req), request, { parsedBody, maxRequestBodySize })
       : await current.fetch(request, { parsedBody })
-    await send(answer, res)
+    await sendFetchResponse(answer, res)
   }
 }
 
 /** Reads the body with the limits and errors of routes. @throws Problem 400, 413, 415 */
 async function readText(req: Request, res: Response, limit: number): Promise<void> {
   try {
-    await new HostCall(req, res, []).read('text', limit)
+    await new HostCall(req, res, []).readBody('text', limit)
   } catch (error) {
     throw bodyProblem(error, limit) ?? error
   }
@@ -66,7 +66,7 @@ async function answerEarlier(
 /**
  * Builds the Fetch request. It is aborted when the client disconnects. `body` is null if the body was parsed before.
  */
-function requestOf(req: Request, res: Response, body: string | null): globalThis.Request {
+function toFetchRequest(req: Request, res: Response, body: string | null): globalThis.Request {
   const headers = new Headers()
   for (const [name, value = []] of Object.entries(req.headers)) {
     for (const each of [value].flat()) headers.append(name, each)
@@ -83,7 +83,7 @@ function requestOf(req: Request, res: Response, body: string | null): globalThis
  * Sends a complete response. Event streams end by themselves: the list of tools never changes, so subscriptions are
  * unnecessary.
  */
-async function send(answer: globalThis.Response, res: Response): Promise<void> {
+async function sendFetchResponse(answer: globalThis.Response, res: Response): Promise<void> {
   const body = Buffer.from(await answer.arrayBuffer())
   if (res.destroyed) return
   answer.headers.forEach((value, name) => {

@@ -46,18 +46,18 @@ export interface McpOptions {
 }
 
 /** Minimum of `maxBytes`: a cursor has up to 2,048 characters. */
-const LEAST_BYTES = 10_000
+const MIN_BYTES = 10_000
 
-const isNames = (value: unknown, isName: (name: string) => boolean): boolean =>
+const isNameList = (value: unknown, isName: (name: string) => boolean): boolean =>
   Array.isArray(value) && value.every((each) => typeof each === 'string' && isName(each))
 
 const isBoolean = (value: unknown): boolean => typeof value === 'boolean'
 
-const isWhole = (value: unknown, least: number): boolean => Number.isSafeInteger(value) && Number(value) >= least
+const isIntegerFrom = (value: unknown, least: number): boolean => Number.isSafeInteger(value) && Number(value) >= least
 
 const isHost = (name: string): boolean => hostnameOf(name) === name.toLowerCase()
 
-/** Checks of the options. `resources` is checked by `servedOf`. */
+/** Checks of the options. `resources` is checked by `createToolResources`. */
 const CHECKS: Readonly<
   Record<keyof McpOptions, { readonly holds: (value: unknown) => boolean; readonly must: string }>
 > = {
@@ -68,15 +68,15 @@ const CHECKS: Readonly<
   },
   write: { holds: isBoolean, must: 'must be a boolean.' },
   confirm: { holds: isBoolean, must: 'must be a boolean.' },
-  maxRecords: { holds: (value) => isWhole(value, 1), must: 'must be a whole number from 1.' },
-  maxBytes: { holds: (value) => isWhole(value, LEAST_BYTES), must: `must be a whole number from ${LEAST_BYTES}.` },
+  maxRecords: { holds: (value) => isIntegerFrom(value, 1), must: 'must be a whole number from 1.' },
+  maxBytes: { holds: (value) => isIntegerFrom(value, MIN_BYTES), must: `must be a whole number from ${MIN_BYTES}.` },
   authorization: { holds: isObject, must: 'must be an object: { resource, servers, scopes }.' },
   hosts: {
-    holds: (value) => isNames(value, isHost) && Object(value).length > 0,
+    holds: (value) => isNameList(value, isHost) && Object(value).length > 0,
     must: 'must be an array of host names without ports, such as "api.example.com".',
   },
   origins: {
-    holds: (value) => isNames(value, (name) => originOf(name) === name),
+    holds: (value) => isNameList(value, (name) => originOf(name) === name),
     must: 'must be an array of origins, such as "https://app.example.com".',
   },
 }
@@ -87,26 +87,28 @@ function isSet(value: unknown): boolean {
 
 /** @throws CrudConfigError */
 export function assertOptions(options: McpOptions): void {
-  if (options === undefined || options === null) throw wrong('options are missing.')
+  if (options === undefined || options === null) throw invalidOption('options are missing.')
   // Routers are functions: a router was passed instead of the options.
-  if (!isObject(options)) throw wrong('the argument must be an object with "resources".')
+  if (!isObject(options)) throw invalidOption('the argument must be an object with "resources".')
   assertNames(options, Object.keys(CHECKS), '')
   for (const [name, { holds, must }] of Object.entries(CHECKS)) {
     const value: unknown = Reflect.get(options, name)
     // An identity that is undefined by mistake must not fall back to the default.
     const isGiven = name === 'identity' ? Object.hasOwn(options, name) : value !== undefined
-    if (isGiven && !holds(value)) throw wrong(`${name} ${must}`)
+    if (isGiven && !holds(value)) throw invalidOption(`${name} ${must}`)
   }
   const { authorization, identity } = options
   if (authorization === undefined) return
   if (typeof identity === 'object')
-    throw wrong('authorization needs HTTP, which an identity for all callers disables. Give a function as identity.')
+    throw invalidOption(
+      'authorization needs HTTP, which an identity for all callers disables. Give a function as identity.',
+    )
   assertAuthorization(authorization)
 }
 
 function assertNames(given: object, names: readonly string[], within: string): void {
   for (const name of Object.keys(given)) {
-    if (!names.includes(name)) throw wrong(`there is no option "${within}${name}".${didYouMean(name, names)}`)
+    if (!names.includes(name)) throw invalidOption(`there is no option "${within}${name}".${didYouMean(name, names)}`)
   }
 }
 
@@ -115,13 +117,15 @@ const URL_RULE = 'with https, or http on localhost, and without credentials, que
 function assertAuthorization(authorization: McpAuthorization): void {
   assertNames(authorization, ['resource', 'servers', 'scopes'], 'authorization.')
   const { resource, servers, scopes = [] } = authorization
-  if (!isSecureUrl(resource)) throw wrong(`authorization.resource must be the URL of the handler, ${URL_RULE}`)
-  if (!isNames(servers, isSecureUrl) || servers.length === 0) {
-    throw wrong(`authorization.servers must be an array of URLs, ${URL_RULE}`)
+  if (!isSecureUrl(resource)) throw invalidOption(`authorization.resource must be the URL of the handler, ${URL_RULE}`)
+  if (!isNameList(servers, isSecureUrl) || servers.length === 0) {
+    throw invalidOption(`authorization.servers must be an array of URLs, ${URL_RULE}`)
   }
   // Characters of a scope token (RFC 6749 section 3.3).
-  if (!isNames(scopes, (name) => /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(name))) {
-    throw wrong('authorization.scopes must be an array of scopes: texts without spaces, quotes and backslashes.')
+  if (!isNameList(scopes, (name) => /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(name))) {
+    throw invalidOption(
+      'authorization.scopes must be an array of scopes: texts without spaces, quotes and backslashes.',
+    )
   }
 }
 
@@ -132,6 +136,6 @@ function isSecureUrl(text: unknown): boolean {
   return isSecure && username + password + search + hash === '' && !/[?#]/.test(text)
 }
 
-export function wrong(message: string): CrudConfigError {
+export function invalidOption(message: string): CrudConfigError {
   return new CrudConfigError('INVALID_OPTION', `crudMcp: ${message}`)
 }

@@ -1,42 +1,46 @@
 import { invalidQuery, isRefusal, problem } from '../common/problem.js'
-import { type Answer, assertFits, fitting, valueIn } from './answers.js'
+import { assertAnswerSize, countFitting, readReplyValue, type ToolAnswer } from './answers.js'
 import type { Arguments } from './arguments.js'
-import { type Context, called, namedBy } from './called.js'
+import { callOperation, findResource, type ToolContext } from './callResource.js'
 
 /**
  * A page of records. If the records exceed `maxBytes`, the page has fewer of them and its cursor continues after the
  * last one.
  */
-export async function queryRecords(context: Context, given: Arguments): Promise<Answer> {
-  let limit = limitOf(context, given)
+export async function queryRecords(context: ToolContext, given: Arguments): Promise<ToolAnswer> {
+  let limit = readLimit(context, given)
   for (;;) {
-    const page = await pageOf(context, given, limit)
+    const page = await queryPage(context, given, limit)
     const { items } = page
-    const fits = Array.isArray(items) ? fitting(page, items, context.maxBytes) : limit
+    const fits = Array.isArray(items) ? countFitting(page, items, context.maxBytes) : limit
     if (!Array.isArray(items) || fits === items.length) return page
-    if (fits === 0) return assertFits(page, context.maxBytes)
+    if (fits === 0) return assertAnswerSize(page, context.maxBytes)
     limit = fits
   }
 }
 
-async function pageOf(context: Context, given: Arguments, limit: number): Promise<Answer> {
+async function queryPage(context: ToolContext, given: Arguments, limit: number): Promise<ToolAnswer> {
   const { filter, sort, select, cursor } = given
   const parameters = { filter, sort, select, pageSize: String(limit) }
   try {
-    const page = Object(valueIn(await called(context, 'getList', given, { after: cursor ?? '', ...parameters })))
+    const page = Object(
+      readReplyValue(await callOperation(context, 'getList', given, { after: cursor ?? '', ...parameters })),
+    )
     const { items, totalCount, nextCursor } = page
     return { items, ...(totalCount === undefined ? {} : { totalCount }), nextCursor }
   } catch (error) {
     if (!isRefusal(error) || error.errors?.after === undefined) throw error
-    if (cursor !== undefined) throw cursorRefusal(error.errors.after)
+    if (cursor !== undefined) throw cursorProblem(error.errors.after)
   }
   // The caller may not read a sort field, so there can be no cursor. Only the first page is possible.
-  const { items, totalCount, hasNextPage } = Object(valueIn(await called(context, 'getList', given, parameters)))
+  const { items, totalCount, hasNextPage } = Object(
+    readReplyValue(await callOperation(context, 'getList', given, parameters)),
+  )
   const total = typeof totalCount === 'number' ? { totalCount } : {}
   return { items, ...total, nextCursor: null, ...(hasNextPage === true ? { more: true } : {}) }
 }
 
-function cursorRefusal(messages: readonly string[]): Error {
+function cursorProblem(messages: readonly string[]): Error {
   return problem('invalid-query', {
     errors: { cursor: messages },
     detail: `cursor: ${messages.join(' ')}`,
@@ -44,8 +48,8 @@ function cursorRefusal(messages: readonly string[]): Error {
 }
 
 /** @throws Problem if `limit` exceeds the maximum */
-function limitOf(context: Context, given: Arguments): number {
-  const { query } = namedBy(context, given).resource
+function readLimit(context: ToolContext, given: Arguments): number {
+  const { query } = findResource(context, given).resource
   const most = Math.min(context.maxRecords, query.maxPageSize)
   const { limit = Math.min(query.pageSize, most) } = given
   if (limit <= most) return limit

@@ -10,22 +10,28 @@ import {
 import { logError } from '../common/log.js'
 import { NO_REQUEST } from '../common/noRequest.js'
 import { Problem, problem } from '../common/problem.js'
-import { report } from '../common/report.js'
-import { refused, resultOf } from './answers.js'
-import { readArguments, schemaOf } from './arguments.js'
-import type { Context } from './called.js'
-import { confirmation } from './confirm.js'
+import { reportError } from '../common/report.js'
+import { toErrorResult, toToolResult } from './answers.js'
+import { createArgumentsSchema, readArguments } from './arguments.js'
+import type { ToolContext } from './callResource.js'
+import { requestConfirmation } from './confirm.js'
 import type { Tool } from './tools.js'
 
 /** A tool in the form of `tools/list`. */
-export function listedIn({ name, description, required, optional, output, writes }: Tool): ListedTool {
+export function toListedTool({ name, description, required, optional, output, effect }: Tool): ListedTool {
   const annotations = {
-    readOnlyHint: writes === 'nothing',
-    destructiveHint: writes === 'overwrites' || writes === 'anything',
-    idempotentHint: writes === 'nothing' || writes === 'overwrites',
+    readOnlyHint: effect === 'nothing',
+    destructiveHint: effect === 'overwrites' || effect === 'anything',
+    idempotentHint: effect === 'nothing' || effect === 'overwrites',
     openWorldHint: false,
   }
-  return { name, description, inputSchema: schemaOf(required, optional), outputSchema: output, annotations }
+  return {
+    name,
+    description,
+    inputSchema: createArgumentsSchema(required, optional),
+    outputSchema: output,
+    annotations,
+  }
 }
 
 /** Tools of a mount. */
@@ -38,7 +44,7 @@ export interface Toolbox {
 }
 
 /** A protocol server for one HTTP request, or for one connection over another transport. */
-export function serverOf({ tools, listed, confirm }: Toolbox, context: Context): Server {
+export function createServer({ tools, listed, confirm }: Toolbox, context: ToolContext): Server {
   const server = new Server(
     { name: 'sequelize-crud-router', version: '1' },
     { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
@@ -49,7 +55,7 @@ export function serverOf({ tools, listed, confirm }: Toolbox, context: Context):
     if (tool === undefined) {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool "${params.name.slice(0, 50)}".`)
     }
-    return call({ tool, context, server, about, confirm }, params.arguments ?? {})
+    return callTool({ tool, context, server, serverContext: about, confirm }, params.arguments ?? {})
   })
   return server
 }
@@ -57,11 +63,11 @@ export function serverOf({ tools, listed, confirm }: Toolbox, context: Context):
 const INSTRUCTIONS =
   'Call list_resources first, then describe_resource for the fields of a resource. Errors say what is wrong and where.'
 
-interface Calling {
+interface ToolCall {
   readonly tool: Tool
-  readonly context: Context
+  readonly context: ToolContext
   readonly server: Server
-  readonly about: ServerContext
+  readonly serverContext: ServerContext
   readonly confirm: boolean
 }
 
@@ -69,20 +75,20 @@ interface Calling {
  * Runs a tool. Returns its answer, or the question that a person must confirm first. A problem is returned as an
  * answer, so that the model can read it.
  */
-async function call(
-  { tool, context, server, about, confirm }: Calling,
+async function callTool(
+  { tool, context, server, serverContext, confirm }: ToolCall,
   given: Readonly<Record<string, unknown>>,
 ): Promise<CallToolResult | InputRequiredResult> {
   try {
     const read = readArguments(given, tool.required, tool.optional)
     if (confirm && tool.question !== undefined) {
-      const question = confirmation(await tool.question(context, read), server, about)
+      const question = requestConfirmation(await tool.question(context, read), server, serverContext)
       if (question !== null) return question
     }
-    return resultOf(await tool.run(context, read))
+    return toToolResult(await tool.run(context, read))
   } catch (error) {
-    if (error instanceof Problem) return refused(error)
-    report(error, context.request ?? NO_REQUEST, logError)
-    return refused(problem('internal', { detail: 'An unexpected error occurred.' }))
+    if (error instanceof Problem) return toErrorResult(error)
+    reportError(error, context.request ?? NO_REQUEST, logError)
+    return toErrorResult(problem('internal', { detail: 'An unexpected error occurred.' }))
   }
 }

@@ -1,10 +1,10 @@
 import type { OperationName, Resource } from '../../types/resource.js'
 import { isRefusal } from '../common/problem.js'
-import { actionTool, RUN_ACTION } from './actionTool.js'
-import { type Answer, assertFits, recordIn, shortened, valueIn } from './answers.js'
+import { createActionTool, RUN_ACTION } from './actionTool.js'
+import { assertAnswerSize, readReplyRecord, readReplyValue, shortenAnswer, type ToolAnswer } from './answers.js'
 import type { ArgumentName, Arguments } from './arguments.js'
-import { actionsOf, type Context, called, namedBy, resourceFor } from './called.js'
-import { describeFor } from './describe.js'
+import { callOperation, findResource, findResourceFor, runnableActionsOf, type ToolContext } from './callResource.js'
+import { describeResource } from './describe.js'
 import {
   DELETED_OUTPUT,
   type OutputSchema,
@@ -13,10 +13,10 @@ import {
   RESOURCE_OUTPUT,
   RESOURCES_OUTPUT,
   WRITTEN_OUTPUT,
-} from './outputs.js'
-import { type Probed, probe } from './probe.js'
+} from './outputSchemas.js'
+import { findPermissions, type Permissions } from './permissions.js'
 import { queryRecords } from './query.js'
-import type { Served } from './served.js'
+import type { ToolResource } from './toolResource.js'
 
 export interface Tool {
   readonly name: string
@@ -28,10 +28,10 @@ export interface Tool {
   /** The operation that the tool calls, or null if it calls none or several. */
   readonly operation: OperationName | null
   /** Whether the tool writes, and whether a write loses earlier values. An action may do anything. */
-  readonly writes: 'nothing' | 'adds' | 'overwrites' | 'anything'
+  readonly effect: 'nothing' | 'adds' | 'overwrites' | 'anything'
   /** Builds the question that a person must confirm first. Absent if no confirmation is needed. */
-  readonly question?: (context: Context, given: Arguments) => Promise<string>
-  readonly run: (context: Context, given: Arguments) => Promise<Answer>
+  readonly question?: (context: ToolContext, given: Arguments) => Promise<string>
+  readonly run: (context: ToolContext, given: Arguments) => Promise<ToolAnswer>
 }
 
 /** All tools except `run_action`. */
@@ -43,9 +43,9 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
     optional: [],
     output: RESOURCES_OUTPUT,
     operation: null,
-    writes: 'nothing',
+    effect: 'nothing',
     run: async (context) => {
-      const all = await Promise.all([...context.served.values()].map((each) => shownIn(context, each)))
+      const all = await Promise.all([...context.resources.values()].map((each) => describeListed(context, each)))
       return { resources: all.filter((each) => each !== null) }
     },
   },
@@ -57,14 +57,14 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
     optional: [],
     output: RESOURCE_OUTPUT,
     operation: null,
-    writes: 'nothing',
+    effect: 'nothing',
     run: async (context, given) => {
-      const each = namedBy(context, given)
-      const probed = await probedBy(context, each)
-      const served = [...context.served.values()]
+      const each = findResource(context, given)
+      const probed = await findToolPermissions(context, each)
+      const served = [...context.resources.values()]
       const nameOf = (resource: Resource): string | null =>
         served.find((other) => other.resource === resource)?.name ?? null
-      return { name: each.name, tools: toolsOf(probed), ...(await describeFor(each, probed, nameOf)) }
+      return { name: each.name, tools: allowedTools(probed), ...(await describeResource(each, probed, nameOf)) }
     },
   },
   {
@@ -74,7 +74,7 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
     optional: ['filter', 'sort', 'select', 'limit', 'cursor'],
     output: RECORDS_OUTPUT,
     operation: 'getList',
-    writes: 'nothing',
+    effect: 'nothing',
     run: queryRecords,
   },
   {
@@ -84,10 +84,10 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
     optional: ['select'],
     output: RECORD_OUTPUT,
     operation: 'getById',
-    writes: 'nothing',
+    effect: 'nothing',
     run: async (context, given) => {
-      const answer = recordIn(await called(context, 'getById', given, { select: given.select }))
-      return assertFits(answer, context.maxBytes)
+      const answer = readReplyRecord(await callOperation(context, 'getById', given, { select: given.select }))
+      return assertAnswerSize(answer, context.maxBytes)
     },
   },
   {
@@ -97,8 +97,8 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
     optional: [],
     output: WRITTEN_OUTPUT,
     operation: 'create',
-    writes: 'adds',
-    run: (context, given) => written(context, 'create', given),
+    effect: 'adds',
+    run: (context, given) => writeRecord(context, 'create', given),
   },
   {
     name: 'update_record',
@@ -108,8 +108,8 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
     optional: ['version'],
     output: WRITTEN_OUTPUT,
     operation: 'update',
-    writes: 'overwrites',
-    run: (context, given) => written(context, 'update', given),
+    effect: 'overwrites',
+    run: (context, given) => writeRecord(context, 'update', given),
   },
   {
     name: 'delete_record',
@@ -119,24 +119,28 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
     optional: ['version'],
     output: DELETED_OUTPUT,
     operation: 'delete',
-    writes: 'overwrites',
+    effect: 'overwrites',
     question: async (context, given) => {
-      const served = resourceFor(context, 'delete', given)
+      const served = findResourceFor(context, 'delete', given)
       // The policy is evaluated first: a person must not be asked about a forbidden call.
-      await probe(served, { request: context.request, operations: ['delete'], actions: [] })
+      await findPermissions(served, { request: context.request, operations: ['delete'], actions: [] })
       return given.key === undefined ? `Delete ${served.name}?` : `Delete ${served.name} ${JSON.stringify(given.key)}?`
     },
     run: async (context, given) => {
-      valueIn(await called(context, 'delete', given))
+      readReplyValue(await callOperation(context, 'delete', given))
       return { deleted: true }
     },
   },
 ])
 
-async function written(context: Context, operation: 'create' | 'update', given: Arguments): Promise<Answer> {
-  const { keys } = namedBy(context, given).resource
-  const answer = recordIn(await called(context, operation, given))
-  return shortened(
+async function writeRecord(
+  context: ToolContext,
+  operation: 'create' | 'update',
+  given: Arguments,
+): Promise<ToolAnswer> {
+  const { keys } = findResource(context, given).resource
+  const answer = readReplyRecord(await callOperation(context, operation, given))
+  return shortenAnswer(
     answer,
     keys.map(({ json }) => json),
     context.maxBytes,
@@ -144,9 +148,9 @@ async function written(context: Context, operation: 'create' | 'update', given: 
 }
 
 /** A resource in the answer of `list_resources`, or null if the caller is allowed nothing. */
-async function shownIn(context: Context, each: Served): Promise<object | null> {
+async function describeListed(context: ToolContext, each: ToolResource): Promise<object | null> {
   try {
-    const tools = toolsOf(await probedBy(context, each))
+    const tools = allowedTools(await findToolPermissions(context, each))
     return { name: each.name, tools }
   } catch (error) {
     if (isRefusal(error)) return null
@@ -154,12 +158,12 @@ async function shownIn(context: Context, each: Served): Promise<object | null> {
   }
 }
 
-function probedBy(context: Context, each: Served): Promise<Probed> {
+function findToolPermissions(context: ToolContext, each: ToolResource): Promise<Permissions> {
   const { request, operations } = context
-  return probe(each, { request, operations, actions: actionsOf(each, context) })
+  return findPermissions(each, { request, operations, actions: runnableActionsOf(each, context) })
 }
 
-function toolsOf({ allowed, actions }: Probed): readonly string[] {
+function allowedTools({ allowed, actions }: Permissions): readonly string[] {
   const own = TOOLS.flatMap(({ name, operation }) => (operation !== null && allowed.has(operation) ? [name] : []))
   return actions.size === 0 ? own : [...own, RUN_ACTION]
 }
@@ -167,16 +171,16 @@ function toolsOf({ allowed, actions }: Probed): readonly string[] {
 /**
  * Tools for some resources. Tools that write need the option `write`, and `run_action` needs an action that it may run.
  */
-export function toolsFor(served: Context['served'], writes: boolean): readonly Tool[] {
-  const own = TOOLS.filter((tool) => writes || tool.writes === 'nothing')
-  const hasActions = [...served.values()].some((each) => actionsOf(each, { writes }).length > 0)
-  const all = hasActions ? [...own, actionTool(writes)] : own
+export function selectTools(served: ToolContext['resources'], writes: boolean): readonly Tool[] {
+  const own = TOOLS.filter((tool) => writes || tool.effect === 'nothing')
+  const hasActions = [...served.values()].some((each) => runnableActionsOf(each, { hasWriteTools: writes }).length > 0)
+  const all = hasActions ? [...own, createActionTool(writes)] : own
   const hasSingleton = [...served.values()].some(({ resource }) => resource.behaviours.ownKey !== null)
-  return hasSingleton ? all.map(withoutKey) : all
+  return hasSingleton ? all.map(makeKeyOptional) : all
 }
 
 /** Makes `key` optional, because singletons have no key. */
-function withoutKey(tool: Tool): Tool {
+function makeKeyOptional(tool: Tool): Tool {
   const required = tool.required.filter((name) => name !== 'key')
   return required.length === tool.required.length ? tool : { ...tool, required, optional: [...tool.optional, 'key'] }
 }

@@ -3,136 +3,168 @@ import type { Identity } from '../../types/identity.js'
 import type { Caller } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { OperationName, Relation, Resource } from '../../types/resource.js'
-import { fieldNamed } from '../common/columns.js'
-import { tellHeaders } from '../common/headers.js'
+import { requireField } from '../common/columns.js'
+import { assertKeysWritable } from '../common/foreignKeyBinding.js'
+import { setResourceHeaders } from '../common/headers.js'
 import { problem } from '../common/problem.js'
-import { assertWritable } from '../common/ties.js'
-import { callerOf } from '../identity/identity.js'
+import { identifyCaller } from '../identity/identity.js'
 import type { PathMethod } from '../operations.js'
 import { optionsReply } from '../parse/methods.js'
-import { ACCEPT_QUERY, assertQueried, isQuery, readQuery, TAKES_QUERY } from '../parse/queried.js'
-import { holdersOf, isClosed } from '../plan/index.js'
-import type { WatchedRequest } from '../watch/request.js'
-import { admit, type NestedRequest, type Party } from './request.js'
-import { kindOf, type Parties, RELATION_ROUTES, type RelationRoute } from './routes.js'
+import {
+  ACCEPT_QUERY,
+  assertValidQueryBody,
+  isQueryMethod,
+  readQueryBody,
+  SUPPORTS_QUERY,
+} from '../parse/queryMethod.js'
+import { foreignKeyResourcesOf, isRelationClosed } from '../plan/index.js'
+import type { TracedRequest } from '../trace/request.js'
+import { admit, type NestedRequest, type ResourceCaller } from './request.js'
+import { RELATION_ROUTES, type RelationResources, type RelationRoute, relationKindOf } from './routes.js'
 
 /** A path below a record: for a relation, or with `item` for one record behind the relation. */
-export interface NestedPlace {
+export interface NestedPath {
   readonly resource: Resource
   readonly relation: string
-  readonly item: boolean
+  readonly isItem: boolean
 }
 
 /**
  * Replies to a request below a relation of a record, for all methods. The methods depend on the target, which may mount at any time, so
  * they are looked up in each request. `isFile` returns whether a list request wants a file.
  */
-export async function nestedReply(
-  { resource, relation: name, item }: NestedPlace,
+export async function handleNested(
+  { resource, relation: name, isItem }: NestedPath,
   call: Call,
-  { isFile, watched }: { readonly isFile: () => boolean; readonly watched: WatchedRequest | null },
+  { isFile, watched }: { readonly isFile: () => boolean; readonly watched: TracedRequest | null },
 ): Promise<Reply> {
-  tellHeaders(resource, call)
+  setResourceHeaders(resource, call)
   const relation = resource.relations().get(name.toLowerCase())
   if (relation === undefined) throw new TypeError(`${resource.name} has lost its association ${name}`)
-  const parties = partiesOf(resource, relation)
-  const { target, link } = parties
-  for (const each of [target, link]) if (each !== null) call.tell(each.behaviours.headers)
-  const routes = routesFor(relation, item, parties)
-  const route = routes.find((each) => isFor(each, call))
-  const identity = identityFor(parties, call)
-  if (await isHidden(relation, parties, call, route === undefined ? identity.known : identity.asked)) {
+  const parties = resolveResources(resource, relation)
+  const { target, joinModelResource } = parties
+  for (const each of [target, joinModelResource]) if (each !== null) call.addHeaders(each.behaviours.headers)
+  const routes = findRoutes(relation, isItem, parties)
+  const route = routes.find((each) => isRouteFor(each, call))
+  const identity = createIdentityLookup(parties, call)
+  if (
+    await isRelationHidden(
+      relation,
+      parties,
+      call,
+      route === undefined ? identity.identifyOrAnonymous : identity.identify,
+    )
+  ) {
     throw problem('not-found')
   }
   if (routes.length === 0) throw problem('not-found')
   if (route === undefined) return optionsReply(call, routes.flatMap(methodsOf))
-  if (route.queried && TAKES_QUERY) call.tell({ 'Accept-Query': ACCEPT_QUERY })
-  const caller: Caller = { request: call.request, identity: await identity.asked(), instant: new Date() }
+  if (route.queried && SUPPORTS_QUERY) call.addHeaders({ 'Accept-Query': ACCEPT_QUERY })
+  const caller: Caller = { request: call.request, identity: await identity.identify(), instant: new Date() }
   // The body of a QUERY has the parameters for the target.
-  if (isQuery(call)) await readQuery(target, call)
-  const request = requestFor(relation, parties, { call, caller, operation: operationOf(route, target, call, isFile) })
-  watched?.isFor(request.operation)
+  if (isQueryMethod(call)) await readQueryBody(target, call)
+  const request = createNestedRequest(relation, parties, {
+    call,
+    caller,
+    operation: resolveOperation(route, target, call, isFile),
+  })
+  watched?.setOperation(request.operation)
   await admitAll(route, request)
-  assertQueried(call)
+  assertValidQueryBody(call)
   const { ownKey } = resource.behaviours
-  if (ownKey === null) return route.answer(request)
-  const ownerId = await ownKey(resource, request.owner.caller)
+  if (ownKey === null) return route.handle(request)
+  const ownerId = await ownKey(resource, request.parent.caller)
   // The response has the same URL for all callers.
-  return { ...(await route.answer({ ...request, ownerId })), isAlwaysSent: true }
+  return { ...(await route.handle({ ...request, parentId: ownerId })), isAlwaysSent: true }
 }
 
 /** Operation of the target. If the target has exports, the `Accept` header decides between a page and a file. */
-function operationOf(route: RelationRoute, target: Resource, call: Call, isFile: () => boolean): OperationName {
-  if (route.meant === undefined) return route.asks.target
+function resolveOperation(route: RelationRoute, target: Resource, call: Call, isFile: () => boolean): OperationName {
+  if (route.resolveOperation === undefined) return route.policies.target
   const varies = target.operations.has('export')
-  if (varies) call.tell({ Vary: 'Accept' })
-  return route.meant(target, call, varies && isFile())
+  if (varies) call.addHeaders({ Vary: 'Accept' })
+  return route.resolveOperation(target, call, varies && isFile())
 }
 
-function requestFor(
+function createNestedRequest(
   relation: Relation,
-  { owner, target, link }: Parties,
+  { parent, target, joinModelResource }: RelationResources,
   { call, caller, operation }: { readonly caller: Caller } & Pick<NestedRequest, 'call' | 'operation'>,
 ): NestedRequest {
-  const party = (resource: Resource): Party => ({ resource, caller: { ...caller } })
+  const createCaller = (resource: Resource): ResourceCaller => ({ resource, caller: { ...caller } })
   const ownerId = String(call.params.id ?? '')
-  return { relation, owner: party(owner), target: party(target), link: link && party(link), call, ownerId, operation }
+  return {
+    relation,
+    parent: createCaller(parent),
+    target: createCaller(target),
+    joinModel: joinModelResource && createCaller(joinModelResource),
+    call,
+    parentId: ownerId,
+    operation,
+  }
 }
 
 /** Evaluates all policies of the request. @throws Problem 401, 403, or 404 for a caller who may not write the foreign key of the new record */
-async function admitAll(route: RelationRoute, { relation, owner, target, operation }: NestedRequest): Promise<void> {
-  await admit(owner, route.asks.owner)
+async function admitAll(route: RelationRoute, { relation, parent, target, operation }: NestedRequest): Promise<void> {
+  await admit(parent, route.policies.owner)
   await admit(target, operation)
   // Only the transaction finds out which links are new.
-  if (!route.writes || relation.link !== null) return
-  assertWritable(target.resource, [fieldNamed(target.resource.fields, relation.ends.target)], target.caller)
+  if (!route.isWrite || relation.joinModel !== null) return
+  assertKeysWritable(target.resource, [requireField(target.resource.fields, relation.attributes.target)], target.caller)
 }
 
 /** Resources at the ends of a relation. @throws CrudConfigError if a resource is ambiguous */
-function partiesOf(owner: Resource, relation: Relation): Parties {
-  return { owner, target: relation.speaker(), link: relation.link?.speaker() ?? null }
+function resolveResources(owner: Resource, relation: Relation): RelationResources {
+  return {
+    parent: owner,
+    target: relation.relatedResource(),
+    joinModelResource: relation.joinModel?.joinModelResource() ?? null,
+  }
 }
 
-function routesFor(relation: Relation, item: boolean, parties: Parties): readonly RelationRoute[] {
-  const kind = kindOf(relation)
-  return RELATION_ROUTES.filter((route) => route.item === item && route.kinds.has(kind) && route.isServed(parties))
+function findRoutes(relation: Relation, item: boolean, parties: RelationResources): readonly RelationRoute[] {
+  const kind = relationKindOf(relation)
+  return RELATION_ROUTES.filter((route) => route.isItem === item && route.kinds.has(kind) && route.isEnabled(parties))
 }
 
-function isFor({ method, queried }: RelationRoute, call: Call): boolean {
-  if (isQuery(call)) return queried === true
+function isRouteFor({ method, queried }: RelationRoute, call: Call): boolean {
+  if (isQueryMethod(call)) return queried === true
   return method === (call.method === 'HEAD' ? 'get' : call.method.toLowerCase())
 }
 
 function methodsOf({ method, queried }: RelationRoute): readonly PathMethod[] {
-  return queried && TAKES_QUERY ? [method, 'query'] : [method]
+  return queried && SUPPORTS_QUERY ? [method, 'query'] : [method]
 }
 
-interface Asking {
-  readonly asked: () => Promise<Identity | null>
+interface IdentityLookup {
+  readonly identify: () => Promise<Identity | null>
   /** Identity for deciding whether the relation is visible. Invalid credentials count as anonymous. */
-  readonly known: () => Promise<Identity | null>
+  readonly identifyOrAnonymous: () => Promise<Identity | null>
 }
 
 /** Identity of the caller, from the first resource with an identity function. The function is called once. */
-function identityFor({ owner, target, link }: Parties, { request }: Call): Asking {
-  const identify = owner.identity ?? target.identity ?? link?.identity ?? null
+function createIdentityLookup(
+  { parent, target, joinModelResource }: RelationResources,
+  { request }: Call,
+): IdentityLookup {
+  const identify = parent.identity ?? target.identity ?? joinModelResource?.identity ?? null
   let answer: Promise<Identity | null> | null = null
-  const asked = (): Promise<Identity | null> => {
-    answer ??= identify === null ? Promise.resolve(null) : callerOf(identify, request)
+  const identifyOnce = (): Promise<Identity | null> => {
+    answer ??= identify === null ? Promise.resolve(null) : identifyCaller(identify, request)
     return answer
   }
-  return { asked, known: () => asked().catch(() => null) }
+  return { identify: identifyOnce, identifyOrAnonymous: () => identifyOnce().catch(() => null) }
 }
 
 /** Whether the relation is hidden from the caller. A hidden foreign key hides the relation's routes for every method. */
-async function isHidden(
+async function isRelationHidden(
   relation: Relation,
-  { owner, target }: Parties,
+  { parent, target }: RelationResources,
   { request }: Call,
-  ask: Asking['asked'],
+  ask: IdentityLookup['identify'],
 ): Promise<boolean> {
-  const holders = holdersOf(relation, [owner], [target])
+  const holders = foreignKeyResourcesOf(relation, [parent], [target])
   const isMasked = holders.some(({ behaviours }) => behaviours.readable !== null)
   const identity = isMasked ? await ask() : null
-  return isClosed(relation, holders, { request, identity, instant: new Date() })
+  return isRelationClosed(relation, holders, { request, identity, instant: new Date() })
 }

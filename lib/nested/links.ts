@@ -1,49 +1,49 @@
 import type { Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
-import type { Sent } from '../../types/resource.js'
-import type { Done, Faults, LinkedBranch, Wanted, Work } from '../../types/work.js'
+import type { ParsedRequest } from '../../types/resource.js'
+import type { ErrorsByPlace, LinkChange, LinkTarget, Work, WriteResult } from '../../types/work.js'
 import {
-  type End,
-  hearingOf,
-  type Linking,
-  linkedBranch,
-  linkingOf,
-  sessionOf,
-  wantedBy,
-  withoutEnds,
+  type ConnectingAttribute,
+  createPolicyChecks,
+  createSession,
+  type LinkedRelation,
+  parseLinkTarget,
+  planLinkChange,
+  removeConnectingAttributes,
+  resolveLinkedRelation,
 } from '../bodies/index.js'
-import { ofOwn } from '../common/columns.js'
-import { planKeyParts, withKeys } from '../common/keys.js'
+import { projectOwnFields } from '../common/columns.js'
+import { matchKeys, planKeyParts } from '../common/keys.js'
 import { problem } from '../common/problem.js'
-import { around, carriedOut, inOne } from '../handle.js'
+import { performPlan, runInTransaction, wrapReply } from '../handle.js'
 import { readArray, readOptionalObject } from '../parse/body.js'
-import { readKeyOf } from '../plan/index.js'
+import { readKeyParts } from '../plan/index.js'
 import type { NestedRequest } from './request.js'
 
-type Mode = LinkedBranch['mode']
+type LinkMode = LinkChange['mode']
 
 /** Links one record, or unlinks it with `remove`. */
-export function one(mode: Exclude<Mode, 'set'>): (request: NestedRequest) => Promise<Reply> {
+export function createLinkHandler(mode: Exclude<LinkMode, 'set'>): (request: NestedRequest) => Promise<Reply> {
   return async (request) => {
-    const { call, link, target } = request
+    const { call, joinModel, target } = request
     // A join model without a resource accepts no values.
-    const body = mode === 'remove' || link === null ? null : await readOptionalObject(link.resource, call)
-    const linking = linkingOf(request.owner.resource, request.relation)
-    const wanted = wantedBy(target.resource, String(call.params.key ?? ''), '', body)
-    const { own, faults } = withoutKeys(request, linking, wanted)
-    const reply = await linked(request, linking, { mode, isOne: true, groups: [[own]], faults })
+    const body = mode === 'remove' || joinModel === null ? null : await readOptionalObject(joinModel.resource, call)
+    const linking = resolveLinkedRelation(request.parent.resource, request.relation)
+    const wanted = parseLinkTarget(target.resource, String(call.params.key ?? ''), '', body)
+    const { own, faults } = removePathKeys(request, linking, wanted)
+    const reply = await changeLinks(request, linking, { mode, isOne: true, groups: [[own]], errors: faults })
     return { ...reply, status: 204, content: { kind: 'nothing' } }
   }
 }
 
 /** Links the records of an array of keys. With `set`, all other links are removed. */
-export function several(mode: Exclude<Mode, 'remove'>): (request: NestedRequest) => Promise<Reply> {
+export function createBatchLinkHandler(mode: Exclude<LinkMode, 'remove'>): (request: NestedRequest) => Promise<Reply> {
   return async (request) => {
-    const { call, owner, target } = request
-    const keys = await readArray(owner.resource, call, { of: 'keys' })
-    const wanted = keys.map((key, index) => wantedBy(target.resource, key, `[${index}]`))
-    const linking = linkingOf(owner.resource, request.relation)
-    const reply = await linked(request, linking, { mode, isOne: false, groups: [wanted], faults: {} })
+    const { call, parent, target } = request
+    const keys = await readArray(parent.resource, call, { of: 'keys' })
+    const wanted = keys.map((key, index) => parseLinkTarget(target.resource, key, `[${index}]`))
+    const linking = resolveLinkedRelation(parent.resource, request.relation)
+    const reply = await changeLinks(request, linking, { mode, isOne: false, groups: [wanted], errors: {} })
     if (reply.content.kind !== 'linked') return reply
     const { linked: made, unlinked = 0 } = reply.content.value
     return {
@@ -53,78 +53,88 @@ export function several(mode: Exclude<Mode, 'remove'>): (request: NestedRequest)
   }
 }
 
-type Change = Pick<LinkedBranch, 'mode' | 'isOne' | 'groups'> & { readonly faults: Faults }
+type LinkChangeInput = Pick<LinkChange, 'mode' | 'isOne' | 'groups'> & { readonly errors: ErrorsByPlace }
 
-function linked(request: NestedRequest, linking: Linking, change: Change): Promise<Reply> {
-  const { resource, caller } = request.owner
-  return inOne({ resource, operation: 'update', caller, call: request.call }, (planned) =>
-    linkedWithin(request, linking, change, planned),
+function changeLinks(request: NestedRequest, linking: LinkedRelation, change: LinkChangeInput): Promise<Reply> {
+  const { resource, caller } = request.parent
+  return runInTransaction({ resource, operation: 'update', caller, call: request.call }, (planned) =>
+    changeLinksInTransaction(request, linking, change, planned),
   )
 }
 
-async function linkedWithin(
+async function changeLinksInTransaction(
   request: NestedRequest,
-  linking: Linking,
-  change: Change,
+  linking: LinkedRelation,
+  change: LinkChangeInput,
   planned: (plan: Plan) => void,
 ): Promise<Reply> {
-  const { owner, ownerId, target, call } = request
-  const { resource, caller } = owner
-  const session = sessionOf(caller, resource.limits, (headers) => call.tell(headers))
-  session.adopt(target.resource, 'getById', target.caller)
+  const { parent, parentId, target, call } = request
+  const { resource, caller } = parent
+  const session = createSession(caller, resource.limits, (headers) => call.addHeaders(headers))
+  session.markAuthorized(target.resource, 'getById', target.caller)
   await resource.canValidate
-  const key = readKeyOf(resource.keys, ownerId)
+  const key = readKeyParts(resource.keys, parentId)
   if (key === null) throw problem('not-found')
   const first = {
     kind: 'get',
     key,
-    where: withKeys(resource.keys, [key]),
-    projection: ofOwn([linking.tie.source]),
+    where: matchKeys(resource.keys, [key]),
+    projection: projectOwnFields([linking.binding.source]),
   } as const
   const plan = (await resource.behaviours.amend?.(resource, first, caller)) ?? first
   planned(plan)
-  const branches = [await linkedBranch(session, linking, change)]
-  const sees = [target.resource, linking.between]
-  const hearing = hearingOf(session, () => sees)
-  const work: Work = { resource, plan, pointers: [], branches, sees, within: [linking.between], hearing }
-  const sent: Sent = {
+  const branches = [await planLinkChange(session, linking, change)]
+  const sees = [target.resource, linking.joinModelResource]
+  const hearing = createPolicyChecks(session, () => sees)
+  const work: Work = {
+    resource,
+    plan,
+    foreignKeyChecks: [],
+    nestedWrites: branches,
+    dependsOn: sees,
+    nestedResources: [linking.joinModelResource],
+    policyChecks: hearing,
+  }
+  const sent: ParsedRequest = {
     resource,
     operation: 'update',
-    intent: { kind: 'update', key: ownerId, match: null, body: {}, minimal: false },
+    intent: { kind: 'update', key: parentId, match: null, body: {}, minimal: false },
     caller,
     call,
   }
-  return around(sent, () => carriedOut(sent, work, replyTo))
+  return wrapReply(sent, () => performPlan(sent, work, createLinkReply))
 }
 
 /** Reply with all changes. The route decides which of them the client sees. */
-function replyTo({ links }: Done): Reply {
-  if (links === undefined) throw new TypeError('nothing has become of links')
-  return { status: 200, headers: {}, content: { kind: 'linked', value: links } }
+function createLinkReply({ linkCounts }: WriteResult): Reply {
+  if (linkCounts === undefined) throw new TypeError('nothing has become of links')
+  return { status: 200, headers: {}, content: { kind: 'linked', value: linkCounts } }
 }
 
 /** Body for a join model row without the keys from the path, and errors for different values of these keys. */
-function withoutKeys(
-  { owner, ownerId, target }: NestedRequest,
-  { between, tie, key, points }: Linking,
-  wanted: Wanted,
-): { readonly own: Wanted; readonly faults: Faults } {
+function removePathKeys(
+  { parent, parentId, target }: NestedRequest,
+  { joinModelResource, binding, key, referencedKey }: LinkedRelation,
+  wanted: LinkTarget,
+): { readonly own: LinkTarget; readonly faults: ErrorsByPlace } {
   if (wanted.body === null) return { own: wanted, faults: {} }
-  const source = readKeyOf(owner.resource.keys, ownerId)
-  const ends: readonly End[] = [
-    { field: tie.key, code: 'owner', value: partOf(owner.resource.keys, source, tie.source) },
-    { field: key, code: 'path-key', value: partOf(target.resource.keys, wanted.key ?? null, points) },
-    ...[...tie.fixed].map(([field, value]): End => ({ field, code: 'owner', value, isExact: true })),
+  const source = readKeyParts(parent.resource.keys, parentId)
+  const ends: readonly ConnectingAttribute[] = [
+    { field: binding.key, code: 'owner', value: keyPartOf(parent.resource.keys, source, binding.source) },
+    { field: key, code: 'path-key', value: keyPartOf(target.resource.keys, wanted.key ?? null, referencedKey) },
+    ...[...binding.fixed].map(
+      ([field, value]): ConnectingAttribute => ({ field, code: 'owner', value, isExact: true }),
+    ),
   ]
-  const { body, wrong, stated } = withoutEnds(between, wanted.body, ends, '')
-  return { own: { ...wanted, body, stated }, faults: wrong }
+  const { body, wrong, stated } = removeConnectingAttributes(joinModelResource, wanted.body, ends, '')
+  return { own: { ...wanted, body, bodyKeys: stated }, faults: wrong }
 }
 
 /** Value of an attribute that is part of a key. Undefined for attributes that only the database knows. */
-function partOf(
+function keyPartOf(
   keys: Parameters<typeof planKeyParts>[0],
   key: Parameters<typeof planKeyParts>[1] | null,
-  field: Linking['points'],
+  field: LinkedRelation['referencedKey'],
 ): unknown {
   return key === null ? undefined : planKeyParts(keys, key)[keys.indexOf(field)]
 }

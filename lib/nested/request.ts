@@ -3,7 +3,7 @@ import type { Caller } from '../../types/plan.js'
 import type { OperationName, Relation, Resource } from '../../types/resource.js'
 
 /** A resource of a request, with a caller of its own. A scope is evaluated once for each caller. */
-export interface Party {
+export interface ResourceCaller {
   readonly resource: Resource
   readonly caller: Caller
 }
@@ -11,18 +11,18 @@ export interface Party {
 /** A request below a relation of a record, after all policy checks. */
 export interface NestedRequest {
   readonly relation: Relation
-  readonly owner: Party
-  readonly target: Party
+  readonly parent: ResourceCaller
+  readonly target: ResourceCaller
   /** Resource over the join model. Null if there is no join model, or no resource over it. */
-  readonly link: Party | null
+  readonly joinModel: ResourceCaller | null
   readonly call: Call
   /** The parent's key, as written in paths. */
-  readonly ownerId: string
+  readonly parentId: string
   /** Operation of the target. */
   readonly operation: OperationName
 }
 
 /** Evaluates the policy of an operation before any read. @throws Problem 401 or 403 */
-export async function admit({ resource, caller }: Party, operation: OperationName): Promise<void> {
+export async function admit({ resource, caller }: ResourceCaller, operation: OperationName): Promise<void> {
   await resource.behaviours.admit?.(resource, operation, caller)
 }

@@ -18,7 +18,7 @@ export function sqliteError(name: string, message: string): Error {
 }
 
 /** Messages of `node:sqlite` for errors that sqlite3 reports with a result code of SQLite. */
-const REFUSED = [
+const TRANSLATIONS = [
   { words: /^Unknown named parameter/, code: 'RANGE', message: 'column index out of range' },
   { words: /^extension loading is not allowed/, code: 'ERROR', message: 'not authorized' },
   { words: /^BigInt value/, code: 'MISMATCH', message: 'datatype mismatch' },
@@ -26,13 +26,13 @@ const REFUSED = [
 ]
 
 /** Converts an error of `node:sqlite` into an error like sqlite3's. */
-export function translated(error: unknown): Error {
+export function translateError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   const number: unknown = Reflect.get(error, 'errcode')
   // The last byte of an extended code is the basic code.
   if (typeof number === 'number') return sqliteError(NAMES[number & 0xff] ?? 'ERROR', error.message)
   if (!String(Reflect.get(error, 'code')).startsWith('ERR_')) return error
-  const { code = 'ERROR', message = error.message } = REFUSED.find(({ words }) => words.test(error.message)) ?? {}
+  const { code = 'ERROR', message = error.message } = TRANSLATIONS.find(({ words }) => words.test(error.message)) ?? {}
   return sqliteError(code, message)
 }
 

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type BuiltinDatabase, openBuiltin } from './builtin.js'
-import { FLAGS, isLocked, sqliteError, translated } from './codes.js'
+import { FLAGS, isLocked, sqliteError, translateError } from './codes.js'
 import { isCallback, Statement } from './statement.js'
 
 /** A call of the interface. Calls run one after the other. */
@@ -9,8 +9,8 @@ interface Call {
   /** The text of a statement; null for work that must not run again. */
   readonly sql: string | null
   /** `this` of the callback; without a callback it emits errors. */
-  readonly of: EventEmitter
-  readonly done: unknown
+  readonly emitter: EventEmitter
+  readonly callback: unknown
   /** Its return value becomes the second argument of the callback. */
   readonly work: () => unknown
 }
@@ -40,7 +40,7 @@ export class Database extends EventEmitter {
   #builtin: BuiltinDatabase | null = null
   /** Calls in order. The first one waits for a lock. */
   readonly #calls: Call[] = []
-  #wait: { since: number; times: number; timer: NodeJS.Timeout; isInterrupted?: boolean } | null = null
+  #pendingWait: { since: number; times: number; timer: NodeJS.Timeout; isInterrupted?: boolean } | null = null
   /** Milliseconds to wait for a lock. */
   #busyTimeout = 1000
   /**
@@ -117,9 +117,9 @@ export class Database extends EventEmitter {
   /** Ends a wait for a lock. A statement that runs cannot be interrupted. Throws an Error if the database is not open. */
   interrupt(): this {
     if (this.#builtin === null) throw new Error('Database is not open')
-    if (this.#wait === null) return this
-    clearTimeout(this.#wait.timer)
-    this.#wait.isInterrupted = true
+    if (this.#pendingWait === null) return this
+    clearTimeout(this.#pendingWait.timer)
+    this.#pendingWait.isInterrupted = true
     this.#runCalls()
     return this
   }
@@ -135,46 +135,47 @@ export class Database extends EventEmitter {
   }
 
   /** Runs a call now, or after the calls before it. */
-  schedule(sql: Call['sql'], of: Call['of'], done: unknown, work: Call['work']): this {
-    this.#calls.push({ sql, of, done, work })
+  schedule(sql: Call['sql'], of: Call['emitter'], done: unknown, work: Call['work']): this {
+    this.#calls.push({ sql, emitter: of, callback: done, work })
     if (this.#calls.length === 1) this.#runCalls()
     return this
   }
 
   #runCalls(): void {
     for (let call = this.#calls[0]; call !== undefined && this.#run(call); call = this.#calls[0]) {
-      this.#wait = null
+      this.#pendingWait = null
       this.#calls.shift()
     }
   }
 
   /** False if the call waits for a lock. */
-  #run({ sql, of, done, work }: Call): boolean {
+  #run({ sql, emitter, callback, work }: Call): boolean {
     try {
-      if (this.#wait?.isInterrupted) throw sqliteError('INTERRUPT', 'interrupted')
+      if (this.#pendingWait?.isInterrupted) throw sqliteError('INTERRUPT', 'interrupted')
       const value = sql !== null && BUSY_TIMEOUT.test(sql) ? this.#withTimeout(work) : work()
-      if (sql !== null) this.#follow(sql)
-      if (isCallback(done)) setImmediate(() => done.call(of, null, typeof value === 'function' ? value() : undefined))
+      if (sql !== null) this.#trackTransaction(sql)
+      if (isCallback(callback))
+        setImmediate(() => callback.call(emitter, null, typeof value === 'function' ? value() : undefined))
     } catch (error) {
-      if (sql !== null && isLocked(error) && this.#waits(sql)) return false
-      const known = translated(error)
-      setImmediate(() => (isCallback(done) ? done.call(of, known) : of.emit('error', known)))
+      if (sql !== null && isLocked(error) && this.#scheduleRetry(sql)) return false
+      const known = translateError(error)
+      setImmediate(() => (isCallback(callback) ? callback.call(emitter, known) : emitter.emit('error', known)))
     }
     return true
   }
 
-  #follow(sql: string): void {
+  #trackTransaction(sql: string): void {
     if (BEGIN.test(sql)) this.#transaction = 'begun'
     else if (END.test(sql)) this.#transaction = 'none'
     else if (this.#transaction === 'begun') this.#transaction = 'holding'
   }
 
-  #waits(sql: string): boolean {
-    const { since, times } = this.#wait ?? { since: performance.now(), times: 0 }
+  #scheduleRetry(sql: string): boolean {
+    const { since, times } = this.#pendingWait ?? { since: performance.now(), times: 0 }
     if (performance.now() - since >= this.#busyTimeout) return false
     if (this.#transaction === 'holding' && !END.test(sql)) return false
     const timer = setTimeout(() => this.#runCalls(), DELAYS[times] ?? LAST_DELAY)
-    this.#wait = { since, times: times + 1, timer }
+    this.#pendingWait = { since, times: times + 1, timer }
     return true
   }
 

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { Arguments, BuiltinStatement } from './builtin.js'
 import { sqliteError } from './codes.js'
 import type { Database } from './database.js'
-import { argumentsFor, integer, plainRow, withoutNames } from './values.js'
+import { findNumberedText, toArguments, toInteger, toPlainRow } from './values.js'
 
 type Callback = (this: EventEmitter, error: Error | null, value?: unknown) => void
 
@@ -22,7 +22,7 @@ export class Statement extends EventEmitter {
 
   readonly #database: Database
   #statement: BuiltinStatement | null = null
-  #isNameless = false
+  #hasNumberedParameters = false
   #isFinalized = false
   #bound: Arguments = []
 
@@ -39,7 +39,7 @@ export class Statement extends EventEmitter {
 
   all(...given: readonly unknown[]): this {
     return this.#call(given, (statement) => {
-      const rows = statement.all(...this.#bound).map(plainRow)
+      const rows = statement.all(...this.#bound).map(toPlainRow)
       return () => rows
     })
   }
@@ -47,7 +47,7 @@ export class Statement extends EventEmitter {
   /** The first row. */
   get(...given: readonly unknown[]): this {
     return this.#call(given, (statement) => {
-      const [row] = statement.all(...this.#bound).map(plainRow)
+      const [row] = statement.all(...this.#bound).map(toPlainRow)
       return () => row
     })
   }
@@ -55,7 +55,7 @@ export class Statement extends EventEmitter {
   run(...given: readonly unknown[]): this {
     return this.#call(given, (statement) => {
       const { changes, lastInsertRowid } = statement.run(...this.#bound)
-      return () => void Object.assign(this, { lastID: integer(lastInsertRowid), changes: Number(changes) })
+      return () => void Object.assign(this, { lastID: toInteger(lastInsertRowid), changes: Number(changes) })
     })
   }
 
@@ -78,24 +78,24 @@ export class Statement extends EventEmitter {
     const last = given.at(-1)
     const values = isCallback(last) ? given.slice(0, -1) : given
     this.#database.schedule(this.sql, this, last, () => {
-      const statement = this.#prepared()
-      const bound = argumentsFor(values, this.#isNameless, this.sql)
+      const statement = this.#requireStatement()
+      const bound = toArguments(values, this.#hasNumberedParameters, this.sql)
       if (bound.length > 0) this.#bound = bound
       return work(statement)
     })
     return this
   }
 
-  #prepared(): BuiltinStatement {
+  #requireStatement(): BuiltinStatement {
     if (this.#isFinalized) throw sqliteError('MISUSE', 'Statement is already finalized')
     if (this.#statement !== null) return this.#statement
-    const text = withoutNames(this.sql)
+    const text = findNumberedText(this.sql)
     const statement = this.#database.builtin.prepare(text ?? this.sql)
     // JavaScript numbers cannot hold all integers.
     statement.setReadBigInts(true)
     statement.setAllowBareNamedParameters(false)
     this.#database.statements += 1
-    this.#isNameless = text !== null
+    this.#hasNumberedParameters = text !== null
     this.#statement = statement
     return statement
   }

@@ -2,24 +2,24 @@ import type { Arguments, FoundRow, SqlValue } from './builtin.js'
 import { sqliteError } from './codes.js'
 
 /** Integers that a number cannot hold exactly are decimal text. */
-export function integer(value: number | bigint): number | string {
+export function toInteger(value: number | bigint): number | string {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
 /** A row as sqlite3 returns it: an object with BLOBs as Buffers. */
-export function plainRow(found: FoundRow): Record<string, unknown> {
+export function toPlainRow(found: FoundRow): Record<string, unknown> {
   const row: Record<string, unknown> = { ...found }
   for (const name of Object.keys(row)) {
     const value = row[name]
-    if (typeof value === 'bigint') row[name] = integer(value)
+    if (typeof value === 'bigint') row[name] = toInteger(value)
     else if (value instanceof Uint8Array) row[name] = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   }
   return row
 }
 
 /** A value as sqlite3 binds it, except that a BigInt is stored as an integer. */
-function sqlValue(value: unknown): SqlValue {
+function toSqlValue(value: unknown): SqlValue {
   if (typeof value === 'string' || typeof value === 'bigint' || ArrayBuffer.isView(value)) return value
   // `node:sqlite` binds numbers as floating point, but sqlite3 binds 32-bit numbers as integers.
   if (typeof value === 'number') return (value | 0) === value ? BigInt(value) : value
@@ -36,7 +36,7 @@ const TOKEN =
  * Replaces ordered parameters (`?1`, `?2` or `$1`, `$2`, each once) by `?`. Returns null for any other text. SQLite's
  * lookup of parameter names takes seconds for the values of a thousand rows.
  */
-export function withoutNames(sql: string): string | null {
+export function findNumberedText(sql: string): string | null {
   let count = 0
   let isOrdered = /[?$]1/.test(sql)
   if (!isOrdered) return null
@@ -51,17 +51,17 @@ export function withoutNames(sql: string): string | null {
 
 /**
  * Arguments of a statement for the values of a call: an array, an object by parameter name, or a single value.
- * `isNameless`: `withoutNames` has rewritten the text.
+ * `isNameless`: `findNumberedText` has rewritten the text.
  */
-export function argumentsFor(given: readonly unknown[], isNameless: boolean, sql: string): Arguments {
+export function toArguments(given: readonly unknown[], isNameless: boolean, sql: string): Arguments {
   const [first] = given
   const isValue = typeof first !== 'object' || first === null || ArrayBuffer.isView(first) || first instanceof Date
   if (isValue || Array.isArray(first)) {
-    const values = (Array.isArray(first) ? first : given).map(sqlValue)
+    const values = (Array.isArray(first) ? first : given).map(toSqlValue)
     if (isNameless || values.length === 0 || !/\?\d/.test(sql)) return values
     return [Object.fromEntries(values.map((value, index) => [`?${index + 1}`, value]))]
   }
-  const entries = Object.entries(first).map(([name, value]) => [name, sqlValue(value)] as const)
+  const entries = Object.entries(first).map(([name, value]) => [name, toSqlValue(value)] as const)
   if (!isNameless) return [Object.fromEntries(entries)]
   const values: SqlValue[] = []
   for (const [name, value] of entries) {

@@ -1,26 +1,26 @@
 import type { Action } from '../../types/action.js'
 import type { JsonSchema } from '../../types/openApi.js'
-import { anyOf, arrayOf, objectOf } from '../codec/schema.js'
-import { joiSchema, membersOf } from './joi.js'
+import { anyOf, listSchema, objectSchema } from '../codec/schema.js'
+import { convertJoi, readMembers } from './joi.js'
 import {
-  json,
-  minimal,
+  jsonReply,
+  minimalReply,
+  notModifiedReply,
   type OperationEntry,
   type Replies,
-  records,
+  recordsReply,
   tagParameter,
-  unchanged,
   versionHeader,
   versionParameter,
 } from './operations.js'
-import { projectionOf } from './pages.js'
+import { buildProjection } from './pages.js'
 import { PREFER, selectParameter } from './parameters.js'
 import type { HeaderName } from './problems.js'
-import { itemOf, recordOf } from './shapes.js'
+import { buildItemSchema, buildRecordSchema } from './shapes.js'
 import type { Subject } from './subjects.js'
 
 /** The document entry of an action: `publishPlayer` for a record, `publishPlayers` for the collection. */
-export function actionEntry(action: Action): OperationEntry {
+export function createActionEntry(action: Action): OperationEntry {
   const { name, on, method, input, output } = action
   const words = name.replaceAll('_', ' ').replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
   const title = words.charAt(0).toUpperCase() + words.slice(1)
@@ -29,23 +29,23 @@ export function actionEntry(action: Action): OperationEntry {
   const selected = { record: 'response', list: 'list', none: null, value: null } as const
   const shape = selected[output]
   return {
-    named: isRecord ? [`${name}{one}`, `${title} one {one}`] : [`${name}{many}`, `${title} {many}`],
+    idAndSummary: isRecord ? [`${name}{one}`, `${title} one {one}`] : [`${name}{many}`, `${title} {many}`],
     parameters: (subject) => [
-      ...(isRead && input !== null ? parametersOf(action) : []),
+      ...(isRead && input !== null ? actionParameters(action) : []),
       ...(shape === null ? [] : [selectParameter(subject, shape)]),
       ...(isRecord && !isRead ? versionParameter(subject, true) : []),
       ...(isRead ? [PREFER.record, ...tagParameter(subject)] : [PREFER.write]),
     ],
-    ...(isRead || input === null ? {} : { body: () => joiSchema(input) }),
-    ...(input !== null && membersOf(input).every(({ isRequired }) => !isRequired) ? { isBodyOptional: true } : {}),
-    replies: (subject) => repliesOf(subject, action),
+    ...(isRead || input === null ? {} : { body: () => convertJoi(input) }),
+    ...(input !== null && readMembers(input).every(({ isRequired }) => !isRequired) ? { isBodyOptional: true } : {}),
+    replies: (subject) => actionReplies(subject, action),
   }
 }
 
 /** Query parameters of a GET action. An array is a repeated parameter. */
-function parametersOf({ input }: Action): readonly JsonSchema[] {
+function actionParameters({ input }: Action): readonly JsonSchema[] {
   if (input === null) return []
-  return membersOf(input).map(({ name, schema, isRequired }) => ({
+  return readMembers(input).map(({ name, schema, isRequired }) => ({
     name,
     in: 'query',
     ...(isRequired ? { required: true } : {}),
@@ -53,33 +53,34 @@ function parametersOf({ input }: Action): readonly JsonSchema[] {
   }))
 }
 
-function repliesOf(subject: Subject, { method, output, value }: Action): Replies {
+function actionReplies(subject: Subject, { method, output, outputSchema }: Action): Replies {
   const isRead = method === 'get'
   const headers: readonly HeaderName[] = ['Preference-Applied', ...(output === 'record' ? versionHeader(subject) : [])]
   const tagged: readonly HeaderName[] = isRead ? [...new Set<HeaderName>([...headers, 'ETag'])] : headers
-  const same = isRead ? unchanged(subject, UNCHANGED_HEADERS) : {}
-  const none: Replies = isRead && output !== 'none' ? {} : { 204: minimal(headers) }
+  const same = isRead ? notModifiedReply(subject, UNCHANGED_HEADERS) : {}
+  const none: Replies = isRead && output !== 'none' ? {} : { 204: minimalReply(headers) }
   switch (output) {
     case 'none':
       return none
     case 'value':
       return {
-        200: json('The result of the action.', value === null ? {} : joiSchema(value), tagged),
+        200: jsonReply('The result of the action.', outputSchema === null ? {} : convertJoi(outputSchema), tagged),
         ...same,
         ...none,
       }
     case 'list': {
-      const items = (): JsonSchema => objectOf({ items: arrayOf(anyOf([itemOf(subject), projectionOf(subject)])) })
+      const itemsSchema = (): JsonSchema =>
+        objectSchema({ items: listSchema(anyOf([buildItemSchema(subject), buildProjection(subject)])) })
       return {
-        200: records(subject, 'The records. With `select`, only the selected fields.', items, tagged),
+        200: recordsReply(subject, 'The records. With `select`, only the selected fields.', itemsSchema, tagged),
         ...same,
         ...none,
       }
     }
     case 'record': {
-      const schema = (): JsonSchema => anyOf([recordOf(subject), projectionOf(subject)])
+      const recordSchema = (): JsonSchema => anyOf([buildRecordSchema(subject), buildProjection(subject)])
       return {
-        200: records(subject, 'The record. With `select`, only the selected fields.', schema, tagged),
+        200: recordsReply(subject, 'The record. With `select`, only the selected fields.', recordSchema, tagged),
         ...same,
         ...none,
       }

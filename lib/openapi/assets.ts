@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { createGzip, gunzip } from 'node:zlib'
 import type { Request, Response } from '../../types/express.js'
-import { nextTurn } from '../common/turns.js'
-import { isNamed } from '../parse/match.js'
+import { yieldToEventLoop } from '../common/eventLoop.js'
+import { hasTag } from '../parse/match.js'
 
 export const JAVASCRIPT = 'text/javascript; charset=utf-8'
 
@@ -23,29 +23,29 @@ export interface Asset {
 }
 
 /** Compresses a file part by part, so that the event loop runs other work in between. */
-export async function assetOf(type: string, parts: Iterable<string> | Buffer): Promise<Asset> {
+export async function compressAsset(type: string, parts: Iterable<string> | Buffer): Promise<Asset> {
   const hash = createHash('sha256')
   let length = 0
-  const read = async function* (): AsyncGenerator<Buffer> {
-    for (const bytes of Buffer.isBuffer(parts) ? [parts] : joined(parts)) {
+  const readParts = async function* (): AsyncGenerator<Buffer> {
+    for (const bytes of Buffer.isBuffer(parts) ? [parts] : joinParts(parts)) {
       hash.update(bytes)
       length += bytes.length
       yield bytes
-      await nextTurn()
+      await yieldToEventLoop()
     }
   }
-  const zipped = await pipeline(read, createGzip(), buffer)
+  const zipped = await pipeline(readParts, createGzip(), buffer)
   return { type, zipped, length, hash: hash.digest('base64url').slice(0, 27) }
 }
 
-const AT_ONCE = 2 ** 15
+const PART_LENGTH = 2 ** 15
 
 /** Joins parts into larger ones. Each part costs a turn of the event loop and of the compressor. */
-function* joined(parts: Iterable<string>): Generator<Buffer> {
+function* joinParts(parts: Iterable<string>): Generator<Buffer> {
   let known = ''
   for (const part of parts) {
     known += part
-    if (known.length < AT_ONCE) continue
+    if (known.length < PART_LENGTH) continue
     yield Buffer.from(known)
     known = ''
   }
@@ -53,7 +53,7 @@ function* joined(parts: Iterable<string>): Generator<Buffer> {
 }
 
 /** Sends a file in an encoding that the client accepts, or 304. */
-export async function send(req: Request, res: Response, { type, zipped, length, hash }: Asset): Promise<void> {
+export async function sendAsset(req: Request, res: Response, { type, zipped, length, hash }: Asset): Promise<void> {
   const isZipped = req.acceptsEncodings('gzip', 'identity') === 'gzip'
   const tag = isZipped ? `"${hash}-gzip"` : `"${hash}"`
   res.vary('Accept-Encoding')
@@ -61,7 +61,7 @@ export async function send(req: Request, res: Response, { type, zipped, length, 
   res.setHeader('Cache-Control', 'no-cache')
   res.setHeader('X-Content-Type-Options', 'nosniff')
   const known = req.headers['if-none-match']
-  if (known !== undefined && isNamed(tag, known)) {
+  if (known !== undefined && hasTag(tag, known)) {
     res.status(304).end()
     return
   }
@@ -74,20 +74,20 @@ export async function send(req: Request, res: Response, { type, zipped, length, 
 }
 
 /** The client as one file. The build writes it to `dist`. */
-export async function clientFile(): Promise<Asset> {
-  return assetOf(JAVASCRIPT, await readFile(new URL('../browser/client.js', import.meta.url)))
+export async function loadClientFile(): Promise<Asset> {
+  return compressAsset(JAVASCRIPT, await readFile(new URL('../browser/client.js', import.meta.url)))
 }
 
 // ---------------------------------------------------------------- Swagger UI
 
 /** Files of Swagger UI that the page needs. */
-const FILES: Readonly<Record<string, string>> = {
+const SWAGGER_FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': JAVASCRIPT,
   'favicon-32x32.png': 'image/png',
 }
 
-const INITIALIZER = `SwaggerUIBundle({
+const SWAGGER_INITIALIZER = `SwaggerUIBundle({
   url: 'openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
@@ -98,18 +98,18 @@ const INITIALIZER = `SwaggerUIBundle({
 `
 
 /** Files of Swagger UI by name. Null if the optional peer dependency is not installed. */
-export async function swaggerFiles(): Promise<ReadonlyMap<string, Asset> | null> {
-  const folder = await folderOf('swagger-ui-dist/absolute-path.js')
+export async function loadSwaggerUi(): Promise<ReadonlyMap<string, Asset> | null> {
+  const folder = await findModuleFolder('swagger-ui-dist/absolute-path.js')
   if (folder === null) return null
-  const files = Object.entries(FILES).map(async ([name, type]): Promise<[string, Asset]> => {
-    return [name, await assetOf(type, await readFile(join(folder, name)))]
+  const files = Object.entries(SWAGGER_FILES).map(async ([name, type]): Promise<[string, Asset]> => {
+    return [name, await compressAsset(type, await readFile(join(folder, name)))]
   })
-  const own: [string, Asset] = ['initializer.js', await assetOf(JAVASCRIPT, [INITIALIZER])]
+  const own: [string, Asset] = ['initializer.js', await compressAsset(JAVASCRIPT, [SWAGGER_INITIALIZER])]
   return new Map([...(await Promise.all(files)), own])
 }
 
 /** Folder of a module. The name is a variable, so that bundlers and compilers do not resolve an optional peer dependency. */
-async function folderOf(module: string): Promise<string | null> {
+async function findModuleFolder(module: string): Promise<string | null> {
   try {
     const { default: folder }: { readonly default: unknown } = await import(module)
     return typeof folder === 'function' ? String(folder()) : null
@@ -119,7 +119,7 @@ async function folderOf(module: string): Promise<string | null> {
 }
 
 /** Page of Swagger UI. Its files are below its path. */
-export function swaggerPage(title: string): string {
+export function writeSwaggerPage(title: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -7,15 +7,15 @@ import type {
 } from '../../types/asyncApi.js'
 import type { DocumentInfo, DocumentReference, JsonSchema } from '../../types/openApi.js'
 import { anyOf } from '../codec/schema.js'
-import { atOnce, type Steps } from '../common/turns.js'
-import { asked } from './asked.js'
+import { runAtOnce, type Steps } from '../common/eventLoop.js'
 import { Components } from './components.js'
-import { type Security, securityOf } from './security.js'
-import { eventOf, itemOf } from './shapes.js'
-import { assertOptions, type Subject, subjectsOf } from './subjects.js'
-import { keyOf } from './values.js'
+import { createPermission } from './requiredPermissions.js'
+import { type Security, securityRequirements } from './security.js'
+import { buildEventSchema, buildItemSchema } from './shapes.js'
+import { assertOptions, createSubjects, type Subject } from './subjects.js'
+import { buildKeySchema } from './values.js'
 
-const OPTIONS: readonly (keyof AsyncApiOptions)[] = ['resources', 'info', 'security', 'servers']
+const OPTION_NAMES: readonly (keyof AsyncApiOptions)[] = ['resources', 'info', 'security', 'servers']
 
 /**
  * AsyncAPI 3.1 document of push hubs: one channel per hub, one message per event. Resources without a hub are left out.
@@ -23,8 +23,8 @@ const OPTIONS: readonly (keyof AsyncApiOptions)[] = ['resources', 'info', 'secur
  * @throws CrudConfigError for wrong options, and for values that are not resources
  */
 export function asyncApi(options: AsyncApiOptions): AsyncApiDocument {
-  assertOptions(options, 'asyncApi', OPTIONS)
-  return atOnce(writeAsyncApi(options))
+  assertOptions(options, 'asyncApi', OPTION_NAMES)
+  return runAtOnce(writeAsyncApi(options))
 }
 
 /** Writes the document of `asyncApi`, one resource per step. */
@@ -33,10 +33,10 @@ export function* writeAsyncApi({ resources, info, servers, security }: AsyncApiO
   const channels = new Map<string, AsyncApiChannel>()
   const operations = new Map<string, AsyncApiOperation>()
   const messages = new Map<string, AsyncApiMessage>()
-  for (const subject of hubsOf(subjectsOf(resources, components))) {
+  for (const subject of distinctHubs(createSubjects(resources, components))) {
     const { one, many } = subject.names
-    const own = messagesOf(subject)
-    const secured = schemesOf(subject, security)
+    const own = writeMessages(subject)
+    const secured = handshakeSchemes(subject, security)
     for (const message of own) {
       messages.set(one + message.name, message)
       operations.set(`send${one}${message.name}`, {
@@ -47,15 +47,15 @@ export function* writeAsyncApi({ resources, info, servers, security }: AsyncApiO
         ...(secured.length === 0 ? {} : { security: secured }),
       })
     }
-    channels.set(many, channelOf(subject, own))
-    yield* components.make()
+    channels.set(many, writeChannel(subject, own))
+    yield* components.createPending()
     yield
   }
-  components.settle()
+  components.fillRepeated()
   const { schemas, securitySchemes } = components.content
   return {
     asyncapi: '3.1.0',
-    info: infoOf(info),
+    info: toAsyncApiInfo(info),
     ...(servers === undefined ? {} : { servers }),
     defaultContentType: 'application/json',
     channels: Object.fromEntries(channels),
@@ -69,14 +69,14 @@ export function* writeAsyncApi({ resources, info, servers, security }: AsyncApiO
 }
 
 /** Members of `info` that AsyncAPI supports. It has no summary and no license identifier. */
-function infoOf({ summary: _, license, ...info }: DocumentInfo): DocumentInfo {
+function toAsyncApiInfo({ summary: _, license, ...info }: DocumentInfo): DocumentInfo {
   if (license === undefined) return info
   const { identifier: __, ...named } = license
   return { ...info, license: named }
 }
 
 /** The first subject of each hub. A resource with several mounts has one hub. */
-function hubsOf(subjects: readonly Subject[]): readonly Subject[] {
+function distinctHubs(subjects: readonly Subject[]): readonly Subject[] {
   const hubs = new Set<string>()
   return subjects.filter(({ resource: { hub } }) => {
     if (hub === null || hubs.has(hub.name)) return false
@@ -85,7 +85,7 @@ function hubsOf(subjects: readonly Subject[]): readonly Subject[] {
   })
 }
 
-function channelOf({ resource, names, path }: Subject, messages: readonly AsyncApiMessage[]): AsyncApiChannel {
+function writeChannel({ resource, names, path }: Subject, messages: readonly AsyncApiMessage[]): AsyncApiChannel {
   const references = messages.map(({ name }) => [name, { $ref: `#/components/messages/${names.one}${name}` }])
   return {
     address: resource.hub?.name ?? '',
@@ -95,45 +95,50 @@ function channelOf({ resource, names, path }: Subject, messages: readonly AsyncA
   }
 }
 
-function messagesOf(subject: Subject): readonly AsyncApiMessage[] {
+function writeMessages(subject: Subject): readonly AsyncApiMessage[] {
   const { one, many } = subject.names
   const { version, fields, documented } = subject.resource
-  const isScoped = documented.scoped
+  const isScoped = documented.isScoped
   const shownVersion = fields.find(({ name, targets }) => name === version && targets.has('response'))
-  const record = recordOf(subject)
-  const deleted = shownVersion === undefined ? [keyOf(subject)] : [keyOf(subject), VERSION]
+  const record = buildEventRecordSchema(subject)
+  const deleted = shownVersion === undefined ? [buildKeySchema(subject)] : [buildKeySchema(subject), VERSION_SCHEMA]
   return [
-    messageOf('OnCreated', `A new or restored ${one}`, [record]),
-    messageOf('OnUpdated', `A changed ${one}`, [record]),
-    messageOf(
+    writeMessage('OnCreated', `A new or restored ${one}`, [record]),
+    writeMessage('OnUpdated', `A changed ${one}`, [record]),
+    writeMessage(
       'OnDeleted',
       `The key of a deleted ${one}${isScoped ? ', or of one that has left the scope of the client' : ''}`,
       deleted,
     ),
-    messageOf('OnMissed', `Events of ${many} may have been lost. Load the list again`, []),
+    writeMessage('OnMissed', `Events of ${many} may have been lost. Load the list again`, []),
   ]
 }
 
-const VERSION: JsonSchema = { type: 'integer', minimum: 0, description: 'The version of the deleted record.' }
+const VERSION_SCHEMA: JsonSchema = { type: 'integer', minimum: 0, description: 'The version of the deleted record.' }
 
-function messageOf(name: string, summary: string, args: readonly JsonSchema[]): AsyncApiMessage {
+function writeMessage(name: string, summary: string, args: readonly JsonSchema[]): AsyncApiMessage {
   const [payload] = args
   return { name, title: name, summary, ...(payload === undefined ? {} : { payload }), 'x-arguments': args }
 }
 
 /** Record of an event. Without the operation `getById`, the event has the fields of lists. */
-function recordOf(subject: Subject): JsonSchema {
+function buildEventRecordSchema(subject: Subject): JsonSchema {
   const { operations, documented } = subject.resource
-  if (!operations.has('getById')) return itemOf(subject)
-  const all = [eventOf(subject), ...(documented.policies.has('getById') || documented.scoped ? [itemOf(subject)] : [])]
+  if (!operations.has('getById')) return buildItemSchema(subject)
+  const all = [
+    buildEventSchema(subject),
+    ...(documented.policies.has('getById') || documented.isScoped ? [buildItemSchema(subject)] : []),
+  ]
   const distinct = new Map(all.map((schema) => [JSON.stringify(schema), schema]))
   return anyOf([...distinct.values()])
 }
 
 /** Security schemes of the Socket.IO handshake. */
-function schemesOf(subject: Subject, security: Security): readonly DocumentReference[] {
+function handshakeSchemes(subject: Subject, security: Security): readonly DocumentReference[] {
   const { operations } = subject.resource
   const operation = operations.has('getList') ? 'getList' : 'getById'
-  const names = securityOf(subject, [asked(subject, operation)], security).flatMap((each) => Object.keys(each))
+  const names = securityRequirements(subject, [createPermission(subject, operation)], security).flatMap((each) =>
+    Object.keys(each),
+  )
   return [...new Set(names)].map((name) => ({ $ref: `#/components/securitySchemes/${name}` }))
 }

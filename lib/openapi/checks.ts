@@ -3,9 +3,9 @@ import type { JsonSchema } from '../../types/openApi.js'
 import { isObject } from '../common/object.js'
 
 /** Types whose values Sequelize's validators receive exactly as in JSON. */
-const NUMBERS: ReadonlySet<FieldType> = new Set(['integer', 'float'])
+const EXACT_NUMBER_TYPES: ReadonlySet<FieldType> = new Set(['integer', 'float'])
 
-const SENTENCES: Readonly<Record<string, string>> = {
+const CHECK_SENTENCES: Readonly<Record<string, string>> = {
   isUrl: 'A URL.',
   isURL: 'A URL.',
   isNumeric: 'Numeric.',
@@ -24,12 +24,15 @@ const SENTENCES: Readonly<Record<string, string>> = {
 }
 
 /** Adds the model's validators to the schema of a body value, where JSON Schema can express them. */
-export function withChecks(schema: JsonSchema, { valueType: { type }, rules: { checks = [] } }: Field): JsonSchema {
-  return checks.reduce((all, check) => combine(all, schemaOf(check, type)), schema)
+export function addCheckKeywords(
+  schema: JsonSchema,
+  { valueType: { type }, rules: { checks = [] } }: Field,
+): JsonSchema {
+  return checks.reduce((all, check) => combineSchemas(all, buildCheckSchema(check, type)), schema)
 }
 
 /** Combines two schemas. Keywords of both go into `allOf`. */
-function combine(schema: JsonSchema, more: JsonSchema): JsonSchema {
+function combineSchemas(schema: JsonSchema, more: JsonSchema): JsonSchema {
   const { description, enum: values, ...rest } = more
   const known: unknown = schema.enum
   const common =
@@ -45,32 +48,32 @@ function combine(schema: JsonSchema, more: JsonSchema): JsonSchema {
   }
 }
 
-function schemaOf({ name, args: [first] }: ValueCheck, type: FieldType): JsonSchema {
-  const sentence = SENTENCES[name]
+function buildCheckSchema({ name, args: [first] }: ValueCheck, type: FieldType): JsonSchema {
+  const sentence = CHECK_SENTENCES[name]
   const described: JsonSchema = sentence === undefined ? {} : { description: sentence }
-  const ofAll = SCHEMAS.get(name)?.(first, type)
-  return ofAll ?? (type === 'string' ? TEXT_SCHEMAS.get(name)?.(first) : undefined) ?? described
+  const ofAll = CHECK_SCHEMAS.get(name)?.(first, type)
+  return ofAll ?? (type === 'string' ? TEXT_CHECK_SCHEMAS.get(name)?.(first) : undefined) ?? described
 }
 
 /** Schemas for values of all types, by validator. */
-const SCHEMAS: ReadonlyMap<string, (first: unknown, type: FieldType) => JsonSchema> = new Map<
+const CHECK_SCHEMAS: ReadonlyMap<string, (first: unknown, type: FieldType) => JsonSchema> = new Map<
   string,
   (first: unknown, type: FieldType) => JsonSchema
 >([
-  ['isIn', (first, type) => enumOf(first, type) ?? {}],
+  ['isIn', (first, type) => buildEnumSchema(first, type) ?? {}],
   [
     'notIn',
     (first, type) => {
-      const values = enumOf(first, type)
+      const values = buildEnumSchema(first, type)
       return values === null ? {} : { not: values }
     },
   ],
-  ['isAfter', (first) => ({ description: `After ${dateOf(first)}.` })],
-  ['isBefore', (first) => ({ description: `Before ${dateOf(first)}.` })],
+  ['isAfter', (first) => ({ description: `After ${formatDate(first)}.` })],
+  ['isBefore', (first) => ({ description: `Before ${formatDate(first)}.` })],
 ])
 
 /** Schemas for text only. Undefined if JSON Schema cannot express the validator. */
-const TEXT_SCHEMAS: ReadonlyMap<string, (first: unknown) => JsonSchema | undefined> = new Map<
+const TEXT_CHECK_SCHEMAS: ReadonlyMap<string, (first: unknown) => JsonSchema | undefined> = new Map<
   string,
   (first: unknown) => JsonSchema | undefined
 >([
@@ -78,16 +81,16 @@ const TEXT_SCHEMAS: ReadonlyMap<string, (first: unknown) => JsonSchema | undefin
   ['isAlpha', (locale) => (locale === undefined ? { pattern: '^[A-Za-z]+$' } : undefined)],
   ['isAlphanumeric', (locale) => (locale === undefined ? { pattern: '^[0-9A-Za-z]+$' } : undefined)],
   ['isUUID', () => ({ format: 'uuid' })],
-  ['contains', (part) => (isText(part) ? { pattern: escaped(part) } : {})],
-  ['notContains', (part) => (isText(part) ? { not: { type: 'string', pattern: escaped(part) } } : {})],
+  ['contains', (part) => (isText(part) ? { pattern: escapePattern(part) } : {})],
+  ['notContains', (part) => (isText(part) ? { not: { type: 'string', pattern: escapePattern(part) } } : {})],
   ['equals', (text) => (isText(text) ? { enum: [text] } : {})],
 ])
 
 /** Values of an enumeration as JSON. Null if JSON values may differ from the values that the validator compares. */
-function enumOf(given: unknown, type: FieldType): JsonSchema | null {
+function buildEnumSchema(given: unknown, type: FieldType): JsonSchema | null {
   if (!Array.isArray(given)) return null
   if (type === 'string' || type === 'enum') return { enum: given.map((value) => String(value ?? '')) }
-  if (!NUMBERS.has(type)) return null
+  if (!EXACT_NUMBER_TYPES.has(type)) return null
   // The validator compares texts. Only these texts are written like numbers.
   return {
     enum: given
@@ -101,11 +104,11 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
-function dateOf(date: unknown): string {
+function formatDate(date: unknown): string {
   const given: unknown = isObject(date) ? date.comparisonDate : date
   return typeof given === 'string' ? given : 'now'
 }
 
-function escaped(text: string): string {
+function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 }

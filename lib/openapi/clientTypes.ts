@@ -1,15 +1,22 @@
 import type { Schema } from 'joi'
 import type { ClientTypesOptions, JsonSchema } from '../../types/openApi.js'
-import { type Members, objectOf } from '../codec/schema.js'
-import { atOnce, type Steps } from '../common/turns.js'
-import { Components, invalid } from './components.js'
-import { joiSchema } from './joi.js'
-import { projectionOf, relationsOf } from './pages.js'
-import { createOf, IGNORED, itemOf, recordOf, updateOf, without } from './shapes.js'
-import { type Subject, subjectsOf } from './subjects.js'
-import { keyOf } from './values.js'
+import { objectSchema, type SchemaMembers } from '../codec/schema.js'
+import { runAtOnce, type Steps } from '../common/eventLoop.js'
+import { Components, invalidOption } from './components.js'
+import { convertJoi } from './joi.js'
+import { buildProjection, buildRelationMembers } from './pages.js'
+import {
+  buildCreateSchema,
+  buildItemSchema,
+  buildRecordSchema,
+  buildUpdateSchema,
+  IGNORED_MEMBER,
+  omitProperties,
+} from './shapes.js'
+import { createSubjects, type Subject } from './subjects.js'
+import { buildKeySchema } from './values.js'
 
-const HEAD =
+const FILE_HEAD =
   '// Written by clientTypes of sequelize-crud-router from the resources that answer: change those, not this file.\n\n'
 
 /**
@@ -19,33 +26,33 @@ const HEAD =
  * @throws CrudConfigError for values that are not resources, and for two types with one name
  */
 export function clientTypes(options: ClientTypesOptions): string {
-  return atOnce(writeTypes(options))
+  return runAtOnce(writeTypes(options))
 }
 
 /** Writes the text of `clientTypes`, one resource per step. */
 export function* writeTypes({ resources }: ClientTypesOptions): Steps<string> {
   const components = new Components()
   const shapes = new Map<Subject, string>()
-  for (const subject of subjectsOf(resources, components)) {
-    shapes.set(subject, shapesOf(subject))
+  for (const subject of createSubjects(resources, components)) {
+    shapes.set(subject, writeShapes(subject))
     yield
   }
   const declarations = new Map<string, string>()
   for (const [name, schema] of Object.entries(components.content.schemas ?? {})) {
-    declare(declarations, identifier(name), typeOf(schema))
+    addDeclaration(declarations, toIdentifier(name), toTypeScript(schema))
   }
   for (const [{ names }, type] of shapes) {
-    const name = identifier(names.many)
+    const name = toIdentifier(names.many)
     // A word without a distinct plural names the record type.
-    declare(declarations, declarations.has(name) ? `${name}Shapes` : name, type)
+    addDeclaration(declarations, declarations.has(name) ? `${name}Shapes` : name, type)
   }
-  return HEAD + [...declarations.values()].join('\n')
+  return FILE_HEAD + [...declarations.values()].join('\n')
 }
 
 /** @throws CrudConfigError if another declaration has the name */
-function declare(declarations: Map<string, string>, name: string, type: string): void {
+function addDeclaration(declarations: Map<string, string>, name: string, type: string): void {
   if (declarations.has(name)) {
-    throw invalid(
+    throw invalidOption(
       `Two types would be called "${name}": give one of the resources other names, by its option names, or that of its entry: { resource, names: { response: 'Other${name}' } }.`,
     )
   }
@@ -54,140 +61,141 @@ function declare(declarations: Map<string, string>, name: string, type: string):
 }
 
 /** Types of a resource for its client. */
-function shapesOf(subject: Subject): string {
+function writeShapes(subject: Subject): string {
   const { resource } = subject
-  const row = typeOf(recordOf(subject))
+  const row = toTypeScript(buildRecordSchema(subject))
   const isFormatted = resource.format !== null
   const versions = resource.fields.filter(({ name }) => name === resource.version)
   const keys = resource.keys.map(({ json }) => JSON.stringify(json))
   const members: readonly (readonly [name: string, type: string])[] = [
-    ['row', isFormatted ? OPEN : row],
-    ['item', isFormatted ? OPEN : typeOf(itemOf(subject))],
-    ['create', typeOf(createOf(subject))],
-    ['patch', typeOf(updateOf(subject))],
+    ['row', isFormatted ? OPEN_TYPE : row],
+    ['item', isFormatted ? OPEN_TYPE : toTypeScript(buildItemSchema(subject))],
+    ['create', toTypeScript(buildCreateSchema(subject))],
+    ['patch', toTypeScript(buildUpdateSchema(subject))],
     ['key', keys.length === 1 ? keys.join() : `readonly [${keys.join(', ')}]`],
     ['operations', [...resource.operations].map((each) => JSON.stringify(each)).join(' | ') || 'never'],
-    ['embedded', typeOf(embeddedIn(subject))],
+    ['embedded', toTypeScript(buildEmbeddedSchema(subject))],
     ...(resource.versions ? [['versions', 'true'] as const] : []),
     ...versions.map(({ json }) => ['version', JSON.stringify(json)] as const),
-    ...(resource.actions.size === 0 ? [] : [['actions', actionsIn(subject)] as const]),
-    ['events', eventsOf(pushedOf(subject, row), typeOf(keyOf(subject)), resource.versions)],
+    ...(resource.actions.size === 0 ? [] : [['actions', writeActions(subject)] as const]),
+    ['events', writeEvents(writePushedType(subject, row), toTypeScript(buildKeySchema(subject)), resource.versions)],
   ]
-  return blockOf(members.map(([name, type]) => `readonly ${name}: ${type}`))
+  return writeBlock(members.map(([name, type]) => `readonly ${name}: ${type}`))
 }
 
 /** Type of a response from the host's `format`. */
-const OPEN = '{ readonly [name: string]: unknown }'
+const OPEN_TYPE = '{ readonly [name: string]: unknown }'
 
-function blockOf(lines: readonly string[]): string {
+function writeBlock(lines: readonly string[]): string {
   return `{\n${lines.map((line) => line.replace(/^(?=.)/gm, '  ')).join('\n')}\n}`
 }
 
 /** Type of a record in a push event, without fields that are computed for each caller. */
-function pushedOf({ resource: { computed } }: Subject, row: string): string {
+function writePushedType({ resource: { computed } }: Subject, row: string): string {
   const own = computed.filter((field) => field.computed.isPerCaller && field.targets.has('response'))
   return own.length === 0 ? row : `Omit<${row}, ${own.map(({ json }) => JSON.stringify(json)).join(' | ')}>`
 }
 
 /** Actions by name, with their input and output types. */
-function actionsIn(subject: Subject): string {
+function writeActions(subject: Subject): string {
   const isFormatted = subject.resource.format !== null
   const answers = {
-    record: () => (isFormatted ? 'unknown' : typeOf(recordOf(subject))),
-    list: () => (isFormatted ? 'unknown' : blockOf([`readonly items: readonly ${typeOf(itemOf(subject))}[]`])),
+    record: () => (isFormatted ? 'unknown' : toTypeScript(buildRecordSchema(subject))),
+    list: () =>
+      isFormatted ? 'unknown' : writeBlock([`readonly items: readonly ${toTypeScript(buildItemSchema(subject))}[]`]),
     none: () => 'undefined',
-    value: (value: Schema | null) => (value === null ? 'unknown' : typeOf(joiSchema(value))),
+    value: (value: Schema | null) => (value === null ? 'unknown' : toTypeScript(convertJoi(value))),
   }
-  const lines = [...subject.resource.actions.values()].map(({ name, on, method, input, output, value }) => {
+  const lines = [...subject.resource.actions.values()].map(({ name, on, method, input, output, outputSchema }) => {
     const members = [
       `readonly on: ${JSON.stringify(on)}`,
       `readonly method: ${JSON.stringify(method)}`,
-      `readonly input: ${input === null ? 'undefined' : typeOf(joiSchema(input))}`,
-      `readonly output: ${answers[output](value)}`,
+      `readonly input: ${input === null ? 'undefined' : toTypeScript(convertJoi(input))}`,
+      `readonly output: ${answers[output](outputSchema)}`,
     ]
-    return `readonly ${name}: ${blockOf(members)}`
+    return `readonly ${name}: ${writeBlock(members)}`
   })
-  return blockOf(lines)
+  return writeBlock(lines)
 }
 
-function eventsOf(row: string, key: string, hasVersions: boolean): string {
+function writeEvents(row: string, key: string, hasVersions: boolean): string {
   const events = [
     ['OnCreated', `record: ${row}`],
     ['OnUpdated', `record: ${row}`],
     ['OnDeleted', `key: ${key}${hasVersions ? ', version?: number | string' : ''}`],
     ['OnMissed', ''],
   ]
-  return blockOf(events.map(([name, given]) => `readonly ${name}: (${given}) => void`))
+  return writeBlock(events.map(([name, given]) => `readonly ${name}: (${given}) => void`))
 }
 
 /** Members that `select` may add to a record over relations. */
-function embeddedIn(subject: Subject): JsonSchema {
-  projectionOf(subject)
+function buildEmbeddedSchema(subject: Subject): JsonSchema {
+  buildProjection(subject)
   const { fields, computed } = subject.resource
   const own = Object.fromEntries([...fields, ...computed].map(({ json }) => [json, {}]))
-  return objectOf(without(relationsOf(subject), own), 'all')
+  return objectSchema(omitProperties(buildRelationMembers(subject), own), 'all')
 }
 
 // ---------------------------------------------------------------- TypeScript
 
 /** The type of a schema in TypeScript. References are names of declarations. */
-function typeOf(schema: JsonSchema): string {
+function toTypeScript(schema: JsonSchema): string {
   const { $ref, anyOf, const: value, enum: values, type } = schema
-  if (typeof $ref === 'string') return identifier($ref.split('/').at(-1) ?? '')
-  if (Array.isArray(anyOf)) return union(anyOf.map((each) => typeOf(each)))
+  if (typeof $ref === 'string') return toIdentifier($ref.split('/').at(-1) ?? '')
+  if (Array.isArray(anyOf)) return joinUnion(anyOf.map((each) => toTypeScript(each)))
   if (value !== undefined) return JSON.stringify(value)
-  if (Array.isArray(values)) return union(values.map((each) => JSON.stringify(each)))
+  if (Array.isArray(values)) return joinUnion(values.map((each) => JSON.stringify(each)))
   const types = [type].flat().filter((each) => typeof each === 'string')
-  return types.length === 0 ? 'unknown' : union(types.map((each) => TYPES[each]?.(schema) ?? 'unknown'))
+  return types.length === 0 ? 'unknown' : joinUnion(types.map((each) => TYPE_WRITERS[each]?.(schema) ?? 'unknown'))
 }
 
-const TYPES: Readonly<Record<string, (schema: JsonSchema) => string>> = {
+const TYPE_WRITERS: Readonly<Record<string, (schema: JsonSchema) => string>> = {
   string: () => 'string',
   integer: () => 'number',
   number: () => 'number',
   boolean: () => 'boolean',
   null: () => 'null',
   array: ({ items }) => {
-    const type = typeOf(Object(items))
+    const type = toTypeScript(Object(items))
     return `readonly ${/[|\n]/.test(type) ? `(${type})` : type}[]`
   },
   object: ({ properties, required, additionalProperties }) => {
     if (properties === undefined) return '{ readonly [name: string]: unknown }'
-    const members = membersOf(Object(properties), Array.isArray(required) ? required : [])
+    const members = writeMembers(Object(properties), Array.isArray(required) ? required : [])
     if (additionalProperties === true) members.push('[name: string]: unknown')
-    return members.length === 0 ? 'object' : blockOf(members)
+    return members.length === 0 ? 'object' : writeBlock(members)
   },
 }
 
-function union(types: readonly string[]): string {
+function joinUnion(types: readonly string[]): string {
   const all = [...new Set(types)]
   return all.includes('unknown') ? 'unknown' : all.join(' | ')
 }
 
-function membersOf(properties: Members, required: readonly unknown[]): string[] {
-  const said = Object.entries(properties).filter(([, schema]) => schema !== IGNORED)
+function writeMembers(properties: SchemaMembers, required: readonly unknown[]): string[] {
+  const said = Object.entries(properties).filter(([, schema]) => schema !== IGNORED_MEMBER)
   return said.flatMap(([name, schema]) => {
     const permission = schema['x-permission']
     const told = [
-      ...(typeof permission === 'string' ? [`Needs ${commented(permission)}.`] : []),
-      ...(schema.deprecated === true ? [`@deprecated ${uncommented(String(schema.description ?? ''))}`] : []),
+      ...(typeof permission === 'string' ? [`Needs ${writeComment(permission)}.`] : []),
+      ...(schema.deprecated === true ? [`@deprecated ${escapeComment(String(schema.description ?? ''))}`] : []),
     ].map((text) => `/** ${text} */`)
     const member = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
-    return [...told, `${member}${required.includes(name) ? '' : '?'}: ${typeOf(schema)}`]
+    return [...told, `${member}${required.includes(name) ? '' : '?'}: ${toTypeScript(schema)}`]
   })
 }
 
-function commented(text: string): string {
-  return uncommented(JSON.stringify(text))
+function writeComment(text: string): string {
+  return escapeComment(JSON.stringify(text))
 }
 
 /** Text that cannot end a comment. */
-function uncommented(text: string): string {
+function escapeComment(text: string): string {
   return text.replaceAll('*/', '*\\/')
 }
 
 /** Name of a declaration. Document names may contain dots and dashes, declarations may not. */
-export function identifier(name: string): string {
+export function toIdentifier(name: string): string {
   const joined = name.replace(/[.-]+(.?)/g, (_, letter: string) => letter.toUpperCase())
   return /^\d/.test(joined) ? `_${joined}` : joined
 }

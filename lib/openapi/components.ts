@@ -1,6 +1,6 @@
 import type { DocumentComponents, JsonSchema, OpenApiVersion } from '../../types/openApi.js'
 import { CrudConfigError } from '../common/errors.js'
-import { atOnce, type Steps } from '../common/turns.js'
+import { runAtOnce, type Steps } from '../common/eventLoop.js'
 
 type Kind = keyof DocumentComponents
 
@@ -10,30 +10,30 @@ interface Component {
 }
 
 /** Content that occurs several times in a document. All occurrences share one object, which is filled when the document is complete. */
-interface Repeated {
+interface RepeatedContent {
   readonly kind: Kind
   readonly name: string
   readonly content: JsonSchema
   readonly length: number
-  readonly place: Record<string, unknown>
+  readonly target: Record<string, unknown>
   uses: number
 }
 
 /** Owner of a schema's name, and the name that was requested. */
-interface Keeper {
+interface NameOwner {
   readonly owner: object
   readonly wanted: string
 }
 
 /** Owner of the components that all resources share. */
-const SHARED: object = Object.freeze({})
+const SHARED_OWNER: object = Object.freeze({})
 
 /** Components of a document. Each is created at its first reference. */
 export class Components {
   readonly #kinds = new Map<Kind, Map<string, Component>>()
-  readonly #repeated = new Map<string, Repeated>()
-  readonly #unmade: (() => void)[] = []
-  readonly #kept = new Map<string, Keeper>()
+  readonly #repeated = new Map<string, RepeatedContent>()
+  readonly #pending: (() => void)[] = []
+  readonly #reserved = new Map<string, NameOwner>()
   readonly #isSharing: boolean
 
   /** The version of OpenAPI of the document. */
@@ -53,44 +53,44 @@ export class Components {
     if (!this.#isSharing || '$ref' in content) return content
     const text = JSON.stringify(content)
     const key = `${kind} ${name} ${text}`
-    const known = this.#repeated.get(key) ?? { kind, name, content, length: text.length, place: {}, uses: 0 }
+    const known = this.#repeated.get(key) ?? { kind, name, content, length: text.length, target: {}, uses: 0 }
     this.#repeated.set(key, known)
     known.uses += 1
-    return known.place
+    return known.target
   }
 
   /** Creates the referenced components, one per step, because chains of relations may lead through all resources. */
-  *make(): Steps<void> {
-    for (let fill = this.#unmade.shift(); fill !== undefined; fill = this.#unmade.shift()) {
+  *createPending(): Steps<void> {
+    for (let fill = this.#pending.shift(); fill !== undefined; fill = this.#pending.shift()) {
       fill()
       yield
     }
   }
 
   /** Fills the occurrences of shared content. Nothing is shared afterwards. */
-  settle(): void {
-    for (const { kind, name, content, length, place, uses } of this.#repeated.values()) {
+  fillRepeated(): void {
+    for (const { kind, name, content, length, target, uses } of this.#repeated.values()) {
       let free = name
       for (let number = 2; this.#kinds.get(kind)?.has(free) === true; number += 1) free = `${name}${number}`
-      const reference = JSON.stringify({ $ref: pointer(kind, free) })
+      const reference = JSON.stringify({ $ref: referencePath(kind, free) })
       const isShorter = uses * reference.length + free.length + length < uses * length
-      Object.assign(place, isShorter ? this.refer(kind, free, () => content, place) : content)
+      Object.assign(target, isShorter ? this.referTo(kind, free, () => content, target) : content)
     }
     this.#repeated.clear()
-    atOnce(this.make())
+    runAtOnce(this.createPending())
   }
 
   /** Reserves the name of a schema, unless it is reserved already. Other owners get another name: `Problem_` beside a model named Problem. */
-  keep(name: string, owner: object): void {
-    if (!this.#kept.has(name)) this.#kept.set(name, { owner, wanted: name })
+  reserveName(name: string, owner: object): void {
+    if (!this.#reserved.has(name)) this.#reserved.set(name, { owner, wanted: name })
   }
 
   /** First free name for an owner: the requested name, with `_` appended as often as necessary. */
   #freeName(wanted: string, owner: object): string {
     let name = wanted
     for (;;) {
-      const keeper = this.#kept.get(name) ?? { owner, wanted }
-      this.#kept.set(name, keeper)
+      const keeper = this.#reserved.get(name) ?? { owner, wanted }
+      this.#reserved.set(name, keeper)
       if (keeper.owner === owner && keeper.wanted === wanted) return name
       name = `${name}_`
     }
@@ -101,13 +101,13 @@ export class Components {
    *
    * @throws CrudConfigError if a different owner has the name of a component other than a schema
    */
-  refer(kind: Kind, wanted: string, make: () => JsonSchema, owner: object = SHARED): JsonSchema {
+  referTo(kind: Kind, wanted: string, make: () => JsonSchema, owner: object = SHARED_OWNER): JsonSchema {
     const name = kind === 'schemas' ? this.#freeName(wanted, owner) : wanted
     const known = this.#kinds.get(kind) ?? new Map<string, Component>()
     this.#kinds.set(kind, known)
     const other = known.get(name)
     if (other !== undefined && other.owner !== owner) {
-      throw invalid(`Two of the document's ${kind} would be called "${name}".`)
+      throw invalidOption(`Two of the document's ${kind} would be called "${name}".`)
     }
     if (other === undefined) {
       // Registered before its content, because schemas may refer to themselves.
@@ -116,10 +116,10 @@ export class Components {
       const fill = (): void => {
         component.content = make()
       }
-      if (this.#isSharing) this.#unmade.push(fill)
+      if (this.#isSharing) this.#pending.push(fill)
       else fill()
     }
-    return { $ref: pointer(kind, name) }
+    return { $ref: referencePath(kind, name) }
   }
 
   get content(): DocumentComponents {
@@ -131,22 +131,22 @@ export class Components {
   }
 }
 
-function pointer(kind: Kind, name: string): string {
+function referencePath(kind: Kind, name: string): string {
   return `#/components/${kind}/${name}`
 }
 
 /** Component name of a header, field or type: `If-None-Match` becomes `IfNoneMatch`. */
-export function componentName(text: string): string {
+export function toComponentName(text: string): string {
   const words = text.split(/[^A-Za-z0-9]+/)
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('') || 'Field'
 }
 
-export function invalid(message: string): CrudConfigError {
+export function invalidOption(message: string): CrudConfigError {
   return new CrudConfigError('INVALID_OPTION', message)
 }
 
-export function clash(message: string, who: string, name: string): CrudConfigError {
-  return invalid(
+export function nameClashError(message: string, who: string, name: string): CrudConfigError {
+  return invalidOption(
     `${message}: give ${who} other names, by its option names, or by that of its entry: { resource, at, names: { response: 'Other${name}' } }.`,
   )
 }

@@ -10,40 +10,40 @@ import type {
   XCrudItems,
   XCrudRelation,
 } from '../../types/openApi.js'
-import type { Reach, Relation, Resource } from '../../types/resource.js'
+import type { ModelAccess, Relation, Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
-import { isComputing } from '../common/columns.js'
-import { joiSchema } from './joi.js'
-import { crossedOf, isFilterable, tokensOf } from './parameters.js'
-import { createOf, updateOf } from './shapes.js'
-import { type Subject, subjectsOf } from './subjects.js'
-import { kindOf, withMembers } from './values.js'
+import { isComputedField } from '../common/columns.js'
+import { convertJoi } from './joi.js'
+import { isFilterable, operatorTokensOf, queryableRelationsOf } from './parameters.js'
+import { buildCreateSchema, buildUpdateSchema } from './shapes.js'
+import { createSubjects, type Subject } from './subjects.js'
+import { expandMembers, valueKindOf } from './values.js'
 
 /** `x-crud` without references. */
-export interface Crud extends XCrud {
+export interface ResourceExtension extends XCrud {
   readonly limits: Limits
   readonly relations: readonly (XCrudRelation & { readonly fields: readonly XCrudField[] })[]
 }
 
-export function crudOf(subject: Subject): Crud {
+export function describeCrud(subject: Subject): ResourceExtension {
   const { resource, names, path } = subject
   const { key, keys, operations, query, limits, keyset, softDeletes, versions, hub } = resource
-  const resourceOf = ([target]: Reach['resources']): string | null =>
-    target === undefined ? null : subject.of(target).names.one
+  const resourceNameOf = ([target]: ModelAccess['resources']): string | null =>
+    target === undefined ? null : subject.subjectOf(target).names.one
   return {
     resource: names.one,
     path,
     key: { name: keys.map(({ json }) => json).join('~'), type: keys.length === 1 ? key.valueType.type : 'string' },
     operations: [...operations],
-    fields: fieldsOf([...resource.fields, ...resource.computed], [resource]),
-    relations: crossedOf(subject).map(([{ json, many, link }, { fields, resources }]) => ({
+    fields: describeFields([...resource.fields, ...resource.computed], [resource]),
+    relations: queryableRelationsOf(subject).map(([{ json, many, joinModel }, { fields, resources }]) => ({
       name: json,
       many,
-      resource: resourceOf(resources),
-      fields: fieldsOf([...fields.values()], resources),
-      ...linkIn(link?.row() ?? null, resourceOf),
+      resource: resourceNameOf(resources),
+      fields: describeFields([...fields.values()], resources),
+      ...describeJoinRow(joinModel?.joinRow() ?? null, resourceNameOf),
     })),
-    ...(resource.actions.size === 0 ? {} : { actions: [...resource.actions.values()].map(actionOf) }),
+    ...(resource.actions.size === 0 ? {} : { actions: [...resource.actions.values()].map(describeAction) }),
     quantifiers: ['Any', 'All', 'None', 'Count'],
     limits,
     pageSize: query.pageSize,
@@ -52,17 +52,17 @@ export function crudOf(subject: Subject): Crud {
     softDeletes,
     ...(resource.behaviours.ownKey === null ? {} : { singleton: true as const }),
     versions,
-    ...deprecatedIn(resource.documented.deprecated ?? undefined),
+    ...describeDeprecated(resource.documented.deprecated ?? undefined),
     hub: hub?.name ?? null,
   }
 }
 
-export function actionOf({ name, on, method, path, output, input }: Action): XCrudAction {
+export function describeAction({ name, on, method, path, output, input }: Action): XCrudAction {
   const told = { name, on, method, path: path.replace(':id', '{id}'), output }
-  return input === null ? told : { ...told, input: joiSchema(input) }
+  return input === null ? told : { ...told, input: convertJoi(input) }
 }
 
-function deprecatedIn(deprecation: Deprecation | undefined): Pick<XCrudField, 'deprecated'> {
+function describeDeprecated(deprecation: Deprecation | undefined): Pick<XCrudField, 'deprecated'> {
   if (deprecation === undefined) return {}
   const { since, sunset, link } = deprecation
   return {
@@ -74,22 +74,22 @@ function deprecatedIn(deprecation: Deprecation | undefined): Pick<XCrudField, 'd
   }
 }
 
-function linkIn(
+function describeJoinRow(
   row: Relation | null,
-  resourceOf: (resources: Reach['resources']) => string | null,
+  resourceOf: (resources: ModelAccess['resources']) => string | null,
 ): Pick<XCrudRelation, 'link'> {
-  const reach = row?.reach() ?? null
+  const reach = row?.resolveTarget() ?? null
   if (row === null || reach === null) return {}
   const { fields, resources } = reach
   return {
-    link: { name: row.json, resource: resourceOf(resources), fields: fieldsOf([...fields.values()], resources) },
+    link: { name: row.json, resource: resourceOf(resources), fields: describeFields([...fields.values()], resources) },
   }
 }
 
 /** Fields of responses, bodies or queries. */
-function fieldsOf(fields: readonly Field[], resources: readonly Resource[]): readonly XCrudField[] {
+function describeFields(fields: readonly Field[], resources: readonly Resource[]): readonly XCrudField[] {
   const isPublic = (field: Field): boolean => field.targets.size > 0 || isFilterable(field) || field.sortable
-  return withMembers(fields.filter(isPublic)).map((field) => {
+  return expandMembers(fields.filter(isPublic)).map((field) => {
     const masks = resources.flatMap(({ documented }) => documented.masks.get(field.name) ?? [])
     const read = masks.find((mask) => mask.read !== null)?.read ?? null
     const write = masks.find((mask) => mask.write !== null)?.write ?? null
@@ -99,29 +99,29 @@ function fieldsOf(fields: readonly Field[], resources: readonly Resource[]): rea
     const items = isPlain ? null : { ...field.item, filterable: field.filterable }
     return {
       name: field.json,
-      type: kindOf(field),
+      type: valueKindOf(field),
       nullable: field.nullable,
-      operators: tokensOf(field),
+      operators: operatorTokensOf(field),
       sortable: field.sortable,
       selectable: field.targets.has('list'),
-      ...(isComputing(field) ? { computed: true as const } : {}),
-      ...deprecatedIn(field.deprecated),
+      ...(isComputedField(field) ? { computed: true as const } : {}),
+      ...describeDeprecated(field.deprecated),
       ...(values === undefined ? {} : { values }),
-      ...(items === null ? {} : { items: itemsOf(items) }),
+      ...(items === null ? {} : { items: describeItems(items) }),
       ...(read === null ? {} : { permission: read }),
       ...(write === null ? {} : { writePermission: write }),
     }
   })
 }
 
-function itemsOf(item: Field): XCrudItems {
+function describeItems(item: Field): XCrudItems {
   const { type, values } = item.valueType
-  return { type, operators: tokensOf(item), ...(values === undefined ? {} : { values }) }
+  return { type, operators: operatorTokensOf(item), ...(values === undefined ? {} : { values }) }
 }
 
 /** Parts of a document that a program needs to read and write records of one resource. */
-export interface Described {
-  readonly crud: Crud
+export interface ResourceDescription {
+  readonly crud: ResourceExtension
   readonly create: JsonSchema
   readonly update: JsonSchema
   /** Schemas of the bodies, with all schemas that they refer to. */
@@ -130,11 +130,11 @@ export interface Described {
 
 /** @throws CrudConfigError for a resource whose names are not allowed in a document */
 export function assertDescribable(resource: Resource): void {
-  subjectsOf([resource])
+  createSubjects([resource])
 }
 
-export function described(resource: Resource): Described {
-  const [subject] = subjectsOf([resource])
-  const [crud, create, update] = [crudOf(subject), createOf(subject), updateOf(subject)]
+export function describeForClients(resource: Resource): ResourceDescription {
+  const [subject] = createSubjects([resource])
+  const [crud, create, update] = [describeCrud(subject), buildCreateSchema(subject), buildUpdateSchema(subject)]
   return { crud, create, update, schemas: subject.components.content.schemas ?? {} }
 }

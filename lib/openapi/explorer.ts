@@ -1,13 +1,13 @@
 // Forms on the page for people that send GET requests for lists. Without the script, the browser opens the response instead of the page.
 
 import type { XCrud } from '../../types/openApi.js'
-import { escaped } from './html.js'
+import { escapeHtml } from './html.js'
 
 /**
  * Script of the forms. It shows the response below the form, and writes the key of the first record into the commands of the resource. A
  * token is only sent with the request and not stored.
  */
-export const SCRIPT = `for (const form of document.querySelectorAll('form.try')) {
+export const FORM_SCRIPT = `for (const form of document.querySelectorAll('form.try')) {
   const [shown, token] = [form.querySelector('pre'), form.querySelector('input[type=password]')]
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
@@ -35,7 +35,7 @@ export const SCRIPT = `for (const form of document.querySelectorAll('form.try'))
 `
 
 /** Form of a list. `example` is a filter on the resource's fields, or null. */
-export function formOf(
+export function writeForm(
   address: string,
   { key }: Pick<XCrud, 'key'>,
   { example, takesToken }: { readonly example: string | null; readonly takesToken: boolean },
@@ -47,10 +47,10 @@ export function formOf(
   ] as const
   const fields = inputs.map(
     ([name, label, hint]) =>
-      `<label>${label} <input name="${name}" placeholder="${escaped(hint)}" autocomplete="off" spellcheck="false"></label>`,
+      `<label>${label} <input name="${name}" placeholder="${escapeHtml(hint)}" autocomplete="off" spellcheck="false"></label>`,
   )
   const token = '<label>Token <input type="password" placeholder="sent as Bearer" autocomplete="off"></label>'
-  return `<form class="try" action="${escaped(address)}" method="get" data-key="${escaped(key.name)}">
+  return `<form class="try" action="${escapeHtml(address)}" method="get" data-key="${escapeHtml(key.name)}">
 ${fields.join('\n')}
 ${takesToken ? `${token}\n` : ''}<button>Send GET</button>
 <pre tabindex="0" hidden></pre>

@@ -1,8 +1,8 @@
 import type { Resource } from '../../types/resource.js'
 import type { ShapeNames } from '../../types/settings.js'
 import { typeName } from '../compile/names.js'
-import { pluralize, pluralOf } from '../sequelize/words.js'
-import { clash, invalid } from './components.js'
+import { pluralize, pluralOf } from '../sequelize/plurals.js'
+import { invalidOption, nameClashError } from './components.js'
 
 /** Names of a resource's parts in documents. They are a public interface: clients are generated from them. */
 export interface Names {
@@ -16,7 +16,7 @@ export interface Names {
 }
 
 /** A resource of a document with the names from its entry. */
-interface Entry {
+interface NamedEntry {
   readonly resource: Resource
   readonly names: ShapeNames
 }
@@ -27,40 +27,42 @@ interface Entry {
  *
  * @throws CrudConfigError for names that are not allowed in a document
  */
-export function namerOf(entries: readonly Entry[]): (entry: Entry) => Names {
-  const models = groups(entries.filter(isAutomatic).map(({ resource: { name } }) => [typeName(name), name]))
-  const named = (entry: Entry): Names => {
+export function createNamer(entries: readonly NamedEntry[]): (entry: NamedEntry) => Names {
+  const models = groupByKey(entries.filter(isDerivedName).map(({ resource: { name } }) => [typeName(name), name]))
+  const nameEntry = (entry: NamedEntry): Names => {
     const { resource, names } = entry
-    const isShared = isAutomatic(entry) && isOthers(models, typeName(resource.name), resource.name)
-    return namesFor(resource, isShared ? { ...names, response: apart(resource.name) } : names)
+    const isShared = isDerivedName(entry) && hasOtherMember(models, typeName(resource.name), resource.name)
+    return createNames(resource, isShared ? { ...names, response: distinctSpelling(resource.name) } : names)
   }
-  const owners = groups(entries.map(named).flatMap(({ one, many }) => [[one, one] as const, [many, one] as const]))
+  const owners = groupByKey(
+    entries.map(nameEntry).flatMap(({ one, many }) => [[one, one] as const, [many, one] as const]),
+  )
   return (entry) => {
-    const { many, ...names } = named(entry)
+    const { many, ...names } = nameEntry(entry)
     // The models `Device` and `Devices` both have the plural `Devices`.
-    return { ...names, many: isOthers(owners, many, names.one) ? `${names.one}_Records` : many }
+    return { ...names, many: hasOtherMember(owners, many, names.one) ? `${names.one}_Records` : many }
   }
 }
 
 type Groups = ReadonlyMap<string, ReadonlySet<string>>
 
-function groups(pairs: readonly (readonly [key: string, member: string])[]): Groups {
+function groupByKey(pairs: readonly (readonly [key: string, member: string])[]): Groups {
   const all = new Map<string, Set<string>>()
   for (const [key, member] of pairs) all.set(key, (all.get(key) ?? new Set()).add(member))
   return all
 }
 
 /** Whether the group has another member. */
-function isOthers(all: Groups, key: string, own: string): boolean {
+function hasOtherMember(all: Groups, key: string, own: string): boolean {
   return [...(all.get(key) ?? [])].some((member) => member !== own)
 }
 
-function isAutomatic({ resource, names: { response = resource.names.response } }: Entry): boolean {
+function isDerivedName({ resource, names: { response = resource.names.response } }: NamedEntry): boolean {
   return response === typeName(resource.name)
 }
 
 /** Distinct spelling of a name: `order_line` becomes `Order_Line`. `orderLine` becomes `OrderLine_` beside a model `OrderLine`. */
-function apart(name: string): string {
+function distinctSpelling(name: string): string {
   const type = typeName(name)
   const spelt = name
     .split(/[^\p{L}\p{N}]+/u)
@@ -71,26 +73,26 @@ function apart(name: string): string {
   return spelt === type ? `${type}_` : spelt
 }
 
-function namesFor({ name, model, names }: Resource, given: ShapeNames): Names {
+function createNames({ name, model, names }: Resource, given: ShapeNames): Names {
   const one = given.response ?? names.response
   // If the entry has `names.response`, names derived from the old one are derived from it.
-  const derived = (own: string, end: string): string => (own === names.response + end ? one + end : own)
+  const deriveName = (own: string, end: string): string => (own === names.response + end ? one + end : own)
   const all: Names = {
     one,
     many: one === typeName(name) ? typeName(pluralOf(model)) : pluralize(one),
-    create: given.create ?? derived(names.create, 'Create'),
-    update: given.update ?? derived(names.update, 'Update'),
-    list: given.list ?? derived(names.list, 'ListItem'),
+    create: given.create ?? deriveName(names.create, 'Create'),
+    update: given.update ?? deriveName(names.update, 'Update'),
+    list: given.list ?? deriveName(names.list, 'ListItem'),
   }
   const wrong = Object.values(all).find((each) => !/^[A-Za-z0-9._-]+$/.test(each))
   if (wrong === undefined) return all
-  throw invalid(
+  throw invalidOption(
     `${name}: names: "${wrong}" cannot be a name in a document, which has letters from A to Z, digits, ".", "_" and "-": say names.response.`,
   )
 }
 
 /** A resource in a document, with its names and path. */
-interface Named {
+interface NamedResource {
   readonly resource: Resource
   readonly names: Names
   readonly path: string
@@ -103,34 +105,41 @@ interface Named {
  *
  * @throws CrudConfigError if a name chosen by the host is taken. Also for two resources over one model with equal operation names
  */
-export function assertApart(subjects: readonly Named[], spell: (name: string) => string = (name) => name): void {
-  const owners = new Map<string, Named>()
+export function assertDistinctResourceNames(
+  subjects: readonly NamedResource[],
+  spell: (name: string) => string = (name) => name,
+): void {
+  const owners = new Map<string, NamedResource>()
   for (const subject of subjects) {
     const { one, create, update, list } = subject.names
     for (const name of new Set([one, create, update, list].map(spell))) {
       const other = owners.get(name) ?? subject
       owners.set(name, other)
       if (other === subject) continue
-      const chosen = [subject, other].find(isChosen) ?? (isSame(subject, other) ? subject : null)
+      const chosen = [subject, other].find(hasChosenNames) ?? (hasNameConflict(subject, other) ? subject : null)
       if (chosen === null) continue
       const { resource, path, names } = chosen
       const message = `Two resources of the document would have the name "${name}"`
-      throw clash(message, `${resource.name} at ${path}`, names.one)
+      throw nameClashError(message, `${resource.name} at ${path}`, names.one)
     }
   }
 }
 
-function isChosen({ resource: { name }, names: { one, create, update, list } }: Named): boolean {
-  const isOwn = one === typeName(name) || one === apart(name)
+function hasChosenNames({ resource: { name }, names: { one, create, update, list } }: NamedResource): boolean {
+  const isOwn = one === typeName(name) || one === distinctSpelling(name)
   return !isOwn || create !== `${one}Create` || update !== `${one}Update` || list !== `${one}ListItem`
 }
 
 /** Operations without a record schema. */
-const SCHEMALESS: ReadonlySet<string> = new Set(['delete', 'bulkDelete'])
+const OPERATIONS_WITHOUT_SCHEMA: ReadonlySet<string> = new Set(['delete', 'bulkDelete'])
 
 /** Whether two resources with one name share an operation name, or both have a record schema. */
-function isSame({ names, resource: { operations: one } }: Named, { names: { one: name }, resource }: Named): boolean {
+function hasNameConflict(
+  { names, resource: { operations: one } }: NamedResource,
+  { names: { one: name }, resource }: NamedResource,
+): boolean {
   const others = [...resource.operations]
-  const hasSchema = (operations: readonly string[]): boolean => operations.some((each) => !SCHEMALESS.has(each))
+  const hasSchema = (operations: readonly string[]): boolean =>
+    operations.some((each) => !OPERATIONS_WITHOUT_SCHEMA.has(each))
   return names.one === name && (others.some((each) => one.has(each)) || (hasSchema([...one]) && hasSchema(others)))
 }

@@ -1,9 +1,9 @@
 import type { DocumentOptions, DocumentReference, DocumentTag, OpenApiDocument, PathItem } from '../../types/openApi.js'
-import { atOnce, type Steps } from '../common/turns.js'
+import { runAtOnce, type Steps } from '../common/eventLoop.js'
 import { Components } from './components.js'
-import { type Crud, crudOf } from './crud.js'
-import { nestedRoutes, ownRoutes } from './routes.js'
-import { assertOptions, assertPaths, DOCUMENT_OPTIONS, type Subject, subjectsOf } from './subjects.js'
+import { describeCrud, type ResourceExtension } from './crud.js'
+import { writeNestedRoutes, writeOwnRoutes } from './routes.js'
+import { assertOptions, assertPaths, createSubjects, DOCUMENT_OPTIONS, type Subject } from './subjects.js'
 
 /**
  * OpenAPI document of resources, version 3.1 by default. The plain object is the same for every caller. Excluded fields are left out.
@@ -13,11 +13,11 @@ import { assertOptions, assertPaths, DOCUMENT_OPTIONS, type Subject, subjectsOf 
  */
 export function openApi(options: DocumentOptions): OpenApiDocument {
   assertOptions(options, 'openApi', DOCUMENT_OPTIONS)
-  return atOnce(writeDocument(options))
+  return runAtOnce(writeDocument(options))
 }
 
 /** Latest patch release of each version. */
-const VERSIONS = { '3.1': '3.1.1', '3.2': '3.2.0' } as const
+const PATCH_RELEASES = { '3.1': '3.1.1', '3.2': '3.2.0' } as const
 
 /** Writes the document of `openApi`, one resource per step. */
 export function* writeDocument(
@@ -26,23 +26,26 @@ export function* writeDocument(
 ): Steps<OpenApiDocument> {
   const paths = new Map<string, PathItem>()
   const ids = new Set<string>()
-  const described = new Map<Subject, Crud>()
-  const subjects = subjectsOf(resources, components)
+  const described = new Map<Subject, ResourceExtension>()
+  const subjects = createSubjects(resources, components)
   assertPaths(subjects)
   for (const subject of subjects) {
-    for (const { path, method, operation } of [...ownRoutes(subject, security), ...nestedRoutes(subject, security)]) {
-      const operationId = freeId(operation.operationId, ids)
+    for (const { path, method, operation } of [
+      ...writeOwnRoutes(subject, security),
+      ...writeNestedRoutes(subject, security),
+    ]) {
+      const operationId = findFreeId(operation.operationId, ids)
       ids.add(operationId)
       paths.set(path, { ...paths.get(path), [method]: { ...operation, operationId } })
     }
-    described.set(subject, crudOf(subject))
-    yield* components.make()
+    described.set(subject, describeCrud(subject))
+    yield* components.createPending()
     yield
   }
   const tags = yield* writeTags(described)
-  components.settle()
+  components.fillRepeated()
   return {
-    openapi: VERSIONS[version],
+    openapi: PATCH_RELEASES[version],
     info,
     servers,
     tags,
@@ -52,21 +55,21 @@ export function* writeDocument(
 }
 
 /** The document as JSON text, in small parts: one operation, one tag member or one component each. */
-export function* textOf({ openapi, info, servers, ...large }: OpenApiDocument): Generator<string> {
+export function* stringifyDocument({ openapi, info, servers, ...large }: OpenApiDocument): Generator<string> {
   yield JSON.stringify({ openapi, info, servers }).slice(0, -1)
   for (const [name, member] of Object.entries(large)) {
     yield `,${JSON.stringify(name)}:`
-    yield* partsOf(member, 1)
+    yield* stringifyParts(member, 1)
   }
   yield '}'
 }
 
-function* partsOf(value: object, depth: number): Generator<string> {
+function* stringifyParts(value: object, depth: number): Generator<string> {
   const isList = Array.isArray(value)
   let before = isList ? '[' : '{'
   for (const [name, member] of Object.entries(value)) {
     yield isList ? before : `${before}${JSON.stringify(name)}:`
-    if (depth > 0) yield* partsOf(member, depth - 1)
+    if (depth > 0) yield* stringifyParts(member, depth - 1)
     else yield JSON.stringify(member)
     before = ','
   }
@@ -74,14 +77,14 @@ function* partsOf(value: object, depth: number): Generator<string> {
 }
 
 /** Free operation id. Ids of routes below records join two names, and the result may be the name of a third resource. */
-function freeId(wanted: string, ids: ReadonlySet<string>): string {
+function findFreeId(wanted: string, ids: ReadonlySet<string>): string {
   let id = wanted
   while (ids.has(id)) id = `${id}_`
   return id
 }
 
 /** Writes the tags of resources. Equal limits, and equal fields behind relations, refer to the first tag that has them. */
-function* writeTags(described: ReadonlyMap<Subject, Crud>): Steps<readonly DocumentTag[]> {
+function* writeTags(described: ReadonlyMap<Subject, ResourceExtension>): Steps<readonly DocumentTag[]> {
   const all = [...described]
   const places = new Map<string, string>()
   for (const [index, [, crud]] of all.entries()) {
@@ -92,15 +95,15 @@ function* writeTags(described: ReadonlyMap<Subject, Crud>): Steps<readonly Docum
   }
   const tags: DocumentTag[] = []
   for (const [index, [subject, crud]] of all.entries()) {
-    const refer = <T>(content: T): T | DocumentReference => {
+    const referToEqual = <T>(content: T): T | DocumentReference => {
       const place = places.get(JSON.stringify(content))
       return place === undefined || place === `#/tags/${index}/x-crud/limits` ? content : { $ref: place }
     }
-    const relations = crud.relations.map((relation) => ({ ...relation, fields: refer(relation.fields) }))
+    const relations = crud.relations.map((relation) => ({ ...relation, fields: referToEqual(relation.fields) }))
     tags.push({
       name: subject.names.many,
       description: `The records at \`${subject.path}\`.`,
-      'x-crud': { ...crud, limits: refer(crud.limits), relations },
+      'x-crud': { ...crud, limits: referToEqual(crud.limits), relations },
     })
     yield
   }

@@ -1,7 +1,7 @@
 import { OPERATORS, type OperatorName } from '../language/operators.js'
 
 /** Words for operators whose name differs from the words. */
-const WORDS: { readonly [name in OperatorName]?: string } = {
+const SPECIAL_WORDS: { readonly [name in OperatorName]?: string } = {
   eq: 'is',
   ne: 'is not',
   gt: 'is greater than',
@@ -17,12 +17,14 @@ const WORDS: { readonly [name in OperatorName]?: string } = {
 
 /** Words of each operator, by token. */
 export const OPERATOR_WORDS: ReadonlyMap<string, string> = new Map(
-  OPERATORS.map(({ name, token }) => [token, WORDS[name] ?? spaced(name)]),
+  OPERATORS.map(({ name, token }) => [token, SPECIAL_WORDS[name] ?? toWords(name)]),
 )
 
-function spaced(name: string): string {
+function toWords(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
 /** Operators whose value is a list. */
-export const LISTS: ReadonlySet<string> = new Set(OPERATORS.flatMap(({ token, list }) => (list ? [token] : [])))
+export const LIST_OPERATORS: ReadonlySet<string> = new Set(
+  OPERATORS.flatMap(({ token, list }) => (list ? [token] : [])),
+)

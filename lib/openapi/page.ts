@@ -7,13 +7,13 @@ import type {
   XCrud,
   XCrudRelation,
 } from '../../types/openApi.js'
-import type { Steps } from '../common/turns.js'
-import { formOf } from './explorer.js'
-import { code, escaped, paragraphs, prose, table } from './html.js'
-import { LISTS, OPERATOR_WORDS } from './operatorWords.js'
+import type { Steps } from '../common/eventLoop.js'
+import { writeForm } from './explorer.js'
+import { escapeHtml, toCode, toHtml, toParagraphs, toTable } from './html.js'
+import { LIST_OPERATORS, OPERATOR_WORDS } from './operatorWords.js'
 
 /** Placeholder of the reader's origin. */
-const ORIGIN = '\u0000origin\u0000'
+const ORIGIN_PLACEHOLDER = '\u0000origin\u0000'
 
 /** Writes the page for people, one resource per step. The result creates the text for the origin of a request. */
 export function* writePage(
@@ -22,12 +22,12 @@ export function* writePage(
 ): Steps<(origin: string) => readonly string[]> {
   const { info, tags } = document
   const { title, version, description } = info
-  const links = Object.entries(urls).map(([name, url]) => `<a href="${escaped(url)}">${escaped(name)}</a>`)
-  const sections: string[] = [legend()]
-  const routes = routesOf(document)
+  const links = Object.entries(urls).map(([name, url]) => `<a href="${escapeHtml(url)}">${escapeHtml(name)}</a>`)
+  const sections: string[] = [writeLegend()]
+  const routes = collectRoutes(document)
   for (const tag of tags) {
     const own = routes.filter(({ operation }) => operation.tags.includes(tag.name))
-    sections.push(resourceOf(document, tag, own))
+    sections.push(writeResource(document, tag, own))
     yield
   }
   const head = `<!doctype html>
@@ -36,21 +36,21 @@ export function* writePage(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(title)} ${escaped(version)}</title>
+<title>${escapeHtml(title)} ${escapeHtml(version)}</title>
 <link rel="icon" href="data:,">
 <style>${STYLE}</style>
 </head>
 <body>
 <header>
-<h1>${escaped(title)} <small>${escaped(version)}</small></h1>
-${description === undefined ? '' : paragraphs(description)}
+<h1>${escapeHtml(title)} <small>${escapeHtml(version)}</small></h1>
+${description === undefined ? '' : toParagraphs(description)}
 <p class="links">${links.join(' ')}</p>
-<nav aria-label="Resources">${tags.map(({ name }) => `<a href="#${escaped(name)}">${escaped(name)}</a>`).join(' ')}</nav>
+<nav aria-label="Resources">${tags.map(({ name }) => `<a href="#${escapeHtml(name)}">${escapeHtml(name)}</a>`).join(' ')}</nav>
 </header>
 <main>
 `
   const parts = [head, ...sections, '</main>\n<script src="docs/try.js"></script>\n</body>\n</html>\n']
-  return (origin) => parts.map((part) => part.replaceAll(escaped(ORIGIN), escaped(origin)))
+  return (origin) => parts.map((part) => part.replaceAll(escapeHtml(ORIGIN_PLACEHOLDER), escapeHtml(origin)))
 }
 
 interface Route {
@@ -59,195 +59,196 @@ interface Route {
   readonly operation: DocumentedOperation
 }
 
-function routesOf({ paths }: OpenApiDocument): readonly Route[] {
+function collectRoutes({ paths }: OpenApiDocument): readonly Route[] {
   return Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
   )
 }
 
 /** Explains the filter operators in words. */
-function legend(): string {
+function writeLegend(): string {
   const rows = [...OPERATOR_WORDS].map(([token, words]) => {
-    const value = LISTS.has(token) ? 'a;b' : 'a'
-    return [code(token), escaped(words), code(`field${token}${value}`)]
+    const value = LIST_OPERATORS.has(token) ? 'a;b' : 'a'
+    return [toCode(token), escapeHtml(words), toCode(`field${token}${value}`)]
   })
   return `<details><summary>Operators of filters</summary>
 <p>A comma joins conditions by and, <code>|</code> joins them by or, and parentheses group them.</p>
-${table(['Operator', 'Means', 'Example'], rows)}
+${toTable(['Operator', 'Means', 'Example'], rows)}
 </details>
 `
 }
 
 /** Form for the list of a resource, if its URL is known and belongs to this server. */
-function explorerOf(document: OpenApiDocument, { 'x-crud': crud }: DocumentTag, routes: readonly Route[]): string {
+function writeExplorer(document: OpenApiDocument, { 'x-crud': crud }: DocumentTag, routes: readonly Route[]): string {
   const list = routes.find(({ method, path }) => method === 'get' && path === crud.path)
-  const server = serverOf(document)
-  if (list === undefined || crud.singleton || list.path.includes('{') || !server.startsWith(ORIGIN)) return ''
+  const server = serverUrl(document)
+  if (list === undefined || crud.singleton || list.path.includes('{') || !server.startsWith(ORIGIN_PLACEHOLDER))
+    return ''
   const { parameters = [], security } = list.operation
-  const filter = parameters.map((each) => resolved(document, each)).find(({ name }) => name === 'filter')
+  const filter = parameters.map((each) => resolveReference(document, each)).find(({ name }) => name === 'filter')
   const [, example] = Object.values<JsonSchema>(Object(filter?.examples))
   const takesToken = security.some((each) => Object.hasOwn(each, 'bearerAuth'))
   // Behind a proxy the origin may have another protocol for the server than for the reader.
-  return formOf(server.slice(ORIGIN.length) + list.path, crud, {
+  return writeForm(server.slice(ORIGIN_PLACEHOLDER.length) + list.path, crud, {
     example: example === undefined ? null : String(example.value),
     takesToken,
   })
 }
 
-function resourceOf(document: OpenApiDocument, tag: DocumentTag, routes: readonly Route[]): string {
+function writeResource(document: OpenApiDocument, tag: DocumentTag, routes: readonly Route[]): string {
   const { name, description, 'x-crud': crud } = tag
-  const operations = routes.map((route) => operationOf(document, route))
-  return `<section id="${escaped(name)}">
-<h2>${escaped(name)}</h2>
-<p>${prose(description)}</p>
-${explorerOf(document, tag, routes)}
+  const operations = routes.map((route) => writeOperation(document, route))
+  return `<section id="${escapeHtml(name)}">
+<h2>${escapeHtml(name)}</h2>
+<p>${toHtml(description)}</p>
+${writeExplorer(document, tag, routes)}
 ${operations.join('\n')}
 <h3>Fields</h3>
-${fieldsOf(crud.fields)}
-${crud.relations.map((relation) => relationOf(document, relation)).join('\n')}
+${writeFields(crud.fields)}
+${crud.relations.map((relation) => writeRelation(document, relation)).join('\n')}
 </section>
 `
 }
 
-function fieldsOf(fields: XCrud['fields']): string {
-  return table(
+function writeFields(fields: XCrud['fields']): string {
+  return toTable(
     ['Field', 'Type', 'Operators', 'Sort', 'Select', 'Needs'],
     fields.map(({ name, type, nullable, operators, sortable, selectable, values, permission, writePermission }) => [
-      code(name),
-      escaped([values === undefined ? type : values.join(' | '), ...(nullable ? ['null'] : [])].join(' | ')),
-      operators.map(operator).join(' '),
+      toCode(name),
+      escapeHtml([values === undefined ? type : values.join(' | '), ...(nullable ? ['null'] : [])].join(' | ')),
+      operators.map(writeOperator).join(' '),
       sortable ? 'yes' : '',
       selectable ? 'yes' : '',
       [
-        ...(permission === undefined ? [] : [`${code(permission)} to read`]),
-        ...(writePermission === undefined ? [] : [`${code(writePermission)} to write`]),
+        ...(permission === undefined ? [] : [`${toCode(permission)} to read`]),
+        ...(writePermission === undefined ? [] : [`${toCode(writePermission)} to write`]),
       ].join(', '),
     ]),
   )
 }
 
-function operator(token: string): string {
-  return `<code title="${escaped(OPERATOR_WORDS.get(token) ?? '')}">${escaped(token)}</code>`
+function writeOperator(token: string): string {
+  return `<code title="${escapeHtml(OPERATOR_WORDS.get(token) ?? '')}">${escapeHtml(token)}</code>`
 }
 
-function relationOf(document: OpenApiDocument, { name, many, resource, fields }: XCrudRelation): string {
-  const what = resource === null ? '' : ` of ${escaped(resource)}`
-  return `<details><summary>${code(name)} <span>${many ? 'a collection' : 'one record'}${what}</span></summary>
-${fieldsOf(resolved(document, fields))}
+function writeRelation(document: OpenApiDocument, { name, many, resource, fields }: XCrudRelation): string {
+  const what = resource === null ? '' : ` of ${escapeHtml(resource)}`
+  return `<details><summary>${toCode(name)} <span>${many ? 'a collection' : 'one record'}${what}</span></summary>
+${writeFields(resolveReference(document, fields))}
 </details>`
 }
 
-function operationOf(document: OpenApiDocument, { method, path, operation }: Route): string {
+function writeOperation(document: OpenApiDocument, { method, path, operation }: Route): string {
   const { operationId, summary, description, responses, security } = operation
-  const parameters = (operation.parameters ?? []).map((parameter) => resolved(document, parameter))
+  const parameters = (operation.parameters ?? []).map((parameter) => resolveReference(document, parameter))
   const isFree = security.some((requirement) => Object.keys(requirement).length === 0)
   const replies = Object.entries(responses).map(([status, reply]) => [
-    code(status),
-    prose(String(resolved(document, reply).description ?? '')),
+    toCode(status),
+    toHtml(String(resolveReference(document, reply).description ?? '')),
   ])
-  return `<details id="${escaped(operationId)}">
-<summary><b class="${escaped(method)}">${escaped(method.toUpperCase())}</b> ${code(path)} <span>${escaped(summary)}</span></summary>
-${description === undefined ? '' : `<p>${prose(description)}</p>`}
+  return `<details id="${escapeHtml(operationId)}">
+<summary><b class="${escapeHtml(method)}">${escapeHtml(method.toUpperCase())}</b> ${toCode(path)} <span>${escapeHtml(summary)}</span></summary>
+${description === undefined ? '' : `<p>${toHtml(description)}</p>`}
 ${security.length === 0 ? '' : `<p>${isFree ? 'Authenticated callers may see or change more.' : 'Requires authentication.'}</p>`}
-<pre tabindex="0">${keyed(escaped(curlOf(document, { method, path, operation: { ...operation, parameters } })))}</pre>
-${parameters.length === 0 ? '' : parametersOf(parameters)}
-${table(['Status', 'Means'], replies)}
+<pre tabindex="0">${markKey(escapeHtml(writeCurl(document, { method, path, operation: { ...operation, parameters } })))}</pre>
+${parameters.length === 0 ? '' : writeParameters(parameters)}
+${toTable(['Status', 'Means'], replies)}
 </details>`
 }
 
-function parametersOf(parameters: readonly JsonSchema[]): string {
-  return table(
+function writeParameters(parameters: readonly JsonSchema[]): string {
+  return toTable(
     ['Parameter', 'In', 'Means'],
     parameters.map(({ name, in: place, description = '', required }) => [
-      code(String(name)) + (required === true ? ' *' : ''),
-      escaped(String(place)),
-      `<div class="text">${prose(String(description))}</div>`,
+      toCode(String(name)) + (required === true ? ' *' : ''),
+      escapeHtml(String(place)),
+      `<div class="text">${toHtml(String(description))}</div>`,
     ]),
   )
 }
 
 /** Marks the key of the record in a command. The page's script replaces it with a real key. */
-const KEY = '\u0001'
+const KEY_PLACEHOLDER = '\u0001'
 
-function keyed(command: string): string {
-  const [before = '', key, ...after] = command.split(KEY)
+function markKey(command: string): string {
+  const [before = '', key, ...after] = command.split(KEY_PLACEHOLDER)
   return key === undefined ? command : `${before}<span class="key">${key}</span>${after.join('')}`
 }
 
 /** A curl command that sends the request. */
-function curlOf(document: OpenApiDocument, { method, path, operation }: Route): string {
+function writeCurl(document: OpenApiDocument, { method, path, operation }: Route): string {
   const { parameters = [], requestBody, security } = operation
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const parameter = parameters.find((each) => each.in === 'path' && each.name === name)
-    const sample = encodeURIComponent(String(sampleOf(document, Object(parameter?.schema))))
-    return name === 'id' ? KEY + sample + KEY : sample
+    const sample = encodeURIComponent(String(createSample(document, Object(parameter?.schema))))
+    return name === 'id' ? KEY_PLACEHOLDER + sample + KEY_PLACEHOLDER : sample
   })
   const needed = parameters.filter(({ in: place, required }) => place === 'header' && required === true)
   const schema = Object(requestBody).content?.['application/json']?.schema
   const lines = [
-    `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} ${quoted(serverOf(document) + filled)}`,
+    `curl${method === 'get' ? '' : ` -X ${method.toUpperCase()}`} ${quoteForShell(serverUrl(document) + filled)}`,
     ...(security.some((each) => Object.hasOwn(each, 'bearerAuth')) ? ['-H "Authorization: Bearer $TOKEN"'] : []),
-    ...needed.map(({ name }) => `-H ${quoted(`${String(name)}: *`)}`),
+    ...needed.map(({ name }) => `-H ${quoteForShell(`${String(name)}: *`)}`),
     ...(schema === undefined
       ? []
-      : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(sampleOf(document, schema)))}`]),
+      : [`-H 'Content-Type: application/json'`, `-d ${quoteForShell(JSON.stringify(createSample(document, schema)))}`]),
   ]
   return lines.join(' \\\n  ')
 }
 
-function quoted(text: string): string {
+function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 /** URL of the document's first server, or else the reader's origin. */
-function serverOf({ servers: [server] }: OpenApiDocument): string {
+function serverUrl({ servers: [server] }: OpenApiDocument): string {
   const url = (server?.url ?? '').replace(/\/$/, '')
-  return /^https?:/i.test(url) ? url : ORIGIN + url
+  return /^https?:/i.test(url) ? url : ORIGIN_PLACEHOLDER + url
 }
 
 // ---------------------------------------------------------------- references and samples
 
-const FORMATS: Readonly<Record<string, string>> = {
+const FORMAT_SAMPLES: Readonly<Record<string, string>> = {
   date: '2026-01-31',
   'date-time': '2026-01-31T08:30:00.000Z',
   uuid: '00000000-0000-4000-8000-000000000000',
 }
 
 /** Example value for a schema. */
-function sampleOf(document: OpenApiDocument, schema: JsonSchema): unknown {
+function createSample(document: OpenApiDocument, schema: JsonSchema): unknown {
   const { $ref, anyOf, type, enum: values, examples } = schema
-  if (typeof $ref === 'string') return sampleOf(document, resolved(document, schema))
+  if (typeof $ref === 'string') return createSample(document, resolveReference(document, schema))
   if (Array.isArray(examples)) return examples[0]
   if (Array.isArray(values)) return values[0]
-  if (Array.isArray(anyOf)) return sampleOf(document, anyOf[0])
+  if (Array.isArray(anyOf)) return createSample(document, anyOf[0])
   const [first] = [type].flat()
-  return SAMPLES[String(first)]?.(schema, document) ?? {}
+  return SAMPLE_CREATORS[String(first)]?.(schema, document) ?? {}
 }
 
-const SAMPLES: Readonly<Record<string, (schema: JsonSchema, document: OpenApiDocument) => unknown>> = {
+const SAMPLE_CREATORS: Readonly<Record<string, (schema: JsonSchema, document: OpenApiDocument) => unknown>> = {
   string: ({ format, minLength = 0, maxLength = 1000 }) =>
-    FORMATS[String(format)] ?? 'text'.padEnd(Number(minLength), 't').slice(0, Number(maxLength)),
-  integer: number,
-  number,
+    FORMAT_SAMPLES[String(format)] ?? 'text'.padEnd(Number(minLength), 't').slice(0, Number(maxLength)),
+  integer: sampleNumber,
+  number: sampleNumber,
   boolean: () => true,
-  array: ({ items }, document) => [sampleOf(document, Object(items))],
+  array: ({ items }, document) => [createSample(document, Object(items))],
   // Includes the required members, or else the first optional member.
   object: ({ properties, required = [] }, document) => {
     const all = Object.entries<JsonSchema>(Object(properties)).filter(([, { readOnly }]) => readOnly !== true)
     const needed = all.filter(([name]) => [required].flat().includes(name))
     const shown = [required].flat().length === 0 ? all.slice(0, 1) : needed
-    return Object.fromEntries(shown.map(([name, each]) => [name, sampleOf(document, each)]))
+    return Object.fromEntries(shown.map(([name, each]) => [name, createSample(document, each)]))
   },
 }
 
 /** Content of a reference. Other content is returned unchanged. */
-function resolved<T extends object>(document: OpenApiDocument, content: T | DocumentReference): T {
+function resolveReference<T extends object>(document: OpenApiDocument, content: T | DocumentReference): T {
   if (!('$ref' in content) || typeof content.$ref !== 'string') return content as T
   const names = content.$ref.slice(2).split('/')
   return names.reduce((at, name) => Object(Reflect.get(at, name)), document as object) as T
 }
 
-function number({ minimum = 1, maximum = 1 }: JsonSchema): number {
+function sampleNumber({ minimum = 1, maximum = 1 }: JsonSchema): number {
   return Math.min(Math.max(1, Math.ceil(Number(minimum))), Math.max(Number(maximum), Number(minimum)))
 }
 

@@ -1,48 +1,54 @@
 import type { JsonSchema } from '../../types/openApi.js'
-import type { Reach, Relation, Resource } from '../../types/resource.js'
-import { arrayOf, type Members, nullable, objectOf } from '../codec/schema.js'
-import { componentName } from './components.js'
-import { componentOf, flattenedIn, itemOf, recordOf, shownOf } from './shapes.js'
-import { belowOf, type Subject } from './subjects.js'
+import type { ModelAccess, Relation, Resource } from '../../types/resource.js'
+import { listSchema, makeNullable, objectSchema, type SchemaMembers } from '../codec/schema.js'
+import { toComponentName } from './components.js'
+import {
+  buildFieldMembers,
+  buildFlattenedMembers,
+  buildItemSchema,
+  buildRecordSchema,
+  referToSchema,
+} from './shapes.js'
+import { relationName, type Subject } from './subjects.js'
 
 // ---------------------------------------------------------------- pages
 
 const COUNT = { type: 'integer', minimum: 0 } as const
 const TOTAL = { type: ['integer', 'null'], minimum: 0, description: 'Null if the records were not counted.' } as const
 const POSITIVE = { type: 'integer', minimum: 1 } as const
-const YES_OR_NO = { type: 'boolean' } as const
+const BOOLEAN = { type: 'boolean' } as const
 
-function cursor(description: string): JsonSchema {
+function cursorSchema(description: string): JsonSchema {
   return { type: ['string', 'null'], description }
 }
 
-const TOTALS: Members = {
+const TOTAL_MEMBERS: SchemaMembers = {
   totalCount: TOTAL,
   page: POSITIVE,
   pageSize: POSITIVE,
   totalPages: TOTAL,
-  hasNextPage: YES_OR_NO,
-  hasPreviousPage: YES_OR_NO,
+  hasNextPage: BOOLEAN,
+  hasPreviousPage: BOOLEAN,
 }
-const KEYSET: Members = {
+const KEYSET_MEMBERS: SchemaMembers = {
   pageSize: POSITIVE,
-  nextCursor: cursor('The `after` of the next page, or null.'),
-  previousCursor: cursor('The `before` of the previous page, or null.'),
+  nextCursor: cursorSchema('The `after` of the next page, or null.'),
+  previousCursor: cursorSchema('The `before` of the previous page, or null.'),
 }
-const CURSOR: Members = {
-  nextCursor: cursor('The `cursor` of the next page, or null.'),
+const CURSOR_MEMBERS: SchemaMembers = {
+  nextCursor: cursorSchema('The `cursor` of the next page, or null.'),
   pageSize: POSITIVE,
 }
 
-function pageOf(subject: Subject, end: string, items: JsonSchema, members: Members): JsonSchema {
-  return componentOf(subject, subject.names.one + end, () => pageWith(subject, items, members))
+function buildNamedPage(subject: Subject, end: string, items: JsonSchema, members: SchemaMembers): JsonSchema {
+  return referToSchema(subject, subject.names.one + end, () => buildPage(subject, items, members))
 }
 
-function pageWith({ components }: Subject, items: JsonSchema, members: Members): JsonSchema {
+function buildPage({ components }: Subject, items: JsonSchema, members: SchemaMembers): JsonSchema {
   const shared = Object.entries(members).map(([name, schema]) => {
-    return [name, components.share('schemas', componentName(name), schema)] as const
+    return [name, components.share('schemas', toComponentName(name), schema)] as const
   })
-  return objectOf({ items: arrayOf(items), ...Object.fromEntries(shared) })
+  return objectSchema({ items: listSchema(items), ...Object.fromEntries(shared) })
 }
 
 /** A many-to-many relation of a resource whose join rows are readable. */
@@ -52,35 +58,40 @@ export interface LinkedList {
 }
 
 /** Response schemas of a list, by mode. For a list below a record, `linked` is its relation. */
-export function modesOf(subject: Subject, linked: LinkedList | null = null): readonly JsonSchema[] {
+export function buildListSchemas(subject: Subject, linked: LinkedList | null = null): readonly JsonSchema[] {
   const { keyset, operations } = subject.resource
-  const item = itemOf(subject)
-  const page = pageOf(subject, 'Page', item, TOTALS)
+  const item = buildItemSchema(subject)
+  const page = buildNamedPage(subject, 'Page', item, TOTAL_MEMBERS)
   return [
     page,
-    projectedPage(subject, linked, 'Page', TOTALS),
-    pageOf(subject, 'KeysetPage', item, KEYSET),
-    projectedPage(subject, linked, 'KeysetPage', KEYSET),
-    ...(keyset ? [pageOf(subject, 'CursorPage', recordOf(subject), CURSOR)] : []),
-    numberOf(subject, 'Count'),
-    ...(operations.has('aggregate') ? [groupPageOf(subject)] : []),
+    buildProjectedPage(subject, linked, 'Page', TOTAL_MEMBERS),
+    buildNamedPage(subject, 'KeysetPage', item, KEYSET_MEMBERS),
+    buildProjectedPage(subject, linked, 'KeysetPage', KEYSET_MEMBERS),
+    ...(keyset ? [buildNamedPage(subject, 'CursorPage', buildRecordSchema(subject), CURSOR_MEMBERS)] : []),
+    buildCountSchema(subject, 'Count'),
+    ...(operations.has('aggregate') ? [buildGroupPage(subject)] : []),
   ]
 }
 
-function projectedPage(subject: Subject, linked: LinkedList | null, end: string, members: Members): JsonSchema {
-  const projection = linked === null ? null : linkedProjection(linked.owner, linked.relation)
+function buildProjectedPage(
+  subject: Subject,
+  linked: LinkedList | null,
+  end: string,
+  members: SchemaMembers,
+): JsonSchema {
+  const projection = linked === null ? null : buildLinkedProjection(linked.owner, linked.relation)
   if (linked === null || projection === null) {
-    return pageOf(subject, `Projection${end}`, projectionOf(subject), members)
+    return buildNamedPage(subject, `Projection${end}`, buildProjection(subject), members)
   }
   const { owner, relation } = linked
-  const name = `${belowOf(owner, relation, 'one')}Projection${end}`
-  return owner.components.refer('schemas', name, () => pageWith(owner, projection, members), relation)
+  const name = `${relationName(owner, relation, 'one')}Projection${end}`
+  return owner.components.referTo('schemas', name, () => buildPage(owner, projection, members), relation)
 }
 
 /** A page of groups. A group has the measures of the request. */
-export function groupPageOf(subject: Subject): JsonSchema {
+export function buildGroupPage(subject: Subject): JsonSchema {
   const fields = { type: 'object' }
-  const group = componentOf(subject, `${subject.names.one}Group`, () => ({
+  const group = referToSchema(subject, `${subject.names.one}Group`, () => ({
     type: 'object',
     properties: {
       group: { ...fields, description: 'The values that define the group. Dates may be grouped by a part.' },
@@ -93,12 +104,12 @@ export function groupPageOf(subject: Subject): JsonSchema {
       max: fields,
     },
   }))
-  return pageOf(subject, 'GroupPage', group, TOTALS)
+  return buildNamedPage(subject, 'GroupPage', group, TOTAL_MEMBERS)
 }
 
-type NumberName = 'Count' | 'BulkDeleted' | 'Upserted' | 'Linked'
+type CountName = 'Count' | 'BulkDeleted' | 'Upserted' | 'Linked'
 
-const NUMBERS: Readonly<Record<NumberName, Members>> = {
+const COUNT_MEMBERS: Readonly<Record<CountName, SchemaMembers>> = {
   Count: { count: COUNT },
   BulkDeleted: { deleted: COUNT },
   Upserted: { created: COUNT, updated: COUNT },
@@ -106,56 +117,63 @@ const NUMBERS: Readonly<Record<NumberName, Members>> = {
 }
 
 /** Response with counts. All resources share its schema. */
-export function numberOf({ components }: Subject, name: NumberName): JsonSchema {
-  return components.refer('schemas', name, () => objectOf(NUMBERS[name], new Set(['unlinked'])))
+export function buildCountSchema({ components }: Subject, name: CountName): JsonSchema {
+  return components.referTo('schemas', name, () => objectSchema(COUNT_MEMBERS[name], new Set(['unlinked'])))
 }
 
 // ---------------------------------------------------------------- projections
 
 /** A record with `select`: it has the requested members, without masked fields. */
-export function projectionOf(subject: Subject): JsonSchema {
-  return componentOf(subject, `${subject.names.one}Projection`, () => {
-    return objectOf(projectedMembers(subject), 'all')
+export function buildProjection(subject: Subject): JsonSchema {
+  return referToSchema(subject, `${subject.names.one}Projection`, () => {
+    return objectSchema(buildProjectedMembers(subject), 'all')
   })
 }
 
-function projectedMembers(subject: Subject): Members {
+function buildProjectedMembers(subject: Subject): SchemaMembers {
   const { fields, computed } = subject.resource
   const shown = [...fields, ...computed].filter(({ targets }) => targets.has('list') || targets.has('response'))
-  return { ...flattenedIn(subject, 'response'), ...relationsOf(subject), ...shownOf(subject, shown) }
+  return {
+    ...buildFlattenedMembers(subject, 'response'),
+    ...buildRelationMembers(subject),
+    ...buildFieldMembers(subject, shown),
+  }
 }
 
 /** Projection of a record in a many-to-many list, with its join row. Null if paths cannot read the join row. */
-export function linkedProjection(subject: Subject, relation: Relation): JsonSchema | null {
-  const [reach, row] = [relation.reach(), relation.link?.row() ?? null]
-  const rowReach = row?.reach() ?? null
+export function buildLinkedProjection(subject: Subject, relation: Relation): JsonSchema | null {
+  const [reach, row] = [relation.resolveTarget(), relation.joinModel?.joinRow() ?? null]
+  const rowReach = row?.resolveTarget() ?? null
   if (reach === null || row === null || rowReach === null) return null
-  const only = soleOf(reach)
-  const name = `${belowOf(subject, relation, 'one')}Projection`
-  const make = (): JsonSchema => {
-    const own = only === null ? Object(reachedBy(subject, reach, 0).properties) : projectedMembers(subject.of(only))
-    return objectOf({ [row.json]: nullable(reachedBy(subject, rowReach, 0, false)), ...own }, 'all')
+  const only = onlyResourceOf(reach)
+  const name = `${relationName(subject, relation, 'one')}Projection`
+  const buildSchema = (): JsonSchema => {
+    const own =
+      only === null
+        ? Object(buildRelatedSchema(subject, reach, 0).properties)
+        : buildProjectedMembers(subject.subjectOf(only))
+    return objectSchema({ [row.json]: makeNullable(buildRelatedSchema(subject, rowReach, 0, false)), ...own }, 'all')
   }
-  return subject.components.refer('schemas', name, make, relation)
+  return subject.components.referTo('schemas', name, buildSchema, relation)
 }
 
 /** Relations as members, up to the maximum depth of paths. */
-export function relationsOf(
+export function buildRelationMembers(
   subject: Subject,
   all: ReadonlyMap<string, Relation> = subject.resource.relations(),
   depth: number = subject.resource.limits.pathDepth,
-): Members {
+): SchemaMembers {
   const members =
     depth === 0
       ? []
       : [...all.values()].flatMap((relation): [string, JsonSchema][] => {
           const { json, count, many, isCountTaken } = relation
-          const reach = relation.reach()
+          const reach = relation.resolveTarget()
           if (reach === null) return []
-          const record = linkedProjection(subject, relation) ?? reachedBy(subject, reach, depth - 1)
-          if (!many) return [[json, nullable(record)]]
+          const record = buildLinkedProjection(subject, relation) ?? buildRelatedSchema(subject, reach, depth - 1)
+          if (!many) return [[json, makeNullable(record)]]
           return [
-            [json, arrayOf(record)],
+            [json, listSchema(record)],
             [`${json}@more`, { const: true, description: 'The collection has more records.' }],
             ...(isCountTaken ? [] : [[count.json, COUNT] as [string, JsonSchema]]),
           ]
@@ -164,19 +182,22 @@ export function relationsOf(
 }
 
 /** A record behind a relation. Uses the projection of its resource, if paths reach all fields of a single resource. */
-function reachedBy(subject: Subject, reach: Reach, depth: number, isWhole = true): JsonSchema {
+function buildRelatedSchema(subject: Subject, reach: ModelAccess, depth: number, isWhole = true): JsonSchema {
   const { resources, relations, fields } = reach
-  const only = isWhole ? soleOf(reach) : null
-  if (only !== null) return projectionOf(subject.of(only))
-  const deeper = resources.length === 0 ? {} : relationsOf(subject, relations, depth)
+  const only = isWhole ? onlyResourceOf(reach) : null
+  if (only !== null) return buildProjection(subject.subjectOf(only))
+  const deeper = resources.length === 0 ? {} : buildRelationMembers(subject, relations, depth)
   const listed = [...fields.values()].filter(({ targets }) => targets.has('list'))
   const masks = new Map(resources.flatMap(({ documented }) => [...documented.masks]))
   // A field takes precedence over a relation with its name.
-  return objectOf({ ...deeper, ...shownOf(subject, listed, { masks, hosted: new Set() }) }, 'all')
+  return objectSchema(
+    { ...deeper, ...buildFieldMembers(subject, listed, { masks, hostSchemaFields: new Set() }) },
+    'all',
+  )
 }
 
 /** The only resource behind a relation, if paths reach all fields of its list. */
-function soleOf({ resources, fields }: Reach): Resource | null {
+function onlyResourceOf({ resources, fields }: ModelAccess): Resource | null {
   const [only, ...others] = resources
   if (only === undefined || others.length > 0) return null
   const listed = [...only.fields, ...only.computed].filter(({ targets }) => targets.has('list'))

@@ -1,14 +1,14 @@
 import type { JsonSchema } from '../../types/openApi.js'
-import { anyOf, arrayOf, type Members, TEXT } from '../codec/schema.js'
+import { anyOf, listSchema, type SchemaMembers, TEXT } from '../codec/schema.js'
 import { PROBLEMS } from '../common/problem.js'
-import { takesBearer } from '../identity/identity.js'
+import { isBearerIdentity } from '../identity/identity.js'
 import type { IntentKind } from '../operations.js'
-import { type Asked, decidedBy } from './asked.js'
+import { policyCoverage, type RequiredPermission } from './requiredPermissions.js'
 import type { Subject } from './subjects.js'
 
 // ---------------------------------------------------------------- headers
 
-const WHOLE: JsonSchema = { type: 'integer', minimum: 0 }
+const COUNT_SCHEMA: JsonSchema = { type: 'integer', minimum: 0 }
 
 export type HeaderName =
   | 'ETag'
@@ -32,10 +32,10 @@ const HEADERS: Readonly<Record<HeaderName, JsonSchema>> = {
     description: 'Links to other pages (RFC 8288): `first`, `prev`, `next` and `last`, if they exist.',
     schema: TEXT,
   },
-  'X-Total-Count': { description: 'The number of matching records.', schema: WHOLE },
+  'X-Total-Count': { description: 'The number of matching records.', schema: COUNT_SCHEMA },
   'Preference-Applied': { description: 'The preference of `Prefer` that the server applied.', schema: TEXT },
   'Accept-Query': { description: 'The media types for the body of a `QUERY` request.', schema: TEXT },
-  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: WHOLE },
+  'Retry-After': { description: 'Seconds to wait before the next attempt.', schema: COUNT_SCHEMA },
   'WWW-Authenticate': { description: 'The authentication scheme to use.', schema: TEXT },
   'Idempotency-Replayed': {
     description: '`true` for a replayed response: the write was done before with the same `Idempotency-Key`.',
@@ -43,17 +43,17 @@ const HEADERS: Readonly<Record<HeaderName, JsonSchema>> = {
   },
 }
 
-export function headersOf({ components }: Subject, names: readonly HeaderName[]): JsonSchema {
+export function writeHeaders({ components }: Subject, names: readonly HeaderName[]): JsonSchema {
   if (names.length === 0) return {}
-  const headers = names.map((name) => [name, components.refer('headers', name, () => HEADERS[name])])
+  const headers = names.map((name) => [name, components.referTo('headers', name, () => HEADERS[name])])
   return { headers: Object.fromEntries(headers) }
 }
 
 // ---------------------------------------------------------------- which problems an operation has
 
-const VERSIONED: ReadonlySet<IntentKind> = new Set(['update', 'delete', 'bulkUpdate', 'replace', 'upsert'])
-const READING: ReadonlySet<IntentKind> = new Set(['list', 'aggregate', 'export', 'get', 'restore'])
-const STORING: ReadonlySet<IntentKind> = new Set([
+const VERSIONED_INTENTS: ReadonlySet<IntentKind> = new Set(['update', 'delete', 'bulkUpdate', 'replace', 'upsert'])
+const READ_INTENTS: ReadonlySet<IntentKind> = new Set(['list', 'aggregate', 'export', 'get', 'restore'])
+const STORE_INTENTS: ReadonlySet<IntentKind> = new Set([
   'create',
   'bulkCreate',
   'update',
@@ -63,40 +63,41 @@ const STORING: ReadonlySet<IntentKind> = new Set([
   'restore',
 ])
 
-const always = (): boolean => true
-const writes = ({ row }: Asked): boolean => row.hook !== null
-const hasBody = ({ row }: Asked): boolean => row.body !== null
-const receivesBody = (asked: Asked): boolean => hasBody(asked) || asked.isQueried === true
+const isAlways = (): boolean => true
+const isWrite = ({ row }: RequiredPermission): boolean => row.hook !== null
+const hasBody = ({ row }: RequiredPermission): boolean => row.body !== null
+const hasRequestBody = (asked: RequiredPermission): boolean => hasBody(asked) || asked.hasQueryBody === true
 /** Changes that an action's handler makes are validated as well. */
-const isValidated = (asked: Asked): boolean => hasBody(asked) || asked.action?.method === 'post'
-const hasParameters = ({ subject: { resource }, row: { body, intent } }: Asked): boolean =>
-  body === null && (READING.has(intent) || resource.versions)
+const hasValidation = (asked: RequiredPermission): boolean => hasBody(asked) || asked.action?.method === 'post'
+const hasParameters = ({ subject: { resource }, row: { body, intent } }: RequiredPermission): boolean =>
+  body === null && (READ_INTENTS.has(intent) || resource.versions)
 // A caller may have no record of a singleton.
-const namesRecords = ({ subject: { resource }, row, action, isPart }: Asked): boolean =>
+const hasRecordKey = ({ subject: { resource }, row, action, isNested }: RequiredPermission): boolean =>
   row.path.startsWith('/:id') ||
   row.intent === 'bulkUpdate' ||
   action?.output === 'record' ||
-  (resource.behaviours.ownKey !== null && isPart !== true)
-const isVersioned = ({ subject: { resource }, row }: Asked): boolean => resource.versions && VERSIONED.has(row.intent)
-const isConditional = (asked: Asked): boolean => isVersioned(asked) || asked.row.intent === 'replace'
-const requiresVersion = (asked: Asked): boolean => isVersioned(asked) && asked.row.intent !== 'delete'
+  (resource.behaviours.ownKey !== null && isNested !== true)
+const isVersioned = ({ subject: { resource }, row }: RequiredPermission): boolean =>
+  resource.versions && VERSIONED_INTENTS.has(row.intent)
+const isConditional = (asked: RequiredPermission): boolean => isVersioned(asked) || asked.row.intent === 'replace'
+const isVersionRequired = (asked: RequiredPermission): boolean => isVersioned(asked) && asked.row.intent !== 'delete'
 
-function needsCaller(asked: Asked): boolean {
+function isAuthenticationPossible(asked: RequiredPermission): boolean {
   const { identity } = asked.subject.resource
-  return decidedBy(asked) !== 'never' || (!asked.isPart && identity !== null && takesBearer(identity))
+  return policyCoverage(asked) !== 'never' || (!asked.isNested && identity !== null && isBearerIdentity(identity))
 }
 
 /** Whether 403 is possible: policies, scopes and masks of attributes that the request sets may reject it. */
-function isForbidding(asked: Asked): boolean {
-  const { scoped, masks } = asked.subject.resource.documented
-  const setsMasked = [...(asked.sets ?? [])].some((name) => (masks.get(name)?.write ?? null) !== null)
-  const isStored = asked.isLinked === true || STORING.has(asked.row.intent) || asked.action?.method === 'post'
-  return decidedBy(asked) !== 'never' || (scoped && isStored) || setsMasked
+function isForbiddenPossible(asked: RequiredPermission): boolean {
+  const { isScoped, masks } = asked.subject.resource.documented
+  const setsMasked = [...(asked.assignedAttributes ?? [])].some((name) => (masks.get(name)?.write ?? null) !== null)
+  const isStored = asked.isLinkChange === true || STORE_INTENTS.has(asked.row.intent) || asked.action?.method === 'post'
+  return policyCoverage(asked) !== 'never' || (isScoped && isStored) || setsMasked
 }
 
 /** Whether the request may have an `Idempotency-Key`. */
-export function isOnce({ subject: { resource }, row, isPart }: Asked): boolean {
-  return !isPart && resource.keptIn !== null && row.hook !== null && row.method !== 'delete'
+export function hasIdempotencyKey({ subject: { resource }, row, isNested }: RequiredPermission): boolean {
+  return !isNested && resource.idempotencyModel !== null && row.hook !== null && row.method !== 'delete'
 }
 
 // ---------------------------------------------------------------- problems
@@ -105,49 +106,56 @@ export function isOnce({ subject: { resource }, row, isPart }: Asked): boolean {
 interface ProblemRow {
   readonly name: string
   readonly status: number
-  readonly occurs: (asked: Asked) => boolean
+  readonly isPossible: (asked: RequiredPermission) => boolean
   readonly description: string
-  readonly schemas?: readonly (keyof typeof SCHEMAS)[]
+  readonly schemas?: readonly (keyof typeof PROBLEM_SCHEMAS)[]
   readonly headers?: readonly HeaderName[]
 }
 
-function row(
+function createRow(
   name: string,
   status: number,
-  occurs: ProblemRow['occurs'],
+  occurs: ProblemRow['isPossible'],
   description: string,
   more: Pick<ProblemRow, 'schemas' | 'headers'> = {},
 ): ProblemRow {
-  return { name, status, occurs, description, ...more }
+  return { name, status, isPossible: occurs, description, ...more }
 }
 
-const RETRY = { headers: ['Retry-After'] } as const
-const CONFLICT = 'A value is already taken, a referenced record does not exist, or other records refer to this record'
-const WRONG = 'A parameter or a header is invalid. `errors` has its name, the place and the reason.'
-const BUSY = 'The database is unreachable or busy, or the request took too long (`timeout`). Nothing was written.'
+const RETRY_HEADERS = { headers: ['Retry-After'] } as const
+const CONFLICT_TEXT =
+  'A value is already taken, a referenced record does not exist, or other records refer to this record'
+const INVALID_TEXT = 'A parameter or a header is invalid. `errors` has its name, the place and the reason.'
+const BUSY_TEXT = 'The database is unreachable or busy, or the request took too long (`timeout`). Nothing was written.'
 
-const ROWS: readonly ProblemRow[] = [
-  row('InvalidBody', 400, isValidated, 'The body, or a value in it, is invalid.', {
+const PROBLEM_ROWS: readonly ProblemRow[] = [
+  createRow('InvalidBody', 400, hasValidation, 'The body, or a value in it, is invalid.', {
     schemas: ['ValidationProblem', 'Problem'],
   }),
-  row('BadRequest', 400, hasParameters, WRONG),
-  row('Unauthorized', 401, needsCaller, 'Authentication is missing, or the token is invalid.', {
+  createRow('BadRequest', 400, hasParameters, INVALID_TEXT),
+  createRow('Unauthorized', 401, isAuthenticationPossible, 'Authentication is missing, or the token is invalid.', {
     headers: ['WWW-Authenticate'],
   }),
-  row('Forbidden', 403, isForbidding, 'The caller may not do this.'),
-  row('NotFound', 404, namesRecords, 'The record does not exist, or the caller may not see it.'),
-  row('Conflict', 409, writes, `${CONFLICT}.`),
-  row('ConflictOrRunning', 409, isOnce, `${CONFLICT}; or the same request is still running.`, RETRY),
-  row('PreconditionFailed', 412, isConditional, 'The record has a different version now.'),
-  row('ContentTooLarge', 413, receivesBody, 'The body is too large.'),
-  row('UnsupportedMediaType', 415, receivesBody, 'The body is not JSON.'),
-  row('UnprocessableContent', 422, isOnce, 'A different request has used this `Idempotency-Key`.'),
-  row('PreconditionRequired', 428, requiresVersion, 'The request must state the version of the record.'),
-  row('InternalServerError', 500, always, 'An unexpected error occurred.'),
-  row('ServiceUnavailable', 503, always, BUSY, RETRY),
+  createRow('Forbidden', 403, isForbiddenPossible, 'The caller may not do this.'),
+  createRow('NotFound', 404, hasRecordKey, 'The record does not exist, or the caller may not see it.'),
+  createRow('Conflict', 409, isWrite, `${CONFLICT_TEXT}.`),
+  createRow(
+    'ConflictOrRunning',
+    409,
+    hasIdempotencyKey,
+    `${CONFLICT_TEXT}; or the same request is still running.`,
+    RETRY_HEADERS,
+  ),
+  createRow('PreconditionFailed', 412, isConditional, 'The record has a different version now.'),
+  createRow('ContentTooLarge', 413, hasRequestBody, 'The body is too large.'),
+  createRow('UnsupportedMediaType', 415, hasRequestBody, 'The body is not JSON.'),
+  createRow('UnprocessableContent', 422, hasIdempotencyKey, 'A different request has used this `Idempotency-Key`.'),
+  createRow('PreconditionRequired', 428, isVersionRequired, 'The request must state the version of the record.'),
+  createRow('InternalServerError', 500, isAlways, 'An unexpected error occurred.'),
+  createRow('ServiceUnavailable', 503, isAlways, BUSY_TEXT, RETRY_HEADERS),
 ]
 
-const MEMBERS = {
+const PROBLEM_MEMBERS = {
   type: { type: 'string', format: 'uri-reference', description: 'Identifies the type of the problem.' },
   title: TEXT,
   status: { type: 'integer', minimum: 400, maximum: 599 },
@@ -160,36 +168,44 @@ const MEMBERS = {
   errors: {
     type: 'object',
     description: 'Messages by property or query parameter.',
-    additionalProperties: arrayOf(TEXT),
+    additionalProperties: listSchema(TEXT),
   },
 }
 
-const ALWAYS = ['type', 'title', 'status', 'code']
+const REQUIRED_MEMBERS = ['type', 'title', 'status', 'code']
 
-const SCHEMAS = {
-  Problem: { type: 'object', required: ALWAYS, properties: MEMBERS, description: 'A problem (RFC 9457).' },
+const PROBLEM_SCHEMAS = {
+  Problem: {
+    type: 'object',
+    required: REQUIRED_MEMBERS,
+    properties: PROBLEM_MEMBERS,
+    description: 'A problem (RFC 9457).',
+  },
   ValidationProblem: {
     type: 'object',
-    required: [...ALWAYS, 'errors'],
-    properties: { ...MEMBERS, status: { const: 400 }, code: { const: 'validation' } },
+    required: [...REQUIRED_MEMBERS, 'errors'],
+    properties: { ...PROBLEM_MEMBERS, status: { const: 400 }, code: { const: 'validation' } },
     description: 'Invalid values in a body.',
   },
 }
 
 /** Problem responses of an operation by status, as references, with additional headers. */
-export function problemsOf(asked: Asked, more: Members = {}): Readonly<Record<string, JsonSchema>> {
+export function problemResponses(
+  asked: RequiredPermission,
+  more: SchemaMembers = {},
+): Readonly<Record<string, JsonSchema>> {
   const { subject } = asked
   const { components } = subject
-  const rows = ROWS.filter(({ occurs }) => occurs(asked))
+  const rows = PROBLEM_ROWS.filter(({ isPossible }) => isPossible(asked))
   const isPlain = Object.keys(more).length === 0
   const problems = rows.map(({ name, status, description, schemas = ['Problem'], headers = [] }) => {
-    const make = (): JsonSchema => {
-      const content = schemas.map((schema) => components.refer('schemas', schema, () => SCHEMAS[schema]))
+    const buildSchema = (): JsonSchema => {
+      const content = schemas.map((schema) => components.referTo('schemas', schema, () => PROBLEM_SCHEMAS[schema]))
       const json = { 'application/problem+json': { schema: anyOf(content) } }
-      return { description, ...headersOf(subject, headers), content: json }
+      return { description, ...writeHeaders(subject, headers), content: json }
     }
-    if (isPlain) return [status, components.refer('responses', name, make)]
-    const problem = make()
+    if (isPlain) return [status, components.referTo('responses', name, buildSchema)]
+    const problem = buildSchema()
     const all = { ...Object(problem.headers), ...more }
     return [status, components.share('responses', name, { ...problem, headers: all })]
   })

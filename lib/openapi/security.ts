@@ -1,12 +1,12 @@
 import type { DocumentSecurity, SecurityRequirement } from '../../types/openApi.js'
-import { takesBearer } from '../identity/identity.js'
-import { type Asked, decidedBy } from './asked.js'
+import { isBearerIdentity } from '../identity/identity.js'
+import { policyCoverage, type RequiredPermission } from './requiredPermissions.js'
 import type { Subject } from './subjects.js'
 
 /** Security schemes that the application describes. */
 export type Security = DocumentSecurity | undefined
 
-const BEARER = {
+const BEARER_SCHEME = {
   type: 'http',
   scheme: 'bearer',
   bearerFormat: 'JWT',
@@ -17,22 +17,22 @@ const BEARER = {
  * Security requirements: required if a policy is always evaluated, optional if some requests depend on policies, masks or a scope. The
  * scheme of `jwtIdentity` is built in. The application describes other schemes.
  */
-export function securityOf(
+export function securityRequirements(
   { components }: Subject,
-  asks: readonly Asked[],
+  asks: readonly RequiredPermission[],
   given: Security,
 ): readonly SecurityRequirement[] {
-  const decisions = asks.map(decidedBy)
+  const decisions = asks.map(policyCoverage)
   const resources = asks.map(({ subject }) => subject.resource)
-  const looks = resources.some(({ documented }) => documented.masks.size > 0 || documented.scoped)
+  const looks = resources.some(({ documented }) => documented.masks.size > 0 || documented.isScoped)
   if (!looks && decisions.every((each) => each === 'never')) return []
-  const isBearer = resources.some(({ identity }) => identity !== null && takesBearer(identity))
+  const isBearer = resources.some(({ identity }) => identity !== null && isBearerIdentity(identity))
   const requirement = isBearer ? [{ bearerAuth: [] }] : (given?.requirement ?? [])
   if (requirement.length === 0) return []
-  const schemes: DocumentSecurity['schemes'] = isBearer ? { bearerAuth: BEARER } : (given?.schemes ?? {})
+  const schemes: DocumentSecurity['schemes'] = isBearer ? { bearerAuth: BEARER_SCHEME } : (given?.schemes ?? {})
   for (const name of requirement.flatMap((each) => Object.keys(each))) {
     const scheme = schemes[name]
-    if (scheme !== undefined) components.refer('securitySchemes', name, () => ({ ...scheme }), scheme)
+    if (scheme !== undefined) components.referTo('securitySchemes', name, () => ({ ...scheme }), scheme)
   }
   return decisions.includes('always') ? requirement : [...requirement, {}]
 }

@@ -3,10 +3,10 @@ import type { Call } from '../../types/call.js'
 import type { ActionIntent } from '../../types/intent.js'
 import type { Resource } from '../../types/resource.js'
 import { readOptionalObject } from './body.js'
-import { matchOf } from './match.js'
+import { parseMatch } from './match.js'
 import { readInput, readSelection } from './parameters.js'
-import { isMinimal } from './prefer.js'
-import { selectingIn } from './record.js'
+import { prefersMinimal } from './prefer.js'
+import { readSelectionMembers } from './record.js'
 
 const NOTHING: ActionIntent['input'] = Object.freeze({})
 
@@ -24,21 +24,21 @@ export async function readAction(
 ): Promise<ActionIntent> {
   const { headers, params, url } = call
   const isRead = action.method === 'get'
-  const match = resource.versions && !isRead ? matchOf(headers['if-match']) : null
+  const match = resource.versions && !isRead ? parseMatch(headers['if-match']) : null
   const addressed = {
     kind: 'action',
     action,
     key: action.on === 'record' ? (ownKey ?? String(params.id ?? '')) : null,
     match,
-    minimal: !isRead && isMinimal(call),
+    minimal: !isRead && prefersMinimal(call),
   } as const
   if (isRead) {
     const { input, ...selection } = readInput(resource, action, url)
-    return { ...addressed, ...selectingIn(resource, selection, headers), input }
+    return { ...addressed, ...readSelectionMembers(resource, selection, headers), input }
   }
   const body = action.input === null ? null : await readOptionalObject(resource, call)
   const { given, unknown } = readSelection(resource, url)
   // Unknown parameters of writes are left to the host.
-  const selecting = selectingIn(resource, { given, unknown: { ...unknown, given: [] } }, headers)
+  const selecting = readSelectionMembers(resource, { given, unknown: { ...unknown, given: [] } }, headers)
   return { ...addressed, ...selecting, input: body ?? NOTHING }
 }

@@ -3,7 +3,7 @@ import type { Resource } from '../../types/resource.js'
 import { QueryLimitError } from '../common/errors.js'
 import { invalidQuery } from '../common/problem.js'
 import { parseAggregate, parseGroup, parseGroupSort, parseHaving } from '../language/query.js'
-import { readText } from './text.js'
+import { parseWithProblems } from './syntaxProblems.js'
 
 /** @throws Problem for syntax errors, exceeded limits, and `having` without `group` */
 export function readAggregation(
@@ -14,14 +14,17 @@ export function readAggregation(
   const sort = sortable ? given('sort') : null
   if (having !== null && group === null) throw invalidQuery('having', 'needs group.')
   return {
-    measures: aggregate === null ? [] : readText('aggregate', () => parseAggregate(aggregate, limits)),
-    groups: group === null ? [] : readText('group', () => parseGroup(group, limits)),
-    having: having === null ? null : readText('having', () => parseHaving(within(having, limits), limits)),
-    sort: sort === null ? [] : readText('sort', () => parseGroupSort(sort, limits)),
+    measures: aggregate === null ? [] : parseWithProblems('aggregate', () => parseAggregate(aggregate, limits)),
+    groups: group === null ? [] : parseWithProblems('group', () => parseGroup(group, limits)),
+    having:
+      having === null
+        ? null
+        : parseWithProblems('having', () => parseHaving(checkHavingLength(having, limits), limits)),
+    sort: sort === null ? [] : parseWithProblems('sort', () => parseGroupSort(sort, limits)),
   }
 }
 
-function within(having: string, { filterLength: maximum }: Resource['limits']): string {
+function checkHavingLength(having: string, { filterLength: maximum }: Resource['limits']): string {
   if (having.length <= maximum) return having
   throw new QueryLimitError({ parameter: 'having', limit: 'filterLength', maximum })
 }

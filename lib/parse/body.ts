@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Call } from '../../types/call.js'
 import type { Resource } from '../../types/resource.js'
+import { checkMemberCount } from '../common/memberCount.js'
 import { isObject } from '../common/object.js'
 import { type Problem, problem } from '../common/problem.js'
-import { sizedBody } from '../common/sizedBody.js'
 
 /** The media types of request bodies: JSON, and the merge patch of RFC 7396. */
 export const MEDIA_TYPES: readonly string[] = ['application/json', 'application/merge-patch+json']
@@ -29,33 +29,33 @@ export async function readBody(
   accepted: readonly string[] = MEDIA_TYPES,
 ): Promise<unknown> {
   const { isParsed, headers } = call
-  if (!isThere(call)) throw malformed('The request has no body.')
+  if (!isBodySent(call)) throw createMalformedProblem('The request has no body.')
   assertMediaType(headers, accepted)
-  if (!isParsed) await call.read(as, bodySize).catch((error: unknown) => fail(error, bodySize))
+  if (!isParsed) await call.readBody(as, bodySize).catch((error: unknown) => throwBodyProblem(error, bodySize))
   const { body } = call
   // A parser of the host may have returned bytes or text; this package returns text only for JSON lines. A JSON string
   // is not a JSON text here.
   if (!isParsed || (typeof body !== 'string' && !Buffer.isBuffer(body))) return body
-  return TEXTS.has(mediaTypeOf(headers)) ? body.toString() : parsed(body.toString())
+  return TEXTS.has(mediaTypeOf(headers)) ? body.toString() : parseJson(body.toString())
 }
 
 /** An adapter may have parsed a body without headers. A length of 0 is no body, whatever a parser made of it. */
-function isThere({ isParsed, headers }: Call): boolean {
+function isBodySent({ isParsed, headers }: Call): boolean {
   return isParsed ? headers['content-length'] !== '0' : hasBody(headers)
 }
 
 const EMPTY = 'entity.empty'
 
 /** Express parses an empty body as `{}`. A chunked body shows only at its end that it is empty. */
-export function refuseEmpty(_req: unknown, _res: unknown, bytes: Buffer): void {
+export function rejectEmpty(_req: unknown, _res: unknown, bytes: Buffer): void {
   if (bytes.length === 0) throw Object.assign(new Error('The request has no body.'), { type: EMPTY })
 }
 
 /** @throws Problem 400 if the body is not a JSON object */
 export async function readObject(resource: Resource, call: Call): Promise<Readonly<Record<string, unknown>>> {
   const body = await readBody(resource, call, 'json')
-  if (isObject(body)) return { ...sizedBody(body) }
-  throw malformed('The body must be a JSON object.')
+  if (isObject(body)) return { ...checkMemberCount(body) }
+  throw createMalformedProblem('The body must be a JSON object.')
 }
 
 /** Like `readObject`, but null if there is no body. */
@@ -63,11 +63,11 @@ export async function readOptionalObject(
   resource: Resource,
   call: Call,
 ): Promise<Readonly<Record<string, unknown>> | null> {
-  return isThere(call) ? readObject(resource, call) : null
+  return isBodySent(call) ? readObject(resource, call) : null
 }
 
 /** The kind of the elements, for error messages, and whether JSON lines are accepted. */
-interface ArrayOf {
+interface ArrayOptions {
   readonly lines?: boolean | undefined
   readonly of?: 'keys' | undefined
 }
@@ -76,7 +76,7 @@ interface ArrayOf {
 export async function readArray(
   resource: Resource,
   call: Call,
-  { lines = false, of }: ArrayOf,
+  { lines = false, of }: ArrayOptions,
 ): Promise<readonly unknown[]> {
   const accepted = lines ? [...MEDIA_TYPES, LINES] : MEDIA_TYPES
   const { bulkItems } = resource.limits
@@ -84,33 +84,34 @@ export async function readArray(
     return readLines(await readBody(resource, call, 'text', accepted), bulkItems)
   }
   const body = await readBody(resource, call, 'json', accepted)
-  if (!Array.isArray(body)) throw malformed(`The body must be a JSON array${of === undefined ? '' : ` of ${of}`}.`)
-  if (body.length > bulkItems) throw tooMany(bulkItems)
-  for (const item of body) if (isObject(item)) sizedBody(item)
+  if (!Array.isArray(body))
+    throw createMalformedProblem(`The body must be a JSON array${of === undefined ? '' : ` of ${of}`}.`)
+  if (body.length > bulkItems) throw createTooManyItems(bulkItems)
+  for (const item of body) if (isObject(item)) checkMemberCount(item)
   return body
 }
 
 /** The JSON texts of a body, one per line, without blank lines. */
 function readLines(body: unknown, most: number): readonly unknown[] {
-  if (typeof body !== 'string') throw malformed('The body must be lines of JSON.')
+  if (typeof body !== 'string') throw createMalformedProblem('The body must be lines of JSON.')
   const items: unknown[] = []
   for (const line of body.replace(/^\uFEFF/, '').split('\n')) {
     const text = line.trim()
     if (text === '') continue
-    if (items.length === most) throw tooMany(most)
+    if (items.length === most) throw createTooManyItems(most)
     try {
       items.push(JSON.parse(text))
     } catch {
-      throw malformed(`[${items.length}] is not valid JSON.`)
+      throw createMalformedProblem(`[${items.length}] is not valid JSON.`)
     }
     const item = items.at(-1)
-    if (isObject(item)) sizedBody(item)
+    if (isObject(item)) checkMemberCount(item)
   }
   return items
 }
 
-function tooMany(bulkItems: number): Problem {
-  return malformed(`The body has more items than the limit of ${bulkItems} (bulkItems).`)
+function createTooManyItems(bulkItems: number): Problem {
+  return createMalformedProblem(`The body has more items than the limit of ${bulkItems} (bulkItems).`)
 }
 
 /** A message has a body if one of these headers is present (RFC 9112 section 6). */
@@ -137,10 +138,10 @@ function mediaTypeOf(headers: IncomingHttpHeaders): string {
   return type.trim().toLowerCase()
 }
 
-function fail(error: unknown, bodySize: number): never {
+function throwBodyProblem(error: unknown, bodySize: number): never {
   const { status } = error as { status?: unknown }
   // Other errors while reading are the client's as well: an aborted stream, or one that cannot be decompressed.
-  throw bodyProblem(error, bodySize) ?? (status === 400 ? unread() : error)
+  throw bodyProblem(error, bodySize) ?? (status === 400 ? createUnreadProblem() : error)
 }
 
 /** Converts errors of body-parser; null for errors that are not the client's. */
@@ -150,33 +151,33 @@ export function bodyProblem(error: unknown, bodySize: number | undefined): Probl
     const limit = bodySize === undefined ? '' : ` of ${bodySize} bytes (bodySize)`
     return problem('content-too-large', { detail: `The body is larger than the limit${limit}.` })
   }
-  if (type === EMPTY) return malformed('The request has no body.')
-  if (type === 'entity.parse.failed') return malformed('The body is not valid JSON.')
+  if (type === EMPTY) return createMalformedProblem('The request has no body.')
+  if (type === 'entity.parse.failed') return createMalformedProblem('The body is not valid JSON.')
   if (status === 415) return problem('unsupported-media-type', { detail: 'The charset or encoding is not supported.' })
-  return status === 400 && (typeof type === 'string' || isInflating(error)) ? unread() : null
+  return status === 400 && (typeof type === 'string' || isDecompressionError(error)) ? createUnreadProblem() : null
 }
 
 /**
  * Decompression errors have no type. They have an error number and a code of zlib; each format has its own family of
  * codes.
  */
-function isInflating(error: unknown): boolean {
+function isDecompressionError(error: unknown): boolean {
   const { errno, code, syscall } = error as { errno?: unknown; code?: unknown; syscall?: unknown }
   return typeof errno === 'number' && typeof code === 'string' && syscall === undefined
 }
 
-function unread(): Problem {
-  return malformed('The body could not be read.')
+function createUnreadProblem(): Problem {
+  return createMalformedProblem('The body could not be read.')
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw malformed('The body is not valid JSON.')
+    throw createMalformedProblem('The body is not valid JSON.')
   }
 }
 
-function malformed(detail: string): Problem {
+function createMalformedProblem(detail: string): Problem {
   return problem('malformed-body', { detail })
 }

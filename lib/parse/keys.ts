@@ -8,7 +8,7 @@ import { invalidQuery } from '../common/problem.js'
  * @throws Problem `invalid-query` for an empty key, a trailing backslash, and more keys than a list or a page may have
  */
 export function readKeys({ limits: { listItems }, query: { maxPageSize } }: Resource, text: string): readonly string[] {
-  const items = itemsOf(text)
+  const items = splitItems(text)
   if (items.length === 1 && items[0] === '') return []
   const empty = items.indexOf('')
   if (empty >= 0) throw invalidQuery('keys', `has an empty key in place ${empty + 1}.`)
@@ -22,7 +22,7 @@ export function readKeys({ limits: { listItems }, query: { maxPageSize } }: Reso
 
 const BLANKS: ReadonlySet<string> = new Set([' ', '\t', '\r', '\n'])
 
-function itemsOf(text: string): readonly string[] {
+function splitItems(text: string): readonly string[] {
   const items: string[] = []
   let item = ''
   // The length without trailing blanks.

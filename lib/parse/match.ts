@@ -11,7 +11,7 @@ const MAX_TAGS = 50
  *
  * @throws Problem 400 for too many tags
  */
-export function tagsOf(name: 'If-Match' | 'If-None-Match', header: string | undefined): readonly string[] | null {
+export function readTags(name: 'If-Match' | 'If-None-Match', header: string | undefined): readonly string[] | null {
   if (header === undefined) return null
   const tags = header.split(',').map((tag) => tag.trim())
   if (tags.length <= MAX_TAGS) return tags
@@ -22,17 +22,17 @@ export function tagsOf(name: 'If-Match' | 'If-None-Match', header: string | unde
 const TAG = /^(?:W\/)?(?:"([^"]*)"|([^"/]*))$/
 
 /** A tag's version number, or its text; null if it is malformed. */
-function opaque(tag: string): string | null {
+function parseTag(tag: string): string | null {
   const [, quoted, bare] = TAG.exec(tag) ?? []
   const text = quoted ?? bare ?? null
   return text !== null && /^\d{1,19}$/.test(text) ? String(BigInt(text)) : text
 }
 
 /** Whether `If-None-Match` contains this tag, in any form that `If-Match` accepts. */
-export function isNamed(tag: string, header: string): boolean {
-  const own = opaque(tag)
+export function hasTag(tag: string, header: string): boolean {
+  const own = parseTag(tag)
   const tags = header.split(',').map((each) => each.trim())
-  return tags.includes('*') || (own !== null && tags.some((each) => each !== '' && opaque(each) === own))
+  return tags.includes('*') || (own !== null && tags.some((each) => each !== '' && parseTag(each) === own))
 }
 
 /**
@@ -41,12 +41,12 @@ export function isNamed(tag: string, header: string): boolean {
  *
  * @throws Problem 400 for too many tags
  */
-export function matchOf(header: string | undefined): Match | null {
-  const tags = tagsOf('If-Match', header)
+export function parseMatch(header: string | undefined): Match | null {
+  const tags = readTags('If-Match', header)
   if (tags === null) return null
   if (tags.includes('*')) return '*'
   return tags.flatMap((tag) => {
-    const version = opaque(tag)
+    const version = parseTag(tag)
     return version !== null && /^\d{1,19}$/.test(version) && BigInt(version) <= MAX_VERSION ? [version] : []
   })
 }

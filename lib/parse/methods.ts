@@ -3,7 +3,7 @@ import type { Reply } from '../../types/reply.js'
 import { problem } from '../common/problem.js'
 import type { PathMethod } from '../operations.js'
 import { MEDIA_TYPES } from './body.js'
-import { ACCEPT_QUERY } from './queried.js'
+import { ACCEPT_QUERY } from './queryMethod.js'
 
 /** The HTTP names of methods. */
 export function methodNames(methods: readonly PathMethod[]): readonly string[] {

@@ -4,14 +4,22 @@ import type { Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import { invalidQuery, problem } from '../common/problem.js'
 import { didYouMean } from '../config/suggest.js'
-import { shapingName } from './shapes.js'
-import { type Hidden, hostsOwn, listHint, type Pair, recordHint, strangers, type Unknown } from './unknown.js'
+import { collectionParameterName } from './collectionQueries.js'
+import {
+  createHostParameterTest,
+  listHint,
+  omitHostParameters,
+  type ParameterPair,
+  recordHint,
+  type UnknownParameters,
+  type UnreadableFields,
+} from './unknownParameters.js'
 
 /** The parameters of a request: reserved ones by name, field parameters in the order of the URL. */
 export interface Parameters {
   readonly reserved: ReadonlyMap<string, string>
   readonly fields: readonly (readonly [field: Field, text: string])[]
-  readonly unknown: Unknown
+  readonly unknown: UnknownParameters
 }
 
 /**
@@ -20,30 +28,35 @@ export interface Parameters {
  *
  * @throws Problem `invalid-query` for a known parameter that is repeated or is not valid percent-encoded UTF-8
  */
-export function readParameters(resource: Resource, url: string, hidden: Hidden): Parameters {
-  const { given, unknown } = givenIn(url, resource.limits, (name) => knownAs(resource, name, hidden))
-  return gathered(resource, hidden, given, unknown)
+export function readParameters(resource: Resource, url: string, hidden: UnreadableFields): Parameters {
+  const { given, unknown } = sortParameters(url, resource.limits, (name) => findKnown(resource, name, hidden))
+  return createParameters(resource, hidden, given, unknown)
 }
 
 /** The parameters of a GET by id: `select`, and those of its collections. */
-export interface Selection {
+export interface SelectionParameters {
   readonly given: ReadonlyMap<string, string>
-  readonly unknown: Unknown
+  readonly unknown: UnknownParameters
 }
 
 /** @throws Problem like `readParameters` */
-export function readSelection(resource: Resource, url: string): Selection {
-  const { given, unknown } = givenIn(url, resource.limits, (name) => (name === 'select' ? name : shapingName(name)))
+export function readSelection(resource: Resource, url: string): SelectionParameters {
+  const { given, unknown } = sortParameters(url, resource.limits, (name) =>
+    name === 'select' ? name : collectionParameterName(name),
+  )
   const texts = new Map<string, string>()
   for (const [name, text] of given) {
     if (texts.has(name)) throw invalidQuery(name, 'is given more than once.')
     texts.set(name, text)
   }
-  return { given: texts, unknown: { given: strangers(resource, unknown), of: 'record', hint: recordHint } }
+  return {
+    given: texts,
+    unknown: { given: omitHostParameters(resource, unknown), requestKind: 'record', hint: recordHint },
+  }
 }
 
 /** The parameters of a GET action. */
-export interface ActionParameters extends Selection {
+export interface ActionParameters extends SelectionParameters {
   readonly input: Readonly<Record<string, unknown>>
 }
 
@@ -53,52 +66,59 @@ export interface ActionParameters extends Selection {
  * @throws Problem like `readParameters`
  */
 export function readInput(resource: Resource, action: Action, url: string): ActionParameters {
-  const { names, lists, output } = action
+  const { inputNames, arrayNames, output } = action
   const selects = output === 'record' || output === 'list'
-  const ofSelection = (name: string): string | null => (name === 'select' ? name : shapingName(name))
-  const isSelected = (name: string): boolean => selects && ofSelection(name) !== null && names?.has(name) !== true
-  const own = hostsOwn(resource)
-  const isInput = (name: string): boolean => (names === null ? !own(name) : names.has(name))
-  const { given, unknown } = givenIn(url, resource.limits, (name) => (isSelected(name) || isInput(name) ? name : null))
+  const selectionNameOf = (name: string): string | null => (name === 'select' ? name : collectionParameterName(name))
+  const isSelection = (name: string): boolean =>
+    selects && selectionNameOf(name) !== null && inputNames?.has(name) !== true
+  const own = createHostParameterTest(resource)
+  const isInput = (name: string): boolean => (inputNames === null ? !own(name) : inputNames.has(name))
+  const { given, unknown } = sortParameters(url, resource.limits, (name) =>
+    isSelection(name) || isInput(name) ? name : null,
+  )
   const texts = new Map<string, string>()
   const input = new Map<string, unknown>()
   for (const [name, text] of given) {
-    const selected = isSelected(name) ? ofSelection(name) : null
+    const selected = isSelection(name) ? selectionNameOf(name) : null
     const into = selected === null ? input : texts
     const known = into.get(selected ?? name)
-    if (lists.has(name) && selected === null) input.set(name, [...(Array.isArray(known) ? known : []), text])
+    if (arrayNames.has(name) && selected === null) input.set(name, [...(Array.isArray(known) ? known : []), text])
     else if (known !== undefined) throw invalidQuery(name, 'is given more than once.')
     else if (selected === null) input.set(name, text)
     else texts.set(selected, text)
   }
-  const valid = [...(names ?? []), ...(selects ? ['select'] : [])]
+  const valid = [...(inputNames ?? []), ...(selects ? ['select'] : [])]
   const hint = (name: string): string => didYouMean(name, valid)
   return {
     given: texts,
-    unknown: { given: strangers(resource, unknown), of: 'action', hint },
+    unknown: { given: omitHostParameters(resource, unknown), requestKind: 'action', hint },
     // Names are arbitrary and may be `__proto__`.
     input: Object.fromEntries(input),
   }
 }
 
-interface FoundIn<K> {
+interface SortedParameters<K> {
   readonly given: readonly (readonly [known: K, text: string])[]
-  readonly unknown: readonly Pair[]
+  readonly unknown: readonly ParameterPair[]
 }
 
-function givenIn<K extends Known>(url: string, limits: QueryLimits, knownAs: (name: string) => K | null): FoundIn<K> {
+function sortParameters<K extends KnownParameter>(
+  url: string,
+  limits: QueryLimits,
+  knownAs: (name: string) => K | null,
+): SortedParameters<K> {
   const given: [K, string][] = []
-  const unknown: Pair[] = []
-  for (const [raw, value] of sizedPairs(url, limits)) {
-    const name = decoded(raw)
+  const unknown: ParameterPair[] = []
+  for (const [raw, value] of readLimitedPairs(url, limits)) {
+    const name = decodeText(raw)
     // A name that cannot be decoded is unknown.
     const known = name === null ? null : knownAs(name)
     if (known === null) {
       unknown.push([name ?? raw, value])
       continue
     }
-    const text = decoded(value)
-    if (text === null) throw invalidQuery(toldAs(known), 'is not valid percent-encoded UTF-8.')
+    const text = decodeText(value)
+    if (text === null) throw invalidQuery(parameterNameOf(known), 'is not valid percent-encoded UTF-8.')
     given.push([known, text])
   }
   return { given, unknown }
@@ -106,31 +126,31 @@ function givenIn<K extends Known>(url: string, limits: QueryLimits, knownAs: (na
 
 /** Reads the only parameter of a request; null without it. @throws Problem like `readParameters` */
 export function readParameter({ limits }: Resource, url: string, wanted: string): string | null {
-  const [found, ...more] = sizedPairs(url, limits).filter(([name]) => decoded(name) === wanted)
+  const [found, ...more] = readLimitedPairs(url, limits).filter(([name]) => decodeText(name) === wanted)
   if (found === undefined) return null
   if (more.length > 0) throw invalidQuery(wanted, 'is given more than once.')
-  const text = decoded(found[1])
+  const text = decodeText(found[1])
   if (text === null) throw invalidQuery(wanted, 'is not valid percent-encoded UTF-8.')
   return text
 }
 
-export function namesIn(url: string): readonly string[] {
-  return pairsOf(url).map(([name]) => decoded(name) ?? name)
+export function parameterNamesOf(url: string): readonly string[] {
+  return readPairs(url).map(([name]) => decodeText(name) ?? name)
 }
 
 /** The most parameters of one request, including the host's own. */
-const MOST_PARAMETERS = 10_000
+const MAX_PARAMETERS = 10_000
 
 /** @throws Problem for too many parameters */
 export function assertParameterCount(count: number): void {
-  if (count <= MOST_PARAMETERS) return
-  throw problem('invalid-query', { detail: `The request has more parameters than the limit of ${MOST_PARAMETERS}.` })
+  if (count <= MAX_PARAMETERS) return
+  throw problem('invalid-query', { detail: `The request has more parameters than the limit of ${MAX_PARAMETERS}.` })
 }
 
 type QueryLimits = Pick<Limits, 'queryLength'>
 
 /** @throws Problem if decoded parameters together exceed the limit */
-export function assertQuerySize(pairs: readonly Pair[], { queryLength }: QueryLimits): void {
+export function assertQuerySize(pairs: readonly ParameterPair[], { queryLength }: QueryLimits): void {
   const lengths = pairs.map(([name, value]) => name.length + value.length)
   const total = lengths.reduce((sum, length) => sum + length, 0)
   if (total <= queryLength) return
@@ -141,28 +161,28 @@ export function assertQuerySize(pairs: readonly Pair[], { queryLength }: QueryLi
 }
 
 /** The names and values of a URL's query, not decoded. @throws Problem if the query exceeds the limit */
-function sizedPairs(url: string, limits: QueryLimits): readonly Pair[] {
-  const pairs = pairsOf(url)
+function readLimitedPairs(url: string, limits: QueryLimits): readonly ParameterPair[] {
+  const pairs = readPairs(url)
   // Decoding never makes a text longer.
-  if (url.length > limits.queryLength) assertQuerySize(decodedPairs(pairs), limits)
+  if (url.length > limits.queryLength) assertQuerySize(decodePairs(pairs), limits)
   return pairs
 }
 
 /** The names and values of a URL's query, decoded where possible. */
-export function decodedIn(url: string): readonly Pair[] {
-  return decodedPairs(pairsOf(url))
+export function decodedPairsOf(url: string): readonly ParameterPair[] {
+  return decodePairs(readPairs(url))
 }
 
-function decodedPairs(pairs: readonly Pair[]): readonly Pair[] {
-  return pairs.map(([name, value]) => [decoded(name) ?? name, decoded(value) ?? value])
+function decodePairs(pairs: readonly ParameterPair[]): readonly ParameterPair[] {
+  return pairs.map(([name, value]) => [decodeText(name) ?? name, decodeText(value) ?? value])
 }
 
 /** The names and values of a URL's query, not decoded. @throws Problem for too many */
-function pairsOf(url: string): readonly Pair[] {
+function readPairs(url: string): readonly ParameterPair[] {
   const hash = url.indexOf('#')
   const target = hash < 0 ? url : url.slice(0, hash)
   const start = target.indexOf('?')
-  const pairs: Pair[] = []
+  const pairs: ParameterPair[] = []
   let count = 0
   for (let from = start + 1, to = start; start >= 0 && to < target.length; from = to + 1) {
     assertParameterCount(++count)
@@ -177,43 +197,52 @@ function pairsOf(url: string): readonly Pair[] {
 }
 
 /** Like `readParameters`, for decoded names and values. */
-export function gatherParameters(resource: Resource, pairs: readonly Pair[], hidden: Hidden): Parameters {
+export function gatherParameters(
+  resource: Resource,
+  pairs: readonly ParameterPair[],
+  hidden: UnreadableFields,
+): Parameters {
   assertParameterCount(pairs.length)
   assertQuerySize(pairs, resource.limits)
-  const unknown: Pair[] = []
-  const given = pairs.flatMap(([name, text]): Given[] => {
-    const known = knownAs(resource, name, hidden)
+  const unknown: ParameterPair[] = []
+  const given = pairs.flatMap(([name, text]): GivenParameter[] => {
+    const known = findKnown(resource, name, hidden)
     if (known === null) unknown.push([name, text])
     return known === null ? [] : [[known, text]]
   })
-  return gathered(resource, hidden, given, unknown)
+  return createParameters(resource, hidden, given, unknown)
 }
 
 /** A known parameter: the name of a reserved one, or a field. */
-type Known = string | Field
-type Given = readonly [known: Known, text: string]
+type KnownParameter = string | Field
+type GivenParameter = readonly [known: KnownParameter, text: string]
 
-function gathered(resource: Resource, hidden: Hidden, given: readonly Given[], others: readonly Pair[]): Parameters {
+function createParameters(
+  resource: Resource,
+  hidden: UnreadableFields,
+  given: readonly GivenParameter[],
+  others: readonly ParameterPair[],
+): Parameters {
   const reserved = new Map<string, string>()
   const fields = new Map<Field, string>()
   for (const [known, text] of given) {
     const isRepeated = typeof known === 'string' ? reserved.has(known) : fields.has(known)
-    if (isRepeated) throw invalidQuery(toldAs(known), 'is given more than once.')
+    if (isRepeated) throw invalidQuery(parameterNameOf(known), 'is given more than once.')
     if (typeof known === 'string') reserved.set(known, text)
     else fields.set(known, text)
   }
   // Parameters that have no effect on this resource are unknown.
-  const useless = [...reserved].filter(([name]) => !isUsed(resource, name))
-  const unknown: Unknown = {
-    given: strangers(resource, [...others, ...useless]),
-    of: 'list',
-    hint: (...pair) => listHint(resource, hidden, validOf(resource, hidden), pair),
+  const useless = [...reserved].filter(([name]) => !hasEffect(resource, name))
+  const unknown: UnknownParameters = {
+    given: omitHostParameters(resource, [...others, ...useless]),
+    requestKind: 'list',
+    hint: (...pair) => listHint(resource, hidden, validNamesOf(resource, hidden), pair),
   }
   return { reserved, fields: [...fields], unknown }
 }
 
 /** Whether one of the package's parameters has an effect on this resource. */
-function isUsed({ softDeletes, keyset, query: { sortable } }: Resource, name: string): boolean {
+function hasEffect({ softDeletes, keyset, query: { sortable } }: Resource, name: string): boolean {
   if (name === 'includeDeleted') return softDeletes
   if (name === 'cursor') return keyset
   // Upserts read `by` themselves.
@@ -221,24 +250,24 @@ function isUsed({ softDeletes, keyset, query: { sortable } }: Resource, name: st
   return sortable || !name.startsWith('sort')
 }
 
-function validOf(resource: Resource, hidden: Hidden): readonly string[] {
+function validNamesOf(resource: Resource, hidden: UnreadableFields): readonly string[] {
   const fields = [...resource.parameters.values()].filter(({ name }) => !hidden.has(name))
-  return [...[...resource.reserved].filter((name) => isUsed(resource, name)), ...fields.map(({ json }) => json)]
+  return [...[...resource.reserved].filter((name) => hasEffect(resource, name)), ...fields.map(({ json }) => json)]
 }
 
-function knownAs({ parameters, reserved }: Resource, name: string, hidden: Hidden): Known | null {
+function findKnown({ parameters, reserved }: Resource, name: string, hidden: UnreadableFields): KnownParameter | null {
   if (reserved.has(name)) return name
-  const shaping = shapingName(name)
+  const shaping = collectionParameterName(name)
   if (shaping !== null) return shaping
   const field = parameters.get(name.toLowerCase())
   return field === undefined || hidden.has(field.name) ? null : field
 }
 
-function toldAs(known: Known): string {
+function parameterNameOf(known: KnownParameter): string {
   return typeof known === 'string' ? known : known.json
 }
 
-function decoded(text: string): string | null {
+function decodeText(text: string): string | null {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '))
   } catch {

@@ -5,31 +5,31 @@ type Header = string | readonly string[] | undefined
 /**
  * The value of `Prefer: handling=...` (RFC 7240 sections 2 and 4.4). The first one counts; unknown values are ignored.
  */
-export function handlingOf(header: Header): 'lenient' | 'strict' | null {
-  const word = preferred(header, 'handling')
+export function readHandling(header: Header): 'lenient' | 'strict' | null {
+  const word = readPreference(header, 'handling')
   return word === 'lenient' || word === 'strict' ? word : null
 }
 
 /** Whether `Prefer: return=minimal` requests a reply without records (RFC 7240 section 4.2). */
-export function isMinimal({ headers }: Pick<Call, 'headers'>): boolean {
-  return preferred(headers.prefer, 'return') === 'minimal'
+export function prefersMinimal({ headers }: Pick<Call, 'headers'>): boolean {
+  return readPreference(headers.prefer, 'return') === 'minimal'
 }
 
 /** Whether `Prefer: trailer-row` requests a last line with the number of records in an export. */
-export function isCounted(header: Header): boolean {
-  return preferred(header, 'trailer-row') !== null
+export function hasTrailerRowPreference(header: Header): boolean {
+  return readPreference(header, 'trailer-row') !== null
 }
 
 /** Whether `Prefer: read=primary` requests a read from the primary instead of a replica. */
 export function isPrimaryPreferred(header: Header): boolean {
-  return preferred(header, 'read') === 'primary'
+  return readPreference(header, 'read') === 'primary'
 }
 
 /**
  * The most records that the request may change, by `Prefer: max-affected=2`; null if it is missing or not an integer.
  */
-export function mostAffected(header: Header): number | null {
-  const text = preferred(header, 'max-affected')
+export function readMaxAffected(header: Header): number | null {
+  const text = readPreference(header, 'max-affected')
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null
 }
 
@@ -37,9 +37,9 @@ export function mostAffected(header: Header): number | null {
 const PREFERENCE = /^\s*([^\s=;"]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))\s*)?(?:;|$)/
 
 /** The value of a preference's first occurrence; null without the preference. */
-function preferred(header: Header, preference: string): string | null {
+function readPreference(header: Header, preference: string): string | null {
   if (header === undefined) return null
-  for (const each of preferencesIn(typeof header === 'string' ? header : header.join(','))) {
+  for (const each of splitPreferences(typeof header === 'string' ? header : header.join(','))) {
     const [, name, quoted, word = ''] = PREFERENCE.exec(each) ?? []
     if (name?.toLowerCase() === preference) return (quoted?.replace(/\\(.)/g, '$1') ?? word).toLowerCase()
   }
@@ -47,7 +47,7 @@ function preferred(header: Header, preference: string): string | null {
 }
 
 /** The preferences of a header, split at commas outside quoted strings. */
-function* preferencesIn(header: string): Generator<string> {
+function* splitPreferences(header: string): Generator<string> {
   let start = 0
   let isQuoted = false
   for (let at = 0; at < header.length; at += 1) {

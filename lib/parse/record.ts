@@ -1,11 +1,11 @@
-import type { Selecting } from '../../types/intent.js'
+import type { SelectionMembers } from '../../types/intent.js'
 import type { Resource } from '../../types/resource.js'
-import { WHOLE } from '../common/whole.js'
-import { readSelection, type Selection } from './parameters.js'
-import { handlingOf } from './prefer.js'
-import { readShapes } from './shapes.js'
-import { readSelect } from './texts.js'
-import { appliedHandling } from './unknown.js'
+import { WHOLE_RECORD } from '../common/wholeRecord.js'
+import { readCollectionQueries } from './collectionQueries.js'
+import { readSelect } from './expressions.js'
+import { readSelection, type SelectionParameters } from './parameters.js'
+import { readHandling } from './prefer.js'
+import { applyHandling } from './unknownParameters.js'
 
 interface RecordRequest {
   readonly url: string
@@ -13,28 +13,28 @@ interface RecordRequest {
 }
 
 /** Reads the selection of one record. @throws Problem for unknown or malformed parameters and exceeded limits */
-export function readRecord(resource: Resource, { url, headers }: RecordRequest): Selecting {
-  return selectingIn(resource, readSelection(resource, url), headers)
+export function readRecord(resource: Resource, { url, headers }: RecordRequest): SelectionMembers {
+  return readSelectionMembers(resource, readSelection(resource, url), headers)
 }
 
 /** Reads the selection from given parameters. @throws Problem like `readRecord` */
-export function selectingIn(
+export function readSelectionMembers(
   resource: Resource,
-  { given, unknown }: Selection,
+  { given, unknown }: SelectionParameters,
   headers: RecordRequest['headers'],
-): Selecting {
+): SelectionMembers {
   const { query, limits } = resource
-  const applied = appliedHandling(query, unknown, handlingOf(headers.prefer))
+  const applied = applyHandling(query, unknown, readHandling(headers.prefer))
   const isUnknown = unknown.given.length > 0
-  const whole = isUnknown ? { ...WHOLE, preference: { applied, varies: true } } : WHOLE
+  const whole = isUnknown ? { ...WHOLE_RECORD, preference: { applied, varies: true } } : WHOLE_RECORD
   if (given.size === 0) return whole
   const text = given.get('select') || null
   const select = text === null ? null : readSelect(text, limits)
-  const shapes = readShapes(resource, given, select)
-  if (select === null) return { ...whole, shapes }
+  const shapes = readCollectionQueries(resource, given, select)
+  if (select === null) return { ...whole, collections: shapes }
   return {
     select,
-    shapes,
+    collections: shapes,
     unknownFields: applied === 'strict' ? 'reject' : query.unknownFields,
     preference: { applied, varies: query.unknownFields === 'ignore' || isUnknown },
   }

@@ -2,98 +2,104 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Model } from 'sequelize'
 import type { Changes } from '../../types/changes.js'
 import type { JsonValue, Value } from '../../types/field.js'
-import type { Outcome, Part, Row, Shown } from '../../types/outcome.js'
+import type { ActionRecords, Outcome, Row, WrittenRecord } from '../../types/outcome.js'
 import type { ActionPlan, GetPlan, Projection, UpdatePlan } from '../../types/plan.js'
-import { keyColumns, keyIn, withKeys } from '../common/keys.js'
-import { both } from '../common/predicates.js'
+import { keyColumns, keyOfRow, matchKeys } from '../common/keys.js'
+import { addCondition } from '../common/predicates.js'
 import { Problem, problem } from '../common/problem.js'
-import { keyOf, loaded } from './instances/load.js'
-import { update } from './instances/update.js'
-import { hidden, shownOf } from './read.js'
-import { refuseMissing } from './refusal.js'
-import { failingOf, unstorable } from './scoped/ask.js'
-import { beginRequest, knownBefore } from './scoped/before.js'
-import { withLocked } from './scoped/lock.js'
-import { noteBefore } from './scoped/membership.js'
-import { assertAdmitted } from './scoped/readBack.js'
-import { forOneRecord } from './spelled.js'
-import { type Store, within } from './store.js'
+import { instanceKeyOf, loadLocked } from './instances/load.js'
+import { updateRecord } from './instances/update.js'
+import { readUnscoped, readVisibleAsLocked } from './read.js'
+import { readOrRefuse } from './refusal.js'
+import { withLockedRecord } from './scoped/lock.js'
+import { assertRecordMeets } from './scoped/readBack.js'
+import { requestHistoryOf, startRequestHistory } from './scoped/requestHistory.js'
+import { findOutOfScope, outOfScopeProblem } from './scoped/scopeChecks.js'
+import { noteStateBefore } from './scoped/trackedRecords.js'
+import { type Store, withTransaction } from './store.js'
 import { inTransaction } from './transaction.js'
-import { write } from './write.js'
+import { executeForRecord } from './uuidSpellings.js'
+import { writeOne } from './write.js'
 
 /** Adds the embedded collections of a projection to rows. */
-export type Complete = (store: Store, projection: Projection, rows: readonly Row[]) => Promise<readonly Row[]>
+export type RowCompletion = (store: Store, projection: Projection, rows: readonly Row[]) => Promise<readonly Row[]>
 
 /**
  * Calls the handler of an action and saves its record as PATCH does. All of it is one transaction, unless the action is
  * not transactional.
  * @throws Problem 404, 428 or 412 for the record, then 400 for the input; any error of the handler
  */
-export async function act(store: Store, plan: ActionPlan, complete: Complete): Promise<Outcome> {
+export async function performAction(store: Store, plan: ActionPlan, complete: RowCompletion): Promise<Outcome> {
   const { record, errors, action } = plan
   if (errors !== null || (record?.kind === 'update' && record.precondition?.where === null)) {
-    if (record !== null) await refuseMissing(store, record)
+    if (record !== null) await readOrRefuse(store, record)
     throw problem('validation', { errors: errors ?? {} })
   }
-  if (!action.isTransactional) return carryOut(store, plan, complete)
-  return inTransaction(store, (transaction) => carryOut(within(store, transaction), plan, complete))
+  if (!action.isTransactional) return executeAction(store, plan, complete)
+  return inTransaction(store, (transaction) => executeAction(withTransaction(store, transaction), plan, complete))
 }
 
-async function carryOut(store: Store, plan: ActionPlan, complete: Complete): Promise<Outcome> {
-  const { parts, returned, own } = await handled(store, plan)
-  const { action, show } = plan
-  if (action.output === 'value') return { kind: 'acted', parts, shown: null, value: await action.written(returned) }
-  if (show === null) return { kind: 'acted', parts, shown: null, value: null }
-  return { kind: 'acted', parts, shown: await shown(store, { plan, show, own, returned }, complete), value: null }
+async function executeAction(store: Store, plan: ActionPlan, complete: RowCompletion): Promise<Outcome> {
+  const { parts, returned, ownKey } = await runHandler(store, plan)
+  const { action, resultPlan } = plan
+  if (action.output === 'value')
+    return { kind: 'acted', parts, returned: null, value: await action.serializeOutput(returned) }
+  if (resultPlan === null) return { kind: 'acted', parts, returned: null, value: null }
+  return {
+    kind: 'acted',
+    parts,
+    returned: await readReturned(store, { plan, resultPlan, ownKey, returned }, complete),
+    value: null,
+  }
 }
 
 /** Result of the handler, and the records that were saved. */
-interface Handled {
-  readonly parts: readonly Part[]
+interface HandlerResult {
+  readonly parts: readonly WrittenRecord[]
   readonly returned: unknown
   /** Key of the request's record, or undefined for an action on the collection. */
-  readonly own: JsonValue | undefined
+  readonly ownKey: JsonValue | undefined
 }
 
-async function handled(store: Store, plan: ActionPlan): Promise<Handled> {
+async function runHandler(store: Store, plan: ActionPlan): Promise<HandlerResult> {
   const { record } = plan
-  if (record === null) return { parts: [], returned: await run(store, plan, null, true), own: undefined }
-  if (record.kind === 'get') return forOneRecord(store, record, (one) => handledRead(store, plan, one))
-  return forOneRecord(store, record, (one) =>
+  if (record === null) return { parts: [], returned: await callHandler(store, plan, null, true), ownKey: undefined }
+  if (record.kind === 'get') return executeForRecord(store, record, (one) => runReadHandler(store, plan, one))
+  return executeForRecord(store, record, (one) =>
     store.transaction === undefined
-      ? handledAlone(store, plan, one)
-      : withLocked(store, one, (inside, own) => handledWithin(inside, plan, own)),
+      ? runHandlerWithoutTransaction(store, plan, one)
+      : withLockedRecord(store, one, (inside, own) => runHandlerInTransaction(inside, plan, own)),
   )
 }
 
-async function handledRead(store: Store, plan: ActionPlan, { where }: GetPlan): Promise<Handled> {
-  const instance = await loaded(store, where, false)
-  const own = keyOf(store.resource.keys, instance)
-  return { parts: [], returned: await run(store, plan, instance, false), own }
+async function runReadHandler(store: Store, plan: ActionPlan, { where }: GetPlan): Promise<HandlerResult> {
+  const instance = await loadLocked(store, where, false)
+  const own = instanceKeyOf(store.resource.keys, instance)
+  return { parts: [], returned: await callHandler(store, plan, instance, false), ownKey: own }
 }
 
-async function handledWithin(store: Store, plan: ActionPlan, record: UpdatePlan): Promise<Handled> {
+async function runHandlerInTransaction(store: Store, plan: ActionPlan, record: UpdatePlan): Promise<HandlerResult> {
   let returned: unknown
   let own: JsonValue | undefined
   let handled: Model | null = null
-  await noteBefore(store, record, plan)
-  await noteParts(store, record)
-  const outcome = await update(store, record, async (instance) => {
-    own = keyOf(store.resource.keys, instance)
-    returned = await run(store, plan, instance, false)
+  await noteStateBefore(store, record, plan)
+  await noteScopeParts(store, record)
+  const outcome = await updateRecord(store, record, async (instance) => {
+    own = instanceKeyOf(store.resource.keys, instance)
+    returned = await callHandler(store, plan, instance, false)
     handled = instance
   }).catch((error: unknown) => {
-    throw handled === null ? error : (deletedBy(plan, error) ?? error)
+    throw handled === null ? error : (deletedRecordError(plan, error) ?? error)
   })
   await plan.after?.(handled, store.transaction ?? null)
-  await assertStorable(store, plan, record, outcome)
-  return { parts: [partOf(record, outcome)], returned, own }
+  await assertRecordInScope(store, plan, record, outcome)
+  return { parts: [writtenRecordOf(record, outcome)], returned, ownKey: own }
 }
 
 /**
  * The error for a handler that has deleted its own record, so that it cannot be saved. Returns null for other errors.
  */
-function deletedBy({ action }: ActionPlan, error: unknown): Error | null {
+function deletedRecordError({ action }: ActionPlan, error: unknown): Error | null {
   if (!(error instanceof Problem) || error.code !== 'not-found') return null
   return new TypeError(`the handler of the action ${action.name} has deleted its record: use DELETE for that`, {
     cause: error,
@@ -103,37 +109,41 @@ function deletedBy({ action }: ActionPlan, error: unknown): Error | null {
 /**
  * Without a transaction the handler may be slow, because it holds no lock. Only the values that it changes are written.
  */
-async function handledAlone(store: Store, plan: ActionPlan, record: UpdatePlan): Promise<Handled> {
-  const instance = await loaded(store, record.where, false)
-  const before = valuesIn(store, instance)
-  const own = keyOf(store.resource.keys, instance)
-  const returned = await run(store, plan, instance, false)
-  const changed = [...valuesIn(store, instance)].filter(
+async function runHandlerWithoutTransaction(
+  store: Store,
+  plan: ActionPlan,
+  record: UpdatePlan,
+): Promise<HandlerResult> {
+  const instance = await loadLocked(store, record.where, false)
+  const before = readInstanceValues(store, instance)
+  const own = instanceKeyOf(store.resource.keys, instance)
+  const returned = await callHandler(store, plan, instance, false)
+  const changed = [...readInstanceValues(store, instance)].filter(
     ([name, value]) => instance.changed(name as never) || !isDeepStrictEqual(value, before.get(name)),
   )
   const changes = new Map(changed)
   const outcome = await inTransaction(store, async (transaction) => {
-    const inside = within(store, transaction)
-    await noteBefore(inside, record, plan)
-    const written = await withLocked(inside, { ...record, changes }, async (locked, one) => {
-      await noteParts(locked, { ...one, changes: NONE })
-      return write(locked, one)
+    const inside = withTransaction(store, transaction)
+    await noteStateBefore(inside, record, plan)
+    const written = await withLockedRecord(inside, { ...record, changes }, async (locked, one) => {
+      await noteScopeParts(locked, { ...one, changes: NO_CHANGES })
+      return writeOne(locked, one)
     })
-    await assertStorable(inside, plan, record, written)
+    await assertRecordInScope(inside, plan, record, written)
     return written
   })
   await plan.after?.(instance, null)
-  return { parts: [partOf(record, outcome)], returned, own }
+  return { parts: [writtenRecordOf(record, outcome)], returned, ownKey: own }
 }
 
 /** Values of an instance by attribute. */
-function valuesIn({ resource }: Store, instance: Model): Changes {
+function readInstanceValues({ resource }: Store, instance: Model): Changes {
   const own = resource.fields.filter(({ virtual }) => !virtual)
   return new Map(own.map(({ name }) => [name, instance.getDataValue(name as never) as Value]))
 }
 
 /** Calls the `before` hook and the handler. Without a record it also calls the `after` hook. */
-async function run(store: Store, plan: ActionPlan, record: Model | null, isAlone: boolean): Promise<unknown> {
+async function callHandler(store: Store, plan: ActionPlan, record: Model | null, isAlone: boolean): Promise<unknown> {
   const { action, input, caller, before, after } = plan
   const { request, identity } = caller
   const { resource } = store
@@ -144,75 +154,87 @@ async function run(store: Store, plan: ActionPlan, record: Model | null, isAlone
   return returned
 }
 
-function partOf(plan: UpdatePlan, outcome: Outcome): Part {
+function writtenRecordOf(plan: UpdatePlan, outcome: Outcome): WrittenRecord {
   if (outcome.kind !== 'record') throw new TypeError(`an update came to ${outcome.kind}`)
   return { plan, outcome }
 }
 
-const NONE: Changes = new Map()
+const NO_CHANGES: Changes = new Map()
 
 /** Records which parts of the scope's condition the record meets before the write. */
-async function noteParts(store: Store, record: UpdatePlan): Promise<void> {
+async function noteScopeParts(store: Store, record: UpdatePlan): Promise<void> {
   if (record.scope === undefined || store.transaction === undefined) return
-  beginRequest(store.transaction)
-  await failingOf(store, [record])
+  startRequestHistory(store.transaction)
+  await findOutOfScope(store, [record])
 }
 
 /** @throws Problem 403 if the handler has moved the record out of the caller's scope */
-async function assertStorable(
+async function assertRecordInScope(
   store: Store,
-  { limit }: ActionPlan,
+  { scopeCondition }: ActionPlan,
   record: UpdatePlan,
   outcome: Outcome,
 ): Promise<void> {
-  if (limit === null) return
+  if (scopeCondition === null) return
   const { keys } = store.resource
-  const rows = await hidden(store, both(record.identity, limit), keyColumns(keys), 1, store.dialect.readsSnapshots)
+  const rows = await readUnscoped(
+    store,
+    addCondition(record.identity, scopeCondition),
+    keyColumns(keys),
+    1,
+    store.dialect.readsSnapshots,
+  )
   const [key] = rows
-  if (key === undefined) throw unstorable()
+  if (key === undefined) throw outOfScopeProblem()
   if (record.scope === undefined) return
-  knownBefore(store)?.wrote(store.resource, record, outcome)
-  await assertAdmitted(store, record.scope, key)
+  requestHistoryOf(store)?.noteWrite(store.resource, record, outcome)
+  await assertRecordMeets(store, record.scope, key)
 }
 
-interface Showing {
+interface ReturnedRecords {
   readonly plan: ActionPlan
-  readonly show: GetPlan
-  readonly own: JsonValue | undefined
+  readonly resultPlan: GetPlan
+  readonly ownKey: JsonValue | undefined
   readonly returned: unknown
 }
 
 /** The returned records that the caller may read. @throws Problem 404 if a single record may not be read */
-async function shown(store: Store, { plan, show, own, returned }: Showing, complete: Complete): Promise<Shown> {
+async function readReturned(
+  store: Store,
+  { plan, resultPlan, ownKey, returned }: ReturnedRecords,
+  complete: RowCompletion,
+): Promise<ActionRecords> {
   const { action } = plan
   const { keys, query } = store.resource
   const isList = action.output === 'list'
-  const wanted = isList ? keysIn(store, action.name, returned) : [keyGiven(store, action.name, returned, own)]
+  const wanted = isList
+    ? readReturnedKeys(store, action.name, returned)
+    : [readReturnedKey(store, action.name, returned, ownKey)]
   if (wanted.length > query.maxPageSize) {
     throw new TypeError(
       `the action ${action.name} has returned more records than query.maxPageSize ${query.maxPageSize}`,
     )
   }
-  const { columns } = show.projection
-  const where = both(show.where, withKeys(keys, wanted))
-  const found = await shownOf(store, where, columns, Math.max(1, wanted.length))
-  const rows = await complete(store, show.projection, found)
-  const byKey = new Map(rows.map((row) => [String(keyIn(keys, columns, row)), row]))
+  const { columns } = resultPlan.projection
+  const where = addCondition(resultPlan.where, matchKeys(keys, wanted))
+  const found = await readVisibleAsLocked(store, where, columns, Math.max(1, wanted.length))
+  const rows = await complete(store, resultPlan.projection, found)
+  const byKey = new Map(rows.map((row) => [String(keyOfRow(keys, columns, row)), row]))
   const ordered = wanted.map((key) => byKey.get(String(key))).filter((row) => row !== undefined)
   if (!isList && ordered.length === 0) throw problem('not-found')
-  const isOther = !isList && action.method === 'get' && String(wanted[0]) !== String(own)
-  return { plan: isOther ? { ...show, isOfOthers: true } : show, rows: ordered }
+  const isOther = !isList && action.method === 'get' && String(wanted[0]) !== String(ownKey)
+  return { plan: isOther ? { ...resultPlan, hasOtherRecords: true } : resultPlan, rows: ordered }
 }
 
-function keysIn(store: Store, name: string, returned: unknown): readonly JsonValue[] {
-  if (Array.isArray(returned)) return returned.map((each) => keyGiven(store, name, each, undefined))
+function readReturnedKeys(store: Store, name: string, returned: unknown): readonly JsonValue[] {
+  if (Array.isArray(returned)) return returned.map((each) => readReturnedKey(store, name, each, undefined))
   throw new TypeError(`the action ${name} must return an array of records`)
 }
 
 /** The key of a returned record or a returned key. `undefined` means the request's record. */
-function keyGiven(store: Store, name: string, returned: unknown, own: JsonValue | undefined): JsonValue {
+function readReturnedKey(store: Store, name: string, returned: unknown, own: JsonValue | undefined): JsonValue {
   if (returned === null) throw problem('not-found')
-  const given = returned instanceof store.model ? keyOf(store.resource.keys, returned) : returned
+  const given = returned instanceof store.model ? instanceKeyOf(store.resource.keys, returned) : returned
   const key = given === undefined ? own : given
   if (typeof key === 'string' || typeof key === 'number') return key
   throw new TypeError(`the action ${name} must return a record of ${store.model.name}, or its key`)

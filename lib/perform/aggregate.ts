@@ -2,18 +2,18 @@ import type { FindOptions, IncludeOptions } from 'sequelize'
 import type { Column } from '../../types/plan.js'
 import type { Dialect, Grouping } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
-import { literal, type Selected } from '../sequelize/sql.js'
-import { every } from '../sequelize/tree.js'
-import { groupOf, readOf } from './derived.js'
-import type { RequestOf } from './statement/request.js'
-import { aliasOf } from './statement/row.js'
-import type { Scope, WhereWriter } from './where.js'
+import { literal, type SelectedExpressions } from '../sequelize/sql.js'
+import { joinAnd } from '../sequelize/whereTree.js'
+import { writeColumnGrouping, writeColumnRead } from './derivedColumns.js'
+import type { StatementRequestOf } from './statement/request.js'
+import { columnAlias } from './statement/row.js'
+import type { TableContext, WhereWriter } from './where.js'
 
-type Aggregate = Omit<RequestOf<'aggregate'>, 'kind' | 'window' | 'deleted'>
+type AggregateSelect = Omit<StatementRequestOf<'aggregate'>, 'kind' | 'window' | 'includeDeleted'>
 
 /** Sequelize options for a SELECT of groups. */
-interface AggregateParts extends Pick<FindOptions, 'having' | 'group' | 'subQuery'> {
-  readonly attributes: Selected
+interface AggregateFragments extends Pick<FindOptions, 'having' | 'group' | 'subQuery'> {
+  readonly attributes: SelectedExpressions
   readonly where?: WhereFragment
   readonly include?: IncludeOptions[]
   readonly order?: ReturnType<typeof literal>
@@ -23,35 +23,35 @@ interface AggregateParts extends Pick<FindOptions, 'having' | 'group' | 'subQuer
  * Builds the options for a SELECT of groups, without LIMIT and OFFSET. With `total`, the groups' values are not
  * selected. `named` replaces the default column aliases.
  */
-export function aggregateParts(
+export function buildAggregate(
   writer: WhereWriter,
   dialect: Dialect,
-  { where, columns, groups, having, order, total }: Aggregate,
-  root: Scope,
-  named: (index: number) => string = aliasOf,
-): AggregateParts {
-  const groupOfColumn = ({ field, hops }: Column): Grouping | undefined =>
-    grouped[columns.slice(0, groups).findIndex((each) => field === each.field && isSame(hops, each.hops))]
-  const read = (column: Column, index: number): Selected[number] => {
-    return [literal(grouped[index]?.read ?? readOf(place, column)), named(index)]
+  { where, columns, groups, having, order, total }: AggregateSelect,
+  root: TableContext,
+  named: (index: number) => string = columnAlias,
+): AggregateFragments {
+  const findGrouping = ({ field, joins }: Column): Grouping | undefined =>
+    grouped[columns.slice(0, groups).findIndex((each) => field === each.field && isSameJoinPath(joins, each.joins))]
+  const selectColumn = (column: Column, index: number): SelectedExpressions[number] => {
+    return [literal(grouped[index]?.read ?? writeColumnRead(place, column)), named(index)]
   }
-  const term = ({ column, direction }: Aggregate['order'][number]): readonly string[] => {
+  const orderTerms = ({ column, direction }: AggregateSelect['order'][number]): readonly string[] => {
     const enumeration = column.field.valueType.type === 'enum'
     // The same SQL text as in GROUP BY. PostgreSQL then treats both expressions as one.
-    return (groupOfColumn(column)?.order ?? [writer.column(column, root)]).map((sql) =>
-      dialect.order(sql, direction, { nullable: column.nullable, enumeration }),
+    return (findGrouping(column)?.order ?? [writer.writeColumn(column, root)]).map((sql) =>
+      dialect.orderTerm(sql, direction, { nullable: column.nullable, enumeration }),
     )
   }
-  const condition = where === null ? {} : { where: every([writer.where(where, root)]) }
-  const place = { dialect, model: root.model, sql: (column: Column): string => writer.column(column, root) }
-  const grouped = columns.slice(0, groups).map((column) => groupOf(place, column))
+  const condition = where === null ? {} : { where: joinAnd([writer.writeWhere(where, root)]) }
+  const place = { dialect, model: root.model, sql: (column: Column): string => writer.writeColumn(column, root) }
+  const grouped = columns.slice(0, groups).map((column) => writeColumnGrouping(place, column))
   // Without GROUP BY there must be one row, even if no value is selected.
-  const nothing: Selected = [[literal(groups === 0 ? 'COUNT(*)' : '1'), '_']]
-  const attributes: Selected = total || columns.length === 0 ? nothing : columns.map(read)
-  const terms = total ? [] : order.flatMap(term)
-  const filtered = having === null ? {} : { having: every([writer.having(having, root)]) }
+  const nothing: SelectedExpressions = [[literal(groups === 0 ? 'COUNT(*)' : '1'), '_']]
+  const attributes: SelectedExpressions = total || columns.length === 0 ? nothing : columns.map(selectColumn)
+  const terms = total ? [] : order.flatMap(orderTerms)
+  const filtered = having === null ? {} : { having: joinAnd([writer.writeHaving(having, root)]) }
   // Built last, because all clauses above may add joins.
-  const include = writer.include(root)
+  const include = writer.buildInclude(root)
   return {
     attributes,
     ...condition,
@@ -63,6 +63,9 @@ export function aggregateParts(
   }
 }
 
-function isSame(one: Aggregate['columns'][number]['hops'], other: Aggregate['columns'][number]['hops']): boolean {
+function isSameJoinPath(
+  one: AggregateSelect['columns'][number]['joins'],
+  other: AggregateSelect['columns'][number]['joins'],
+): boolean {
   return one.length === other.length && one.every(({ relation }, index) => relation === other[index]?.relation)
 }

@@ -1,12 +1,12 @@
 import type { Model } from 'sequelize'
 import type { Changes } from '../../types/changes.js'
-import { writableArray } from '../sequelize/arrays.js'
+import { toWritableArray } from '../sequelize/arrays.js'
 import { acceptNulls } from '../sequelize/instances.js'
 import type { Store } from './store.js'
 
 /** A new instance with the client's and the behaviours' values. Defaults and setters are applied. */
 export function buildInstance({ model, resource }: Store, changes: Changes, upkeep: Changes): Model {
-  const instance = model.build(settableOf({ model, resource }, changes))
+  const instance = model.build(toSettableValues({ model, resource }, changes))
   acceptNulls(instance, resource.filled)
   setValues(instance, upkeep)
   for (const { name, assigned } of resource.keys) {
@@ -18,14 +18,14 @@ export function buildInstance({ model, resource }: Store, changes: Changes, upke
 }
 
 /** The client's values in the form that `build` and `set` accept. */
-export function settableOf(
+export function toSettableValues(
   { model, resource }: Pick<Store, 'model' | 'resource'>,
   changes: Changes,
 ): { [attribute: string]: unknown } {
   const values: { [attribute: string]: unknown } = Object.fromEntries(changes)
   for (const field of resource.fields) {
     if (field.valueType.items === undefined || !changes.has(field.name)) continue
-    values[field.name] = writableArray(model, field, changes.get(field.name))
+    values[field.name] = toWritableArray(model, field, changes.get(field.name))
   }
   return values
 }

@@ -2,33 +2,33 @@ import type { Failure } from '../../types/failures.js'
 import type { Outcome } from '../../types/outcome.js'
 import type { BulkUpdatePlan, UpdatePlan } from '../../types/plan.js'
 import { errorsAt, refuse } from '../common/bodyErrors.js'
-import { keyColumns, keyName, planKeyName } from '../common/keys.js'
-import { withoutApart } from '../common/predicates.js'
+import { keyColumns, keyText, planKeyText } from '../common/keys.js'
+import { removeSubqueries } from '../common/predicates.js'
 import { Problem } from '../common/problem.js'
-import { failureOf } from '../sequelize/failure.js'
-import { locked, some } from './read.js'
+import { classifyFailure } from '../sequelize/failure.js'
 import {
-  type Children,
-  type Item,
+  type ItemPlan,
+  type ItemsChildren,
+  type ItemsWriter,
+  type ItemWriter,
   preconditionOf,
-  type Stored,
-  type Write,
-  type WriteTogether,
-  writeAll,
-} from './several.js'
-import { isSpelledKey, mostRows, ofRecord, rowsOf } from './spelled.js'
-import { type Store, within } from './store.js'
-import { notWritten, tableOf } from './table.js'
-import { inTransaction, isJoined, markRaced } from './transaction.js'
+  type StoredVersions,
+  writeItems,
+} from './items.js'
+import { readLocked, readVisible } from './read.js'
+import { type Store, withTransaction } from './store.js'
+import { loadTableTraits, skippedWriteError } from './tableTraits.js'
+import { inTransaction, isInTransaction, markRaced } from './transaction.js'
+import { canHaveTwoSpellings, createRowLookup, maxRowsOf, narrowToRecord } from './uuidSpellings.js'
 
 /** Updates all records, or none if one is missing. @throws Problem 404 with the positions of the missing records */
-export async function bulkUpdate(
+export async function performBulkUpdate(
   store: Store,
   plan: BulkUpdatePlan,
-  write: Write,
-  children: Children | null = null,
+  write: ItemWriter,
+  children: ItemsChildren | null = null,
 ): Promise<Outcome> {
-  return carryOut(store, plan, (joined, found) => writeAll(joined, found, write, children))
+  return executeBulkUpdate(store, plan, (joined, found) => writeItems(joined, found, write, children))
 }
 
 /**
@@ -36,82 +36,86 @@ export async function bulkUpdate(
  * so the transaction is rolled back and repeated one record at a time. Inside a transaction of the host nothing can be
  * rolled back, so records are written one by one.
  */
-export async function bulkUpdateAtOnce(
+export async function performBulkUpdateTogether(
   store: Store,
   plan: BulkUpdatePlan,
-  write: Write,
-  together: WriteTogether,
+  write: ItemWriter,
+  together: ItemsWriter,
 ): Promise<Outcome> {
-  if (isJoined(store)) return bulkUpdate(store, plan, write)
+  if (isInTransaction(store)) return performBulkUpdate(store, plan, write)
   let isRefused = false
-  const tried: WriteTogether = async (joined, items) => {
+  const tryTogether: ItemsWriter = async (joined, items) => {
     try {
       return await together(joined, items)
     } catch (error) {
-      isRefused = !(error instanceof Problem) && !isPassing(error, store)
+      isRefused = !(error instanceof Problem) && !isTransient(error, store)
       throw error
     }
   }
   try {
-    return await carryOut(store, plan, (joined, found) => writeAll(joined, found, write, null, tried))
+    return await executeBulkUpdate(store, plan, (joined, found) => writeItems(joined, found, write, null, tryTogether))
   } catch (error) {
     if (!isRefused) throw error
-    return bulkUpdate(store, plan, write)
+    return performBulkUpdate(store, plan, write)
   }
 }
 
-const PASSING: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
+const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
 
 /** Whether the error is temporary and not caused by the values. */
-function isPassing(error: unknown, { dialect }: Store): boolean {
-  return PASSING.has(failureOf(error, dialect))
+function isTransient(error: unknown, { dialect }: Store): boolean {
+  return TRANSIENT_FAILURES.has(classifyFailure(error, dialect))
 }
 
-async function carryOut(
+async function executeBulkUpdate(
   store: Store,
   plan: BulkUpdatePlan,
-  write: (joined: Store, found: Found) => Promise<Outcome>,
+  write: (joined: Store, found: LockedItems) => Promise<Outcome>,
 ): Promise<Outcome> {
   if (plan.items.length === 0) return { kind: 'parts', parts: [] }
-  await tableOf(store)
+  await loadTableTraits(store)
   return inTransaction(store, async (transaction) => {
-    const joined = within(store, transaction)
-    const found = await foundFor(joined, plan)
+    const joined = withTransaction(store, transaction)
+    const found = await lockItems(joined, plan)
     const missing = found.items.flatMap((item, index) => (found.stored.has(item) ? [] : [`[${index}]`]))
-    if (missing.length > 0) await refuseUnlocked(joined, plan, found)
+    if (missing.length > 0) await assertAllLocked(joined, plan, found)
     refuse('not-found', errorsAt(store.resource, missing, 'not-found'))
     return write(joined, found)
   })
 }
 
 /** @throws Problem 409 if records exist but PostgreSQL's row level security prevents locking them */
-async function refuseUnlocked(store: Store, { all }: BulkUpdatePlan, { items, stored }: Found): Promise<void> {
+async function assertAllLocked(
+  store: Store,
+  { combined }: BulkUpdatePlan,
+  { items, stored }: LockedItems,
+): Promise<void> {
   const { keys } = store.resource
-  const rows = await some(store, all.where, keyColumns(keys), mostRows(keys, items.length))
-  const there = new Set(rows.map((row) => keyName(keys, row)))
-  const isLeft = (item: UpdatePlan): boolean => !stored.has(item) && there.has(planKeyName(keys, item.key))
+  const rows = await readVisible(store, combined.where, keyColumns(keys), maxRowsOf(keys, items.length))
+  const there = new Set(rows.map((row) => keyText(keys, row)))
+  const isUnlocked = (item: UpdatePlan): boolean => !stored.has(item) && there.has(planKeyText(keys, item.key))
   // Or the record was created just now. The next attempt finds it.
-  if (items.some((item) => item.where.kind !== 'never' && isLeft(item))) throw markRaced(notWritten())
+  if (items.some((item) => item.where.kind !== 'never' && isUnlocked(item))) throw markRaced(skippedWriteError())
 }
 
-interface Found {
+interface LockedItems {
   /** Items of the plan. An item with a stored record is narrowed to that record. */
   readonly items: readonly UpdatePlan[]
-  readonly stored: Stored
+  readonly stored: StoredVersions
 }
 
 /** Locks the records of the items. */
-async function foundFor(store: Store, { items, all }: BulkUpdatePlan): Promise<Found> {
+async function lockItems(store: Store, { items, combined }: BulkUpdatePlan): Promise<LockedItems> {
   const { key, keys } = store.resource
   const version = items.map(preconditionOf).find((precondition) => precondition !== null)?.field ?? key
   const columns = keyColumns([...keys, version])
-  const rowOf = rowsOf(keys, await locked(store, all.where, columns, mostRows(keys, items.length)))
-  const stored = new Map<Item, unknown>()
+  const rowOf = createRowLookup(keys, await readLocked(store, combined.where, columns, maxRowsOf(keys, items.length)))
+  const stored = new Map<ItemPlan, unknown>()
   const found = items.map((item) => {
     const row = item.where.kind === 'never' ? undefined : rowOf(item.key)
     if (row === undefined) return item
-    const met = { ...item, where: withoutApart(item.where) }
-    const one = isSpelledKey(store) ? ofRecord(keys, met, row) : met
+    const met = { ...item, where: removeSubqueries(item.where) }
+    const one = canHaveTwoSpellings(store) ? narrowToRecord(keys, met, row) : met
     stored.set(one, row[keys.length])
     return one
   })

@@ -1,82 +1,82 @@
 import type { Row } from '../../types/outcome.js'
 import type { Column, Embed, Projection } from '../../types/plan.js'
-import { isComputed, ownColumn } from '../common/columns.js'
-import { Embedded } from '../common/embedded.js'
-import { both } from '../common/predicates.js'
+import { isGetterOrVirtual, ownColumn } from '../common/columns.js'
+import { EmbeddedRows } from '../common/embedded.js'
+import { addCondition } from '../common/predicates.js'
 import type { ResponseSize } from '../common/responseSize.js'
-import { readApart, type Source } from './apart.js'
-import { completed } from './computed.js'
-import { nameOf } from './nested/linkTargets.js'
-import { type Request, SELECT } from './statement/request.js'
-import { OWNER, valuesOf } from './statement/row.js'
-import { prepare } from './statement/statement.js'
-import { rowsOf } from './statements/execute.js'
+import { addComputedColumns } from './computedColumns.js'
+import { type RowSource, readLargeColumnsSeparately } from './largeColumnReads.js'
+import { storedValueText } from './nested/linkTargets.js'
+import { DEFAULT_SELECT, type StatementRequest } from './statement/request.js'
+import { columnValues, PARENT_ALIAS } from './statement/row.js'
+import { createStatement } from './statement/statement.js'
+import { fetchRows } from './statements/execute.js'
 import type { Store } from './store.js'
 
 /**
  * Appends the projection's embedded collections to rows. Each collection is one statement, whatever the number of rows.
  */
-export async function withCollections(
+export async function addCollections(
   store: Store,
   { columns, embeds = [] }: Projection,
   rows: readonly Row[],
   size: ResponseSize,
 ): Promise<readonly Row[]> {
-  const collections: (readonly Embedded[])[] = []
+  const collections: (readonly EmbeddedRows[])[] = []
   // Sequential, because inside a transaction all statements share one connection.
-  for (const embed of embeds) collections.push(await collectionsOf(store, embed, columns, rows, size))
+  for (const embed of embeds) collections.push(await readCollection(store, embed, columns, rows, size))
   return collections.length === 0 ? rows : rows.map((row, index) => [...row, ...collections.map((each) => each[index])])
 }
 
 /** Maximum number of records per statement. Drivers build all rows before other work continues. */
-const MOST_AT_ONCE = 5000
+const MAX_ROWS_PER_STATEMENT = 5000
 
-const NOTHING = new Embedded([], false)
+const EMPTY_COLLECTION = new EmbeddedRows([], false)
 
 /** The collection's records for each row. */
-async function collectionsOf(
+async function readCollection(
   store: Store,
   embed: Embed,
   columns: readonly Column[],
   rows: readonly Row[],
   size: ResponseSize,
-): Promise<readonly Embedded[]> {
-  const field = columns[embed.owner]?.field
-  if (field === undefined) throw new TypeError(`${embed.hop.relation.name}: the owners' keys were not read`)
-  const named = (value: unknown): string => nameOf(field, value)
+): Promise<readonly EmbeddedRows[]> {
+  const field = columns[embed.parentKeyColumn]?.field
+  if (field === undefined) throw new TypeError(`${embed.join.relation.name}: the owners' keys were not read`)
+  const keyTextOf = (value: unknown): string => storedValueText(field, value)
   const keys = new Map<string, unknown>()
   for (const row of rows) {
-    const value = row[embed.owner]
-    if (value !== null && value !== undefined) keys.set(named(value), value)
+    const value = row[embed.parentKeyColumn]
+    if (value !== null && value !== undefined) keys.set(keyTextOf(value), value)
   }
-  if (keys.size === 0) return rows.map(() => NOTHING)
+  if (keys.size === 0) return rows.map(() => EMPTY_COLLECTION)
   // A case-insensitive collation joins both spellings of a UUID.
   const spelled = new Map([...keys].map(([name, value]) => [JSON.stringify(field.decode(value)), name]))
   const byOwner = new Map<string, Row[]>()
   const owners = [...keys.values()]
-  const step = Math.max(1, Math.floor(MOST_AT_ONCE / (embed.limit + 1)))
+  const step = Math.max(1, Math.floor(MAX_ROWS_PER_STATEMENT / (embed.limit + 1)))
   for (let at = 0; at < owners.length; at += step) {
-    for (const { owner, row } of await recordsOf(store, embed, owners.slice(at, at + step), size)) {
-      const exact = named(owner)
-      const name = keys.has(exact) ? exact : (spelled.get(JSON.stringify(field.decode(owner))) ?? exact)
+    for (const { parentKey, row } of await readChildRows(store, embed, owners.slice(at, at + step), size)) {
+      const exact = keyTextOf(parentKey)
+      const name = keys.has(exact) ? exact : (spelled.get(JSON.stringify(field.decode(parentKey))) ?? exact)
       const own = byOwner.get(name)
       if (own === undefined) byOwner.set(name, [row])
       else own.push(row)
     }
   }
-  const found = await filled(store, embed, byOwner, size)
-  return rows.map((row) => found.get(named(row[embed.owner])) ?? NOTHING)
+  const found = await fillCollections(store, embed, byOwner, size)
+  return rows.map((row) => found.get(keyTextOf(row[embed.parentKeyColumn])) ?? EMPTY_COLLECTION)
 }
 
 /** Records of each owner, limited, with their own embedded collections. */
-async function filled(
+async function fillCollections(
   store: Store,
   { limit, projection }: Embed,
   byOwner: ReadonlyMap<string, readonly Row[]>,
   size: ResponseSize,
-): Promise<ReadonlyMap<string, Embedded>> {
+): Promise<ReadonlyMap<string, EmbeddedRows>> {
   const wanted = [...byOwner].map(([name, rows]) => ({ name, rows: rows.slice(0, limit), isCut: rows.length > limit }))
-  const rows = await withCollections(
+  const rows = await addCollections(
     store,
     projection,
     wanted.flatMap((each) => each.rows),
@@ -86,62 +86,74 @@ async function filled(
   return new Map(
     wanted.map(({ name, rows: { length }, isCut }) => {
       at += length
-      return [name, new Embedded(rows.slice(at - length, at), isCut)]
+      return [name, new EmbeddedRows(rows.slice(at - length, at), isCut)]
     }),
   )
 }
 
-interface Owned {
-  readonly owner: unknown
+interface ChildRow {
+  readonly parentKey: unknown
   readonly row: Row
 }
 
 /** Records of several owners, in each owner's order. One extra record shows that an owner has more than the limit. */
-async function recordsOf(
+async function readChildRows(
   store: Store,
   embed: Embed,
   keys: readonly unknown[],
   size: ResponseSize,
-): Promise<readonly Owned[]> {
-  const { hop, where, order, limit, identity, projection, link } = embed
-  const { owner } = hop.relation
-  if (owner === null) throw new TypeError(`${hop.relation.name} has no owners`)
-  const stored = projection.columns.filter((column) => !isComputed(column))
+): Promise<readonly ChildRow[]> {
+  const { join, where, order, limit, identity, projection, joinRow } = embed
+  const { sourceKey } = join.relation
+  if (sourceKey === null) throw new TypeError(`${join.relation.name} has no owners`)
+  const stored = projection.columns.filter((column) => !isGetterOrVirtual(column))
   const isWhole = stored.length === projection.columns.length
   const columns = isWhole ? stored : [...stored, ...identity.map(ownColumn)]
-  const window = [store.dialect.among.encode(keys, owner), limit + 1]
+  const window = [store.dialect.inList.encode(keys, sourceKey), limit + 1]
   const most = keys.length * limit
-  const rows = await readApart(elementsOf(store, embed), columns, { most, size }, async (near) => {
-    const request: Request = { kind: 'embed', hop, link, where, columns: near, order, window }
-    const found = await rowsOf(store, {
-      statement: prepare(store, request),
-      transaction: store.transaction,
-      writes: false,
-    })
-    // The owner's key follows the columns.
-    return found.map((row) => [...valuesOf(row, near), row[OWNER]])
-  })
+  const rows = await readLargeColumnsSeparately(
+    createChildSource(store, embed),
+    columns,
+    { most, size },
+    async (near) => {
+      const request: StatementRequest = { kind: 'embed', hop: join, joinRow, where, columns: near, order, window }
+      const found = await fetchRows(store, {
+        statement: createStatement(store, request),
+        transaction: store.transaction,
+        isOnPrimary: false,
+      })
+      // The owner's key follows the columns.
+      return found.map((row) => [...columnValues(row, near), row[PARENT_ALIAS]])
+    },
+  )
   size.add(rows)
   const { length } = columns
-  const whole = isWhole ? rows : await completed(store, embed, rows, size)
-  return whole.map((row, index) => ({ owner: rows[index]?.[length], row: row.slice(0, projection.columns.length) }))
+  const whole = isWhole ? rows : await addComputedColumns(store, embed, rows, size)
+  return whole.map((row, index) => ({ parentKey: rows[index]?.[length], row: row.slice(0, projection.columns.length) }))
 }
 
 /** Reads the related records by their identity. */
-function elementsOf(store: Store, { hop, identity }: Embed): Source {
-  const target = { dialect: store.dialect, model: hop.relation.association.target }
+function createChildSource(store: Store, { join, identity }: Embed): RowSource {
+  const target = { dialect: store.dialect, model: join.relation.association.target }
   return {
     identity,
-    rows: async (columns, named, most) => {
-      const where = both(hop.guard, named)
+    readRows: async (columns, named, most) => {
+      const where = addCondition(join.condition, named)
       // The records were just found by the relation's conditions, so model scopes and deletion marks are ignored.
-      const request: Request = { ...SELECT, where, columns, window: [most], unscoped: true, deleted: true }
-      const rows = await rowsOf(store, {
-        statement: prepare(target, request),
+      const request: StatementRequest = {
+        ...DEFAULT_SELECT,
+        where,
+        columns,
+        window: [most],
+        unscoped: true,
+        includeDeleted: true,
+      }
+      const rows = await fetchRows(store, {
+        statement: createStatement(target, request),
         transaction: store.transaction,
-        writes: false,
+        isOnPrimary: false,
       })
-      return rows.map((row) => valuesOf(row, columns))
+      return rows.map((row) => columnValues(row, columns))
     },
   }
 }

@@ -16,7 +16,7 @@ import type {
   Projection,
   UpdatePlan,
 } from '../../types/plan.js'
-import { isComputed } from '../common/columns.js'
+import { isGetterOrVirtual } from '../common/columns.js'
 import { hasCascades, hasComplexScope, hasHooks } from '../sequelize/model.js'
 import type { RawRow } from '../sequelize/run.js'
 import type { KeyReading } from './statement/request.js'
@@ -25,21 +25,21 @@ import type { Store } from './store.js'
 export type Executor = 'statements' | 'instances'
 
 /** Conditions of a read. By default it runs outside a transaction and under the model's default scope. */
-export interface Within {
+export interface ReadOptions {
   readonly transaction?: Transaction
   /** Ignores the model's default scope, for a record that was just written. */
   readonly unscoped?: boolean
   /** Whether to include records that a paranoid model hides. */
-  readonly deleted?: boolean
+  readonly includeDeleted?: boolean
   /**
    * Whether to lock the records until the transaction ends. `findAll` locks only to read the latest committed values.
    */
   readonly lock?: boolean
   /** Whether to read from the primary. A replica may lag behind a write. */
-  readonly main?: boolean
+  readonly isFromPrimary?: boolean
 }
 
-export interface Window {
+export interface RowWindow {
   readonly where: Predicate | null
   readonly columns: readonly Column[]
   readonly order: readonly OrderKey[]
@@ -48,13 +48,13 @@ export interface Window {
   /** Number of rows to skip. Default 0. */
   readonly offset?: number | undefined
   /** How to append the sort keys' values to each row. Default: they are not appended. */
-  readonly keys?: KeyReading | undefined
+  readonly keyReading?: KeyReading | undefined
   /** Whether the page is small and is read directly through the key's index. Default false. */
-  readonly isBrief?: boolean | undefined
+  readonly isKeyLookup?: boolean | undefined
 }
 
 /** All groups of an aggregation. */
-export type Groups = Pick<AggregatePlan, 'where' | 'groups' | 'having' | 'order' | 'includeDeleted'> & {
+export type GroupSelect = Pick<AggregatePlan, 'where' | 'groups' | 'having' | 'order' | 'includeDeleted'> & {
   readonly columns: readonly Column[]
 }
 
@@ -65,15 +65,20 @@ export interface GroupWindow {
   readonly total: boolean
 }
 
-export interface Reader {
+export interface RecordReader {
   /** The one record that meets the condition, or null. */
-  readonly one: (store: Store, where: Predicate, columns: readonly Column[], within: Within) => Promise<Row | null>
-  readonly rows: (store: Store, window: Window, within: Within) => Promise<readonly Row[]>
+  readonly readOne: (
+    store: Store,
+    where: Predicate,
+    columns: readonly Column[],
+    within: ReadOptions,
+  ) => Promise<Row | null>
+  readonly readRows: (store: Store, window: RowWindow, within: ReadOptions) => Promise<readonly Row[]>
   /** One page and the number of all records. */
-  readonly page: (store: Store, plan: PagePlan) => Promise<Outcome>
+  readonly readPage: (store: Store, plan: PagePlan) => Promise<Outcome>
   /** A page of groups, or one row with their number. */
-  readonly aggregate: (store: Store, groups: Groups, window: GroupWindow) => Promise<readonly RawRow[]>
-  readonly count: (store: Store, where: Predicate | null, deleted: boolean) => Promise<number>
+  readonly readGroups: (store: Store, groups: GroupSelect, window: GroupWindow) => Promise<readonly RawRow[]>
+  readonly countRecords: (store: Store, where: Predicate | null, deleted: boolean) => Promise<number>
 }
 
 const FIND_HOOKS = [
@@ -88,8 +93,8 @@ const FIND_HOOKS = [
  * Chooses the executor of a read. `findAll` is required for find hooks, for a default scope that is more than a
  * condition, and for getters and virtual attributes.
  */
-export function readsBy({ model }: Store, columns: readonly Column[]): Executor {
-  return columns.some(isComputed) || hasFindHooks(model) || hasComplexScope(model) ? 'instances' : 'statements'
+export function chooseReadExecutor({ model }: Store, columns: readonly Column[]): Executor {
+  return columns.some(isGetterOrVirtual) || hasFindHooks(model) || hasComplexScope(model) ? 'instances' : 'statements'
 }
 
 export function hasFindHooks(model: ModelStatic<Model>): boolean {
@@ -98,7 +103,7 @@ export function hasFindHooks(model: ModelStatic<Model>): boolean {
 
 /** Whether RETURNING can provide the projection: own columns only, and no code of the host takes part in reads. */
 export function isReturnable(store: Store, { columns }: Projection): boolean {
-  return columns.every(({ hops }) => hops.length === 0) && readsBy(store, columns) === 'statements'
+  return columns.every(({ joins }) => joins.length === 0) && chooseReadExecutor(store, columns) === 'statements'
 }
 
 export type WritePlan = CreatePlan | UpdatePlan | DeletePlan | BulkCreatePlan | BulkDeletePlan
@@ -115,19 +120,19 @@ const BULK_HOOKS: Readonly<Record<WritePlan['kind'], readonly string[]>> = {
 
 /**
  * Chooses the executor of a write. Conditions that depend on values, such as SQL expressions as defaults, are checked
- * in `tryFast`.
+ * in `tryWriteByStatement`.
  */
-export function writesBy(store: Store, plan: WritePlan): Executor {
-  return needsEach(store, plan) || hasHooks(store.model, BULK_HOOKS[plan.kind]) ? 'instances' : 'statements'
+export function chooseWriteExecutor(store: Store, plan: WritePlan): Executor {
+  return isWrittenByInstances(store, plan) || hasHooks(store.model, BULK_HOOKS[plan.kind]) ? 'instances' : 'statements'
 }
 
 /** Whether each record must be written by the instance methods `save`, `restore` or `destroy`. */
-export function needsEach(store: Store, plan: WritePlan): boolean {
-  return isHooked(plan) || NEEDS[plan.kind](store, plan)
+export function isWrittenByInstances(store: Store, plan: WritePlan): boolean {
+  return hasHostHooks(plan) || WRITTEN_BY_INSTANCES[plan.kind](store, plan)
 }
 
 /** Whether the resource has hooks for this operation, which receive the instance. */
-export function isHooked({ before, after }: Pick<WritePlan, 'before' | 'after'>): boolean {
+export function hasHostHooks({ before, after }: Pick<WritePlan, 'before' | 'after'>): boolean {
   return before !== null || after !== null
 }
 
@@ -139,33 +144,33 @@ const DELETE_HOOKS = ['beforeDestroy', 'afterDestroy']
 const MARK_HOOKS = ['beforeSave', 'beforeUpdate', 'afterUpdate', 'afterSave']
 
 /** Whether the model requires instances for a kind of plan. */
-const NEEDS: Readonly<Record<WritePlan['kind'], (store: Store, plan: WritePlan) => boolean>> = {
-  create: createsInstances,
-  bulkCreate: createsInstances,
-  update: updatesInstances,
-  restore: (store) => hasHooks(store.model, RESTORE_HOOKS) || updatesInstances(store),
-  delete: removesInstances,
-  bulkDelete: removesInstances,
+const WRITTEN_BY_INSTANCES: Readonly<Record<WritePlan['kind'], (store: Store, plan: WritePlan) => boolean>> = {
+  create: isCreatedByInstances,
+  bulkCreate: isCreatedByInstances,
+  update: isUpdatedByInstances,
+  restore: (store) => hasHooks(store.model, RESTORE_HOOKS) || isUpdatedByInstances(store),
+  delete: isRemovedByInstances,
+  bulkDelete: isRemovedByInstances,
 }
 
-function createsInstances({ resource, model }: Store): boolean {
+function isCreatedByInstances({ resource, model }: Store): boolean {
   return resource.validation === 'saved' || hasHooks(model, CREATE_HOOKS)
 }
 
-function updatesInstances({ resource, model }: Store): boolean {
+function isUpdatedByInstances({ resource, model }: Store): boolean {
   // Only `findOne` can apply such a scope.
   if (hasComplexScope(model)) return true
   return resource.validation === 'saved' || resource.validation === 'instance' || hasHooks(model, UPDATE_HOOKS)
 }
 
 /** As in Sequelize, a deletion by mark runs update hooks too, except on paranoid models. */
-function removesInstances({ resource, model }: Store, plan: WritePlan): boolean {
+function isRemovedByInstances({ resource, model }: Store, plan: WritePlan): boolean {
   if (hasComplexScope(model) || hasHooks(model, DELETE_HOOKS)) return true
-  if (!('mark' in plan) || plan.mark === null) return hasCascades(model)
+  if (!('softDelete' in plan) || plan.softDelete === null) return hasCascades(model)
   return resource.validation === 'saved' || (!model.options.paranoid && hasHooks(model, MARK_HOOKS))
 }
 
 /** Whether `Model.destroy` is insufficient: it neither cascades to dependants nor applies all of the default scope. */
-export function destroysEach({ model }: Store): boolean {
+export function isDestroyedOneByOne({ model }: Store): boolean {
   return hasCascades(model) || hasComplexScope(model)
 }

@@ -1,13 +1,13 @@
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { Bookmark, BookmarkValue, ExportPlan, Projection } from '../../types/plan.js'
-import { BATCH } from '../common/batch.js'
-import { mostAtOnce } from '../common/largeColumns.js'
-import { left } from '../common/leaving.js'
+import type { CursorPosition, CursorValue, ExportPlan, Projection } from '../../types/plan.js'
+import { createDisconnectError } from '../common/disconnect.js'
+import { EXPORT_BATCH_SIZE } from '../common/exportBatch.js'
+import { maxRecordsOf } from '../common/largeColumns.js'
 import { problem } from '../common/problem.js'
-import { isTooLarge, ResponseSize } from '../common/responseSize.js'
-import { failureOf } from '../sequelize/failure.js'
-import { withCollections } from './collections.js'
-import { placed, rowsBehind } from './read.js'
+import { isSizeError, ResponseSize } from '../common/responseSize.js'
+import { classifyFailure } from '../sequelize/failure.js'
+import { addCollections } from './collections.js'
+import { addCursorValues, readRowsAfter } from './read.js'
 import type { Store } from './store.js'
 
 /**
@@ -15,69 +15,72 @@ import type { Store } from './store.js'
  * client therefore holds neither a connection nor a snapshot.
  * @throws Problem for errors of the first page, including an exceeded export limit
  */
-export async function exported(store: Store, plan: ExportPlan): Promise<Outcome> {
-  const first = await rowsBehind(store, plan, sizeOf(plan, 0))
-  if (first.length > plan.limit) throw exceeded(plan)
-  return { kind: 'export', batches: batchesOf(store, plan, first, await firstShown(store, plan.projection, first)) }
+export async function exportRecords(store: Store, plan: ExportPlan): Promise<Outcome> {
+  const first = await readRowsAfter(store, plan, nextBatchSize(plan, 0))
+  if (first.length > plan.limit) throw exportLimitError(plan)
+  return {
+    kind: 'export',
+    batches: readBatches(store, plan, first, await completeFirstRows(store, plan.projection, first)),
+  }
 }
 
 /** One record more than the limit is read to detect that the limit is exceeded. */
-function sizeOf({ limit, projection: { columns } }: ExportPlan, seen: number): number {
-  return Math.min(BATCH, mostAtOnce(columns), limit - seen + 1)
+function nextBatchSize({ limit, projection: { columns } }: ExportPlan, seen: number): number {
+  return Math.min(EXPORT_BATCH_SIZE, maxRecordsOf(columns), limit - seen + 1)
 }
 
 /** Maximum bytes of collections in memory, except for a single record. */
-const AT_ONCE = 16 * 1024 * 1024
+const MAX_COLLECTION_BYTES = 16 * 1024 * 1024
 
-interface Shown {
+interface CompletedRows {
   readonly rows: readonly Row[]
-  readonly rest: readonly Row[]
+  readonly remaining: readonly Row[]
 }
 
 /** The first rows with their collections. At least one row, and as many as fit into AT_ONCE. */
-async function firstShown(store: Store, projection: Projection, rows: readonly Row[]): Promise<Shown> {
+async function completeFirstRows(store: Store, projection: Projection, rows: readonly Row[]): Promise<CompletedRows> {
   const { length } = rows
-  const size = new ResponseSize(length > 1 ? AT_ONCE : Number.POSITIVE_INFINITY)
+  const size = new ResponseSize(length > 1 ? MAX_COLLECTION_BYTES : Number.POSITIVE_INFINITY)
   try {
-    return { rows: await withCollections(store, projection, rows, size), rest: [] }
+    return { rows: await addCollections(store, projection, rows, size), remaining: [] }
   } catch (error) {
-    if (length <= 1 || !isTooLarge(error)) throw error
+    if (length <= 1 || !isSizeError(error)) throw error
   }
   const half = Math.ceil(length / 2)
-  const { rows: shown, rest } = await firstShown(store, projection, rows.slice(0, half))
-  return { rows: shown, rest: [...rest, ...rows.slice(half)] }
+  const { rows: shown, remaining } = await completeFirstRows(store, projection, rows.slice(0, half))
+  return { rows: shown, remaining: [...remaining, ...rows.slice(half)] }
 }
 
-function exceeded({ limit }: ExportPlan): Error {
+function exportLimitError({ limit }: ExportPlan): Error {
   return problem('invalid-query', { detail: `An export has at most ${limit} records (exportItems).` })
 }
 
-async function* batchesOf(
+async function* readBatches(
   store: Store,
   plan: ExportPlan,
   first: readonly Row[],
-  firstOnes: Shown,
+  firstOnes: CompletedRows,
 ): AsyncGenerator<readonly Row[], void, undefined> {
   let seen = 0
   let shown = firstOnes
   // The position of the next page is taken from the rows without collections.
   for (let rows = first; ; ) {
-    const isLast = rows.length < sizeOf(plan, seen)
+    const isLast = rows.length < nextBatchSize(plan, seen)
     seen += rows.length
-    if (seen > plan.limit) throw exceeded(plan)
+    if (seen > plan.limit) throw exportLimitError(plan)
     if (rows.length > 0) yield shown.rows
-    for (let { rest } = shown; rest.length > 0; { rest } = shown) {
-      shown = await followed(store, () => firstShown(store, plan.projection, rest))
+    for (let { remaining } = shown; remaining.length > 0; { remaining } = shown) {
+      shown = await readWhileSending(store, () => completeFirstRows(store, plan.projection, remaining))
       yield shown.rows
     }
     const last = rows.at(-1)
     if (isLast || last === undefined) return
-    rows = await followed(store, () => {
-      const from = bookmarkOf(plan, placed(store, plan, last))
-      return rowsBehind(store, { ...plan, from }, sizeOf(plan, seen))
+    rows = await readWhileSending(store, () => {
+      const from = cursorPositionOf(plan, addCursorValues(store, plan, last))
+      return readRowsAfter(store, { ...plan, position: from }, nextBatchSize(plan, seen))
     })
     const read = rows
-    shown = await followed(store, () => firstShown(store, plan.projection, read))
+    shown = await readWhileSending(store, () => completeFirstRows(store, plan.projection, read))
   }
 }
 
@@ -85,20 +88,20 @@ async function* batchesOf(
  * Runs a read while the response is being sent. Errors are translated here, because the error handler has already
  * returned.
  */
-async function followed<T>(store: Store, read: () => Promise<T>): Promise<T> {
+async function readWhileSending<T>(store: Store, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {
-    throw failureOf(error, store.dialect) === 'left' ? left() : error
+    throw classifyFailure(error, store.dialect) === 'left' ? createDisconnectError() : error
   }
 }
 
-function bookmarkOf({ projection }: ExportPlan, row: Row): Bookmark {
+function cursorPositionOf({ projection }: ExportPlan, row: Row): CursorPosition {
   const values = row.slice(projection.columns.length)
-  if (values.every(isHeld)) return { inclusive: false, values }
+  if (values.every(isCursorValue)) return { inclusive: false, values }
   throw new TypeError('the export cannot continue after this record: a sort key has a binary value')
 }
 
-function isHeld(value: unknown): value is BookmarkValue {
+function isCursorValue(value: unknown): value is CursorValue {
   return value !== undefined
 }

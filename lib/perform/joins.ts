@@ -1,22 +1,22 @@
 import type { IncludeOptions } from 'sequelize'
-import type { Hop } from '../../types/plan.js'
-import { pathOf } from './presence.js'
+import type { Join } from '../../types/plan.js'
+import { aliasOfPath } from './presentTables.js'
 
-type Hops = readonly Hop[]
+type JoinPath = readonly Join[]
 
 /** Alias for a joined table whose name equals the main table's alias. */
-const SAME_AS_MAIN = '_j'
+const RENAMED_ALIAS = '_j'
 
 /** A joined table. `as` is the last part of `alias`. */
-interface Joined {
-  readonly hops: Hops
-  readonly as: string
+interface JoinedTable {
+  readonly joins: JoinPath
+  readonly localAlias: string
   readonly alias: string
 }
 
 /** The joined tables of a statement, each once. The key is the path in Sequelize's alias syntax. */
-export class Joins {
-  readonly #byPath = new Map<string, Joined>()
+export class JoinedTables {
+  readonly #byPath = new Map<string, JoinedTable>()
   readonly #isRenaming: boolean
 
   /** `isRenaming` is false for Sequelize finders, which require their own aliases. */
@@ -25,20 +25,20 @@ export class Joins {
   }
 
   /** The joins as Sequelize's `include` tree. `made` builds each node. */
-  tree(
+  buildTree(
     made: (
-      hop: Hop,
+      hop: Join,
       table: { readonly path: string; readonly alias: string; readonly before: string },
     ) => IncludeOptions,
   ): IncludeOptions[] {
     const roots: IncludeOptions[] = []
     const byPath = new Map<string, IncludeOptions>()
-    for (const [path, { hops, as, alias }] of this.#byPath) {
-      const hop = hops.at(-1)
+    for (const [path, { joins, localAlias, alias }] of this.#byPath) {
+      const hop = joins.at(-1)
       if (hop === undefined) continue
-      const before = pathOf(hops.slice(0, -1))
+      const before = aliasOfPath(joins.slice(0, -1))
       const plain = made(hop, { path, alias, before: this.#byPath.get(before)?.alias ?? '' })
-      const include = as === hop.relation.name ? plain : { ...plain, as }
+      const include = localAlias === hop.relation.name ? plain : { ...plain, as: localAlias }
       byPath.set(path, include)
       const parent = byPath.get(before)
       if (parent === undefined) roots.push(include)
@@ -48,15 +48,15 @@ export class Joins {
   }
 
   /** Adds the joins of a path and returns the last table's alias. */
-  add(hops: Hops): string {
+  addPath(hops: JoinPath): string {
     let alias = ''
     for (const [index, hop] of hops.entries()) {
       const prefix = hops.slice(0, index + 1)
-      const path = pathOf(prefix)
+      const path = aliasOfPath(prefix)
       const known = this.#byPath.get(path)
-      if (known !== undefined && !isSame(known.hops, prefix))
+      if (known !== undefined && !isSameJoin(known.joins, prefix))
         throw new TypeError(`two ways to records are both called ${path}`)
-      const joined = known ?? this.#joined(hop, prefix, alias)
+      const joined = known ?? this.#createTable(hop, prefix, alias)
       this.#byPath.set(path, joined)
       alias = joined.alias
     }
@@ -64,26 +64,28 @@ export class Joins {
   }
 
   /** The main table's alias is the model's name. Some databases compare aliases case-insensitively. */
-  #joined({ relation: { name, association } }: Hop, hops: Hops, before: string): Joined {
+  #createTable({ relation: { name, association } }: Join, hops: JoinPath, before: string): JoinedTable {
     const isMain = this.#isRenaming && before === '' && name.toLowerCase() === association.source.name.toLowerCase()
-    const as = isMain ? SAME_AS_MAIN : name
-    return { hops, as, alias: before === '' ? as : `${before}->${as}` }
+    const as = isMain ? RENAMED_ALIAS : name
+    return { joins: hops, localAlias: as, alias: before === '' ? as : `${before}->${as}` }
   }
 
   /** Shortens aliases that are longer than `longest` bytes. String literals are not changed. */
-  shorten(sql: string, longest: number, quoted: (name: string) => string): string {
+  shortenAliases(sql: string, longest: number, quoted: (name: string) => string): string {
     const short = new Map<string, string>()
     for (const [index, { alias }] of [...this.#byPath.values()].entries()) {
       if (Buffer.byteLength(alias) > longest) short.set(quoted(alias), quoted(`_j${index}`))
     }
-    return short.size === 0 ? sql : sql.replace(QUOTED, (text) => short.get(text) ?? text)
+    return short.size === 0 ? sql : sql.replace(QUOTED_TEXT, (text) => short.get(text) ?? text)
   }
 }
 
 /** String literals and quoted identifiers of PostgreSQL, which limits the length of aliases. */
-const QUOTED = /\bE'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"/gs
+const QUOTED_TEXT = /\bE'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"/gs
 
 /** Paths that share a join must have the same relations and guards. */
-function isSame(one: Hops, other: Hops): boolean {
-  return one.every(({ relation, guard }, index) => relation === other[index]?.relation && guard === other[index].guard)
+function isSameJoin(one: JoinPath, other: JoinPath): boolean {
+  return one.every(
+    ({ relation, condition }, index) => relation === other[index]?.relation && condition === other[index].condition,
+  )
 }

@@ -1,12 +1,12 @@
 import type { Field } from '../../types/field.js'
 import type { BulkCreatePlan, CreatePlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
-import { isKeyPart, keyColumns, keyOfParts, withKeys } from '../common/keys.js'
-import { fault } from '../common/messages.js'
+import { isKeyPart, joinKeyParts, keyColumns, matchKeys } from '../common/keys.js'
+import { createMessage } from '../common/messages.js'
 import { problem } from '../common/problem.js'
-import { isSpelled } from '../sequelize/columnTypes.js'
+import { hasTwoUuidSpellings } from '../sequelize/columnTypes.js'
 import { uniqueMessageOf } from '../sequelize/model.js'
-import { hidden } from './read.js'
+import { readUnscoped } from './read.js'
 import type { Store } from './store.js'
 
 /**
@@ -18,30 +18,30 @@ export async function assertNewKeys(store: Store, plan: CreatePlan | BulkCreateP
   const { dialect, model, resource } = store
   const { keys } = resource
   // A foreign key that the request sets itself has the spelling of the referenced record.
-  const { owned = [] } = plan.kind === 'bulkCreate' ? plan : {}
-  const spelled = keys.filter((field) => !owned.includes(field.name) && isSpelled(dialect, model, field))
+  const { parentKeys = [] } = plan.kind === 'bulkCreate' ? plan : {}
+  const spelled = keys.filter((field) => !parentKeys.includes(field.name) && hasTwoUuidSpellings(dialect, model, field))
   if (spelled.length === 0) return
-  const given = keysIn(keys, plan)
+  const given = clientKeysOf(keys, plan)
   if (given.length === 0) return
-  const rows = await hidden(store, withKeys(keys, given), keyColumns(keys), 1, false)
-  if (rows.length > 0) throw taken(resource, spelled)
+  const rows = await readUnscoped(store, matchKeys(keys, given), keyColumns(keys), 1, false)
+  if (rows.length > 0) throw duplicateKeyError(resource, spelled)
 }
 
 /** Keys that clients have chosen. Other keys are generated. */
-function keysIn(keys: readonly Field[], plan: CreatePlan | BulkCreatePlan): readonly unknown[] {
+function clientKeysOf(keys: readonly Field[], plan: CreatePlan | BulkCreatePlan): readonly unknown[] {
   const records = plan.kind === 'create' ? [plan.changes] : plan.records
   return records.flatMap((changes) => {
-    const parts = keys.map(({ name }) => changes.get(name) ?? plan.upkeep.get(name))
-    const key = parts.every(isKeyPart) ? keyOfParts(parts) : undefined
+    const parts = keys.map(({ name }) => changes.get(name) ?? plan.serverValues.get(name))
+    const key = parts.every(isKeyPart) ? joinKeyParts(parts) : undefined
     return key === undefined ? [] : [key]
   })
 }
 
-function taken({ model, tell }: Resource, fields: readonly Field[]): Error {
+function duplicateKeyError({ model, translate }: Resource, fields: readonly Field[]): Error {
   return problem('conflict', {
     detail: 'A record with these values exists already.',
     errors: Object.fromEntries(
-      fields.map((field) => [field.json, [uniqueMessageOf(model, field) ?? tell(fault('unique'))]]),
+      fields.map((field) => [field.json, [uniqueMessageOf(model, field) ?? translate(createMessage('unique'))]]),
     ),
   })
 }

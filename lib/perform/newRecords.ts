@@ -3,68 +3,76 @@ import type { Invalid } from '../../types/changes.js'
 import type { BulkCreatePlan, CreatePlan, Plan } from '../../types/plan.js'
 import { BodyErrors, errorsAt, refuse } from '../common/bodyErrors.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
-import { validationIn } from '../sequelize/failure.js'
+import { findValidationErrors } from '../sequelize/failure.js'
 import { hasHooks } from '../sequelize/model.js'
 import { buildInstance } from './build.js'
-import { messagesOf } from './failure.js'
+import { validationMessages } from './failure.js'
 import type { Store } from './store.js'
-import { limited } from './transaction.js'
-import { checkLengths, faultsOf, NOTHING, partialOf, refusal, tooLong } from './validation.js'
+import { withWriteTimeout } from './transaction.js'
+import {
+  assertLengths,
+  buildPartial,
+  collectValueErrors,
+  findTooLong,
+  NO_ERRORS,
+  validationProblem,
+} from './validation.js'
 
 /**
  * Builds the instance of a new record.
  * @throws Problem if the values are invalid or a text is too long
  */
-export async function builtFor(store: Store, plan: CreatePlan): Promise<Model> {
-  const build = (): Model => buildInstance(store, plan.changes, plan.upkeep)
-  if (plan.invalid !== null) throw await refusal(store, plan.invalid, build, plan)
-  const instance = build()
-  await checkLengths(store, instance, plan)
+export async function buildNewInstance(store: Store, plan: CreatePlan): Promise<Model> {
+  const buildAgain = (): Model => buildInstance(store, plan.changes, plan.serverValues)
+  if (plan.invalid !== null) throw await validationProblem(store, plan.invalid, buildAgain, plan)
+  const instance = buildAgain()
+  await assertLengths(store, instance, plan)
   return instance
 }
 
 /** Builds the instances of several new records. @throws Problem if the values are invalid */
-export async function allBuiltFor(store: Store, plan: BulkCreatePlan): Promise<readonly Model[]> {
+export async function buildNewInstances(store: Store, plan: BulkCreatePlan): Promise<readonly Model[]> {
   const { invalid } = plan
-  if (invalid.size > 0) throw problem('validation', { errors: await limited(store, () => errorsOfAll(store, plan)) })
-  return buildAll(store, plan)
+  if (invalid.size > 0)
+    throw problem('validation', { errors: await withWriteTimeout(store, () => collectRecordErrors(store, plan)) })
+  return buildInstances(store, plan)
 }
 
-export function buildAll(store: Store, { records, upkeep }: BulkCreatePlan): readonly Model[] {
-  return records.map((changes) => buildInstance(store, changes, upkeep))
+export function buildInstances(store: Store, { records, serverValues }: BulkCreatePlan): readonly Model[] {
+  return records.map((changes) => buildInstance(store, changes, serverValues))
 }
 
 /** All validation errors of a plan's values. Plans without values have none. */
-export async function errorsOfPlan(store: Store, plan: Plan): Promise<ProblemErrors> {
+export async function collectPlanErrors(store: Store, plan: Plan): Promise<ProblemErrors> {
   switch (plan.kind) {
     case 'create': {
-      const build = () => buildInstance(store, plan.changes, plan.upkeep)
-      return faultsOf(store, plan.invalid ?? NOTHING, build, { isPrepared: plan.before !== null })
+      const build = () => buildInstance(store, plan.changes, plan.serverValues)
+      return collectValueErrors(store, plan.invalid ?? NO_ERRORS, build, { hasHostCode: plan.before !== null })
     }
     case 'update': {
       // Validators that need the whole record run during the write.
       if (plan.invalid === null && store.resource.validation === 'instance') return {}
-      const build = () => partialOf(store, plan.changes)
-      return faultsOf(store, plan.invalid ?? NOTHING, build, { isPrepared: plan.before !== null })
+      const build = () => buildPartial(store, plan.changes)
+      return collectValueErrors(store, plan.invalid ?? NO_ERRORS, build, { hasHostCode: plan.before !== null })
     }
     case 'bulkCreate':
-      return errorsOfAll(store, plan)
+      return collectRecordErrors(store, plan)
     default:
       return {}
   }
 }
 
 /** All validation errors of the records in a body. */
-async function errorsOfAll(
+async function collectRecordErrors(
   store: Store,
-  { records, upkeep, invalid, owned = [] }: BulkCreatePlan,
+  { records, serverValues, invalid, parentKeys = [] }: BulkCreatePlan,
 ): Promise<ProblemErrors> {
   const errors = new BodyErrors()
   const isPrepared = hasHooks(store.model, ['beforeBulkCreate'])
   // Values that an owner sets are still missing, but are not errors.
-  const unowned = ({ errors: told, failed }: Invalid): Invalid => ({
+  const omitParentErrors = ({ errors: told, failed }: Invalid): Invalid => ({
     errors: told,
-    failed: new Set([...failed, ...owned]),
+    failed: new Set([...failed, ...parentKeys]),
   })
   for (const [index, changes] of records.entries()) {
     const found = invalid.get(index)
@@ -72,8 +80,11 @@ async function errorsOfAll(
       errors.add(errorsAt(store.resource, [`[${index}]`], 'object'))
       continue
     }
-    const build = (): Model => buildInstance(store, changes, upkeep)
-    errors.add(await faultsOf(store, unowned(found ?? NOTHING), build, { isPrepared }), `[${index}].`)
+    const build = (): Model => buildInstance(store, changes, serverValues)
+    errors.add(
+      await collectValueErrors(store, omitParentErrors(found ?? NO_ERRORS), build, { hasHostCode: isPrepared }),
+      `[${index}].`,
+    )
   }
   return errors.all
 }
@@ -90,16 +101,16 @@ export async function validateAll(
   const errors = new BodyErrors()
   for (const [index, instance] of instances.entries()) {
     const prefix = `[${index}].`
-    if (tooLong(store, instance).length > 0) {
-      errors.add(await faultsOf(store, NOTHING, () => instance), prefix)
+    if (findTooLong(store, instance).length > 0) {
+      errors.add(await collectValueErrors(store, NO_ERRORS, () => instance), prefix)
       continue
     }
     try {
       await instance.validate(optionsOf(index))
     } catch (error) {
-      const invalid = validationIn(error)
+      const invalid = findValidationErrors(error)
       if (invalid === null) throw error
-      errors.add(messagesOf(invalid, store.resource), prefix)
+      errors.add(validationMessages(invalid, store.resource), prefix)
     }
   }
   refuse('validation', errors.all)

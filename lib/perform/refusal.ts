@@ -2,20 +2,20 @@ import type { Model, Transaction } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { Column, DeletePlan, Precondition, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
-import { ofOwn } from '../common/columns.js'
+import { projectOwnFields } from '../common/columns.js'
 import { problem } from '../common/problem.js'
-import { needsEach, readsBy } from './executor.js'
-import { loaded, set } from './instances/load.js'
-import { get } from './read.js'
+import { chooseReadExecutor, isWrittenByInstances } from './executor.js'
+import { applyChanges, loadLocked } from './instances/load.js'
+import { readOne } from './read.js'
 import type { Store } from './store.js'
-import { forgetTable, notWritten } from './table.js'
+import { forgetTableTraits, skippedWriteError } from './tableTraits.js'
 import { markRaced } from './transaction.js'
-import { partialOf, refusal } from './validation.js'
+import { buildPartial, validationProblem } from './validation.js'
 
-type Conditional = Pick<UpdatePlan | DeletePlan, 'where' | 'precondition'>
+type ConditionalPlan = Pick<UpdatePlan | DeletePlan, 'where' | 'precondition'>
 
 /** Combines a write's condition with its precondition. */
-export function conditionOf({ where, precondition }: Conditional): Predicate {
+export function fullConditionOf({ where, precondition }: ConditionalPlan): Predicate {
   const and = precondition?.where ?? null
   return and === null ? where : { kind: 'and', nodes: [where, and] }
 }
@@ -24,26 +24,26 @@ export function conditionOf({ where, precondition }: Conditional): Predicate {
  * Whether an update is rejected, or has nothing to write. Virtual attributes are only used by setters, hooks and
  * validators of the host.
  */
-export function isIdle(store: Store, plan: UpdatePlan): boolean {
-  const { precondition, changes, upkeep, invalid } = plan
+export function isWithoutChanges(store: Store, plan: UpdatePlan): boolean {
+  const { precondition, changes, serverValues, invalid } = plan
   if (invalid !== null || precondition?.where === null) return true
-  if (upkeep.values.size > 0 || upkeep.increments.length > 0) return false
+  if (serverValues.values.size > 0 || serverValues.increments.length > 0) return false
   if (store.resource.fields.some(({ name, virtual }) => !virtual && changes.has(name))) return false
-  return changes.size === 0 || !needsEach(store, plan)
+  return changes.size === 0 || !isWrittenByInstances(store, plan)
 }
 
 /** The unchanged record of a rejected or empty update. A missing record is reported before validation errors. */
-export async function refused(store: Store, plan: UpdatePlan): Promise<Outcome> {
+export async function readRefused(store: Store, plan: UpdatePlan): Promise<Outcome> {
   const { invalid } = plan
-  const row = await refuseMissing(store, plan)
-  if (invalid !== null) throw await refusal(store, invalid, await changed(store, plan), plan)
+  const row = await readOrRefuse(store, plan)
+  if (invalid !== null) throw await validationProblem(store, invalid, await prepareChanged(store, plan), plan)
   return { kind: 'record', row, isWritten: false }
 }
 
 /**
  * The unchanged record under a write's condition. @throws Problem if it is missing, or does not meet the precondition
  */
-export async function refuseMissing(
+export async function readOrRefuse(
   store: Store,
   plan: Pick<UpdatePlan, 'where' | 'projection'> & {
     readonly kind: string
@@ -51,50 +51,50 @@ export async function refuseMissing(
   },
 ): Promise<Row> {
   const { precondition = null } = plan
-  const row = await existing(store, plan)
+  const row = await findExisting(store, plan)
   if (row === null) throw problem('not-found')
   if (precondition === null) return row
-  const where = conditionOf({ ...plan, precondition })
-  const isMet = precondition.where !== null && (await existing(store, { ...plan, where })) !== null
-  if (!isMet) throw precondition.refusal()
+  const where = fullConditionOf({ ...plan, precondition })
+  const isMet = precondition.where !== null && (await findExisting(store, { ...plan, where })) !== null
+  if (!isMet) throw precondition.createError()
   return row
 }
 
 /** Builds the instance for the model's validators. */
-export async function changed(store: Store, plan: UpdatePlan): Promise<() => Model> {
-  const { changes, upkeep } = plan
+export async function prepareChanged(store: Store, plan: UpdatePlan): Promise<() => Model> {
+  const { changes, serverValues } = plan
   const { validation } = store.resource
-  if (validation === 'rules' || validation === 'attributes') return () => partialOf(store, changes)
-  const instance = await loaded(store, plan.where, isRestore(plan))
-  return () => set(store, instance, changes, upkeep)
+  if (validation === 'rules' || validation === 'attributes') return () => buildPartial(store, changes)
+  const instance = await loadLocked(store, plan.where, isRestore(plan))
+  return () => applyChanges(store, instance, changes, serverValues)
 }
 
 /**
  * The reason why a write met no record: it is missing, does not meet the precondition, or the table has skipped the
  * write.
  */
-export async function refusalOf(
+export async function missedWriteError(
   store: Store,
-  plan: Conditional & { readonly kind: string },
+  plan: ConditionalPlan & { readonly kind: string },
   transaction?: Transaction,
 ): Promise<Error> {
-  if (!(await isThere(store, plan, plan.where, transaction))) return problem('not-found')
-  if (plan.precondition !== null && !(await isThere(store, plan, conditionOf(plan), transaction))) {
-    return plan.precondition.refusal()
+  if (!(await canReadRecord(store, plan, plan.where, transaction))) return problem('not-found')
+  if (plan.precondition !== null && !(await canReadRecord(store, plan, fullConditionOf(plan), transaction))) {
+    return plan.precondition.createError()
   }
-  return notWritten()
+  return skippedWriteError()
 }
 
 /** Like `refusalOf`, for tables that do not skip writes. The record was created meanwhile, so the write is repeated. */
-export async function racedRefusalOf(
+export async function racedWriteError(
   store: Store,
-  plan: Conditional & { readonly kind: string },
+  plan: ConditionalPlan & { readonly kind: string },
   transaction?: Transaction,
 ): Promise<Error> {
-  if (!(await isThere(store, plan, plan.where, transaction))) return problem('not-found')
-  if (plan.precondition !== null) return plan.precondition.refusal()
-  const refusal = notWritten()
-  forgetTable(store)
+  if (!(await canReadRecord(store, plan, plan.where, transaction))) return problem('not-found')
+  if (plan.precondition !== null) return plan.precondition.createError()
+  const refusal = skippedWriteError()
+  forgetTableTraits(store)
   markRaced(refusal)
   return refusal
 }
@@ -103,17 +103,17 @@ export async function racedRefusalOf(
  * Whether the record of a write can be read. PostgreSQL does not lock records that row level security protects from
  * changes.
  */
-export async function isThere(
+export async function canReadRecord(
   store: Store,
   plan: { readonly kind: string },
   where: Predicate,
   transaction: Transaction | undefined = store.transaction,
 ): Promise<boolean> {
   const within = transaction === undefined ? {} : { transaction, lock: store.dialect.readsSnapshots }
-  const row = await get(
+  const row = await readOne(
     store,
-    { where, projection: keyOnly(store) },
-    { deleted: isRestore(plan), main: true, ...within },
+    { where, projection: keyProjection(store) },
+    { includeDeleted: isRestore(plan), isFromPrimary: true, ...within },
   )
   return row !== null
 }
@@ -123,43 +123,43 @@ export function isRestore({ kind }: { readonly kind: string }): boolean {
 }
 
 /** Reads a write's record, and locks it inside a transaction. Returns null if it is missing. */
-export async function existing(
+export async function findExisting(
   store: Store,
-  plan: Pick<Conditional, 'where'> & { readonly kind: string; readonly projection?: Projection },
+  plan: Pick<ConditionalPlan, 'where'> & { readonly kind: string; readonly projection?: Projection },
   transaction: Transaction | undefined = store.transaction,
 ): Promise<Row | null> {
-  const { where, projection = keyOnly(store) } = plan
+  const { where, projection = keyProjection(store) } = plan
   // PostgreSQL cannot lock the nullable side of a join.
-  const lock = projection.columns.every(({ hops }) => hops.length === 0)
+  const lock = projection.columns.every(({ joins }) => joins.length === 0)
   const within = {
-    deleted: isRestore(plan),
-    main: true,
+    includeDeleted: isRestore(plan),
+    isFromPrimary: true,
     ...(transaction === undefined ? {} : { transaction, lock }),
   }
-  return get(store, { where, projection }, within)
+  return readOne(store, { where, projection }, within)
 }
 
 /**
  * Locks a write's record until the transaction ends.
  * @throws Problem 404 if it is missing, and 409 if PostgreSQL's row level security prevents locking it
  */
-export async function lockedRecord(
+export async function lockForWrite(
   store: Store,
-  { kind, where }: Pick<Conditional, 'where'> & { readonly kind: string },
+  { kind, where }: Pick<ConditionalPlan, 'where'> & { readonly kind: string },
   fields: readonly Field[],
 ): Promise<Row> {
-  const projection = ofOwn(fields)
-  await lockedByInstances(store, projection.columns, where)
-  const row = await existing(store, { kind, where, projection })
-  if (row === null) throw await racedRefusalOf(store, { kind, where, precondition: null })
+  const projection = projectOwnFields(fields)
+  await lockByInstances(store, projection.columns, where)
+  const row = await findExisting(store, { kind, where, projection })
+  if (row === null) throw await racedWriteError(store, { kind, where, precondition: null })
   return row
 }
 
 /** Locks the record through an instance if find hooks of the host take part: reading such a record does not lock it. */
-export async function lockedByInstances(store: Store, columns: readonly Column[], where: Predicate): Promise<void> {
-  if (readsBy(store, columns) === 'instances') await loaded(store, where, false)
+export async function lockByInstances(store: Store, columns: readonly Column[], where: Predicate): Promise<void> {
+  if (chooseReadExecutor(store, columns) === 'instances') await loadLocked(store, where, false)
 }
 
-function keyOnly({ resource: { keys } }: Store): Projection {
-  return ofOwn(keys)
+function keyProjection({ resource: { keys } }: Store): Projection {
+  return projectOwnFields(keys)
 }

@@ -3,55 +3,59 @@ import type { Outcome } from '../../types/outcome.js'
 import type { CreatePlan, ReplacePlan, UpdatePlan } from '../../types/plan.js'
 import { keyColumns } from '../common/keys.js'
 import { Problem, problem } from '../common/problem.js'
-import { evaluate } from '../sequelize/run.js'
+import { evaluateExpression } from '../sequelize/run.js'
 import { isExpression } from '../sequelize/sql.js'
-import { isDeadlock, isTaken } from './failure.js'
-import { some } from './read.js'
-import type { Write } from './several.js'
+import { isDeadlock, isUniqueConflict } from './failure.js'
+import type { ItemWriter } from './items.js'
+import { readVisible } from './read.js'
 import type { Store } from './store.js'
-import { limited, markRaced, racing } from './transaction.js'
+import { markRaced, retryRaced, withWriteTimeout } from './transaction.js'
 
 /**
  * Updates the record, or creates it. If several requests create the same record, one of them creates it and the others
  * update it.
  * @throws Problem 404 if the record is missing and the client may not choose its key
  */
-export async function replace(store: Store, plan: ReplacePlan, write: Write): Promise<Outcome> {
-  const whole = { ...plan, update: await completed(store, plan.update) }
-  return racing(store, () => replaceOnce(store, whole, write))
+export async function performReplace(store: Store, plan: ReplacePlan, write: ItemWriter): Promise<Outcome> {
+  const whole = { ...plan, update: await addDefaults(store, plan.update) }
+  return retryRaced(store, () => attemptReplace(store, whole, write))
 }
 
-async function replaceOnce(store: Store, { update, create, isNew }: ReplacePlan, write: Write): Promise<Outcome> {
-  const isMissing = isNew
-    ? await refuseExisting(store, update)
+async function attemptReplace(
+  store: Store,
+  { update, create, isCreateOnly }: ReplacePlan,
+  write: ItemWriter,
+): Promise<Outcome> {
+  const isMissing = isCreateOnly
+    ? await assertMissing(store, update)
     : create !== null && (await isKnownMissing(store, update))
-  const there = isMissing ? null : await unlessMissing(store, update, write)
+  const there = isMissing ? null : await updateIfExists(store, update, write)
   if (there !== null) return there
-  const creation = creatable(create, update, isNew)
-  refuseOthers(store, creation)
+  const creation = requireCreatePlan(create, update, isCreateOnly)
+  assertKeyUnchanged(store, creation)
   try {
-    return partOf(creation, await write(store, creation))
+    return partsOutcomeOf(creation, await write(store, creation))
   } catch (error) {
-    const isRaced = isTaken(error, store.resource, store.resource.keys)
+    const isRaced = isUniqueConflict(error, store.resource, store.resource.keys)
     throw isRaced || isDeadlock(error, store.dialect) ? markRaced(error) : error
   }
 }
 
 /** The result of the update, or null if the record does not exist. */
-async function unlessMissing(store: Store, update: UpdatePlan, write: Write): Promise<Outcome | null> {
+async function updateIfExists(store: Store, update: UpdatePlan, write: ItemWriter): Promise<Outcome | null> {
   try {
-    return partOf(update, await write(store, update))
+    return partsOutcomeOf(update, await write(store, update))
   } catch (error) {
     // An error with positions is about nested records.
     if (!(error instanceof Problem) || error.code !== 'not-found' || error.errors !== undefined) throw error
-    if (!(await isThere(store, update))) return null
+    if (!(await hasRecord(store, update))) return null
     // The record was created meanwhile, unless a hook of the host has thrown the 404.
     throw markRaced(error)
   }
 }
 
-async function refuseExisting(store: Store, update: UpdatePlan): Promise<true> {
-  if (!(await isThere(store, update))) return true
+async function assertMissing(store: Store, update: UpdatePlan): Promise<true> {
+  if (!(await hasRecord(store, update))) return true
   throw problem('precondition-failed', {
     detail: 'The record exists already. If-None-Match: * creates new records only.',
   })
@@ -59,23 +63,23 @@ async function refuseExisting(store: Store, update: UpdatePlan): Promise<true> {
 
 /** Inside a transaction, updating a missing row takes a gap lock. Two requests that then insert would deadlock. */
 async function isKnownMissing(store: Store, update: UpdatePlan): Promise<boolean> {
-  return store.transaction !== undefined && !(await isThere(store, update))
+  return store.transaction !== undefined && !(await hasRecord(store, update))
 }
 
 /** Without a lock, for the same reason. */
-async function isThere(store: Store, { where }: UpdatePlan): Promise<boolean> {
-  return (await some(store, where, keyColumns(store.resource.keys), 1)).length > 0
+async function hasRecord(store: Store, { where }: UpdatePlan): Promise<boolean> {
+  return (await readVisible(store, where, keyColumns(store.resource.keys), 1)).length > 0
 }
 
 /** The creation of a missing record. @throws Problem if it may not be created */
-function creatable(create: CreatePlan | null, update: UpdatePlan, isNew: boolean): CreatePlan {
+function requireCreatePlan(create: CreatePlan | null, update: UpdatePlan, isNew: boolean): CreatePlan {
   if (create === null) throw problem('not-found')
-  if (create.refusal !== undefined) throw create.refusal
+  if (create.policyError !== undefined) throw create.policyError
   if (update.match !== null)
     throw problem('precondition-failed', {
       detail: 'The record does not exist. If-Match updates existing records only.',
     })
-  if (!isNew && update.precondition?.where === null) throw update.precondition.refusal()
+  if (!isNew && update.precondition?.where === null) throw update.precondition.createError()
   return create
 }
 
@@ -83,40 +87,40 @@ function creatable(create: CreatePlan | null, update: UpdatePlan, isNew: boolean
  * Checks that a behaviour does not set another key than the path has.
  * @throws Problem 403 if the caller may only create records with other keys
  */
-function refuseOthers({ resource: { keys } }: Store, { changes, upkeep }: CreatePlan): void {
-  const text = (field: Field, value: unknown): string => String(field.decode(value))
+function assertKeyUnchanged({ resource: { keys } }: Store, { changes, serverValues }: CreatePlan): void {
+  const valueText = (field: Field, value: unknown): string => String(field.decode(value))
   const wrong = keys.find(
     (field) =>
-      upkeep.has(field.name) &&
+      serverValues.has(field.name) &&
       changes.has(field.name) &&
-      text(field, upkeep.get(field.name)) !== text(field, changes.get(field.name)),
+      valueText(field, serverValues.get(field.name)) !== valueText(field, changes.get(field.name)),
   )
   if (wrong === undefined) return
   throw problem('forbidden', { detail: `You may not create a record with this ${wrong.json}.` })
 }
 
-function partOf(plan: CreatePlan | UpdatePlan, outcome: Outcome): Outcome {
+function partsOutcomeOf(plan: CreatePlan | UpdatePlan, outcome: Outcome): Outcome {
   if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
   return { kind: 'parts', parts: [{ plan, outcome }] }
 }
 
 /** The replacement with values for members that the body omits: the model's defaults, else null. */
-export async function completed(store: Store, plan: UpdatePlan): Promise<UpdatePlan> {
-  const { absent, changes, invalid, upkeep } = plan
-  if (absent === undefined || absent.size === 0) return plan
-  const values = new Map(upkeep.values)
+export async function addDefaults(store: Store, plan: UpdatePlan): Promise<UpdatePlan> {
+  const { missingAttributes, changes, invalid, serverValues } = plan
+  if (missingAttributes === undefined || missingAttributes.size === 0) return plan
+  const values = new Map(serverValues.values)
   const blank = store.model.build({})
   for (const { name, nullable } of store.resource.fields) {
-    if (!absent.has(name) || changes.has(name) || invalid?.failed.has(name)) continue
+    if (!missingAttributes.has(name) || changes.has(name) || invalid?.failed.has(name)) continue
     const value: unknown = blank.getDataValue(name as never)
     // A column that is neither nullable nor has a default is left to hooks or to the database.
     if (value === undefined || (value === null && !nullable)) {
       if (nullable) values.set(name, null)
-    } else values.set(name, (isExpression(value) ? await evaluated(store, value) : value) as never)
+    } else values.set(name, (isExpression(value) ? await evaluateDefault(store, value) : value) as never)
   }
-  return { ...plan, upkeep: { ...upkeep, values } }
+  return { ...plan, serverValues: { ...serverValues, values } }
 }
 
-function evaluated(store: Store, expression: unknown): Promise<unknown> {
-  return limited(store, () => evaluate(store.model, expression, store.transaction))
+function evaluateDefault(store: Store, expression: unknown): Promise<unknown> {
+  return withWriteTimeout(store, () => evaluateExpression(store.model, expression, store.transaction))
 }

@@ -1,13 +1,13 @@
 import type { Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
-import type { Leaving } from '../../types/call.js'
+import type { ClientConnection } from '../../types/call.js'
 import type { Resource } from '../../types/resource.js'
-import type { Ordering } from '../../types/work.js'
-import { columnTypesOf } from '../sequelize/columnTypes.js'
+import type { CommitOrder } from '../../types/work.js'
+import { loadColumnTypes } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import { sequelizeOf } from '../sequelize/internals.js'
-import { StatementLimit } from '../sequelize/statementTime.js'
-import { timeConnections } from '../sequelize/timedConnections.js'
-import { timeQueries } from '../sequelize/timedQueries.js'
+import { StatementLimit } from '../sequelize/statementTimeout.js'
+import { useTimedConnections } from '../sequelize/timedConnections.js'
+import { useTimedQueries } from '../sequelize/timedQueries.js'
 import { FullPages } from './fullPages.js'
 
 /** Settings that all statements of a resource share. */
@@ -23,9 +23,9 @@ export interface Store {
   /** The transaction of all statements. Without one, each write has its own. */
   readonly transaction?: Transaction | undefined
   /** Tells whether the client has disconnected. Absent if that cannot happen. */
-  readonly leaving?: Leaving | undefined
+  readonly client?: ClientConnection | undefined
   /** Receives the order of writes, for push. Absent without push. */
-  readonly order?: Ordering | undefined
+  readonly commitOrder?: CommitOrder | undefined
 }
 
 const stores = new WeakMap<Resource, Store>()
@@ -35,10 +35,10 @@ export function storeOf(resource: Resource): Store {
   if (known !== undefined) return known
   const { model, limits } = resource
   const sequelize = sequelizeOf(model)
-  resource.dialect().mend?.(sequelize)
+  resource.dialect().fixConnections?.(sequelize)
   if (limits.statementTime !== false) {
-    if (resource.dialect().interrupt === null) timeConnections(sequelize)
-    else timeQueries(sequelize)
+    if (resource.dialect().interrupt === null) useTimedConnections(sequelize)
+    else useTimedQueries(sequelize)
   }
   const store: Store = {
     resource,
@@ -55,52 +55,52 @@ export function storeOf(resource: Resource): Store {
 }
 
 /** Reads the column types that statements depend on. Returns null if they are known. */
-export function columnsKnown({ resource, transaction }: Store): Promise<void> | null {
+export function ensureColumnTypes({ resource, transaction }: Store): Promise<void> | null {
   // Without the caller's own limit, because other callers may wait for the same read.
   const { dialect, model, limit } = storeOf(resource)
-  return columnTypesOf({ dialect, model, limit, transaction })
+  return loadColumnTypes({ dialect, model, limit, transaction })
 }
 
 /** The store of another resource, in the same transaction if there is one. */
-export function beside({ transaction }: Pick<Store, 'transaction'>, resource: Resource): Store {
-  return transaction === undefined ? storeOf(resource) : within(storeOf(resource), transaction)
+export function storeInSameTransaction({ transaction }: Pick<Store, 'transaction'>, resource: Resource): Store {
+  return transaction === undefined ? storeOf(resource) : withTransaction(storeOf(resource), transaction)
 }
 
 /** The store within a transaction. */
-export function within(store: Store, transaction: Transaction): Store {
-  return changed(store, { transaction })
+export function withTransaction(store: Store, transaction: Transaction): Store {
+  return copyStore(store, { transaction })
 }
 
 /** The store with a receiver of the order of writes. */
-export function orderedBy(store: Store, order: Ordering): Store {
-  return changed(store, { order })
+export function withCommitOrder(store: Store, order: CommitOrder): Store {
+  return copyStore(store, { commitOrder: order })
 }
 
 /** The store for a client that may disconnect before a write has begun. */
-export function attended(store: Store, leaving: Leaving, order?: Ordering): Store {
-  return changed(store, { leaving, order })
+export function withClient(store: Store, leaving: ClientConnection, order?: CommitOrder): Store {
+  return copyStore(store, { client: leaving, commitOrder: order })
 }
 
 /**
  * The store for a client that may disconnect during a read, which is then cancelled. Without a statement timeout, reads
  * are not cancelled: their connection is unknown.
  */
-export function watchedBy(store: Store, leaving: Leaving): Store {
-  return store.limit === null ? store : changed(store, { limit: store.limit.heeding(leaving) })
+export function withAbort(store: Store, leaving: ClientConnection): Store {
+  return store.limit === null ? store : copyStore(store, { limit: store.limit.withClient(leaving) })
 }
 
 /** The store with what is now known about the server. */
-export function refreshed(store: Store): Store {
+export function withCurrentDialect(store: Store): Store {
   const dialect = store.resource.dialect()
-  return store.dialect === dialect ? store : changed({ ...store, dialect }, {})
+  return store.dialect === dialect ? store : copyStore({ ...store, dialect }, {})
 }
 
-type Changed = Partial<Pick<Store, 'limit' | 'transaction' | 'leaving' | 'order'>>
+type StoreChange = Partial<Pick<Store, 'limit' | 'transaction' | 'client' | 'commitOrder'>>
 
 /** Written out, because copying an object with a getter is slow on this path. */
-function changed(
-  { resource, model, sequelize, dialect, fullPages, limit, transaction, leaving, order }: Store,
-  change: Changed,
+function copyStore(
+  { resource, model, sequelize, dialect, fullPages, limit, transaction, client, commitOrder }: Store,
+  change: StoreChange,
 ): Store {
   return {
     resource,
@@ -110,7 +110,7 @@ function changed(
     fullPages,
     limit: change.limit ?? limit,
     transaction: change.transaction ?? transaction,
-    leaving: change.leaving ?? leaving,
-    order: change.order ?? order,
+    client: change.client ?? client,
+    commitOrder: change.commitOrder ?? commitOrder,
   }
 }

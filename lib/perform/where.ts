@@ -1,493 +1,498 @@
 import type { IncludeOptions } from 'sequelize'
 import type { Conversion } from '../../types/columnTypes.js'
-import type { Field, ItemOf } from '../../types/field.js'
+import type { Field } from '../../types/field.js'
 import type {
-  BeyondPredicate,
   Column,
   ComparePredicate,
   CountPredicate,
-  Hop,
   ItemCountPredicate,
   ItemsPredicate,
+  Join,
+  KeysetPredicate,
+  LinkedPredicate,
   MatchPredicate,
-  OwnedPredicate,
   Predicate,
   QuantifiedPredicate,
   TuplesPredicate,
 } from '../../types/plan.js'
-import { memberIn } from '../common/members.js'
-import { type Visits, visit } from '../common/visit.js'
-import { conversionOf, instanceColumn, readColumn } from '../sequelize/columnTypes.js'
+import { jsonMemberOf } from '../common/jsonMembers.js'
+import { type Visitors, visit } from '../common/visitor.js'
+import { conversionOf, instanceColumnOf, readColumn } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
-import { isSeekable, keysOf, pointsAt } from '../sequelize/model.js'
-import { literal, quote, scopesOf, selected, writeCondition, writeSelect } from '../sequelize/sql.js'
-import { compared, every, isNull, some } from '../sequelize/tree.js'
-import { writeBeyond } from './beyond.js'
-import { Comparisons, ofValues } from './comparisons.js'
-import { derivedOf } from './derived.js'
+import { associationKeysOf, hasSourceForeignKey, isSeekable } from '../sequelize/model.js'
+import { createSelectList, literal, quote, scopesOf, writeCondition, writeSelect } from '../sequelize/sql.js'
+import { compareColumn, compareWithNull, joinAnd, joinOr } from '../sequelize/whereTree.js'
 import {
-  chainSelect,
-  columnIn,
-  elementSelect,
-  fixed,
-  isFirst,
-  linked,
-  linkedTo,
-  ofSource,
-  type Tied,
-} from './elements.js'
-import { incomparable } from './incomparable.js'
-import { Joins } from './joins.js'
-import { presentUnder } from './presence.js'
-import { amongRows, atElement, matching, onLink } from './rows.js'
-import type { Scope } from './scope.js'
-import { encodeCompared, encodeValue, inSpellings } from './statement/encode.js'
+  type CorrelationKey,
+  scopeConditions,
+  sourceConditions,
+  writeChildSelect,
+  writeColumn,
+  writeFirstCondition,
+  writeJoinCondition,
+  writeLinkCondition,
+  writePathSelect,
+} from './childSelect.js'
+import {
+  arrayColumn,
+  encodeTuples,
+  isEquality,
+  isPathName,
+  modelAtEnd,
+  toTextFragment,
+  writeIn,
+} from './columnConditions.js'
+import { ComparisonWriter, toValueOperator } from './comparisons.js'
+import { writeDerived } from './derivedColumns.js'
+import { incomparableProblem } from './incomparableProblem.js'
+import { JoinedTables } from './joins.js'
+import { writeKeysetPredicate } from './keysetPredicate.js'
+import { findPresentTables } from './presentTables.js'
+import { toJoinRowCondition, toOwnColumn, writeFullTextMatch, writeRowMembership } from './rowConditions.js'
+import { addSpellings, encodeCompared, encodeValue } from './statement/encode.js'
 import type { Operands } from './statement/operands.js'
+import type { TableContext } from './tableContext.js'
 
-export type { Scope }
+export type { TableContext }
 
 type Fragment = WhereFragment
 
-/** The model that a column belongs to. */
-function modelOf({ hops }: Pick<Column, 'hops'>, { model }: Pick<Scope, 'model'>): Scope['model'] {
-  return hops.at(-1)?.relation.association.target ?? model
-}
-
-/** Whether Sequelize would parse the column's name as a path. */
-function isPath({ field }: Column): boolean {
-  return /[.$]/.test(field.column)
-}
-
-/** The array column of an item predicate. */
-function arrayColumn(hops: readonly Hop[], { of: field }: ItemOf): Column {
-  return { hops, field, nullable: true }
-}
-
 /** Encodes a value for a where tree of Sequelize. */
-type Member = (value: unknown, field: Field) => unknown
-
-/** Converts a condition by column into SQL for the table of `at`. */
-function textOf({ model, alias }: Scope, where: Fragment): Fragment {
-  return every([literal(`(${writeCondition(model, where, alias)})`)])
-}
-
-/** Condition that an attribute is in a subquery. */
-function within(scope: Scope, attribute: string, rows: string): Fragment {
-  return scope.byAttribute === true
-    ? compared(attribute, 'in', literal(`(${rows})`), false)
-    : literal(`${columnIn(scope, attribute)} IN (${rows})`)
-}
+type MemberEncoder = (value: unknown, field: Field) => unknown
 
 /** Writes predicates as `where` and `include` trees of Sequelize. Use one writer per statement. */
 export class WhereWriter {
   readonly #dialect: Dialect
   readonly #operands: Operands
-  readonly #member: Member | null
-  readonly #comparisons: Comparisons
-  readonly #joins: Joins
-  readonly #present = new Set<string>()
-  #aliases = 0
+  readonly #encodeMember: MemberEncoder | null
+  readonly #comparisons: ComparisonWriter
+  readonly #joinedTables: JoinedTables
+  readonly #presentTables = new Set<string>()
+  #aliasCount = 0
 
   /** `member` is for Sequelize finders. It encodes values of conditions that are written by attribute. */
-  constructor(dialect: Dialect, operands: Operands, member: Member | null = null) {
-    this.#member = member
-    this.#joins = new Joins(member === null)
+  constructor(dialect: Dialect, operands: Operands, member: MemberEncoder | null = null) {
+    this.#encodeMember = member
+    this.#joinedTables = new JoinedTables(member === null)
     this.#dialect = dialect
     this.#operands = operands
-    this.#comparisons = new Comparisons(dialect, operands)
+    this.#comparisons = new ComparisonWriter(dialect, operands)
   }
 
   /** The where tree of a condition. Call `include()` afterwards for its joins. */
-  where(node: Predicate, scope: Scope): Fragment {
-    if (scope.joins) for (const path of presentUnder(node)) this.#present.add(path)
-    return this.#predicate(node, scope)
+  writeWhere(node: Predicate, scope: TableContext): Fragment {
+    if (scope.canJoin) for (const path of findPresentTables(node)) this.#presentTables.add(path)
+    return this.#writePredicate(node, scope)
   }
 
-  #predicate(node: Predicate, scope: Scope): Fragment {
-    const { link } = scope
-    const linked = link === undefined ? null : onLink(node)
-    return linked === null || link === undefined
-      ? visit(WhereWriter.#written, node, this, scope)
-      : visit(WhereWriter.#written, linked, this, link)
+  #writePredicate(node: Predicate, scope: TableContext): Fragment {
+    const { joinRow } = scope
+    const linked = joinRow === undefined ? null : toJoinRowCondition(node)
+    return linked === null || joinRow === undefined
+      ? visit(WhereWriter.#writers, node, this, scope)
+      : visit(WhereWriter.#writers, linked, this, joinRow)
   }
 
-  static readonly #written: Visits<Predicate, [self: WhereWriter, scope: Scope], Fragment> = {
-    and: ({ nodes }, self, scope) => every(nodes.map((node) => self.#predicate(node, scope))),
-    or: ({ nodes }, self, scope) => some(nodes.map((node) => self.#predicate(node, scope))),
+  #writeOptional(condition: Predicate | null, scope: TableContext): Fragment[] {
+    return condition === null ? [] : [this.#writePredicate(condition, scope)]
+  }
+
+  static readonly #writers: Visitors<Predicate, [self: WhereWriter, scope: TableContext], Fragment> = {
+    and: ({ nodes }, self, scope) => joinAnd(nodes.map((node) => self.#writePredicate(node, scope))),
+    or: ({ nodes }, self, scope) => joinOr(nodes.map((node) => self.#writePredicate(node, scope))),
     never: () => literal('1 = 0'),
     always: () => literal('1 = 1'),
-    compare: (node, self, scope) => self.#compare(node, scope),
+    compare: (node, self, scope) => self.#writeComparison(node, scope),
     null: ({ column, negated }, self, scope) => {
-      if (!self.#isBehindSubquery(column.hops, scope)) return self.#isNull(column, negated, scope)
-      const present = (at: Scope): Fragment => self.#isNull(atElement(column), true, at)
-      return self.#behindPath(scope, column.hops, present, !negated)
+      if (!self.#isBehindSubquery(column.joins, scope)) return self.#writeIsNull(column, negated, scope)
+      const present = (at: TableContext): Fragment => self.#writeIsNull(toOwnColumn(column), true, at)
+      return self.#writePathCondition(scope, column.joins, present, !negated)
     },
-    absent: ({ hops, negated }, self, scope) => self.#absent(hops, scope, negated),
-    quantified: (node, self, scope) => self.#quantified(node, scope),
-    count: (node, self, scope) => self.#count(node, scope),
-    items: (node, self, scope) => self.#items(node, scope),
-    itemCount: (node, self, scope) => self.#itemCount(node, scope),
-    match: (node, self, scope) => self.#match(node, scope),
-    tuples: (node, self, scope) => self.#tuples(node, scope),
-    owned: (node, self, scope) => self.#owned(node, scope),
-    apart: ({ condition }, self, scope) => self.#apart(condition, scope),
-    beyond: (node, self, scope) => self.#beyond(node, scope),
+    absent: ({ joins, negated }, self, scope) => self.#writeMissing(joins, scope, negated),
+    quantified: (node, self, scope) => self.#writeQuantified(node, scope),
+    count: (node, self, scope) => self.#writeCount(node, scope),
+    items: (node, self, scope) => self.#writeItems(node, scope),
+    itemCount: (node, self, scope) => self.#writeItemCount(node, scope),
+    match: (node, self, scope) => self.#writeMatch(node, scope),
+    tuples: (node, self, scope) => self.#writeTuples(node, scope),
+    owned: (node, self, scope) => self.#writeLinked(node, scope),
+    apart: ({ condition }, self, scope) => self.#writeSubquery(condition, scope),
+    beyond: (node, self, scope) => self.#writeKeyset(node, scope),
   }
 
   /** The SQL of a column. Adds the joins of its path. */
-  column({ hops, field, counted }: Column, scope: Scope): string {
-    if (field.derived?.what === 'item') return derivedOf(this.#dialect, '', field.derived, scope.model).value
+  writeColumn({ joins, field, countedJoin }: Column, scope: TableContext): string {
+    if (field.derived?.kind === 'item') return writeDerived(this.#dialect, '', field.derived, scope.model).value
     if (field.derived !== undefined) {
-      const source = this.column({ hops, field: field.derived.of, nullable: true }, scope)
-      return derivedOf(this.#dialect, source, field.derived, scope.model).value
+      const source = this.writeColumn({ joins, field: field.derived.source, nullable: true }, scope)
+      return writeDerived(this.#dialect, source, field.derived, scope.model).value
     }
-    if (counted !== undefined) return `(${this.#elements('COUNT(*)', { hops, hop: counted }, scope, () => null)})`
-    const name = this.#reference(hops, field, scope)
-    const conversion = this.conversion({ hops, field }, scope)
+    if (countedJoin !== undefined)
+      return `(${this.#selectElements('COUNT(*)', { joins, join: countedJoin }, scope, () => null)})`
+    const name = this.#writeReference(joins, field, scope)
+    const conversion = this.conversionOf({ joins, field }, scope)
     if (conversion === null) return name
     if (conversion.compare !== null) return conversion.compare(name)
     if (field.isKey) return name
-    throw incomparable(field)
+    throw incomparableProblem(field)
   }
 
   /** The SQL that selects a column without loss of precision. */
-  read(column: Column, scope: Scope): string {
-    const { hops, field, counted } = column
-    const isOwn = field.derived === undefined && counted === undefined
-    if (!isOwn) return this.#dialect.read(this.column(column, scope), field)
-    return readColumn(this.#dialect, modelOf(column, scope), field, this.#reference(hops, field, scope))
+  writeRead(column: Column, scope: TableContext): string {
+    const { joins, field, countedJoin } = column
+    const isOwn = field.derived === undefined && countedJoin === undefined
+    if (!isOwn) return this.#dialect.readExpression(this.writeColumn(column, scope), field)
+    return readColumn(this.#dialect, modelAtEnd(column, scope), field, this.#writeReference(joins, field, scope))
   }
 
   /** The SQL that selects a column for an instance, or null if its name is enough. */
-  instance(column: Column, scope: Scope): string | null {
-    const { hops, field } = column
-    if (field.derived !== undefined) return this.#dialect.instance(this.column(column, scope), field)
-    return instanceColumn(this.#dialect, modelOf(column, scope), field, this.#reference(hops, field, scope))
+  writeInstanceRead(column: Column, scope: TableContext): string | null {
+    const { joins, field } = column
+    if (field.derived !== undefined) return this.#dialect.instanceExpression(this.writeColumn(column, scope), field)
+    return instanceColumnOf(this.#dialect, modelAtEnd(column, scope), field, this.#writeReference(joins, field, scope))
   }
 
   /** The conversion for a column whose type differs from the declared one, or null. */
-  conversion(column: Pick<Column, 'hops' | 'field'>, scope: Pick<Scope, 'model'>): Conversion | null {
-    return conversionOf(this.#dialect, modelOf(column, scope), column.field)
+  conversionOf(column: Pick<Column, 'joins' | 'field'>, scope: Pick<TableContext, 'model'>): Conversion | null {
+    return conversionOf(this.#dialect, modelAtEnd(column, scope), column.field)
   }
 
-  #reference(hops: readonly Hop[], field: Field, { model, alias }: Scope): string {
+  #writeReference(hops: readonly Join[], field: Field, { model, alias }: TableContext): string {
     const name = quote(model, field.column)
-    if (hops.length > 0) return `${quote(model, this.#joins.add(hops))}.${name}`
+    if (hops.length > 0) return `${quote(model, this.#joinedTables.addPath(hops))}.${name}`
     return alias === '' ? name : `${quote(model, alias)}.${name}`
   }
 
   /** A condition on groups. */
-  having(node: Predicate, scope: Scope): Fragment {
-    return this.#predicate(node, scope)
+  writeHaving(node: Predicate, scope: TableContext): Fragment {
+    return this.#writePredicate(node, scope)
   }
 
   /** The include tree for all paths written so far. */
-  include(root: Scope): IncludeOptions[] {
-    return this.#joins.tree((hop, { path, alias, before }) => {
+  buildInclude(root: TableContext): IncludeOptions[] {
+    return this.#joinedTables.buildTree((hop, { path, alias, before }) => {
       const { association } = hop.relation
-      const from = before === '' ? root : { model: association.source, alias: before, joins: false }
-      const at: Scope = { model: association.target, alias, joins: false }
+      const from = before === '' ? root : { model: association.source, alias: before, canJoin: false }
+      const at: TableContext = { model: association.target, alias, canJoin: false }
       // As SQL: Sequelize would translate column names of the default scope as attributes again.
-      const conditions = [...this.#conditions(hop, from, at), ...fixed(at, scopesOf(at.model))]
+      const conditions = [...this.#targetConditions(hop, from, at), ...scopeConditions(at, scopesOf(at.model))]
       return {
         association,
         attributes: [],
         // An inner join if the condition requires a row: not every database infers that.
-        required: this.#present.has(path),
-        ...(conditions.length === 0 ? {} : { where: textOf(at, every(conditions)) }),
+        required: this.#presentTables.has(path),
+        ...(conditions.length === 0 ? {} : { where: toTextFragment(at, joinAnd(conditions)) }),
       }
     })
   }
 
   /** Shortens aliases of joins that exceed the database's limit. */
-  shorten(sql: string, { model }: Scope): string {
-    return this.#joins.shorten(sql, this.#dialect.longestAlias, (name) => quote(model, name))
+  shortenAliases(sql: string, { model }: TableContext): string {
+    return this.#joinedTables.shortenAliases(sql, this.#dialect.maxAliasBytes, (name) => quote(model, name))
   }
 
-  #isBehindSubquery(hops: readonly Hop[], scope: Scope): boolean {
-    return hops.length > 0 && !scope.joins
+  #isBehindSubquery(hops: readonly Join[], scope: TableContext): boolean {
+    return hops.length > 0 && !scope.canJoin
   }
 
-  #compare(given: ComparePredicate, scope: Scope): Fragment {
-    const node = inSpellings(given)
+  #writeComparison(given: ComparePredicate, scope: TableContext): Fragment {
+    const node = addSpellings(given)
     const { column, negated } = node
-    const { hops, counted: hop } = column
-    if (hop !== undefined) return this.#count({ ...node, kind: 'count', hops, hop, condition: null }, scope)
-    if (this.#isBehindSubquery(column.hops, scope)) {
-      const met = (at: Scope): Fragment => this.#positive({ ...node, column: atElement(column) }, at)
-      return this.#behindPath(scope, column.hops, met, negated)
+    const { joins, countedJoin: hop } = column
+    if (hop !== undefined) return this.#writeCount({ ...node, kind: 'count', joins, join: hop, condition: null }, scope)
+    if (this.#isBehindSubquery(column.joins, scope)) {
+      const met = (at: TableContext): Fragment => this.#writePositive({ ...node, column: toOwnColumn(column) }, at)
+      return this.#writePathCondition(scope, column.joins, met, negated)
     }
-    const matches = this.#memberOf(node, scope)
+    const matches = this.#comparisonMember(node, scope)
     if (matches !== null)
-      return negated && column.nullable ? some([matches, this.#isNull(column, false, scope)]) : matches
-    const reference = this.column(column, scope)
-    if (!negated) return literal(this.#comparisons.write(node, reference, modelOf(column, scope)))
-    const sql = this.#comparisons.complement(node, reference, modelOf(column, scope))
+      return negated && column.nullable ? joinOr([matches, this.#writeIsNull(column, false, scope)]) : matches
+    const reference = this.writeColumn(column, scope)
+    if (!negated) return literal(this.#comparisons.write(node, reference, modelAtEnd(column, scope)))
+    const sql = this.#comparisons.writeComplement(node, reference, modelAtEnd(column, scope))
     return literal(column.nullable ? `(${sql} OR ${reference} IS NULL)` : sql)
   }
 
   /** The comparison as a member of a where tree, or null if it must be SQL. */
-  #memberOf(node: ComparePredicate, scope: Scope): Fragment | null {
+  #comparisonMember(node: ComparePredicate, scope: TableContext): Fragment | null {
     const { column, operator, negated } = node
     const { valueType, derived } = column.field
-    const isText = valueType.type === 'string' || derived !== undefined || isPath(column)
-    if (this.#member === null || isText || this.conversion(column, scope) !== null) return null
-    const values = encodeCompared(this.#dialect, modelOf(column, scope), node)
-    if (negated && operator === 'eq' && valueType.type === 'boolean') {
-      // An index serves equality with the other boolean, but not inequality.
-      return compared(this.#key(column, scope), 'eq', literal(`(NOT ${this.#operands.sql(values[0])})`), false)
-    }
-    const members = values.map((value) => this.#member?.(value, column.field))
-    return compared(this.#key(column, scope), ofValues(node), operator === 'in' ? members : members[0], negated)
+    const isText = valueType.type === 'string' || derived !== undefined || isPathName(column)
+    if (this.#encodeMember === null || isText || this.conversionOf(column, scope) !== null) return null
+    const values = encodeCompared(this.#dialect, modelAtEnd(column, scope), node)
+    const key = this.#attributeKey(column, scope)
+    // An index serves equality with the other boolean, but not inequality.
+    if (negated && operator === 'eq' && valueType.type === 'boolean')
+      return compareColumn(key, 'eq', literal(`(NOT ${this.#operands.write(values[0])})`), false)
+    const members = values.map((value) => this.#encodeMember?.(value, column.field))
+    return compareColumn(key, toValueOperator(node), operator === 'in' ? members : members[0], negated)
   }
 
   /** The comparison as SQL, ignoring `negated`. */
-  #positive(node: ComparePredicate, scope: Scope): Fragment {
-    return literal(this.#comparisons.write(node, this.column(node.column, scope), modelOf(node.column, scope)))
+  #writePositive(node: ComparePredicate, scope: TableContext): Fragment {
+    return literal(this.#comparisons.write(node, this.writeColumn(node.column, scope), modelAtEnd(node.column, scope)))
   }
 
   /** Only pages have keyset predicates. Their tables are joined. */
-  #beyond(node: BeyondPredicate, scope: Scope): Fragment {
-    return literal(writeBeyond(this.#dialect, node, (column) => this.column(column, scope), this.#operands.sql))
+  #writeKeyset(node: KeysetPredicate, scope: TableContext): Fragment {
+    const write = (column: Column): string => this.writeColumn(column, scope)
+    return literal(writeKeysetPredicate(this.#dialect, node, write, this.#operands.write))
   }
 
-  #isNull(column: Column, negated: boolean, scope: Scope): Fragment {
-    const { hops, field } = column
-    if (this.#member !== null && field.derived === undefined && !isPath(column)) {
-      return isNull(this.#key(column, scope), negated)
+  #writeIsNull(column: Column, negated: boolean, scope: TableContext): Fragment {
+    const { joins, field } = column
+    if (this.#encodeMember !== null && field.derived === undefined && !isPathName(column)) {
+      return compareWithNull(this.#attributeKey(column, scope), negated)
     }
-    const reference = field.derived === undefined ? this.#reference(hops, field, scope) : this.column(column, scope)
+    const reference =
+      field.derived === undefined ? this.#writeReference(joins, field, scope) : this.writeColumn(column, scope)
     return literal(`${reference} IS ${negated ? 'NOT ' : ''}NULL`)
   }
 
   /** The attribute's name in a where tree. */
-  #key({ hops, field }: Column, { joins, byAttribute = joins }: Scope): string {
-    if (hops.length === 0) return byAttribute ? field.name : field.column
-    this.#joins.add(hops)
+  #attributeKey({ joins: hops, field }: Column, { canJoin, usesAttributes = canJoin }: TableContext): string {
+    if (hops.length === 0) return usesAttributes ? field.name : field.column
+    this.#joinedTables.addPath(hops)
     return `$${hops.map(({ relation }) => relation.name).join('.')}.${field.column}$`
   }
 
-  #absent(hops: readonly Hop[], scope: Scope, negated: boolean): Fragment {
-    if (!scope.joins) return this.#behindPath(scope, hops, () => literal('1 = 1'), !negated)
+  #writeMissing(hops: readonly Join[], scope: TableContext, negated: boolean): Fragment {
+    if (!scope.canJoin) return this.#writePathCondition(scope, hops, () => literal('1 = 1'), !negated)
     const target = hops.at(-1)?.relation.association.target ?? scope.model
     const [key] = target.primaryKeyAttributes
     const column = key === undefined ? undefined : target.getAttributes()[key]
     const name = column?.field ?? key ?? ''
-    const reference = `${quote(target, this.#joins.add(hops))}.${quote(target, name)}`
+    const reference = `${quote(target, this.#joinedTables.addPath(hops))}.${quote(target, name)}`
     return literal(`${reference} IS ${negated ? 'NOT ' : ''}NULL`)
   }
 
-  #quantified(node: QuantifiedPredicate, scope: Scope): Fragment {
-    const { quantifier, hops } = node
-    const sought = quantifier === 'any' ? this.#sought(scope, hops, (at) => this.#among(node, at)) : null
+  #writeQuantified(node: QuantifiedPredicate, scope: TableContext): Fragment {
+    const { quantifier, joins } = node
+    const sought = quantifier === 'any' ? this.#writePathAsIn(scope, joins, (at) => this.#writeAnyAsIn(node, at)) : null
     if (sought !== null) return sought
-    const rows = this.#elements('1', node, scope, (inner) => {
-      const where = this.#predicate(node.condition, inner)
+    const rows = this.#selectElements('1', node, scope, (inner) => {
+      const where = this.#writePredicate(node.condition, inner)
       // `all` fails for an element whose condition is false or null.
       return quantifier === 'all' ? literal(`(${writeCondition(inner.model, where, inner.alias)}) IS NOT TRUE`) : where
     })
-    return this.#exists(rows, quantifier !== 'any')
+    return this.#writeExists(rows, quantifier !== 'any')
   }
 
-  #count(node: CountPredicate, scope: Scope): Fragment {
+  #writeCount(node: CountPredicate, scope: TableContext): Fragment {
     const { condition, negated } = node
-    const rows = this.#elements('COUNT(*)', node, scope, (inner) =>
-      condition === null ? null : this.#predicate(condition, inner),
+    const rows = this.#selectElements('COUNT(*)', node, scope, (inner) =>
+      condition === null ? null : this.#writePredicate(condition, inner),
     )
-    const comparison = this.#dialect.values[ofValues(node)](`(${rows})`, node.values.map(this.#operands.sql))
+    const comparison = this.#dialect.valueComparisons[toValueOperator(node)](
+      `(${rows})`,
+      node.values.map(this.#operands.write),
+    )
     return literal(`${negated ? 'NOT ' : ''}(${comparison})`)
   }
 
-  #items(node: ItemsPredicate, scope: Scope): Fragment {
-    const { quantifier, hops } = node
+  #writeItems(node: ItemsPredicate, scope: TableContext): Fragment {
+    const { quantifier, joins } = node
     const isNegated = quantifier !== 'any'
-    if (this.#isBehindSubquery(hops, scope)) {
-      const behind = (at: Scope): Fragment => this.#exists(this.#itemRows({ ...node, hops: [] }, at), false)
-      return this.#exists(this.#through(scope, hops, behind), isNegated)
+    if (this.#isBehindSubquery(joins, scope)) {
+      const own = { ...node, joins: [] }
+      const behind = (at: TableContext): Fragment => this.#writeExists(this.#selectItems(own, at), false)
+      return this.#writeExists(this.#selectPathEnd(scope, joins, behind), isNegated)
     }
-    const met = this.#exists(this.#itemRows(node, scope), isNegated)
-    const indexed = isNegated ? null : this.#indexed(node, scope)
-    return indexed === null ? met : every([literal(indexed), met])
+    const met = this.#writeExists(this.#selectItems(node, scope), isNegated)
+    const indexed = isNegated ? null : this.#writeIndexCondition(node, scope)
+    return indexed === null ? met : joinAnd([literal(indexed), met])
   }
 
   /** The SELECT of items that meet the condition, or for `all` of items that do not. */
-  #itemRows({ quantifier, hops, item, condition }: ItemsPredicate, scope: Scope): string {
-    const at: Scope = { ...scope, model: modelOf({ hops }, scope) }
-    const where = `(${writeCondition(at.model, this.#predicate(condition, at), at.alias)})`
-    const from = this.#dialect.members.items(this.column(arrayColumn(hops, item), scope), item)
+  #selectItems({ quantifier, joins, item, condition }: ItemsPredicate, scope: TableContext): string {
+    const at: TableContext = { ...scope, model: modelAtEnd({ joins }, scope) }
+    const where = `(${writeCondition(at.model, this.#writePredicate(condition, at), at.alias)})`
+    const from = this.#dialect.jsonMembers.items(this.writeColumn(arrayColumn(joins, item), scope), item)
     return `SELECT 1 FROM ${from} WHERE ${quantifier === 'all' ? `${where} IS NOT TRUE` : where}`
   }
 
   /** An extra condition that an index over the array serves, or null if there is none. */
-  #indexed({ hops, item, condition }: ItemsPredicate, scope: Scope): string | null {
-    if (condition.kind !== 'compare' || condition.negated || condition.ignoreCase) return null
-    if (condition.operator !== 'eq' && condition.operator !== 'in') return null
-    const field = memberIn(item.of)?.of ?? item.of
-    const values = encodeCompared(this.#dialect, modelOf({ hops }, scope), inSpellings(condition))
-    const column = this.column({ hops, field, nullable: true }, scope)
-    return this.#dialect.members.contains(column, item, values, this.#operands.sql)
+  #writeIndexCondition({ joins, item, condition }: ItemsPredicate, scope: TableContext): string | null {
+    if (!isEquality(condition)) return null
+    const field = jsonMemberOf(item.source)?.source ?? item.source
+    const values = encodeCompared(this.#dialect, modelAtEnd({ joins }, scope), addSpellings(condition))
+    const column = this.writeColumn({ joins, field, nullable: true }, scope)
+    return this.#dialect.jsonMembers.contains(column, item, values, this.#operands.write)
   }
 
-  #itemCount(node: ItemCountPredicate, scope: Scope): Fragment {
-    const { hops, item, negated } = node
-    const lengthOf = (from: readonly Hop[], at: Scope): string =>
-      this.#dialect.members.length(this.column(arrayColumn(from, item), at), item)
-    const length = this.#isBehindSubquery(hops, scope)
-      ? `(${this.#chain(scope, hops, (at) => lengthOf([], at))})`
-      : lengthOf(hops, scope)
+  #writeItemCount(node: ItemCountPredicate, scope: TableContext): Fragment {
+    const { joins, item, negated } = node
+    const lengthOf = (from: readonly Join[], at: TableContext): string =>
+      this.#dialect.jsonMembers.length(this.writeColumn(arrayColumn(from, item), at), item)
+    const length = this.#isBehindSubquery(joins, scope)
+      ? `(${this.#selectPathKey(scope, joins, (at) => lengthOf([], at))})`
+      : lengthOf(joins, scope)
     const count = `COALESCE(${length}, 0)`
-    const comparison = this.#dialect.values[ofValues(node)](count, node.values.map(this.#operands.sql))
-    return literal(`${negated ? 'NOT ' : ''}(${comparison})`)
+    const compare = this.#dialect.valueComparisons[toValueOperator(node)]
+    return literal(`${negated ? 'NOT ' : ''}(${compare(count, node.values.map(this.#operands.write))})`)
   }
 
-  #match({ fields, values }: MatchPredicate, scope: Scope): Fragment {
-    const columns = fields.map((field) => this.column({ hops: [], field, nullable: field.nullable }, scope))
-    return literal(matching(this.#dialect, columns, this.#operands.sql(values[0])))
+  #writeMatch({ fields, values }: MatchPredicate, scope: TableContext): Fragment {
+    const columns = fields.map((field) => this.writeColumn({ joins: [], field, nullable: field.nullable }, scope))
+    return literal(writeFullTextMatch(this.#dialect, columns, this.#operands.write(values[0])))
   }
 
   /** `IS TRUE`: otherwise SQLite plans each part of the exact condition separately. */
-  #tuples({ fields, values, exact }: TuplesPredicate, scope: Scope): Fragment {
-    const names = fields.map((field) => this.column({ hops: [], field, nullable: false }, scope))
-    const encoded = values.map((value, index) => {
-      const field = fields[index % fields.length]
-      return field === undefined ? value : encodeValue(this.#dialect, scope.model, field, value)
-    })
-    const among = literal(amongRows(this.#dialect, this.#operands, { fields, values: encoded }, names))
+  #writeTuples({ fields, values, exact }: TuplesPredicate, scope: TableContext): Fragment {
+    const names = fields.map((field) => this.writeColumn({ joins: [], field, nullable: false }, scope))
+    const encoded = encodeTuples(this.#dialect, scope.model, fields, values)
+    const among = literal(writeRowMembership(this.#dialect, this.#operands, { fields, values: encoded }, names))
     if (exact === null) return among
-    const whole = writeCondition(scope.model, this.#predicate(exact, scope), scope.alias)
-    return every([among, literal(`(${whole}) IS TRUE`)])
+    const whole = writeCondition(scope.model, this.#writePredicate(exact, scope), scope.alias)
+    return joinAnd([among, literal(`(${whole}) IS TRUE`)])
   }
 
   /** Written as IN, which databases start from: an owner has few join rows. */
-  #owned({ relation: { association }, key, values, guard }: OwnedPredicate, scope: Scope): Fragment {
+  #writeLinked({ relation, key, values, joinRowCondition }: LinkedPredicate, scope: TableContext): Fragment {
+    const { association } = relation
     const [value] = values.map((each) => encodeValue(this.#dialect, association.source, key, each))
-    const owner = this.#dialect.operand(this.#operands.sql(value), key)
-    return linkedTo(association, owner, scope, {
-      alias: this.#alias(),
-      conditions: (link) => (guard === null ? [] : [this.#predicate(guard, link)]),
+    const owner = this.#dialect.operand(this.#operands.write(value), key)
+    return writeLinkCondition(association, owner, scope, {
+      alias: this.#nextAlias(),
+      conditions: (link) => this.#writeOptional(joinRowCondition, link),
     })
   }
 
   /** The main table needs an alias: a subquery could have a column of the same name. */
-  #apart(condition: Predicate, scope: Scope): Fragment {
+  #writeSubquery(condition: Predicate, scope: TableContext): Fragment {
     if (scope.alias === '') throw new TypeError(`${scope.model.name}: a condition over other tables in a write`)
-    const at: Scope = { ...scope, joins: false, seeks: true }
-    if (this.#member !== null && scope.joins) return this.#predicate(condition, { ...at, byAttribute: true })
-    return textOf(at, this.#predicate(condition, at))
+    const at: TableContext = { ...scope, canJoin: false, usesIn: true }
+    if (this.#encodeMember !== null && scope.canJoin)
+      return this.#writePredicate(condition, { ...at, usesAttributes: true })
+    return toTextFragment(at, this.#writePredicate(condition, at))
   }
 
   /** Some elements meet a condition, as IN. null if the key is not compared by its stored value. */
-  #among({ hop, condition }: QuantifiedPredicate, scope: Scope): Fragment | null {
-    const { association } = hop.relation
-    const { sourceKey } = keysOf(association)
+  #writeAnyAsIn({ join, condition }: QuantifiedPredicate, scope: TableContext): Fragment | null {
+    const { association } = join.relation
+    const { sourceKey } = associationKeysOf(association)
     if (!isSeekable(association.source, sourceKey)) return null
-    const rows = elementSelect((element) => element, association, {
+    const rows = writeChildSelect((element) => element, association, {
       correlate: () => literal('1 = 1'),
-      conditions: (inner) => {
-        const at = { ...inner, seeks: true }
-        return [hop.guard, condition].filter((part) => part !== null).map((part) => this.#predicate(part, at))
-      },
-      linkConditions: (link) => (hop.linkGuard === null ? [] : [this.#predicate(hop.linkGuard, link)]),
-      alias: () => this.#alias(),
+      conditions: (inner) =>
+        [join.condition, condition].flatMap((part) => this.#writeOptional(part, { ...inner, usesIn: true })),
+      joinRowConditions: (link) => this.#writeOptional(join.joinRowCondition, link),
+      alias: () => this.#nextAlias(),
     })
-    return within(scope, sourceKey, rows)
+    return writeIn(scope, sourceKey, rows)
   }
 
   /** The record at the end of to-one relations meets a condition, as IN. null if EXISTS is required. */
-  #sought(scope: Scope, hops: readonly Hop[], condition: (at: Scope) => Fragment | null): Fragment | null {
-    if (scope.seeks !== true) return null
+  #writePathAsIn(
+    scope: TableContext,
+    hops: readonly Join[],
+    condition: (at: TableContext) => Fragment | null,
+  ): Fragment | null {
+    if (scope.usesIn !== true) return null
     const [hop, ...rest] = hops
     if (hop === undefined) return condition(scope)
-    const { association, polymorphic, doubtful, between } = hop.relation
-    const { foreignKey, targetKey } = keysOf(association)
-    const isKey = pointsAt(association) && !polymorphic && !doubtful && between === null
+    const { association, polymorphic, canHaveSeveral, manyToMany } = hop.relation
+    const { foreignKey, targetKey } = associationKeysOf(association)
+    const isKey = hasSourceForeignKey(association) && !polymorphic && !canHaveSeveral && manyToMany === null
     if (!isKey || !isSeekable(association.target, targetKey)) return null
-    const at: Scope = { model: association.target, alias: this.#alias(), joins: false, seeks: true }
-    const further = this.#sought(at, rest, condition)
+    const at: TableContext = { model: association.target, alias: this.#nextAlias(), canJoin: false, usesIn: true }
+    const further = this.#writePathAsIn(at, rest, condition)
     if (further === null) return null
-    const where = every([...fixed(at, keysOf(association).scope), ...this.#conditions(hop, scope, at), further])
-    const rows = writeSelect(at.model, {
-      attributes: selected(columnIn(at, targetKey)),
-      tableAs: at.alias,
-      where,
-    })
-    return within(scope, foreignKey, rows)
+    const where = joinAnd([
+      ...scopeConditions(at, associationKeysOf(association).scope),
+      ...this.#targetConditions(hop, scope, at),
+      further,
+    ])
+    const attributes = createSelectList(writeColumn(at, targetKey))
+    return writeIn(scope, foreignKey, writeSelect(at.model, { attributes, tableAs: at.alias, where }))
   }
 
   /** Some record at the end of to-one relations meets a condition, or none if `negated`. */
-  #behindPath(scope: Scope, hops: readonly Hop[], condition: (at: Scope) => Fragment, negated: boolean): Fragment {
-    const sought = negated ? null : this.#sought(scope, hops, condition)
-    return sought ?? this.#exists(this.#through(scope, hops, condition), negated)
+  #writePathCondition(
+    scope: TableContext,
+    hops: readonly Join[],
+    condition: (at: TableContext) => Fragment,
+    negated: boolean,
+  ): Fragment {
+    const sought = negated ? null : this.#writePathAsIn(scope, hops, condition)
+    return sought ?? this.#writeExists(this.#selectPathEnd(scope, hops, condition), negated)
   }
 
   /** The SELECT of a relation's elements, correlated to the record of `scope`. */
-  #elements(
+  #selectElements(
     what: string,
-    { hops, hop }: Pick<CountPredicate, 'hops' | 'hop'>,
-    scope: Scope,
-    condition: (inner: Scope) => Fragment | null,
+    { joins, join }: Pick<CountPredicate, 'joins' | 'join'>,
+    scope: TableContext,
+    condition: (inner: TableContext) => Fragment | null,
   ): string {
-    const conditions = (inner: Scope): Fragment[] => {
-      const guard = hop.guard === null ? null : this.#predicate(hop.guard, inner)
-      return [guard, condition(inner)].filter((part) => part !== null)
+    const conditions = (inner: TableContext): Fragment[] =>
+      [...this.#writeOptional(join.condition, inner), condition(inner)].filter((part) => part !== null)
+    const correlate = ({ childColumn, writeParentColumn }: CorrelationKey): Fragment => {
+      const link = (source: TableContext): Fragment => literal(`${childColumn} = ${writeParentColumn(source)}`)
+      if (joins.length === 0) return link(scope)
+      const source = { model: joins.at(-1)?.relation.association.target ?? scope.model, canJoin: false }
+      if (scope.canJoin) return link({ ...source, alias: this.#joinedTables.addPath(joins) })
+      if (this.#dialect.hasIndexedExists) return this.#writeExists(this.#selectPathEnd(scope, joins, link), false)
+      return literal(`${childColumn} IN (${this.#selectPathKey(scope, joins, writeParentColumn)})`)
     }
-    const correlate = ({ element, owner }: Tied): Fragment => {
-      const link = (source: Scope): Fragment => literal(`${element} = ${owner(source)}`)
-      if (hops.length === 0) return link(scope)
-      const source = { model: hops.at(-1)?.relation.association.target ?? scope.model, joins: false }
-      if (scope.joins) return link({ ...source, alias: this.#joins.add(hops) })
-      if (this.#dialect.seeksExists) return this.#exists(this.#through(scope, hops, link), false)
-      return literal(`${element} IN (${this.#chain(scope, hops, owner)})`)
-    }
-    return elementSelect(what, hop.relation.association, {
+    return writeChildSelect(what, join.relation.association, {
       correlate,
       conditions,
-      linkConditions: (link) => (hop.linkGuard === null ? [] : [this.#predicate(hop.linkGuard, link)]),
-      alias: () => this.#alias(),
+      joinRowConditions: (link) => this.#writeOptional(join.joinRowCondition, link),
+      alias: () => this.#nextAlias(),
     })
   }
 
   /** The SELECT of the record at the end of to-one relations, correlated to the record of `scope`. */
-  #through(scope: Scope, hops: readonly Hop[], condition: (inner: Scope) => Fragment): string {
+  #selectPathEnd(scope: TableContext, hops: readonly Join[], condition: (inner: TableContext) => Fragment): string {
     const [hop, ...rest] = hops
     if (hop === undefined) throw new TypeError('a path without hops has no subquery')
-    const { at, where } = this.#behind(hop, scope)
-    const further = rest.length === 0 ? condition(at) : this.#exists(this.#through(at, rest, condition), false)
-    return writeSelect(at.model, { attributes: selected('1'), tableAs: at.alias, where: every([where, further]) })
+    const { at, where } = this.#targetOf(hop, scope)
+    const further =
+      rest.length === 0 ? condition(at) : this.#writeExists(this.#selectPathEnd(at, rest, condition), false)
+    return writeSelect(at.model, {
+      attributes: createSelectList('1'),
+      tableAs: at.alias,
+      where: joinAnd([where, further]),
+    })
   }
 
   /** The SELECT of a key of the record at the end of to-one relations of `scope`. */
-  #chain(scope: Scope, hops: readonly Hop[], key: (at: Scope) => string): string {
-    const tables: { readonly at: Scope; readonly where: Fragment }[] = []
-    for (const hop of hops) tables.push(this.#behind(hop, tables.at(-1)?.at ?? scope))
-    return chainSelect(key(tables.at(-1)?.at ?? scope), tables)
+  #selectPathKey(scope: TableContext, hops: readonly Join[], key: (at: TableContext) => string): string {
+    const tables: { readonly at: TableContext; readonly where: Fragment }[] = []
+    for (const hop of hops) tables.push(this.#targetOf(hop, tables.at(-1)?.at ?? scope))
+    return writePathSelect(key(tables.at(-1)?.at ?? scope), tables)
   }
 
   /** The row that a to-one relation leads to. A hasOne may match several rows. */
-  #behind(hop: Hop, from: Scope): { readonly at: Scope; readonly where: Fragment } {
+  #targetOf(hop: Join, from: TableContext): { readonly at: TableContext; readonly where: Fragment } {
     const { association } = hop.relation
-    const at: Scope = { model: association.target, alias: this.#alias(), joins: false }
-    const link = literal(linked(association, from, at))
-    return { at, where: every([link, ...fixed(at, keysOf(association).scope), ...this.#conditions(hop, from, at)]) }
+    const at: TableContext = { model: association.target, alias: this.#nextAlias(), canJoin: false }
+    const link = literal(writeJoinCondition(association, from, at))
+    const scoped = scopeConditions(at, associationKeysOf(association).scope)
+    return { at, where: joinAnd([link, ...scoped, ...this.#targetConditions(hop, from, at)]) }
   }
 
   /** Conditions on the row that a to-one relation leads to. */
-  #conditions({ relation, guard }: Hop, from: Scope, at: Scope): Fragment[] {
-    const guards = (scope: Scope): Fragment[] => (guard === null ? [] : [this.#predicate(guard, scope)])
-    const between = relation.between === null ? null : keysOf(relation.between).through
-    const own = [...ofSource(relation.association, from), ...fixed(at, between?.scope ?? []), ...guards(at)]
-    if (!relation.doubtful || at.model.primaryKeyAttributes.length === 0) return own
-    const row: Scope = { ...at, alias: this.#alias() }
-    return [...own, isFirst(relation.association, from, at, row, guards(row))]
+  #targetConditions({ relation, condition }: Join, from: TableContext, at: TableContext): Fragment[] {
+    const between = relation.manyToMany === null ? null : associationKeysOf(relation.manyToMany).through
+    const own = [
+      ...sourceConditions(relation.association, from),
+      ...scopeConditions(at, between?.scope ?? []),
+      ...this.#writeOptional(condition, at),
+    ]
+    if (!relation.canHaveSeveral || at.model.primaryKeyAttributes.length === 0) return own
+    const row: TableContext = { ...at, alias: this.#nextAlias() }
+    return [...own, writeFirstCondition(relation.association, from, at, row, this.#writeOptional(condition, row))]
   }
 
-  #exists(rows: string, negated: boolean): Fragment {
+  #writeExists(rows: string, negated: boolean): Fragment {
     return literal(negated ? `NOT EXISTS (${rows})` : this.#dialect.exists(rows))
   }
 
-  #alias(): string {
-    this.#aliases += 1
-    return `_q${this.#aliases}`
+  #nextAlias(): string {
+    this.#aliasCount += 1
+    return `_q${this.#aliasCount}`
   }
 }

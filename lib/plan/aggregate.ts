@@ -1,19 +1,25 @@
 import type { Field } from '../../types/field.js'
 import type { Aggregation, ListIntent } from '../../types/intent.js'
-import type { AggregatePlan, Column, Hop, Member, OrderKey, Predicate } from '../../types/plan.js'
+import type { AggregatePlan, Column, Join, Member, OrderKey, Predicate } from '../../types/plan.js'
 import type { GroupNode, GroupSortNode, HavingNode, MeasureNode, Path } from '../../types/query.js'
 import { nounForAll } from '../codec/codecs.js'
 import { columnOf, ownColumn } from '../common/columns.js'
-import { echoed } from '../common/echo.js'
-import { junction } from '../common/predicates.js'
+import { joinPredicates } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
-import { type Visits, visit } from '../common/visit.js'
+import { truncateEcho } from '../common/truncateEcho.js'
+import { type Visitors, visit } from '../common/visitor.js'
 import { didYouMean } from '../config/suggest.js'
-import { unitOf } from '../language/measures.js'
-import { comparisonOf } from './comparison.js'
-import { type Context, computedReason, LONGEST_GUESSED, suggestion, unknownField } from './context.js'
-import { MemberTree } from './memberTree.js'
-import { follow } from './path.js'
+import { findUnit } from '../language/measures.js'
+import { planComparison } from './comparison.js'
+import {
+  type Context,
+  createUnknownFieldProblem,
+  explainComputedField,
+  MAX_GUESSED_LENGTH,
+  suggestField,
+} from './context.js'
+import { MemberTree } from './nestedMembers.js'
+import { resolveForCaller } from './path.js'
 
 type Aggregated = Pick<AggregatePlan, 'groups' | 'having' | 'order' | 'projection'>
 
@@ -31,7 +37,7 @@ class AggregatePlanner {
   readonly #context: Context
   readonly #columns: Column[] = []
   /** The groups and measures of the request, keyed by their lower-case names in `sort`. */
-  readonly #asked = new Map<string, { readonly name: string; readonly column: Column }>()
+  readonly #requested = new Map<string, { readonly name: string; readonly column: Column }>()
 
   constructor(context: Context) {
     this.#context = context
@@ -39,125 +45,126 @@ class AggregatePlanner {
 
   plan({ measures, groups, having, sort }: Aggregation): Aggregated {
     const tree = new MemberTree()
-    for (const node of groups) this.#group(node, tree)
+    for (const node of groups) this.#addGroup(node, tree)
     const grouped = [...this.#columns]
-    for (const node of measures) this.#measure(node, tree)
+    for (const node of measures) this.#addMeasure(node, tree)
     const members: readonly Member[] = tree.members()
-    const order = sort.flatMap((node) => this.#key(node))
+    const order = sort.flatMap((node) => this.#resolveSortKey(node))
     const left = grouped.filter((column) => !order.some((key) => key.column === column))
     return {
       groups: grouped.length,
-      having: having === null ? null : visit(PLANNED, having, this),
+      having: having === null ? null : visit(HAVING_PLANNERS, having, this),
       // Every group column ends the order, so that the order is total and pages never overlap.
       order: [...order, ...left.map((column): OrderKey => ({ column, direction: 'asc' }))],
-      projection: { columns: this.#columns, members, shown: new Set(this.#columns.keys()) },
+      projection: { columns: this.#columns, members, readableColumns: new Set(this.#columns.keys()) },
     }
   }
 
-  #group(node: GroupNode, tree: MemberTree): void {
+  #addGroup(node: GroupNode, tree: MemberTree): void {
     const derivedOf = (field: Field): Field | null => (node.unit === null ? field : (field.derive?.(node.unit) ?? null))
     const isUsable = (field: Field): boolean =>
       derivedOf(field) !== null && !field.getter && field.derived === undefined && field.operators.has('eq')
-    const to = this.#field('group', node.path, isUsable)
+    const to = this.#resolveField('group', node.path, isUsable)
     if (to === null) return
-    const { hops, field } = to
+    const { joins, field } = to
     const derived = derivedOf(field)
     if (derived === null || !isUsable(field)) {
       const how = node.unit === null ? 'groups cannot be made by' : `${node.unit}() cannot be used with`
-      throw this.#fault('group', node, `${how} ${this.#kindOf(field)}`)
+      throw this.#createProblem('group', node, `${how} ${this.#kindOf(field)}`)
     }
-    const column = columnOf(hops, derived)
+    const column = columnOf(joins, derived)
     const last = node.unit === null ? [field.json] : [field.json, node.unit]
-    this.#add(column, nameOf(node.unit, node.path))
-    const path = ['group', ...hops.map(({ relation }) => relation.json), ...last]
+    this.#add(column, measureNameOf(node.unit, node.path))
+    const path = ['group', ...joins.map(({ relation }) => relation.json), ...last]
     if (tree.add(path, this.#columns.length - 1, derived)) return
-    throw this.#fault('group', node, 'it is already part of the group')
+    throw this.#createProblem('group', node, 'it is already part of the group')
   }
 
-  #measure(node: MeasureNode, tree: MemberTree): void {
-    const column = this.#columnOf('aggregate', node)
+  #addMeasure(node: MeasureNode, tree: MemberTree): void {
+    const column = this.#resolveMeasure('aggregate', node)
     if (column === null) return
-    this.#add(column, nameOf(node.measure, node.path))
+    this.#add(column, measureNameOf(node.measure, node.path))
     const { path } = node
-    const names = path === null ? [] : [...column.hops.map(({ relation }) => relation.json), column.field.json]
+    const names = path === null ? [] : [...column.joins.map(({ relation }) => relation.json), column.field.json]
     const member = node.measure === 'count' && path !== null ? 'counts' : node.measure
     if (tree.add([member, ...names], this.#columns.length - 1, column.field)) return
-    throw this.#fault('aggregate', node, 'it is there already')
+    throw this.#createProblem('aggregate', node, 'it is there already')
   }
 
   /** Column of a measure, also of one that only `sort` or `having` names. Null for an unknown field while unknown fields are ignored. */
-  #columnOf(parameter: string, node: MeasureNode): Column | null {
+  #resolveMeasure(parameter: string, node: MeasureNode): Column | null {
     const { measure, path } = node
     if (path === null) {
       const rows = this.#context.root.resource.key.derive?.('rows')
       if (rows === null || rows === undefined) throw new TypeError('rows cannot be counted')
       return ownColumn(rows)
     }
-    const to = this.#field(parameter, path, (field) => (field.derive?.(measure) ?? null) !== null)
+    const to = this.#resolveField(parameter, path, (field) => (field.derive?.(measure) ?? null) !== null)
     if (to === null) return null
     const derived = to.field.derive?.(measure) ?? null
     if (derived === null)
-      throw this.#fault(parameter, node, `${measure}() cannot be used with ${this.#kindOf(to.field)}`)
+      throw this.#createProblem(parameter, node, `${measure}() cannot be used with ${this.#kindOf(to.field)}`)
     // A count over no records is 0, not null.
-    return { hops: to.hops, field: derived, nullable: derived.nullable }
+    return { joins: to.joins, field: derived, nullable: derived.nullable }
   }
 
   /** The destination of a path that the caller may read in lists and filter by. Errors suggest usable fields. */
-  #field(
+  #resolveField(
     parameter: string,
     path: Path,
     isUsable: (field: Field) => boolean,
-  ): { readonly field: Field; readonly hops: readonly Hop[] } | null {
-    const { root, view, tally, unknownFields } = this.#context
+  ): { readonly field: Field; readonly joins: readonly Join[] } | null {
+    const { root, view, queryCost, unknownFields } = this.#context
     const place = { parameter, offset: path.offset }
-    const to = follow(this.#context, root, path, place)
+    const to = resolveForCaller(this.#context, root, path, place)
     const isOpen = (field: Field): boolean => field.filterable && field.targets.has('list')
-    if (to.kind === 'field' && isOpen(to.field) && view.readable(to.field, to.reach)) {
-      tally.path(root, to.hops, place)
+    if (to.kind === 'field' && isOpen(to.field) && view.readable(to.field, to.access)) {
+      queryCost.addPath(root, to.joins, place)
       return to
     }
     if (unknownFields === 'ignore') return null
     const isMeant = (field: Field): boolean => isOpen(field) && isUsable(field)
-    const hint = computedReason(this.#context, to) || suggestion(this.#context, to, path.segments, isMeant)
-    throw unknownField(parameter, path.segments.join('.'), path.offset, hint)
+    const hint = explainComputedField(this.#context, to) || suggestField(this.#context, to, path.segments, isMeant)
+    throw createUnknownFieldProblem(parameter, path.segments.join('.'), path.offset, hint)
   }
 
   #add(column: Column, name: string): void {
     this.#columns.push(column)
-    this.#asked.set(name.toLowerCase(), { name, column })
+    this.#requested.set(name.toLowerCase(), { name, column })
   }
 
   /** A sort key. Only groups and measures of the request can be sort keys, whether or not a field has the name. */
-  #key({ word, path, direction, offset }: GroupSortNode): OrderKey[] {
+  #resolveSortKey({ word, path, direction, offset }: GroupSortNode): OrderKey[] {
     const bare = word === null && path.segments.length === 1 ? path.segments[0]?.toLowerCase() : undefined
-    const name = nameOf(word, path)
-    const asked = (bare === 'count' ? this.#asked.get('count') : undefined) ?? this.#asked.get(name.toLowerCase())
+    const name = measureNameOf(word, path)
+    const asked =
+      (bare === 'count' ? this.#requested.get('count') : undefined) ?? this.#requested.get(name.toLowerCase())
     if (asked !== undefined) return [{ column: asked.column, direction }]
     if (this.#context.unknownFields === 'ignore') return []
     const text = path.segments.join('.')
     const written = word === null ? text : `${word}(${text})`
-    const hint = written.length > LONGEST_GUESSED ? '' : didYouMean(name, this.#namesLike(name))
-    const message = `"${echoed(written)}" at position ${offset} is neither a group nor a measure of this request.${hint}`
+    const hint = written.length > MAX_GUESSED_LENGTH ? '' : didYouMean(name, this.#similarNames(name))
+    const message = `"${truncateEcho(written)}" at position ${offset} is neither a group nor a measure of this request.${hint}`
     throw invalidQuery('sort', message)
   }
 
   /** Names of this request with the same function before their path. Other measures are never suggested. */
-  #namesLike(name: string): readonly string[] {
+  #similarNames(name: string): readonly string[] {
     const wordOf = (each: string): string => each.slice(0, each.indexOf('(') + 1)
-    return [...this.#asked.values()].map((each) => each.name).filter((each) => wordOf(each) === wordOf(name))
+    return [...this.#requested.values()].map((each) => each.name).filter((each) => wordOf(each) === wordOf(name))
   }
 
-  having(node: Extract<HavingNode, { kind: 'comparison' }>): Predicate | null {
-    const column = this.#columnOf('having', node.path)
+  planHaving(node: Extract<HavingNode, { kind: 'comparison' }>): Predicate | null {
+    const column = this.#resolveMeasure('having', node.path)
     if (column === null) return null
-    return comparisonOf(node, column, column.nullable, (message) => this.#fault('having', node.path, message))
+    return planComparison(node, column, column.nullable, (message) => this.#createProblem('having', node.path, message))
   }
 
-  #fault(parameter: string, node: MeasureNode | GroupNode, message: string): Error {
+  #createProblem(parameter: string, node: MeasureNode | GroupNode, message: string): Error {
     const word = 'measure' in node ? node.measure : node.unit
     const path = node.path?.segments.join('.')
     const name = word === null ? path : path === undefined ? word : `${word}(${path})`
-    return invalidQuery(parameter, `${echoed(String(name))} at position ${node.offset}: ${message}.`)
+    return invalidQuery(parameter, `${truncateEcho(String(name))} at position ${node.offset}: ${message}.`)
   }
 
   #kindOf({ getter, derived, valueType }: Field): string {
@@ -166,25 +173,25 @@ class AggregatePlanner {
   }
 }
 
-const PLANNED: Visits<HavingNode, [self: AggregatePlanner], Predicate | null> = {
-  and: ({ nodes }, self) => junctionOf('and', nodes, self),
-  or: ({ nodes }, self) => junctionOf('or', nodes, self),
-  comparison: (node, self) => self.having(node),
+const HAVING_PLANNERS: Visitors<HavingNode, [self: AggregatePlanner], Predicate | null> = {
+  and: ({ nodes }, self) => planJunction('and', nodes, self),
+  or: ({ nodes }, self) => planJunction('or', nodes, self),
+  comparison: (node, self) => self.planHaving(node),
   quantified: () => {
     throw new TypeError('measures have no quantifiers')
   },
 }
 
-function junctionOf(kind: 'and' | 'or', nodes: readonly HavingNode[], self: AggregatePlanner): Predicate | null {
-  return junction(
+function planJunction(kind: 'and' | 'or', nodes: readonly HavingNode[], self: AggregatePlanner): Predicate | null {
+  return joinPredicates(
     kind,
-    nodes.map((node) => visit(PLANNED, node, self)),
+    nodes.map((node) => visit(HAVING_PLANNERS, node, self)),
   )
 }
 
 /** Name of a measure or group, such as `avg(level)` or `team.name`. */
-function nameOf(word: string | null, path: Pick<Path, 'segments'> | null): string {
+function measureNameOf(word: string | null, path: Pick<Path, 'segments'> | null): string {
   const text = path?.segments.join('.')
   if (word === null) return text ?? ''
-  return text === undefined ? word : `${(unitOf(word) ?? word).toLowerCase()}(${text})`
+  return text === undefined ? word : `${(findUnit(word) ?? word).toLowerCase()}(${text})`
 }

@@ -1,23 +1,23 @@
 import type { Intent } from '../../types/intent.js'
-import type { Caller, Hop, Predicate } from '../../types/plan.js'
-import type { Reachable, Reference, Resource } from '../../types/resource.js'
-import type { Crossing, OwnerLink, View } from '../../types/view.js'
-import { mergedHeaders } from '../common/headers.js'
-import { isPending } from '../common/pending.js'
-import { both, junction } from '../common/predicates.js'
+import type { Caller, Join, Predicate } from '../../types/plan.js'
+import type { ForeignKeyReference, Resource, VisibleRecords } from '../../types/resource.js'
+import type { ParentLink, RelationStep, View } from '../../types/view.js'
+import { mergeHeaders } from '../common/headers.js'
+import { addCondition, joinPredicates } from '../common/predicates.js'
 import { isRefusal } from '../common/problem.js'
-import { hiddenFrom, holdersOf, isClosed, isWritable } from './access.js'
-import { type Root, rootOf } from './path.js'
-import { referencesIn, targetsOf } from './references.js'
-import { crossedResources, hostedResources, resourcesOf, walkRelations } from './relations.js'
+import { isPromise } from '../common/promise.js'
+import { foreignKeyResourcesOf, isMemberWritable, isRelationClosed, unreadableFieldsOf } from './access.js'
+import { createRoot, type Root } from './path.js'
+import { referenceConditionOf, referencesInBodies } from './references.js'
+import { configuredResources, resourcesOfStep, resourcesOnPaths, walkRelations } from './relations.js'
 
 const NONE: View['headers'] = Object.freeze({})
 
 /** Results for a request without other resources. */
-const UNASKED: ReadonlyMap<Resource, Reachable> = new Map()
+const UNASKED: ReadonlyMap<Resource, VisibleRecords> = new Map()
 
 /** Foreign keys of bodies that need no foreign key check. */
-const UNBOUND: View['references'] = new Map()
+const NO_REFERENCES: View['references'] = new Map()
 
 /**
  * Builds the view of a caller for one request. Before planning, each resource behind a relation path is authorized once, as far as the
@@ -27,130 +27,140 @@ export async function authorize(
   resource: Resource,
   intent: Intent,
   caller: Caller,
-  link: OwnerLink | null = null,
+  link: ParentLink | null = null,
 ): Promise<View> {
-  const crossed = crossedResources(resource, intent, () => true, link?.relation)
+  const crossed = resourcesOnPaths(resource, intent, () => true, link?.relation)
   const isAlone = crossed.size === 0
-  const answers = isAlone ? UNASKED : await answersTo(rootOf(resource, link?.relation), intent, crossed, caller)
-  const whole = viewBy(resource, answers, caller)
-  const view = link === null ? whole : viewBelow(whole, link)
-  const headers = isAlone ? NONE : headersOf(resource, intent, crossed, view)
-  const references = referencesIn(resource, intent)
+  const answers = isAlone
+    ? UNASKED
+    : await authorizeRelations(createRoot(resource, link?.relation), intent, crossed, caller)
+  const whole = createView(resource, answers, caller)
+  const view = link === null ? whole : limitViewToParent(whole, link)
+  const headers = isAlone ? NONE : relationHeadersOf(resource, intent, crossed, view)
+  const references = referencesInBodies(resource, intent)
   if (references.length === 0) return { ...view, headers }
-  const conditions = new Map<Reference, Predicate | null>()
-  for (const each of references) conditions.set(each, await targetsOf(each, caller))
+  const conditions = new Map<ForeignKeyReference, Predicate | null>()
+  for (const each of references) conditions.set(each, await referenceConditionOf(each, caller))
   const referred = references.flatMap(({ resources }) => resources.map(({ behaviours }) => behaviours.headers))
-  return { ...view, references: conditions, headers: mergedHeaders([headers, ...referred]) }
+  return { ...view, references: conditions, headers: mergeHeaders([headers, ...referred]) }
 }
 
 /** Builds the view of a caller and authorizes each of the crossed resources once. */
-export async function viewOver(resource: Resource, crossed: ReadonlySet<Resource>, caller: Caller): Promise<View> {
-  const answers = new Map<Resource, Reachable>()
+export async function authorizeResources(
+  resource: Resource,
+  crossed: ReadonlySet<Resource>,
+  caller: Caller,
+): Promise<View> {
+  const answers = new Map<Resource, VisibleRecords>()
   for (const target of crossed) {
-    if (target.behaviours.reach) answers.set(target, await reachOf(target, caller))
+    if (target.behaviours.visibleRecords) answers.set(target, await authorizeTarget(target, caller))
   }
-  return viewBy(resource, answers, caller)
+  return createView(resource, answers, caller)
 }
 
 /** Builds the view of a caller synchronously, for callers without an HTTP request. Relations behind an asynchronous policy or scope stay closed. */
 export function authorizeNow(resource: Resource, intent: Intent, caller: Caller): View {
-  const answers = new Map<Resource, Reachable>()
-  for (let targets = unanswered(rootOf(resource), intent, answers, caller); targets.size > 0; ) {
-    for (const target of targets) answers.set(target, answerNow(target, caller))
-    targets = unanswered(rootOf(resource), intent, answers, caller)
+  const answers = new Map<Resource, VisibleRecords>()
+  for (let targets = findUnauthorized(createRoot(resource), intent, answers, caller); targets.size > 0; ) {
+    for (const target of targets) answers.set(target, authorizeTargetNow(target, caller))
+    targets = findUnauthorized(createRoot(resource), intent, answers, caller)
   }
-  return viewBy(resource, answers, caller)
+  return createView(resource, answers, caller)
 }
 
-function answerNow(target: Resource, caller: Caller): Reachable {
-  const answer = target.behaviours.reach?.(target, caller) ?? null
-  if (!isPending(answer)) return answer
+function authorizeTargetNow(target: Resource, caller: Caller): VisibleRecords {
+  const answer = target.behaviours.visibleRecords?.(target, caller) ?? null
+  if (!isPromise(answer)) return answer
   Promise.resolve(answer).catch(() => undefined)
   return false
 }
 
 /** Authorizes the resources behind the relations of a request. Each round goes one open relation further than the last. */
-async function answersTo(
+async function authorizeRelations(
   root: Root,
   intent: Intent,
   crossed: ReadonlySet<Resource>,
   caller: Caller,
-): Promise<ReadonlyMap<Resource, Reachable>> {
-  const answers = new Map<Resource, Reachable>()
-  if (![...crossed].some(({ behaviours }) => behaviours.reach !== null)) return answers
-  for (let targets = unanswered(root, intent, answers, caller); targets.size > 0; ) {
-    for (const target of targets) answers.set(target, await reachOf(target, caller))
-    targets = unanswered(root, intent, answers, caller)
+): Promise<ReadonlyMap<Resource, VisibleRecords>> {
+  const answers = new Map<Resource, VisibleRecords>()
+  if (![...crossed].some(({ behaviours }) => behaviours.visibleRecords !== null)) return answers
+  for (let targets = findUnauthorized(root, intent, answers, caller); targets.size > 0; ) {
+    for (const target of targets) answers.set(target, await authorizeTarget(target, caller))
+    targets = findUnauthorized(root, intent, answers, caller)
   }
   return answers
 }
 
 /** Resources that are not authorized yet, behind relations that masks and previous results leave open to the caller. */
-function unanswered(
+function findUnauthorized(
   root: Root,
   intent: Intent,
-  answers: ReadonlyMap<Resource, Reachable>,
+  answers: ReadonlyMap<Resource, VisibleRecords>,
   caller: Caller,
 ): ReadonlySet<Resource> {
   const { resource } = root
-  const view = viewBy(resource, answers, caller)
+  const view = createView(resource, answers, caller)
   const found = new Set<Resource>()
   walkRelations(root, intent, (crossing) => {
-    const { relation, reach, from } = crossing
-    const holders = holdersOf(relation, from?.resources ?? [resource], reach.resources)
-    if (isClosed(relation, holders, caller)) return false
-    for (const each of resourcesOf(crossing)) if (each.behaviours.reach !== null && !answers.has(each)) found.add(each)
-    return view.cross(crossing) !== null
+    const { relation, access, from } = crossing
+    const holders = foreignKeyResourcesOf(relation, from?.resources ?? [resource], access.resources)
+    if (isRelationClosed(relation, holders, caller)) return false
+    for (const each of resourcesOfStep(crossing))
+      if (each.behaviours.visibleRecords !== null && !answers.has(each)) found.add(each)
+    return view.join(crossing) !== null
   })
   return found
 }
 
 /** The view of a caller, from the results of the resources behind relation paths. */
-export function viewBy(resource: Resource, answers: ReadonlyMap<Resource, Reachable>, caller: Caller): View {
+export function createView(resource: Resource, answers: ReadonlyMap<Resource, VisibleRecords>, caller: Caller): View {
   // Paths over one relation share one guard object, so that they can share a join.
-  const guards = new Map<readonly Resource[], Reachable>()
-  const guardOf = (resources: readonly Resource[]): Reachable => {
+  const guards = new Map<readonly Resource[], VisibleRecords>()
+  const conditionOf = (resources: readonly Resource[]): VisibleRecords => {
     const known = guards.get(resources)
     if (known !== undefined) return known
-    const guard = conjunction(resources.map((each) => answerOf(answers, each)))
+    const guard = conjoin(resources.map((each) => visibleRecordsOf(answers, each)))
     guards.set(resources, guard)
     return guard
   }
   return {
-    hidden: () => hiddenFrom(caller, resource),
-    readable: ({ name }, reach) => !(reach?.resources ?? [resource]).some((each) => hiddenFrom(caller, each).has(name)),
-    writable: (member) => isWritable(resource, member, caller),
-    cross: ({ relation, reach, from }) => {
-      const { link } = relation
-      const guard = guardOf(reach.resources)
-      const linkGuard = link === null ? null : guardOf(link.resources())
+    hidden: () => unreadableFieldsOf(caller, resource),
+    readable: ({ name }, reach) =>
+      !(reach?.resources ?? [resource]).some((each) => unreadableFieldsOf(caller, each).has(name)),
+    writable: (member) => isMemberWritable(resource, member, caller),
+    join: ({ relation, access, from }) => {
+      const { joinModel } = relation
+      const guard = conditionOf(access.resources)
+      const linkGuard = joinModel === null ? null : conditionOf(joinModel.resources())
       if (guard === false || linkGuard === false) return null
-      const holders = holdersOf(relation, from?.resources ?? [resource], reach.resources)
-      return isClosed(relation, holders, caller) ? null : { relation, guard, linkGuard, identity: reach.order }
+      const holders = foreignKeyResourcesOf(relation, from?.resources ?? [resource], access.resources)
+      return isRelationClosed(relation, holders, caller)
+        ? null
+        : { relation, condition: guard, joinRowCondition: linkGuard, identity: access.order }
     },
-    link: null,
-    references: UNBOUND,
+    joinRow: null,
+    references: NO_REFERENCES,
     headers: NONE,
   }
 }
 
 /** The view of a list below a record. Only rows of the join model that link to this record are visible. */
-function viewBelow(view: View, { relation, pair }: OwnerLink): View {
+function limitViewToParent(view: View, { relation, condition }: ParentLink): View {
   // Paths over the relation share one object, so that they can share a join.
-  let known: Hop | null = null
-  const cross = (crossing: Crossing): Hop | null => {
-    const hop = view.cross(crossing)
+  let known: Join | null = null
+  const joinStep = (crossing: RelationStep): Join | null => {
+    const hop = view.join(crossing)
     if (hop === null || crossing.relation !== relation || crossing.from !== null) return hop
-    known ??= { ...hop, guard: both(hop.guard, pair) }
+    known ??= { ...hop, condition: addCondition(hop.condition, condition) }
     return known
   }
-  return { ...view, cross, link: relation }
+  return { ...view, join: joinStep, joinRow: relation }
 }
 
 /** Authorizes a resource behind a relation. A Problem closes the relation and does not become the response of the request. */
-export async function reachOf(target: Resource, caller: Caller): Promise<Reachable> {
+export async function authorizeTarget(target: Resource, caller: Caller): Promise<VisibleRecords> {
   try {
-    return (await target.behaviours.reach?.(target, caller)) ?? null
+    return (await target.behaviours.visibleRecords?.(target, caller)) ?? null
   } catch (error) {
     if (isRefusal(error)) return false
     throw error
@@ -161,21 +171,26 @@ export async function reachOf(target: Resource, caller: Caller): Promise<Reachab
  * Headers of the resources behind paths. A path from the client adds the headers of its open part only, to hide whether the rest exists.
  * Configured paths are no secret and add all their headers.
  */
-function headersOf(resource: Resource, intent: Intent, crossed: ReadonlySet<Resource>, view: View): View['headers'] {
+function relationHeadersOf(
+  resource: Resource,
+  intent: Intent,
+  crossed: ReadonlySet<Resource>,
+  view: View,
+): View['headers'] {
   if (![...crossed].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)) return NONE
-  const open = crossedResources(resource, intent, (crossing) => view.cross(crossing) !== null, view.link)
-  for (const each of hostedResources(resource, intent)) open.add(each)
-  return mergedHeaders([...open].map(({ behaviours }) => behaviours.headers))
+  const open = resourcesOnPaths(resource, intent, (crossing) => view.join(crossing) !== null, view.joinRow)
+  for (const each of configuredResources(resource, intent)) open.add(each)
+  return mergeHeaders([...open].map(({ behaviours }) => behaviours.headers))
 }
 
 /** Result for a resource behind a relation. A restricted resource without a result keeps the relation closed. */
-function answerOf(answers: ReadonlyMap<Resource, Reachable>, target: Resource): Reachable {
+function visibleRecordsOf(answers: ReadonlyMap<Resource, VisibleRecords>, target: Resource): VisibleRecords {
   const answer = answers.get(target)
   if (answer !== undefined) return answer
-  return target.behaviours.reach === null ? null : false
+  return target.behaviours.visibleRecords === null ? null : false
 }
 
-function conjunction(parts: readonly Reachable[]): Reachable {
+function conjoin(parts: readonly VisibleRecords[]): VisibleRecords {
   const open = parts.filter((part) => part !== false)
-  return open.length < parts.length ? false : junction('and', open)
+  return open.length < parts.length ? false : joinPredicates('and', open)
 }

@@ -1,12 +1,12 @@
 import type { FilterValue } from '../../types/field.js'
 import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Operator } from '../../types/query.js'
-import { beyondIntegers } from '../common/bounds.js'
-import { isArray } from '../common/members.js'
-import { type Visits, visit } from '../common/visit.js'
-import { operatorInfo } from '../language/operators.js'
-import { compareInstants, compareTexts } from './moments.js'
-import { compare, compareShown, isShown, isShownAsNull, some } from './shown.js'
+import { compareToIntegerRange } from '../common/integerRange.js'
+import { isArrayField } from '../common/jsonMembers.js'
+import { type Visitors, visit } from '../common/visitor.js'
+import { operatorInfoOf } from '../language/operators.js'
+import { compareInstants, compareTexts } from './instants.js'
+import { compareStored, compareVisible, joinOr, matchShownAsNull, matchVisible } from './visibleValues.js'
 
 /** Operands of one comparison, parsed for the field's type. */
 export interface Values {
@@ -21,12 +21,12 @@ export function compareField(
   { hasNull, values }: Values,
   ignoreCase: boolean,
 ): Predicate {
-  const { positive, negated } = operatorInfo(operator)
-  const { loose } = column.field.valueType
-  if (loose === true) return compareBooleans(column, negated, { hasNull, values })
-  const parts = [...(hasNull ? [isShownAsNull(column)] : []), ...compareValues(column, positive, values, ignoreCase)]
+  const { positive, negated } = operatorInfoOf(operator)
+  const { isNumericBoolean } = column.field.valueType
+  if (isNumericBoolean === true) return compareBooleans(column, negated, { hasNull, values })
+  const parts = [...(hasNull ? [matchShownAsNull(column)] : []), ...compareValues(column, positive, values, ignoreCase)]
   if (parts.length === 0) return negated ? ALWAYS : NEVER
-  const predicate = some(parts)
+  const predicate = joinOr(parts)
   return negated ? negate(predicate) : predicate
 }
 
@@ -39,63 +39,63 @@ function compareValues(
   values: readonly FilterValue[],
   ignoreCase: boolean,
 ): readonly Predicate[] {
-  const { type, finer, unformatted } = column.field.valueType
+  const { type, hasMoreDigits, hasOtherFormats } = column.field.valueType
   if (type === 'datetime') return compareInstants(column, operator, values)
   const plain = values.flatMap((value) => (value.kind === 'value' ? [value.value] : []))
-  if ((type === 'date' || type === 'time') && (finer === true || unformatted === true)) {
+  if ((type === 'date' || type === 'time') && (hasMoreDigits === true || hasOtherFormats === true)) {
     return compareTexts(column, operator, plain.map(String))
   }
-  return plain.length === 0 ? [] : [comparePlain(column, operator, plain, ignoreCase)]
+  return plain.length === 0 ? [] : [comparePlainValues(column, operator, plain, ignoreCase)]
 }
 
 /** Compares a boolean column with the requested values among true, false and null. `negated` selects the remaining values. */
 function compareBooleans(column: Column, negated: boolean, { hasNull, values }: Values): Predicate {
-  const has = (asked: boolean): boolean => values.some((value) => value.kind === 'value' && value.value === asked)
-  const parts = [true, false].filter((each) => has(each) !== negated).map((each) => compareBoolean(column, each))
-  if (hasNull !== negated && (hasNull || column.nullable)) parts.push(isShownAsNull(column))
-  return parts.length === 0 ? NEVER : some(parts)
+  const hasValue = (asked: boolean): boolean => values.some((value) => value.kind === 'value' && value.value === asked)
+  const parts = [true, false].filter((each) => hasValue(each) !== negated).map((each) => compareBoolean(column, each))
+  if (hasNull !== negated && (hasNull || column.nullable)) parts.push(matchShownAsNull(column))
+  return parts.length === 0 ? NEVER : joinOr(parts)
 }
 
 /** Compares a boolean column with a value. Numbers except 0 are true. */
 function compareBoolean(column: Column, value: boolean): Predicate {
-  if (!value) return compare(column, 'eq', [false])
-  return some([compareShown(column, 'gt', [false]), compare(column, 'lt', [false])])
+  if (!value) return compareStored(column, 'eq', [false])
+  return joinOr([compareVisible(column, 'gt', [false]), compareStored(column, 'lt', [false])])
 }
 
-function comparePlain(
+function comparePlainValues(
   column: Column,
   operator: PositiveOperator,
   values: readonly PlainValue[],
   ignoreCase: boolean,
 ): Predicate {
   // Only text ignores case.
-  const folds = ignoreCase && (column.field.valueType.type === 'string' || isArray(column.field))
-  const held = values.filter((value) => canHold(column, value))
+  const folds = ignoreCase && (column.field.valueType.type === 'string' || isArrayField(column.field))
+  const held = values.filter((value) => canStore(column, value))
   const [first] = values
-  if (held.length === values.length || first === undefined) return compareShown(column, operator, values, folds)
-  if (operator === 'in' && held.length > 0) return compareShown(column, operator, held, folds)
+  if (held.length === values.length || first === undefined) return compareVisible(column, operator, values, folds)
+  if (operator === 'in' && held.length > 0) return compareVisible(column, operator, held, folds)
   if (operator === 'in' || operator === 'eq') return NEVER
-  const side = beyond(column, first)
-  if (side === 0) return compareBetween(column, operator, String(first))
+  const side = compareToRange(column, first)
+  if (side === 0) return compareBeyondScale(column, operator, String(first))
   const isMet = side > 0 === (operator === 'lt' || operator === 'lte')
-  return isMet ? isShown(column) : NEVER
+  return isMet ? matchVisible(column) : NEVER
 }
 
 /** Whether the column can hold a number. Databases round other numbers or reject them. */
-function canHold(column: Column, value: PlainValue): boolean {
-  return beyond(column, value) === 0 && String(value) === withinScale(column, value)
+function canStore(column: Column, value: PlainValue): boolean {
+  return compareToRange(column, value) === 0 && String(value) === truncateToScale(column, value)
 }
 
 /** 1 for a number above the column's range, -1 for a number below, else 0. */
-function beyond({ field }: Column, value: PlainValue): -1 | 0 | 1 {
+function compareToRange({ field }: Column, value: PlainValue): -1 | 0 | 1 {
   const { type, maxMagnitude = Number.MAX_VALUE } = field.valueType
   if (type === 'float') return Math.abs(Number(value)) > maxMagnitude ? (Number(value) > 0 ? 1 : -1) : 0
   if (type !== 'integer' && type !== 'bigint') return 0
-  return beyondIntegers(field.valueType, BigInt(value as string | number))
+  return compareToIntegerRange(field.valueType, BigInt(value as string | number))
 }
 
 /** A decimal without the places beyond the column's scale. Other values are unchanged. */
-function withinScale({ field }: Column, value: PlainValue): string {
+function truncateToScale({ field }: Column, value: PlainValue): string {
   const { type, scale } = field.valueType
   const text = String(value)
   const point = text.indexOf('.')
@@ -104,10 +104,10 @@ function withinScale({ field }: Column, value: PlainValue): string {
 }
 
 /** Compares with a decimal that has more places than the column's scale. The comparison uses the nearest storable decimal towards zero. */
-function compareBetween(column: Column, operator: PositiveOperator, decimal: string): Predicate {
+function compareBeyondScale(column: Column, operator: PositiveOperator, decimal: string): Predicate {
   const isMore = operator === 'gt' || operator === 'gte'
   const [more, less] = decimal.startsWith('-') ? (['gte', 'lt'] as const) : (['gt', 'lte'] as const)
-  return compareShown(column, isMore ? more : less, [withinScale(column, decimal)])
+  return compareVisible(column, isMore ? more : less, [truncateToScale(column, decimal)])
 }
 
 const OPPOSITE: Readonly<Partial<Record<PositiveOperator, PositiveOperator>>> = {
@@ -122,7 +122,7 @@ export function negate(predicate: Predicate): Predicate {
   return visit(COMPLEMENTS, predicate)
 }
 
-const COMPLEMENTS: Visits<Predicate, [], Predicate> = {
+const COMPLEMENTS: Visitors<Predicate, [], Predicate> = {
   compare: (node) => {
     const opposite = OPPOSITE[node.operator]
     if (opposite === undefined) return { ...node, negated: !node.negated }

@@ -1,11 +1,11 @@
 import type { Predicate } from '../../types/plan.js'
-import type { Reach, Resource } from '../../types/resource.js'
+import type { ModelAccess, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { junction } from '../common/predicates.js'
+import { joinPredicates } from '../common/predicates.js'
 import { parseCondition } from '../language/query.js'
 import type { Context } from './context.js'
 import { planFilter } from './filter.js'
-import { Tally } from './tally.js'
+import { QueryCost } from './queryCost.js'
 
 /**
  * Plans a condition that the host wrote for records of a resource. It may name every attribute and association. Limits for callers do not
@@ -18,10 +18,16 @@ export function planCondition(resource: Resource, text: string): Predicate {
   const limits = { joins, quantifiers, quantifierDepth: quantifiers, cost: false } as const
   const names = { joins: 'scopeJoins', quantifiers: 'scopeQuantifiers', quantifierDepth: 'scopeQuantifiers' } as const
   const context: Context = {
-    root: { resource, reach: resource.hosted(), left: Number.POSITIVE_INFINITY, collections: 0, link: null },
+    root: {
+      resource,
+      access: resource.hostAccess(),
+      remainingRelations: Number.POSITIVE_INFINITY,
+      collections: 0,
+      joinRow: null,
+    },
     unknownFields: 'reject',
-    view: viewOf(resource),
-    tally: new Tally(limits, { spent: 0 }, names),
+    view: createHostView(resource),
+    queryCost: new QueryCost(limits, { spent: 0 }, names),
     prefix: '',
   }
   const planned = planFilter(context, parseCondition(text))
@@ -31,37 +37,42 @@ export function planCondition(resource: Resource, text: string): Predicate {
 }
 
 /** View with every attribute and association, without soft-deleted records. No policies are evaluated. */
-function viewOf(resource: Resource): View {
+function createHostView(resource: Resource): View {
   return {
     hidden: () => NOTHING,
     readable: () => true,
     writable: () => true,
-    cross: ({ relation, reach }) => {
-      const links = relation.link?.resources() ?? []
-      for (const crossed of [...reach.resources, ...links]) warnIfOpen(resource, crossed)
-      return { relation, guard: standingOf(reach.resources), linkGuard: standingOf(links), identity: reach.order }
+    join: ({ relation, access }) => {
+      const links = relation.joinModel?.resources() ?? []
+      for (const crossed of [...access.resources, ...links]) warnIfUnguarded(resource, crossed)
+      return {
+        relation,
+        condition: staticConditionOf(access.resources),
+        joinRowCondition: staticConditionOf(links),
+        identity: access.order,
+      }
     },
-    link: null,
-    references: UNBOUND,
+    joinRow: null,
+    references: NO_REFERENCES,
     headers: NONE,
   }
 }
 
 const NOTHING: ReadonlySet<string> = new Set()
-const UNBOUND: View['references'] = new Map()
+const NO_REFERENCES: View['references'] = new Map()
 const NONE: View['headers'] = Object.freeze({})
 
-const warned = new WeakMap<Resource, Set<Resource>>()
+const warnedResources = new WeakMap<Resource, Set<Resource>>()
 
 /** Warns about a condition that reads a resource without write policies: every caller can change the result of the condition. */
-function warnIfOpen(resource: Resource, crossed: Resource): void {
-  const known = warned.get(resource) ?? new Set()
-  warned.set(resource, known)
+function warnIfUnguarded(resource: Resource, crossed: Resource): void {
+  const known = warnedResources.get(resource) ?? new Set()
+  warnedResources.set(resource, known)
   if (crossed === resource || known.has(crossed)) return
   known.add(crossed)
-  const { operations, table, documented, behaviours } = crossed
-  const open = [...operations].filter((name) => table[name].hook !== null && !documented.policies.has(name))
-  if (open.length === 0 || behaviours.confine !== null) return
+  const { operations, operationTable, documented, behaviours } = crossed
+  const open = [...operations].filter((name) => operationTable[name].hook !== null && !documented.policies.has(name))
+  if (open.length === 0 || behaviours.resolveScope !== null) return
   process.emitWarning(
     `${resource.name}: the scope's condition depends on ${crossed.name}, whose resource at "${crossed.route}" lets every caller ` +
       `${open.join(', ')}. Every caller can therefore change which records the scope contains. Give that resource a scope or policies.`,
@@ -69,9 +80,9 @@ function warnIfOpen(resource: Resource, crossed: Resource): void {
   )
 }
 
-function standingOf(resources: Reach['resources']): Predicate | null {
-  return junction(
+function staticConditionOf(resources: ModelAccess['resources']): Predicate | null {
+  return joinPredicates(
     'and',
-    resources.map((resource) => resource.behaviours.standing?.(resource) ?? null),
+    resources.map((resource) => resource.behaviours.staticCondition?.(resource) ?? null),
   )
 }

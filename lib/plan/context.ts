@@ -1,14 +1,14 @@
 import type { Field } from '../../types/field.js'
-import type { Reach, Resource } from '../../types/resource.js'
+import type { ModelAccess, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { isComputing } from '../common/columns.js'
-import { echoed } from '../common/echo.js'
-import { folded } from '../common/folded.js'
+import { isComputedField } from '../common/columns.js'
 import { COMPUTED_HINT } from '../common/hints.js'
+import { normalizeName } from '../common/normalizedName.js'
 import { type Problem, problem } from '../common/problem.js'
-import { nearest } from '../config/suggest.js'
-import { type Destination, fieldsAt, type Root, rootOf } from './path.js'
-import { Tally } from './tally.js'
+import { truncateEcho } from '../common/truncateEcho.js'
+import { findNearest } from '../config/suggest.js'
+import { createRoot, type Destination, fieldsOfRoot, type Root } from './path.js'
+import { QueryCost } from './queryCost.js'
 
 /** Data for planning the query of one request. */
 export interface Context {
@@ -16,47 +16,55 @@ export interface Context {
   readonly unknownFields: 'reject' | 'ignore'
   readonly view: View
   /** Query cost of the paths in one statement. */
-  readonly tally: Tally
+  readonly queryCost: QueryCost
   /** Prefix of the names of parameters for a collection in `select`. Empty for the list itself. */
   readonly prefix: string
 }
 
-export function contextOf(resource: Resource, unknownFields: Context['unknownFields'], view: View): Context {
-  return { root: rootOf(resource, view.link), unknownFields, view, tally: new Tally(resource.limits), prefix: '' }
+export function createContext(resource: Resource, unknownFields: Context['unknownFields'], view: View): Context {
+  return {
+    root: createRoot(resource, view.joinRow),
+    unknownFields,
+    view,
+    queryCost: new QueryCost(resource.limits),
+    prefix: '',
+  }
 }
 
 /** Context of a collection's own statement, whose paths start at its elements. */
-export function contextAt(context: Context, element: Root, prefix: string): Context {
-  return { ...context, root: { ...element, collections: 0 }, tally: context.tally.another(), prefix }
+export function createElementContext(context: Context, element: Root, prefix: string): Context {
+  return { ...context, root: { ...element, collections: 0 }, queryCost: context.queryCost.startStatement(), prefix }
 }
 
 // Longest unknown name for which a suggestion is computed. A URL has room for very long names.
-export const LONGEST_GUESSED = 50
+export const MAX_GUESSED_LENGTH = 50
 
 /** Whether a field is allowed in the place of an unknown name. */
-type IsUsable = (field: Field, reach: Reach | null) => boolean
+type IsUsable = (field: Field, reach: ModelAccess | null) => boolean
 
 /**
  * Suggestion for the unknown last name of a path. `written` has the names as the client wrote them. Suggestions contain only fields that
  * the caller may use. Closed relations suggest nothing.
  */
-export function suggestion(
+export function suggestField(
   context: Context,
-  { at }: Pick<Destination, 'at'>,
+  { lastRoot }: Pick<Destination, 'lastRoot'>,
   written: readonly string[],
   isUsable: IsUsable,
 ): string {
   const { view } = context
   const name = written.at(-1) ?? ''
-  if (at === null) return memberSuggestion(context, written, isUsable)
-  if (name.length > LONGEST_GUESSED) return ''
-  const usable = fieldsAt(at).filter((field) => isUsable(field, at.reach) && view.readable(field, at.reach))
-  const meant = meantBy(name, usable)
-  return meant === undefined ? numberHint(written) : ` Did you mean "${[...written.slice(0, -1), meant].join('.')}"?`
+  if (lastRoot === null) return suggestMember(context, written, isUsable)
+  if (name.length > MAX_GUESSED_LENGTH) return ''
+  const usable = fieldsOfRoot(lastRoot).filter(
+    (field) => isUsable(field, lastRoot.access) && view.readable(field, lastRoot.access),
+  )
+  const meant = findSimilarField(name, usable)
+  return meant === undefined ? hintForCount(written) : ` Did you mean "${[...written.slice(0, -1), meant].join('.')}"?`
 }
 
 /** Responses name the number of a collection `playersCount`, and queries `players.Count`. Tells nothing of the relations there are. */
-function numberHint(written: readonly string[]): string {
+function hintForCount(written: readonly string[]): string {
   const [, collection] = /^(.+[a-z0-9])Count$/.exec(written.at(-1) ?? '') ?? []
   if (collection === undefined) return ''
   return ` For the number of a collection write "${[...written.slice(0, -1), collection, 'Count'].join('.')}".`
@@ -65,36 +73,32 @@ function numberHint(written: readonly string[]): string {
 const QUANTIFIER = /^(?:any|all|none|count)$/i
 
 /** Suggestion for a path that begins with a JSON attribute of the record itself, from the declared members of the attribute. */
-function memberSuggestion(
-  { root, view }: Context,
-  [name = '', ...below]: readonly string[],
-  isUsable: IsUsable,
-): string {
-  const field = root.reach === null ? root.resource.byName.get(name.toLowerCase()) : undefined
+function suggestMember({ root, view }: Context, [name = '', ...below]: readonly string[], isUsable: IsUsable): string {
+  const field = root.access === null ? root.resource.byName.get(name.toLowerCase()) : undefined
   if (field?.members === undefined || !view.readable(field, null)) return ''
   const word = QUANTIFIER.test(below.at(-1) ?? '') ? below.slice(-1) : []
   const path = below.slice(0, below.length - word.length).join('.')
-  if (path.length > LONGEST_GUESSED) return ''
+  if (path.length > MAX_GUESSED_LENGTH) return ''
   const usable = [...field.members.values()].filter((member) => isUsable(member, null))
-  const meant = nearest(
+  const meant = findNearest(
     path,
-    usable.map(({ derived }) => (derived?.what === 'member' ? derived.path.join('.') : '')),
+    usable.map(({ derived }) => (derived?.kind === 'member' ? derived.path.join('.') : '')),
   )
   return meant === undefined ? '' : ` Did you mean "${[name, meant, ...word].join('.')}"?`
 }
 
 /** Reason why a query cannot use a computed field. Empty for other paths and for fields that the caller may not read. */
-export function computedReason({ view }: Context, to: Destination): string {
-  if (to.kind !== 'field' || !isComputing(to.field) || to.field.targets.size === 0) return ''
-  return view.readable(to.field, to.reach) ? COMPUTED_HINT : ''
+export function explainComputedField({ view }: Context, to: Destination): string {
+  if (to.kind !== 'field' || !isComputedField(to.field) || to.field.targets.size === 0) return ''
+  return view.readable(to.field, to.access) ? COMPUTED_HINT : ''
 }
 
 /** Name of the field whose attribute name or other spelling was written, or else of the field with the nearest name. */
-function meantBy(name: string, fields: readonly Field[]): string | undefined {
-  const word = folded(name)
-  const [only, ...others] = fields.filter((field) => field.name === name || folded(field.json) === word)
+function findSimilarField(name: string, fields: readonly Field[]): string | undefined {
+  const word = normalizeName(name)
+  const [only, ...others] = fields.filter((field) => field.name === name || normalizeName(field.json) === word)
   if (only !== undefined && others.length === 0) return only.json
-  return nearest(
+  return findNearest(
     name,
     fields.map(({ json }) => json),
   )
@@ -104,8 +108,8 @@ function meantBy(name: string, fields: readonly Field[]): string | undefined {
 export type Parameter = string
 
 /** The same error for unknown fields and for fields that this caller may not read. */
-export function unknownField(parameter: Parameter, name: string, offset: number, hint = ''): Problem {
-  const message = `Unknown field "${echoed(name)}" at position ${offset}.${hint}`
-  const told = echoed(parameter)
+export function createUnknownFieldProblem(parameter: Parameter, name: string, offset: number, hint = ''): Problem {
+  const message = `Unknown field "${truncateEcho(name)}" at position ${offset}.${hint}`
+  const told = truncateEcho(parameter)
   return problem('unknown-field', { errors: { [told]: [message] }, detail: `${told}: ${message}` })
 }

@@ -1,13 +1,13 @@
-import type { Shape } from '../../types/intent.js'
+import type { CollectionQuery } from '../../types/intent.js'
 import type { Limits } from '../../types/settings.js'
-import { invalidQuery, unselected } from '../common/problem.js'
+import { invalidQuery, unselectedCollection } from '../common/problem.js'
 import { planFilter } from './filter.js'
-import type { Collection, Selection } from './selection.js'
+import type { SelectedCollection, SelectedMembers } from './selection.js'
 import { planCollectionSort } from './sort.js'
 
 /** Rejects parameters of collections in a request that selects nothing. @throws Problem 400 */
-export function refuseShapes([first]: readonly Pick<Shape, 'parameter'>[]): void {
-  if (first !== undefined) throw unselected(first.parameter)
+export function rejectCollectionQueries([first]: readonly Pick<CollectionQuery, 'parameter'>[]): void {
+  if (first !== undefined) throw unselectedCollection(first.parameter)
 }
 
 /**
@@ -15,15 +15,18 @@ export function refuseShapes([first]: readonly Pick<Shape, 'parameter'>[]): void
  *
  * @throws Problem for a parameter that names no collection in `select`, even if a collection of that name exists
  */
-export function shapeCollections(collections: ReadonlyMap<string, Collection>, shapes: readonly Shape[]): void {
-  refuseShapes(shapes.filter(({ path }) => !collections.has(path)))
+export function applyCollectionQueries(
+  collections: ReadonlyMap<string, SelectedCollection>,
+  shapes: readonly CollectionQuery[],
+): void {
+  rejectCollectionQueries(shapes.filter(({ path }) => !collections.has(path)))
   const byPath = new Map(shapes.map((shape) => [shape.path, shape]))
   for (const [path, collection] of collections) {
-    const { context, crossing } = collection
+    const { context, step } = collection
     const { filter = null, sort = null, limit = null } = byPath.get(path) ?? {}
     collection.where = filter === null ? null : planFilter(context, filter)
-    collection.order = planCollectionSort(context, sort ?? [], crossing.reach.order)
-    collection.isStated = limit !== null
+    collection.order = planCollectionSort(context, sort ?? [], step.access.order)
+    collection.hasOwnLimit = limit !== null
     collection.limit = limit ?? context.root.resource.limits.embedItems
   }
 }
@@ -34,48 +37,48 @@ export function shapeCollections(collections: ReadonlyMap<string, Collection>, s
  *
  * @throws Problem if the stated limits are still too large
  */
-export function fitCollections(selection: Selection, records: number, embedTotal: Limits['embedTotal']): void {
-  const isFit = (): boolean => countOf(selection, records) <= embedTotal
-  for (const level of levelsOf(selection).toReversed()) {
-    if (isFit()) return
-    shrink(
-      level.filter(({ isStated }) => !isStated),
-      isFit,
+export function limitCollections(selection: SelectedMembers, records: number, embedTotal: Limits['embedTotal']): void {
+  const hasRoom = (): boolean => countRecords(selection, records) <= embedTotal
+  for (const level of collectionsByDepth(selection).toReversed()) {
+    if (hasRoom()) return
+    shrinkLimits(
+      level.filter(({ hasOwnLimit }) => !hasOwnLimit),
+      hasRoom,
     )
   }
-  if (isFit()) return
+  if (hasRoom()) return
   throw invalidQuery('select', `could return more records in collections than the limit of ${embedTotal} (embedTotal).`)
 }
 
 /** Number of records in all collections, for a number of owners. */
-function countOf(selection: Selection, owners: number): number {
+function countRecords(selection: SelectedMembers, owners: number): number {
   return selection.collections.reduce((sum, { limit, selection: own }) => {
     const records = owners * limit
-    return sum + records + countOf(own, records)
+    return sum + records + countRecords(own, records)
   }, 0)
 }
 
 /** Collections by their depth. */
-function levelsOf(selection: Selection): readonly (readonly Collection[])[] {
+function collectionsByDepth(selection: SelectedMembers): readonly (readonly SelectedCollection[])[] {
   const { collections } = selection
-  const deeper = collections.map(({ selection: own }) => levelsOf(own))
+  const deeper = collections.map(({ selection: own }) => collectionsByDepth(own))
   const depth = Math.max(0, ...deeper.map(({ length }) => length))
   return [collections, ...Array.from({ length: depth }, (_, level) => deeper.flatMap((levels) => levels[level] ?? []))]
 }
 
 /** Sets the largest common limit that fits, but never raises a limit. Sets 1 if no limit fits. */
-function shrink(collections: readonly Collection[], isFit: () => boolean): void {
+function shrinkLimits(collections: readonly SelectedCollection[], isFit: () => boolean): void {
   const [first] = collections
   if (first === undefined) return
-  const give = (limit: number): boolean => {
+  const tryLimit = (limit: number): boolean => {
     for (const collection of collections) collection.limit = limit
     return isFit()
   }
   let [fits, exceeds] = [1, first.limit]
   while (exceeds - fits > 1) {
     const middle = Math.floor((fits + exceeds) / 2)
-    if (give(middle)) fits = middle
+    if (tryLimit(middle)) fits = middle
     else exceeds = middle
   }
-  give(fits)
+  tryLimit(fits)
 }

@@ -1,14 +1,14 @@
 import type { Field } from '../../types/field.js'
-import type { Reach, Relation, Resource } from '../../types/resource.js'
-import type { Crossing } from '../../types/view.js'
+import type { ModelAccess, Relation, Resource } from '../../types/resource.js'
+import type { RelationStep } from '../../types/view.js'
 import { FLATTEN_LEVELS } from '../common/flatten.js'
 
 /** A relation whose fields become members of the record under joined names: `team` and `name` give `teamName`. */
-export interface Flattened {
-  readonly crossing: Crossing
+export interface FlattenedRelation {
+  readonly step: RelationStep
   readonly members: Readonly<Record<'response' | 'list', readonly FlattenedMember[]>>
   /** Relations of the target that are flattened as well. */
-  readonly deeper: readonly Flattened[]
+  readonly nested: readonly FlattenedRelation[]
 }
 
 interface FlattenedMember {
@@ -16,97 +16,111 @@ interface FlattenedMember {
   readonly field: Field
 }
 
-type Shape = keyof Flattened['members']
+type ShapeName = keyof FlattenedRelation['members']
 
 /** Flattened relations, cached by the resource's relations. A later mount replaces the relations. */
-const kept = new WeakMap<ReadonlyMap<string, Relation>, readonly Flattened[]>()
+const flattenedByRelations = new WeakMap<ReadonlyMap<string, Relation>, readonly FlattenedRelation[]>()
 
-const NOTHING: readonly Flattened[] = Object.freeze([])
+const NOTHING: readonly FlattenedRelation[] = Object.freeze([])
 
 /** Relations that are flattened into the records of a resource. */
-export function flattenedOf({ flatten, relations }: Resource): readonly Flattened[] {
+export function flattenedRelationsOf({ flatten, relations }: Resource): readonly FlattenedRelation[] {
   if (flatten.length === 0) return NOTHING
   const found = relations()
-  const known = kept.get(found)
+  const known = flattenedByRelations.get(found)
   if (known !== undefined) return known
-  const flattened = below({ names: flatten, relations: found, reach: null }, '', 0)
-  kept.set(found, flattened)
+  const flattened = flattenBelow({ names: flatten, relations: found, access: null }, '', 0)
+  flattenedByRelations.set(found, flattened)
   return flattened
 }
 
 /** The resources whose records are flattened into the resource's own. */
-export function flattenedResources(flattened: readonly Flattened[]): ReadonlySet<Resource> {
-  return new Set(
-    flattened.flatMap(({ crossing, deeper }) => [...crossing.reach.resources, ...flattenedResources(deeper)]),
-  )
+export function flattenedResourcesOf(flattened: readonly FlattenedRelation[]): ReadonlySet<Resource> {
+  return new Set(flattened.flatMap(({ step, nested }) => [...step.access.resources, ...flattenedResourcesOf(nested)]))
 }
 
-interface From {
+interface FlattenSource {
   readonly names: readonly string[]
   readonly relations: ReadonlyMap<string, Relation>
-  readonly reach: Reach | null
+  readonly access: ModelAccess | null
 }
 
-function below({ names, relations, reach: from }: From, prefix: string, level: number): readonly Flattened[] {
+function flattenBelow(
+  { names, relations, access: from }: FlattenSource,
+  prefix: string,
+  level: number,
+): readonly FlattenedRelation[] {
   if (level >= FLATTEN_LEVELS) return NOTHING
   const byName = new Map([...relations.values()].map((relation) => [relation.name, relation]))
   return names.flatMap((name) => {
     const relation = byName.get(name)
-    const reach = relation?.reach() ?? null
+    const reach = relation?.resolveTarget() ?? null
     if (relation === undefined || reach === null) return []
-    const start = joined(prefix, relation.json)
-    const members = { response: membersOf(reach, 'response', start), list: membersOf(reach, 'list', start) }
-    return [{ crossing: { relation, reach, from }, members, deeper: below(behind(reach), start, level + 1) }]
+    const start = joinNames(prefix, relation.json)
+    const members = {
+      response: flattenedMembersOf(reach, 'response', start),
+      list: flattenedMembersOf(reach, 'list', start),
+    }
+    return [
+      {
+        step: { relation, access: reach, from },
+        members,
+        nested: flattenBelow(flattenSourceOf(reach), start, level + 1),
+      },
+    ]
   })
 }
 
 /** Flattened relations of the resources behind a relation. Each of these resources must leave a relation open. */
-function behind(reach: Reach): From {
+function flattenSourceOf(reach: ModelAccess): FlattenSource {
   const [first] = reach.resources
   const isShared = (name: string): boolean => reach.resources.every(({ flatten }) => flatten.includes(name))
   const names = first?.flatten.filter(isShared) ?? []
-  return { names, relations: names.length === 0 ? new Map() : reach.relations, reach }
+  return { names, relations: names.length === 0 ? new Map() : reach.relations, access: reach }
 }
 
-function membersOf({ fields }: Reach, shape: Shape, start: string): readonly FlattenedMember[] {
+function flattenedMembersOf({ fields }: ModelAccess, shape: ShapeName, start: string): readonly FlattenedMember[] {
   const isShown = ({ targets, isKey, virtual }: Field): boolean => targets.has(shape) && !isKey && !virtual
-  return [...fields.values()].filter(isShown).map((field) => ({ json: joined(start, field.json), field }))
+  return [...fields.values()].filter(isShown).map((field) => ({ json: joinNames(start, field.json), field }))
 }
 
-function joined(prefix: string, name: string): string {
+function joinNames(prefix: string, name: string): string {
   return prefix === '' ? name : prefix + name.charAt(0).toUpperCase() + name.slice(1)
 }
 
 /** A flattened field by its joined name, with the relations between the field and the record. */
-export interface Alias extends FlattenedMember {
-  readonly crossings: readonly Crossing[]
+export interface FlattenedAlias extends FlattenedMember {
+  readonly steps: readonly RelationStep[]
 }
 
-type Aliases = ReadonlyMap<string, Alias>
+type FlattenedAliases = ReadonlyMap<string, FlattenedAlias>
 
-const NO_ALIASES: Aliases = new Map()
+const NO_ALIASES: FlattenedAliases = new Map()
 
-const keptAliases = new WeakMap<readonly Flattened[], Aliases>()
+const aliasesByFlattened = new WeakMap<readonly FlattenedRelation[], FlattenedAliases>()
 
 /** Flattened fields by their lower-case joined names. `teamName` is an alias of `Team.Name`, unless a field has that name. */
-export function aliasesOf(resource: Resource): Aliases {
-  const flattened = flattenedOf(resource)
+export function flattenedAliasesOf(resource: Resource): FlattenedAliases {
+  const flattened = flattenedRelationsOf(resource)
   if (flattened.length === 0) return NO_ALIASES
-  const known = keptAliases.get(flattened)
+  const known = aliasesByFlattened.get(flattened)
   if (known !== undefined) return known
-  const aliases = new Map<string, Alias>()
-  for (const alias of aliasesIn(flattened, [])) {
+  const aliases = new Map<string, FlattenedAlias>()
+  for (const alias of collectAliases(flattened, [])) {
     const name = alias.json.toLowerCase()
     if (!resource.byName.has(name) && !aliases.has(name)) aliases.set(name, alias)
   }
-  keptAliases.set(flattened, aliases)
+  aliasesByFlattened.set(flattened, aliases)
   return aliases
 }
 
-function aliasesIn(flattened: readonly Flattened[], before: readonly Crossing[]): readonly Alias[] {
-  return flattened.flatMap(({ crossing, members: { response, list }, deeper }) => {
-    const crossings = [...before, crossing]
-    const own = [...list, ...response].map((member) => ({ ...member, crossings }))
-    return [...own, ...aliasesIn(deeper, crossings)]
+function collectAliases(
+  flattened: readonly FlattenedRelation[],
+  before: readonly RelationStep[],
+): readonly FlattenedAlias[] {
+  return flattened.flatMap(({ step, members: { response, list }, nested }) => {
+    const crossings = [...before, step]
+    const own = [...list, ...response].map((member) => ({ ...member, steps: crossings }))
+    return [...own, ...collectAliases(nested, crossings)]
   })
 }

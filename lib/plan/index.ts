@@ -3,17 +3,17 @@ import type { BulkCreateIntent, Intent } from '../../types/intent.js'
 import type { BulkCreatePlan, Caller, KeyValue, Plan, Projection } from '../../types/plan.js'
 import type { BodyNames, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { ofOwn } from '../common/columns.js'
+import { projectOwnFields } from '../common/columns.js'
+import { mapYielding } from '../common/eventLoop.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
-import { mapInTurns } from '../common/turns.js'
 import { planAction } from './action.js'
 import { planGet } from './get.js'
-import { byKey, distinctKeys, readKeyOf } from './key.js'
+import { distinctKeys, matchKeysOf, readKeyParts } from './key.js'
 import { planList } from './list.js'
 import { fullProjection } from './projection.js'
 import { planReplace } from './replace.js'
-import { judged, planBulkUpdate, planCreate, planUpdate, UNHOOKED, unchanging } from './update.js'
+import { NO_HOOKS, planBulkUpdate, planCreate, planUpdate, planWithoutChanges, splitValidation } from './update.js'
 import { planUpsert } from './upsert.js'
 
 /**
@@ -21,55 +21,79 @@ import { planUpsert } from './upsert.js'
  *
  * @throws Problem for unknown fields, values of the wrong type and invalid keys
  */
-export function plan(resource: Resource, intent: Intent, view: View, caller: Caller): Plan | Promise<Plan> {
+export function planIntent(resource: Resource, intent: Intent, view: View, caller: Caller): Plan | Promise<Plan> {
   const { instant } = caller
   if (intent.kind === 'list') return planList(resource, intent, view)
-  const response = (): Projection => {
+  const responseProjection = (): Projection => {
     const full = fullProjection(resource, 'response', view)
-    return 'minimal' in intent && intent.minimal ? { ...ofOwn(resource.keys), full } : full
+    return 'minimal' in intent && intent.minimal ? { ...projectOwnFields(resource.keys), full } : full
   }
-  const names: BodyNames = { unknown: 'unknown' in intent ? intent.unknown : undefined, writable: view.writable }
+  const names: BodyNames = {
+    unknown: 'unknownNames' in intent ? intent.unknownNames : undefined,
+    writable: view.writable,
+  }
   switch (intent.kind) {
     case 'get':
-      return planGet(resource, intent, view, () => keyOf(resource, intent.key))
+      return planGet(resource, intent, view, () => requireKey(resource, intent.key))
     case 'action':
-      return planAction(resource, intent, view, caller, () => keyOf(resource, intent.key ?? ''))
+      return planAction(resource, intent, view, caller, () => requireKey(resource, intent.key ?? ''))
     case 'create':
-      return planCreate(resource, { ...intent, names }, response(), instant)
+      return planCreate(resource, { ...intent, names }, responseProjection(), instant)
     case 'replace':
-      return planReplace(resource, { ...intent, key: keyOf(resource, intent.key) }, view, response(), instant)
+      return planReplace(
+        resource,
+        { ...intent, key: requireKey(resource, intent.key) },
+        view,
+        responseProjection(),
+        instant,
+      )
     case 'update':
-      return planUpdate(resource, { ...intent, key: keyOf(resource, intent.key), names }, response(), instant)
+      return planUpdate(
+        resource,
+        { ...intent, key: requireKey(resource, intent.key), names },
+        responseProjection(),
+        instant,
+      )
     case 'upsert':
       return planUpsert(resource, intent, view, instant)
     case 'bulkUpdate':
-      return planBulkUpdate(resource, intent, names, response(), instant)
+      return planBulkUpdate(resource, intent, names, responseProjection(), instant)
     case 'restore':
       return {
-        ...unchanging(resource, keyOf(resource, intent.key)),
+        ...planWithoutChanges(resource, requireKey(resource, intent.key)),
         kind: 'restore',
         match: null,
-        projection: response(),
+        projection: responseProjection(),
         instant,
       }
     case 'delete': {
-      const key = keyOf(resource, intent.key)
-      const where = byKey(resource.keys, [key])
+      const key = requireKey(resource, intent.key)
+      const where = matchKeysOf(resource.keys, [key])
       const { match } = intent
-      return { kind: 'delete', key, where, precondition: null, match, mark: null, report: null, instant, ...UNHOOKED }
+      return {
+        kind: 'delete',
+        key,
+        where,
+        precondition: null,
+        match,
+        softDelete: null,
+        report: null,
+        instant,
+        ...NO_HOOKS,
+      }
     }
     case 'bulkCreate':
-      return planBulkCreate(resource, intent, names, response(), instant)
+      return planBulkCreate(resource, intent, names, responseProjection(), instant)
     case 'bulkDelete': {
       const keys = distinctKeys(resource.keys, intent.keys)
-      const where = byKey(resource.keys, keys)
-      return { kind: 'bulkDelete', keys, where, mark: null, report: null, instant, ...UNHOOKED }
+      const where = matchKeysOf(resource.keys, keys)
+      return { kind: 'bulkDelete', keys, where, softDelete: null, report: null, instant, ...NO_HOOKS }
     }
   }
 }
 
-function keyOf({ keys }: Resource, text: string): KeyValue {
-  const value = readKeyOf(keys, text)
+function requireKey({ keys }: Resource, text: string): KeyValue {
+  const value = readKeyParts(keys, text)
   if (value === null) throw problem('not-found')
   return value
 }
@@ -83,12 +107,12 @@ async function planBulkCreate(
   instant: Date,
 ): Promise<BulkCreatePlan> {
   const invalid = new Map<number, Invalid | null>()
-  const records = await mapInTurns(bodies, (body, index): Changes => {
+  const records = await mapYielding(bodies, (body, index): Changes => {
     if (!isObject(body)) {
       invalid.set(index, null)
       return new Map()
     }
-    const one = judged(validateCreate(body, names))
+    const one = splitValidation(validateCreate(body, names))
     if (one.invalid !== null) invalid.set(index, one.invalid)
     return one.changes
   })
@@ -97,18 +121,18 @@ async function planBulkCreate(
     ...(operation === undefined ? {} : { operation }),
     records,
     invalid,
-    upkeep: new Map(),
+    serverValues: new Map(),
     projection,
     instant,
-    ...UNHOOKED,
+    ...NO_HOOKS,
   }
 }
 
-export { hiddenFrom, holdersOf, isClosed } from './access.js'
-export { authorize, authorizeNow, reachOf, viewBy, viewOver } from './authorize.js'
-export { flattenedOf, flattenedResources } from './flatten.js'
-export { byKey, readKeyOf, readStatedKey } from './key.js'
+export { foreignKeyResourcesOf, isRelationClosed, unreadableFieldsOf } from './access.js'
+export { authorize, authorizeNow, authorizeResources, authorizeTarget, createView } from './authorize.js'
+export { flattenedRelationsOf, flattenedResourcesOf } from './flatten.js'
+export { matchKeysOf, readBodyKey, readKeyParts } from './key.js'
 export { planList } from './list.js'
 export { fullProjection } from './projection.js'
-export { meetableOf, planPointers } from './references.js'
-export { resourcesOf } from './relations.js'
+export { planForeignKeyChecks, referableRecordsOf } from './references.js'
+export { resourcesOfStep } from './relations.js'

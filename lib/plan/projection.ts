@@ -1,55 +1,55 @@
 import type { Field, JsonValue } from '../../types/field.js'
-import type { Column, Hop, Member, Projection } from '../../types/plan.js'
+import type { Column, Join, Member, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { columnOf, computedMember, countColumn } from '../common/columns.js'
+import { columnOf, countColumn, createComputedMember } from '../common/columns.js'
 import { NUMBERS } from '../common/values.js'
-import { type Flattened, flattenedOf } from './flatten.js'
+import { type FlattenedRelation, flattenedRelationsOf } from './flatten.js'
 
 /** Collects the columns of a projection without duplicates. */
-export class Columns {
+export class ColumnList {
   readonly list: Column[] = []
-  readonly #known = new Map<Field, readonly Known[]>()
+  readonly #indexes = new Map<Field, readonly KnownColumn[]>()
 
   /** Adds a column and returns its index. */
-  add(hops: readonly Hop[], field: Field): number {
-    return this.#add(columnOf(hops, field))
+  add(hops: readonly Join[], field: Field): number {
+    return this.#append(columnOf(hops, field))
   }
 
   /** Adds the number of a collection's records and returns its index. */
-  count(hops: readonly Hop[], hop: Hop): number {
-    return this.#add(countColumn(hops, hop))
+  addCount(hops: readonly Join[], hop: Join): number {
+    return this.#append(countColumn(hops, hop))
   }
 
-  #add(column: Column): number {
-    const { hops, field } = column
-    const others = this.#known.get(field) ?? []
-    const known = others.find((each) => isSame(each.hops, hops))
+  #append(column: Column): number {
+    const { joins, field } = column
+    const others = this.#indexes.get(field) ?? []
+    const known = others.find((each) => hasSameJoins(each.joins, joins))
     if (known !== undefined) return known.index
     const index = this.list.push(column) - 1
-    this.#known.set(field, [...others, { hops, index }])
+    this.#indexes.set(field, [...others, { joins, index }])
     return index
   }
 }
 
-interface Known {
-  readonly hops: readonly Hop[]
+interface KnownColumn {
+  readonly joins: readonly Join[]
   readonly index: number
 }
 
-function isSame(one: readonly Hop[], other: readonly Hop[]): boolean {
+function hasSameJoins(one: readonly Join[], other: readonly Join[]): boolean {
   return one.length === other.length && one.every(({ relation }, index) => relation === other[index]?.relation)
 }
 
-type Shape = keyof Flattened['members']
+type ShapeName = keyof FlattenedRelation['members']
 
 /** Members of a full record: the fields of the shape and the flattened fields. */
-export function fullProjection(resource: Resource, target: Shape, view: View): Projection {
+export function fullProjection(resource: Resource, target: ShapeName, view: View): Projection {
   const hidden = view.hidden()
-  const flattened = flattenedOf(resource)
-  const whole = resource.whole[target]
+  const flattened = flattenedRelationsOf(resource)
+  const whole = resource.unmaskedProjections[target]
   if (hidden.size === 0 && flattened.length === 0) return whole
-  const columns = new Columns()
+  const columns = new ColumnList()
   const members = whole.members.map((member): Member => {
     if (!('field' in member)) return member
     const { json, field } = member
@@ -58,18 +58,20 @@ export function fullProjection(resource: Resource, target: Shape, view: View): P
   })
   for (const key of resource.keys) columns.add([], key)
   const names = new Set(members.map(({ json }) => json))
-  const others = flatten(flattened, { target, view, columns }, [])
+  const others = createFlattenedMembers(flattened, { target, view, columns }, [])
   members.push(...others.filter(({ json }) => !names.has(json)))
   const needing = members.map((member) =>
-    member.kind === 'computed' ? computedMember(member.field, member.place, (each) => columns.add([], each)) : member,
+    member.kind === 'computed'
+      ? createComputedMember(member.field, member.place, (each) => columns.add([], each))
+      : member,
   )
-  return { columns: columns.list, members: needing, shown: new Set(indexesOf(needing)) }
+  return { columns: columns.list, members: needing, readableColumns: new Set(columnIndexesOf(needing)) }
 }
 
 /** Indexes of the columns that members use. */
-export function indexesOf(members: readonly Member[]): readonly number[] {
+export function columnIndexesOf(members: readonly Member[]): readonly number[] {
   return members.flatMap((member) => {
-    if ('members' in member) return indexesOf(member.members)
+    if ('members' in member) return columnIndexesOf(member.members)
     return 'index' in member && member.kind !== 'many' ? [member.index] : []
   })
 }
@@ -81,23 +83,27 @@ function maskedValue({ nullable, valueType, decode }: Field): JsonValue {
   return valueType.type === 'boolean' ? false : null
 }
 
-interface Assembly {
-  readonly target: Shape
+interface FlattenTarget {
+  readonly target: ShapeName
   readonly view: View
-  readonly columns: Columns
+  readonly columns: ColumnList
 }
 
 /** Members of flattened relations. `hops` is null below a target that the caller may not list: all these members are null. */
-function flatten(flattened: readonly Flattened[], assembly: Assembly, hops: readonly Hop[] | null): Member[] {
+function createFlattenedMembers(
+  flattened: readonly FlattenedRelation[],
+  assembly: FlattenTarget,
+  hops: readonly Join[] | null,
+): Member[] {
   const { target, view, columns } = assembly
-  return flattened.flatMap(({ crossing, members, deeper }) => {
-    const hop = view.cross(crossing)
+  return flattened.flatMap(({ step, members, nested }) => {
+    const hop = view.join(step)
     const path = hops === null || hop === null ? null : [...hops, hop]
     const own = members[target].map(({ json, field }): Member => {
       if (path === null) return { kind: 'constant', json, value: null }
-      if (!view.readable(field, crossing.reach)) return { kind: 'constant', json, value: maskedValue(field) }
+      if (!view.readable(field, step.access)) return { kind: 'constant', json, value: maskedValue(field) }
       return { kind: 'value', json, index: columns.add(path, field), field }
     })
-    return [...own, ...flatten(deeper, assembly, path)]
+    return [...own, ...createFlattenedMembers(nested, assembly, path)]
   })
 }

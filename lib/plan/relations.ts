@@ -1,52 +1,52 @@
-import type { Aggregation, Intent, ListIntent, Shape } from '../../types/intent.js'
+import type { Aggregation, CollectionQuery, Intent, ListIntent } from '../../types/intent.js'
 import type { FilterNode, HavingNode, Path } from '../../types/query.js'
 import type { Relation, Resource } from '../../types/resource.js'
-import type { Crossing } from '../../types/view.js'
-import { type Visits, visit } from '../common/visit.js'
-import { type Flattened, flattenedOf, flattenedResources } from './flatten.js'
-import { type Root, resolvePath, rootOf } from './path.js'
-import { sortOf } from './sort.js'
+import type { RelationStep } from '../../types/view.js'
+import { type Visitors, visit } from '../common/visitor.js'
+import { type FlattenedRelation, flattenedRelationsOf, flattenedResourcesOf } from './flatten.js'
+import { createRoot, type Root, resolvePath } from './path.js'
+import { sortNodesOf } from './sort.js'
 
 /** Whether a path continues over a relation. */
-export type Crosses = (crossing: Crossing) => boolean
+export type CanFollow = (crossing: RelationStep) => boolean
 
 /**
  * The other resources whose records a request reads: flattened resources, and resources behind relation paths, as far as `crosses` allows.
  * The order is filter, sort, select, aggregate, search.
  */
-export function crossedResources(
+export function resourcesOnPaths(
   resource: Resource,
   intent: Intent,
-  crosses: Crosses,
+  crosses: CanFollow,
   link: Relation | null = null,
 ): Set<Resource> {
-  const crossed = new Set(showsRecords(intent) ? flattenedResources(flattenedOf(resource)) : [])
-  walkPaths(rootOf(resource, link), intent, (crossing) => {
+  const crossed = new Set(hasFullRecords(intent) ? flattenedResourcesOf(flattenedRelationsOf(resource)) : [])
+  walkPaths(createRoot(resource, link), intent, (crossing) => {
     if (!crosses(crossing)) return false
-    for (const each of resourcesOf(crossing)) crossed.add(each)
+    for (const each of resourcesOfStep(crossing)) crossed.add(each)
     return true
   })
   return crossed
 }
 
 /** Walks the relations of a request: flattened relations first, then the relations of its paths. `crosses` ends a path. */
-export function walkRelations(root: Root, intent: Intent, crosses: Crosses): void {
-  if (showsRecords(intent)) walkFlattened(flattenedOf(root.resource), crosses)
+export function walkRelations(root: Root, intent: Intent, crosses: CanFollow): void {
+  if (hasFullRecords(intent)) walkFlattened(flattenedRelationsOf(root.resource), crosses)
   walkPaths(root, intent, crosses)
 }
 
-function walkFlattened(flattened: readonly Flattened[], crosses: Crosses): void {
-  for (const { crossing, deeper } of flattened) if (crosses(crossing)) walkFlattened(deeper, crosses)
+function walkFlattened(flattened: readonly FlattenedRelation[], crosses: CanFollow): void {
+  for (const { step, nested } of flattened) if (crosses(step)) walkFlattened(nested, crosses)
 }
 
 /** Resources behind configured paths, which the client does not name: the default sort and the search fields. */
-export function hostedResources(resource: Resource, intent: Intent): readonly Resource[] {
+export function configuredResources(resource: Resource, intent: Intent): readonly Resource[] {
   if (intent.kind !== 'list') return []
   const crossed: Resource[] = []
-  const order = intent.sort === null ? sortOf(resource, intent) : []
-  for (const path of [...order.map((key) => key.path), ...searchedBy(resource, intent)]) {
-    walkPath(rootOf(resource), path, (crossing) => {
-      crossed.push(...resourcesOf(crossing))
+  const order = intent.sort === null ? sortNodesOf(resource, intent) : []
+  for (const path of [...order.map((key) => key.path), ...searchPathsOf(resource, intent)]) {
+    walkPath(createRoot(resource), path, (crossing) => {
+      crossed.push(...resourcesOfStep(crossing))
       return true
     })
   }
@@ -54,45 +54,45 @@ export function hostedResources(resource: Resource, intent: Intent): readonly Re
 }
 
 /** Resources to authorize for a path over a relation. */
-export function resourcesOf({ relation, reach }: Pick<Crossing, 'relation' | 'reach'>): readonly Resource[] {
-  return [...reach.resources, ...(relation.link?.resources() ?? [])]
+export function resourcesOfStep({ relation, access }: Pick<RelationStep, 'relation' | 'access'>): readonly Resource[] {
+  return [...access.resources, ...(relation.joinModel?.resources() ?? [])]
 }
 
 /** Whether the response has full records with their flattened fields. */
-function showsRecords(intent: Intent): boolean {
+function hasFullRecords(intent: Intent): boolean {
   if (intent.kind === 'list') return intent.mode !== 'count' && intent.mode !== 'aggregate' && intent.select === null
   if (intent.kind === 'get' || intent.kind === 'action') return intent.select === null
   return intent.kind !== 'upsert' && intent.kind !== 'delete' && intent.kind !== 'bulkDelete'
 }
 
-function walkPaths(root: Root, intent: Intent, crosses: Crosses): void {
+function walkPaths(root: Root, intent: Intent, crosses: CanFollow): void {
   if (intent.kind !== 'list' && intent.kind !== 'get' && intent.kind !== 'action') return
   const { resource } = root
   if (intent.kind === 'list') {
     if (intent.filter !== null) walkFilter(intent.filter, root, crosses)
-    for (const { path } of sortOf(resource, intent)) walkPath(root, path, crosses)
+    for (const { path } of sortNodesOf(resource, intent)) walkPath(root, path, crosses)
   }
   if (intent.select !== null) {
     for (const path of intent.select) walkPath(root, path, crosses)
-    for (const shape of intent.shapes) walkShape(shape, root, crosses)
+    for (const shape of intent.collections) walkCollectionQuery(shape, root, crosses)
   }
   if (intent.kind !== 'list') return
-  const named = intent.aggregation === null ? [] : aggregatedBy(intent.aggregation)
-  for (const path of [...named, ...searchedBy(resource, intent)]) walkPath(root, path, crosses)
+  const named = intent.aggregation === null ? [] : aggregatePathsOf(intent.aggregation)
+  for (const path of [...named, ...searchPathsOf(resource, intent)]) walkPath(root, path, crosses)
 }
 
-function walkShape({ path, filter, sort }: Shape, root: Root, crosses: Crosses): void {
+function walkCollectionQuery({ path, filter, sort }: CollectionQuery, root: Root, crosses: CanFollow): void {
   const element = walkPath(root, { segments: path.split('.'), offset: 0 }, crosses)
   if (element === null) return
   if (filter !== null) walkFilter(filter, element, crosses)
   for (const key of sort ?? []) walkPath(element, key.path, crosses)
 }
 
-function walkFilter(node: FilterNode, root: Root, crosses: Crosses): void {
-  visit(WALKED, node, root, crosses)
+function walkFilter(node: FilterNode, root: Root, crosses: CanFollow): void {
+  visit(FILTER_WALKERS, node, root, crosses)
 }
 
-const WALKED: Visits<FilterNode, [root: Root, crosses: Crosses], void> = {
+const FILTER_WALKERS: Visitors<FilterNode, [root: Root, crosses: CanFollow], void> = {
   and: ({ nodes }, root, crosses) => {
     for (const node of nodes) walkFilter(node, root, crosses)
   },
@@ -109,7 +109,7 @@ const WALKED: Visits<FilterNode, [root: Root, crosses: Crosses], void> = {
 }
 
 /** Root of the elements of the collection at the end of a path. Null for other paths, and for paths that `crosses` ends. */
-function walkPath(root: Root, path: Path, crosses: Crosses): Root | null {
+function walkPath(root: Root, path: Path, crosses: CanFollow): Root | null {
   const to = resolvePath(root, path, (crossing) => crosses(crossing) || null)
   if (to.kind !== 'collection') return null
   if (to.rest !== null) return walkPath(to.element, to.rest, crosses)
@@ -117,20 +117,20 @@ function walkPath(root: Root, path: Path, crosses: Crosses): Root | null {
 }
 
 /** Paths of an aggregate, in the order of its parameters. */
-function aggregatedBy({ measures, groups, having }: Aggregation): readonly Path[] {
-  const compared = having === null ? [] : visit(COMPARED, having)
+function aggregatePathsOf({ measures, groups, having }: Aggregation): readonly Path[] {
+  const compared = having === null ? [] : visit(HAVING_PATHS, having)
   return [...measures.flatMap(({ path }) => path ?? []), ...compared, ...groups.map(({ path }) => path)]
 }
 
-const COMPARED: Visits<HavingNode, [], readonly Path[]> = {
-  and: ({ nodes }) => nodes.flatMap((node) => visit(COMPARED, node)),
-  or: ({ nodes }) => nodes.flatMap((node) => visit(COMPARED, node)),
+const HAVING_PATHS: Visitors<HavingNode, [], readonly Path[]> = {
+  and: ({ nodes }) => nodes.flatMap((node) => visit(HAVING_PATHS, node)),
+  or: ({ nodes }) => nodes.flatMap((node) => visit(HAVING_PATHS, node)),
   comparison: ({ path: { path } }) => (path === null ? [] : [path]),
   quantified: () => {
     throw new TypeError('measures have no quantifiers')
   },
 }
 
-function searchedBy({ search }: Resource, intent: ListIntent): readonly Path[] {
+function searchPathsOf({ search }: Resource, intent: ListIntent): readonly Path[] {
   return intent.search === null ? [] : (search?.paths ?? [])
 }

@@ -3,14 +3,14 @@ import type { ReplaceIntent } from '../../types/intent.js'
 import type { CreatePlan, KeyValue, Projection, ReplacePlan } from '../../types/plan.js'
 import type { BodyNames, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { withoutAbsent } from '../common/absent.js'
 import { planKeyParts } from '../common/keys.js'
-import { fault } from '../common/messages.js'
+import { createMessage } from '../common/messages.js'
+import { keepOmittedFields } from '../common/omittedFields.js'
 import { problem } from '../common/problem.js'
-import { readStatedKey } from './key.js'
-import { judged, planCreate, planUpdate } from './update.js'
+import { readBodyKey } from './key.js'
+import { planCreate, planUpdate, splitValidation } from './update.js'
 
-type Addressed = Omit<ReplaceIntent, 'key'> & { readonly key: KeyValue }
+type ReplaceWithKey = Omit<ReplaceIntent, 'key'> & { readonly key: KeyValue }
 
 /**
  * Plans a PUT. Fields that the body omits get their defaults. Fields that the caller may not read keep their values, because a GET did not
@@ -20,14 +20,14 @@ type Addressed = Omit<ReplaceIntent, 'key'> & { readonly key: KeyValue }
  */
 export function planReplace(
   resource: Resource,
-  intent: Addressed,
+  intent: ReplaceWithKey,
   view: View,
   projection: Projection,
   instant: Date,
 ): ReplacePlan {
   const { key, match, update: body } = intent
   const names: BodyNames = { unknown: undefined, writable: view.writable }
-  assertKey(resource, intent)
+  assertPathKey(resource, intent)
   const fields = resource.fields.filter(({ targets }) => targets.has('update'))
   const lacking = fields.filter(({ json }) => !Object.hasOwn(body, json))
   const unread = lacking.filter(
@@ -35,23 +35,23 @@ export function planReplace(
   )
   const whole = {
     ...planUpdate(resource, { key, match, body, names }, projection, instant),
-    ...judged(resource.validateReplace(body, names)),
-    absent: new Set(lacking.map(({ name }) => name)),
+    ...splitValidation(resource.validateReplace(body, names)),
+    missingAttributes: new Set(lacking.map(({ name }) => name)),
     operation: 'replace',
   } as const
   return {
     kind: 'replace',
-    update: withoutAbsent(whole, unread),
+    update: keepOmittedFields(whole, unread),
     create: resource.keys.every(({ targets }) => targets.has('create'))
-      ? creation(resource, intent, names, projection, instant)
+      ? planCreation(resource, intent, names, projection, instant)
       : null,
-    isNew: intent.isNew,
+    isCreateOnly: intent.isCreateOnly,
   }
 }
 
-function creation(
+function planCreation(
   resource: Resource,
-  { create, key }: Addressed,
+  { create, key }: ReplaceWithKey,
   names: BodyNames,
   projection: Projection,
   instant: Date,
@@ -61,22 +61,22 @@ function creation(
   const own = Object.fromEntries(resource.keys.map(({ json }, index) => [json, parts[index]]))
   const body = { ...(isRefused ? {} : create), ...own }
   const plan: CreatePlan = { ...planCreate(resource, { body, names }, projection, instant), operation: 'replace' }
-  return isRefused ? { ...plan, refusal: create } : plan
+  return isRefused ? { ...plan, policyError: create } : plan
 }
 
-function assertKey({ keys, tell }: Resource, { key, named }: Addressed): void {
+function assertPathKey({ keys, translate }: Resource, { key, keyValues }: ReplaceWithKey): void {
   const parts = planKeyParts(keys, key)
   const wrong = keys.filter((field, index) => {
-    const value = named[index]
-    return value !== undefined && !isPart(field, value, parts[index])
+    const value = keyValues[index]
+    return value !== undefined && !isSameKeyPart(field, value, parts[index])
   })
   if (wrong.length === 0) return
-  const message = [tell(fault('path-key'))]
+  const message = [translate(createMessage('path-key'))]
   throw problem('validation', { errors: Object.fromEntries(wrong.map(({ json }) => [json, message])) })
 }
 
-function isPart(field: Field, named: unknown, part: JsonValue | undefined): boolean {
+function isSameKeyPart(field: Field, named: unknown, part: JsonValue | undefined): boolean {
   if (typeof named === 'boolean') return named === part
-  const read = readStatedKey([field], named)
+  const read = readBodyKey([field], named)
   return read !== null && String(field.decode(read)) === String(part)
 }

@@ -1,9 +1,9 @@
 import type { ListIntent } from '../../types/intent.js'
 import type { Column, Predicate } from '../../types/plan.js'
 import { columnOf } from '../common/columns.js'
-import { junction } from '../common/predicates.js'
+import { joinPredicates } from '../common/predicates.js'
 import type { Context } from './context.js'
-import { follow } from './path.js'
+import { resolveForCaller } from './path.js'
 
 const NOTHING: Predicate = Object.freeze({ kind: 'never' })
 
@@ -19,14 +19,14 @@ export function planSearch(context: Context, { search: words }: Pick<ListIntent,
     return text === null ? NOTHING : { kind: 'match', fields: search.fullText, values: [text] }
   }
   const columns = search.paths.flatMap((path): Column[] => {
-    const to = follow(context, context.root, path, { parameter: 'search', offset: 0 })
+    const to = resolveForCaller(context, context.root, path, { parameter: 'search', offset: 0 })
     if (to.kind !== 'field' || !to.field.filterable || !to.field.operators.has('contains')) return []
     const isShown = to.field.targets.has('response') || to.field.targets.has('list')
-    return isShown && context.view.readable(to.field, to.reach) ? [columnOf(to.hops, to.field)] : []
+    return isShown && context.view.readable(to.field, to.access) ? [columnOf(to.joins, to.field)] : []
   })
   if (columns.length === 0) return NOTHING
-  context.tally.comparison(context.root, true, { parameter: 'search', offset: 0 }, words.length * columns.length)
-  const has = (column: Column, word: string): Predicate => ({
+  context.queryCost.addComparison(context.root, true, { parameter: 'search', offset: 0 }, words.length * columns.length)
+  const contains = (column: Column, word: string): Predicate => ({
     kind: 'compare',
     column,
     operator: 'contains',
@@ -34,12 +34,12 @@ export function planSearch(context: Context, { search: words }: Pick<ListIntent,
     ignoreCase: true,
     negated: false,
   })
-  return junction(
+  return joinPredicates(
     'and',
     words.map((word) =>
-      junction(
+      joinPredicates(
         'or',
-        columns.map((column) => has(column, word)),
+        columns.map((column) => contains(column, word)),
       ),
     ),
   )

@@ -1,19 +1,19 @@
 import type { Field } from '../../types/field.js'
-import type { Selecting } from '../../types/intent.js'
+import type { SelectionMembers } from '../../types/intent.js'
 import type { Projection } from '../../types/plan.js'
 import type { Path } from '../../types/query.js'
-import type { Reach } from '../../types/resource.js'
+import type { ModelAccess } from '../../types/resource.js'
 import { countColumn } from '../common/columns.js'
-import { type Context, contextAt, suggestion, unknownField } from './context.js'
-import { fitCollections, shapeCollections } from './embeds.js'
-import { type Destination, fieldsAt, follow } from './path.js'
-import { Collection, put, Selection, type Start } from './selection.js'
-import type { Place } from './tally.js'
+import { type Context, createElementContext, createUnknownFieldProblem, suggestField } from './context.js'
+import { applyCollectionQueries, limitCollections } from './embeds.js'
+import { type Destination, fieldsOfRoot, resolveForCaller } from './path.js'
+import type { QueryPosition } from './queryCost.js'
+import { addMember, SelectedCollection, SelectedMembers, type SelectStart } from './selection.js'
 
 /** Shape of the selected records, and their maximum number. */
-interface Selected {
+interface SelectedShape {
   readonly shape: 'response' | 'list'
-  readonly records: number
+  readonly maxRecords: number
 }
 
 /**
@@ -23,126 +23,126 @@ interface Selected {
  */
 export function selectProjection(
   context: Context,
-  { select, shapes, embedTotal = Infinity }: Pick<Selecting, 'select' | 'shapes' | 'embedTotal'>,
-  { shape, records }: Selected,
+  { select, collections, embedTotal = Infinity }: Pick<SelectionMembers, 'select' | 'collections' | 'embedTotal'>,
+  { shape, maxRecords }: SelectedShape,
 ): Projection {
   const selector = new Selector(shape)
-  const start: Start = { context, selection: new Selection() }
-  for (const path of select ?? []) selector.choose(start, path, path)
-  shapeCollections(selector.collections, shapes)
-  fitCollections(start.selection, records, Math.min(embedTotal, context.root.resource.limits.embedTotal))
-  return start.selection.projection(context.view)
+  const start: SelectStart = { context, selection: new SelectedMembers() }
+  for (const path of select ?? []) selector.add(start, path, path)
+  applyCollectionQueries(selector.collections, collections)
+  limitCollections(start.selection, maxRecords, Math.min(embedTotal, context.root.resource.limits.embedTotal))
+  return start.selection.createProjection(context.view)
 }
 
-type To<K extends Destination['kind']> = Extract<Destination, { kind: K }>
+type DestinationOf<K extends Destination['kind']> = Extract<Destination, { kind: K }>
 
 class Selector {
-  readonly #shape: Selected['shape']
+  readonly #shape: SelectedShape['shape']
   /** Collections that paths lead to, by their lower-case paths. */
-  readonly collections = new Map<string, Collection>()
+  readonly collections = new Map<string, SelectedCollection>()
 
-  constructor(shape: Selected['shape']) {
+  constructor(shape: SelectedShape['shape']) {
     this.#shape = shape
   }
 
   /** Adds the destination of a path. `path` is the path as `written`, or its remainder behind a collection. */
-  choose(from: Start, path: Path, written: Path): void {
+  add(from: SelectStart, path: Path, written: Path): void {
     const { context } = from
-    const to = follow(context, context.root, path, placeOf(written))
-    if (to.kind === 'unknown' || to.kind === 'items') this.#unknown(from, to, written)
-    else if (to.kind === 'field') this.#field(from, to, written)
-    else if (to.kind === 'collection') this.#collection(from, to, written)
-    else this.#every(from, to, written)
+    const to = resolveForCaller(context, context.root, path, selectPosition(written))
+    if (to.kind === 'unknown' || to.kind === 'items') this.#handleUnknown(from, to, written)
+    else if (to.kind === 'field') this.#addField(from, to, written)
+    else if (to.kind === 'collection') this.#addCollection(from, to, written)
+    else this.#addEvery(from, to, written)
   }
 
-  #unknown({ context }: Start, to: Destination, { segments, offset }: Path): void {
+  #handleUnknown({ context }: SelectStart, to: Destination, { segments, offset }: Path): void {
     if (context.unknownFields === 'ignore') return
-    const hint = suggestion(context, to, segments, (field, reach) => this.#isShown(field, reach))
-    throw unknownField('select', segments.join('.'), offset, hint)
+    const hint = suggestField(context, to, segments, (field, reach) => this.#isInShape(field, reach))
+    throw createUnknownFieldProblem('select', segments.join('.'), offset, hint)
   }
 
   /** Whether records of the resource, or records behind a relation, show a field. */
-  #isShown({ targets }: Field, reach: Reach | null): boolean {
+  #isInShape({ targets }: Field, reach: ModelAccess | null): boolean {
     return targets.has(reach === null ? this.#shape : 'list')
   }
 
-  #field(from: Start, to: To<'field'>, written: Path): void {
+  #addField(from: SelectStart, to: DestinationOf<'field'>, written: Path): void {
     const { context, selection } = from
-    const { crossings, hops, field, reach, flattened } = to
-    if (!this.#isShown(field, flattened === null ? reach : null)) {
-      this.#unknown(from, to, written)
+    const { steps, joins, field, access, flattened } = to
+    if (!this.#isInShape(field, flattened === null ? access : null)) {
+      this.#handleUnknown(from, to, written)
       return
     }
-    if (!context.view.readable(field, reach)) return
-    context.tally.path(context.root, hops, placeOf(written))
-    const tree = flattened === null ? selection.at(crossings, hops) : selection.at([], [])
+    if (!context.view.readable(field, access)) return
+    context.queryCost.addPath(context.root, joins, selectPosition(written))
+    const tree = flattened === null ? selection.membersAt(steps, joins) : selection.membersAt([], [])
     const json = flattened ?? field.json
-    put(tree, selection.memberOf(hops, field, json))
+    addMember(tree, selection.createMember(joins, field, json))
   }
 
-  #every(
-    { context, selection }: Start,
-    { crossings, hops }: Pick<Destination, 'crossings' | 'hops'>,
+  #addEvery(
+    { context, selection }: SelectStart,
+    { steps, joins }: Pick<Destination, 'steps' | 'joins'>,
     written: Path,
   ): void {
-    const { root, tally, view } = context
-    tally.path(root, hops, placeOf(written))
-    const reach = crossings.at(-1)?.reach ?? root.reach
-    const tree = selection.at(crossings, hops)
-    for (const field of fieldsAt({ ...root, reach })) {
+    const { root, queryCost, view } = context
+    queryCost.addPath(root, joins, selectPosition(written))
+    const reach = steps.at(-1)?.access ?? root.access
+    const tree = selection.membersAt(steps, joins)
+    for (const field of fieldsOfRoot({ ...root, access: reach })) {
       const { json } = field
-      if (!this.#isShown(field, reach) || !view.readable(field, reach)) continue
-      tree.set(json, selection.memberOf(hops, field))
+      if (!this.#isInShape(field, reach) || !view.readable(field, reach)) continue
+      tree.set(json, selection.createMember(joins, field))
     }
   }
 
-  #collection(from: Start, to: To<'collection'>, written: Path): void {
-    const { crossings, hops, word, rest } = to
+  #addCollection(from: SelectStart, to: DestinationOf<'collection'>, written: Path): void {
+    const { steps, joins, word, rest } = to
     if (word === 'count' && rest === null) {
-      this.#count(from, to, written)
+      this.#addCount(from, to, written)
       return
     }
-    const collection = word === null ? this.#collectionAt(from, to, written) : null
+    const collection = word === null ? this.#findCollection(from, to, written) : null
     if (collection === null) {
-      this.#unknown(from, to, written)
+      this.#handleUnknown(from, to, written)
       return
     }
-    if (rest === null) this.#every(collection, { crossings: [], hops: [] }, written)
-    else this.choose(collection, rest, written)
+    if (rest === null) this.#addEvery(collection, { steps: [], joins: [] }, written)
+    else this.add(collection, rest, written)
     // Only masked fields were selected.
     if (rest !== null && collection.selection.isEmpty) return
-    from.selection.at(crossings, hops).set(to.crossing.relation.json, collection)
+    from.selection.membersAt(steps, joins).set(to.step.relation.json, collection)
   }
 
-  #count(from: Start, to: To<'collection'>, written: Path): void {
+  #addCount(from: SelectStart, to: DestinationOf<'collection'>, written: Path): void {
     const { context, selection } = from
-    const { crossings, hops, hop } = to
-    const { count: field, isCountTaken } = to.crossing.relation
+    const { steps, joins, join } = to
+    const { count: field, isCountTaken } = to.step.relation
     if (isCountTaken) {
-      this.#unknown(from, to, written)
+      this.#handleUnknown(from, to, written)
       return
     }
-    context.tally.column(context.root, countColumn(hops, hop), placeOf(written))
-    const index = selection.columns.count(hops, hop)
-    selection.at(crossings, hops).set(field.json, { kind: 'value', json: field.json, index, field })
+    context.queryCost.addColumn(context.root, countColumn(joins, join), selectPosition(written))
+    const index = selection.columns.addCount(joins, join)
+    selection.membersAt(steps, joins).set(field.json, { kind: 'value', json: field.json, index, field })
   }
 
-  #collectionAt({ context }: Start, to: To<'collection'>, written: Path): Collection | null {
-    const { crossings, hops, hop, crossing } = to
-    const { owner } = crossing.relation
-    if (owner === null) return null
-    const names = [...crossings, crossing].map(({ relation }) => relation.json.toLowerCase())
+  #findCollection({ context }: SelectStart, to: DestinationOf<'collection'>, written: Path): SelectedCollection | null {
+    const { steps, joins, join, step } = to
+    const { sourceKey } = step.relation
+    if (sourceKey === null) return null
+    const names = [...steps, step].map(({ relation }) => relation.json.toLowerCase())
     const path = `${context.prefix}${names.join('.')}`
     const known = this.collections.get(path)
     if (known !== undefined) return known
-    context.tally.path(context.root, hops, placeOf(written))
-    const own = contextAt(context, to.element, `${path}.`)
-    const collection = new Collection({ context: own, crossing, hops, hop, owner })
+    context.queryCost.addPath(context.root, joins, selectPosition(written))
+    const own = createElementContext(context, to.element, `${path}.`)
+    const collection = new SelectedCollection({ context: own, step, joins, join, parentKey: sourceKey })
     this.collections.set(path, collection)
     return collection
   }
 }
 
-function placeOf({ offset }: Path): Place {
+function selectPosition({ offset }: Path): QueryPosition {
   return { parameter: 'select', offset }
 }

@@ -1,51 +1,51 @@
-import type { ComputingField } from '../../types/computed.js'
+import type { CompiledComputedField } from '../../types/computed.js'
 import type { Field } from '../../types/field.js'
-import type { Embed, Hop, Member, OrderKey, Predicate, Projection } from '../../types/plan.js'
-import type { Crossing, View } from '../../types/view.js'
-import { computedMember, isComputing } from '../common/columns.js'
-import { memberIn } from '../common/members.js'
+import type { Embed, Join, Member, OrderKey, Predicate, Projection } from '../../types/plan.js'
+import type { RelationStep, View } from '../../types/view.js'
+import { createComputedMember, isComputedField } from '../common/columns.js'
+import { jsonMemberOf } from '../common/jsonMembers.js'
 import type { Context } from './context.js'
-import { Columns, indexesOf } from './projection.js'
+import { ColumnList, columnIndexesOf } from './projection.js'
 
 /** Members by name: values, the records of to-one relations, and collections. */
-type Tree = Map<string, Value | Computing | Branch | Collection | Document>
+type MembersByName = Map<string, ValueMember | PlannedComputed | RelationMember | SelectedCollection | DocumentMember>
 
-type Value = Extract<Member, { kind: 'value' }>
+type ValueMember = Extract<Member, { kind: 'value' }>
 
 /** A computed field of the record at the end of the hops. */
-interface Computing {
+interface PlannedComputed {
   readonly kind: 'computing'
-  readonly field: ComputingField
-  readonly hops: readonly Hop[]
+  readonly field: CompiledComputedField
+  readonly joins: readonly Join[]
   /** Position among the columns. */
-  readonly place: number
+  readonly position: number
 }
 
 /** Members of a JSON document. */
-interface Document {
+interface DocumentMember {
   readonly kind: 'document'
-  readonly tree: Tree
+  readonly tree: MembersByName
 }
 
-interface Branch {
+interface RelationMember {
   readonly kind: 'branch'
-  readonly tree: Tree
-  readonly crossing: Crossing
-  readonly hops: readonly Hop[]
+  readonly tree: MembersByName
+  readonly step: RelationStep
+  readonly joins: readonly Join[]
 }
 
 /** Position of a member between two columns. */
-const BETWEEN = 0.5
+const HALF_STEP = 0.5
 
 /** The selected members of one statement's records. */
-export class Selection {
-  readonly columns: Columns = new Columns()
-  readonly #tree: Tree = new Map()
+export class SelectedMembers {
+  readonly columns: ColumnList = new ColumnList()
+  readonly #tree: MembersByName = new Map()
 
   /** Adds the member of a field to the tree that the hops lead to. Columns that a computed field needs follow the requested columns. */
-  memberOf(hops: readonly Hop[], field: Field, json: string = field.json): Value | Computing {
-    if (!isComputing(field)) return { kind: 'value', json, index: this.columns.add(hops, field), field }
-    return { kind: 'computing', field, hops, place: this.columns.list.length - BETWEEN }
+  createMember(hops: readonly Join[], field: Field, json: string = field.json): ValueMember | PlannedComputed {
+    if (!isComputedField(field)) return { kind: 'value', json, index: this.columns.add(hops, field), field }
+    return { kind: 'computing', field, joins: hops, position: this.columns.list.length - HALF_STEP }
   }
 
   get isEmpty(): boolean {
@@ -53,50 +53,52 @@ export class Selection {
   }
 
   /** Collections at any depth of the record. */
-  get collections(): readonly Collection[] {
+  get collections(): readonly SelectedCollection[] {
     return collectionsIn(this.#tree)
   }
 
   /** The tree for the members behind the crossings. Without crossings, the tree of the record itself. */
-  at(crossings: readonly Crossing[], hops: readonly Hop[]): Tree {
+  membersAt(crossings: readonly RelationStep[], hops: readonly Join[]): MembersByName {
     let tree = this.#tree
     for (const [index, crossing] of crossings.entries()) {
       const { json } = crossing.relation
       const known = tree.get(json)
-      const branch: Branch =
-        known?.kind === 'branch' ? known : { kind: 'branch', tree: new Map(), crossing, hops: hops.slice(0, index + 1) }
+      const branch: RelationMember =
+        known?.kind === 'branch'
+          ? known
+          : { kind: 'branch', tree: new Map(), step: crossing, joins: hops.slice(0, index + 1) }
       tree.set(json, branch)
       tree = branch.tree
     }
     return tree
   }
 
-  projection(view: View): Projection {
-    return new Assembly(this.columns, view).projection(this.#tree)
+  createProjection(view: View): Projection {
+    return new ProjectionBuilder(this.columns, view).build(this.#tree)
   }
 }
 
 /** Adds a value to a tree: under its name, or inside its JSON document unless the whole document is selected. */
-export function put(tree: Tree, value: Value | Computing): void {
+export function addMember(tree: MembersByName, value: ValueMember | PlannedComputed): void {
   if (value.kind === 'computing') {
     tree.set(value.field.json, value)
     return
   }
-  const member = memberIn(value.field)
+  const member = jsonMemberOf(value.field)
   const names = member === null ? [] : [value.json, ...member.path]
   const last = names.pop()
   let at = tree
   for (const name of names) {
     const known = at.get(name)
     if (known?.kind === 'value') return
-    const document: Document = known?.kind === 'document' ? known : { kind: 'document', tree: new Map() }
+    const document: DocumentMember = known?.kind === 'document' ? known : { kind: 'document', tree: new Map() }
     at.set(name, document)
     at = document.tree
   }
   at.set(last ?? value.json, last === undefined ? value : { ...value, json: last })
 }
 
-function collectionsIn(tree: Tree): readonly Collection[] {
+function collectionsIn(tree: MembersByName): readonly SelectedCollection[] {
   return [...tree.values()].flatMap((member) => {
     if (member.kind === 'collection') return [member]
     return member.kind === 'branch' ? collectionsIn(member.tree) : []
@@ -104,97 +106,97 @@ function collectionsIn(tree: Tree): readonly Collection[] {
 }
 
 /** Start of the paths in `select`: the resource's own records, or the records of a collection. */
-export interface Start {
+export interface SelectStart {
   readonly context: Context
-  readonly selection: Selection
+  readonly selection: SelectedMembers
 }
 
 /** A collection in `select`, with its own selection. */
-export class Collection implements Start {
+export class SelectedCollection implements SelectStart {
   readonly kind = 'collection'
-  readonly selection: Selection = new Selection()
+  readonly selection: SelectedMembers = new SelectedMembers()
   readonly context: Context
-  readonly crossing: Crossing
+  readonly step: RelationStep
   /** To-one relations between the record of the outer statement and the owner. */
-  readonly hops: readonly Hop[]
-  readonly hop: Hop
+  readonly joins: readonly Join[]
+  readonly join: Join
   /** The owner's field that binds the records to the owner. */
-  readonly owner: Field
+  readonly parentKey: Field
   where: Predicate | null = null
   order: readonly OrderKey[] = []
   limit = 0
   /** Whether the request states a limit. */
-  isStated = false
+  hasOwnLimit = false
 
-  constructor(parts: Pick<Collection, 'context' | 'crossing' | 'hops' | 'hop' | 'owner'>) {
+  constructor(parts: Pick<SelectedCollection, 'context' | 'step' | 'joins' | 'join' | 'parentKey'>) {
     this.context = parts.context
-    this.crossing = parts.crossing
-    this.hops = parts.hops
-    this.hop = parts.hop
-    this.owner = parts.owner
+    this.step = parts.step
+    this.joins = parts.joins
+    this.join = parts.join
+    this.parentKey = parts.parentKey
   }
 }
 
 /** Builds the projection of a statement: its columns by index, and the members from these columns. */
-class Assembly {
-  readonly #columns: Columns
+class ProjectionBuilder {
+  readonly #columns: ColumnList
   readonly #view: View
   readonly #embeds: Embed[] = []
-  readonly #shown = new Set<number>()
+  readonly #readable = new Set<number>()
 
-  constructor(columns: Columns, view: View) {
+  constructor(columns: ColumnList, view: View) {
     this.#columns = columns
     this.#view = view
   }
 
-  projection(tree: Tree): Projection {
-    const members = this.#members(tree)
-    for (const index of indexesOf(members)) this.#shown.add(index)
-    const parts = { columns: this.#columns.list, members, shown: this.#shown }
+  build(tree: MembersByName): Projection {
+    const members = this.#createMembers(tree)
+    for (const index of columnIndexesOf(members)) this.#readable.add(index)
+    const parts = { columns: this.#columns.list, members, readableColumns: this.#readable }
     return this.#embeds.length === 0 ? parts : { ...parts, embeds: this.#embeds }
   }
 
-  #members(tree: Tree): Member[] {
+  #createMembers(tree: MembersByName): Member[] {
     return [...tree].map(([json, member]): Member => {
       if (member.kind === 'value') return member
-      if (member.kind === 'computing') return this.#computed(member)
-      if (member.kind === 'document') return { kind: 'object', json, members: this.#members(member.tree) }
-      return member.kind === 'branch' ? this.#nested(json, member) : this.#many(json, member)
+      if (member.kind === 'computing') return this.#createComputed(member)
+      if (member.kind === 'document') return { kind: 'object', json, members: this.#createMembers(member.tree) }
+      return member.kind === 'branch' ? this.#createNested(json, member) : this.#createCollection(json, member)
     })
   }
 
-  #computed({ field, hops, place }: Computing): Member {
-    return computedMember(field, place, (needed) => this.#columns.add(hops, needed))
+  #createComputed({ field, joins, position }: PlannedComputed): Member {
+    return createComputedMember(field, position, (needed) => this.#columns.add(joins, needed))
   }
 
-  #nested(json: string, { crossing: { reach }, hops, tree }: Branch): Member {
-    const { presence: field } = reach
-    const presence = this.#columns.add(hops, field)
-    if (field.targets.has('list') && this.#view.readable(field, reach)) this.#shown.add(presence)
-    return { kind: 'nested', json, presence, members: this.#members(tree) }
+  #createNested(json: string, { step: { access }, joins, tree }: RelationMember): Member {
+    const { presenceField: field } = access
+    const presence = this.#columns.add(joins, field)
+    if (field.targets.has('list') && this.#view.readable(field, access)) this.#readable.add(presence)
+    return { kind: 'nested', json, presence, members: this.#createMembers(tree) }
   }
 
-  #many(json: string, collection: Collection): Member {
-    const { hops, hop, owner, where, order, limit, selection, crossing } = collection
-    const link = this.#linkOf(collection)
+  #createCollection(json: string, collection: SelectedCollection): Member {
+    const { joins, join, parentKey, where, order, limit, selection, step } = collection
+    const link = this.#joinRowOf(collection)
     const index = this.#embeds.push({
-      hop,
-      owner: this.#columns.add(hops, owner),
+      join,
+      parentKeyColumn: this.#columns.add(joins, parentKey),
       where,
       order,
       limit,
-      projection: selection.projection(this.#view),
-      identity: crossing.reach.order,
-      ...(link === null ? {} : { link }),
+      projection: selection.createProjection(this.#view),
+      identity: step.access.order,
+      ...(link === null ? {} : { joinRow: link }),
     })
     return { kind: 'many', json, index: index - 1 }
   }
 
   /** Hop to the join model's row of each record in a collection, if a path reads it. */
-  #linkOf({ context: { root, tally } }: Collection): Hop | null {
-    const { link: relation, reach: from } = root
-    const reach = relation?.reach() ?? null
-    if (relation === null || reach === null || !tally.hasReached(root, relation)) return null
-    return this.#view.cross({ relation, reach, from })
+  #joinRowOf({ context: { root, queryCost } }: SelectedCollection): Join | null {
+    const { joinRow: relation, access: from } = root
+    const reach = relation?.resolveTarget() ?? null
+    if (relation === null || reach === null || !queryCost.hasJoined(root, relation)) return null
+    return this.#view.join({ relation, access: reach, from })
   }
 }

@@ -3,10 +3,10 @@ import type { ListIntent } from '../../types/intent.js'
 import type { OrderKey } from '../../types/plan.js'
 import type { Direction, SortNode } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
-import { columnOf, countColumn, isOwn, ownColumn } from '../common/columns.js'
-import { type Context, computedReason, suggestion, unknownField } from './context.js'
-import { type Destination, follow } from './path.js'
-import type { Place } from './tally.js'
+import { columnOf, countColumn, isOwnColumn, ownColumn } from '../common/columns.js'
+import { type Context, createUnknownFieldProblem, explainComputedField, suggestField } from './context.js'
+import { type Destination, resolveForCaller } from './path.js'
+import type { QueryPosition } from './queryCost.js'
 
 /**
  * Order of a page: `sort` overrides `sortBy`, which overrides the default sort. The order always ends with the key, so that pages never
@@ -16,11 +16,11 @@ import type { Place } from './tally.js'
  */
 export function planSort(context: Context, intent: ListIntent): readonly OrderKey[] {
   const { resource } = context.root
-  return ended(requested(context, intent), resource.keys, keyDirection(resource, intent))
+  return completeOrder(planRequestedSort(context, intent), resource.keys, keyDirectionOf(resource, intent))
 }
 
 /** Whether responses of a mode use the order of the list. */
-const ORDERED: Readonly<Record<ListIntent['mode'], boolean>> = {
+const ORDERED_MODES: Readonly<Record<ListIntent['mode'], boolean>> = {
   page: true,
   select: true,
   seek: true,
@@ -31,9 +31,9 @@ const ORDERED: Readonly<Record<ListIntent['mode'], boolean>> = {
 }
 
 /** Keys of `sort`, or else of the default sort. Empty if `sortBy` orders the page, or if the mode has no order. */
-export function sortOf({ defaultSort }: Resource, { mode, sort, sortBy }: ListIntent): readonly SortNode[] {
+export function sortNodesOf({ defaultSort }: Resource, { mode, sort, sortBy }: ListIntent): readonly SortNode[] {
   if (sort !== null) return sort
-  return sortBy === null && ORDERED[mode] ? defaultSort : []
+  return sortBy === null && ORDERED_MODES[mode] ? defaultSort : []
 }
 
 /** Order of a collection in `select`. Unlike a page, it has no default sort. */
@@ -42,72 +42,77 @@ export function planCollectionSort(
   sort: readonly SortNode[],
   order: readonly Field[],
 ): readonly OrderKey[] {
-  return ended(
-    sort.flatMap((node) => counted(context, node)),
+  return completeOrder(
+    sort.flatMap((node) => planCountedSort(context, node)),
     order,
     'asc',
   )
 }
 
 /** Completes an order with fields that make it total. They have the direction of the last key, or their own. */
-function ended(keys: readonly OrderKey[], last: readonly Field[], own: Direction): readonly OrderKey[] {
-  const missing = last.filter((field) => !keys.some(({ column }) => isOwn(column, field)))
+function completeOrder(keys: readonly OrderKey[], last: readonly Field[], own: Direction): readonly OrderKey[] {
+  const missing = last.filter((field) => !keys.some(({ column }) => isOwnColumn(column, field)))
   const direction = keys.at(-1)?.direction ?? own
   return [...keys, ...missing.map((field) => ({ column: ownColumn(field), direction }))]
 }
 
-function requested(context: Context, intent: ListIntent): OrderKey[] {
+function planRequestedSort(context: Context, intent: ListIntent): OrderKey[] {
   const { resource } = context.root
   const { sort, sortBy, sortDirection } = intent
-  if (sort !== null) return sort.flatMap((node) => counted(context, node))
-  if (sortBy === null) return defaults(context, sortOf(resource, intent), sortDirection)
+  if (sort !== null) return sort.flatMap((node) => planCountedSort(context, node))
+  if (sortBy === null) return planDefaultSort(context, sortNodesOf(resource, intent), sortDirection)
   const field = resource.byName.get(sortBy.toLowerCase())
   if (!field?.sortable || !context.view.readable(field, null)) return []
   return [{ column: ownColumn(field), direction: sortDirection ?? resource.query.defaultDirection }]
 }
 
 /** Sort keys of the request, whose paths count as query cost. Paths of the default sort do not. */
-function counted(context: Context, node: SortNode): OrderKey[] {
-  const keys = keyOf(context, node)
+function planCountedSort(context: Context, node: SortNode): OrderKey[] {
+  const keys = planSortKey(context, node)
   for (const { column } of keys) {
-    context.tally.column(context.root, column, placeOf(context, node))
+    context.queryCost.addColumn(context.root, column, sortPosition(context, node))
   }
   return keys
 }
 
 /** Keys of the default sort. `sortDirection` is the direction of the first key. If it reverses that key, it reverses all keys. */
-function defaults(context: Context, order: readonly SortNode[], sortDirection: Direction | null): OrderKey[] {
-  const keys = order.flatMap((node) => keyOf({ ...context, unknownFields: 'ignore' }, node))
+function planDefaultSort(context: Context, order: readonly SortNode[], sortDirection: Direction | null): OrderKey[] {
+  const keys = order.flatMap((node) => planSortKey({ ...context, unknownFields: 'ignore' }, node))
   const isTurned = sortDirection !== null && keys[0]?.direction !== sortDirection
   return isTurned ? keys.map((key) => ({ ...key, direction: key.direction === 'asc' ? 'desc' : 'asc' })) : keys
 }
 
-function placeOf({ prefix }: Context, { offset }: Pick<SortNode, 'offset'>): Place {
+function sortPosition({ prefix }: Context, { offset }: Pick<SortNode, 'offset'>): QueryPosition {
   return { parameter: `${prefix}sort`, offset }
 }
 
-const MANY = ' Lists cannot be sorted by a collection. Sort by its Count.'
-const ONE = ' Lists cannot be sorted by a relation. Sort by one of its fields, such as team.name.'
+const COLLECTION_HINT = ' Lists cannot be sorted by a collection. Sort by its Count.'
+const RELATION_HINT = ' Lists cannot be sorted by a relation. Sort by one of its fields, such as team.name.'
 
-function hintFor(context: Context, { segments }: SortNode['path'], to: Destination): string {
-  if (to.kind === 'collection') return MANY
-  if (to.kind === 'relation') return ONE
-  return computedReason(context, to) || suggestion(context, to, segments, ({ sortable }) => sortable)
+function hintForSort(context: Context, { segments }: SortNode['path'], to: Destination): string {
+  if (to.kind === 'collection') return COLLECTION_HINT
+  if (to.kind === 'relation') return RELATION_HINT
+  return explainComputedField(context, to) || suggestField(context, to, segments, ({ sortable }) => sortable)
 }
 
 /** Direction of the key without any other sort. An unknown `sortBy` is ignored, and the key ascends. */
-function keyDirection({ query }: Resource, { sort, sortBy, sortDirection }: ListIntent): Direction {
+function keyDirectionOf({ query }: Resource, { sort, sortBy, sortDirection }: ListIntent): Direction {
   return sort !== null || sortBy !== null ? 'asc' : (sortDirection ?? query.defaultDirection)
 }
 
-function keyOf(context: Context, { path, direction, offset }: SortNode): OrderKey[] {
-  const to = follow(context, context.root, path, placeOf(context, { offset }))
-  if (to.kind === 'field' && to.field.sortable && context.view.readable(to.field, to.reach)) {
-    return [{ column: columnOf(to.hops, to.field), direction }]
+function planSortKey(context: Context, { path, direction, offset }: SortNode): OrderKey[] {
+  const to = resolveForCaller(context, context.root, path, sortPosition(context, { offset }))
+  if (to.kind === 'field' && to.field.sortable && context.view.readable(to.field, to.access)) {
+    return [{ column: columnOf(to.joins, to.field), direction }]
   }
   if (to.kind === 'collection' && to.word === 'count' && to.rest === null) {
-    return [{ column: countColumn(to.hops, to.hop), direction }]
+    return [{ column: countColumn(to.joins, to.join), direction }]
   }
   if (context.unknownFields === 'ignore') return []
-  throw unknownField(`${context.prefix}sort`, path.segments.join('.'), offset, hintFor(context, path, to))
+  throw createUnknownFieldProblem(
+    `${context.prefix}sort`,
+    path.segments.join('.'),
+    offset,
+    hintForSort(context, path, to),
+  )
 }

@@ -1,72 +1,72 @@
 import type { Changes, Invalid } from '../../types/changes.js'
-import type { BulkUpdateIntent, CreateIntent, Item, UpdateIntent } from '../../types/intent.js'
+import type { BatchItem, BulkUpdateIntent, CreateIntent, UpdateIntent } from '../../types/intent.js'
 import type {
   BulkUpdatePlan,
   CreatePlan,
   KeyValue,
   Predicate,
   Projection,
+  ServerValues,
   UpdatePlan,
-  Upkeep,
 } from '../../types/plan.js'
 import type { BodyNames, Resource, Validation } from '../../types/resource.js'
+import { mapYielding } from '../common/eventLoop.js'
 import type { KeyFields } from '../common/keys.js'
-import { fault } from '../common/messages.js'
+import { createMessage } from '../common/messages.js'
 import { problem } from '../common/problem.js'
-import { mapInTurns } from '../common/turns.js'
-import { byKey, readStatedKey } from './key.js'
+import { matchKeysOf, readBodyKey } from './key.js'
 
-export const UNHOOKED = { before: null, after: null } as const
-const NO_UPKEEP: Upkeep = { values: new Map(), increments: [] }
+export const NO_HOOKS = { before: null, after: null } as const
+const NO_SERVER_VALUES: ServerValues = { values: new Map(), increments: [] }
 
 /** Plan members for one record by its key, without any change. */
-export function unchanging(
+export function planWithoutChanges(
   resource: Resource,
   key: KeyValue,
 ): Omit<UpdatePlan, 'kind' | 'match' | 'projection' | 'instant'> {
-  const identity = byKey(resource.keys, [key])
+  const identity = matchKeysOf(resource.keys, [key])
   return {
     key,
     identity,
     where: identity,
     precondition: null,
     changes: new Map(),
-    upkeep: NO_UPKEEP,
+    serverValues: NO_SERVER_VALUES,
     invalid: null,
-    ...UNHOOKED,
+    ...NO_HOOKS,
   }
 }
 
-export function judged(verdict: Validation): { readonly changes: Changes; readonly invalid: Invalid | null } {
+export function splitValidation(verdict: Validation): { readonly changes: Changes; readonly invalid: Invalid | null } {
   return { changes: verdict.changes, invalid: 'errors' in verdict ? verdict : null }
 }
 
-interface Naming {
+interface WithBodyNames {
   readonly names: BodyNames
 }
 
 export function planCreate(
   resource: Resource,
-  { body, names }: Pick<CreateIntent, 'body'> & Naming,
+  { body, names }: Pick<CreateIntent, 'body'> & WithBodyNames,
   projection: Projection,
   instant: Date,
 ): CreatePlan {
-  const { changes, invalid } = judged(resource.validateCreate(body, names))
-  return { kind: 'create', changes, invalid, upkeep: new Map(), projection, instant, before: null, after: null }
+  const { changes, invalid } = splitValidation(resource.validateCreate(body, names))
+  return { kind: 'create', changes, invalid, serverValues: new Map(), projection, instant, before: null, after: null }
 }
 
 /** An update whose record is known by its key. */
-type Addressed = Pick<UpdateIntent, 'match' | 'body'> & Naming & { readonly key: KeyValue }
+type UpdateWithKey = Pick<UpdateIntent, 'match' | 'body'> & WithBodyNames & { readonly key: KeyValue }
 
 export function planUpdate(
   resource: Resource,
-  { key, match, body, names }: Addressed,
+  { key, match, body, names }: UpdateWithKey,
   projection: Projection,
   instant: Date,
   operation?: 'bulkUpdate',
 ): UpdatePlan {
-  const identity = byKey(resource.keys, [key])
-  const { changes, invalid } = judged(resource.validateUpdate(body, names))
+  const identity = matchKeysOf(resource.keys, [key])
+  const { changes, invalid } = splitValidation(resource.validateUpdate(body, names))
   // Written out, for one object shape: a bulk request has hundreds.
   return {
     kind: 'update',
@@ -77,7 +77,7 @@ export function planUpdate(
     precondition: null,
     changes,
     invalid,
-    upkeep: NO_UPKEEP,
+    serverValues: NO_SERVER_VALUES,
     match,
     projection,
     instant,
@@ -99,53 +99,53 @@ export async function planBulkUpdate(
   instant: Date,
 ): Promise<BulkUpdatePlan> {
   const { keys: fields } = resource
-  const faults = new Faults(resource)
+  const faults = new ItemErrors(resource)
   const seen = new Set<KeyValue>()
   const keys = items.map((item, index): KeyValue | null => {
     if (item === null || item.key === undefined || item.key === null) {
       if (item === null) faults.add(`[${index}]`, 'object')
-      else for (const name of missingIn(fields, item)) faults.add(`[${index}].${name}`, 'required')
+      else for (const name of missingKeyParts(fields, item)) faults.add(`[${index}].${name}`, 'required')
       return null
     }
-    const read = readStatedKey(fields, item.key)
+    const read = readBodyKey(fields, item.key)
     if (read !== null && seen.has(read)) faults.add(`[${index}].${fields.at(-1)?.json}`, 'twice')
     if (read !== null) seen.add(read)
     return read
   })
-  for (const [index, item] of items.entries()) if (item !== null) faults.version(item, index)
+  for (const [index, item] of items.entries()) if (item !== null) faults.checkVersion(item, index)
   faults.throwIfAny()
-  const updates = await mapInTurns(items, (item, index): UpdatePlan => {
+  const updates = await mapYielding(items, (item, index): UpdatePlan => {
     const { body = {} } = item ?? {}
     const value = keys[index] ?? null
-    const match = item === null ? null : matchOf(item)
+    const match = item === null ? null : versionMatchOf(item)
     const update = planUpdate(resource, { key: value ?? '', match, body, names }, projection, instant, 'bulkUpdate')
-    return value === null ? { ...update, identity: NEVER, where: NEVER } : update
+    return value === null ? { ...update, identity: NO_RECORD, where: NO_RECORD } : update
   })
   const all = planUpdate(resource, { key: '', match: null, body: {}, names }, projection, instant, 'bulkUpdate')
   return {
     kind: 'bulkUpdate',
     items: updates,
-    all: { ...all, where: byKey(fields, [...seen]) },
+    combined: { ...all, where: matchKeysOf(fields, [...seen]) },
   }
 }
 
 /** Names of the key parts that an item lacks. */
-function missingIn(keys: KeyFields, { body }: Item): readonly string[] {
-  const isThere = (name: string): boolean =>
+function missingKeyParts(keys: KeyFields, { body }: BatchItem): readonly string[] {
+  const hasPart = (name: string): boolean =>
     Object.hasOwn(body, name) && body[name] !== undefined && body[name] !== null
-  return keys.flatMap(({ json }) => (isThere(json) ? [] : [json]))
+  return keys.flatMap(({ json }) => (hasPart(json) ? [] : [json]))
 }
 
-const NEVER: Predicate = { kind: 'never' }
+const NO_RECORD: Predicate = { kind: 'never' }
 
 /** The version of an item, as an `If-Match` value. A number that is not a valid version matches no record. */
-export function matchOf({ version }: Pick<Item, 'version'>): readonly string[] | null {
+export function versionMatchOf({ version }: Pick<BatchItem, 'version'>): readonly string[] | null {
   if (version === undefined) return null
   return Number.isSafeInteger(version) && Number(version) >= 0 ? [String(version)] : []
 }
 
 /** Collects the errors of items before any record is read. */
-export class Faults {
+export class ItemErrors {
   readonly #errors: Record<string, readonly string[]> = {}
   readonly #resource: Resource
 
@@ -154,15 +154,15 @@ export class Faults {
   }
 
   add(name: string, code: 'object' | 'required' | 'twice' | 'number'): void {
-    this.#errors[name] ??= [this.#resource.tell(fault(code))]
+    this.#errors[name] ??= [this.#resource.translate(createMessage(code))]
   }
 
   /** Adds error messages for a member. */
-  tell(name: string, messages: readonly string[]): void {
+  addMessages(name: string, messages: readonly string[]): void {
     this.#errors[name] ??= messages
   }
 
-  version({ version }: Pick<Item, 'version'>, index: number): void {
+  checkVersion({ version }: Pick<BatchItem, 'version'>, index: number): void {
     const { fields, version: attribute } = this.#resource
     if (version === undefined || typeof version === 'number') return
     this.add(`[${index}].${fields.find(({ name }) => name === attribute)?.json}`, 'number')

@@ -3,14 +3,14 @@ import type { UpsertItem as Sent, UpsertIntent } from '../../types/intent.js'
 import type { PlainValue, Predicate, UpsertItem, UpsertPlan } from '../../types/plan.js'
 import type { BodyNames, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { ofOwn } from '../common/columns.js'
-import { among, compared, junction } from '../common/predicates.js'
+import { projectOwnFields } from '../common/columns.js'
+import { mapYielding } from '../common/eventLoop.js'
+import { joinPredicates, matchAnyValue, matchValue } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
-import { mapInTurns } from '../common/turns.js'
-import { Faults, judged, matchOf, planCreate, planUpdate } from './update.js'
+import { ItemErrors, planCreate, planUpdate, splitValidation, versionMatchOf } from './update.js'
 
 /** Maximum number of records that one statement looks up by several values each. */
-const TOGETHER = 50
+const MAX_COMPOSITE_LOOKUPS = 50
 
 /**
  * Plans each item both as an update of the record with its values of `by`, and as the creation of a record.
@@ -23,65 +23,65 @@ export async function planUpsert(
   view: View,
   instant: Date,
 ): Promise<UpsertPlan> {
-  const fields = fieldsBy(resource, by, view)
+  const fields = resolveUniqueFields(resource, by, view)
   const names: BodyNames = { unknown: undefined, writable: view.writable }
-  const nameOf = namer(fields)
-  const faults = new Faults(resource)
+  const nameOf = createKeyText(fields)
+  const faults = new ItemErrors(resource)
   const seen = new Set<string>()
-  const found = await mapInTurns(items, (item, index): readonly Value[] | null => {
+  const found = await mapYielding(items, (item, index): readonly Value[] | null => {
     if (item === null) {
       faults.add(`[${index}]`, 'object')
       return null
     }
-    faults.version(item, index)
-    const values = valuesOf({ resource, fields, names, faults }, item, index)
+    faults.checkVersion(item, index)
+    const values = uniqueValuesOf({ resource, fields, names, errors: faults }, item, index)
     if (values === null) return null
     const name = nameOf(values)
-    if (seen.has(name)) faults.add(placeOf(index, fields), 'twice')
+    if (seen.has(name)) faults.add(pathOfItem(index, fields), 'twice')
     seen.add(name)
     return values
   })
   faults.throwIfAny()
   const values = found.filter((each) => each !== null)
-  const projection = ofOwn(resource.keys)
-  const update = (item: Sent | null) => {
-    const plan = { key: '', match: item === null ? null : matchOf(item), body: item?.update ?? {}, names }
+  const projection = projectOwnFields(resource.keys)
+  const planItemUpdate = (item: Sent | null) => {
+    const plan = { key: '', match: item === null ? null : versionMatchOf(item), body: item?.update ?? {}, names }
     return { ...planUpdate(resource, plan, projection, instant), where: ANY, operation: 'upsert' as const }
   }
-  const planned = await mapInTurns(items, (item, index): UpsertItem | null => {
+  const planned = await mapYielding(items, (item, index): UpsertItem | null => {
     const own = found[index]
     if (item === null || own === null || own === undefined) return null
     const isRefused = item.create instanceof Error
     const body = item.create instanceof Error ? {} : item.create
     const create = planCreate(resource, { body, names }, projection, instant)
     return {
-      name: nameOf(own),
-      update: update(item),
-      create: { ...create, operation: 'upsert', ...(isRefused ? { refusal: item.create } : {}) },
+      uniqueText: nameOf(own),
+      update: planItemUpdate(item),
+      create: { ...create, operation: 'upsert', ...(isRefused ? { policyError: item.create } : {}) },
     }
   })
   return {
     kind: 'upsert',
     by: fields,
-    nameOf,
+    uniqueTextOf: nameOf,
     items: planned.filter((each) => each !== null),
-    wanted: wantedBy(fields, values),
-    any: update(null),
+    lookups: matchUniqueValues(fields, values),
+    anyUpdate: planItemUpdate(null),
   }
 }
 
 const ANY: Predicate = { kind: 'always' }
 
 /** Fields of `by`. Every invalid `by` has the same error, so that it does not reveal existing fields. */
-function fieldsBy({ uniques, byName, keys }: Resource, by: string | null, view: View): readonly Field[] {
+function resolveUniqueFields({ uniques, byName, keys }: Resource, by: string | null, view: View): readonly Field[] {
   const names = by === null ? [] : by.split(',').map((name) => name.trim().toLowerCase())
   const named = names.flatMap((name) => byName.get(name) ?? [])
-  const isNamed = (all: readonly Field[]): boolean =>
+  const isRequested = (all: readonly Field[]): boolean =>
     all.length === names.length && new Set(named).size === names.length && all.every((field) => named.includes(field))
-  const isOpen = (field: Field): boolean => keys.includes(field) || (field.filterable && view.readable(field, null))
-  const fields = uniques.find(isNamed)
-  if (fields?.every(isOpen)) return fields
-  const open = uniques.filter((all) => all.every(isOpen)).map((all) => all.map(({ json }) => json).join(','))
+  const isUsable = (field: Field): boolean => keys.includes(field) || (field.filterable && view.readable(field, null))
+  const fields = uniques.find(isRequested)
+  if (fields?.every(isUsable)) return fields
+  const open = uniques.filter((all) => all.every(isUsable)).map((all) => all.map(({ json }) => json).join(','))
   if (open.length > 0) throw invalidQuery('by', `must name a unique key: ${open.join(' or ')}.`)
   throw invalidQuery(
     'by',
@@ -89,64 +89,66 @@ function fieldsBy({ uniques, byName, keys }: Resource, by: string | null, view: 
   )
 }
 
-interface Upserting {
+interface UpsertContext {
   readonly resource: Resource
   readonly fields: readonly Field[]
   readonly names: BodyNames
-  readonly faults: Faults
+  readonly errors: ItemErrors
 }
 
 /** Returns a function that joins the values of a record, stored or sent, into one text. */
-function namer(fields: readonly Field[]): UpsertPlan['nameOf'] {
+function createKeyText(fields: readonly Field[]): UpsertPlan['uniqueTextOf'] {
   return (values) => JSON.stringify(fields.map((field, index) => field.decode(values[index])))
 }
 
 /** Values of `by` in a new record. Null for an invalid item, whose errors are collected. */
-function valuesOf(
-  { resource, fields, names, faults }: Upserting,
+function uniqueValuesOf(
+  { resource, fields, names, errors }: UpsertContext,
   { create, update }: Sent,
   index: number,
 ): readonly Value[] | null {
-  const { changes, invalid } = judged(resource.validateCreate(create instanceof Error ? update : create, names))
+  const { changes, invalid } = splitValidation(
+    resource.validateCreate(create instanceof Error ? update : create, names),
+  )
   const values = fields.map((field) => changes.get(field.name) ?? null)
   const missing = fields.filter((_, place) => values[place] === null)
   if (missing.length > 0 && create instanceof Error) throw create
   for (const { json } of missing) {
     const messages = invalid?.errors[json]
-    if (messages === undefined) faults.add(`[${index}].${json}`, 'required')
-    else faults.tell(`[${index}].${json}`, messages)
+    if (messages === undefined) errors.add(`[${index}].${json}`, 'required')
+    else errors.addMessages(`[${index}].${json}`, messages)
   }
   // A misspelt name may be the reason for the missing value.
   for (const [name, messages] of missing.length === 0 ? [] : Object.entries(invalid?.errors ?? {})) {
-    if (!resource.fields.some(({ json }) => json === name)) faults.tell(`[${index}].${name}`, messages)
+    if (!resource.fields.some(({ json }) => json === name)) errors.addMessages(`[${index}].${name}`, messages)
   }
   return missing.length > 0 ? null : values.filter((value) => value !== null)
 }
 
-function placeOf(index: number, [field, ...more]: readonly Field[]): string {
+function pathOfItem(index: number, [field, ...more]: readonly Field[]): string {
   return field === undefined || more.length > 0 ? `[${index}]` : `[${index}].${field.json}`
 }
 
 /** Predicates for the records with any of these values. */
-function wantedBy(fields: readonly Field[], values: readonly (readonly Value[])[]): readonly Predicate[] {
-  const plain = values.map((each) => each.filter(isPlain))
+function matchUniqueValues(fields: readonly Field[], values: readonly (readonly Value[])[]): readonly Predicate[] {
+  const plain = values.map((each) => each.filter(isPlainValue))
   const [field, ...more] = fields
   if (field !== undefined && more.length === 0) {
     const one = plain.flat()
-    return one.length === 0 ? [] : [among(field, one)]
+    return one.length === 0 ? [] : [matchAnyValue(field, one)]
   }
   const each = plain.map((record) =>
-    junction(
+    joinPredicates(
       'and',
-      fields.map((part, place) => compared(part, record[place] ?? '', false)),
+      fields.map((part, place) => matchValue(part, record[place] ?? '', false)),
     ),
   )
-  const chunks = Array.from({ length: Math.ceil(each.length / TOGETHER) }, (_, chunk) =>
-    junction('or', each.slice(chunk * TOGETHER, (chunk + 1) * TOGETHER)),
+  const chunks = Array.from({ length: Math.ceil(each.length / MAX_COMPOSITE_LOOKUPS) }, (_, chunk) =>
+    joinPredicates('or', each.slice(chunk * MAX_COMPOSITE_LOOKUPS, (chunk + 1) * MAX_COMPOSITE_LOOKUPS)),
   )
   return chunks.filter((chunk) => chunk !== null)
 }
 
-function isPlain(value: Value): value is PlainValue {
+function isPlainValue(value: Value): value is PlainValue {
   return typeof value !== 'object' || value instanceof Date
 }

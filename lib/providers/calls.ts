@@ -1,42 +1,42 @@
 import type { CallOptions, ListParameters } from '../client/index.js'
-import { allOf, type Condition } from './conditions.js'
-import { type ProviderRecord, recordOf } from './records.js'
-import type { Resource, Row } from './resources.js'
+import { type Condition, joinConditionsByAnd } from './conditions.js'
+import { type ProviderRecord, toProviderRecord } from './records.js'
+import type { ClientResource, Row } from './resources.js'
 
 /** Maximum number of keys per request. Hosts may allow 200 keys, and pages may be shorter. */
-const KEYS = 50
+const MAX_KEYS = 50
 
 /** A framework's list request, translated for the service. */
-export interface Asked {
+export interface ProviderListRequest {
   readonly condition: Condition
   readonly parameters: ListParameters
 }
 
 /** Parameters of a list, with additional parameters of the application. Null if the condition excludes every record. */
-export function parametersOf({ condition, parameters }: Asked, meta: unknown): ListParameters | null {
+export function toListParameters({ condition, parameters }: ProviderListRequest, meta: unknown): ListParameters | null {
   const { filter, ...own } = ownParameters(meta)
-  const whole = allOf([condition, typeof filter === 'string' && filter !== '' ? filter : true])
+  const whole = joinConditionsByAnd([condition, typeof filter === 'string' && filter !== '' ? filter : true])
   if (whole === false) return null
   return { ...parameters, ...own, ...(whole === true ? {} : { filter: whole }) }
 }
 
 /** Additional parameters in `meta.parameters`: `select`, `count`, `filter`, and parameters of collections and of the host. */
 export function ownParameters(meta: unknown): Row {
-  return membersOf(membersOf(meta).parameters)
+  return toRow(toRow(meta).parameters)
 }
 
-function membersOf(value: unknown): Row {
+function toRow(value: unknown): Row {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
 /** Sort parameter for a field of the framework. `id` becomes the name of the key. */
-export function sortOf({ keys }: Resource, field: string, isDescending: boolean): string {
+export function toSort({ keys }: ClientResource, field: string, isDescending: boolean): string {
   const sign = isDescending ? '-' : ''
   return (field === 'id' ? keys : [field]).map((name) => `${sign}${name}`).join(',')
 }
 
 /** Field name for a name of the framework. @throws TypeError for a composite key */
-export function fieldOf({ name, keys }: Resource, field: string): string {
+export function fieldOf({ name, keys }: ClientResource, field: string): string {
   if (field !== 'id') return field
   const [key, ...others] = keys
   if (key === undefined || others.length > 0)
@@ -45,20 +45,20 @@ export function fieldOf({ name, keys }: Resource, field: string): string {
 }
 
 /** Existing records with these keys, in the order of the keys. Empty references are skipped. */
-export async function recordsOf(
-  resource: Resource,
+export async function readRecords(
+  resource: ClientResource,
   ids: readonly (string | number)[],
   meta: unknown,
   options: CallOptions,
 ): Promise<ProviderRecord[]> {
   const wanted = [...new Set(ids.map(String))].filter((id) => id !== '')
-  const parts = Array.from({ length: Math.ceil(wanted.length / KEYS) }, (_, at) =>
-    wanted.slice(at * KEYS, (at + 1) * KEYS),
+  const parts = Array.from({ length: Math.ceil(wanted.length / MAX_KEYS) }, (_, at) =>
+    wanted.slice(at * MAX_KEYS, (at + 1) * MAX_KEYS),
   )
   const pages = await Promise.all(
     parts.map((keys) => resource.client.list({ ...ownParameters(meta), keys, count: 'none' }, options)),
   )
-  const found = pages.flatMap(({ items }) => items.map((item) => recordOf(resource, item)))
+  const found = pages.flatMap(({ items }) => items.map((item) => toProviderRecord(resource, item)))
   const byId = new Map(found.map((record) => [String(record.id), record]))
   return wanted.flatMap((id) => byId.get(id) ?? [])
 }
@@ -72,6 +72,6 @@ export async function forEach<T, R>(all: readonly T[], act: (each: T) => Promise
   })
 }
 
-export function signalOf(signal: AbortSignal | undefined): CallOptions {
+export function signalOptions(signal: AbortSignal | undefined): CallOptions {
   return signal === undefined ? {} : { signal }
 }

@@ -4,17 +4,17 @@ import { type FilterOperand, filter } from '../client/index.js'
 export type Condition = string | boolean
 
 /** Conjunction of conditions. */
-export function allOf(conditions: readonly Condition[]): Condition {
-  return joined(conditions, false, filter.and)
+export function joinConditionsByAnd(conditions: readonly Condition[]): Condition {
+  return joinConditions(conditions, false, filter.and)
 }
 
 /** Disjunction of conditions. */
-export function anyOf(conditions: readonly Condition[]): Condition {
-  return joined(conditions, true, filter.or)
+export function joinConditionsByOr(conditions: readonly Condition[]): Condition {
+  return joinConditions(conditions, true, filter.or)
 }
 
 /** Joins conditions. One condition equal to `decisive` decides the result; its opposite is dropped. */
-function joined(
+function joinConditions(
   conditions: readonly Condition[],
   decisive: boolean,
   join: (...texts: readonly string[]) => string,
@@ -25,25 +25,25 @@ function joined(
 }
 
 /** Condition that a field has one of the values. Null is a possible value. */
-export function among(field: string, values: readonly (FilterOperand | null)[]): Condition {
+export function equalsAny(field: string, values: readonly (FilterOperand | null)[]): Condition {
   const listed = values.filter((value) => value !== '')
-  return anyOf([
+  return joinConditionsByOr([
     listed.length < values.length ? filter.eq(field, '') : false,
     listed.length > 0 ? filter.in(field, listed) : false,
   ])
 }
 
 /** Condition that a field has none of the values. */
-export function outside(field: string, values: readonly (FilterOperand | null)[]): Condition {
+export function equalsNone(field: string, values: readonly (FilterOperand | null)[]): Condition {
   const listed = values.filter((value) => value !== '')
-  return allOf([
+  return joinConditionsByAnd([
     listed.length < values.length ? filter.ne(field, '') : true,
     listed.length > 0 ? filter.notIn(field, listed) : true,
   ])
 }
 
 /** Operand of a filter. @throws TypeError for unsupported values */
-export function operand(field: string, value: unknown): FilterOperand {
+export function toOperand(field: string, value: unknown): FilterOperand {
   switch (typeof value) {
     case 'string':
     case 'number':
@@ -56,11 +56,11 @@ export function operand(field: string, value: unknown): FilterOperand {
   }
 }
 
-export function operandOrNull(field: string, value: unknown): FilterOperand | null {
-  return value === null ? null : operand(field, value)
+export function toOperandOrNull(field: string, value: unknown): FilterOperand | null {
+  return value === null ? null : toOperand(field, value)
 }
 
 /** Operands of a list. A single value is a list of one. */
-export function operands(field: string, value: unknown): readonly (FilterOperand | null)[] {
-  return (Array.isArray(value) ? value : [value]).map((each: unknown) => operandOrNull(field, each))
+export function toOperands(field: string, value: unknown): readonly (FilterOperand | null)[] {
+  return (Array.isArray(value) ? value : [value]).map((each: unknown) => toOperandOrNull(field, each))
 }

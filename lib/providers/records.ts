@@ -1,6 +1,6 @@
 import { keyOf, keyText } from '../client/address.js'
 import { etagOf } from '../client/index.js'
-import type { Resource, Row } from './resources.js'
+import type { ClientResource, Row } from './resources.js'
 
 /** A record for a framework. `id` is its key, and `_etag` its entity tag. */
 export interface ProviderRecord extends Row {
@@ -8,30 +8,30 @@ export interface ProviderRecord extends Row {
   readonly _etag?: string
 }
 
-export function recordOf(resource: Resource, row: Row): ProviderRecord {
-  const tag = etagOf(row) ?? tagOf(row[resource.version])
+export function toProviderRecord(resource: ClientResource, row: Row): ProviderRecord {
+  const tag = etagOf(row) ?? toEntityTag(row[resource.version])
   return { ...row, id: idOf(resource, row), ...(tag === null ? {} : { _etag: tag }) }
 }
 
 /** Id of a record. Composite keys are joined as in paths, so that an `id` is a key everywhere. */
-function idOf({ keys }: Resource, row: Row): string | number {
+function idOf({ keys }: ClientResource, row: Row): string | number {
   const key = keyOf(row, keys)
   return typeof key === 'number' ? key : keyText(key)
 }
 
 /** Id of a record, in an array. Empty if the record lacks its key, which may be masked. */
-export function idsOf(resource: Resource, row: Row): readonly (string | number)[] {
+export function idsOf(resource: ClientResource, row: Row): readonly (string | number)[] {
   return resource.keys.every((name) => name in row) ? [idOf(resource, row)] : []
 }
 
-function tagOf(version: unknown): string | null {
+function toEntityTag(version: unknown): string | null {
   return (typeof version === 'number' || typeof version === 'string') && /^\d+$/.test(String(version))
     ? `W/"${version}"`
     : null
 }
 
 /** Expected version of a write: the `_etag` of the first record that has one. */
-export function versionOf(...records: readonly unknown[]): { readonly ifMatch?: string } {
+export function expectedVersion(...records: readonly unknown[]): { readonly ifMatch?: string } {
   for (const record of records) {
     const tag = memberOf(record, '_etag')
     if (typeof tag === 'string') return { ifMatch: tag }
@@ -39,21 +39,23 @@ export function versionOf(...records: readonly unknown[]): { readonly ifMatch?: 
   return {}
 }
 
-/** Body of a new record, without members that `recordOf` adds and without the version of a copied record. */
-export function bodyOf(resource: Resource, data: object): Row {
-  const added = addedTo(resource, data)
+/** Body of a new record, without members that `toProviderRecord` adds and without the version of a copied record. */
+export function toCreateBody(resource: ClientResource, data: object): Row {
+  const added = addedNames(resource, data)
   return Object.fromEntries(Object.entries(data).filter(([name]) => !added.has(name)))
 }
 
 /** Members that differ from the previous record. All members if the previous record is unknown. */
-export function changesOf(resource: Resource, data: object, previous: unknown): Row {
-  const members = Object.entries(bodyOf(resource, data))
+export function changedMembers(resource: ClientResource, data: object, previous: unknown): Row {
+  const members = Object.entries(toCreateBody(resource, data))
   return Object.fromEntries(
-    members.filter(([name, value]) => name !== 'id' && value !== undefined && !isSame(value, memberOf(previous, name))),
+    members.filter(
+      ([name, value]) => name !== 'id' && value !== undefined && !isEqualJson(value, memberOf(previous, name)),
+    ),
   )
 }
 
-function addedTo({ keys, version }: Resource, data: object): ReadonlySet<string> {
+function addedNames({ keys, version }: ClientResource, data: object): ReadonlySet<string> {
   const added = new Set(['_etag'])
   if ('_etag' in data) added.add(version)
   if (keys.length > 1 || keys[0] !== 'id') added.add('id')
@@ -67,15 +69,15 @@ function memberOf(record: unknown, name: string): unknown {
 }
 
 /** Whether two values are equal as JSON, independent of the order of members. */
-function isSame(one: unknown, other: unknown): boolean {
-  const [a, b] = [jsonOf(one), jsonOf(other)]
+function isEqualJson(one: unknown, other: unknown): boolean {
+  const [a, b] = [normalizeJson(one), normalizeJson(other)]
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false
   const names = new Set([...Object.keys(a), ...Object.keys(b)])
-  return [...names].every((name) => isSame(memberOf(a, name), memberOf(b, name)))
+  return [...names].every((name) => isEqualJson(memberOf(a, name), memberOf(b, name)))
 }
 
-function jsonOf(value: unknown): unknown {
+function normalizeJson(value: unknown): unknown {
   return value instanceof Date && !Number.isNaN(value.getTime()) ? value.toISOString() : value
 }

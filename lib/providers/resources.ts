@@ -1,4 +1,4 @@
-import { segmentOf } from '../client/address.js'
+import { toSegment } from '../client/address.js'
 import { type Client, type ClientOptions, resource, type ShapesFor } from '../client/index.js'
 import type { Messages } from './messages.js'
 
@@ -18,9 +18,9 @@ export interface ProviderResource {
   readonly hub?: string
 }
 
-type Shared = 'token' | 'headers' | 'retries' | 'fetch' | 'readYourWrites'
+type SharedOption = 'token' | 'headers' | 'retries' | 'fetch' | 'readYourWrites'
 
-export interface ProviderOptions extends Pick<ClientOptions, Shared> {
+export interface ProviderOptions extends Pick<ClientOptions, SharedOption> {
   /**
    * Error messages for people, by problem code. In react-admin a message may be a key of its translations. Default: one for
    * `precondition-failed`. Other problems have the server's texts.
@@ -31,7 +31,7 @@ export interface ProviderOptions extends Pick<ClientOptions, Shared> {
 }
 
 /** A resource as providers use it. */
-export interface Resource {
+export interface ClientResource {
   readonly name: string
   readonly client: Client<ShapesFor<Row>>
   readonly keys: readonly string[]
@@ -40,19 +40,19 @@ export interface Resource {
 }
 
 /** Returns a function that finds the resource of a name. Each resource is created once. */
-export function resourcesOf(
+export function createResourceFinder(
   apiUrl: string,
   { resources = {}, ...shared }: ProviderOptions,
-): (name: string) => Resource {
+): (name: string) => ClientResource {
   const told = new Map(Object.entries(resources))
-  const known = new Map<string, Resource>()
+  const known = new Map<string, ClientResource>()
   const base = apiUrl.replace(/\/+$/, '')
   return (name) => {
     let found = known.get(name)
     if (found === undefined) {
-      segmentOf(name, 'resource')
+      toSegment(name, 'resource')
       const { path = name, key = 'id', search = false, version = 'rowVersion', hub } = told.get(name) ?? {}
-      for (const segment of path.split('/').filter(Boolean)) segmentOf(segment, 'resource')
+      for (const segment of path.split('/').filter(Boolean)) toSegment(segment, 'resource')
       // The client's types require `key` for some row types. The row type here is generic.
       const options: ClientOptions = { ...shared, key, version, ...(hub === undefined ? {} : { hub }) }
       const client = resource(`${base}/${path.replace(/^\/+/, '')}`, options as object)

@@ -1,42 +1,42 @@
 import type { Namespace } from '../../types/push.js'
-import type { Admission, Asking } from './admission.js'
-import { restoring } from './recovery.js'
+import type { Admission, ConnectionRequest } from './admission.js'
+import { createRestoreSession } from './sessionRecovery.js'
 
 type Adapter = Namespace['adapter']
 
 /** Methods by which cluster adapters publish and receive messages. The in-memory adapter has neither. */
-interface Publishing {
+interface AdapterMethods {
   doPublish?: (message: unknown) => Promise<unknown>
   onMessage?: (message: unknown, offset?: unknown) => void
 }
 
 /** Flag of a broadcast: the sending server and the event's number. Adapters pass flags on unchanged. */
-const NUMBERED = 'sequelize-crud-router:numbered'
+const NUMBER_FLAG = 'sequelize-crud-router:numbered'
 
 /** Message type of a broadcast in Socket.IO's cluster adapters. */
 const BROADCAST = 3
 
 /** Milliseconds without progress after which publishing is reported as stuck. */
-const PATIENCE = 5000
+const PUBLISH_TIMEOUT = 5000
 
-export interface WatchSettings {
-  readonly admit: (asking: Asking) => Promise<Admission>
+export interface AdapterSettings {
+  readonly admitConnection: (asking: ConnectionRequest) => Promise<Admission>
   readonly report: (error: unknown) => void
   /** Called for each event that arrives from another server. */
-  readonly arrived: (server: string, number: number) => void
+  readonly onArrival: (server: string, number: number) => void
   /** Called when an event could not be published. */
-  readonly failed: () => void
+  readonly onFailure: () => void
   /** Whether sessions may be recovered: no client has missed an event recently. */
-  readonly isWhole: () => boolean
+  readonly canRestoreSessions: () => boolean
 }
 
 /** Broadcast flags with the event's number, counted per server. */
-export function numbered(server: string, number: number): Readonly<Record<string, unknown>> {
-  return { [NUMBERED]: [server, number] }
+export function createNumberFlags(server: string, number: number): Readonly<Record<string, unknown>> {
+  return { [NUMBER_FLAG]: [server, number] }
 }
 
 /** Whether events from other servers can be counted on arrival. */
-export function isCounting({ adapter }: Namespace): boolean {
+export function canCountEvents({ adapter }: Namespace): boolean {
   return 'onMessage' in adapter
 }
 
@@ -44,47 +44,52 @@ export function isCounting({ adapter }: Namespace): boolean {
  * Wraps a namespace's adapter. The adapter hides its failures and does not report arrivals. Session recovery is denied
  * when it is not safe. Hosts may replace the adapter at any time.
  */
-export function watch(namespace: Namespace, settings: WatchSettings): void {
+export function observeAdapter(namespace: Namespace, settings: AdapterSettings): void {
   let { adapter } = namespace
-  watchOne(adapter, settings)
+  patchAdapter(adapter, settings)
   Object.defineProperty(namespace, 'adapter', {
     configurable: true,
     enumerable: true,
     get: () => adapter,
     set: (next: Adapter) => {
-      if (next !== adapter) watchOne(next, settings)
+      if (next !== adapter) patchAdapter(next, settings)
       adapter = next
     },
   })
 }
 
-function watchOne(adapter: Adapter, { admit, report, arrived, failed, isWhole }: WatchSettings): void {
-  const restore = restoring(adapter.restoreSession.bind(adapter), admit)
-  adapter.restoreSession = async (pid, offset) => (isWhole() ? restore(pid, offset) : (null as never))
-  const publishing = adapter as Adapter & Publishing
+function patchAdapter(
+  adapter: Adapter,
+  { admitConnection, report, onArrival, onFailure, canRestoreSessions }: AdapterSettings,
+): void {
+  const restore = createRestoreSession(adapter.restoreSession.bind(adapter), admitConnection)
+  adapter.restoreSession = async (pid, offset) => (canRestoreSessions() ? restore(pid, offset) : (null as never))
+  const publishing = adapter as Adapter & AdapterMethods
   const { doPublish, onMessage } = publishing
   const { name } = adapter.nsp
   if (onMessage !== undefined) {
     publishing.onMessage = (message, offset) => {
       onMessage.call(adapter, message, offset)
-      const [server, number] = numberOf(message)
-      if (typeof server === 'string' && typeof number === 'number') arrived(server, number)
+      const [server, number] = readNumber(message)
+      if (typeof server === 'string' && typeof number === 'number') onArrival(server, number)
     }
   }
   if (doPublish === undefined) return
-  const pulse = new Pulse(() => {
+  const pulse = new StuckDetector(() => {
     report(
-      new Error(`push: the Socket.IO adapter has not published anything of ${name} for ${PATIENCE / 1000} seconds`),
+      new Error(
+        `push: the Socket.IO adapter has not published anything of ${name} for ${PUBLISH_TIMEOUT / 1000} seconds`,
+      ),
     )
   })
   publishing.doPublish = (message) => {
     const published = doPublish.call(adapter, message)
     pulse.begin()
-    const fail = (error: unknown): void => {
-      if (broadcastIn(message) !== null) failed()
-      report(unpublished(message, name, error))
+    const reportFailure = (error: unknown): void => {
+      if (readBroadcast(message) !== null) onFailure()
+      report(createPublishError(message, name, error))
     }
-    published.catch(fail).finally(() => pulse.end())
+    published.catch(reportFailure).finally(() => pulse.end())
     return published
   }
 }
@@ -95,56 +100,56 @@ interface Broadcast {
 }
 
 /** The broadcast in an adapter's message, or null for other kinds of messages. */
-function broadcastIn(message: unknown): Broadcast | null {
+function readBroadcast(message: unknown): Broadcast | null {
   const { type, data }: { readonly type?: unknown; readonly data?: Broadcast } = Object(message)
   return type === BROADCAST && typeof data === 'object' ? data : null
 }
 
-function numberOf(message: unknown): readonly unknown[] {
-  const given = broadcastIn(message)?.opts?.flags?.[NUMBERED]
+function readNumber(message: unknown): readonly unknown[] {
+  const given = readBroadcast(message)?.opts?.flags?.[NUMBER_FLAG]
   return Array.isArray(given) ? given : []
 }
 
 /** Builds the error for a message that the adapter could not publish. */
-function unpublished(message: unknown, path: string, cause: unknown): Error {
-  const event = broadcastIn(message)?.packet?.data?.[0]
+function createPublishError(message: unknown, path: string, cause: unknown): Error {
+  const event = readBroadcast(message)?.packet?.data?.[0]
   const what = typeof event === 'string' ? `${event} of ${path}` : `a message of ${path} to the other servers`
-  return new Error(`push: the Socket.IO adapter could not publish ${what}: ${textOf(cause)}`, { cause })
+  return new Error(`push: the Socket.IO adapter could not publish ${what}: ${errorMessage(cause)}`, { cause })
 }
 
-function textOf(error: unknown): string {
+function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
 /** Calls `stuck` once when work is in progress and none of it ends within PATIENCE. */
-class Pulse {
-  readonly #stuck: () => void
-  #open = 0
-  #ended = 0
+class StuckDetector {
+  readonly #onStuck: () => void
+  #pending = 0
+  #finished = 0
   #timer: NodeJS.Timeout | null = null
 
   constructor(stuck: () => void) {
-    this.#stuck = stuck
+    this.#onStuck = stuck
   }
 
   begin(): void {
-    this.#open += 1
-    if (this.#timer === null) this.#listen(false)
+    this.#pending += 1
+    if (this.#timer === null) this.#scheduleCheck(false)
   }
 
   end(): void {
-    this.#open -= 1
-    this.#ended += 1
+    this.#pending -= 1
+    this.#finished += 1
   }
 
-  #listen(isTold: boolean): void {
-    const before = this.#ended
+  #scheduleCheck(isTold: boolean): void {
+    const before = this.#finished
     this.#timer = setTimeout(() => {
       this.#timer = null
-      if (this.#open === 0) return
-      const isStuck = this.#ended === before
-      if (isStuck && !isTold) this.#stuck()
-      this.#listen(isStuck)
-    }, PATIENCE).unref()
+      if (this.#pending === 0) return
+      const isStuck = this.#finished === before
+      if (isStuck && !isTold) this.#onStuck()
+      this.#scheduleCheck(isStuck)
+    }, PUBLISH_TIMEOUT).unref()
   }
 }

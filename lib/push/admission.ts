@@ -1,17 +1,17 @@
 import type { Request } from '../../types/express.js'
 import type { Caller } from '../../types/plan.js'
 import type { Socket } from '../../types/push.js'
-import type { Confinement, Fixed, OperationName, Resource } from '../../types/resource.js'
+import type { FixedValues, OperationName, ResolvedScope, Resource } from '../../types/resource.js'
 import { Problem, problem } from '../common/problem.js'
-import { callerOf } from '../identity/identity.js'
-import { roomOf } from './room.js'
-import { conditionOf, showsWhole, subscriptionOf, textOf } from './subscription.js'
+import { identifyCaller } from '../identity/identity.js'
+import { roomNameOf } from './room.js'
+import { conditionSourcesOf, createSubscription, hasWholeRecords, serializeSubscription } from './subscription.js'
 
 /**
  * A connection before it is admitted. `auth` is the same object for the whole handshake and belongs to one connection
  * only.
  */
-export interface Asking {
+export interface ConnectionRequest {
   readonly request: Socket['request']
   readonly handshake: Pick<Socket['handshake'], 'auth'>
 }
@@ -19,52 +19,52 @@ export interface Asking {
 /** Result of a successful admission. */
 export interface Admission {
   /** Text of the subscription that the connection belongs to. */
-  readonly text: string
+  readonly subscriptionText: string
   readonly room: string
   /** End of the connection in milliseconds since the epoch, or null for no end. */
-  readonly end: number | null
+  readonly endsAt: number | null
 }
 
 /**
  * Admits a connection whose caller may list the records, or get them if the resource has no `getList`.
  * @throws Problem if a policy denies access, and any error of the host's functions
  */
-export async function admit(resource: Resource, asking: Asking): Promise<Admission> {
-  const request = requestOf(asking)
-  const identity = resource.identity === null ? null : await callerOf(resource.identity, request)
+export async function admitConnection(resource: Resource, asking: ConnectionRequest): Promise<Admission> {
+  const request = toRequest(asking)
+  const identity = resource.identity === null ? null : await identifyCaller(resource.identity, request)
   const caller: Caller = { request, identity, instant: new Date() }
   const isByKeyAlone = resource.operations.has('getById') && !resource.operations.has('getList')
   const operation = isByKeyAlone ? 'getById' : 'getList'
   await resource.behaviours.admit?.(resource, operation, caller)
-  const within = await confinementFor(resource, operation, caller)
-  const shape = isByKeyAlone || (await shows(resource, caller, within)) ? 'response' : 'list'
-  const { subscription, values } = await subscriptionOf(resource, shape, caller, within)
-  const text = textOf(subscription)
+  const within = await evaluateScope(resource, operation, caller)
+  const shape = isByKeyAlone || (await canGetAllListed(resource, caller, within)) ? 'response' : 'list'
+  const { subscription, values } = await createSubscription(resource, shape, caller, within)
+  const text = serializeSubscription(subscription)
   const exp: unknown = identity?.claims.exp
-  return { text, room: roomOf(text, values), end: typeof exp === 'number' ? exp * 1000 : null }
+  return { subscriptionText: text, room: roomNameOf(text, values), endsAt: typeof exp === 'number' ? exp * 1000 : null }
 }
 
-const ALL: Confinement = Object.freeze({ fixed: [], where: null, sources: [] })
+const UNRESTRICTED: ResolvedScope = Object.freeze({ fixed: [], where: null, sources: [] })
 
-async function confinementFor(resource: Resource, operation: OperationName, caller: Caller): Promise<Confinement> {
-  return (await resource.behaviours.confine?.(resource, caller, operation)) ?? ALL
+async function evaluateScope(resource: Resource, operation: OperationName, caller: Caller): Promise<ResolvedScope> {
+  return (await resource.behaviours.resolveScope?.(resource, caller, operation)) ?? UNRESTRICTED
 }
 
 /** Whether `getById` would show the caller every record that the caller may list. */
-async function shows(
+async function canGetAllListed(
   resource: Resource,
   { request, identity, instant }: Caller,
-  listed: Confinement,
+  listed: ResolvedScope,
 ): Promise<boolean> {
-  if (!showsWhole(resource)) return false
+  if (!hasWholeRecords(resource)) return false
   // A new caller object, because answers are cached per caller and the cached ones are about lists.
   const caller: Caller = { request, identity, instant }
   try {
     await resource.behaviours.admit?.(resource, 'getById', caller)
-    const shown = await confinementFor(resource, 'getById', caller)
-    if (shown.where !== null) return isEqual(shown, listed)
+    const shown = await evaluateScope(resource, 'getById', caller)
+    if (shown.where !== null) return isEqualScope(shown, listed)
     return shown.fixed.every(([field, value]) =>
-      listed.fixed.some((known) => known[0] === field && isSame(known[1], value)),
+      listed.fixed.some((known) => known[0] === field && isEqualValue(known[1], value)),
     )
   } catch (error) {
     if (error instanceof Problem && error.status < 500) return false
@@ -73,13 +73,13 @@ async function shows(
 }
 
 /** Whether two scopes with conditions are equal. */
-function isEqual(one: Confinement, other: Confinement): boolean {
-  return JSON.stringify(conditionOf(one)) === JSON.stringify(conditionOf(other))
+function isEqualScope(one: ResolvedScope, other: ResolvedScope): boolean {
+  return JSON.stringify(conditionSourcesOf(one)) === JSON.stringify(conditionSourcesOf(other))
 }
 
-type Value = Fixed[number][1]
+type Value = FixedValues[number][1]
 
-function isSame(one: Value, other: Value): boolean {
+function isEqualValue(one: Value, other: Value): boolean {
   return one instanceof Date && other instanceof Date ? one.getTime() === other.getTime() : one === other
 }
 
@@ -87,7 +87,7 @@ function isSame(one: Value, other: Value): boolean {
  * The handshake as a request for identity functions and policies. It has the handshake's headers and no Express
  * members. Browsers cannot set headers, so `auth.token` becomes `Authorization: Bearer`.
  */
-export function requestOf({ request, handshake }: Asking): Request {
+export function toRequest({ request, handshake }: ConnectionRequest): Request {
   const { token } = handshake.auth
   if (token === undefined || token === null) return request as Request
   if (typeof token !== 'string') throw problem('unauthorized', { detail: 'auth.token must be a string.' })
@@ -96,7 +96,7 @@ export function requestOf({ request, handshake }: Asking): Request {
 }
 
 /** The error for a client whose connection is refused. Its `data` is the problem document. */
-export function refusalOf(error: unknown): Error {
+export function toConnectionError(error: unknown): Error {
   const known = error instanceof Problem ? error : problem('internal', { detail: 'An unexpected error occurred.' })
   return Object.assign(new Error(known.title), { data: known.toJSON() })
 }

@@ -5,9 +5,9 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { KeyValue, Plan, Projection, SinglePlan } from '../../types/plan.js'
 import type { Change, Publisher, PushEvent, PushOptions } from '../../types/push.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
-import { ofOwn, withOwn } from '../common/columns.js'
+import { addOwnColumns, projectOwnFields } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
-import { keyIn, planKeyJson } from '../common/keys.js'
+import { keyOfRow, planKeyJson } from '../common/keys.js'
 import { isObject } from '../common/object.js'
 import { either, isFlag, isFunction, isPath, oneOf, option, PATH } from '../config/checks.js'
 import { Hub } from './hub.js'
@@ -43,13 +43,13 @@ export const push: BehaviourDefinition = {
         audience: option(oneOf('permitted', 'all'), '"permitted" or "all"'),
       },
     }),
-    rowLevelSecurity: option(isFlag, 'a boolean', { guards: true }),
+    rowLevelSecurity: option(isFlag, 'a boolean', { isRestrictive: true }),
   },
-  routesOnly: true,
+  isRouteOnly: true,
   prepare: ({ model, route }, { push: given = false, rowLevelSecurity = false, scope }) => {
     if (given === false) return null
     if (rowLevelSecurity && scope === undefined) {
-      warnOfRows(model.name)
+      warnAboutRowSecurity(model.name)
       return null
     }
     const { io, path = `${route}/hub`, audience }: PushOptions = given === true ? {} : given
@@ -61,24 +61,24 @@ export const push: BehaviourDefinition = {
     hub.assertFree(model.name)
     return {
       // `audience: 'all'` sends every record to every client, which would bypass policies, masks and scope.
-      check: ({ restricts }) => {
-        if (audience !== 'all' || !restricts) return
+      check: ({ isRestricted }) => {
+        if (audience !== 'all' || !isRestricted) return
         throw new CrudConfigError(
           'INVALID_OPTION',
           `${model.name}: push.audience is "all", but the resource has policies, masks or a scope.`,
         )
       },
-      behaviour: () => behaviourOf(hub),
-      open: () => {
-        const namespace = hub.namespace(model.name)
-        return { namespace, serve: (resource) => hub.serve(resource, namespace) }
+      behaviour: () => createBehaviour(hub),
+      openNamespace: () => {
+        const namespace = hub.openNamespace(model.name)
+        return { namespace, serve: (resource) => hub.acceptClients(resource, namespace) }
       },
     }
   },
 }
 
 /** A payload is built once for all clients of a view. Row level security is not part of the view. */
-function warnOfRows(name: string): void {
+function warnAboutRowSecurity(name: string): void {
   process.emitWarning(
     `${name}: push is off: rowLevelSecurity is true and there is no scope, so clients would receive rows that the database hides ` +
       'from them. Give the resource a scope that is equal to the policies of the table.',
@@ -86,22 +86,30 @@ function warnOfRows(name: string): void {
   )
 }
 
-function behaviourOf(publisher: Publisher): Behaviour {
+function createBehaviour(publisher: Publisher): Behaviour {
   return {
-    amend: (resource, plan) => amended(resource, plan, publisher),
-    tracked: (plan) => publisher.tracked(plan),
-    inTurn: (plan, write) => publisher.inTurn(keysOf(plan), write),
-    stand: (resource, plan, outcome, place) => {
+    amend: (resource, plan) => amendPlan(resource, plan, publisher),
+    selectTracking: (plan) => publisher.selectTracking(plan),
+    serializeWrite: (plan, write) => publisher.serializeWrites(contendedKeys(plan), write),
+    noteCommitOrder: (resource, plan, outcome, place) => {
       if (outcome !== null)
-        publisher.stand(place, () => writtenIn(changesOf(resource, plan, outcome)).map(({ key }) => key))
-      else publisher.stand(place, () => keysOf(plan).map((key) => planKeyJson(resource.keys, key)))
+        publisher.noteCommitOrder(place, () =>
+          removeMoves(collectChanges(resource, plan, outcome)).map(({ key }) => key),
+        )
+      else publisher.noteCommitOrder(place, () => contendedKeys(plan).map((key) => planKeyJson(resource.keys, key)))
     },
-    expect: (place) => publisher.expect(place),
-    announce: (resource, plan, outcome, { caller: { request }, place, before }) => {
-      const changes = changesOf(resource, plan, outcome)
+    expectWrite: (place) => publisher.expectWrite(place),
+    announceWrite: (resource, plan, outcome, { caller: { request }, position, before }) => {
+      const changes = collectChanges(resource, plan, outcome)
         .map((change): Change => {
-          const isDoubtful = publisher.isDoubtful(place, change.key)
-          return { ...change, isDoubtful, isRouted: true, request, before: before.of(resource, String(change.key)) }
+          const isDoubtful = publisher.isOrderUnknown(position, change.key)
+          return {
+            ...change,
+            isUncertain: isDoubtful,
+            isFromRoute: true,
+            request,
+            before: before.get(resource, String(change.key)),
+          }
         })
         // A record that was not written can only have changed rooms. The conditions noted before the write show that.
         .filter((change) => !change.isMove || change.before !== null)
@@ -110,27 +118,27 @@ function behaviourOf(publisher: Publisher): Behaviour {
   }
 }
 
-function amended({ keys }: Resource, plan: SinglePlan, publisher: Publisher): SinglePlan {
+function amendPlan({ keys }: Resource, plan: SinglePlan, publisher: Publisher): SinglePlan {
   switch (plan.kind) {
     case 'create':
     case 'update':
     case 'restore':
     case 'bulkCreate':
-      return { ...plan, projection: widened(plan.projection, publisher.watched()) }
+      return { ...plan, projection: extendProjection(plan.projection, publisher.pushedFields()) }
     case 'delete': {
       // The key is known. The record is read only for its version and for the values that choose rooms.
-      const fields = publisher.reported()
-      return fields.length === 0 ? plan : { ...plan, report: ofOwn(fields) }
+      const fields = publisher.deletionFields()
+      return fields.length === 0 ? plan : { ...plan, report: projectOwnFields(fields) }
     }
     case 'bulkDelete':
-      return { ...plan, report: ofOwn([...keys, ...publisher.reported()]) }
+      return { ...plan, report: projectOwnFields([...keys, ...publisher.deletionFields()]) }
     default:
       return plan
   }
 }
 
 /** Keys of existing records that the plan writes, as far as they are known before the write. */
-function keysOf(plan: Plan): readonly KeyValue[] {
+function contendedKeys(plan: Plan): readonly KeyValue[] {
   switch (plan.kind) {
     case 'update':
     case 'restore':
@@ -149,25 +157,25 @@ function keysOf(plan: Plan): readonly KeyValue[] {
   }
 }
 
-const wider = new WeakMap<Projection, Projection>()
+const extendedProjections = new WeakMap<Projection, Projection>()
 
 /** The projection, extended by the fields that it lacks. */
-function widened(projection: Projection, fields: readonly Field[]): Projection {
-  const known = wider.get(projection) ?? projection
-  const result = withOwn(known, fields)
-  if (result !== known) wider.set(projection, result)
+function extendProjection(projection: Projection, fields: readonly Field[]): Projection {
+  const known = extendedProjections.get(projection) ?? projection
+  const result = addOwnColumns(known, fields)
+  if (result !== known) extendedProjections.set(projection, result)
   return result
 }
 
-type Told = Omit<Change, 'request' | 'isDoubtful' | 'before' | 'isRouted'>
+type OutcomeChange = Omit<Change, 'request' | 'isUncertain' | 'before' | 'isFromRoute'>
 
-function writtenIn(changes: readonly Told[]): readonly Told[] {
+function removeMoves(changes: readonly OutcomeChange[]): readonly OutcomeChange[] {
   return changes.filter(({ isMove }) => !isMove)
 }
 
-function changesOf(resource: Resource, plan: Plan, outcome: Outcome): Told[] {
+function collectChanges(resource: Resource, plan: Plan, outcome: Outcome): OutcomeChange[] {
   if (outcome.kind === 'parts' || outcome.kind === 'acted')
-    return outcome.parts.flatMap((part) => changesOf(resource, part.plan, part.outcome))
+    return outcome.parts.flatMap((part) => collectChanges(resource, part.plan, part.outcome))
   const event = EVENTS.get(plan.kind)
   if (event === undefined) return []
   const { keys } = resource
@@ -177,7 +185,7 @@ function changesOf(resource: Resource, plan: Plan, outcome: Outcome): Told[] {
   }
   const columns = 'projection' in plan ? plan.projection.columns : 'report' in plan ? (plan.report?.columns ?? []) : []
   const isMove = outcome.kind === 'record' && plan.kind === 'update' && outcome.isWritten === false
-  return rowsOf(outcome).map((row) => ({ event, key: keyIn(keys, columns, row) ?? null, columns, row, isMove }))
+  return outcomeRows(outcome).map((row) => ({ event, key: keyOfRow(keys, columns, row) ?? null, columns, row, isMove }))
 }
 
 /** Event for each kind of plan. Other kinds send no event. */
@@ -190,7 +198,7 @@ const EVENTS: ReadonlyMap<Plan['kind'], PushEvent> = new Map([
   ['bulkDelete', 'OnDeleted'],
 ])
 
-function rowsOf(outcome: Outcome): readonly Row[] {
+function outcomeRows(outcome: Outcome): readonly Row[] {
   if (outcome.kind === 'record') return [outcome.row]
   return outcome.kind === 'records' || outcome.kind === 'deleted' ? outcome.rows : []
 }

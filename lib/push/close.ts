@@ -1,15 +1,15 @@
 import type { Resource } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
-import { servingOf } from '../common/serving.js'
+import { shutdownStateOf } from '../common/shutdown.js'
 import { unmount } from '../compile/mounted.js'
-import { unknownName } from '../config/suggest.js'
+import { createUnknownNameError } from '../config/suggest.js'
 import { hubOf } from './hub.js'
 
 /** Default time for in-flight requests when a resource is closed, in milliseconds. */
-const WITHIN = 10_000
+const DEFAULT_CLOSE_TIMEOUT = 10_000
 /** Longest delay of a Node.js timer. A longer delay fires at once. */
-const LONGEST = 2 ** 31 - 1
+const MAX_TIMEOUT = 2 ** 31 - 1
 
 /** Options of `close`. */
 export interface CloseOptions {
@@ -28,31 +28,33 @@ export type Close = (options?: CloseOptions) => Promise<void>
  * resources no longer use it in relation paths, and its hub's path is free. The promise is fulfilled after the hub's
  * clients are disconnected.
  */
-export function closerOf(resource: Resource): Close {
+export function createClose(resource: Resource): Close {
   let closed: Promise<void> | null = null
-  const close = async (within: number): Promise<void> => {
-    const ended = servingOf(resource).close(within)
+  const closeResource = async (within: number): Promise<void> => {
+    const ended = shutdownStateOf(resource).close(within)
     const told = hubOf(resource)?.close(ended)
     await ended
     unmount(resource)
     await told
   }
   return async (options = {}) => {
-    assertKnown(options)
-    const { within = WITHIN } = options
-    if (!Number.isFinite(within) || within < 0 || within > LONGEST) {
-      throw new RangeError(`close: within must be a number of milliseconds from 0 to ${LONGEST}, not ${String(within)}`)
+    assertCloseOptions(options)
+    const { within = DEFAULT_CLOSE_TIMEOUT } = options
+    if (!Number.isFinite(within) || within < 0 || within > MAX_TIMEOUT) {
+      throw new RangeError(
+        `close: within must be a number of milliseconds from 0 to ${MAX_TIMEOUT}, not ${String(within)}`,
+      )
     }
-    closed ??= close(within)
+    closed ??= closeResource(within)
     await closed
   }
 }
 
-const OPTIONS: readonly string[] = ['within'] satisfies (keyof CloseOptions)[]
+const OPTION_NAMES: readonly string[] = ['within'] satisfies (keyof CloseOptions)[]
 
 /** @throws CrudConfigError if the options are not an object or have an unknown name */
-function assertKnown(options: CloseOptions): void {
+function assertCloseOptions(options: CloseOptions): void {
   if (!isObject(options)) throw new CrudConfigError('INVALID_OPTION', 'close: the options must be an object.')
-  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name))
-  if (unknown !== undefined) throw unknownName('UNKNOWN_OPTION', 'close: the option', unknown, OPTIONS)
+  const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name))
+  if (unknown !== undefined) throw createUnknownNameError('UNKNOWN_OPTION', 'close: the option', unknown, OPTION_NAMES)
 }

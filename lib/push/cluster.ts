@@ -1,54 +1,54 @@
 import { randomUUID } from 'node:crypto'
 import type { Namespace } from '../../types/push.js'
 import { problem } from '../common/problem.js'
-import { type Claim, Registry, readClaim } from './registry.js'
+import { type Claim, readClaim, SubscriptionRegistry } from './registry.js'
 import { readSubscription, type Subscription } from './subscription.js'
 
-const JOINED = 'sequelize-crud-router:joined'
-const LEFT = 'sequelize-crud-router:left'
-const HELD = 'sequelize-crud-router:held'
-const LIST = 'sequelize-crud-router:list'
+const SUBSCRIPTION_ADDED = 'sequelize-crud-router:joined'
+const SUBSCRIPTIONS_REMOVED = 'sequelize-crud-router:left'
+const SUBSCRIPTIONS_RENEWED = 'sequelize-crud-router:held'
+const LIST_SUBSCRIPTIONS = 'sequelize-crud-router:list'
 
 /** Milliseconds to wait for answers of the other servers. */
-export const PATIENCE = 5000
+export const CLUSTER_TIMEOUT = 5000
 
 /** Milliseconds between two messages that repeat a server's subscriptions. */
-const PULSE = 60_000
+const RENEWAL_INTERVAL = 60_000
 
 /** Milliseconds without a message after which a server counts as dead. No connection of a dead server lives longer. */
-const LEASE = 3 * PULSE
+const LEASE_DURATION = 3 * RENEWAL_INTERVAL
 
 /** One subscriber's hold on a subscription. The cluster knows a subscription as long as it has a hold. */
-export interface Hold {
+export interface SubscriptionReference {
   /** Resolves when the other servers know the subscription, or when PATIENCE has passed. */
-  readonly told: Promise<void>
+  readonly published: Promise<void>
   /** Releases the hold. Further calls have no effect. */
   readonly release: () => void
 }
 
-interface Own {
-  holds: number
-  told: Promise<void>
+interface LocalSubscription {
+  references: number
+  published: Promise<void>
   readonly isByCondition: boolean
 }
 
 export interface ClusterSettings {
   readonly isAttribute: (name: string) => boolean
   /** Called with subscriptions that are new on this server, before their clients are connected. */
-  readonly learned: (subscriptions: readonly Subscription[]) => Promise<void>
+  readonly onSubscriptionsAdded: (subscriptions: readonly Subscription[]) => Promise<void>
   readonly report: (error: unknown) => void
   /**
    * Called when clients of this server may have missed events because other servers did not know their subscriptions.
    */
-  readonly missed: () => void
+  readonly onMissed: () => void
   /**
    * Called when clients of other servers may have missed events because this server did not know their subscriptions.
    */
-  readonly untold: () => void
+  readonly onUnsent: () => void
   /** Milliseconds during which a disconnected client may recover its session, on any server. */
-  readonly recovery: number
+  readonly recoveryDuration: number
   /** Maximum number of rooms by condition on this server. */
-  readonly mostRooms: number
+  readonly maxConditionRooms: number
 }
 
 /**
@@ -62,144 +62,149 @@ export class Cluster {
   readonly #namespace: Namespace
   readonly #settings: ClusterSettings
   readonly #server = randomUUID()
-  readonly #registry: Registry
-  readonly #own = new Map<string, Own>()
-  readonly #left = new Set<string>()
+  readonly #registry: SubscriptionRegistry
+  readonly #local = new Map<string, LocalSubscription>()
+  readonly #removed = new Set<string>()
   #version = 0
-  #asked: Promise<void> | null = null
-  #isBlind = false
-  #pulse: NodeJS.Timeout | null = null
+  #synchronized: Promise<void> | null = null
+  #isUnsynchronized = false
+  #renewalTimer: NodeJS.Timeout | null = null
 
   constructor(namespace: Namespace, settings: ClusterSettings) {
     this.#namespace = namespace
     this.#settings = settings
-    this.#registry = new Registry(settings.isAttribute)
-    this.#hear(JOINED, (claim) => this.#registry.add(claim, Date.now()))
-    this.#hear(HELD, (claim) => this.#registry.replace(claim, Date.now()))
-    this.#hear(LEFT, (claim) => {
+    this.#registry = new SubscriptionRegistry(settings.isAttribute)
+    this.#receiveClaims(SUBSCRIPTION_ADDED, (claim) => this.#registry.add(claim, Date.now()))
+    this.#receiveClaims(SUBSCRIPTIONS_RENEWED, (claim) => this.#registry.replace(claim, Date.now()))
+    this.#receiveClaims(SUBSCRIPTIONS_REMOVED, (claim) => {
       this.#registry.remove(claim, Date.now())
       return []
     })
     namespace.on(
-      LIST as never,
+      LIST_SUBSCRIPTIONS as never,
       ((done: unknown) => {
-        if (typeof done === 'function') done(this.#claim(this.#own.keys()))
+        if (typeof done === 'function') done(this.#createClaim(this.#local.keys()))
       }) as never,
     )
   }
 
   /** All known subscriptions with their texts. */
   subscriptions(): Iterable<readonly [text: string, subscription: Subscription]> {
-    this.#registry.expire(Date.now() - Math.max(LEASE, this.#settings.recovery))
+    this.#registry.expire(Date.now() - Math.max(LEASE_DURATION, this.#settings.recoveryDuration))
     return this.#registry.subscriptions()
   }
 
   /** @throws Problem 503 if the server already has the maximum number of rooms by condition */
-  hold(text: string): Hold {
-    const own = this.#own.get(text) ?? this.#begin(text)
-    own.holds += 1
+  acquire(text: string): SubscriptionReference {
+    const own = this.#local.get(text) ?? this.#addLocal(text)
+    own.references += 1
     let isHeld = true
     const release = (): void => {
       if (!isHeld) return
       isHeld = false
-      own.holds -= 1
-      if (own.holds === 0) this.#end(text)
+      own.references -= 1
+      if (own.references === 0) this.#removeLocal(text)
     }
-    return { told: own.told, release }
+    return { published: own.published, release }
   }
 
   /** Resolves when the other servers have answered, or when PATIENCE has passed. */
-  ready(): Promise<void> {
-    this.#asked ??= this.#ask(LIST).then(
+  synchronize(): Promise<void> {
+    this.#synchronized ??= this.#requestPeers(LIST_SUBSCRIPTIONS).then(
       (answers) => {
         for (const answer of answers) {
           const claim = readClaim(answer)
           if (claim !== null) this.#registry.replace(claim, Date.now())
         }
-        if (this.#isBlind) this.#settings.untold()
-        this.#isBlind = false
+        if (this.#isUnsynchronized) this.#settings.onUnsent()
+        this.#isUnsynchronized = false
       },
       (error: unknown) => {
-        this.#isBlind = true
-        this.#settings.report(this.#unasked(error))
+        this.#isUnsynchronized = true
+        this.#settings.report(this.#createClusterError(error))
         // The retry is delayed: otherwise every event would wait for PATIENCE again.
         setTimeout(() => {
-          this.#asked = null
-        }, PATIENCE).unref()
+          this.#synchronized = null
+        }, CLUSTER_TIMEOUT).unref()
       },
     )
-    return this.#asked
+    return this.#synchronized
   }
 
-  #begin(text: string): Own {
+  #addLocal(text: string): LocalSubscription {
     const isByCondition = (readSubscription(text)?.condition.length ?? 0) > 0
-    if (isByCondition) this.#assertRoom()
+    if (isByCondition) this.#assertRoomLimit()
     this.#version += 1
     // Subscriptions of this server do not expire.
-    const added = this.#registry.add(this.#claim([text]), Number.POSITIVE_INFINITY)
-    const own: Own = { holds: 0, told: Promise.resolve(), isByCondition }
-    this.#own.set(text, own)
-    own.told = Promise.all([this.#settings.learned(added), this.#tell(text, own)]).then(() => undefined)
-    this.#pulse ??= setInterval(() => this.#say(HELD, this.#own.keys()), PULSE).unref()
+    const added = this.#registry.add(this.#createClaim([text]), Number.POSITIVE_INFINITY)
+    const own: LocalSubscription = { references: 0, published: Promise.resolve(), isByCondition }
+    this.#local.set(text, own)
+    own.published = Promise.all([this.#settings.onSubscriptionsAdded(added), this.#publishAdded(text, own)]).then(
+      () => undefined,
+    )
+    this.#renewalTimer ??= setInterval(
+      () => this.#publishClaim(SUBSCRIPTIONS_RENEWED, this.#local.keys()),
+      RENEWAL_INTERVAL,
+    ).unref()
     return own
   }
 
   /** @throws Problem 503 */
-  #assertRoom(): void {
-    const { mostRooms, report } = this.#settings
+  #assertRoomLimit(): void {
+    const { maxConditionRooms, report } = this.#settings
     let count = 0
-    for (const { isByCondition } of this.#own.values()) if (isByCondition) count += 1
-    if (count < mostRooms) return
+    for (const { isByCondition } of this.#local.values()) if (isByCondition) count += 1
+    if (count < maxConditionRooms) return
     const refusal = problem('unavailable', {
-      detail: `Too many clients have a condition as scope: the limit is ${mostRooms}. Try again later.`,
+      detail: `Too many clients have a condition as scope: the limit is ${maxConditionRooms}. Try again later.`,
     })
     report(new Error(`push: a client of ${this.#namespace.name} was refused by limits.pushRooms`, { cause: refusal }))
     throw refusal
   }
 
-  #end(text: string): void {
-    this.#own.delete(text)
+  #removeLocal(text: string): void {
+    this.#local.delete(text)
     this.#version += 1
-    this.#registry.remove(this.#claim([text]), Number.POSITIVE_INFINITY)
-    if (this.#own.size === 0 && this.#pulse !== null) {
-      clearInterval(this.#pulse)
-      this.#pulse = null
+    this.#registry.remove(this.#createClaim([text]), Number.POSITIVE_INFINITY)
+    if (this.#local.size === 0 && this.#renewalTimer !== null) {
+      clearInterval(this.#renewalTimer)
+      this.#renewalTimer = null
     }
     // Many clients can disconnect at once. Their subscriptions are announced in one message.
-    if (this.#left.size === 0) setImmediate(() => this.#sayLeft())
-    this.#left.add(text)
+    if (this.#removed.size === 0) setImmediate(() => this.#publishRemoved())
+    this.#removed.add(text)
   }
 
-  #sayLeft(): void {
-    const gone = [...this.#left].filter((text) => !this.#own.has(text))
-    this.#left.clear()
-    if (gone.length > 0) this.#say(LEFT, gone)
+  #publishRemoved(): void {
+    const gone = [...this.#removed].filter((text) => !this.#local.has(text))
+    this.#removed.clear()
+    if (gone.length > 0) this.#publishClaim(SUBSCRIPTIONS_REMOVED, gone)
   }
 
-  #claim(texts: Iterable<string>): Claim {
+  #createClaim(texts: Iterable<string>): Claim {
     return { server: this.#server, version: this.#version, texts: [...texts] }
   }
 
-  #tell(text: string, own: Own, isAgain = false): Promise<void> {
-    return this.#ask(JOINED, this.#claim([text])).then(
+  #publishAdded(text: string, own: LocalSubscription, isAgain = false): Promise<void> {
+    return this.#requestPeers(SUBSCRIPTION_ADDED, this.#createClaim([text])).then(
       () => {
-        if (isAgain) this.#settings.missed()
+        if (isAgain) this.#settings.onMissed()
       },
       (error: unknown) => {
-        this.#settings.report(this.#unasked(error))
+        this.#settings.report(this.#createClusterError(error))
         // Until the other servers know the subscription, their events do not reach these subscribers.
         setTimeout(() => {
-          if (this.#own.get(text) === own) own.told = this.#tell(text, own, true)
-        }, PATIENCE).unref()
+          if (this.#local.get(text) === own) own.published = this.#publishAdded(text, own, true)
+        }, CLUSTER_TIMEOUT).unref()
       },
     )
   }
 
-  #hear(event: string, take: (claim: Claim) => readonly Subscription[]): void {
+  #receiveClaims(event: string, take: (claim: Claim) => readonly Subscription[]): void {
     const listener = (message: unknown, done: unknown): void => {
       const claim = readClaim(message)
       const added = claim === null || claim.server === this.#server ? [] : take(claim)
-      this.#settings.learned(added).then(() => {
+      this.#settings.onSubscriptionsAdded(added).then(() => {
         if (typeof done === 'function') done(null)
       }, this.#settings.report)
     }
@@ -207,22 +212,22 @@ export class Cluster {
   }
 
   /** Sends a message to the other servers without waiting for an answer. */
-  #say(event: string, texts: Iterable<string>): void {
-    const claim = this.#claim(texts)
-    this.#withOthers(async () => {
+  #publishClaim(event: string, texts: Iterable<string>): void {
+    const claim = this.#createClaim(texts)
+    this.#runWithPeers(async () => {
       await this.#namespace.adapter.serverSideEmit([event, claim])
-    }).catch((error: unknown) => this.#settings.report(this.#unasked(error)))
+    }).catch((error: unknown) => this.#settings.report(this.#createClusterError(error)))
   }
 
-  #unasked(cause: unknown): Error {
+  #createClusterError(cause: unknown): Error {
     const reason = cause instanceof Error ? cause.message : String(cause)
     const message = `push: the other Socket.IO servers could not be asked about the clients of ${this.#namespace.name}: ${reason}`
     return new Error(message, { cause })
   }
 
   /** Answers of the other servers, or an empty array if there are none. */
-  async #ask(...question: readonly unknown[]): Promise<readonly unknown[]> {
-    const answers = await this.#withOthers(
+  async #requestPeers(...question: readonly unknown[]): Promise<readonly unknown[]> {
+    const answers = await this.#runWithPeers(
       () =>
         new Promise<readonly unknown[]>((resolve, reject) => {
           const done = (error: unknown, given: readonly unknown[]): void => (error ? reject(error) : resolve(given))
@@ -234,10 +239,10 @@ export class Cluster {
   }
 
   /** Runs work that concerns other servers, for at most PATIENCE. Returns null if there are no other servers. */
-  async #withOthers<T>(work: () => Promise<T>): Promise<T | null> {
+  async #runWithPeers<T>(work: () => Promise<T>): Promise<T | null> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${PATIENCE / 1000} seconds`)), PATIENCE)
+      timer = setTimeout(() => reject(new Error(`no answer within ${CLUSTER_TIMEOUT / 1000} seconds`)), CLUSTER_TIMEOUT)
       timer.unref()
     })
     try {

@@ -1,30 +1,30 @@
 import type { Namespace, Socket } from '../../types/push.js'
-import { type Admission, refusalOf } from './admission.js'
-import type { Cluster, Hold } from './cluster.js'
-import { classOf, isRoom, isSliceOf, slicesOf } from './room.js'
+import { type Admission, toConnectionError } from './admission.js'
+import type { Cluster, SubscriptionReference } from './cluster.js'
+import { isRoom, isSliceOf, readSubscriptionText, slicesOf } from './room.js'
 
 /**
  * Member of `socket.data` with the connection's end. It is there so that it applies to a session that another server
  * recovers.
  */
-const END = 'sequelize-crud-router:end'
+const END_KEY = 'sequelize-crud-router:end'
 
 /** Longest delay of a Node.js timer. */
-const LONGEST = 2 ** 31 - 1
+const MAX_TIMEOUT = 2 ** 31 - 1
 
 /** Milliseconds within which Socket.IO completes an admitted connection, or drops it. */
-const UNCLAIMED = 5000
+const CONNECT_TIMEOUT = 5000
 
 /** Milliseconds that are added to the recovery time, for clients that reconnect at the last moment. */
-const LATE = 5000
+const RECOVERY_GRACE = 5000
 
 /** Reasons for a disconnect after which Socket.IO does not recover the session. */
-const FAREWELLS: ReadonlySet<string> = new Set(['client namespace disconnect', 'server namespace disconnect'])
+const FINAL_REASONS: ReadonlySet<string> = new Set(['client namespace disconnect', 'server namespace disconnect'])
 
 /** An admission, and the hold on its subscription while the connection is being made. */
-interface Entry {
+interface AdmittedConnection {
   readonly admission: Admission
-  readonly pending: Hold
+  readonly reference: SubscriptionReference
 }
 
 /**
@@ -35,8 +35,8 @@ export class Connections {
   readonly #namespace: Namespace
   readonly #cluster: Cluster
   readonly #admit: (socket: Socket) => Promise<Admission>
-  readonly #entries = new WeakMap<Socket, Entry>()
-  readonly #holds = new WeakMap<Socket, Hold>()
+  readonly #admitted = new WeakMap<Socket, AdmittedConnection>()
+  readonly #references = new WeakMap<Socket, SubscriptionReference>()
   /** Number of connections that were put into rooms. It distributes them over the slices. */
   #count = 0
 
@@ -46,105 +46,105 @@ export class Connections {
     this.#admit = admit
     namespace.use((socket, next) => {
       // A session cannot be recovered before it is admitted again.
-      socket.data[END] = 0
-      this.#enter(socket).then(
+      socket.data[END_KEY] = 0
+      this.#admitNew(socket).then(
         () => next(),
-        (error: unknown) => next(refusalOf(error)),
+        (error: unknown) => next(toConnectionError(error)),
       )
     })
-    namespace.on('connection', (socket) => this.#connected(socket))
+    namespace.on('connection', (socket) => this.#handleConnection(socket))
   }
 
-  async #enter(socket: Socket): Promise<void> {
-    let kept: Hold | null = null
+  async #admitNew(socket: Socket): Promise<void> {
+    let kept: SubscriptionReference | null = null
     try {
       // If middlewares also run for recovered connections, the socket is in its old room and already receives events.
-      kept = this.#oldClass(socket)
-      const entry = await this.#entry(socket)
-      this.#entries.set(socket, entry)
+      kept = this.#acquireRecovered(socket)
+      const entry = await this.#acquireAdmission(socket)
+      this.#admitted.set(socket, entry)
       // A later middleware may refuse the connection, or the client may be gone. Socket.IO reports neither.
-      setTimeout(entry.pending.release, UNCLAIMED).unref()
+      setTimeout(entry.reference.release, CONNECT_TIMEOUT).unref()
     } finally {
       kept?.release()
     }
   }
 
   /** Admits a connection. Resolves after all servers know its subscription. */
-  async #entry(socket: Socket): Promise<Entry> {
+  async #acquireAdmission(socket: Socket): Promise<AdmittedConnection> {
     const admission = await this.#admit(socket)
-    const pending = this.#cluster.hold(admission.text)
-    await pending.told
-    return { admission, pending }
+    const pending = this.#cluster.acquire(admission.subscriptionText)
+    await pending.published
+    return { admission, reference: pending }
   }
 
-  #connected(socket: Socket): void {
-    const entry = this.#entries.get(socket)
+  #handleConnection(socket: Socket): void {
+    const entry = this.#admitted.get(socket)
     if (entry !== undefined) {
-      this.#settle(socket, entry)
+      this.#joinRooms(socket, entry)
       return
     }
     // Socket.IO skips middlewares for recovered connections, but the policy or the token may have changed meanwhile.
-    const lift = suspend(socket)
-    this.#renewed(socket).then(
+    const lift = suspendSession(socket)
+    this.#readmit(socket).then(
       (renewed) => {
         lift()
-        this.#settle(socket, renewed)
+        this.#joinRooms(socket, renewed)
       },
       () => socket.disconnect(),
     )
   }
 
-  async #renewed(socket: Socket): Promise<Entry> {
-    const kept = this.#oldClass(socket)
-    if (kept !== null) this.#keep(socket, kept)
-    return this.#entry(socket)
+  async #readmit(socket: Socket): Promise<AdmittedConnection> {
+    const kept = this.#acquireRecovered(socket)
+    if (kept !== null) this.#replaceReference(socket, kept)
+    return this.#acquireAdmission(socket)
   }
 
   /**
    * Holds the subscription of a recovered connection, which is already in its room. Returns null for a new connection.
    */
-  #oldClass({ rooms }: Socket): Hold | null {
+  #acquireRecovered({ rooms }: Socket): SubscriptionReference | null {
     for (const room of rooms) {
-      const text = classOf(room)
-      if (text !== null) return this.#cluster.hold(text)
+      const text = readSubscriptionText(room)
+      if (text !== null) return this.#cluster.acquire(text)
     }
     return null
   }
 
   /** Puts a connection into the rooms of its admission, and schedules its end. */
-  #settle(socket: Socket, { admission, pending }: Entry): void {
+  #joinRooms(socket: Socket, { admission, reference }: AdmittedConnection): void {
     if (socket.connected) {
-      const { text, room, end } = admission
-      const slice = [...socket.rooms].find((name) => isSliceOf(room, name)) ?? this.#sliceOf(room)
+      const { subscriptionText, room, endsAt } = admission
+      const slice = [...socket.rooms].find((name) => isSliceOf(room, name)) ?? this.#nextSlice(room)
       for (const name of socket.rooms) if (name !== room && name !== slice && isRoom(name)) socket.leave(name)
       socket.join([room, slice])
-      this.#keep(socket, this.#cluster.hold(text))
-      delete socket.data[END]
-      if (end !== null) {
-        socket.data[END] = end
-        endAt(socket, end)
+      this.#replaceReference(socket, this.#cluster.acquire(subscriptionText))
+      delete socket.data[END_KEY]
+      if (endsAt !== null) {
+        socket.data[END_KEY] = endsAt
+        disconnectAt(socket, endsAt)
       }
     }
-    pending.release()
+    reference.release()
   }
 
-  #sliceOf(room: string): string {
+  #nextSlice(room: string): string {
     const slices = slicesOf(room)
     this.#count += 1
     return slices[this.#count % slices.length] ?? room
   }
 
   /** Replaces the connection's previous hold. */
-  #keep(socket: Socket, hold: Hold): void {
-    const before = this.#holds.get(socket)
-    this.#holds.set(socket, hold)
+  #replaceReference(socket: Socket, hold: SubscriptionReference): void {
+    const before = this.#references.get(socket)
+    this.#references.set(socket, hold)
     if (before !== undefined) {
       before.release()
       return
     }
     socket.once('disconnect', (reason) => {
-      const { release } = this.#holds.get(socket) ?? hold
-      const duration = FAREWELLS.has(reason) ? 0 : recoveryOf(this.#namespace)
+      const { release } = this.#references.get(socket) ?? hold
+      const duration = FINAL_REASONS.has(reason) ? 0 : recoveryDurationOf(this.#namespace)
       // A client that reconnects within this time receives the events that it missed, on any server.
       if (duration > 0) setTimeout(release, duration).unref()
       else release()
@@ -153,20 +153,20 @@ export class Connections {
 }
 
 /** Milliseconds during which a disconnected client may recover its session, or 0 if recovery is off. */
-export function recoveryOf({ server }: Namespace): number {
+export function recoveryDurationOf({ server }: Namespace): number {
   const { connectionStateRecovery: recovery } = server._opts
   if (!recovery) return 0
-  return Math.min((recovery.maxDisconnectionDuration ?? 0) + LATE, LONGEST)
+  return Math.min((recovery.maxDisconnectionDuration ?? 0) + RECOVERY_GRACE, MAX_TIMEOUT)
 }
 
-function endOf(data: unknown): number | null {
-  const end: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, END) : undefined
+function readEnd(data: unknown): number | null {
+  const end: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, END_KEY) : undefined
   return typeof end === 'number' ? end : null
 }
 
 /** Whether a session has ended, by `socket.data`. */
-export function isOver(data: unknown): boolean {
-  const end = endOf(data)
+export function hasSessionEnded(data: unknown): boolean {
+  const end = readEnd(data)
   return end !== null && !(end > Date.now())
 }
 
@@ -174,22 +174,22 @@ export function isOver(data: unknown): boolean {
  * Blocks recovery of the session while a recovered connection is authorized again. The connection still ends at its
  * previous end. Returns the function that cancels the scheduled end.
  */
-function suspend(socket: Socket): () => void {
-  const end = endOf(socket.data)
-  socket.data[END] = 0
-  return end === null ? () => undefined : endAt(socket, end)
+function suspendSession(socket: Socket): () => void {
+  const end = readEnd(socket.data)
+  socket.data[END_KEY] = 0
+  return end === null ? () => undefined : disconnectAt(socket, end)
 }
 
 /** Disconnects a socket at an instant, or now if `end` is NaN. Returns the function that cancels it. */
-function endAt(socket: Socket, end: number): () => void {
+function disconnectAt(socket: Socket, end: number): () => void {
   let timer: NodeJS.Timeout | undefined
-  const release = (): void => clearTimeout(timer)
-  const look = (): void => {
+  const cancel = (): void => clearTimeout(timer)
+  const check = (): void => {
     const left = end - Date.now()
-    if (left > 0) timer = setTimeout(look, Math.min(left, LONGEST)).unref()
+    if (left > 0) timer = setTimeout(check, Math.min(left, MAX_TIMEOUT)).unref()
     else socket.disconnect()
   }
-  socket.once('disconnect', release)
-  look()
-  return release
+  socket.once('disconnect', cancel)
+  check()
+  return cancel
 }

@@ -2,9 +2,9 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { ResourceInfo } from '../../types/info.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Notifier, PushOptions } from '../../types/push.js'
-import { compile, type Entry } from '../compile/index.js'
-import { closerOf } from './close.js'
-import { notifierOf } from './notifier.js'
+import { compile, type EntryPoint } from '../compile/index.js'
+import { createClose } from './close.js'
+import { createNotifier } from './notifier.js'
 
 /** A hub without routes. */
 export interface CrudHub {
@@ -19,9 +19,9 @@ export interface CrudHub {
 /** Options of `crudRouter`, with the members of `push` at the top level. */
 export type CrudHubOptions<M extends Model = Model> = Omit<CrudOptions<M>, 'push'> & PushOptions
 
-const HUB: Entry = {
+const HUB: EntryPoint = {
   name: 'crudHub',
-  unfit: {
+  unsupported: {
     use: 'no request passes through it',
     configure: 'it makes no router',
     hooks: 'it writes nothing',
@@ -39,7 +39,7 @@ export function crudHub<M extends Model>(model: ModelStatic<M>, options: CrudHub
   const { io, path, audience, ...rest } = options ?? {}
   const push = Object.fromEntries(Object.entries({ io, path, audience }).filter(([, value]) => value !== undefined))
   const resource = compile(model, { ...(rest as CrudOptions<M>), push }, HUB)
-  const notify = notifierOf(resource)
+  const notify = createNotifier(resource)
   if (notify === null) throw new TypeError(`${model.name}: the hub was not opened`)
-  return Object.freeze({ resource, notify, close: closerOf(resource) })
+  return Object.freeze({ resource, notify, close: createClose(resource) })
 }

@@ -1,52 +1,52 @@
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import type { CommitPosition } from '../../types/commitPosition.js'
 import type { Request } from '../../types/express.js'
 import type { Field, JsonValue } from '../../types/field.js'
 import type { KeyValue, Plan } from '../../types/plan.js'
 import type { Change, Namespace, Publisher, ReadChange, Server, Socket } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import type { RecordBefore, Tracking } from '../../types/rooms.js'
-import type { Standing } from '../../types/standing.js'
 import { CrudConfigError } from '../common/errors.js'
 import { keyColumns } from '../common/keys.js'
 import { NO_REQUEST } from '../common/noRequest.js'
-import { isPending } from '../common/pending.js'
 import { Problem, problem } from '../common/problem.js'
-import { report } from '../common/report.js'
+import { isPromise } from '../common/promise.js'
+import { reportError } from '../common/report.js'
 import { FIRST_VERSION } from '../common/version.js'
-import { recordWith, rowWhere } from '../read.js'
-import { isWatched } from '../watch/channels.js'
-import { noteOrigin, tellWatched, type WatchedEvent } from '../watch/event.js'
-import { isCounting, numbered, watch } from './adapter.js'
-import { type Admission, type Asking, admit, requestOf } from './admission.js'
-import {
-  apart,
-  type Delivery,
-  deliveriesByCondition,
-  deliveriesByValue,
-  hasRoomsByValue,
-  roomsLeft,
-} from './audience.js'
-import { Cluster, PATIENCE } from './cluster.js'
-import { Conditions } from './conditions.js'
-import { Connections, recoveryOf } from './connections.js'
-import { Continuity } from './continuity.js'
-import { payloadOf, valueIn } from './payload.js'
+import { matchRecord, readRow } from '../read.js'
+import { isTraced } from '../trace/channels.js'
+import { noteOrigin, type TracedEvent, traceEvent } from '../trace/event.js'
+import { canCountEvents, createNumberFlags, observeAdapter } from './adapter.js'
+import { type Admission, admitConnection, type ConnectionRequest, toRequest } from './admission.js'
+import { BackgroundQueue } from './backgroundQueue.js'
+import { CLUSTER_TIMEOUT, Cluster } from './cluster.js'
+import { CommitPositions } from './commitPositions.js'
+import { ConditionRooms } from './conditionRooms.js'
+import { Connections, recoveryDurationOf } from './connections.js'
+import { GapDetector } from './gapDetector.js'
+import { KeyLock } from './keyLock.js'
+import { buildPayload, readChangeValue } from './payload.js'
 import { peersOf } from './peers.js'
-import { Places } from './places.js'
-import { Queue } from './queue.js'
-import { noteAsking } from './recovery.js'
-import { EVERYWHERE, roomOf, stepsOf } from './room.js'
-import { EVERYBODY, type Subscription, textOf } from './subscription.js'
-import { Turns } from './turns.js'
+import {
+  type Delivery,
+  findRoomsLeft,
+  hasRoomsByValue,
+  planDeliveriesByCondition,
+  planDeliveriesByValue,
+  splitByRoom,
+} from './recipients.js'
+import { EVERY_EVENT_ROOM, roomNameOf, splitIntoSteps } from './room.js'
+import { trackConnectionRequests } from './sessionRecovery.js'
+import { EVERYBODY, type Subscription, serializeSubscription } from './subscription.js'
 
 /** Paths of the open hubs, by Socket.IO server. */
-const taken = new WeakMap<Server, Set<string>>()
+const takenPaths = new WeakMap<Server, Set<string>>()
 
 /** Type of an event packet in Socket.IO's protocol. */
-const EVENT = 2
+const EVENT_PACKET = 2
 
 /** Room of all clients of a resource without policies, masks and scope. */
-const OPEN = roomOf(textOf(EVERYBODY), [])
+const EVERYBODY_ROOM = roomNameOf(serializeSubscription(EVERYBODY), [])
 
 const hubs = new WeakMap<Resource, Hub>()
 
@@ -55,11 +55,11 @@ export function hubOf(resource: Resource): Hub | null {
   return hubs.get(resource) ?? null
 }
 
-interface Open {
+interface OpenHub {
   readonly resource: Resource
   readonly namespace: Namespace
   readonly cluster: Cluster
-  readonly conditions: Conditions
+  readonly conditions: ConditionRooms
 }
 
 export interface HubSettings {
@@ -73,30 +73,30 @@ export interface HubSettings {
  */
 export class Hub implements Publisher {
   readonly #settings: HubSettings
-  readonly #queue = new Queue<Change>(
-    (change) => this.#tell(change),
+  readonly #queue = new BackgroundQueue<Change>(
+    (change) => this.#sendChange(change),
     (error, change) => {
-      this.#report(this.#unsent(change.event, error), change.request)
-      this.#untold()
+      this.#report(this.#createSendError(change.event, error), change.request)
+      this.#noteUnsent()
     },
   )
-  readonly #turns = new Turns<KeyValue>()
-  readonly #places = new Places<JsonValue>()
-  #open: Open | null = null
+  readonly #keyLock = new KeyLock<KeyValue>()
+  readonly #commitPositions = new CommitPositions<JsonValue>()
+  #open: OpenHub | null = null
   #closing: Promise<void> | null = null
-  #watched: readonly Field[] = []
-  #confining: readonly Field[] = []
+  #payloadFields: readonly Field[] = []
+  #roomFields: readonly Field[] = []
   #version: Field | null = null
   // The request that errors of adapters are reported with. The adapter does not say which request caused an error.
-  #latest: Request | null = null
-  readonly #continuity = new Continuity({
+  #latestRequest: Request | null = null
+  readonly #gapDetector = new GapDetector({
     hasListeners: () => this.#open !== null && this.#open.namespace.sockets.size > 0,
-    missed: () => this.#missed(),
+    onMissed: () => this.#noteMissed(),
   })
-  #leave: () => void = () => undefined
+  #leavePeers: () => void = () => undefined
   /** When clients last missed events, as far as it is known. */
   #missedAt = Number.NEGATIVE_INFINITY
-  #owesMissed = false
+  #isMissedPending = false
 
   constructor(settings: HubSettings) {
     this.#settings = settings
@@ -105,17 +105,17 @@ export class Hub implements Publisher {
   /** @throws CrudConfigError if another hub has the namespace */
   assertFree(model: string): void {
     const { io, path } = this.#settings
-    if (!taken.get(io)?.has(path)) return
+    if (!takenPaths.get(io)?.has(path)) return
     throw new CrudConfigError('HUB_PATH_TAKEN', `${model}: push: another hub uses the path "${path}". Set push.path.`)
   }
 
   /** Creates the namespace. @throws CrudConfigError if another hub has it */
-  namespace(model: string): Namespace {
+  openNamespace(model: string): Namespace {
     this.assertFree(model)
     const { io, path } = this.#settings
     try {
       const namespace = io.of(path)
-      taken.set(io, (taken.get(io) ?? new Set()).add(path))
+      takenPaths.set(io, (takenPaths.get(io) ?? new Set()).add(path))
       return namespace
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
@@ -136,13 +136,13 @@ export class Hub implements Publisher {
     if (this.#open === null) return
     const { namespace } = this.#open
     const { io, path } = this.#settings
-    taken.get(io)?.delete(path)
+    takenPaths.get(io)?.delete(path)
     // Every client connects through the root namespace, so it stays.
     if (path !== '/') io._nsps.delete(path)
     await ended
-    await this.#queue.ended()
-    this.#leave()
-    this.#continuity.close()
+    await this.#queue.whenIdle()
+    this.#leavePeers()
+    this.#gapDetector.close()
     this.#open = null
     // Only sockets of this server: other servers may stay open.
     namespace.local.disconnectSockets()
@@ -152,213 +152,216 @@ export class Hub implements Publisher {
   }
 
   /** Starts to admit clients. */
-  serve(resource: Resource, namespace: Namespace): void {
+  acceptClients(resource: Resource, namespace: Namespace): void {
     hubs.set(resource, this)
-    this.#watched = shownFields(resource)
-    this.#version = shownVersionOf(resource)
+    this.#payloadFields = findPayloadFields(resource)
+    this.#version = visibleVersionOf(resource)
     const names = new Set(resource.fields.map(({ name }) => name))
     const cluster = new Cluster(namespace, {
       isAttribute: (name) => names.has(name),
-      learned: (subscriptions) => this.#watch(resource, subscriptions),
+      onSubscriptionsAdded: (subscriptions) => this.#addRoomFields(resource, subscriptions),
       report: (error) => this.#report(error, null),
-      missed: () => this.#missed(),
-      untold: () => this.#untold(),
-      recovery: recoveryOf(namespace),
-      mostRooms: resource.limits.pushRooms,
+      onMissed: () => this.#noteMissed(),
+      onUnsent: () => this.#noteUnsent(),
+      recoveryDuration: recoveryDurationOf(namespace),
+      maxConditionRooms: resource.limits.pushRooms,
     })
-    const conditions = new Conditions(resource, cluster, (error) => this.#report(error, null))
-    this.#leave = peersOf(this.#settings.io).join(this.#settings.path, {
-      continuity: this.#continuity,
-      isCounting: () => isCounting(namespace),
-      missed: () => this.#missed(),
-      settle: () => this.#settle(),
+    const conditions = new ConditionRooms(resource, cluster, (error) => this.#report(error, null))
+    this.#leavePeers = peersOf(this.#settings.io).join(this.#settings.path, {
+      gapDetector: this.#gapDetector,
+      canCountEvents: () => canCountEvents(namespace),
+      noteMissed: () => this.#noteMissed(),
+      sendMissed: () => this.#sendMissed(),
       missedAgo: () => (Number.isFinite(this.#missedAt) ? Date.now() - this.#missedAt : null),
-      missedElsewhere: (ago) => {
+      noteMissedElsewhere: (ago) => {
         this.#missedAt = Math.max(this.#missedAt, Date.now() - ago)
       },
     })
     this.#open = { resource, namespace, cluster, conditions }
-    noteAsking(namespace)
+    trackConnectionRequests(namespace)
     // Authorizes a caller only once per connection.
     const asked = new WeakMap<object, Promise<Admission>>()
-    const ask = (asking: Asking): Promise<Admission> => {
-      const admission = admit(resource, asking)
+    const ask = (asking: ConnectionRequest): Promise<Admission> => {
+      const admission = admitConnection(resource, asking)
       asked.set(asking.handshake.auth, admission)
       return admission
     }
-    watch(namespace, {
-      admit: ask,
+    observeAdapter(namespace, {
+      admitConnection: ask,
       report: (error) => this.#report(error, null),
-      arrived: (server, number) => this.#continuity.arrived(server, number),
-      failed: () => {
+      onArrival: (server, number) => this.#gapDetector.noteArrival(server, number),
+      onFailure: () => {
         this.#missedAt = Date.now()
       },
-      isWhole: () => Date.now() - this.#missedAt > recoveryOf(namespace),
+      canRestoreSessions: () => Date.now() - this.#missedAt > recoveryDurationOf(namespace),
     })
     new Connections(namespace, cluster, (socket) => {
-      return this.#admit(socket, () => asked.get(socket.handshake.auth) ?? admit(resource, socket))
+      return this.#admit(socket, () => asked.get(socket.handshake.auth) ?? admitConnection(resource, socket))
     })
   }
 
-  watched(): readonly Field[] {
-    return this.#watched
+  pushedFields(): readonly Field[] {
+    return this.#payloadFields
   }
 
-  confining(): readonly Field[] {
-    return this.#confining
+  scopeFields(): readonly Field[] {
+    return this.#roomFields
   }
 
-  reported(): readonly Field[] {
-    const isThere = this.#version === null || this.#confining.includes(this.#version)
-    return this.#version === null || isThere ? this.#confining : [...this.#confining, this.#version]
+  deletionFields(): readonly Field[] {
+    const isThere = this.#version === null || this.#roomFields.includes(this.#version)
+    return this.#version === null || isThere ? this.#roomFields : [...this.#roomFields, this.#version]
   }
 
-  inTurn<T>(keys: readonly KeyValue[], write: () => Promise<T>): Promise<T> {
+  serializeWrites<T>(keys: readonly KeyValue[], write: () => Promise<T>): Promise<T> {
     // With a scope, the rooms of other servers should be known before the write. The write does not wait for them.
-    if (this.#open !== null && this.#open.resource.behaviours.confine !== null) void this.#open.cluster.ready()
-    return this.#turns.take(keys, write)
+    if (this.#open !== null && this.#open.resource.behaviours.resolveScope !== null)
+      void this.#open.cluster.synchronize()
+    return this.#keyLock.runLocked(keys, write)
   }
 
-  stand(place: Standing, keys: () => readonly JsonValue[]): void {
-    this.#places.take(keys, place)
+  noteCommitOrder(place: CommitPosition, keys: () => readonly JsonValue[]): void {
+    this.#commitPositions.addPosition(keys, place)
   }
 
-  expect(place: Standing): void {
-    this.#places.expect(place)
+  expectWrite(place: CommitPosition): void {
+    this.#commitPositions.expect(place)
   }
 
-  isDoubtful(place: Standing, key: JsonValue): boolean {
-    return this.#places.isDoubtful(place, key)
+  isOrderUnknown(place: CommitPosition, key: JsonValue): boolean {
+    return this.#commitPositions.isDoubtful(place, key)
   }
 
-  tracked(plan: Plan): Tracking | null {
+  selectTracking(plan: Plan): Tracking | null {
     if (this.#open === null) return null
     const { cluster, conditions: known } = this.#open
-    const fields = mayMove(plan, this.#confining) && hasRoomsByValue(cluster) ? this.#confining : []
-    const conditions = known.all()
+    const fields = canChangeRooms(plan, this.#roomFields) && hasRoomsByValue(cluster) ? this.#roomFields : []
+    const conditions = known.distinctConditions()
     return fields.length + conditions.length === 0 ? null : { conditions, fields }
   }
 
   /** State of a record before the host's own code changes it. */
-  async before(key: JsonValue): Promise<RecordBefore> {
-    if (this.#open === null) return { asked: new Set(), met: new Set(), values: new Map() }
+  async readBefore(key: JsonValue): Promise<RecordBefore> {
+    if (this.#open === null) return { evaluated: new Set(), met: new Set(), values: new Map() }
     const { cluster, conditions } = this.#open
-    await cluster.ready()
-    const asked = new Set(conditions.all().map(({ name }) => name))
-    return { asked, met: await conditions.metBy(key), values: new Map() }
+    await cluster.synchronize()
+    const asked = new Set(conditions.distinctConditions().map(({ name }) => name))
+    return { evaluated: asked, met: await conditions.findMet(key), values: new Map() }
   }
 
   publish(changes: readonly Change[]): void {
     noteOrigin(changes)
-    this.#open?.conditions.gather(changes)
+    this.#open?.conditions.evaluateTogether(changes)
     this.#queue.add(changes)
   }
 
   async #admit(socket: Socket, admitted: () => Promise<Admission>): Promise<Admission> {
-    this.#latest = socket.request as Request
+    this.#latestRequest = socket.request as Request
     if (this.#open === null) throw problem('not-found')
     try {
       return await admitted()
     } catch (error) {
-      if (!(error instanceof Problem) || error.status >= 500) this.#report(error, requestOf(socket))
+      if (!(error instanceof Problem) || error.status >= 500) this.#report(error, toRequest(socket))
       throw error
     }
   }
 
-  #tell(change: Change): Promise<void> {
-    if (!isWatched() || this.#open === null) return this.#tellAll(change, null)
+  #sendChange(change: Change): Promise<void> {
+    if (!isTraced() || this.#open === null) return this.#sendDeliveries(change, null)
     const place = { resource: this.#open.resource.name, path: this.#settings.path, change }
-    return tellWatched(place, (watched) => this.#tellAll(change, watched))
+    return traceEvent(place, (watched) => this.#sendDeliveries(change, watched))
   }
 
-  async #tellAll(given: Change, watched: WatchedEvent | null): Promise<void> {
+  async #sendDeliveries(given: Change, watched: TracedEvent | null): Promise<void> {
     if (this.#open === null) return
     const { resource, namespace, cluster, conditions } = this.#open
-    this.#latest = given.request
-    await cluster.ready()
-    const known = await knownOf(resource, given)
-    const deliveries = known === null || given.isMove ? [] : [...deliveriesByValue(resource, cluster, known)]
+    this.#latestRequest = given.request
+    await cluster.synchronize()
+    const known = await resolveChange(resource, given)
+    const deliveries = known === null || given.isMove ? [] : [...planDeliveriesByValue(resource, cluster, known)]
     const left =
-      given.before === null || given.event === 'OnDeleted' ? [] : [...roomsLeft(cluster, given.before, known)]
-    if (left.length > 0) deliveries.push({ ...LEFT, rooms: new Set(left) })
+      given.before === null || given.event === 'OnDeleted' ? [] : [...findRoomsLeft(cluster, given.before, known)]
+    if (left.length > 0) deliveries.push({ ...DEPARTURE, rooms: new Set(left) })
     const rooms = conditions.rooms()
     if (rooms.length > 0) {
       const isGone = known !== null && given.event === 'OnDeleted'
-      const met = isGone ? NONE : await conditions.metAfter(given)
-      const told = deliveriesByCondition(given, rooms, met)
+      const met = isGone ? NO_NAMES : await conditions.findMetAfter(given)
+      const told = planDeliveriesByCondition(given, rooms, met)
       deliveries.push(...told.deliveries)
-      if (told.doubtful.length > 0) this.#emit(namespace.adapter, told.doubtful, ['OnMissed'], given)
+      if (told.uncertainRooms.length > 0) this.#emit(namespace.adapter, told.uncertainRooms, ['OnMissed'], given)
     }
     for (const delivery of deliveries) await this.#deliver(delivery, known ?? given, watched)
-    this.#settle()
+    this.#sendMissed()
   }
 
-  async #deliver(delivery: Delivery, change: Change, watched: WatchedEvent | null): Promise<void> {
+  async #deliver(delivery: Delivery, change: Change, watched: TracedEvent | null): Promise<void> {
     if (this.#open === null) return
     const { resource, namespace } = this.#open
     const { event, subscription, rooms, conditions } = delivery
     const data =
-      event === 'OnDeleted' ? this.#goneIn(change) : [await payloadOf(resource, subscription, change, conditions)]
+      event === 'OnDeleted'
+        ? this.#deletionData(change)
+        : [await buildPayload(resource, subscription, change, conditions)]
     if (data[0] === null) {
-      if (conditions.length > 1) for (const one of apart(delivery)) await this.#deliver(one, change, watched)
+      if (conditions.length > 1) for (const one of splitByRoom(delivery)) await this.#deliver(one, change, watched)
       return
     }
-    const all = rooms === null ? [OPEN] : [...rooms]
-    const steps = stepsOf(all, sizeOf(namespace.adapter, all))
+    const all = rooms === null ? [EVERYBODY_ROOM] : [...rooms]
+    const steps = splitIntoSteps(all, countSockets(namespace.adapter, all))
     for (const [index, step] of steps.entries()) {
       if (index > 0) await nextTurn()
       this.#emit(namespace.adapter, step, [event, ...data], change)
     }
-    watched?.sent(rooms, socketsIn(namespace, rooms))
+    watched?.addRecipients(rooms, countDistinctSockets(namespace, rooms))
   }
 
   /** Arguments of `OnDeleted`: the key, and the version if all clients may see versions. */
-  #goneIn(change: Change): readonly JsonValue[] {
-    const version = this.#version === null ? undefined : valueIn(change, this.#version.name)
+  #deletionData(change: Change): readonly JsonValue[] {
+    const version = this.#version === null ? undefined : readChangeValue(change, this.#version.name)
     return version === undefined ? [change.key] : [change.key, version ?? FIRST_VERSION]
   }
 
   /** `namespace.emit` would drop the promise of an adapter that fails later. */
   #emit(adapter: Namespace['adapter'], rooms: readonly string[], data: unknown[], change: Change): void {
-    const packet = { type: EVENT, data }
-    const flags = numbered(peersOf(this.#settings.io).server, this.#continuity.next())
-    const options = { rooms: new Set([...rooms, EVERYWHERE]), except: new Set<string>(), flags }
+    const packet = { type: EVENT_PACKET, data }
+    const flags = createNumberFlags(peersOf(this.#settings.io).server, this.#gapDetector.nextNumber())
+    const options = { rooms: new Set([...rooms, EVERY_EVENT_ROOM]), except: new Set<string>(), flags }
     const sent: unknown = adapter.broadcast(packet, options)
-    if (!isPending(sent)) return
+    if (!isPromise(sent)) return
     Promise.resolve(sent).catch((error: unknown) => {
-      this.#report(this.#unsent(change.event, error), change.request)
-      this.#missed()
+      this.#report(this.#createSendError(change.event, error), change.request)
+      this.#noteMissed()
     })
   }
 
-  #unsent(event: string, cause: unknown): Error {
+  #createSendError(event: string, cause: unknown): Error {
     // The message has no details, because database messages quote values. Logging redacts the cause.
     return new Error(`push: ${event} of ${this.#settings.path} could not be sent.`, { cause })
   }
 
   /** Uses up a number for an event that was not sent. Other servers see a gap. */
-  #untold(): void {
-    this.#continuity.next()
-    this.#missed()
+  #noteUnsent(): void {
+    this.#gapDetector.nextNumber()
+    this.#noteMissed()
   }
 
   /** Sends `OnMissed` to the clients of this server, which then list the records again. */
-  #missed(): void {
+  #noteMissed(): void {
     this.#missedAt = Date.now()
-    this.#owesMissed = true
-    this.#settle()
+    this.#isMissedPending = true
+    this.#sendMissed()
   }
 
-  #settle(): void {
-    if (!this.#owesMissed || this.#open === null) return
-    this.#owesMissed = false
+  #sendMissed(): void {
+    if (!this.#isMissedPending || this.#open === null) return
+    this.#isMissedPending = false
     const again = (): void => {
-      this.#owesMissed = true
+      this.#isMissedPending = true
     }
     try {
       const options = { rooms: new Set<string>(), except: new Set<string>(), flags: { local: true } }
-      const sent: unknown = this.#open.namespace.adapter.broadcast({ type: EVENT, data: ['OnMissed'] }, options)
-      if (isPending(sent)) Promise.resolve(sent).catch(again)
+      const sent: unknown = this.#open.namespace.adapter.broadcast({ type: EVENT_PACKET, data: ['OnMissed'] }, options)
+      if (isPromise(sent)) Promise.resolve(sent).catch(again)
     } catch {
       again()
     }
@@ -368,41 +371,44 @@ export class Hub implements Publisher {
    * Adds the attributes that subscriptions choose rooms by. They are never removed: there are at most as many as the
    * resource has. Resolves when writes that began without them are finished.
    */
-  async #watch(resource: Resource, subscriptions: readonly Subscription[]): Promise<void> {
-    const names = new Set(subscriptions.flatMap(({ within }) => within))
-    const fresh = resource.fields.filter((field) => names.has(field.name) && !this.#confining.includes(field))
+  async #addRoomFields(resource: Resource, subscriptions: readonly Subscription[]): Promise<void> {
+    const names = new Set(subscriptions.flatMap(({ fixedAttributes }) => fixedAttributes))
+    const fresh = resource.fields.filter((field) => names.has(field.name) && !this.#roomFields.includes(field))
     // In-flight writes do not evaluate the new conditions.
     const isByCondition = subscriptions.some(({ condition }) => condition.length > 0)
     if (fresh.length === 0 && !isByCondition) return
-    this.#confining = [...this.#confining, ...fresh]
-    this.#watched = [...this.#watched, ...fresh.filter((field) => !this.#watched.includes(field))]
+    this.#roomFields = [...this.#roomFields, ...fresh]
+    this.#payloadFields = [...this.#payloadFields, ...fresh.filter((field) => !this.#payloadFields.includes(field))]
     // After this turn, every write that was planned without the attributes has started.
     await nextTurn()
-    await Promise.race([this.#turns.ended(), wait(PATIENCE, undefined, { ref: false })])
+    await Promise.race([this.#keyLock.whenIdle(), wait(CLUSTER_TIMEOUT, undefined, { ref: false })])
   }
 
   #report(error: unknown, request: Request | null): void {
-    const asked = request ?? this.#latest
-    if (this.#open !== null && asked !== null) report(error, asked, this.#open.resource.onError)
+    const asked = request ?? this.#latestRequest
+    if (this.#open !== null && asked !== null) reportError(error, asked, this.#open.resource.onError)
   }
 }
 
-const NONE: ReadonlySet<string> = new Set()
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** A delivery to rooms that the record has left. */
-const LEFT = { event: 'OnDeleted', subscription: EVERYBODY, conditions: [] } as const
+const DEPARTURE = { event: 'OnDeleted', subscription: EVERYBODY, conditions: [] } as const
 
 /** Whether a planned write may change values that choose rooms. */
-function mayMove(plan: Plan, fields: readonly Field[]): boolean {
+function canChangeRooms(plan: Plan, fields: readonly Field[]): boolean {
   switch (plan.kind) {
     case 'update':
-      return fields.some(({ name }) => plan.changes.has(name) || plan.upkeep.values.has(name))
+      return fields.some(({ name }) => plan.changes.has(name) || plan.serverValues.values.has(name))
     case 'bulkUpdate':
-      return plan.items.some((item) => mayMove(item, fields))
+      return plan.items.some((item) => canChangeRooms(item, fields))
     case 'replace':
-      return mayMove(plan.update, fields) || fields.some(({ name }) => plan.update.absent?.has(name) === true)
+      return (
+        canChangeRooms(plan.update, fields) ||
+        fields.some(({ name }) => plan.update.missingAttributes?.has(name) === true)
+      )
     case 'upsert':
-      return plan.items.some(({ update }) => mayMove(update, fields))
+      return plan.items.some(({ update }) => canChangeRooms(update, fields))
     case 'action':
       return plan.record?.kind === 'update'
     default:
@@ -411,14 +417,14 @@ function mayMove(plan: Plan, fields: readonly Field[]): boolean {
 }
 
 /** Attributes that payloads are built from. */
-function shownFields({ fields, computed }: Resource): readonly Field[] {
+function findPayloadFields({ fields, computed }: Resource): readonly Field[] {
   const isShown = ({ targets }: Field): boolean => targets.has('response') || targets.has('list')
   const told = computed.filter((field) => isShown(field) && !field.computed.isPerCaller)
   return [...new Set([...fields.filter(isShown), ...told.flatMap((field) => field.computed.needs)])]
 }
 
 /** The version field, or null if there is none or if it is hidden from a caller. */
-function shownVersionOf({ version, fields, behaviours }: Resource): Field | null {
+function visibleVersionOf({ version, fields, behaviours }: Resource): Field | null {
   const field = fields.find(({ name }) => name === version)
   if (field === undefined || !field.targets.has('response') || !field.targets.has('list')) return null
   const anonymous = { request: NO_REQUEST, identity: null, instant: new Date() }
@@ -426,30 +432,30 @@ function shownVersionOf({ version, fields, behaviours }: Resource): Field | null
 }
 
 /** Number of this process's sockets in the rooms. A socket in two rooms counts twice. */
-function sizeOf({ rooms }: Namespace['adapter'], names: readonly string[]): number {
+function countSockets({ rooms }: Namespace['adapter'], names: readonly string[]): number {
   return names.reduce((sum, name) => sum + (rooms.get(name)?.size ?? 0), 0)
 }
 
 /** Number of this process's sockets in any of the rooms. null: all sockets. */
-function socketsIn({ adapter, sockets }: Namespace, rooms: ReadonlySet<string> | null): number {
+function countDistinctSockets({ adapter, sockets }: Namespace, rooms: ReadonlySet<string> | null): number {
   if (rooms === null) return sockets.size
   const ids = [...rooms].flatMap((room) => [...(adapter.rooms.get(room) ?? [])])
   return new Set(ids).size
 }
 
-function isRead(change: Change): change is ReadChange {
+function isReadChange(change: Change): change is ReadChange {
   return change.row !== null
 }
 
 /** The change as it can be sent, or null if a later write has replaced it. The later write sends its own event. */
-async function knownOf(resource: Resource, change: Change): Promise<ReadChange | null> {
-  if (isRead(change) && !change.isDoubtful) return change
-  if (change.event !== 'OnDeleted' || !isRead(change)) return found(resource, change)
-  return (await found(resource, { ...change, columns: keyColumns(resource.keys) })) === null ? change : null
+async function resolveChange(resource: Resource, change: Change): Promise<ReadChange | null> {
+  if (isReadChange(change) && !change.isUncertain) return change
+  if (change.event !== 'OnDeleted' || !isReadChange(change)) return readChange(resource, change)
+  return (await readChange(resource, { ...change, columns: keyColumns(resource.keys) })) === null ? change : null
 }
 
-async function found(resource: Resource, change: Change): Promise<ReadChange | null> {
+async function readChange(resource: Resource, change: Change): Promise<ReadChange | null> {
   const { columns, key } = change
-  const row = await rowWhere(resource, recordWith(resource, key), { columns, members: [] })
+  const row = await readRow(resource, matchRecord(resource, key), { columns, members: [] })
   return row === null ? null : { ...change, row }
 }

@@ -2,37 +2,37 @@ import type { JsonValue } from '../../types/field.js'
 import type { Change, Notifier, PushEvent } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import { ownColumn } from '../common/columns.js'
-import { isKeyPart, isKeyValue, keyOfParts, planKeyJson } from '../common/keys.js'
+import { isKeyPart, isKeyValue, joinKeyParts, planKeyJson } from '../common/keys.js'
 import { NO_REQUEST } from '../common/noRequest.js'
 import { commitOf } from '../perform/index.js'
-import { readKeyOf } from '../plan/index.js'
-import { recordWith, rowWhere } from '../read.js'
+import { readKeyParts } from '../plan/index.js'
+import { matchRecord, readRow } from '../read.js'
 import { hubOf } from './hub.js'
 
 /**
  * Sends events for changes that were made outside the routes, with the same payloads. Returns null if the resource has
  * no hub.
  */
-export function notifierOf(resource: Resource): Notifier | null {
+export function createNotifier(resource: Resource): Notifier | null {
   const hub = hubOf(resource)
   if (hub === null) return null
   const publish = (change: Pick<Change, 'event' | 'key' | 'columns' | 'row'> & Partial<Change>): void =>
-    commitOf(resource).follow(() => hub.publish([{ ...UNKNOWN, ...change }]))
-  const tell = (event: PushEvent, key: unknown): void => {
-    const columns = hub.watched().map((field) => ownColumn(field))
-    publish({ event, key: keyOf(resource, key), columns, row: null })
+    commitOf(resource).afterCommit(() => hub.publish([{ ...HOST_CHANGE, ...change }]))
+  const publishKey = (event: PushEvent, key: unknown): void => {
+    const columns = hub.pushedFields().map((field) => ownColumn(field))
+    publish({ event, key: readNotifiedKey(resource, key), columns, row: null })
   }
   return Object.freeze({
-    created: (key: string | number) => tell('OnCreated', key),
-    updated: (key: string | number) => tell('OnUpdated', key),
+    created: (key: string | number) => publishKey('OnCreated', key),
+    updated: (key: string | number) => publishKey('OnUpdated', key),
     deleted: (record: string | number | Readonly<Record<string, unknown>>) => {
       const isRecord = typeof record === 'object'
-      if (!isRecord && resource.behaviours.confine !== null) {
+      if (!isRecord && resource.behaviours.resolveScope !== null) {
         throw new TypeError(`${resource.name}: deleted() needs the whole record, because the resource has a scope`)
       }
-      const key = isRecord ? keyIn(resource, record) : keyOf(resource, record)
-      const known = isRecord ? hub.reported().filter(({ name }) => record[name] !== undefined) : []
-      const needed = isRecord ? hub.confining() : []
+      const key = isRecord ? readRecordKey(resource, record) : readNotifiedKey(resource, record)
+      const known = isRecord ? hub.deletionFields().filter(({ name }) => record[name] !== undefined) : []
+      const needed = isRecord ? hub.scopeFields() : []
       const columns = [...new Set([...needed, ...known])].map((field) => ownColumn(field))
       const row = isRecord ? columns.map(({ field }) => record[field.name]) : []
       const unknown = columns[row.indexOf(undefined)]
@@ -40,10 +40,10 @@ export function notifierOf(resource: Resource): Notifier | null {
       publish({ event: 'OnDeleted', key, columns, row })
     },
     deleting: async (given: string | number) => {
-      const key = keyOf(resource, given)
-      const columns = [...new Set([...resource.keys, ...hub.reported()])].map((field) => ownColumn(field))
-      const before = await hub.before(key)
-      const row = await rowWhere(resource, recordWith(resource, key), { columns, members: [] })
+      const key = readNotifiedKey(resource, given)
+      const columns = [...new Set([...resource.keys, ...hub.deletionFields()])].map((field) => ownColumn(field))
+      const before = await hub.readBefore(key)
+      const row = await readRow(resource, matchRecord(resource, key), { columns, members: [] })
       return () => {
         if (row !== null) publish({ event: 'OnDeleted', key, columns, row, before })
       }
@@ -52,17 +52,23 @@ export function notifierOf(resource: Resource): Notifier | null {
 }
 
 /** Members of a change that the host's own code has made: the record's earlier state is unknown. */
-const UNKNOWN = { isDoubtful: false, request: NO_REQUEST, before: null, isMove: false, isRouted: false } as const
+const HOST_CHANGE = {
+  isUncertain: false,
+  request: NO_REQUEST,
+  before: null,
+  isMove: false,
+  isFromRoute: false,
+} as const
 
-function keyOf({ name, keys }: Resource, given: unknown): JsonValue {
-  const value = isKeyValue(given) ? readKeyOf(keys, String(given)) : null
+function readNotifiedKey({ name, keys }: Resource, given: unknown): JsonValue {
+  const value = isKeyValue(given) ? readKeyParts(keys, String(given)) : null
   if (value === null) throw new TypeError(`${name}: ${String(given)} is not a key`)
   return planKeyJson(keys, value)
 }
 
-function keyIn(resource: Resource, record: Readonly<Record<string, unknown>>): JsonValue {
+function readRecordKey(resource: Resource, record: Readonly<Record<string, unknown>>): JsonValue {
   const [only, ...others] = resource.keys
-  if (only !== undefined && others.length === 0) return keyOf(resource, record[only.name])
+  if (only !== undefined && others.length === 0) return readNotifiedKey(resource, record[only.name])
   const values = resource.keys.map(({ name }) => record[name])
-  return keyOf(resource, values.every(isKeyPart) ? keyOfParts(values) : undefined)
+  return readNotifiedKey(resource, values.every(isKeyPart) ? joinKeyParts(values) : undefined)
 }

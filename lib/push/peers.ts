@@ -1,35 +1,35 @@
 import { randomUUID } from 'node:crypto'
 import type { Namespace, Server } from '../../types/push.js'
-import type { Continuity } from './continuity.js'
+import type { GapDetector } from './gapDetector.js'
 
-const BEAT = 'sequelize-crud-router:beat'
+const HEARTBEAT_EVENT = 'sequelize-crud-router:beat'
 
 /** Milliseconds between two beats. */
-const INTERVAL = 1000
+const HEARTBEAT_INTERVAL = 1000
 
 /** Beats without a message after which another server counts as lost. */
-const PATIENCE = 3
+const LOST_AFTER = 3
 
 /** Beats without a message after which a lost server is removed. */
-const MEMORY = 300
+const FORGOTTEN_AFTER = 300
 
 /** A hub of this server. */
-export interface Member {
-  readonly continuity: Continuity
+export interface LocalHub {
+  readonly gapDetector: GapDetector
   /** Whether the adapter allows arriving events to be counted. */
-  readonly isCounting: () => boolean
+  readonly canCountEvents: () => boolean
   /** Sends `OnMissed` to the clients, now or as soon as possible. */
-  readonly missed: () => void
+  readonly noteMissed: () => void
   /** Sends it again if it failed. */
-  readonly settle: () => void
+  readonly sendMissed: () => void
   /** Milliseconds since clients missed events, or null for never. */
   readonly missedAgo: () => number | null
   /** Records that clients of another server missed events this many milliseconds ago. */
-  readonly missedElsewhere: (ago: number) => void
+  readonly noteMissedElsewhere: (ago: number) => void
 }
 
 /** A message that each server sends every second, with the counters of its hubs by path. */
-interface Beat {
+interface Heartbeat {
   readonly server: string
   /** Number of the beat, counted per server. */
   readonly number: number
@@ -48,12 +48,12 @@ interface Peer {
   paths: readonly string[]
 }
 
-const known = new WeakMap<Server, Peers>()
+const peersByServer = new WeakMap<Server, Peers>()
 
 /** The other servers in the cluster of a Socket.IO server. */
 export function peersOf(io: Server): Peers {
-  const peers = known.get(io) ?? new Peers(io)
-  known.set(io, peers)
+  const peers = peersByServer.get(io) ?? new Peers(io)
+  peersByServer.set(io, peers)
   return peers
 }
 
@@ -64,19 +64,22 @@ export function peersOf(io: Server): Peers {
 export class Peers {
   readonly #root: Namespace
   readonly #server = randomUUID()
-  readonly #members = new Map<string, Member>()
+  readonly #hubs = new Map<string, LocalHub>()
   readonly #peers = new Map<string, Peer>()
   #timer: NodeJS.Timeout | null = null
-  #isBeating = false
+  #isSending = false
   #number = 0
   /** Number of servers in the cluster, including this one. */
   #count = 1
   /** Number of beats that this server could send. While its own connection is gone, no peer counts as lost. */
-  #beats = 0
+  #heartbeats = 0
 
   constructor(io: Server) {
     this.#root = io.of('/')
-    this.#root.on(BEAT as never, ((message: unknown) => this.#hear(readBeat(message))) as never)
+    this.#root.on(
+      HEARTBEAT_EVENT as never,
+      ((message: unknown) => this.#receiveHeartbeat(readHeartbeat(message))) as never,
+    )
   }
 
   get server(): string {
@@ -84,18 +87,18 @@ export class Peers {
   }
 
   /** Adds a hub. Returns the function that removes it. */
-  join(path: string, member: Member): () => void {
-    this.#members.set(path, member)
+  join(path: string, member: LocalHub): () => void {
+    this.#hubs.set(path, member)
     if (this.#timer === null) {
-      this.#timer = setInterval(() => void this.#beat(), INTERVAL).unref()
-      setImmediate(() => void this.#beat({ isNew: true }))
+      this.#timer = setInterval(() => void this.#sendHeartbeat(), HEARTBEAT_INTERVAL).unref()
+      setImmediate(() => void this.#sendHeartbeat({ isNew: true }))
     }
     return () => {
-      if (this.#members.get(path) !== member) return
-      const isLast = this.#members.size === 1
+      if (this.#hubs.get(path) !== member) return
+      const isLast = this.#hubs.size === 1
       // Sent without asking for the server count: the adapter may be closed before the answer.
-      if (isLast && this.#count > 1) this.#say({ isLast }).catch(() => undefined)
-      this.#members.delete(path)
+      if (isLast && this.#count > 1) this.#publishHeartbeat({ isLast }).catch(() => undefined)
+      this.#hubs.delete(path)
       if (!isLast || this.#timer === null) return
       clearInterval(this.#timer)
       this.#timer = null
@@ -103,78 +106,81 @@ export class Peers {
     }
   }
 
-  async #beat(more: Partial<Beat> = {}): Promise<void> {
-    for (const member of this.#members.values()) member.settle()
-    if (this.#isBeating) return
-    this.#isBeating = true
+  async #sendHeartbeat(more: Partial<Heartbeat> = {}): Promise<void> {
+    for (const member of this.#hubs.values()) member.sendMissed()
+    if (this.#isSending) return
+    this.#isSending = true
     try {
       // Without an adapter connection this rejects, and no peer is judged. A single server does not send.
       this.#count = await this.#root.adapter.serverCount()
-      if (this.#count > 1) await this.#say(more)
-      this.#beats += 1
-      this.#judge()
+      if (this.#count > 1) await this.#publishHeartbeat(more)
+      this.#heartbeats += 1
+      this.#findLostPeers()
     } catch {
       // The hubs' adapters report what they cannot publish.
     } finally {
-      this.#isBeating = false
+      this.#isSending = false
     }
   }
 
-  async #say({ isNew = false, isLast = false }: Partial<Beat>): Promise<void> {
+  async #publishHeartbeat({ isNew = false, isLast = false }: Partial<Heartbeat>): Promise<void> {
     this.#number += 1
-    const hubs = [...this.#members].map(([path, { continuity, missedAgo }]) => [path, continuity.sent, missedAgo()])
-    await this.#root.adapter.serverSideEmit([BEAT, { server: this.#server, number: this.#number, hubs, isNew, isLast }])
+    const hubs = [...this.#hubs].map(([path, { gapDetector, missedAgo }]) => [path, gapDetector.sentCount, missedAgo()])
+    await this.#root.adapter.serverSideEmit([
+      HEARTBEAT_EVENT,
+      { server: this.#server, number: this.#number, hubs, isNew, isLast },
+    ])
   }
 
-  #hear(beat: Beat | null): void {
+  #receiveHeartbeat(beat: Heartbeat | null): void {
     if (beat === null || beat.server === this.#server || this.#timer === null) return
     const peer = this.#peers.get(beat.server)
     const isWhole = peer === undefined || (!isSilent(peer) && beat.number === peer.number + 1)
     for (const [path, [sent, missedAgo]] of beat.hubs) {
-      const member = this.#members.get(path)
-      if (missedAgo !== null) member?.missedElsewhere(missedAgo)
-      if (member?.isCounting() === true) member.continuity.told(beat.server, sent)
-      else if (!isWhole) member?.missed()
+      const member = this.#hubs.get(path)
+      if (missedAgo !== null) member?.noteMissedElsewhere(missedAgo)
+      if (member?.canCountEvents() === true) member.gapDetector.noteSent(beat.server, sent)
+      else if (!isWhole) member?.noteMissed()
     }
-    const heard = { heard: this.#beats, heardAt: Date.now(), number: beat.number }
+    const heard = { heard: this.#heartbeats, heardAt: Date.now(), number: beat.number }
     // A server that has sent its last beat does not count as lost later.
     this.#peers.set(beat.server, { ...heard, isLost: beat.isLast, paths: [...beat.hubs.keys()] })
-    if (beat.isNew) void this.#beat()
+    if (beat.isNew) void this.#sendHeartbeat()
   }
 
-  #judge(): void {
+  #findLostPeers(): void {
     for (const [server, peer] of this.#peers) {
-      const silent = this.#beats - peer.heard
-      if (silent > MEMORY) {
+      const silent = this.#heartbeats - peer.heard
+      if (silent > FORGOTTEN_AFTER) {
         this.#peers.delete(server)
-        for (const { continuity } of this.#members.values()) continuity.forget(server)
-      } else if (silent > PATIENCE && !peer.isLost) {
+        for (const { gapDetector } of this.#hubs.values()) gapDetector.forget(server)
+      } else if (silent > LOST_AFTER && !peer.isLost) {
         peer.isLost = true
-        for (const path of peer.paths) this.#members.get(path)?.missed()
+        for (const path of peer.paths) this.#hubs.get(path)?.noteMissed()
       }
     }
   }
 }
 
 function isSilent({ heardAt }: Peer): boolean {
-  return Date.now() - heardAt > 2.5 * INTERVAL
+  return Date.now() - heardAt > 2.5 * HEARTBEAT_INTERVAL
 }
 
 /** The beat in another server's message, or null if the message is malformed. */
-function readBeat(message: unknown): Beat | null {
+function readHeartbeat(message: unknown): Heartbeat | null {
   if (typeof message !== 'object' || message === null) return null
   const { server, number, hubs, isNew, isLast }: Readonly<Record<string, unknown>> = { ...message }
   if (typeof server !== 'string' || !Number.isSafeInteger(number) || !Array.isArray(hubs)) return null
   return {
     server,
     number: Number(number),
-    hubs: new Map(hubs.flatMap(hubIn)),
+    hubs: new Map(hubs.flatMap(readHub)),
     isNew: isNew === true,
     isLast: isLast === true,
   }
 }
 
-function hubIn(given: unknown): readonly (readonly [string, readonly [number, number | null]])[] {
+function readHub(given: unknown): readonly (readonly [string, readonly [number, number | null]])[] {
   if (!Array.isArray(given)) return []
   const [path, sent, ago]: unknown[] = given
   if (typeof path !== 'string' || !Number.isSafeInteger(sent)) return []

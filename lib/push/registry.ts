@@ -15,17 +15,17 @@ export function readClaim(message: unknown): Claim | null {
   return isRead ? { server, version: Number(version), texts: texts.filter((text) => typeof text === 'string') } : null
 }
 
-interface Known {
+interface RegisteredSubscription {
   readonly subscription: Subscription
   /** Servers that have clients of the subscription, each with the version of its latest claim. */
   readonly servers: Map<string, number>
 }
 
 /** Known subscriptions by their texts. A subscription is known as long as a server claims it. */
-export class Registry {
-  readonly #classes = new Map<string, Known>()
+export class SubscriptionRegistry {
+  readonly #registered = new Map<string, RegisteredSubscription>()
   /** Time of the last message from each server. */
-  readonly #heard = new Map<string, number>()
+  readonly #lastSeen = new Map<string, number>()
   readonly #isAttribute: (name: string) => boolean
 
   /** Subscriptions by attributes that the resource does not have are ignored. */
@@ -34,21 +34,21 @@ export class Registry {
   }
 
   *subscriptions(): Iterable<readonly [text: string, subscription: Subscription]> {
-    for (const [text, { subscription }] of this.#classes) yield [text, subscription]
+    for (const [text, { subscription }] of this.#registered) yield [text, subscription]
   }
 
   /** Adds subscriptions of a server. Returns the ones that no server had before. */
   add({ server, version, texts }: Claim, now: number): readonly Subscription[] {
-    this.#heard.set(server, now)
+    this.#lastSeen.set(server, now)
     const added: Subscription[] = []
     for (const text of texts) {
-      const known = this.#classes.get(text)
+      const known = this.#registered.get(text)
       const subscription = known?.subscription ?? readSubscription(text)
-      if (subscription === null || !subscription.within.every(this.#isAttribute)) continue
+      if (subscription === null || !subscription.fixedAttributes.every(this.#isAttribute)) continue
       const servers = known?.servers ?? new Map<string, number>()
       servers.set(server, Math.max(version, servers.get(server) ?? 0))
       if (known !== undefined) continue
-      this.#classes.set(text, { subscription, servers })
+      this.#registered.set(text, { subscription, servers })
       added.push(subscription)
     }
     return added
@@ -56,30 +56,30 @@ export class Registry {
 
   /** Removes subscriptions of a server, except those it has claimed since: messages may arrive out of order. */
   remove({ server, version, texts }: Claim, now: number): void {
-    this.#heard.set(server, now)
+    this.#lastSeen.set(server, now)
     for (const text of texts) this.#drop(text, server, version)
   }
 
   /** Replaces all subscriptions of a server. */
   replace(claim: Claim, now: number): readonly Subscription[] {
     const claimed = new Set(claim.texts)
-    for (const text of this.#classes.keys()) if (!claimed.has(text)) this.#drop(text, claim.server, claim.version)
+    for (const text of this.#registered.keys()) if (!claimed.has(text)) this.#drop(text, claim.server, claim.version)
     return this.add(claim, now)
   }
 
   /** Removes the claims of servers whose last message is older. */
   expire(before: number): void {
-    for (const [server, heard] of this.#heard) {
+    for (const [server, heard] of this.#lastSeen) {
       if (heard >= before) continue
-      this.#heard.delete(server)
-      for (const text of this.#classes.keys()) this.#drop(text, server, Number.POSITIVE_INFINITY)
+      this.#lastSeen.delete(server)
+      for (const text of this.#registered.keys()) this.#drop(text, server, Number.POSITIVE_INFINITY)
     }
   }
 
   #drop(text: string, server: string, version: number): void {
-    const servers = this.#classes.get(text)?.servers
+    const servers = this.#registered.get(text)?.servers
     if (servers === undefined || (servers.get(server) ?? Number.POSITIVE_INFINITY) > version) return
     servers.delete(server)
-    if (servers.size === 0) this.#classes.delete(text)
+    if (servers.size === 0) this.#registered.delete(text)
   }
 }

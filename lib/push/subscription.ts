@@ -1,22 +1,22 @@
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Caller, Predicate } from '../../types/plan.js'
-import type { Confinement, Fixed, Reachable, Resource } from '../../types/resource.js'
+import type { FixedValues, ResolvedScope, Resource, VisibleRecords } from '../../types/resource.js'
 import type { ConditionSource } from '../../types/rooms.js'
 import type { View } from '../../types/view.js'
-import { holds } from '../behaviour/mask.js'
-import { conditionFrom } from '../behaviour/scopeAnswer.js'
+import { isPermitted } from '../behaviour/mask.js'
+import { planConditionSources } from '../behaviour/readScope.js'
 import { NO_REQUEST } from '../common/noRequest.js'
 import { isObject } from '../common/object.js'
-import { both, confined } from '../common/predicates.js'
+import { addCondition, matchFixed } from '../common/predicates.js'
 import { EXACT_DIGITS } from '../common/values.js'
-import { flattenedOf, flattenedResources, reachOf, viewBy } from '../plan/index.js'
+import { authorizeTarget, createView, flattenedRelationsOf, flattenedResourcesOf } from '../plan/index.js'
 
 type Scalar = string | number | boolean | null
 
 /** A fixed attribute with its value. An array names an attribute of the record itself that has the same value. */
-type Limit = readonly [attribute: string, value: Scalar | readonly [own: string]]
+type ScopeLimit = readonly [attribute: string, value: Scalar | readonly [own: string]]
 
-type Beyond = readonly [resource: string, limits: readonly Limit[], condition: readonly ConditionSource[]]
+type RelatedLimits = readonly [resource: string, limits: readonly ScopeLimit[], condition: readonly ConditionSource[]]
 
 /**
  * A class of callers who see the same of every record. It is plain data, so that servers of a cluster can exchange it.
@@ -26,14 +26,14 @@ export interface Subscription {
   /** `list` for callers who may list records but not get one: they see what lists show. */
   readonly shape: 'response' | 'list'
   /** Permissions of the callers, limited to those that masks use. */
-  readonly held: readonly string[]
+  readonly permissions: readonly string[]
   /** Attributes that the scope fixes. Their values choose the room. */
-  readonly within: readonly string[]
+  readonly fixedAttributes: readonly string[]
   /**
    * Limits on flattened records of guarded resources, by values or by a condition. Records of a guarded resource
    * without an entry are hidden.
    */
-  readonly beyond: readonly Beyond[]
+  readonly relatedLimits: readonly RelatedLimits[]
   /**
    * The whole scope, including the values that it fixes, if the scope has a condition. It then chooses the room alone.
    * Otherwise empty.
@@ -42,27 +42,27 @@ export interface Subscription {
 }
 
 /** The subscription of a caller, and the values that the caller's scope fixes. */
-export async function subscriptionOf(
+export async function createSubscription(
   resource: Resource,
   shape: Subscription['shape'],
   caller: Caller,
-  confinement: Confinement,
+  confinement: ResolvedScope,
 ): Promise<{ readonly subscription: Subscription; readonly values: readonly JsonValue[] }> {
-  const condition = conditionOf(confinement)
-  const fixed = condition.length === 0 ? fixedIn(resource, confinement.fixed) : []
-  const targets = targetsOf(resource)
+  const condition = conditionSourcesOf(confinement)
+  const fixed = condition.length === 0 ? readFixedValues(resource, confinement.fixed) : []
+  const targets = flattenedTargetsOf(resource)
   const asked = [resource, ...targets].flatMap(({ behaviours }) => behaviours.permissions)
-  const beyond: Beyond[] = []
-  for (const [name, target] of guardedAmong(targets)) {
-    const limits = await limitsOf(target, caller, fixed)
+  const beyond: RelatedLimits[] = []
+  for (const [name, target] of filterGuarded(targets)) {
+    const limits = await findLimits(target, caller, fixed)
     if (limits !== null) beyond.push([name, ...limits])
   }
   return {
     subscription: {
       shape,
-      held: [...new Set(asked)].filter((permission) => holds(caller.identity, permission)).sort(),
-      within: fixed.map(([name]) => name),
-      beyond,
+      permissions: [...new Set(asked)].filter((permission) => isPermitted(caller.identity, permission)).sort(),
+      fixedAttributes: fixed.map(([name]) => name),
+      relatedLimits: beyond,
       condition,
     },
     values: fixed.map(([, value]) => value),
@@ -70,86 +70,89 @@ export async function subscriptionOf(
 }
 
 /** @throws TypeError for values that cannot be compared outside the database */
-function fixedIn(resource: Resource, confinement: Fixed): ReturnType<typeof canonical> {
+function readFixedValues(resource: Resource, confinement: FixedValues): ReturnType<typeof canonicalizeFixed> {
   const opaque = confinement.find(([{ getter }]) => getter)
   // The database compares the stored value, but the change has the getter's result.
-  if (opaque) throw unfit(resource, opaque[0], 'it has a getter')
-  return canonical(resource, confinement)
+  if (opaque) throw createScopeError(resource, opaque[0], 'it has a getter')
+  return canonicalizeFixed(resource, confinement)
 }
 
 /** Sources of a scope with a condition, sorted so that equal scopes are equal. Empty if the scope only fixes values. */
-export function conditionOf({ fixed, where, sources }: Confinement): readonly ConditionSource[] {
+export function conditionSourcesOf({ fixed, where, sources }: ResolvedScope): readonly ConditionSource[] {
   if (where === null) return []
   const values = fixed.map(([{ name }, value]): ConditionSource => {
     return { [name]: [value instanceof Date ? value.toISOString() : value] }
   })
-  const texts = [...values, ...sources.map(sorted)].map((source) => JSON.stringify(source))
+  const texts = [...values, ...sources.map(sortSource)].map((source) => JSON.stringify(source))
   return [...new Set(texts)].sort().map((text): ConditionSource => JSON.parse(text))
 }
 
-function sorted(source: ConditionSource): ConditionSource {
+function sortSource(source: ConditionSource): ConditionSource {
   if (typeof source === 'string') return source
-  return Object.fromEntries(Object.entries(source).map(([name, values]) => [name, distinct(values)]))
+  return Object.fromEntries(Object.entries(source).map(([name, values]) => [name, sortDistinct(values)]))
 }
 
-function distinct<T>(values: readonly T[]): readonly T[] {
+function sortDistinct<T>(values: readonly T[]): readonly T[] {
   const byText = new Map(values.map((value) => [JSON.stringify(value), value]))
   return [...byText].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, value]) => value)
 }
 
-function unfit({ name }: Resource, field: Field, reason: string): TypeError {
+function createScopeError({ name }: Resource, field: Field, reason: string): TypeError {
   return new TypeError(`${name}: push cannot choose subscribers by ${field.name}: ${reason}`)
 }
 
 /** Whether other stored values could be rounded to the same number. The database would tell them apart. */
 function isRounded(
   { model }: Resource,
-  { valueType: { type, scale = Infinity, wire } }: Field,
+  { valueType: { type, scale = Infinity, jsonType } }: Field,
   value: unknown,
 ): boolean {
   if (type !== 'decimal' || value === null) return false
-  const isNumber = wire === 'number' || model.sequelize?.getDialect() === 'sqlite'
+  const isNumber = jsonType === 'number' || model.sequelize?.getDialect() === 'sqlite'
   return isNumber && Math.trunc(Math.abs(Number(value))).toFixed().length + scale > EXACT_DIGITS
 }
 
 /** Resources whose records are flattened into the resource's records. */
-function targetsOf(resource: Resource): ReadonlySet<Resource> {
-  return flattenedResources(flattenedOf(resource))
+function flattenedTargetsOf(resource: Resource): ReadonlySet<Resource> {
+  return flattenedResourcesOf(flattenedRelationsOf(resource))
 }
 
 /**
  * Attributes sorted by name, with their wire values.
  * @throws TypeError if other values are rounded to the same value: two tenants would share a room
  */
-function canonical(resource: Resource, fixed: Fixed): readonly (readonly [attribute: string, value: Scalar])[] {
+function canonicalizeFixed(
+  resource: Resource,
+  fixed: FixedValues,
+): readonly (readonly [attribute: string, value: Scalar])[] {
   for (const [field, value] of fixed) {
     if (isRounded(resource, field, value))
-      throw unfit(resource, field, `its DECIMALs of more than ${EXACT_DIGITS} digits are rounded`)
+      throw createScopeError(resource, field, `its DECIMALs of more than ${EXACT_DIGITS} digits are rounded`)
   }
   return fixed
-    .map(([field, value]) => [field.name, value === null ? null : scalar(field, value)] as const)
+    .map(([field, value]) => [field.name, value === null ? null : toScalar(field, value)] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-function scalar(field: Field, value: Exclude<Fixed[number][1], null>): Scalar {
+function toScalar(field: Field, value: Exclude<FixedValues[number][1], null>): Scalar {
   const decoded = field.decode(value)
   return typeof decoded === 'object' ? String(value) : decoded
 }
 
 /** null: the caller may read no records of the target. */
-async function limitsOf(
+async function findLimits(
   target: Resource,
   caller: Caller,
   own: readonly (readonly [attribute: string, value: Scalar])[],
-): Promise<readonly [limits: readonly Limit[], condition: readonly ConditionSource[]] | null> {
-  const { confine } = target.behaviours
-  if ((await reachOf(target, caller)) === false) return null
-  const confinement = confine === null ? null : await confine(target, caller)
-  const condition = confinement === null ? [] : conditionOf(confinement)
+): Promise<readonly [limits: readonly ScopeLimit[], condition: readonly ConditionSource[]] | null> {
+  const { resolveScope } = target.behaviours
+  if ((await authorizeTarget(target, caller)) === false) return null
+  const confinement = resolveScope === null ? null : await resolveScope(target, caller)
+  const condition = confinement === null ? [] : conditionSourcesOf(confinement)
   if (condition.length > 0) return [[], condition]
-  const fixed = canonical(target, confinement?.fixed ?? [])
+  const fixed = canonicalizeFixed(target, confinement?.fixed ?? [])
   // A reference if the record itself has the same value. Tenants with the same permissions then share a subscription.
-  const limits = fixed.map(([name, value]): Limit => {
+  const limits = fixed.map(([name, value]): ScopeLimit => {
     const same = own.find(([, known]) => known === value && known !== null)
     return [name, same === undefined ? value : [same[0]]]
   })
@@ -160,10 +163,10 @@ async function limitsOf(
  * Targets with a policy or a scope, by unique names. The route is added because several mount points may serve one
  * route.
  */
-function guardedAmong(targets: ReadonlySet<Resource>): ReadonlyMap<string, Resource> {
+function filterGuarded(targets: ReadonlySet<Resource>): ReadonlyMap<string, Resource> {
   const named = new Map<string, Resource>()
   for (const target of targets) {
-    if (target.behaviours.reach === null) continue
+    if (target.behaviours.visibleRecords === null) continue
     let name = `${target.name} ${target.route}`
     while (named.has(name)) name += ' again'
     named.set(name, target)
@@ -172,62 +175,62 @@ function guardedAmong(targets: ReadonlySet<Resource>): ReadonlyMap<string, Resou
 }
 
 /** The view of a subscription's callers on a record. `valueFor` returns the record's own attributes. */
-export function viewOn(
+export function createSubscriberView(
   resource: Resource,
-  { held, beyond }: Subscription,
+  { permissions, relatedLimits }: Subscription,
   valueFor: (attribute: string) => JsonValue | undefined,
 ): View {
-  const identity = { name: null, roles: new Set<string>(), permissions: new Set(held), claims: {} }
+  const identity = { name: null, roles: new Set<string>(), permissions: new Set(permissions), claims: {} }
   const caller: Caller = { request: NO_REQUEST, identity, instant: new Date() }
-  const targets = targetsOf(resource)
-  const reachable = new Map<Resource, Reachable>()
-  for (const [name, target] of guardedAmong(targets)) {
-    const found = beyond.find(([known]) => known === name)
-    reachable.set(target, found === undefined ? false : reachableOf(target, found, valueFor))
+  const targets = flattenedTargetsOf(resource)
+  const reachable = new Map<Resource, VisibleRecords>()
+  for (const [name, target] of filterGuarded(targets)) {
+    const found = relatedLimits.find(([known]) => known === name)
+    reachable.set(target, found === undefined ? false : resolveReachable(target, found, valueFor))
   }
-  return viewBy(resource, reachable, caller)
+  return createView(resource, reachable, caller)
 }
 
-function reachableOf(
+function resolveReachable(
   target: Resource,
-  [, limits, condition]: Beyond,
+  [, limits, condition]: RelatedLimits,
   valueFor: (attribute: string) => JsonValue | undefined,
-): Reachable {
-  if (condition.length === 0) return within(target, limits, valueFor)
-  const planned = plannedOf(target, condition)
+): VisibleRecords {
+  if (condition.length === 0) return planLimits(target, limits, valueFor)
+  const planned = planSources(target, condition)
   return planned === null
     ? false
-    : both(target.behaviours.standing?.(target) ?? null, { kind: 'apart', condition: planned })
+    : addCondition(target.behaviours.staticCondition?.(target) ?? null, { kind: 'apart', condition: planned })
 }
 
 /** null: the condition came from another server and is invalid here. */
-function plannedOf(target: Resource, condition: readonly ConditionSource[]): Predicate | null {
+function planSources(target: Resource, condition: readonly ConditionSource[]): Predicate | null {
   try {
-    return conditionFrom(target, condition)
+    return planConditionSources(target, condition)
   } catch {
     return null
   }
 }
 
 /** Conditions of the subscribers' scope, with the values of a record in it. */
-export function confinedTo(
+export function planSubscriptionScope(
   resource: Resource,
   subscription: Subscription,
   valueFor: (attribute: string) => JsonValue | undefined,
-): Reachable {
-  return within(
+): VisibleRecords {
+  return planLimits(
     resource,
-    subscription.within.map((attribute) => [attribute, [attribute]]),
+    subscription.fixedAttributes.map((attribute) => [attribute, [attribute]]),
     valueFor,
   )
 }
 
-function within(
+function planLimits(
   target: Resource,
-  limits: readonly Limit[],
+  limits: readonly ScopeLimit[],
   valueFor: (attribute: string) => JsonValue | undefined,
-): Reachable {
-  const fixed: Fixed[number][] = []
+): VisibleRecords {
+  const fixed: FixedValues[number][] = []
   for (const [name, given] of limits) {
     const field = target.fields.find((candidate) => candidate.name === name)
     const value = isReference(given) ? valueFor(given[0]) : given
@@ -235,59 +238,71 @@ function within(
     const isMoment = field.valueType.type === 'datetime' && typeof value === 'string'
     fixed.push([field, isMoment ? new Date(value) : value])
   }
-  return both(target.behaviours.standing?.(target) ?? null, confined(fixed))
+  return addCondition(target.behaviours.staticCondition?.(target) ?? null, matchFixed(fixed))
 }
 
-function isReference(value: Limit[1]): value is readonly [own: string] {
+function isReference(value: ScopeLimit[1]): value is readonly [own: string] {
   return Array.isArray(value)
 }
 
 /** The subscription of all callers, for a resource that shows all callers the same. */
 export const EVERYBODY: Subscription = Object.freeze({
   shape: 'response',
-  held: [],
-  within: [],
-  beyond: [],
+  permissions: [],
+  fixedAttributes: [],
+  relatedLimits: [],
   condition: [],
 })
 
 /** Whether the resource shows all callers the same. */
-export function isOpen(resource: Resource): boolean {
-  const { admit, permissions, confine } = resource.behaviours
-  const isFree = admit === null && permissions.length === 0 && confine === null
-  return isFree && showsWhole(resource) && [...targetsOf(resource)].every(isUnguarded)
+export function isSameForEverybody(resource: Resource): boolean {
+  const { admit, permissions, resolveScope } = resource.behaviours
+  const isFree = admit === null && permissions.length === 0 && resolveScope === null
+  return isFree && hasWholeRecords(resource) && [...flattenedTargetsOf(resource)].every(isUnguarded)
 }
 
 /** Whether payloads have all attributes of a response. Only lists omit attributes that are excluded from lists. */
-export function showsWhole({ operations }: Resource): boolean {
+export function hasWholeRecords({ operations }: Resource): boolean {
   return operations.has('getById') || !operations.has('getList')
 }
 
-function isUnguarded({ behaviours: { reach, permissions } }: Resource): boolean {
-  return reach === null && permissions.length === 0
+function isUnguarded({ behaviours: { visibleRecords, permissions } }: Resource): boolean {
+  return visibleRecords === null && permissions.length === 0
 }
 
 /** Equal subscriptions have equal texts. */
-export function textOf({ shape, held, within, beyond, condition }: Subscription): string {
-  return JSON.stringify([shape, held, within, beyond, condition])
+export function serializeSubscription({
+  shape,
+  permissions,
+  fixedAttributes,
+  relatedLimits,
+  condition,
+}: Subscription): string {
+  return JSON.stringify([shape, permissions, fixedAttributes, relatedLimits, condition])
 }
 
 /** Parses the text of another server. Returns null if it is malformed. */
 export function readSubscription(text: unknown): Subscription | null {
   try {
     const [shape, held, within, beyond, condition]: unknown[] = JSON.parse(String(text))
-    const isView = (shape === 'response' || shape === 'list') && isTexts(held) && isTexts(within) && isBeyond(beyond)
-    return isView && isCondition(condition) ? { shape, held, within, beyond, condition } : null
+    const isView =
+      (shape === 'response' || shape === 'list') &&
+      isTextList(held) &&
+      isTextList(within) &&
+      isRelatedLimitsList(beyond)
+    return isView && isConditionSourceList(condition)
+      ? { shape, permissions: held, fixedAttributes: within, relatedLimits: beyond, condition }
+      : null
   } catch {
     return null
   }
 }
 
-function isTexts(value: unknown): value is readonly string[] {
+function isTextList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((each) => typeof each === 'string')
 }
 
-function isCondition(value: unknown): value is Subscription['condition'] {
+function isConditionSourceList(value: unknown): value is Subscription['condition'] {
   const isValue = (each: unknown): boolean => each === null || ['string', 'number', 'boolean'].includes(typeof each)
   const isValues = (each: unknown): boolean => Array.isArray(each) && each.every(isValue)
   const isSource = (each: unknown): boolean =>
@@ -295,11 +310,11 @@ function isCondition(value: unknown): value is Subscription['condition'] {
   return Array.isArray(value) && value.every(isSource)
 }
 
-function isBeyond(value: unknown): value is Subscription['beyond'] {
+function isRelatedLimitsList(value: unknown): value is Subscription['relatedLimits'] {
   const isLimit = (limit: unknown): boolean =>
     Array.isArray(limit) &&
     typeof limit[0] === 'string' &&
-    (isTexts(limit[1]) || limit[1] === null || typeof limit[1] !== 'object')
+    (isTextList(limit[1]) || limit[1] === null || typeof limit[1] !== 'object')
   return (
     Array.isArray(value) &&
     value.every(
@@ -308,7 +323,7 @@ function isBeyond(value: unknown): value is Subscription['beyond'] {
         typeof each[0] === 'string' &&
         Array.isArray(each[1]) &&
         each[1].every(isLimit) &&
-        isCondition(each[2]),
+        isConditionSourceList(each[2]),
     )
   )
 }

@@ -1,39 +1,43 @@
 import { filter } from '../client/index.js'
 import { fieldOf } from '../providers/calls.js'
 import {
-  allOf,
-  among,
-  anyOf,
   type Condition,
-  operand,
-  operandOrNull,
-  operands,
-  outside,
+  equalsAny,
+  equalsNone,
+  joinConditionsByAnd,
+  joinConditionsByOr,
+  toOperand,
+  toOperandOrNull,
+  toOperands,
 } from '../providers/conditions.js'
-import type { Resource } from '../providers/resources.js'
+import type { ClientResource } from '../providers/resources.js'
 
 type Compare = (field: string, value: unknown) => Condition
 
 /** Comparison with a text. The empty text matches every record. */
-function text(compare: (field: string, value: string) => string): Compare {
+function compareText(compare: (field: string, value: string) => string): Compare {
   return (field, value) => {
-    const written = String(operand(field, value))
+    const written = String(toOperand(field, value))
     return written === '' ? true : compare(field, written)
   }
 }
 
 /** Suffixes of filter names that select a comparison. The first match applies. */
 const SUFFIXES: readonly (readonly [suffix: string, compare: Compare])[] = [
-  ['_neq_any', (field, value) => outside(field, operands(field, value))],
-  ['_eq_any', (field, value) => among(field, operands(field, value))],
-  ['_inc_any', (field, value) => anyOf(operands(field, value).map((each) => text(filter.contains)(field, each)))],
-  ['_neq', (field, value) => filter.ne(field, operandOrNull(field, value))],
-  ['_eq', (field, value) => filter.eq(field, operandOrNull(field, value))],
-  ['_gte', (field, value) => filter.gte(field, operand(field, value))],
-  ['_lte', (field, value) => filter.lte(field, operand(field, value))],
-  ['_gt', (field, value) => filter.gt(field, operand(field, value))],
-  ['_lt', (field, value) => filter.lt(field, operand(field, value))],
-  ['_q', text((field, value) => filter.contains(field, value, { ignoreCase: true }))],
+  ['_neq_any', (field, value) => equalsNone(field, toOperands(field, value))],
+  ['_eq_any', (field, value) => equalsAny(field, toOperands(field, value))],
+  [
+    '_inc_any',
+    (field, value) =>
+      joinConditionsByOr(toOperands(field, value).map((each) => compareText(filter.contains)(field, each))),
+  ],
+  ['_neq', (field, value) => filter.ne(field, toOperandOrNull(field, value))],
+  ['_eq', (field, value) => filter.eq(field, toOperandOrNull(field, value))],
+  ['_gte', (field, value) => filter.gte(field, toOperand(field, value))],
+  ['_lte', (field, value) => filter.lte(field, toOperand(field, value))],
+  ['_gt', (field, value) => filter.gt(field, toOperand(field, value))],
+  ['_lt', (field, value) => filter.lt(field, toOperand(field, value))],
+  ['_q', compareText((field, value) => filter.contains(field, value, { ignoreCase: true }))],
 ]
 
 /** Filters of react-admin as a condition, with the search words and the keys from `id` apart. */
@@ -43,28 +47,34 @@ export interface Filters {
 }
 
 /** @throws TypeError for search words if the resource has no `search`, and for values that filters do not support */
-export function filtersOf(resource: Resource, given: unknown): Filters {
+export function toFilters(resource: ClientResource, given: unknown): Filters {
   const { q, id, ...fields } = Object(given) as Readonly<Record<string, unknown>>
-  const keys = id === undefined ? undefined : operands('id', id)
-  const condition = allOf([...conditionsOf(resource, fields, ''), keys?.length !== 0])
+  const keys = id === undefined ? undefined : toOperands('id', id)
+  const condition = joinConditionsByAnd([...toConditions(resource, fields, ''), keys?.length !== 0])
   const asked = keys === undefined ? {} : { keys }
   if (q === undefined || q === null || q === '') return { condition, parameters: asked }
   if (!resource.hasSearch) {
     throw new TypeError(`${resource.name}: the filter q needs the setting search: true.`)
   }
-  return { condition, parameters: { ...asked, search: String(operand('q', q)) } }
+  return { condition, parameters: { ...asked, search: String(toOperand('q', q)) } }
 }
 
-function conditionsOf(resource: Resource, fields: Readonly<Record<string, unknown>>, prefix: string): Condition[] {
+function toConditions(
+  resource: ClientResource,
+  fields: Readonly<Record<string, unknown>>,
+  prefix: string,
+): Condition[] {
   return Object.entries(fields).map(([name, value]) => {
     if (value === undefined) return true
     const path = prefix + name
     // Inputs with a path as name, such as `team.name`, arrive as nested objects.
-    if (isNested(value)) return allOf(conditionsOf(resource, { ...value }, `${path}.`))
+    if (isNested(value)) return joinConditionsByAnd(toConditions(resource, { ...value }, `${path}.`))
     const [suffix, compare] = SUFFIXES.find(([suffix]) => path.endsWith(suffix)) ?? ['', undefined]
     const field = fieldOf(resource, path.slice(0, path.length - suffix.length))
     if (compare !== undefined) return compare(field, value)
-    return Array.isArray(value) ? among(field, operands(field, value)) : filter.eq(field, operandOrNull(field, value))
+    return Array.isArray(value)
+      ? equalsAny(field, toOperands(field, value))
+      : filter.eq(field, toOperandOrNull(field, value))
   })
 }
 

@@ -4,13 +4,13 @@ import type { DataProvider, GetListParams, GetListResult } from 'ra-core'
 import type { Page } from '../../types/reply.js'
 import type { CallOptions, ListParameters } from '../client/index.js'
 import { filter } from '../client/index.js'
-import { forEach, ownParameters, parametersOf, recordsOf, signalOf, sortOf } from '../providers/calls.js'
-import { allOf, operand } from '../providers/conditions.js'
-import { bodyOf, changesOf, recordOf, versionOf } from '../providers/records.js'
-import { type ProviderOptions, type Resource, type Row, resourcesOf } from '../providers/resources.js'
+import { forEach, ownParameters, readRecords, signalOptions, toListParameters, toSort } from '../providers/calls.js'
+import { joinConditionsByAnd, toOperand } from '../providers/conditions.js'
+import { changedMembers, expectedVersion, toCreateBody, toProviderRecord } from '../providers/records.js'
+import { type ClientResource, createResourceFinder, type ProviderOptions, type Row } from '../providers/resources.js'
 import { withFormErrors } from './errors.js'
-import { filtersOf } from './filters.js'
-import { type Realtime, realtimeOf } from './realtime.js'
+import { toFilters } from './filters.js'
+import { createRealtime, type Realtime } from './realtime.js'
 
 export type { ProviderRecord } from '../providers/records.js'
 export type { ProviderOptions, ProviderResource } from '../providers/resources.js'
@@ -26,26 +26,30 @@ type List = (parameters: ListParameters, options: CallOptions) => Promise<Page>
  * rejects with a `ProblemError` of status 412, whose message says so.
  */
 export function dataProvider(apiUrl: string, options: ProviderOptions = {}): DataProvider & Realtime {
-  const resourceOf = resourcesOf(apiUrl, options)
+  const resourceOf = createResourceFinder(apiUrl, options)
   const any: CallOptions = { ifMatch: '*' }
   const { messages } = options
 
   return {
     supportAbortSignal: true,
-    ...realtimeOf(resourceOf),
+    ...createRealtime(resourceOf),
 
     getList: async (name, params) => {
       const resource = resourceOf(name)
-      return listed(resource, (...given) => resource.client.list(...given), params)
+      return toListResult(resource, (...given) => resource.client.list(...given), params)
     },
 
     getOne: async (name, { id, meta, signal }) => {
       const resource = resourceOf(name)
-      return { data: told(recordOf(resource, await resource.client.get(id, ownParameters(meta), signalOf(signal)))) }
+      return {
+        data: trustType(
+          toProviderRecord(resource, await resource.client.get(id, ownParameters(meta), signalOptions(signal))),
+        ),
+      }
     },
 
     getMany: async (name, { ids, meta, signal }) => ({
-      data: (await recordsOf(resourceOf(name), ids, meta, signalOf(signal))).map((record) => told(record)),
+      data: (await readRecords(resourceOf(name), ids, meta, signalOptions(signal))).map((record) => trustType(record)),
     }),
 
     getManyReference: async (name, { target, id, ...params }) => {
@@ -54,40 +58,40 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
       const [owner, relation] = target.split('/')
       if (owner === undefined || relation === undefined) {
         const list: List = (...given) => resource.client.list(...given)
-        return listed(resource, list, params, filter.eq(target, operand(target, id)))
+        return toListResult(resource, list, params, filter.eq(target, toOperand(target, id)))
       }
       const related = resourceOf(owner).client.related(id, relation)
-      return listed(resource, (...given) => related.list(...given), params)
+      return toListResult(resource, (...given) => related.list(...given), params)
     },
 
     create: async (name, { data }) => {
       const resource = resourceOf(name)
       return withFormErrors(messages, async () => ({
-        data: told(recordOf(resource, await resource.client.create(bodyOf(resource, data)))),
+        data: trustType(toProviderRecord(resource, await resource.client.create(toCreateBody(resource, data)))),
       }))
     },
 
     update: async (name, { id, data, previousData }) => {
       const resource = resourceOf(name)
-      const changes = changesOf(resource, data, previousData)
+      const changes = changedMembers(resource, data, previousData)
       if (previousData !== undefined && Object.keys(changes).length === 0) return { data: previousData }
       return withFormErrors(messages, async () => {
-        const row = await resource.client.update(id, changes, versionOf(previousData, data))
-        return { data: told(recordOf(resource, row)) }
+        const row = await resource.client.update(id, changes, expectedVersion(previousData, data))
+        return { data: trustType(toProviderRecord(resource, row)) }
       })
     },
 
     updateMany: async (name, { ids, data }) => {
       const resource = resourceOf(name)
-      const changes = changesOf(resource, data, undefined)
+      const changes = changedMembers(resource, data, undefined)
       await withFormErrors(messages, () => forEach(ids, (id) => resource.client.update(id, changes, any)))
       return { data: ids }
     },
 
     delete: async (name, { id, previousData }) => {
       const { client } = resourceOf(name)
-      await withFormErrors(messages, () => client.delete(id, versionOf(previousData)))
-      return { data: previousData ?? told({ id }) }
+      await withFormErrors(messages, () => client.delete(id, expectedVersion(previousData)))
+      return { data: previousData ?? trustType({ id }) }
     },
 
     deleteMany: async (name, { ids }) => {
@@ -98,31 +102,31 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
   }
 }
 
-async function listed<T>(
-  resource: Resource,
+async function toListResult<T>(
+  resource: ClientResource,
   list: List,
   { pagination, sort, filter: given, meta, signal }: GetListParams,
   ...conditions: readonly string[]
 ): Promise<GetListResult<T & { id: never }>> {
-  const { condition, parameters: found } = filtersOf(resource, given)
-  const asked = parametersOf(
+  const { condition, parameters: found } = toFilters(resource, given)
+  const asked = toListParameters(
     {
-      condition: allOf([condition, ...conditions]),
+      condition: joinConditionsByAnd([condition, ...conditions]),
       parameters: {
         ...(pagination === undefined ? {} : { page: pagination.page, pageSize: pagination.perPage }),
-        ...(sort === undefined ? {} : { sort: sortOf(resource, sort.field, sort.order === 'DESC') }),
+        ...(sort === undefined ? {} : { sort: toSort(resource, sort.field, sort.order === 'DESC') }),
         ...found,
       },
     },
     meta,
   )
   if (asked === null) return { data: [], total: 0 }
-  const { items, totalCount, hasNextPage, hasPreviousPage } = await list(asked, signalOf(signal))
-  const data = items.map((item) => told<T & { id: never }>(recordOf(resource, item)))
+  const { items, totalCount, hasNextPage, hasPreviousPage } = await list(asked, signalOptions(signal))
+  const data = items.map((item) => trustType<T & { id: never }>(toProviderRecord(resource, item)))
   return totalCount === null ? { data, pageInfo: { hasNextPage, hasPreviousPage } } : { data, total: totalCount }
 }
 
 /** The caller's record type is trusted, as with any JSON from a service. */
-function told<T>(record: Row): T {
+function trustType<T>(record: Row): T {
   return record as T
 }

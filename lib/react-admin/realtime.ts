@@ -1,5 +1,5 @@
-import { type Change, changesIn } from '../providers/changes.js'
-import type { Resource } from '../providers/resources.js'
+import { type Change, createChangeNotifier } from '../providers/changes.js'
+import type { ClientResource } from '../providers/resources.js'
 
 /** Event for a subscriber, with the ids of changed records. Without ids, any record may have changed. */
 export interface RealtimeEvent {
@@ -17,8 +17,8 @@ export interface Realtime {
   unsubscribe(topic: string, callback: Callback): Promise<{ data: null }>
 }
 
-export function realtimeOf(resourceOf: (name: string) => Resource): Realtime {
-  const listen = changesIn()
+export function createRealtime(resourceOf: (name: string) => ClientResource): Realtime {
+  const listen = createChangeNotifier()
   const stops: { readonly topic: string; readonly callback: Callback; readonly stop: () => void }[] = []
   return {
     subscribe: async (topic, callback) => {

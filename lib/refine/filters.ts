@@ -1,34 +1,34 @@
 import type { CrudFilter, CrudOperators, CrudSort } from '@refinedev/core'
 import { filter } from '../client/index.js'
-import { fieldOf, sortOf } from '../providers/calls.js'
+import { fieldOf, toSort } from '../providers/calls.js'
 import {
-  allOf,
-  among,
-  anyOf,
   type Condition,
-  operand,
-  operandOrNull,
-  operands,
-  outside,
+  equalsAny,
+  equalsNone,
+  joinConditionsByAnd,
+  joinConditionsByOr,
+  toOperand,
+  toOperandOrNull,
+  toOperands,
 } from '../providers/conditions.js'
-import type { Resource } from '../providers/resources.js'
+import type { ClientResource } from '../providers/resources.js'
 
 type Compare = (field: string, value: unknown) => Condition
-type Fold = { readonly ignoreCase: boolean }
+type CaseOption = { readonly ignoreCase: boolean }
 
-const FOLDED: Fold = { ignoreCase: true }
-const EXACT: Fold = { ignoreCase: false }
+const IGNORE_CASE: CaseOption = { ignoreCase: true }
+const MATCH_CASE: CaseOption = { ignoreCase: false }
 
 /** Equality. `fold` applies to texts that are not empty, since only these have case. */
-function equality(compare: typeof filter.eq, fold: Fold): Compare {
+function compareEqual(compare: typeof filter.eq, fold: CaseOption): Compare {
   return (field, value) =>
-    compare(field, operandOrNull(field, value), typeof value === 'string' && value !== '' ? fold : EXACT)
+    compare(field, toOperandOrNull(field, value), typeof value === 'string' && value !== '' ? fold : MATCH_CASE)
 }
 
 /** Substring comparison. `ofEmpty` is the result for an empty text, which every text contains. */
-function text(compare: typeof filter.contains, fold: Fold, ofEmpty: boolean): Compare {
+function compareText(compare: typeof filter.contains, fold: CaseOption, ofEmpty: boolean): Compare {
   return (field, value) => {
-    const written = String(operand(field, value))
+    const written = String(toOperand(field, value))
     return written === '' ? ofEmpty : compare(field, written, fold)
   }
 }
@@ -40,18 +40,18 @@ function texts(
   complement: typeof filter.contains,
 ): readonly (readonly [CrudOperators, Compare])[] {
   return [
-    [name, text(compare, FOLDED, true)],
-    [`n${name}`, text(complement, FOLDED, false)],
-    [`${name}s`, text(compare, EXACT, true)],
-    [`n${name}s`, text(complement, EXACT, false)],
+    [name, compareText(compare, IGNORE_CASE, true)],
+    [`n${name}`, compareText(complement, IGNORE_CASE, false)],
+    [`${name}s`, compareText(compare, MATCH_CASE, true)],
+    [`n${name}s`, compareText(complement, MATCH_CASE, false)],
   ]
 }
 
-function order(compare: typeof filter.gt): Compare {
-  return (field, value) => compare(field, operand(field, value))
+function compareOrder(compare: typeof filter.gt): Compare {
+  return (field, value) => compare(field, toOperand(field, value))
 }
 
-function range(compare: (field: string, low: unknown, high: unknown) => Condition): Compare {
+function compareRange(compare: (field: string, low: unknown, high: unknown) => Condition): Compare {
   return (field, value) => {
     if (!Array.isArray(value) || value.length !== 2)
       throw new TypeError(`${field}: a range must be an array of two values.`)
@@ -60,19 +60,29 @@ function range(compare: (field: string, low: unknown, high: unknown) => Conditio
 }
 
 /** Comparisons by operator. Array operators are missing, because filters do not support them. */
-const OPERATORS: ReadonlyMap<string, Compare> = new Map<CrudOperators, Compare>([
-  ['eq', equality(filter.eq, FOLDED)],
-  ['ne', equality(filter.ne, FOLDED)],
-  ['eqs', equality(filter.eq, EXACT)],
-  ['nes', equality(filter.ne, EXACT)],
-  ['lt', order(filter.lt)],
-  ['gt', order(filter.gt)],
-  ['lte', order(filter.lte)],
-  ['gte', order(filter.gte)],
-  ['in', (field, value) => among(field, operands(field, value))],
-  ['nin', (field, value) => outside(field, operands(field, value))],
-  ['between', range((field, low, high) => allOf([order(filter.gte)(field, low), order(filter.lte)(field, high)]))],
-  ['nbetween', range((field, low, high) => anyOf([order(filter.lt)(field, low), order(filter.gt)(field, high)]))],
+const COMPARE_BY_OPERATOR: ReadonlyMap<string, Compare> = new Map<CrudOperators, Compare>([
+  ['eq', compareEqual(filter.eq, IGNORE_CASE)],
+  ['ne', compareEqual(filter.ne, IGNORE_CASE)],
+  ['eqs', compareEqual(filter.eq, MATCH_CASE)],
+  ['nes', compareEqual(filter.ne, MATCH_CASE)],
+  ['lt', compareOrder(filter.lt)],
+  ['gt', compareOrder(filter.gt)],
+  ['lte', compareOrder(filter.lte)],
+  ['gte', compareOrder(filter.gte)],
+  ['in', (field, value) => equalsAny(field, toOperands(field, value))],
+  ['nin', (field, value) => equalsNone(field, toOperands(field, value))],
+  [
+    'between',
+    compareRange((field, low, high) =>
+      joinConditionsByAnd([compareOrder(filter.gte)(field, low), compareOrder(filter.lte)(field, high)]),
+    ),
+  ],
+  [
+    'nbetween',
+    compareRange((field, low, high) =>
+      joinConditionsByOr([compareOrder(filter.lt)(field, low), compareOrder(filter.gt)(field, high)]),
+    ),
+  ],
   ['null', (field) => filter.isNull(field)],
   ['nnull', (field) => filter.notNull(field)],
   ...texts('contains', filter.contains, filter.notContains),
@@ -87,37 +97,42 @@ export interface Filters {
 }
 
 /** @throws TypeError for unsupported operators and values */
-export function filtersOf(resource: Resource, given: readonly CrudFilter[]): Filters {
+export function toFilters(resource: ClientResource, given: readonly CrudFilter[]): Filters {
   const conditions: Condition[] = []
   const parameters: { search?: string; keys?: readonly unknown[] } = {}
   for (const each of given) {
     if ('field' in each && each.value === undefined) continue
     if ('field' in each && resource.hasSearch && each.field === 'q') {
-      parameters.search = String(operand('q', each.value))
-    } else if ('field' in each && each.field === 'id' && parameters.keys === undefined && KEYED.has(each.operator)) {
-      parameters.keys = operands('id', each.value)
+      parameters.search = String(toOperand('q', each.value))
+    } else if (
+      'field' in each &&
+      each.field === 'id' &&
+      parameters.keys === undefined &&
+      KEY_OPERATORS.has(each.operator)
+    ) {
+      parameters.keys = toOperands('id', each.value)
       conditions.push(parameters.keys.length > 0)
     } else {
-      conditions.push(conditionOf(resource, each))
+      conditions.push(toCondition(resource, each))
     }
   }
-  return { condition: allOf(conditions), parameters }
+  return { condition: joinConditionsByAnd(conditions), parameters }
 }
 
 /** Operators on `id` that become the parameter `keys`. Keys need not be filterable. */
-const KEYED: ReadonlySet<string> = new Set<CrudOperators>(['eq', 'eqs', 'in'])
+const KEY_OPERATORS: ReadonlySet<string> = new Set<CrudOperators>(['eq', 'eqs', 'in'])
 
-function conditionOf(resource: Resource, given: CrudFilter): Condition {
+function toCondition(resource: ClientResource, given: CrudFilter): Condition {
   if (!('field' in given)) {
-    const conditions = given.value.map((each) => conditionOf(resource, each))
-    return given.operator === 'or' ? anyOf(conditions) : allOf(conditions)
+    const conditions = given.value.map((each) => toCondition(resource, each))
+    return given.operator === 'or' ? joinConditionsByOr(conditions) : joinConditionsByAnd(conditions)
   }
-  const compare = OPERATORS.get(given.operator)
+  const compare = COMPARE_BY_OPERATOR.get(given.operator)
   if (compare === undefined) throw new TypeError(`${resource.name}: the operator ${given.operator} is not supported.`)
   return given.value === undefined ? true : compare(fieldOf(resource, given.field), given.value)
 }
 
-export function sortersOf(resource: Resource, sorters: readonly CrudSort[]): { readonly sort?: string } {
+export function toSortParameters(resource: ClientResource, sorters: readonly CrudSort[]): { readonly sort?: string } {
   if (sorters.length === 0) return {}
-  return { sort: sorters.map(({ field, order }) => sortOf(resource, field, order === 'desc')).join(',') }
+  return { sort: sorters.map(({ field, order }) => toSort(resource, field, order === 'desc')).join(',') }
 }

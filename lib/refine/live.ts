@@ -1,6 +1,6 @@
 import type { LiveEvent, LiveProvider } from '@refinedev/core'
-import { changesIn } from '../providers/changes.js'
-import { type ProviderOptions, resourcesOf } from '../providers/resources.js'
+import { createChangeNotifier } from '../providers/changes.js'
+import { createResourceFinder, type ProviderOptions } from '../providers/resources.js'
 
 const CHANNEL = 'resources/'
 
@@ -9,8 +9,8 @@ const CHANNEL = 'resources/'
  * again after each change and after each reconnection.
  */
 export function liveProvider(apiUrl: string, options: ProviderOptions = {}): LiveProvider {
-  const resourceOf = resourcesOf(apiUrl, options)
-  const listen = changesIn()
+  const resourceOf = createResourceFinder(apiUrl, options)
+  const listen = createChangeNotifier()
   return {
     subscribe: ({ channel, types, callback, params, meta }) => {
       const name = params?.resource ?? (channel.startsWith(CHANNEL) ? channel.slice(CHANNEL.length) : '')

@@ -1,9 +1,9 @@
 import type { KeysetPage } from '../../types/reply.js'
 import type { CallOptions, ListParameters } from '../client/index.js'
-import { type ProviderRecord, recordOf } from '../providers/records.js'
-import type { Resource } from '../providers/resources.js'
+import { type ProviderRecord, toProviderRecord } from '../providers/records.js'
+import type { ClientResource } from '../providers/resources.js'
 
-export interface Listed {
+export interface ListResult {
   readonly data: ProviderRecord[]
   readonly total: number
   /** Cursors of a keyset page, for the next and the previous page, as values of `meta.cursor`. */
@@ -11,33 +11,39 @@ export interface Listed {
 }
 
 /** Prefix of a cursor for the previous page. */
-const BACK = '<'
+const PREVIOUS_PREFIX = '<'
 
 /** A page by number. Without a count, `total` is a lower bound. */
-export async function pageOf(resource: Resource, parameters: ListParameters, options: CallOptions): Promise<Listed> {
+export async function readPage(
+  resource: ClientResource,
+  parameters: ListParameters,
+  options: CallOptions,
+): Promise<ListResult> {
   const { items, totalCount, page, pageSize, hasNextPage } = await resource.client.list(parameters, options)
   const atLeast = (page - 1) * pageSize + items.length + (hasNextPage ? 1 : 0)
-  return { data: items.map((item) => recordOf(resource, item)), total: totalCount ?? atLeast }
+  return { data: items.map((item) => toProviderRecord(resource, item)), total: totalCount ?? atLeast }
 }
 
 /** The page of a cursor. An empty cursor is the first page. */
-export async function keysetPageOf(
-  resource: Resource,
+export async function readKeysetPage(
+  resource: ClientResource,
   cursor: string,
   { page: _, ...parameters }: ListParameters,
   options: CallOptions,
-): Promise<Listed> {
-  const place = cursor.startsWith(BACK) ? { before: cursor.slice(BACK.length) } : { after: cursor }
+): Promise<ListResult> {
+  const place = cursor.startsWith(PREVIOUS_PREFIX)
+    ? { before: cursor.slice(PREVIOUS_PREFIX.length) }
+    : { after: cursor }
   const page: object = await resource.client.list({ ...parameters, ...place }, options)
   if (!isKeyset(page)) throw new TypeError(`${resource.name} has no keyset pages.`)
   const { items, nextCursor, previousCursor } = page
-  const data = items.map((item) => recordOf(resource, item))
+  const data = items.map((item) => toProviderRecord(resource, item))
   return {
     data,
     total: data.length,
     cursor: {
       ...(nextCursor === null ? {} : { next: nextCursor }),
-      ...(previousCursor === null ? {} : { prev: `${BACK}${previousCursor}` }),
+      ...(previousCursor === null ? {} : { prev: `${PREVIOUS_PREFIX}${previousCursor}` }),
     },
   }
 }
@@ -47,12 +53,12 @@ function isKeyset(page: object): page is KeysetPage {
 }
 
 /** All records, read as keyset pages. */
-export async function allPagesOf(
-  resource: Resource,
+export async function readAllPages(
+  resource: ClientResource,
   parameters: ListParameters,
   options: CallOptions,
-): Promise<Listed> {
+): Promise<ListResult> {
   const data: ProviderRecord[] = []
-  for await (const item of resource.client.all(parameters, options)) data.push(recordOf(resource, item))
+  for await (const item of resource.client.all(parameters, options)) data.push(toProviderRecord(resource, item))
   return { data, total: data.length }
 }

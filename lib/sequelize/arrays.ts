@@ -6,7 +6,7 @@ import { readDateTime } from '../common/values.js'
 import { escapeValue, literal } from './sql.js'
 
 /** An array as an expression, if Sequelize would write it incorrectly. Other values are unchanged. */
-export function writableArray(
+export function toWritableArray(
   model: ModelStatic<Model>,
   field: Pick<Field, 'name' | 'valueType'>,
   value: unknown,

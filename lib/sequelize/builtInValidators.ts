@@ -2,13 +2,13 @@
 
 import { Sequelize } from 'sequelize'
 import type { ValueCheck } from '../../types/field.js'
-import type { Fault } from '../../types/messages.js'
-import { fault } from '../common/messages.js'
+import type { CodedMessage } from '../../types/messages.js'
+import { createMessage } from '../common/messages.js'
 
-type Arguments = readonly unknown[]
+type ValidatorArguments = readonly unknown[]
 
 // Missing in Sequelize's type declarations.
-const functions: object = Object(Reflect.get(Sequelize, 'Validator'))
+const validatorFunctions: object = Object(Reflect.get(Sequelize, 'Validator'))
 
 /** Validators without arguments unless the model sets an array. */
 const LOCALIZED: ReadonlySet<string> = new Set(['isAlpha', 'isAlphanumeric', 'isMobilePhone'])
@@ -16,25 +16,25 @@ const LOCALIZED: ReadonlySet<string> = new Set(['isAlpha', 'isAlphanumeric', 'is
 const ADDRESSES: ReadonlySet<string> = new Set(['isUrl', 'isURL', 'isEmail'])
 
 /** Arguments of a validator, parsed like Sequelize does. Null if Sequelize parses none. */
-function argumentsOf(name: string, test: unknown): Arguments | null {
+function argumentsOf(name: string, test: unknown): ValidatorArguments | null {
   if (test === null || test === undefined || typeof test === 'function') return null
-  const own = ADDRESSES.has(name) ? addressSettings(test) : test
+  const own = ADDRESSES.has(name) ? addressSettingsOf(test) : test
   const args: unknown = Reflect.get(Object(own), 'args') || own
   if (Array.isArray(args)) return [...args]
   const isLocalized = typeof args !== 'string' && LOCALIZED.has(name)
   return isLocalized || name === 'isIP' ? [] : [args]
 }
 
-function addressSettings(test: unknown): unknown {
+function addressSettingsOf(test: unknown): unknown {
   if (test === true) return {}
   const message: unknown = Reflect.get(Object(test), 'msg')
   return typeof test === 'object' && message ? { msg: message } : test
 }
 
 /** Applies a validator to text, like Sequelize does. */
-export function meets({ name, args }: ValueCheck, text: string): boolean {
-  const validate: unknown = Reflect.get(functions, name)
-  return typeof validate === 'function' && Boolean(Reflect.apply(validate, functions, [text, ...args]))
+export function isTextValid({ name, args }: ValueCheck, text: string): boolean {
+  const validate: unknown = Reflect.get(validatorFunctions, name)
+  return typeof validate === 'function' && Boolean(Reflect.apply(validate, validatorFunctions, [text, ...args]))
 }
 
 /** Validators that also check bodies. Other validators, and functions of the host, are only run by Sequelize. */
@@ -45,61 +45,63 @@ const RULES: ReadonlySet<string> = new Set([
 ])
 
 /** A validator of an attribute as a check of bodies. Null if it is not one of the rules, or if it throws for every value. */
-export function checkOf(name: string, test: unknown): ValueCheck | null {
+export function createCheck(name: string, test: unknown): ValueCheck | null {
   const args = RULES.has(name) ? argumentsOf(name, test) : null
   if (args === null) return null
-  const check: ValueCheck = Object.freeze({ name, args: Object.freeze(args), told: faultOf(name, args) })
+  const check: ValueCheck = Object.freeze({ name, args: Object.freeze(args), message: messageForValidator(name, args) })
   try {
-    meets(check, 'a')
+    isTextValid(check, 'a')
     return check
   } catch {
     return null
   }
 }
 
-const PATTERN = fault('pattern')
+const PATTERN = createMessage('pattern')
 
-const FAULTS: Readonly<Record<string, (args: Arguments) => Fault>> = {
-  isIn: ([values]) => fault('enum', { values: textsOf(values) }),
-  notIn: ([values]) => fault('not-in', { values: textsOf(values) }),
-  notEmpty: () => fault('blank'),
-  isUrl: () => fault('url'),
-  isURL: () => fault('url'),
-  isUUID: () => fault('uuid-form'),
-  isNumeric: () => fault('numeric'),
-  isFloat: () => fault('numeric'),
-  isDecimal: () => fault('numeric'),
-  isInt: () => fault('whole'),
-  isAlpha: () => fault('letters'),
-  isAlphanumeric: () => fault('letters-digits'),
-  isLowercase: () => fault('lower-case'),
-  isUppercase: () => fault('upper-case'),
-  isIP: () => fault('ip'),
-  isIPv4: () => fault('ip'),
-  isIPv6: () => fault('ip'),
-  isDate: () => fault('valid-date'),
-  isAfter: ([date]) => fault('after', { date: dateOf(date) }),
-  isBefore: ([date]) => fault('before', { date: dateOf(date) }),
-  contains: ([text]) => fault('contains', { text: String(text) }),
-  notContains: ([text]) => fault('not-contains', { text: String(text) }),
-  equals: ([text]) => fault('equals', { text: String(text) }),
-  isCreditCard: () => fault('card-number'),
-  isEmail: () => fault('email'),
+const MESSAGE_CREATORS: Readonly<Record<string, (args: ValidatorArguments) => CodedMessage>> = {
+  isIn: ([values]) => createMessage('enum', { values: textsOf(values) }),
+  notIn: ([values]) => createMessage('not-in', { values: textsOf(values) }),
+  notEmpty: () => createMessage('blank'),
+  isUrl: () => createMessage('url'),
+  isURL: () => createMessage('url'),
+  isUUID: () => createMessage('uuid-form'),
+  isNumeric: () => createMessage('numeric'),
+  isFloat: () => createMessage('numeric'),
+  isDecimal: () => createMessage('numeric'),
+  isInt: () => createMessage('whole'),
+  isAlpha: () => createMessage('letters'),
+  isAlphanumeric: () => createMessage('letters-digits'),
+  isLowercase: () => createMessage('lower-case'),
+  isUppercase: () => createMessage('upper-case'),
+  isIP: () => createMessage('ip'),
+  isIPv4: () => createMessage('ip'),
+  isIPv6: () => createMessage('ip'),
+  isDate: () => createMessage('valid-date'),
+  isAfter: ([date]) => createMessage('after', { date: dateOf(date) }),
+  isBefore: ([date]) => createMessage('before', { date: dateOf(date) }),
+  contains: ([text]) => createMessage('contains', { text: String(text) }),
+  notContains: ([text]) => createMessage('not-contains', { text: String(text) }),
+  equals: ([text]) => createMessage('equals', { text: String(text) }),
+  isCreditCard: () => createMessage('card-number'),
+  isEmail: () => createMessage('email'),
   is: () => PATTERN,
   regex: () => PATTERN,
   not: () => PATTERN,
   notRegex: () => PATTERN,
-  min: ([min]) => fault('min', { min: Number(min) }),
-  max: ([max]) => fault('max', { max: Number(max) }),
+  min: ([min]) => createMessage('min', { min: Number(min) }),
+  max: ([max]) => createMessage('max', { max: Number(max) }),
   len: ([min, max]) =>
     max === undefined
-      ? fault('min-length', { min: Number(min) })
-      : fault('length', { min: Number(min), max: Number(max) }),
+      ? createMessage('min-length', { min: Number(min) })
+      : createMessage('length', { min: Number(min), max: Number(max) }),
 }
 
 /** Error message for a rejected value, if the model sets no message. */
-function faultOf(name: string, args: Arguments): Fault {
-  return (Object.hasOwn(FAULTS, name) ? FAULTS[name]?.(args) : undefined) ?? fault('invalid')
+function messageForValidator(name: string, args: ValidatorArguments): CodedMessage {
+  return (
+    (Object.hasOwn(MESSAGE_CREATORS, name) ? MESSAGE_CREATORS[name]?.(args) : undefined) ?? createMessage('invalid')
+  )
 }
 
 function textsOf(values: unknown): readonly string[] {
@@ -119,15 +121,15 @@ function dateOf(date: unknown): string {
 }
 
 /** An item of a failed Sequelize validation. */
-interface Item {
+interface ValidationItem {
   readonly path: string | null
   readonly message: string
   readonly validatorKey: string | null
-  readonly validatorArgs: Arguments
+  readonly validatorArgs: ValidatorArguments
 }
 
 /** This package's message for a Sequelize validation error. Null if the model sets its own message. */
-export function ownFaultOf({ path, message, validatorKey, validatorArgs }: Item): Fault | null {
+export function packageMessageOf({ path, message, validatorKey, validatorArgs }: ValidationItem): CodedMessage | null {
   if (validatorKey === null || message !== `Validation ${validatorKey} on ${path} failed`) return null
-  return faultOf(validatorKey, validatorArgs)
+  return messageForValidator(validatorKey, validatorArgs)
 }

@@ -6,7 +6,7 @@ import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import type { Connection } from './connections.js'
 
 /** Members of a `pg` client. */
-interface Client {
+interface PgClient {
   readonly processID?: unknown
   readonly secretKey?: unknown
   readonly host?: string
@@ -34,7 +34,7 @@ function int32(value: number): Buffer {
 }
 
 /** Cancel request for a connection. Null if the driver does not know the secret key. */
-function requestFor({ processID, secretKey }: Client): Buffer | null {
+function encodeCancelRequest({ processID, secretKey }: PgClient): Buffer | null {
   if (typeof processID !== 'number') return null
   // Protocol 3.2 has keys of other lengths.
   if (Buffer.isBuffer(secretKey)) return message(CANCEL_REQUEST, int32(processID), secretKey)
@@ -42,14 +42,14 @@ function requestFor({ processID, secretKey }: Client): Buffer | null {
 }
 
 /** Connects to the same address as a connection. Its host name may resolve to another address by now. */
-function dial({ host = '', port = 5432, connection }: Client): Socket {
+function connectToServer({ host = '', port = 5432, connection }: PgClient): Socket {
   const { remoteAddress, remotePort } = connection?.stream ?? {}
   if (remoteAddress !== undefined) return createConnection({ host: remoteAddress, port: remotePort ?? port })
   return host.startsWith('/') ? createConnection(`${host}/.s.PGSQL.${port}`) : createConnection({ host, port })
 }
 
 /** TLS options, the same as `pg` uses. `pg` makes `key` non-enumerable, so it must be copied by name. */
-function tlsOptions({ host = '', ssl, sslNegotiation }: Client): ConnectionOptions {
+function tlsOptions({ host = '', ssl, sslNegotiation }: PgClient): ConnectionOptions {
   const given: ConnectionOptions = Object(ssl === true ? {} : ssl)
   return {
     host,
@@ -66,29 +66,29 @@ function tlsOptions({ host = '', ssl, sslNegotiation }: Client): ConnectionOptio
  * open, because PgBouncer treats a half-closed connection as a disconnected client. False if the request was not delivered.
  */
 export function requestCancel(connection: Connection, milliseconds: number): Promise<boolean> {
-  const client = connection as Client
-  const request = requestFor(client)
+  const client = connection as PgClient
+  const request = encodeCancelRequest(client)
   if (request === null) return Promise.resolve(false)
   return new Promise((resolve) => {
-    const socket = dial(client)
+    const socket = connectToServer(client)
     let isSent = false
-    const end = (isDelivered: boolean): void => {
+    const finish = (isDelivered: boolean): void => {
       socket.destroy()
       resolve(isDelivered)
     }
-    const fail = (): void => end(false)
+    const fail = (): void => finish(false)
     const send = (stream: Socket): void => void stream.write(request, (error) => (isSent = !error))
     socket.setTimeout(milliseconds, fail).once('error', fail)
-    socket.once('close', () => end(isSent))
-    const secure = (): void => {
+    socket.once('close', () => finish(isSent))
+    const startTls = (): void => {
       const stream = connectTls({ ...tlsOptions(client), socket })
       stream.once('error', fail).once('secureConnect', () => send(stream))
     }
     socket.once('connect', () => {
       if (!client.ssl) return send(socket)
-      if (client.sslNegotiation === 'direct') return secure()
+      if (client.sslNegotiation === 'direct') return startTls()
       socket.write(message(TLS_REQUEST))
-      socket.once('data', (answer) => (answer.toString('latin1') === 'S' ? secure() : fail()))
+      socket.once('data', (answer) => (answer.toString('latin1') === 'S' ? startTls() : fail()))
     })
   })
 }

@@ -3,38 +3,38 @@
 import { type Model, type ModelStatic, QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import type { ColumnTypes, Conversion, TableName } from '../../types/columnTypes.js'
 import type { Field } from '../../types/field.js'
-import { storedOf } from '../common/members.js'
-import { withoutCause } from '../watch/channels.js'
-import { limitedTo } from './connections.js'
+import { storedFieldOf } from '../common/jsonMembers.js'
+import { withoutCause } from '../trace/channels.js'
+import { limitOptionsOf } from './connections.js'
 import type { Dialect } from './dialect/index.js'
-import { failureOf } from './failure.js'
+import { classifyFailure } from './failure.js'
 import { sequelizeOf } from './internals.js'
 import { definedModel } from './model.js'
-import { readsFrom } from './primary.js'
+import { readOptionOf } from './primary.js'
 import { escapeValue, quoteTable } from './sql.js'
-import type { StatementLimit } from './statementTime.js'
+import type { StatementLimit } from './statementTimeout.js'
 import { ambientTransaction } from './transaction.js'
 
-type Types = ReadonlyMap<string, string>
+type TypesByColumn = ReadonlyMap<string, string>
 
-interface Catalogue {
+interface TypeCatalogue {
   /** Types of columns, by model. */
-  readonly types: WeakMap<ModelStatic<Model>, Types>
+  readonly types: WeakMap<ModelStatic<Model>, TypesByColumn>
   /** The read in progress, which needs a connection of the pool. Null if there is none. */
   reading: Promise<void> | null
 }
 
-const catalogues = new WeakMap<Sequelize, Catalogue>()
+const catalogues = new WeakMap<Sequelize, TypeCatalogue>()
 
-function catalogueOf(sequelize: Sequelize): Catalogue {
+function catalogueOf(sequelize: Sequelize): TypeCatalogue {
   const known = catalogues.get(sequelize)
   if (known !== undefined) return known
-  const made: Catalogue = { types: new WeakMap(), reading: null }
+  const made: TypeCatalogue = { types: new WeakMap(), reading: null }
   catalogues.set(sequelize, made)
   return made
 }
 
-export interface Reading {
+export interface TypeRequest {
   readonly dialect: Dialect
   readonly model: ModelStatic<Model>
   readonly limit: StatementLimit | null
@@ -42,20 +42,20 @@ export interface Reading {
 }
 
 /** Reads the column types of all models, once, before the first statement. Null if they are known. */
-export function columnTypesOf(reading: Reading): Promise<void> | null {
+export function loadColumnTypes(reading: TypeRequest): Promise<void> | null {
   const { columnTypes } = reading.dialect
   const sequelize = sequelizeOf(reading.model)
   const catalogue = catalogueOf(sequelize)
   if (columnTypes === null || catalogue.types.has(reading.model)) return null
-  const read = (): Promise<void> => withoutCause(() => readTypes(reading, columnTypes, catalogue))
+  const readAll = (): Promise<void> => withoutCause(() => readTypes(reading, columnTypes, catalogue))
   // A transaction already has a connection. Waiting for another one could deadlock, because waiting requests may hold the last connections
   // of the pool.
-  if (reading.transaction !== undefined || ambientTransaction(sequelize) !== undefined) return read()
-  return readOnce(catalogue, reading.model, read)
+  if (reading.transaction !== undefined || ambientTransaction(sequelize) !== undefined) return readAll()
+  return readOnce(catalogue, reading.model, readAll)
 }
 
 /** Reads the types. Models that are defined during a read need another read. */
-async function readOnce(catalogue: Catalogue, model: ModelStatic<Model>, read: () => Promise<void>): Promise<void> {
+async function readOnce(catalogue: TypeCatalogue, model: ModelStatic<Model>, read: () => Promise<void>): Promise<void> {
   while (!catalogue.types.has(model)) {
     catalogue.reading ??= read().finally(() => {
       catalogue.reading = null
@@ -70,9 +70,9 @@ export function forgetColumnTypes(model: ModelStatic<Model>): void {
 }
 
 async function readTypes(
-  { dialect, model, limit, transaction }: Reading,
+  { dialect, model, limit, transaction }: TypeRequest,
   { select }: ColumnTypes,
-  { types }: Catalogue,
+  { types }: TypeCatalogue,
 ): Promise<void> {
   const sequelize = sequelizeOf(model)
   const models = [...new Set([model, ...Object.values(sequelize.models)])].filter((each) => !types.has(each))
@@ -87,12 +87,12 @@ async function readTypes(
       // Not part of a request, so it is not logged.
       logging: false,
       ...(transaction === undefined ? {} : { transaction }),
-      ...readsFrom(),
-      ...limitedTo(limit),
+      ...readOptionOf(),
+      ...limitOptionsOf(limit),
     })
     for (const { place, name, type } of rows) places[Number(place)]?.set(String(name), String(type))
   } catch (error) {
-    const failure = failureOf(error, dialect)
+    const failure = classifyFailure(error, dialect)
     if (failure === 'unavailable' || failure === 'timeout' || failure === 'left' || failure === 'deadlock') throw error
     // The server has no such catalogue. The declared types are used instead.
   }
@@ -109,25 +109,25 @@ function tableOf(model: ModelStatic<Model>): TableName {
 /** Expression that reads a field's column without loss. */
 export function readColumn(dialect: Dialect, model: ModelStatic<Model>, field: Field, column: string): string {
   const conversion = conversionOf(dialect, model, field)
-  if (conversion === null) return dialect.read(column, field)
+  if (conversion === null) return dialect.readExpression(column, field)
   const { compare, read } = conversion
-  if (read !== null) return dialect.read(read(column), field)
+  if (read !== null) return dialect.readExpression(read(column), field)
   // An expression for the declared type could fail for another column type.
-  return compare === null ? column : dialect.read(column, field)
+  return compare === null ? column : dialect.readExpression(column, field)
 }
 
 /** Expression by which instances read a field's column. Null if the column name suffices. */
-export function instanceColumn(
+export function instanceColumnOf(
   dialect: Dialect,
   model: ModelStatic<Model>,
   field: Field,
   column: string,
 ): string | null {
   const conversion = conversionOf(dialect, model, field)
-  if (conversion === null) return dialect.instance(column, field)
+  if (conversion === null) return dialect.instanceExpression(column, field)
   const { compare, read } = conversion
-  if (read !== null) return dialect.instance(read(column), field) ?? read(column)
-  return compare === null ? null : dialect.instance(column, field)
+  if (read !== null) return dialect.instanceExpression(read(column), field) ?? read(column)
+  return compare === null ? null : dialect.instanceExpression(column, field)
 }
 
 /** Conversion that a column needs to behave like the declared type. Null if it needs none. */
@@ -137,20 +137,20 @@ export function conversionOf(
   field: Field,
 ): Conversion | null {
   // The item type of an array differs from the column type.
-  if (columnTypes === null || field.virtual || field.derived?.what === 'item') return null
+  if (columnTypes === null || field.virtual || field.derived?.kind === 'item') return null
   const type = typeOf(model, field)
-  return type === undefined ? null : columnTypes.convert(type, storedOf(field).valueType)
+  return type === undefined ? null : columnTypes.convert(type, storedFieldOf(field).valueType)
 }
 
 /** Whether the database may store one UUID in two spellings, as two different values. */
-export function isSpelled(
+export function hasTwoUuidSpellings(
   { columnTypes }: Pick<Dialect, 'columnTypes'>,
   model: ModelStatic<Model>,
   field: Field,
 ): boolean {
   if (field.valueType.type !== 'uuid') return false
   const type = typeOf(model, field)
-  return columnTypes === null || type === undefined || columnTypes.spells(type)
+  return columnTypes === null || type === undefined || columnTypes.isSpellingPreserved(type)
 }
 
 function typeOf(model: ModelStatic<Model>, { column }: Field): string | undefined {

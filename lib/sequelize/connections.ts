@@ -2,24 +2,24 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { requestCancel } from './cancel.js'
 import type { Dialect } from './dialect/index.js'
-import { interruptHandle } from './handles.js'
-import { statementLogging } from './logging.js'
-import { connectionsOf } from './model.js'
-import { markSpread, SERVER, seatOf } from './seats.js'
-import { reset } from './socket.js'
-import type { StatementLimit } from './statementTime.js'
+import { statementLoggingOf } from './logging.js'
+import { connectionManagerOf } from './model.js'
+import { markSeveralServers, SERVER_EXPRESSION, serverSideOf } from './serverSides.js'
+import { resetSocket } from './socket.js'
+import { interruptStatement } from './sqliteConnections.js'
+import type { StatementLimit } from './statementTimeout.js'
 
 /** Query option with the statement timeout. Sequelize passes all query options on when it gets a connection. */
-const LIMITED = 'crudStatementLimit'
+const LIMIT_OPTION = 'crudStatementLimit'
 
 /** Query options for a statement timeout. */
-export function limitedTo(limit: StatementLimit | null | undefined): Pick<Wanted, typeof LIMITED> {
-  return limit ? { [LIMITED]: limit } : {}
+export function limitOptionsOf(limit: StatementLimit | null | undefined): Pick<ConnectionOptions, typeof LIMIT_OPTION> {
+  return limit ? { [LIMIT_OPTION]: limit } : {}
 }
 
 /** Statement timeout from the options of a query. */
-export function limitOf(wanted: Wanted): StatementLimit | undefined {
-  return wanted[LIMITED]
+export function limitOf(wanted: ConnectionOptions): StatementLimit | undefined {
+  return wanted[LIMIT_OPTION]
 }
 
 /** A Sequelize connection of any driver. `uuid` identifies its transaction. */
@@ -30,18 +30,18 @@ export interface Connection {
 }
 
 /** Requirements for a connection: the transaction on SQLite, and whether it must be the primary. */
-export interface Wanted {
+export interface ConnectionOptions {
   readonly uuid?: string
   readonly type?: string
   readonly useMaster?: boolean
   /** Statement timeout. */
-  readonly [LIMITED]?: StatementLimit
+  readonly [LIMIT_OPTION]?: StatementLimit
 }
 
 /** Members of Sequelize's connection manager that writes need. */
 export interface Connections {
   readonly config: { readonly replication?: { readonly write?: object; readonly read?: readonly object[] } | false }
-  getConnection(wanted?: Wanted): Promise<Connection>
+  getConnection(wanted?: ConnectionOptions): Promise<Connection>
   releaseConnection(connection: Connection): void
   destroyConnection(connection: Connection): Promise<void>
   _validate(connection: Connection): boolean
@@ -50,67 +50,68 @@ export interface Connections {
 }
 
 /** Milliseconds to wait for a server when a connection is given up. */
-const PATIENCE = 1000
+const MAX_WAIT = 1000
 
 /** Error code of `KILL` for a connection that has already ended. */
 const NO_SUCH_THREAD = 1094
 
 /** Number of attempts to reach a certain server behind an address with several servers. */
-const TIMES = 10
+const MAX_ATTEMPTS = 10
 
 export function connectionsFor(sequelize: Sequelize): Connections {
-  return connectionsOf(sequelize) as Connections
+  return connectionManagerOf(sequelize) as Connections
 }
 
 /** Number of requests that wait for a connection of the pool, or for a statement of another request. SQLite has no pool. */
-export function waitingFor(sequelize: Sequelize): number {
+export function countWaiting(sequelize: Sequelize): number {
   const pool: unknown = Reflect.get(connectionsFor(sequelize), 'pool')
   const { read, write } = Object(pool)
-  const own = behind.get(sequelize) ?? 0
+  const own = waitingBySequelize.get(sequelize) ?? 0
   return [pool, read, write].reduce<number>((sum, each) => sum + (Number(Object(each).waiting) || 0), own)
 }
 
 /** Numbers of requests that wait for a statement of another request. */
-const behind = new WeakMap<Sequelize, number>()
+const waitingBySequelize = new WeakMap<Sequelize, number>()
 
 /** Waits for a statement that several requests share, and counts the request as waiting. */
-export async function waitBehind<T>(sequelize: Sequelize, shared: Promise<T>): Promise<T> {
-  behind.set(sequelize, (behind.get(sequelize) ?? 0) + 1)
+export async function waitForShared<T>(sequelize: Sequelize, shared: Promise<T>): Promise<T> {
+  waitingBySequelize.set(sequelize, (waitingBySequelize.get(sequelize) ?? 0) + 1)
   try {
     return await shared
   } finally {
-    behind.set(sequelize, (behind.get(sequelize) ?? 1) - 1)
+    waitingBySequelize.set(sequelize, (waitingBySequelize.get(sequelize) ?? 1) - 1)
   }
 }
 
 /** Stops the statement on a connection that is given up. Never rejects, and returns soon even if the server hangs. */
 export async function interrupt(sequelize: Sequelize, { interrupt }: Dialect, connection: Connection): Promise<void> {
   if (interrupt === null) return
-  if (interrupt.kill === null) return cancel(sequelize, connection)
-  if (await kill(sequelize, interrupt.kill.connection(connection), connection)) await heardOf(sequelize, connection)
+  if (interrupt.kill === null) return cancelStatement(sequelize, connection)
+  if (await runKill(sequelize, interrupt.kill.connection(connection), connection))
+    await waitForDriver(sequelize, connection)
 }
 
 /** Stops the statement on a connection that stays open. Never rejects, and returns soon. */
-export async function endStatement(
+export async function stopStatement(
   sequelize: Sequelize,
   { interrupt }: Dialect,
   connection: Connection,
 ): Promise<void> {
-  if (interrupt === null) interruptHandle(connection)
-  else if (interrupt.kill === null) await cancel(sequelize, connection)
-  else await kill(sequelize, interrupt.kill.statement(connection), connection)
+  if (interrupt === null) interruptStatement(connection)
+  else if (interrupt.kill === null) await cancelStatement(sequelize, connection)
+  else await runKill(sequelize, interrupt.kill.statement(connection), connection)
 }
 
 /** Sends a cancel request. If it cannot be delivered, writes need a transaction that ends with their connection. */
-async function cancel(sequelize: Sequelize, connection: Connection): Promise<void> {
-  const isDelivered = await requestCancel(connection, PATIENCE)
-  if (!isDelivered && connection.queryType !== 'read') markSpread(sequelize)
+async function cancelStatement(sequelize: Sequelize, connection: Connection): Promise<void> {
+  const isDelivered = await requestCancel(connection, MAX_WAIT)
+  if (!isDelivered && connection.queryType !== 'read') markSeveralServers(sequelize)
 }
 
 /** Runs a `KILL`. False if it was not delivered. Then writes need a transaction, as after a failed cancel request. */
-async function kill(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
-  const isDelivered = (await patiently(runAside(sequelize, sql, of))) === true
-  if (!isDelivered && seatOf(of) !== undefined && of.queryType !== 'read') markSpread(sequelize)
+async function runKill(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
+  const isDelivered = (await settleSoon(runOnSameServer(sequelize, sql, of))) === true
+  if (!isDelivered && serverSideOf(of) !== undefined && of.queryType !== 'read') markSeveralServers(sequelize)
   return isDelivered
 }
 
@@ -125,15 +126,15 @@ export async function closeConnection(sequelize: Sequelize, connection: Connecti
     .catch(ignore)
     .then(() => true)
   if (await Promise.race([closed, pause(CLOSING)])) return
-  reset(connection)
+  resetSocket(connection)
   // The pool serves waiting requests only when a connection is requested.
   const wanted = { type: QueryTypes.SELECT, useMaster: connection.queryType !== 'read' }
   connections.getConnection(wanted).then((other) => connections.releaseConnection(other), ignore)
 }
 
 /** Closes a connection to a server that does not respond. Unsent data is discarded, so that no statement arrives after it was given up. */
-export function cutConnection(sequelize: Sequelize, connection: Connection): Promise<void> {
-  reset(connection)
+export function abortConnection(sequelize: Sequelize, connection: Connection): Promise<void> {
+  resetSocket(connection)
   return closeConnection(sequelize, connection)
 }
 
@@ -141,8 +142,8 @@ export function cutConnection(sequelize: Sequelize, connection: Connection): Pro
 const CLOSING = 50
 
 /** Waits until the driver notices that its connection was killed. If the driver is closed first, it never reports the error. */
-async function heardOf(sequelize: Sequelize, connection: Connection): Promise<void> {
-  const end = performance.now() + PATIENCE
+async function waitForDriver(sequelize: Sequelize, connection: Connection): Promise<void> {
+  const end = performance.now() + MAX_WAIT
   while (connectionsFor(sequelize)._validate(connection) && performance.now() < end) await pause(5)
 }
 
@@ -150,19 +151,19 @@ async function heardOf(sequelize: Sequelize, connection: Connection): Promise<vo
  * Runs a statement about a connection on the same server, and returns whether it did. On another server the number belongs to an unrelated
  * connection. It does not use the pool, whose connections may all wait for the same lock.
  */
-async function runAside(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
-  const seat = seatOf(of)
+async function runOnSameServer(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
+  const seat = serverSideOf(of)
   if (seat?.isDirect === true && seat.server !== null) {
     const servers = serversOf(connectionsFor(sequelize), of)
-    for (let times = 0; times < TIMES; times += 1) {
+    for (let times = 0; times < MAX_ATTEMPTS; times += 1) {
       const server = servers[times % servers.length]
-      if (server !== undefined && (await runOn(sequelize, sql, { server, name: seat.server }))) return true
+      if (server !== undefined && (await runOnConnection(sequelize, sql, { server, name: seat.server }))) return true
     }
   }
   return false
 }
 
-async function runOn(
+async function runOnConnection(
   sequelize: Sequelize,
   sql: string,
   { server, name }: { readonly server: object; readonly name: string },
@@ -172,8 +173,8 @@ async function runOn(
   try {
     // Sequelize itself uses this form to ask a server for its version. Only the transaction's connection is read.
     const transaction = { connection } as object as Transaction
-    const options = { transaction, ...statementLogging(sequelize) }
-    const [row] = await sequelize.query(`SELECT ${SERVER} AS name`, { ...options, type: QueryTypes.SELECT })
+    const options = { transaction, ...statementLoggingOf(sequelize) }
+    const [row] = await sequelize.query(`SELECT ${SERVER_EXPRESSION} AS name`, { ...options, type: QueryTypes.SELECT })
     if (String(Object(row).name) !== name) return false
     await sequelize.query(sql, options).catch((error: unknown) => {
       if (Object(Object(error).original).errno !== NO_SUCH_THREAD) throw error
@@ -192,8 +193,8 @@ function serversOf({ config }: Connections, { queryType }: Connection): readonly
 }
 
 /** Waits until a promise settles, but only for a short time. */
-export async function patiently<T>(work: Promise<T>): Promise<T | undefined> {
-  return Promise.race([work.catch(ignore), pause(PATIENCE)])
+export async function settleSoon<T>(work: Promise<T>): Promise<T | undefined> {
+  return Promise.race([work.catch(ignore), pause(MAX_WAIT)])
 }
 
 function pause(milliseconds: number): Promise<undefined> {

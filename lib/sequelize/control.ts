@@ -2,25 +2,25 @@
 // `query` costs as much as the rest of a small request.
 
 import type { Sequelize } from 'sequelize'
-import { isFast } from '../common/speed.js'
-import { causeNow } from '../watch/channels.js'
+import { isFast } from '../common/fastPaths.js'
+import { currentCause } from '../trace/channels.js'
 import type { Connection } from './connections.js'
-import { internals } from './internals.js'
-import { answered } from './pooled.js'
-import { statementsOn } from './prepared.js'
-import { runsServerQueries, SQLITE_BUSY } from './run.js'
+import { internalsOf } from './internals.js'
+import { awaitAnswer } from './pooledConnections.js'
+import { statementsOfConnection } from './preparedStatements.js'
+import { canRunServerQueries, SQLITE_BUSY } from './run.js'
 import { canSend, sendText } from './send.js'
 
 /** Runs a control statement on a connection. Null if Sequelize must run it. */
-export function control(sequelize: Sequelize, connection: Connection, sql: string): Promise<unknown> | null {
+export function runControl(sequelize: Sequelize, connection: Connection, sql: string): Promise<unknown> | null {
   // Watched requests use `query`, which publishes the statements.
-  if (!isFast || !canSend(sequelize) || causeNow() !== undefined || !runsServerQueries(sequelize)) return null
-  if (sequelize.getDialect() === 'sqlite') return statementsOn(sequelize, connection).rows(sql, [], false)
-  return answered(sequelize, connection, { sql, values: [] }, sendText(sequelize, connection, sql))
+  if (!isFast || !canSend(sequelize) || currentCause() !== undefined || !canRunServerQueries(sequelize)) return null
+  if (sequelize.getDialect() === 'sqlite') return statementsOfConnection(sequelize, connection).readRows(sql, [], false)
+  return awaitAnswer(sequelize, connection, { sql, values: [] }, sendText(sequelize, connection, sql))
 }
 
 /** Number of attempts that Sequelize would still make after an error. By default it retries if SQLite is busy. */
-export function triesLeft(sequelize: Sequelize, error: unknown): number {
-  const { max = 1 } = internals(sequelize).options.retry ?? {}
+export function remainingAttempts(sequelize: Sequelize, error: unknown): number {
+  const { max = 1 } = internalsOf(sequelize).options.retry ?? {}
   return error instanceof Error && error.message.includes(SQLITE_BUSY) ? max - 1 : 0
 }

@@ -2,23 +2,23 @@
 
 import type { Model, ModelStatic, Transaction } from 'sequelize'
 import type { ForeignKey } from '../../types/failures.js'
-import { generator, sequelizeOf } from './internals.js'
-import { queryRows } from './run.js'
+import { queryGeneratorOf, sequelizeOf } from './internals.js'
+import { runReadQuery } from './run.js'
 import { quote } from './sql.js'
 
 /** Foreign keys that the model declares. */
-export function declaredForeignKeys(model: ModelStatic<Model>): readonly ForeignKey[] {
+export function declaredForeignKeysOf(model: ModelStatic<Model>): readonly ForeignKey[] {
   return Object.entries(model.getAttributes()).flatMap(([name, { field = name, references }]) => {
     if (references === undefined) return []
     const { model: target, key } = typeof references === 'object' ? references : { model: references, key: 'id' }
     const table: unknown = typeof target === 'function' ? (target as ModelStatic<Model>).getTableName() : target
     if (table === undefined || key === undefined) return []
-    return [{ columns: [field], targets: [key], table: generator(sequelizeOf(model)).quoteTable(table) }]
+    return [{ columns: [field], targets: [key], table: queryGeneratorOf(sequelizeOf(model)).quoteTable(table) }]
   })
 }
 
 /** Number of values that a foreign key finds. Each value is a list of escaped column values. */
-export async function countPointedAt(
+export async function countReferencedValues(
   model: ModelStatic<Model>,
   { targets, table }: ForeignKey,
   values: readonly (readonly string[])[],
@@ -30,6 +30,6 @@ export async function countPointedAt(
   const row = names.length === 1 ? names[0] : `(${names.join(', ')})`
   const list = names.length === 1 ? rows.join(', ') : `VALUES ${rows.join(', ')}`
   const sql = `SELECT COUNT(*) AS _ FROM ${table} WHERE ${row} IN (${list})`
-  const [counted] = await queryRows(sequelizeOf(model), { sql, transaction, writes: true })
+  const [counted] = await runReadQuery(sequelizeOf(model), { sql, transaction, writes: true })
   return Number(counted?._)
 }

@@ -1,9 +1,9 @@
 // Writes of instances through Sequelize.
 
 import { EmptyResultError, type Model, type ModelStatic, type QueryInterface, type Transaction } from 'sequelize'
-import { preparation, sequelizeOf } from './internals.js'
-import { statementLogging } from './logging.js'
-import { queryRows } from './run.js'
+import { preparationOf, sequelizeOf } from './internals.js'
+import { statementLoggingOf } from './logging.js'
+import { runReadQuery } from './run.js'
 
 /**
  * `model.bulkCreate` without hooks and validation, for existing instances. It would build instances from values again, and run the host's
@@ -19,13 +19,13 @@ export async function bulkInsert(
     build: { value: (instance: Model) => instance },
     ...(insertedKeys === null ? {} : { autoIncrementAttribute: { value: null } }),
   }
-  const options = { transaction, hooks: false, validate: false, ...statementLogging(sequelizeOf(model)) }
+  const options = { transaction, hooks: false, validate: false, ...statementLoggingOf(sequelizeOf(model)) }
   await model.bulkCreate.call(Object.create(model, own), instances as never, options)
-  const { autoIncrementAttribute: key } = preparation(model)
+  const { autoIncrementAttribute: key } = preparationOf(model)
   if (insertedKeys === null || !key || instances.some((instance) => Boolean(instance.getDataValue(key as never))))
     return
   const sequelize = sequelizeOf(model)
-  const [row] = await queryRows(sequelize, { sql: insertedKeys, transaction, writes: true })
+  const [row] = await runReadQuery(sequelize, { sql: insertedKeys, transaction, writes: true })
   for (const [index, instance] of instances.entries()) {
     const value = BigInt(String(row?.first)) + BigInt(String(row?.step)) * BigInt(index)
     const number = Number(value)
@@ -46,27 +46,27 @@ export function acceptNulls(instance: Model, names: readonly string[]): void {
  * Option `silent` for `save`. Sequelize sets `updatedAt` unless the save is silent. With `true` it does not store the attribute. Any other
  * truthy value is silent and stores it.
  */
-export function silently(keeps: boolean): { readonly silent?: boolean } {
+export function silentOption(keeps: boolean): { readonly silent?: boolean } {
   return keeps ? { silent: 1 as never } : {}
 }
 
 /** Row counts that the database reports for writes of an instance, and the error for a missing count. */
 export interface RowCounts {
-  readonly inserted: boolean
-  readonly found: boolean
-  readonly skipped: () => Error
+  readonly isInserted: boolean
+  readonly isFound: boolean
+  readonly createSkippedError: () => Error
 }
 
 /**
  * Saves, restores or destroys an instance, and fails if the database skips the row. Sequelize reads the row count and drops it. Meanwhile
  * the instance's constructor replaces the model, with another query interface.
  */
-export async function counted<T>(instance: Model, counts: RowCounts, work: () => Promise<T>): Promise<T> {
+export async function runCounted<T>(instance: Model, counts: RowCounts, work: () => Promise<T>): Promise<T> {
   const model = instance.constructor as ModelStatic<Model>
   const { queryInterface } = model as object as { queryInterface: QueryInterface }
   const counting = Object.create(queryInterface, {
-    insert: { value: countedBy(queryInterface, 'insert', counts.inserted, counts.skipped) },
-    update: { value: countedBy(queryInterface, 'update', counts.found, counts.skipped) },
+    insert: { value: createCountedConstructor(queryInterface, 'insert', counts.isInserted, counts.createSkippedError) },
+    update: { value: createCountedConstructor(queryInterface, 'update', counts.isFound, counts.createSkippedError) },
   })
   const standIn = new Proxy(model, {
     get: (target, name) => (name === 'queryInterface' ? counting : Reflect.get(target, name)),
@@ -79,7 +79,7 @@ export async function counted<T>(instance: Model, counts: RowCounts, work: () =>
   }
 }
 
-function countedBy(
+function createCountedConstructor(
   queryInterface: QueryInterface,
   name: 'insert' | 'update',
   isCounted: boolean,

@@ -101,12 +101,12 @@ interface Internals {
 }
 
 // Sequelize's type declarations lack these members.
-export function internals(sequelize: Sequelize): Internals {
+export function internalsOf(sequelize: Sequelize): Internals {
   return sequelize as object as Internals
 }
 
 /** Generator that keeps long column names. With `minifyAliases` only `sequelize.query` can restore them. */
-export function generator(sequelize: Sequelize): QueryGenerator {
+export function queryGeneratorOf(sequelize: Sequelize): QueryGenerator {
   const queries = sequelize.getQueryInterface().queryGenerator as QueryGenerator
   const { options } = queries
   if (options.minifyAliases !== true) return queries
@@ -114,12 +114,12 @@ export function generator(sequelize: Sequelize): QueryGenerator {
 }
 
 /** Whether Sequelize shortens the names of joined tables and columns (`minifyAliases`). */
-export function shortensNames({ sequelize }: ModelStatic<Model>): boolean {
+export function hasShortNames({ sequelize }: ModelStatic<Model>): boolean {
   if (sequelize === undefined) return false
   return (sequelize.getQueryInterface().queryGenerator as QueryGenerator).options.minifyAliases === true
 }
 
-export function preparation(model: ModelStatic<Model>): Preparation {
+export function preparationOf(model: ModelStatic<Model>): Preparation {
   return model as object as Preparation
 }
 

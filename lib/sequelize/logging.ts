@@ -3,16 +3,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
 import { logError } from '../common/log.js'
-import { isPending } from '../common/pending.js'
-import { internals } from './internals.js'
+import { isPromise } from '../common/promise.js'
+import { internalsOf } from './internals.js'
 
-export type Report = (error: unknown) => void
+export type ReportError = (error: unknown) => void
 
-const reports = new AsyncLocalStorage<Report>()
+const reporters = new AsyncLocalStorage<ReportError>()
 
 /** Reports errors of the host's `logging` to a function during the work. */
-export function reportLogging<T>(sequelize: Sequelize, report: Report, work: () => T): T {
-  return ownLogging(sequelize) === null ? work() : reports.run(report, work)
+export function runWithLoggingReport<T>(sequelize: Sequelize, report: ReportError, work: () => T): T {
+  return hostLoggingOf(sequelize) === null ? work() : reporters.run(report, work)
 }
 
 /** Option `logging` of a statement that Sequelize runs. */
@@ -21,16 +21,16 @@ export interface StatementLogging {
 }
 
 /** Undefined for Sequelize's default logging, which cannot fail. Sequelize recognizes `console.log` by identity. */
-export function statementLogging(sequelize: Sequelize): StatementLogging {
-  const logging = ownLogging(sequelize)
+export function statementLoggingOf(sequelize: Sequelize): StatementLogging {
+  const logging = hostLoggingOf(sequelize)
   if (logging === null) return {}
   // With `benchmark`, Sequelize logs in a driver callback, where Node 24 has no async store.
-  const report = reports.getStore() ?? logError
+  const report = reporters.getStore() ?? logError
   return {
     logging(this: unknown, ...given: readonly unknown[]) {
       try {
         const pending: unknown = Reflect.apply(logging, this, given)
-        if (isPending(pending)) Promise.resolve(pending).catch(report)
+        if (isPromise(pending)) Promise.resolve(pending).catch(report)
       } catch (error) {
         report(error)
       }
@@ -38,9 +38,9 @@ export function statementLogging(sequelize: Sequelize): StatementLogging {
   }
 }
 
-type Logging = (...given: readonly unknown[]) => unknown
+type HostLogging = (...given: readonly unknown[]) => unknown
 
-function ownLogging(sequelize: Sequelize): Logging | null {
-  const { logging } = internals(sequelize).options
-  return typeof logging === 'function' && logging !== console.log ? (logging as Logging) : null
+function hostLoggingOf(sequelize: Sequelize): HostLogging | null {
+  const { logging } = internalsOf(sequelize).options
+  return typeof logging === 'function' && logging !== console.log ? (logging as HostLogging) : null
 }

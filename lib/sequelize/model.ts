@@ -9,12 +9,12 @@ import {
   Sequelize,
   Utils,
 } from 'sequelize'
-import { type Index, internals, preparation, sequelizeOf, type WhereFragment } from './internals.js'
-import { oppositeScope, throughScopeOf } from './polymorphic.js'
+import { type Index, internalsOf, preparationOf, sequelizeOf, type WhereFragment } from './internals.js'
+import { oppositeScopeOf, throughScopeOf } from './polymorphic.js'
 
 /** Connection manager of a Sequelize instance. */
-export function connectionsOf(sequelize: Sequelize): object {
-  return internals(sequelize).connectionManager
+export function connectionManagerOf(sequelize: Sequelize): object {
+  return internalsOf(sequelize).connectionManager
 }
 
 /** Whether an instance belongs to the copy of Sequelize that this package loads. */
@@ -24,12 +24,12 @@ export function isSameSequelize(sequelize: unknown): boolean {
 
 /** Server version, after the first connection. */
 export function versionOf(sequelize: Sequelize): unknown {
-  return internals(sequelize).options.databaseVersion
+  return internalsOf(sequelize).options.databaseVersion
 }
 
 /** Connection options of the host: `dialectOptions` in general and of each replica, merged with Sequelize's options. */
 export function driverOptionsOf(sequelize: Sequelize): readonly object[] {
-  const { options } = internals(sequelize)
+  const { options } = internalsOf(sequelize)
   const { standardConformingStrings } = options
   const replicas = [options.replication || {}].flatMap(({ read = [], write = [] }) => [read, write].flat())
   return [options, ...replicas].map(({ dialectOptions }) => ({ ...dialectOptions, standardConformingStrings }))
@@ -37,8 +37,8 @@ export function driverOptionsOf(sequelize: Sequelize): readonly object[] {
 
 /** Whether any of the hooks exists on the model or globally. Checked per request, because hosts add hooks at any time. */
 export function hasHooks(model: ModelStatic<Model>, names: readonly string[]): boolean {
-  const own = preparation(model).options.hooks ?? {}
-  const global = internals(sequelizeOf(model)).options.hooks ?? {}
+  const own = preparationOf(model).options.hooks ?? {}
+  const global = internalsOf(sequelizeOf(model)).options.hooks ?? {}
   for (const name of names) if ((own[name]?.length ?? 0) > 0 || (global[name]?.length ?? 0) > 0) return true
   return false
 }
@@ -55,7 +55,7 @@ const BEFORE_FIND = ['beforeFind', 'beforeFindAfterExpandIncludeAll', 'beforeFin
  * Options for a `findAll` with rows that are not records. Hooks before the query run as usual. Hooks after it, which expect instances, do
  * not run.
  */
-export async function withoutAfterFind(
+export async function runBeforeFindHooks(
   model: ModelStatic<Model>,
   options: FindOptions,
 ): Promise<FindOptions & { readonly hooks: false }> {
@@ -80,24 +80,24 @@ export function dependenciesOf(model: ModelStatic<Model>, attribute: string): re
 
 /** Whether the model has a default scope that may exclude records. */
 export function hasScope(model: ModelStatic<Model>): boolean {
-  const scope = preparation(model)._scope ?? {}
+  const scope = preparationOf(model)._scope ?? {}
   return typeof scope === 'function' || Object.keys(scope).some((option) => option !== 'attributes')
 }
 
 /** Whether the model excludes records from reads, by its default scope or by soft delete. */
-export function hidesRecords(model: ModelStatic<Model>): boolean {
+export function hasHiddenRecords(model: ModelStatic<Model>): boolean {
   return model.options.paranoid === true || hasScope(model)
 }
 
 /** Options in the default scope, by Sequelize's names. */
 export function scopeOptionsOf(model: ModelStatic<Model>): readonly string[] {
-  const scope = preparation(model)._scope ?? {}
+  const scope = preparationOf(model)._scope ?? {}
   return typeof scope === 'function' ? ['a function'] : Object.keys(scope)
 }
 
 /** Whether the default scope has more than a condition, so that only `findAll` can apply it. */
 export function hasComplexScope(model: ModelStatic<Model>): boolean {
-  const scope = preparation(model)._scope
+  const scope = preparationOf(model)._scope
   if (scope === undefined) return false
   return (
     typeof scope === 'function' || Object.keys(scope).some((option) => option !== 'where' && option !== 'attributes')
@@ -106,12 +106,12 @@ export function hasComplexScope(model: ModelStatic<Model>): boolean {
 
 /** Columns or attributes of a unique index by its database name. Empty if the model lacks the index. */
 export function columnsOfIndex(model: ModelStatic<Model>, name: string): readonly string[] {
-  const { _indexes: indexes = [], uniqueKeys, primaryKeys } = preparation(model)
+  const { _indexes: indexes = [], uniqueKeys, primaryKeys } = preparationOf(model)
   if (name === 'PRIMARY') return Object.keys(primaryKeys)
   const index = indexes.find((each) => each.name === name) ?? uniqueKeys[name]
   return (index?.fields ?? []).flatMap((field, at) => {
-    const column = indexed(index)[at]
-    return column ? [column] : columnsIn(textOf(field))
+    const column = indexColumnsOf(index)[at]
+    return column ? [column] : columnsIn(expressionTextOf(field))
   })
 }
 
@@ -123,11 +123,11 @@ export function columnsIn(expression: string): readonly string[] {
 }
 
 /** Text of an expression from `fn`, `col`, `cast` or `literal`. */
-function textOf(expression: unknown): string {
+function expressionTextOf(expression: unknown): string {
   if (typeof expression === 'string') return expression
   const { args, col, val } = Object(expression) as { args?: unknown; col?: unknown; val?: unknown }
   const parts = Array.isArray(args) ? args : [col ?? val].filter((part) => part !== undefined)
-  return parts.map(textOf).join(' ')
+  return parts.map(expressionTextOf).join(' ')
 }
 
 /** The model's message for a value that is already taken: `unique: { msg }`. */
@@ -135,29 +135,29 @@ export function uniqueMessageOf(
   model: ModelStatic<Model>,
   { name, column }: { readonly name: string; readonly column: string },
 ): string | undefined {
-  const found = Object.values(preparation(model).uniqueKeys).find((key) => {
-    const names = indexed(key)
+  const found = Object.values(preparationOf(model).uniqueKeys).find((key) => {
+    const names = indexColumnsOf(key)
     return Boolean(key?.msg) && (names.includes(column) || names.includes(name))
   })
   return typeof found?.msg === 'string' ? found.msg : undefined
 }
 
-function indexed(index: Index | undefined): readonly string[] {
+function indexColumnsOf(index: Index | undefined): readonly string[] {
   return (index?.fields ?? []).map((field) => {
     return typeof field === 'string' ? field : (field.name ?? field.attribute ?? '')
   })
 }
 
 /** Whether two attributes compare exactly in every database: both UUIDs, or both integers of any size. */
-export function areAlike(
+export function isExactComparison(
   [one, attribute]: readonly [ModelStatic<Model>, string],
   [other, of]: readonly [ModelStatic<Model>, string],
 ): boolean {
-  const [kind, otherKind] = [kindOf(one, attribute), kindOf(other, of)]
+  const [kind, otherKind] = [exactKindOf(one, attribute), exactKindOf(other, of)]
   return kind !== null && kind === otherKind
 }
 
-function kindOf(model: ModelStatic<Model>, attribute: string): 'uuid' | 'whole' | null {
+function exactKindOf(model: ModelStatic<Model>, attribute: string): 'uuid' | 'whole' | null {
   const type: unknown = model.rawAttributes[attribute]?.type
   const key: unknown = typeof type === 'object' && type !== null && 'key' in type ? type.key : null
   if (key === 'UUID') return 'uuid'
@@ -166,22 +166,22 @@ function kindOf(model: ModelStatic<Model>, attribute: string): 'uuid' | 'whole' 
 
 /** Whether the model declares an index that finds rows by an attribute. */
 export function isIndexed(model: ModelStatic<Model>, attribute: string): boolean {
-  const { _indexes: indexes = [], primaryKeys } = preparation(model)
-  const whole = indexes.filter(({ where }) => where === undefined).map(indexed)
+  const { _indexes: indexes = [], primaryKeys } = preparationOf(model)
+  const whole = indexes.filter(({ where }) => where === undefined).map(indexColumnsOf)
   const column = model.rawAttributes[attribute]?.field
   return [Object.keys(primaryKeys), ...whole].some(([first]) => first === attribute || first === column)
 }
 
 /** Columns or attributes that are unique in all rows, grouped by constraint. */
 export function uniquesOf(model: ModelStatic<Model>): readonly (readonly string[])[] {
-  const { _indexes: indexes = [], uniqueKeys, options } = preparation(model)
+  const { _indexes: indexes = [], uniqueKeys, options } = preparationOf(model)
   const whole = indexes.filter(({ unique, where }) => unique === true && where === undefined)
-  return [...Object.values(uniqueKeys), ...Object.values(options.uniqueKeys ?? {}), ...whole].map(indexed)
+  return [...Object.values(uniqueKeys), ...Object.values(options.uniqueKeys ?? {}), ...whole].map(indexColumnsOf)
 }
 
 /** Whether the model has validators across attributes. */
 export function hasModelValidators(model: ModelStatic<Model>): boolean {
-  return Object.keys(preparation(model).options.validate ?? {}).length > 0
+  return Object.keys(preparationOf(model).options.validate ?? {}).length > 0
 }
 
 /** Whether the model, or a class of the host above it, overrides `toJSON`. */
@@ -194,7 +194,7 @@ export function hasOwnToJson(model: ModelStatic<Model>): boolean {
 
 /** Whether the model uses Sequelize's own version column. */
 export function hasVersion(model: ModelStatic<Model>): boolean {
-  return typeof preparation(model)._versionAttribute === 'string'
+  return typeof preparationOf(model)._versionAttribute === 'string'
 }
 
 /** Attributes for Sequelize's time stamps. */
@@ -203,7 +203,7 @@ export function timestampsOf(model: ModelStatic<Model>): {
   updatedAt?: string
   deletedAt?: string
 } {
-  return preparation(model)._timestampAttributes
+  return preparationOf(model)._timestampAttributes
 }
 
 /** Attribute names that connect the tables of an association of any kind. */
@@ -224,7 +224,7 @@ export interface AssociationKeys {
 }
 
 /** Whether the source has the foreign key. */
-export function pointsAt(association: Association): boolean {
+export function hasSourceForeignKey(association: Association): boolean {
   return association.associationType === 'BelongsTo'
 }
 
@@ -233,19 +233,19 @@ export function isForeignKey(model: ModelStatic<Model>, attribute: string): bool
   if (model.getAttributes()[attribute]?.references !== undefined) return true
   const all = Object.values(sequelizeOf(model).models).flatMap((each) => Object.values(each.associations))
   return all.some((association) => {
-    const holder = pointsAt(association) ? association.source : association.target
+    const holder = hasSourceForeignKey(association) ? association.source : association.target
     const isOwn = association.associationType !== 'BelongsToMany' && definedModel(holder) === definedModel(model)
     return isOwn && association.foreignKey === attribute
   })
 }
 
 /** Sequelize's hasOne from the target of a many-to-many to its join model. Null for other associations. */
-export function linkRowOf(association: Association): Association | null {
+export function joinRowAssociationOf(association: Association): Association | null {
   const { oneFromTarget } = association as object as { oneFromTarget?: Association }
   return oneFromTarget ?? null
 }
 
-export function keysOf(association: Association): AssociationKeys {
+export function associationKeysOf(association: Association): AssociationKeys {
   const keys = association as object as {
     foreignKey: string
     sourceKey?: string
@@ -261,7 +261,7 @@ export function keysOf(association: Association): AssociationKeys {
     targetKey: keys.targetKey ?? association.target.primaryKeyAttribute,
     otherKey: keys.otherKey ?? '',
     scope: keys.scope ? [keys.scope] : [],
-    sourceScope: pointsAt(association) ? oppositeScope(association) : [],
+    sourceScope: hasSourceForeignKey(association) ? oppositeScopeOf(association) : [],
     through: through === undefined ? null : { model: through, scope: throughScopeOf(association) },
   }
 }
@@ -279,29 +279,29 @@ export function isSeekable(model: ModelStatic<Model>, attribute: string): boolea
  *
  * @throws TypeError for a fixed value that records cannot have
  */
-export function fixedBy(association: Association): ReadonlyMap<string, PlainScope> {
+export function fixedTargetValuesOf(association: Association): ReadonlyMap<string, PlainScopeValue> {
   const { scope } = association as object as { scope?: object }
-  return valuesOf(scope, association)
+  return scopeValuesOf(scope, association)
 }
 
 /** Fixed attributes of the join model of a belongs-to-many. @throws TypeError for a fixed value that rows cannot have */
-export function fixedBetween(association: Association): ReadonlyMap<string, PlainScope> {
-  return valuesOf(throughScopeOf(association)[0], association)
+export function fixedJoinValuesOf(association: Association): ReadonlyMap<string, PlainScopeValue> {
+  return scopeValuesOf(throughScopeOf(association)[0], association)
 }
 
-function valuesOf(scope: object | undefined, association: Association): ReadonlyMap<string, PlainScope> {
+function scopeValuesOf(scope: object | undefined, association: Association): ReadonlyMap<string, PlainScopeValue> {
   return new Map(
     Reflect.ownKeys(scope ?? {}).map((name) => {
       const value: unknown = Reflect.get(scope ?? {}, name)
-      if (typeof name === 'string' && isPlainScope(value)) return [name, value]
+      if (typeof name === 'string' && isPlainScopeValue(value)) return [name, value]
       throw new TypeError(`the scope of the association ${association.as} holds more than values`)
     }),
   )
 }
 
-type PlainScope = string | number | boolean | null
+type PlainScopeValue = string | number | boolean | null
 
-function isPlainScope(value: unknown): value is PlainScope {
+function isPlainScopeValue(value: unknown): value is PlainScopeValue {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value)
 }
 
@@ -313,8 +313,8 @@ export function definedModel(model: ModelStatic<Model>): ModelStatic<Model> {
 }
 
 /** Attributes that the model's default scope excludes from every read. */
-export function hiddenByScope(model: ModelStatic<Model>): ReadonlySet<string> {
-  const attributes = preparation(model)._scope?.attributes
+export function attributesExcludedByScope(model: ModelStatic<Model>): ReadonlySet<string> {
+  const attributes = preparationOf(model)._scope?.attributes
   const all = Object.keys(model.getAttributes())
   if (Array.isArray(attributes)) return new Set(all.filter((name) => !attributes.includes(name)))
   const { exclude } = (attributes ?? {}) as { exclude?: readonly string[] }
@@ -322,7 +322,7 @@ export function hiddenByScope(model: ModelStatic<Model>): ReadonlySet<string> {
 }
 
 /** Complete definition of an attribute: its type as an instance, and its column name by the model's rules. */
-export function completed(
+export function completeAttribute(
   model: ModelStatic<Model>,
   name: string,
   definition: ModelAttributeColumnOptions,

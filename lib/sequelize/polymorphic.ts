@@ -4,7 +4,7 @@
 import { type Association, type Model, type ModelStatic, Op } from 'sequelize'
 import type { WhereFragment } from './internals.js'
 
-interface Declared {
+interface DeclaredAssociation {
   readonly foreignKey: string
   readonly otherKey?: string
   readonly sourceKey?: string
@@ -16,19 +16,19 @@ interface Declared {
 
 /** Fixed attributes of the join model of a belongs-to-many, from the association or its opposite. None or one. */
 export function throughScopeOf(association: Association): readonly WhereFragment[] {
-  const { through } = declared(association)
-  return through?.scope ? [through.scope] : oppositeScope(association)
+  const { through } = declaredAssociationOf(association)
+  return through?.scope ? [through.scope] : oppositeScopeOf(association)
 }
 
 /**
  * Fixed attributes that the opposites of an association without a constraint set on records with its foreign key. None or one. An opposite
  * without fixed attributes leads to all records.
  */
-export function oppositeScope(association: Association): readonly WhereFragment[] {
-  if (declared(association).options?.constraints !== false) return []
+export function oppositeScopeOf(association: Association): readonly WhereFragment[] {
+  if (declaredAssociationOf(association).options?.constraints !== false) return []
   const opposites = Object.values(association.target.associations).filter((each) => isOpposite(each, association))
   const scopes = opposites.flatMap((each) => {
-    const { scope, through } = declared(each)
+    const { scope, through } = declaredAssociationOf(each)
     return (each.associationType === 'BelongsToMany' ? through?.scope : scope) ?? []
   })
   if (scopes.length < opposites.length) return []
@@ -38,7 +38,7 @@ export function oppositeScope(association: Association): readonly WhereFragment[
 /** Whether an association uses the same foreign keys in the opposite direction. */
 function isOpposite(other: Association, association: Association): boolean {
   if (other.target.name !== association.source.name) return false
-  const [there, here] = [declared(other), declared(association)]
+  const [there, here] = [declaredAssociationOf(other), declaredAssociationOf(association)]
   if (association.associationType === 'BelongsToMany') {
     const isSameTable = there.through?.model !== undefined && there.through.model === here.through?.model
     return isSameTable && there.foreignKey === here.otherKey && there.otherKey === here.foreignKey
@@ -47,6 +47,6 @@ function isOpposite(other: Association, association: Association): boolean {
   return there.foreignKey === here.foreignKey && there.sourceKey === here.targetKey
 }
 
-function declared(association: Association): Declared {
-  return association as object as Declared
+function declaredAssociationOf(association: Association): DeclaredAssociation {
+  return association as object as DeclaredAssociation
 }

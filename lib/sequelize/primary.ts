@@ -2,18 +2,18 @@
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
-import { internals } from './internals.js'
+import { internalsOf } from './internals.js'
 
-const primary = new AsyncLocalStorage<true>()
+const primaryContext = new AsyncLocalStorage<true>()
 
 /** Whether Sequelize uses read replicas. */
 export function isReplicated(sequelize: Sequelize): boolean {
-  return Boolean(internals(sequelize).options.replication)
+  return Boolean(internalsOf(sequelize).options.replication)
 }
 
 /** Runs work whose reads use the primary, in all resources. */
-export function onPrimary<T>(sequelize: Sequelize, work: () => T): T {
-  return isReplicated(sequelize) ? primary.run(true, work) : work()
+export function runOnPrimary<T>(sequelize: Sequelize, work: () => T): T {
+  return isReplicated(sequelize) ? primaryContext.run(true, work) : work()
 }
 
 /** Option by which Sequelize reads from the primary. */
@@ -21,10 +21,10 @@ export interface ReadOption {
   readonly useMaster?: true
 }
 
-const ANYWHERE: ReadOption = Object.freeze({})
+const ANY_SERVER: ReadOption = Object.freeze({})
 const PRIMARY: ReadOption = Object.freeze({ useMaster: true })
 
 /** Read option for a statement. `isNeeded` forces the primary. */
-export function readsFrom(isNeeded = false): ReadOption {
-  return isNeeded || primary.getStore() === true ? PRIMARY : ANYWHERE
+export function readOptionOf(isNeeded = false): ReadOption {
+  return isNeeded || primaryContext.getStore() === true ? PRIMARY : ANY_SERVER
 }

@@ -1,11 +1,11 @@
 // Statements through `sequelize.query`, or directly with the same logging and errors.
 
 import { type Model, type ModelStatic, QueryTypes, type Sequelize, type Transaction } from 'sequelize'
-import { limitedTo } from './connections.js'
-import { type DialectQuery, generator, internals, sequelizeOf } from './internals.js'
-import { statementLogging } from './logging.js'
-import { readsFrom } from './primary.js'
-import type { StatementLimit } from './statementTime.js'
+import { limitOptionsOf } from './connections.js'
+import { type DialectQuery, internalsOf, queryGeneratorOf, sequelizeOf } from './internals.js'
+import { statementLoggingOf } from './logging.js'
+import { readOptionOf } from './primary.js'
+import type { StatementLimit } from './statementTimeout.js'
 
 /** Settings of a statement for `sequelize.query`. */
 export interface QueryRun {
@@ -22,30 +22,33 @@ export interface QueryRun {
 export type RawRow = { readonly [column: string]: unknown }
 
 /** Runs a statement and returns its rows, with the host's logging, pool and replication, but without a model. */
-export async function queryRows(sequelize: Sequelize, run: QueryRun): Promise<readonly RawRow[]> {
-  return sequelize.query(run.sql, { ...runOptions(sequelize, run), type: QueryTypes.SELECT }) as Promise<RawRow[]>
+export async function runReadQuery(sequelize: Sequelize, run: QueryRun): Promise<readonly RawRow[]> {
+  return sequelize.query(run.sql, { ...runOptionsOf(sequelize, run), type: QueryTypes.SELECT }) as Promise<RawRow[]>
 }
 
 /** Runs an UPDATE or DELETE and returns the reported number of rows. */
-export async function queryAffected(sequelize: Sequelize, run: QueryRun): Promise<number> {
-  const count: unknown = await sequelize.query(run.sql, { ...runOptions(sequelize, run), type: QueryTypes.BULKDELETE })
+export async function runWriteQuery(sequelize: Sequelize, run: QueryRun): Promise<number> {
+  const count: unknown = await sequelize.query(run.sql, {
+    ...runOptionsOf(sequelize, run),
+    type: QueryTypes.BULKDELETE,
+  })
   return typeof count === 'number' ? count : 0
 }
 
-function runOptions(sequelize: Sequelize, { transaction, writes, limit, isLogged: isTold = true }: QueryRun): object {
+function runOptionsOf(sequelize: Sequelize, { transaction, writes, limit, isLogged: isTold = true }: QueryRun): object {
   return {
     raw: true,
     tableNames: [],
     ...(transaction === undefined ? {} : { transaction }),
-    ...readsFrom(writes),
-    ...limitedTo(limit),
-    ...(isTold ? statementLogging(sequelize) : { logging: false }),
+    ...readOptionOf(writes),
+    ...limitOptionsOf(limit),
+    ...(isTold ? statementLoggingOf(sequelize) : { logging: false }),
   }
 }
 
 /** Whether no hook or option of the host needs `sequelize.query` for single queries. */
-export function runsPlainQueries(sequelize: Sequelize): boolean {
-  const { hooks: { beforeQuery = NONE, afterQuery = NONE } = {}, query = {} } = internals(sequelize).options
+export function canRunOwnQueries(sequelize: Sequelize): boolean {
+  const { hooks: { beforeQuery = NONE, afterQuery = NONE } = {}, query = {} } = internalsOf(sequelize).options
   return beforeQuery.every(isTimeHook) && afterQuery.every(isTimeHook) && Object.keys(query).length === 0
 }
 
@@ -57,13 +60,13 @@ function isTimeHook(hook: unknown): boolean {
 }
 
 /** Whether no hook or option of the host affects single queries on a server's pool. */
-export function runsServerQueries(sequelize: Sequelize): boolean {
-  const { retry, native, dialectOptions, showWarnings } = internals(sequelize).options
+export function canRunServerQueries(sequelize: Sequelize): boolean {
+  const { retry, native, dialectOptions, showWarnings } = internalsOf(sequelize).options
   const { match } = retry ?? {}
   // By default Sequelize retries only if SQLite is busy.
   const triesOnce = match === undefined || (Array.isArray(match) && match.every((each) => each === SQLITE_BUSY))
   const isAsked = native === true || dialectOptions?.prependSearchPath === true || showWarnings === true
-  return triesOnce && !isAsked && runsPlainQueries(sequelize)
+  return triesOnce && !isAsked && canRunOwnQueries(sequelize)
 }
 
 /** Name of the hook for statement timeouts. */
@@ -78,30 +81,30 @@ export function logQuery(
   sql: string,
   values: readonly unknown[],
 ): () => void {
-  const { logging, benchmark } = internals(sequelize).options
+  const { logging, benchmark } = internalsOf(sequelize).options
   if (logging === false && benchmark !== true) return () => undefined
-  return queryOn(sequelize, connection)._logQuery(sql, () => undefined, values)
+  return createDialectQuery(sequelize, connection)._logQuery(sql, () => undefined, values)
 }
 
 /** Converts a driver's error to Sequelize's error class. */
 export function formatError(sequelize: Sequelize, connection: object, sql: string, error: Error): Error {
   const { stack } = new Error(error.message)
-  return queryOn(sequelize, connection).formatError(Object.assign(error, { sql }), stack)
+  return createDialectQuery(sequelize, connection).formatError(Object.assign(error, { sql }), stack)
 }
 
-function queryOn(sequelize: Sequelize, connection: object): DialectQuery {
-  const { dialect, options } = internals(sequelize)
-  return new dialect.Query(connection, sequelize, { logging: options.logging, ...statementLogging(sequelize) })
+function createDialectQuery(sequelize: Sequelize, connection: object): DialectQuery {
+  const { dialect, options } = internalsOf(sequelize)
+  return new dialect.Query(connection, sequelize, { logging: options.logging, ...statementLoggingOf(sequelize) })
 }
 
 /** Evaluates an expression in the database. */
-export async function evaluate(
+export async function evaluateExpression(
   model: ModelStatic<Model>,
   expression: unknown,
   run: Transaction | undefined,
 ): Promise<unknown> {
   const sequelize = sequelizeOf(model)
-  const sql = `SELECT ${generator(sequelize).handleSequelizeMethod(expression)} AS _`
-  const [row] = await queryRows(sequelize, { sql, transaction: run, writes: true })
+  const sql = `SELECT ${queryGeneratorOf(sequelize).handleSequelizeMethod(expression)} AS _`
+  const [row] = await runReadQuery(sequelize, { sql, transaction: run, writes: true })
   return row?._
 }

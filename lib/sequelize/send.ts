@@ -3,23 +3,23 @@
 import type { Sequelize } from 'sequelize'
 import type { Connection } from './connections.js'
 
-type Done = (error: Error | null | undefined, result?: unknown) => void
+type SendCallback = (error: Error | null | undefined, result?: unknown) => void
 
 /** Driver methods that take SQL text. The method of mariadb returns a promise. */
-interface Driven extends Connection {
-  query(sql: string, done?: Done): unknown
-  run(sql: string, done: Done): unknown
+interface DriverConnection extends Connection {
+  query(sql: string, done?: SendCallback): unknown
+  run(sql: string, done: SendCallback): unknown
 }
 
 /** By Sequelize's driver names. */
-const SENDS: Readonly<Record<string, (connection: Driven, sql: string) => Promise<unknown>>> = {
-  sqlite: (connection, sql) => told((done) => connection.run(sql, done)),
-  postgres: (connection, sql) => told((done) => connection.query(sql, done)),
-  mysql: (connection, sql) => told((done) => connection.query(sql, done)),
+const SENDS: Readonly<Record<string, (connection: DriverConnection, sql: string) => Promise<unknown>>> = {
+  sqlite: (connection, sql) => toPromise((done) => connection.run(sql, done)),
+  postgres: (connection, sql) => toPromise((done) => connection.query(sql, done)),
+  mysql: (connection, sql) => toPromise((done) => connection.query(sql, done)),
   mariadb: async (connection, sql) => connection.query(sql),
 }
 
-function told(send: (done: Done) => unknown): Promise<unknown> {
+function toPromise(send: (done: SendCallback) => unknown): Promise<unknown> {
   return new Promise((resolve, reject) => {
     send((error, result) => (error ? reject(error) : resolve(result)))
   })
@@ -35,5 +35,5 @@ export async function sendText(sequelize: Sequelize, connection: Connection, sql
   const name = sequelize.getDialect()
   const send = Object.hasOwn(SENDS, name) ? SENDS[name] : undefined
   if (send === undefined) throw new TypeError(`the dialect ${name} has no driver that is known here`)
-  return send(connection as Driven, sql)
+  return send(connection as DriverConnection, sql)
 }

@@ -2,11 +2,11 @@
 
 import type { Sequelize, Transaction } from 'sequelize'
 import { type Connection, connectionsFor } from './connections.js'
-import { readsFrom } from './primary.js'
+import { readOptionOf } from './primary.js'
 import { formatError } from './run.js'
-import { keepSeat, SERVER, type Seat } from './seats.js'
 import { sendText } from './send.js'
-import { timedAnswer } from './statementTime.js'
+import { SERVER_EXPRESSION, type ServerSide, storeServerSide } from './serverSides.js'
+import { limitAnswer } from './statementTimeout.js'
 
 /** Error for a session that this package does not use. */
 export class UnsafeSession extends Error {
@@ -16,35 +16,35 @@ export class UnsafeSession extends Error {
   }
 }
 
-interface Check {
+interface SessionCheck {
   /** Reads the settings as one row. */
   readonly sql: string
   /** First reason against the settings in column order, or null. */
-  readonly refuse: (settings: readonly string[], connection: Connection) => string | null
+  readonly findProblem: (settings: readonly string[], connection: Connection) => string | null
   /** Server side of the connection, from the same settings. */
-  readonly seat: (settings: readonly string[], connection: Connection) => Seat
+  readonly readServerSide: (settings: readonly string[], connection: Connection) => ServerSide
 }
 
-const MYSQL: Check = {
-  sql: `SELECT @@sql_mode AS mode, CONNECTION_ID() AS number, ${SERVER} AS server`,
-  seat: ([, number, server = ''], connection) => ({
+const MYSQL: SessionCheck = {
+  sql: `SELECT @@sql_mode AS mode, CONNECTION_ID() AS number, ${SERVER_EXPRESSION} AS server`,
+  readServerSide: ([, number, server = ''], connection) => ({
     isDirect: Number(number) === Reflect.get(connection, 'threadId'),
     server,
   }),
-  refuse: ([mode = '']) =>
+  findProblem: ([mode = '']) =>
     mode.split(',').includes('NO_BACKSLASH_ESCAPES')
       ? 'its sql_mode contains NO_BACKSLASH_ESCAPES, in which text that Sequelize escapes can end its own literal. Remove the mode.'
       : null,
 }
 
-const POSTGRES: Check = {
+const POSTGRES: SessionCheck = {
   sql: `SELECT current_setting('standard_conforming_strings') AS strings, current_setting('DateStyle') AS dates,
     current_setting('extra_float_digits') AS digits, current_setting('client_encoding') AS encoding, pg_backend_pid() AS number`,
-  seat: ([, , , , number], connection) => ({
+  readServerSide: ([, , , , number], connection) => ({
     isDirect: Number(number) === Reflect.get(connection, 'processID'),
     server: null,
   }),
-  refuse: ([strings, dates = '', digits, encoding], connection) => {
+  findProblem: ([strings, dates = '', digits, encoding], connection) => {
     if (Reflect.get(connection, 'binary') === true) return 'pg.defaults.binary is set. Sequelize reads values as text.'
     if (strings !== 'on')
       return 'standard_conforming_strings is off, where text that Sequelize escapes can end its own literal. Set it to on.'
@@ -56,37 +56,41 @@ const POSTGRES: Check = {
 }
 
 /** By Sequelize's dialect names. SQLite has no such settings. */
-const CHECKS: Readonly<Record<string, Check>> = { mysql: MYSQL, mariadb: MYSQL, postgres: POSTGRES }
+const CHECKS: Readonly<Record<string, SessionCheck>> = { mysql: MYSQL, mariadb: MYSQL, postgres: POSTGRES }
 
-const checked = new WeakSet<Connection>()
+const checkedConnections = new WeakSet<Connection>()
 
 /** Checks the session of a connection once. Null if it was checked before, or if there is nothing to check. Rejects with `UnsafeSession`. */
 export function checkSession(sequelize: Sequelize, connection: Connection): Promise<void> | null {
-  if (checked.has(connection)) return null
+  if (checkedConnections.has(connection)) return null
   const name = sequelize.getDialect()
   const check = Object.hasOwn(CHECKS, name) ? CHECKS[name] : undefined
-  return check === undefined ? null : inspect(sequelize, connection, check)
+  return check === undefined ? null : inspectSession(sequelize, connection, check)
 }
 
-async function inspect(sequelize: Sequelize, connection: Connection, { sql, refuse, seat }: Check): Promise<void> {
-  const answer = await timedAnswer(connection, sendText(sequelize, connection, sql)).catch((error: unknown) => {
+async function inspectSession(
+  sequelize: Sequelize,
+  connection: Connection,
+  { sql, findProblem, readServerSide }: SessionCheck,
+): Promise<void> {
+  const answer = await limitAnswer(connection, sendText(sequelize, connection, sql)).catch((error: unknown) => {
     throw error instanceof Error ? formatError(sequelize, connection, sql, error) : error
   })
-  const settings = settingsIn(answer)
-  const reason = refuse(settings, connection)
+  const settings = settingsInAnswer(answer)
+  const reason = findProblem(settings, connection)
   if (reason !== null) throw new UnsafeSession(reason)
-  keepSeat(sequelize, connection, seat(settings, connection))
-  checked.add(connection)
+  storeServerSide(sequelize, connection, readServerSide(settings, connection))
+  checkedConnections.add(connection)
 }
 
 /** Values of the single row in a driver's result. */
-function settingsIn(answer: unknown): readonly string[] {
+function settingsInAnswer(answer: unknown): readonly string[] {
   const rows: unknown = Array.isArray(answer) ? answer : Object(answer).rows
   const row: unknown = Array.isArray(rows) ? rows[0] : undefined
   return Object.values(Object(row)).map(String)
 }
 
-const known = new WeakSet<Sequelize>()
+const checkedInstances = new WeakSet<Sequelize>()
 
 /**
  * Checks a connection before the first statement that Sequelize sends itself on a connection of its choice. Within a transaction, checks
@@ -94,8 +98,8 @@ const known = new WeakSet<Sequelize>()
  */
 export function checkSequelize(sequelize: Sequelize, transaction: Transaction | undefined): Promise<void> | null {
   if (transaction !== undefined) return checkTransaction(sequelize, transaction)
-  if (known.has(sequelize) || !Object.hasOwn(CHECKS, sequelize.getDialect())) return null
-  return inspectOne(sequelize)
+  if (checkedInstances.has(sequelize) || !Object.hasOwn(CHECKS, sequelize.getDialect())) return null
+  return inspectOneConnection(sequelize)
 }
 
 /** Checks the connection of a transaction. A finished transaction has none. */
@@ -104,12 +108,12 @@ export function checkTransaction(sequelize: Sequelize, transaction: Transaction)
   return connection === undefined ? null : checkSession(sequelize, connection)
 }
 
-async function inspectOne(sequelize: Sequelize): Promise<void> {
+async function inspectOneConnection(sequelize: Sequelize): Promise<void> {
   const connections = connectionsFor(sequelize)
-  const connection = await connections.getConnection({ type: 'SELECT', ...readsFrom() })
+  const connection = await connections.getConnection({ type: 'SELECT', ...readOptionOf() })
   try {
     await checkSession(sequelize, connection)
-    known.add(sequelize)
+    checkedInstances.add(sequelize)
   } finally {
     connections.releaseConnection(connection)
   }

@@ -4,24 +4,24 @@ import type { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 
 /** Location of the socket: pg in its connection, mysql2 in `stream`, mariadb in its event emitter. */
-interface Client {
+interface SocketOwner {
   readonly connection?: { readonly stream?: Socket }
   readonly stream?: Socket
 }
 
-function socketOf(client: EventEmitter & Client): Socket | undefined {
+function socketOf(client: EventEmitter & SocketOwner): Socket | undefined {
   return client.stream ?? client.connection?.stream ?? emitterOf(client).socket
 }
 
 /** Event emitter of a connection. Node passes it to listeners as `this`. */
 function emitterOf(client: EventEmitter): { readonly socket?: Socket } {
   let emitter = {}
-  const look = function (this: object): void {
+  const storeEmitter = function (this: object): void {
     emitter = this
   }
-  client.once('newListener', look)
-  client.once('end', look)
-  client.off('end', look)
+  client.once('newListener', storeEmitter)
+  client.once('end', storeEmitter)
+  client.off('end', storeEmitter)
   return emitter
 }
 
@@ -29,8 +29,8 @@ function emitterOf(client: EventEmitter): { readonly socket?: Socket } {
  * Destroys the socket of a connection with a TCP reset: without waiting, and without sending pending data. TLS sockets have no reset and
  * are closed. So is a socket that is already ending, because Node would keep it open.
  */
-export function reset(connection: object): void {
-  const socket = socketOf(connection as EventEmitter & Client)
+export function resetSocket(connection: object): void {
+  const socket = socketOf(connection as EventEmitter & SocketOwner)
   if (socket?.writable !== true) return void socket?.destroy()
   try {
     socket.resetAndDestroy()

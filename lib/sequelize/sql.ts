@@ -1,8 +1,15 @@
 // SQL text in the form in which Sequelize writes it.
 
 import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
-import { expressions, fieldNames, generator, preparation, sequelizeOf, type WhereFragment } from './internals.js'
-import { keptName, keptText } from './keptTexts.js'
+import {
+  expressions,
+  fieldNames,
+  preparationOf,
+  queryGeneratorOf,
+  sequelizeOf,
+  type WhereFragment,
+} from './internals.js'
+import { cachedName, cachedText } from './sqlCache.js'
 
 /** SQL that Sequelize leaves unchanged. Use it only for text from compiled names and placeholders. */
 export function literal(sql: string): ReturnType<typeof Sequelize.literal> {
@@ -11,16 +18,16 @@ export function literal(sql: string): ReturnType<typeof Sequelize.literal> {
 
 export function quote(model: ModelStatic<Model>, identifier: string): string {
   const sequelize = sequelizeOf(model)
-  return keptName(sequelize, identifier, () => generator(sequelize).quoteIdentifier(identifier))
+  return cachedName(sequelize, identifier, () => queryGeneratorOf(sequelize).quoteIdentifier(identifier))
 }
 
 /** A value as SQL text for the model's database. The text has the same meaning in every session mode. */
 export function escapeValue(model: ModelStatic<Model>, value: unknown): string {
   const sequelize = sequelizeOf(model)
-  if (typeof value !== 'string') return generator(sequelize).escape(value)
+  if (typeof value !== 'string') return queryGeneratorOf(sequelize).escape(value)
   const name = sequelize.getDialect()
   const quoteText = Object.hasOwn(QUOTES, name) ? QUOTES[name] : undefined
-  return quoteText === undefined ? generator(sequelize).escape(value) : quoteText(value)
+  return quoteText === undefined ? queryGeneratorOf(sequelize).escape(value) : quoteText(value)
 }
 
 /**
@@ -31,7 +38,7 @@ const QUOTES: Readonly<Record<string, (text: string) => string>> = {
   mysql: quoteOnMysql,
   mariadb: quoteOnMysql,
   postgres: (text) => {
-    const quoted = inQuotes(text.replaceAll('\0', '\\0'))
+    const quoted = quoteText(text.replaceAll('\0', '\\0'))
     return quoted.includes('\\') ? `E${quoted.replaceAll('\\', '\\\\')}` : quoted
   },
 }
@@ -39,16 +46,16 @@ const QUOTES: Readonly<Record<string, (text: string) => string>> = {
 function quoteOnMysql(text: string): string {
   // Hexadecimal digits have the same meaning in every mode.
   const isSpecial = text.includes('\\') || text.includes('\0')
-  return isSpecial ? `_utf8mb4 X'${Buffer.from(text, 'utf8').toString('hex')}'` : inQuotes(text)
+  return isSpecial ? `_utf8mb4 X'${Buffer.from(text, 'utf8').toString('hex')}'` : quoteText(text)
 }
 
-function inQuotes(text: string): string {
+function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
 export interface SelectOptions extends Omit<FindOptions, 'attributes' | 'where' | 'order'> {
   /** SELECT list: SQL text with its alias. */
-  readonly attributes: Selected
+  readonly attributes: SelectedExpressions
   /** Condition by column, not by attribute. */
   readonly where?: WhereFragment | undefined
   readonly order?: ReturnType<typeof literal>
@@ -59,58 +66,58 @@ export interface SelectOptions extends Omit<FindOptions, 'attributes' | 'where' 
 }
 
 /** Sequelize expressions with their aliases. */
-export type Selected = readonly (readonly [expression: ReturnType<typeof literal>, alias: string])[]
+export type SelectedExpressions = readonly (readonly [expression: ReturnType<typeof literal>, alias: string])[]
 
 /** Lock like an UPDATE's: inserts of rows that refer to the record are not blocked. */
-const LOCKED = { level: 'NO KEY UPDATE' }
+const ROW_LOCK = { level: 'NO KEY UPDATE' }
 
 /** Text of the SELECT that `model.findAll(options)` would run, without find hooks and without the closing `;`. */
 export function writeSelect(model: ModelStatic<Model>, given: SelectOptions): string {
   // One expression, because a list takes Sequelize longer than the rest of the statement.
   const list = given.attributes.map(([{ val }, alias]) => `${val} AS ${quote(model, alias)}`).join(', ')
   const all = { ...given, attributes: list }
-  return keptText(model, all, () => selectText(model, all))
+  return cachedText(model, all, () => selectText(model, all))
 }
 
-interface Listed extends Omit<SelectOptions, 'attributes'> {
+interface SelectTextOptions extends Omit<SelectOptions, 'attributes'> {
   readonly attributes: string
 }
 
-function selectText(model: ModelStatic<Model>, { unscoped = false, attributes, ...given }: Listed): string {
-  const prepared = preparation(model)
+function selectText(model: ModelStatic<Model>, { unscoped = false, attributes, ...given }: SelectTextOptions): string {
+  const prepared = preparationOf(model)
   const options: { [option: string]: unknown } = { ...given, attributes: [literal(attributes)], hooks: false }
-  if (given.lock === true) options.lock = LOCKED
-  if (!unscoped) options.where = guarded(model, given.where)
+  if (given.lock === true) options.lock = ROW_LOCK
+  if (!unscoped) options.where = addScopeByColumn(model, given.where)
   if (given.include !== undefined) {
-    const renamed = renamedIn(given.include)
+    const renamed = renamedIncludes(given.include)
     prepared._conformIncludes(options, model)
     options.hasJoin = true
     prepared._validateIncludedElements(options, {})
     for (const [include, as] of renamed) include.as = as
   }
   const all = prepared._paranoidClause(model, options)
-  return generator(sequelizeOf(model)).selectQuery(model.getTableName(), all, model).replace(/;$/, '')
+  return queryGeneratorOf(sequelizeOf(model)).selectQuery(model.getTableName(), all, model).replace(/;$/, '')
 }
 
 /** Includes with a custom alias. Sequelize would replace it by the association's. */
-function renamedIn(include: FindOptions['include'] = []): (readonly [include: IncludeOptions, as: string])[] {
+function renamedIncludes(include: FindOptions['include'] = []): (readonly [include: IncludeOptions, as: string])[] {
   return [include].flat().flatMap((each) => {
     if (typeof each === 'string' || !('attributes' in each)) return []
     const own = each.as === undefined ? [] : [[each, each.as] as const]
-    return [...own, ...renamedIn(each.include)]
+    return [...own, ...renamedIncludes(each.include)]
   })
 }
 
 /** Text of a condition by column, with `prefix` before its columns. The model's default scope is not included. */
 export function writeCondition(model: ModelStatic<Model>, where: object, prefix: string): string {
-  return keptText(model, { where, prefix }, () => {
+  return cachedText(model, { where, prefix }, () => {
     const alias = prefix === '' ? '' : literal(quote(model, prefix))
-    return generator(sequelizeOf(model)).getWhereConditions(where, alias, model, { model })
+    return queryGeneratorOf(sequelizeOf(model)).getWhereConditions(where, alias, model, { model })
   })
 }
 
 /** Replaces attributes of a condition by their columns. */
-export function byColumn(model: ModelStatic<Model>, where: WhereFragment): WhereFragment {
+export function toColumns(model: ModelStatic<Model>, where: WhereFragment): WhereFragment {
   return fieldNames.mapOptionFieldNames({ where }, model).where as WhereFragment
 }
 
@@ -118,36 +125,41 @@ export function byColumn(model: ModelStatic<Model>, where: WhereFragment): Where
  * Joins a condition by attribute with the model's default scope. When Sequelize joins them, equal keys, including `Op.and`, replace each
  * other. Here nothing is lost.
  */
-export function scoped(model: ModelStatic<Model>, where: unknown): WhereFragment {
-  return joined(where, ...scopesOf(model))
+export function addScope(model: ModelStatic<Model>, where: unknown): WhereFragment {
+  return joinByAnd(where, ...scopesOf(model))
 }
 
 /** Joins a condition by column with the model's default scope. */
-function guarded(model: ModelStatic<Model>, where: object | undefined): WhereFragment {
-  return joined(where, ...scopesOf(model).map((scope) => byColumn(model, scope)))
+function addScopeByColumn(model: ModelStatic<Model>, where: object | undefined): WhereFragment {
+  return joinByAnd(where, ...scopesOf(model).map((scope) => toColumns(model, scope)))
 }
 
 /** Condition of the model's default scope by attribute, in an array. Empty without one. */
 export function scopesOf(model: ModelStatic<Model>): readonly WhereFragment[] {
-  const scope = preparation(model)._scope?.where
+  const scope = preparationOf(model)._scope?.where
   return scope === undefined || scope === null ? [] : [scope as WhereFragment]
 }
 
-function joined(...conditions: readonly unknown[]): WhereFragment {
+function joinByAnd(...conditions: readonly unknown[]): WhereFragment {
   return { [Op.and]: conditions.filter((part) => part !== undefined && part !== null) } as WhereFragment
 }
 
 /** Adds the default scope and, unless `deleted`, the `paranoid` condition to the condition of a write. By column. */
-function complete(model: ModelStatic<Model>, where: object, deleted = false): object {
+function addWriteScope(model: ModelStatic<Model>, where: object, deleted = false): object {
   // CVE-2023-22579: prevents an UPDATE or DELETE without a condition.
   if (Reflect.ownKeys(where).length === 0) throw new TypeError(`refusing to write to ${model.name} without a condition`)
-  const condition = { where: guarded(model, where) }
-  return deleted ? condition.where : preparation(model)._paranoidClause(model, condition).where
+  const condition = { where: addScopeByColumn(model, where) }
+  return deleted ? condition.where : preparationOf(model)._paranoidClause(model, condition).where
 }
 
 /** Text of a condition with the default scope and `paranoid`, with `prefix` before its columns. */
-export function writeGuarded(model: ModelStatic<Model>, where: object, prefix: string, deleted = false): string {
-  return writeCondition(model, complete(model, where, deleted), prefix)
+export function writeScopedCondition(
+  model: ModelStatic<Model>,
+  where: object,
+  prefix: string,
+  deleted = false,
+): string {
+  return writeCondition(model, addWriteScope(model, where, deleted), prefix)
 }
 
 /** INSERT with rows of SQL text, each in the order of the columns. */
@@ -161,9 +173,14 @@ export function writeInsert(
     columns.indexOf(name),
   )
   const [first = [], ...others] = rows.map((row) => places.map((place) => row[place] ?? ''))
-  const text = keptText(model, { columns, first }, () => {
+  const text = cachedText(model, { columns, first }, () => {
     const hash = Object.fromEntries(places.map((place, index) => [columns[place] ?? '', literal(first[index] ?? '')]))
-    const { query } = generator(sequelizeOf(model)).insertQuery(model.getTableName(), hash, {}, { bindParam: false })
+    const { query } = queryGeneratorOf(sequelizeOf(model)).insertQuery(
+      model.getTableName(),
+      hash,
+      {},
+      { bindParam: false },
+    )
     return query.replace(/;$/, '')
   })
   if (others.length === 0) return text
@@ -178,7 +195,7 @@ export function writeUpdate(
   where: object,
   how: { readonly deleted: boolean; readonly from: string },
 ): string {
-  return keptText(model, { values: [...values], where, how }, () => updateText(model, values, where, how))
+  return cachedText(model, { values: [...values], where, how }, () => updateText(model, values, where, how))
 }
 
 function updateText(
@@ -189,10 +206,10 @@ function updateText(
 ): string {
   const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
   // As text, because Sequelize would turn values of the default scope into bind parameters without values.
-  const condition = writeGuarded(model, where, '', deleted)
+  const condition = writeScopedCondition(model, where, '', deleted)
   const options = { bindParam: false, model }
   const all = { [Op.and]: [literal(condition)] }
-  const { query } = generator(sequelizeOf(model)).updateQuery(model.getTableName(), hash, all, options)
+  const { query } = queryGeneratorOf(sequelizeOf(model)).updateQuery(model.getTableName(), hash, all, options)
   if (from === '') return query
   // A condition that is always true is omitted.
   const end = condition === '' ? '' : ` WHERE (${condition})`
@@ -201,7 +218,7 @@ function updateText(
 }
 
 /** SELECT of rows of a table beside each row of another one, which is SQL text, under a condition on both. */
-export function writeCrossed(
+export function writeCrossSelect(
   model: ModelStatic<Model>,
   {
     attributes,
@@ -212,21 +229,26 @@ export function writeCrossed(
   { from, condition }: { readonly from: string; readonly condition: string },
 ): string {
   const list = attributes.map(([{ val }, alias]) => `${val} AS ${quote(model, alias)}`).join(', ')
-  const guard = writeGuarded(model, where, tableAs)
+  const guard = writeScopedCondition(model, where, tableAs)
   const table = `${quoteTable(model)} AS ${quote(model, tableAs)}`
   return `SELECT ${list} FROM ${table} CROSS JOIN ${from} WHERE ${guard} AND ${condition}${lock === false ? '' : ' FOR UPDATE'}`
 }
 
 export function writeDelete(model: ModelStatic<Model>, where: object): string {
-  return keptText(model, { deleted: where }, () => {
+  return cachedText(model, { deleted: where }, () => {
     const options = { limit: null, model }
-    const sql = generator(sequelizeOf(model)).deleteQuery(model.getTableName(), complete(model, where), options, model)
+    const sql = queryGeneratorOf(sequelizeOf(model)).deleteQuery(
+      model.getTableName(),
+      addWriteScope(model, where),
+      options,
+      model,
+    )
     return sql.replace(/;$/, '')
   })
 }
 
 export function quoteTable(model: ModelStatic<Model>): string {
-  return generator(sequelizeOf(model)).quoteTable(model.getTableName())
+  return queryGeneratorOf(sequelizeOf(model)).quoteTable(model.getTableName())
 }
 
 /** Whether a value is an SQL expression, such as a default of `literal('now()')`. */
@@ -235,6 +257,6 @@ export function isExpression(value: unknown): boolean {
 }
 
 /** SELECT list with one expression. */
-export function selected(sql: string): [ReturnType<typeof literal>, string][] {
+export function createSelectList(sql: string): [ReturnType<typeof literal>, string][] {
   return [[literal(sql), '_']]
 }

@@ -1,17 +1,17 @@
 // The part of an sqlite3 connection that prepared statements use.
 
 import type { Sequelize } from 'sequelize'
-import { internals } from './internals.js'
+import { internalsOf } from './internals.js'
 import type { RawRow } from './run.js'
 
 /** Callback with the number of changed rows. */
-export type Changed = (this: { changes: number }, error: Error | null) => void
+export type ChangedCallback = (this: { changes: number }, error: Error | null) => void
 
 /** An sqlite3 connection, as far as prepared statements use it. */
 export interface SqliteConnection {
   readonly filename: string
   all(sql: string, values: readonly unknown[], done: (error: Error | null, rows?: RawRow[]) => void): void
-  run(sql: string, values: readonly unknown[], done: Changed): void
+  run(sql: string, values: readonly unknown[], done: ChangedCallback): void
   prepare(sql: string, done: (error: Error | null) => void): SqliteStatement
   close(done?: (error: Error | null) => void): void
   /** Runs the statements of `work` exclusively, when the connection is idle. */
@@ -22,20 +22,20 @@ export interface SqliteConnection {
 
 export interface SqliteStatement {
   all(values: readonly unknown[], done: (error: Error | null, rows?: RawRow[]) => void): void
-  run(values: readonly unknown[], done: Changed): void
+  run(values: readonly unknown[], done: ChangedCallback): void
   /** Resets a statement that has not finished. */
   reset(done: () => void): void
   finalize(): void
 }
 
 /** The open connection: of a file, or the only one of a database in memory. Null if it is not open. */
-export function openHandle(sequelize: Sequelize): object | null {
-  const { connections = {} } = internals(sequelize).connectionManager
+export function openConnectionOf(sequelize: Sequelize): object | null {
+  const { connections = {} } = internalsOf(sequelize).connectionManager
   const handle = connections.default ?? connections[1]
   return typeof handle === 'object' ? handle : null
 }
 
 /** The connection that Sequelize uses outside of transactions. It is opened if necessary. */
-export async function sqliteConnection(sequelize: Sequelize): Promise<SqliteConnection> {
-  return internals(sequelize).connectionManager.getConnection({ type: 'SELECT' }) as Promise<SqliteConnection>
+export async function requireSqliteConnection(sequelize: Sequelize): Promise<SqliteConnection> {
+  return internalsOf(sequelize).connectionManager.getConnection({ type: 'SELECT' }) as Promise<SqliteConnection>
 }

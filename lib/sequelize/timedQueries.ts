@@ -1,68 +1,68 @@
 // Timeouts of statements that Sequelize itself sends to a server: statements of instances, and statements of hooks within a write.
 
 import { QueryTypes, type Sequelize } from 'sequelize'
-import { type Connection, closeConnection, limitOf, type Wanted } from './connections.js'
+import { type Connection, type ConnectionOptions, closeConnection, limitOf } from './connections.js'
 import { TIME_HOOK } from './run.js'
 import { checkSession } from './session.js'
-import { assertAwaited, clockOf, StatementClock, StatementTimeout } from './statementTime.js'
+import { assertConnected, StatementTimeout, StatementTimer, timerOf } from './statementTimeout.js'
 
 /** Sequelize's object for one statement: its connection, and the function that sends it. */
-interface Query {
+interface SequelizeQuery {
   readonly connection: Connection
   run(...given: unknown[]): Promise<unknown>
 }
 
-interface Options extends Wanted {
+interface QueryOptions extends ConnectionOptions {
   readonly transaction?: object | null
 }
 
-const timed = new WeakSet<Sequelize>()
+const timedInstances = new WeakSet<Sequelize>()
 
 /**
  * Limits the time of queries with a limit in their options, and of queries on a connection with a limit. It uses a hook of the Sequelize
  * instance that runs when a query has its connection and is not sent yet.
  */
-export function timeQueries(sequelize: Sequelize): void {
-  if (timed.has(sequelize)) return
-  timed.add(sequelize)
-  sequelize.addHook('beforeQuery', TIME_HOOK, async (options: Options, query: object) => {
-    const one = query as Query
-    const known = clockOf(one.connection)
-    if (known === undefined) await begin(sequelize, options, one)
+export function useTimedQueries(sequelize: Sequelize): void {
+  if (timedInstances.has(sequelize)) return
+  timedInstances.add(sequelize)
+  sequelize.addHook('beforeQuery', TIME_HOOK, async (options: QueryOptions, query: object) => {
+    const one = query as SequelizeQuery
+    const known = timerOf(one.connection)
+    if (known === undefined) await beginQuery(sequelize, options, one)
     else timeRun(one, known, () => undefined)
   })
 }
 
-async function begin(sequelize: Sequelize, options: Options, query: Query): Promise<void> {
+async function beginQuery(sequelize: Sequelize, options: QueryOptions, query: SequelizeQuery): Promise<void> {
   const limit = limitOf(options)
   if (limit === undefined) return
   const { connection } = query
   // The host owns its transactions and their connections.
   const isOfPool = !options.transaction
-  const leaving = isOfPool && options.type === QueryTypes.SELECT ? limit.leaving : null
-  assertAwaited(leaving)
-  const clock = new StatementClock(sequelize, limit, connection, leaving)
-  const end = (): void => {
+  const leaving = isOfPool && options.type === QueryTypes.SELECT ? limit.client : null
+  assertConnected(leaving)
+  const clock = new StatementTimer(sequelize, limit, connection, leaving)
+  const endQuery = (): void => {
     clock.stop()
     // Sequelize returns it to the pool next. The pool no longer knows it.
-    if (clock.isTainted && isOfPool) void closeConnection(sequelize, connection)
+    if (clock.isStopSent && isOfPool) void closeConnection(sequelize, connection)
   }
   try {
     if (isOfPool) await checkSession(sequelize, connection)
-    assertAwaited(leaving)
+    assertConnected(leaving)
   } catch (error) {
-    end()
+    endQuery()
     throw error
   }
-  timeRun(query, clock, end)
+  timeRun(query, clock, endQuery)
 }
 
 /** Limits the time of one query. Sequelize creates the object for this query only. */
-function timeRun(query: Query, clock: StatementClock, end: () => void): void {
-  query.run = timedRun(query, clock, end)
+function timeRun(query: SequelizeQuery, clock: StatementTimer, end: () => void): void {
+  query.run = createTimedRun(query, clock, end)
 }
 
-function timedRun(query: Query, clock: StatementClock, end: () => void): Query['run'] {
+function createTimedRun(query: SequelizeQuery, clock: StatementTimer, end: () => void): SequelizeQuery['run'] {
   const { run } = query
   return async (...given) => {
     try {

@@ -1,59 +1,63 @@
 // Transactions of Sequelize, including transactions of the host.
 
 import type { Sequelize, Transaction } from 'sequelize'
-import { internals } from './internals.js'
+import { internalsOf } from './internals.js'
 
 /** The host's transaction around this request, from continuation-local storage. */
 export function ambientTransaction(sequelize: Sequelize): Transaction | undefined {
   // Null after the end of a transaction.
-  return internals(sequelize).constructor._cls?.get('transaction') ?? undefined
+  return internalsOf(sequelize).constructor._cls?.get('transaction') ?? undefined
 }
 
 /** Whether the host uses continuation-local storage for transactions. */
-export function usesContext(sequelize: Sequelize): boolean {
-  return internals(sequelize).constructor._cls !== undefined
+export function hasContext(sequelize: Sequelize): boolean {
+  return internalsOf(sequelize).constructor._cls !== undefined
 }
 
 /** Runs work in a new continuation-local storage context, if the host uses it. */
-export function inContext<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
-  return internals(sequelize).constructor._clsRun(work)
+export function runInContext<T>(sequelize: Sequelize, work: () => Promise<T>): Promise<T> {
+  return internalsOf(sequelize).constructor._clsRun(work)
 }
 
 /** Stores a transaction in the continuation-local storage. */
 export function enterContext(transaction: Transaction & { readonly sequelize: Sequelize }): void {
-  internals(transaction.sequelize).constructor._cls?.set('transaction', transaction)
+  internalsOf(transaction.sequelize).constructor._cls?.set('transaction', transaction)
 }
 
 /** Whether a transaction accepts statements: it has a connection and is not finished. */
-export function isOpen(transaction: Transaction): boolean {
+export function isTransactionOpen(transaction: Transaction): boolean {
   const { connection, finished } = transaction as Transaction & { connection?: object; finished?: string }
   return connection !== undefined && finished === undefined
 }
 
 /** Whether a transaction, or an enclosing one, was rolled back. */
-export function isRolledBack(transaction: Transaction): boolean {
+export function isTransactionRolledBack(transaction: Transaction): boolean {
   const { parent, finished } = transaction as Transaction & { parent?: Transaction | null; finished?: string }
-  return finished === 'rollback' || (parent ? isRolledBack(parent) : false)
+  return finished === 'rollback' || (parent ? isTransactionRolledBack(parent) : false)
 }
 
 /**
  * Runs work after a transaction and all enclosing ones are committed. It does not use `afterCommit`, which Sequelize calls even after a
  * failed COMMIT. In that case `failed` is called.
  */
-export function whenCommitted(transaction: Transaction, work: () => void, failed: () => void = () => undefined): void {
+export function runWhenCommitted(
+  transaction: Transaction,
+  work: () => void,
+  failed: () => void = () => undefined,
+): void {
   const { parent, finished } = transaction as Transaction & { parent?: Transaction | null; finished?: string }
-  const go = (): void => (parent ? whenCommitted(parent, work, failed) : work())
-  if (finished === 'commit') go()
+  const runWork = (): void => (parent ? runWhenCommitted(parent, work, failed) : work())
+  if (finished === 'commit') runWork()
   if (finished !== undefined) return
   const commit = transaction.commit
-  const telling = async (): Promise<void> => {
+  const commitThenRun = async (): Promise<void> => {
     try {
       await commit.call(transaction)
     } catch (error) {
       failed()
       throw error
     }
-    go()
+    runWork()
   }
-  transaction.commit = telling
+  transaction.commit = commitThenRun
 }

@@ -1,9 +1,9 @@
 import type { Model, ModelStatic } from 'sequelize'
-import { preparation } from './internals.js'
+import { preparationOf } from './internals.js'
 
 /** Whether a unique index covers only some of the records, or an expression. */
 export function hasPartialUnique(model: ModelStatic<Model>): boolean {
-  const { _indexes: indexes = [] } = preparation(model)
+  const { _indexes: indexes = [] } = preparationOf(model)
   return indexes.some(({ unique, where, fields = [] }) => {
     return unique === true && (where !== undefined || fields.some((field) => !isColumn(field)))
   })

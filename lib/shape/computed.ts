@@ -1,11 +1,11 @@
-import type { Computed, ComputedContext, ComputingField } from '../../types/computed.js'
+import type { CompiledComputation, CompiledComputedField, ComputedContext } from '../../types/computed.js'
 import type { JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Embed, Member, Projection } from '../../types/plan.js'
-import { Embedded } from '../common/embedded.js'
-import { jsonOfType } from '../common/members.js'
-import { nextTurn } from '../common/turns.js'
-import { type Visits, visit } from '../common/visit.js'
+import { EmbeddedRows } from '../common/embedded.js'
+import { yieldToEventLoop } from '../common/eventLoop.js'
+import { toJsonOfType } from '../common/jsonMembers.js'
+import { type Visitors, visit } from '../common/visitor.js'
 
 /** Rows, and the projection for their records. */
 export type ShownRows = readonly [projection: Projection, rows: readonly Row[]]
@@ -13,16 +13,16 @@ export type ShownRows = readonly [projection: Projection, rows: readonly Row[]]
 type ComputedMember = Extract<Member, { kind: 'computed' }>
 
 /** A record with a computed field. */
-interface Place {
+interface ComputedPlace {
   readonly row: Row
   readonly member: ComputedMember
 }
 
 /** The computed values of rows, between resolution and making the records. */
-const resolved = new WeakMap<Row, Map<Member, JsonValue>>()
+const resolvedValues = new WeakMap<Row, Map<Member, JsonValue>>()
 
 /** The most records that are collected without yielding to the event loop. */
-const AT_ONCE = 2000
+const RECORDS_BEFORE_YIELD = 2000
 
 /**
  * Resolves the computed fields of a reply. Each field is resolved once, for all its records in the order of the reply.
@@ -30,20 +30,20 @@ const AT_ONCE = 2000
  * @throws TypeError for a wrong number or type of values, and errors of the application
  */
 export async function resolveComputed(shown: readonly ShownRows[], context: ComputedContext): Promise<void> {
-  const batches = new Map<ComputingField, Place[]>()
+  const batches = new Map<CompiledComputedField, ComputedPlace[]>()
   let count = 0
-  for (const place of placesIn(shown)) {
+  for (const place of computedPlacesOf(shown)) {
     const { field } = place.member
     const batch = batches.get(field)
     if (batch === undefined) batches.set(field, [place])
     else batch.push(place)
     count += 1
-    if (count % AT_ONCE === 0) await nextTurn()
+    if (count % RECORDS_BEFORE_YIELD === 0) await yieldToEventLoop()
   }
   // One at a time, because they share the connection of a transaction.
   for (const [{ computed }, places] of batches) {
-    const values = await valuesFor(computed, places, context)
-    for (const [index, place] of places.entries()) keep(place, valueAt(computed, values, index))
+    const values = await resolveValues(computed, places, context)
+    for (const [index, place] of places.entries()) storeValue(place, requireValue(computed, values, index))
   }
 }
 
@@ -51,89 +51,97 @@ export async function resolveComputed(shown: readonly ShownRows[], context: Comp
  * Sets the values that depend on the caller to null for records that are made from now on. Returns whether there are
  * any.
  */
-export function forgetPerCaller(shown: readonly ShownRows[]): boolean {
+export function clearPerCallerValues(shown: readonly ShownRows[]): boolean {
   let isFound = false
-  for (const place of placesIn(shown)) {
+  for (const place of computedPlacesOf(shown)) {
     if (!place.member.field.computed.isPerCaller) continue
-    keep(place, null)
+    storeValue(place, null)
     isFound = true
   }
   return isFound
 }
 
 /** Whether records of a projection have a computed field. */
-export function showsComputed({ members, embeds = [] }: Projection): boolean {
-  return hasComputed(members) || embeds.some(({ projection }) => showsComputed(projection))
+export function hasComputedFields({ members, embeds = [] }: Projection): boolean {
+  return hasComputedMember(members) || embeds.some(({ projection }) => hasComputedFields(projection))
 }
 
 /** The value of a computed member in a row. @throws TypeError if it is not resolved */
 export function computedValue(row: Row, member: ComputedMember): JsonValue {
-  const value = resolved.get(row)?.get(member)
+  const value = resolvedValues.get(row)?.get(member)
   if (value === undefined) throw new TypeError(`${member.field.computed.where} was not resolved`)
   return value
 }
 
-function hasComputed(members: readonly Member[]): boolean {
-  return members.some((member) => member.kind === 'computed' || ('members' in member && hasComputed(member.members)))
+function hasComputedMember(members: readonly Member[]): boolean {
+  return members.some(
+    (member) => member.kind === 'computed' || ('members' in member && hasComputedMember(member.members)),
+  )
 }
 
-function* placesIn(shown: readonly ShownRows[]): Generator<Place> {
+function* computedPlacesOf(shown: readonly ShownRows[]): Generator<ComputedPlace> {
   for (const [projection, rows] of shown) {
-    if (!showsComputed(projection)) continue
-    for (const row of rows) yield* placesOf(projection.members, row, projection.embeds ?? [])
+    if (!hasComputedFields(projection)) continue
+    for (const row of rows) yield* placesInRecord(projection.members, row, projection.embeds ?? [])
   }
 }
 
-function* placesOf(members: readonly Member[], row: Row, embeds: readonly Embed[]): Generator<Place> {
+function* placesInRecord(members: readonly Member[], row: Row, embeds: readonly Embed[]): Generator<ComputedPlace> {
   for (const member of members) {
-    if (member.kind !== 'value') yield* visit(PLACES, member, row, embeds)
+    if (member.kind !== 'value') yield* visit(PLACE_FINDERS, member, row, embeds)
   }
 }
 
-type Rarer = Exclude<Member, { readonly kind: 'value' }>
+type OtherMember = Exclude<Member, { readonly kind: 'value' }>
 
-const PLACES: Visits<Rarer, [row: Row, embeds: readonly Embed[]], Iterable<Place>> = {
+const PLACE_FINDERS: Visitors<OtherMember, [row: Row, embeds: readonly Embed[]], Iterable<ComputedPlace>> = {
   constant: () => [],
   flattened: () => [],
   computed: (member, row) => [{ row, member }],
   nested: ({ presence, members }, row, embeds) =>
-    (row[presence] ?? null) === null ? [] : placesOf(members, row, embeds),
-  object: ({ members }, row, embeds) => placesOf(members, row, embeds),
+    (row[presence] ?? null) === null ? [] : placesInRecord(members, row, embeds),
+  object: ({ members }, row, embeds) => placesInRecord(members, row, embeds),
   many: ({ index }, row, embeds) => {
     const embedded = row[row.length - embeds.length + index]
     const projection = embeds[index]?.projection
-    return projection === undefined || !(embedded instanceof Embedded) ? [] : placesIn([[projection, embedded.rows]])
+    return projection === undefined || !(embedded instanceof EmbeddedRows)
+      ? []
+      : computedPlacesOf([[projection, embedded.rows]])
   },
 }
 
-async function valuesFor(
-  computed: Computed,
-  places: readonly Place[],
+async function resolveValues(
+  computed: CompiledComputation,
+  places: readonly ComputedPlace[],
   context: ComputedContext,
 ): Promise<readonly unknown[]> {
-  const values: unknown = await computed.resolve(places.map(recordAt), context)
+  const values: unknown = await computed.resolve(places.map(recordOfPlace), context)
   if (Array.isArray(values) && values.length === places.length) return values
   const given = Array.isArray(values) ? `${values.length} values` : 'something other than an array'
   throw new TypeError(`${computed.where}: resolve returned ${given} for ${places.length} records`)
 }
 
-function recordAt({ row, member: { field, needs } }: Place): object {
+function recordOfPlace({ row, member: { field, needs } }: ComputedPlace): object {
   return Object.fromEntries(
     field.computed.needs.map(({ name, decode }, index) => [name, decode(row[needs[index] ?? -1])]),
   )
 }
 
-function valueAt({ where, type, isNullable }: Computed, values: readonly unknown[], index: number): JsonValue {
+function requireValue(
+  { where, type, isNullable }: CompiledComputation,
+  values: readonly unknown[],
+  index: number,
+): JsonValue {
   const value = values[index]
-  const read = value === null && isNullable ? null : jsonOfType(type, value)
+  const read = value === null && isNullable ? null : toJsonOfType(type, value)
   if (read !== undefined) return read
   throw new TypeError(
     `${where}: resolve returned a value at index ${index} that is not of type ${type}${isNullable ? ' or null' : ''}`,
   )
 }
 
-function keep({ row, member }: Place, value: JsonValue): void {
-  const known = resolved.get(row)
-  if (known === undefined) resolved.set(row, new Map([[member, value]]))
+function storeValue({ row, member }: ComputedPlace, value: JsonValue): void {
+  const known = resolvedValues.get(row)
+  if (known === undefined) resolvedValues.set(row, new Map([[member, value]]))
   else known.set(member, value)
 }

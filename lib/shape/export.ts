@@ -1,26 +1,26 @@
 import type { FieldType, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { ExportPlan, Member } from '../../types/plan.js'
-import type { Cell, Exported } from '../../types/reply.js'
+import type { Cell, ExportContent } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
-import { type Visits, visit } from '../common/visit.js'
+import { type Visitors, visit } from '../common/visitor.js'
 import { computedValue } from './computed.js'
-import { recordOf } from './record.js'
+import { toJsonRecord } from './record.js'
 
 /** The content of an export, for the file formats. */
-export function exportedOf(
+export function createExportContent(
   { route, names, keepsFormulas }: Resource,
   { projection, format, isCounted }: ExportPlan,
   batches: AsyncIterable<readonly Row[]>,
-): Exported {
+): ExportContent {
   const name = (route.split('/').at(-1) || names.list).replace(/[^\w.-]/g, '_')
-  const cells = cellsOf(projection.members)
+  const cells = createCells(projection.members)
   const hasCollections = projection.embeds !== undefined
   return {
     name,
     format,
     batches,
-    record: (row) => recordOf(projection, row),
+    record: (row) => toJsonRecord(projection, row),
     cells,
     hasCollections,
     isCounted,
@@ -28,44 +28,48 @@ export function exportedOf(
   }
 }
 
-interface Placed extends Cell {
+interface PositionedCell extends Cell {
   /** The position of its column, in the order of `select`. */
   readonly place: number
 }
 
 /** The members with a value as columns, in the order of `select`, else in that of the shape. */
-function cellsOf(members: readonly Member[]): readonly Cell[] {
+function createCells(members: readonly Member[]): readonly Cell[] {
   const isSelected = members.some(({ kind }) => kind === 'nested' || kind === 'object')
-  const cells = below(members, '')
+  const cells = nestedCells(members, '')
   return isSelected ? cells.toSorted((one, other) => one.place - other.place) : cells
 }
 
-const CELLS: Visits<Member, [prefix: string], readonly Placed[]> = {
+const CELLS: Visitors<Member, [prefix: string], readonly PositionedCell[]> = {
   // `select` does not have constants.
-  constant: ({ json, value }, prefix) => [{ ...named(prefix, json, 'json'), place: 0, value: () => value }],
+  constant: ({ json, value }, prefix) => [{ ...createCell(prefix, json, 'json'), place: 0, value: () => value }],
   value: ({ json, field, index }, prefix) => [
-    { ...named(prefix, json, field.valueType.type), place: index, value: (row) => field.decode(row[index]) },
+    { ...createCell(prefix, json, field.valueType.type), place: index, value: (row) => field.decode(row[index]) },
   ],
   flattened: ({ json, field, index }, prefix) => [
-    { ...named(prefix, json, 'json'), place: index, value: (row): JsonValue => field.decode(row[index]) },
+    { ...createCell(prefix, json, 'json'), place: index, value: (row): JsonValue => field.decode(row[index]) },
   ],
   computed: (member, prefix) => [
     {
-      ...named(prefix, member.json, member.field.valueType.type),
+      ...createCell(prefix, member.json, member.field.valueType.type),
       place: member.place,
       value: (row) => computedValue(row, member),
     },
   ],
-  nested: ({ json, members }, prefix) => below(members, `${prefix}${json}.`),
+  nested: ({ json, members }, prefix) => nestedCells(members, `${prefix}${json}.`),
   // Tables cannot show collections. Such exports are refused earlier.
   many: () => [],
-  object: ({ json, members }, prefix) => below(members, `${prefix}${json}.`),
+  object: ({ json, members }, prefix) => nestedCells(members, `${prefix}${json}.`),
 }
 
-function below(members: readonly Member[], prefix: string): readonly Placed[] {
+function nestedCells(members: readonly Member[], prefix: string): readonly PositionedCell[] {
   return members.flatMap((member) => visit(CELLS, member, prefix))
 }
 
-function named(prefix: string, json: string, type: FieldType): { readonly name: string; readonly type: FieldType } {
+function createCell(
+  prefix: string,
+  json: string,
+  type: FieldType,
+): { readonly name: string; readonly type: FieldType } {
   return { name: prefix + json, type }
 }

@@ -1,14 +1,14 @@
-import type { Outcome, Part, Row } from '../../types/outcome.js'
+import type { Outcome, Row, WrittenRecord } from '../../types/outcome.js'
 import type { Plan, Projection } from '../../types/plan.js'
 import type { Content, JsonRecord, Reply } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
-import { withPreference } from '../common/applied.js'
-import { keyIn, lastKeyIn } from '../common/keys.js'
+import { addAppliedPreference } from '../common/appliedPreference.js'
+import { keyOfRow, lastKeyOfRow } from '../common/keys.js'
 import type { Operation } from '../operations.js'
-import { exportedOf } from './export.js'
+import { createExportContent } from './export.js'
 import { cursorLink, pageLinks, seekLinks } from './links.js'
-import { recordOf } from './record.js'
-import { cursorsOf } from './seek.js'
+import { toJsonRecord } from './record.js'
+import { createCursors } from './seek.js'
 
 /** The base of a reply's links and `Location`. */
 export interface Address {
@@ -19,7 +19,7 @@ export interface Address {
 }
 
 /** The reply to a performed plan: status, headers and content. */
-export function shape(
+export function createReply(
   resource: Resource,
   { status }: Pick<Operation, 'status'>,
   plan: Plan,
@@ -28,20 +28,20 @@ export function shape(
 ): Reply {
   switch (outcome.kind) {
     case 'record':
-      return record(resource, status, plan, outcome.row, address)
+      return createRecordReply(resource, status, plan, outcome.row, address)
     case 'records':
       return {
         status,
         headers: {},
-        content: { kind: 'records', value: outcome.rows.map((row) => createdOf(projectionOf(plan), row)) },
+        content: { kind: 'records', value: outcome.rows.map((row) => createdRecordOf(projectionOfPlan(plan), row)) },
       }
     case 'parts':
-      if (plan.kind === 'upsert') return { status, headers: {}, content: countOf(outcome.parts) }
+      if (plan.kind === 'upsert') return { status, headers: {}, content: countContentOf(outcome.parts) }
       return plan.kind === 'replace'
-        ? replaced(resource, status, outcome.parts, address)
-        : { status, headers: {}, content: { kind: 'records', value: outcome.parts.map(partOf) } }
+        ? createReplaceReply(resource, status, outcome.parts, address)
+        : { status, headers: {}, content: { kind: 'records', value: outcome.parts.map(partRecordOf) } }
     case 'acted':
-      return acted(resource, status, plan, outcome)
+      return createActionReply(resource, status, plan, outcome)
     case 'deleted':
       return {
         status,
@@ -55,64 +55,69 @@ export function shape(
         content: { kind: 'count', value: { count: outcome.count } },
       }
     case 'page':
-      return page(plan, outcome, address)
+      return createPageReply(plan, outcome, address)
     case 'keyset':
-      return keyset(resource, plan, outcome, address)
+      return createKeysetReply(resource, plan, outcome, address)
     case 'seek':
-      return seek(plan, outcome, address)
+      return createSeekReply(plan, outcome, address)
     case 'export':
-      return exportOf(resource, plan, outcome)
+      return createExportReply(resource, plan, outcome)
   }
 }
 
-function record(resource: Resource, status: number, plan: Plan, row: Row, address: Address): Reply {
-  const projection = projectionOf(plan)
+function createRecordReply(resource: Resource, status: number, plan: Plan, row: Row, address: Address): Reply {
+  const projection = projectionOfPlan(plan)
   const told = resource.behaviours.recordHeaders?.(plan, row) ?? NO_HEADERS
   const preference = preferenceOf(plan)
   const headers = preference === NO_HEADERS ? told : { ...preference, ...told }
-  if (status !== 201) return { status, headers, content: { kind: 'record', value: recordOf(projection, row) } }
-  const content: Content = { kind: 'record', value: createdOf(projection, row) }
+  if (status !== 201) return { status, headers, content: { kind: 'record', value: toJsonRecord(projection, row) } }
+  const content: Content = { kind: 'record', value: createdRecordOf(projection, row) }
   return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, content }
 }
 
 /** The reply of an action. */
-function acted(
+function createActionReply(
   resource: Resource,
   status: number,
   plan: Plan,
-  { shown, value }: Extract<Outcome, { kind: 'acted' }>,
+  { returned, value }: Extract<Outcome, { kind: 'acted' }>,
 ): Reply {
   if (plan.kind !== 'action') throw new TypeError(`a ${plan.kind} has no handler`)
   const { output } = plan.action
   if (output === 'none') return { status, headers: {}, content: NOTHING }
   if (output === 'value') return { status, headers: {}, content: { kind: 'document', value: value ?? null } }
-  if (shown === null) throw new TypeError(`the action ${plan.action.name} has no records`)
-  const { plan: show, rows } = shown
+  if (returned === null) throw new TypeError(`the action ${plan.action.name} has no records`)
+  const { plan: show, rows } = returned
   const [row] = rows
-  if (output === 'record' && row !== undefined) return record(resource, status, show, row, NOWHERE)
-  const items = recordsOf(show.projection, rows)
+  if (output === 'record' && row !== undefined) return createRecordReply(resource, status, show, row, NO_ADDRESS)
+  const items = toJsonRecords(show.projection, rows)
   return { status, headers: preferenceOf(show), content: { kind: 'items', value: { items } } }
 }
 
 /** The address of a reply without links. */
-const NOWHERE: Address = { url: null, collection: '' }
+const NO_ADDRESS: Address = { url: null, collection: '' }
 
-function countOf(parts: readonly Part[]): Content {
+function countContentOf(parts: readonly WrittenRecord[]): Content {
   const created = parts.filter(({ plan }) => plan.kind === 'create').length
   return { kind: 'upserted', value: { created, updated: parts.length - created } }
 }
 
 /** The record at the request's path, updated or created. */
-function replaced(resource: Resource, status: number, [part]: readonly Part[], address: Address): Reply {
+function createReplaceReply(
+  resource: Resource,
+  status: number,
+  [part]: readonly WrittenRecord[],
+  address: Address,
+): Reply {
   if (part === undefined) throw new TypeError('a replacement wrote nothing')
   const { plan, outcome } = part
   const isNew = plan.kind === 'create'
-  const reply = record(resource, isNew ? 201 : status, plan, outcome.row, address)
+  const reply = createRecordReply(resource, isNew ? 201 : status, plan, outcome.row, address)
   return isNew ? { ...reply, headers: { ...reply.headers, Location: address.collection } } : reply
 }
 
 /** The reply without records (RFC 7240 section 4.2). Headers about the records stay. */
-export function minimalOf({ status, headers }: Reply): Reply {
+export function omitRecords({ status, headers }: Reply): Reply {
   return {
     status: status === 200 ? 204 : status,
     headers: { ...headers, 'Preference-Applied': 'return=minimal' },
@@ -123,23 +128,23 @@ export function minimalOf({ status, headers }: Reply): Reply {
 const NOTHING: Content = Object.freeze({ kind: 'nothing' })
 
 /** A new record. A key that the database does not report is omitted. */
-function createdOf(projection: Projection, row: Row): JsonRecord {
-  const value = recordOf(projection, row)
+function createdRecordOf(projection: Projection, row: Row): JsonRecord {
+  const value = toJsonRecord(projection, row)
   for (const member of projection.members) {
     if (member.kind === 'value' && member.field.isKey && value[member.json] === null) delete value[member.json]
   }
   return value
 }
 
-function recordsOf(projection: Projection, rows: readonly Row[]): JsonRecord[] {
-  return rows.map((row) => recordOf(projection, row))
+function toJsonRecords(projection: Projection, rows: readonly Row[]): JsonRecord[] {
+  return rows.map((row) => toJsonRecord(projection, row))
 }
 
-function partOf({ plan, outcome }: Part): JsonRecord {
-  return recordOf(plan.projection, outcome.row)
+function partRecordOf({ plan, outcome }: WrittenRecord): JsonRecord {
+  return toJsonRecord(plan.projection, outcome.row)
 }
 
-function projectionOf(plan: Plan): Projection {
+function projectionOfPlan(plan: Plan): Projection {
   if ('projection' in plan) return plan.projection
   throw new TypeError(`a ${plan.kind} has no records`)
 }
@@ -173,37 +178,41 @@ function locationOf(
   { collection }: Address,
 ): Reply['headers'] {
   if (behaviours.ownKey !== null) return { Location: collection }
-  const value = keyIn(keys, columns, row)
+  const value = keyOfRow(keys, columns, row)
   return value === undefined ? {} : { Location: `${collection}/${encodeURIComponent(String(value))}` }
 }
 
-function page(plan: Plan, { rows, totalCount, more }: Extract<Outcome, { kind: 'page' }>, { url }: Address): Reply {
+function createPageReply(
+  plan: Plan,
+  { rows, totalCount, hasMore }: Extract<Outcome, { kind: 'page' }>,
+  { url }: Address,
+): Reply {
   if (plan.kind !== 'page' && plan.kind !== 'aggregate') throw new TypeError(`a ${plan.kind} has no page`)
   const { page: number, pageSize, projection } = plan
   const totalPages = totalCount === null ? null : Math.ceil(totalCount / pageSize)
-  const link = url === null ? null : pageLinks(url, { page: number, totalPages, more })
+  const link = url === null ? null : pageLinks(url, { page: number, totalPages, more: hasMore })
   return {
     status: 200,
     headers: listHeaders(plan, link, totalCount),
     content: {
       kind: 'page',
       value: {
-        items: recordsOf(projection, rows),
+        items: toJsonRecords(projection, rows),
         totalCount,
         page: number,
         pageSize,
         totalPages,
-        hasNextPage: more,
+        hasNextPage: hasMore,
         hasPreviousPage: number > 1,
       },
     },
   }
 }
 
-function keyset(
+function createKeysetReply(
   resource: Resource,
   plan: Plan,
-  { rows, more }: Extract<Outcome, { kind: 'keyset' }>,
+  { rows, hasMore }: Extract<Outcome, { kind: 'keyset' }>,
   { url }: Address,
 ): Reply {
   if (plan.kind !== 'keyset') throw new TypeError(`a ${plan.kind} has no keyset page`)
@@ -211,39 +220,39 @@ function keyset(
   const { pageSize, projection } = plan
   const last = rows.at(-1)
   const nextCursor =
-    more && last !== undefined ? cursor.encode(String(lastKeyIn(keys, projection.columns, last))) : null
+    hasMore && last !== undefined ? cursor.encode(String(lastKeyOfRow(keys, projection.columns, last))) : null
   const link = nextCursor === null || url === null ? null : cursorLink(url, nextCursor)
   return {
     status: 200,
     headers: listHeaders(plan, link),
-    content: { kind: 'cursorPage', value: { items: recordsOf(projection, rows), nextCursor, pageSize } },
+    content: { kind: 'cursorPage', value: { items: toJsonRecords(projection, rows), nextCursor, pageSize } },
   }
 }
 
-function seek(plan: Plan, outcome: Extract<Outcome, { kind: 'seek' }>, { url }: Address): Reply {
+function createSeekReply(plan: Plan, outcome: Extract<Outcome, { kind: 'seek' }>, { url }: Address): Reply {
   if (plan.kind !== 'seek') throw new TypeError(`a ${plan.kind} has no place in an order`)
   const { pageSize, projection } = plan
-  const { rows, more, totalCount } = outcome
-  const cursors = cursorsOf(plan, rows, more)
+  const { rows, hasMore, totalCount } = outcome
+  const cursors = createCursors(plan, rows, hasMore)
   const link = url === null ? null : seekLinks(url, cursors)
   const total = totalCount === undefined ? {} : { totalCount }
   return {
     status: 200,
     headers: listHeaders(plan, link),
-    content: { kind: 'keysetPage', value: { items: recordsOf(projection, rows), ...total, pageSize, ...cursors } },
+    content: { kind: 'keysetPage', value: { items: toJsonRecords(projection, rows), ...total, pageSize, ...cursors } },
   }
 }
 
-function exportOf(resource: Resource, plan: Plan, { batches }: Extract<Outcome, { kind: 'export' }>): Reply {
+function createExportReply(resource: Resource, plan: Plan, { batches }: Extract<Outcome, { kind: 'export' }>): Reply {
   if (plan.kind !== 'export') throw new TypeError(`a ${plan.kind} has no export`)
   return {
     status: 200,
-    headers: plan.isCounted ? withPreference(preferenceOf(plan), 'trailer-row') : preferenceOf(plan),
-    content: { kind: 'export', value: exportedOf(resource, plan, batches) },
+    headers: plan.isCounted ? addAppliedPreference(preferenceOf(plan), 'trailer-row') : preferenceOf(plan),
+    content: { kind: 'export', value: createExportContent(resource, plan, batches) },
   }
 }
 
-export { shapeCollections } from './ahead.js'
-export { forgetPerCaller, resolveComputed } from './computed.js'
-export { withHeld } from './held.js'
-export { resolvedBatches, shownRows, showsComputedIn } from './shown.js'
+export { buildCollectionRecords } from './collectionRecords.js'
+export { clearPerCallerValues, resolveComputed } from './computed.js'
+export { addNestedRecords } from './nestedRecords.js'
+export { hasComputedInReply, resolveBatches, rowsInReply } from './replyRows.js'

@@ -11,30 +11,32 @@ interface PageLinks {
 /** The `Link` header of a numbered page (RFC 8288): first, prev, next and last, as references on the same path. */
 export function pageLinks(url: string, { page, totalPages, more }: PageLinks): string | null {
   const last = totalPages === null ? null : Math.max(totalPages, 1)
-  const before = openedFor(url, 'page')
+  const before = urlUpToParameter(url, 'page')
   const link = (target: number, rel: string): string => `<${before}${target}>; rel="${rel}"`
   const links = [link(1, 'first')]
   if (page > 1) links.push(link(Math.min(page - 1, last ?? page), 'prev'))
   if (more) links.push(link(page + 1, 'next'))
   if (last !== null) links.push(link(last, 'last'))
-  return bounded(links.join(', '))
+  return omitIfLong(links.join(', '))
 }
 
 /** The `Link` header of a cursor page that is not the last. */
 export function cursorLink(url: string, cursor: string): string | null {
-  return bounded(`<${openedFor(url, 'cursor')}${encodeURIComponent(cursor)}>; rel="next"`)
+  return omitIfLong(`<${urlUpToParameter(url, 'cursor')}${encodeURIComponent(cursor)}>; rel="next"`)
 }
 
 /** The `Link` header of a page by `after` or `before`. */
 export function seekLinks(url: string, { nextCursor, previousCursor }: Cursors): string | null {
-  const rest = without(without(url, 'after'), 'before')
+  const rest = removeParameter(removeParameter(url, 'after'), 'before')
   const links = [
-    ...(nextCursor === null ? [] : [`<${openedFor(rest, 'after')}${encodeURIComponent(nextCursor)}>; rel="next"`]),
+    ...(nextCursor === null
+      ? []
+      : [`<${urlUpToParameter(rest, 'after')}${encodeURIComponent(nextCursor)}>; rel="next"`]),
     ...(previousCursor === null
       ? []
-      : [`<${openedFor(rest, 'before')}${encodeURIComponent(previousCursor)}>; rel="prev"`]),
+      : [`<${urlUpToParameter(rest, 'before')}${encodeURIComponent(previousCursor)}>; rel="prev"`]),
   ]
-  return links.length === 0 ? null : bounded(links.join(', '))
+  return links.length === 0 ? null : omitIfLong(links.join(', '))
 }
 
 export interface Cursors {
@@ -42,30 +44,30 @@ export interface Cursors {
   readonly previousCursor: string | null
 }
 
-function bounded(header: string): string | null {
+function omitIfLong(header: string): string | null {
   return header.length > MAX_LENGTH ? null : header
 }
 
 /** The URL's path and query up to the value of one parameter. Other parameters keep their spelling. */
-function openedFor(url: string, name: string): string {
-  const others = without(url, name)
+function urlUpToParameter(url: string, name: string): string {
+  const others = removeParameter(url, name)
   const isFirst = others.indexOf('?') === others.length - 1
   // Valid URLs do not contain these characters, which would end the reference within the header.
   return `${others}${isFirst ? '' : '&'}${name}=`.replace(/[<>"\s\\^`{|}]/g, encodeURIComponent)
 }
 
 /** The URL's path and query without a parameter. The result always has a question mark. */
-function without(url: string, name: string): string {
+function removeParameter(url: string, name: string): string {
   const start = url.indexOf('?')
   if (start < 0) return `${url}?`
   const others = url
     .slice(start + 1)
     .split('&')
-    .filter((part) => part !== '' && nameOf(part) !== name)
+    .filter((part) => part !== '' && parameterNameOf(part) !== name)
   return url.slice(0, start + 1) + others.join('&')
 }
 
-function nameOf(part: string): string {
+function parameterNameOf(part: string): string {
   const [name = part] = part.split('=', 1)
   try {
     // No name that this function looks for has a blank, which could be written as `+`.

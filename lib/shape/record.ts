@@ -2,34 +2,34 @@ import type { JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Embed, Member, Projection } from '../../types/plan.js'
 import type { JsonRecord } from '../../types/reply.js'
-import { Embedded } from '../common/embedded.js'
+import { EmbeddedRows } from '../common/embedded.js'
 import { FLATTEN_LEVELS } from '../common/flatten.js'
 import { isObject } from '../common/object.js'
-import { type Visits, visit } from '../common/visit.js'
+import { type Visitors, visit } from '../common/visitor.js'
 import { computedValue } from './computed.js'
 
 /** A row as a JSON record. Its computed fields are resolved already. */
-export function recordOf({ members, embeds = NONE }: Projection, row: Row): JsonRecord {
-  return membersOf(members, row, embeds)
+export function toJsonRecord({ members, embeds = NONE }: Projection, row: Row): JsonRecord {
+  return createJsonMembers(members, row, embeds)
 }
 
 const NONE: readonly Embed[] = Object.freeze([])
 
-function membersOf(members: readonly Member[], row: Row, embeds: readonly Embed[]): JsonRecord {
+function createJsonMembers(members: readonly Member[], row: Row, embeds: readonly Embed[]): JsonRecord {
   const record: JsonRecord = {}
   for (const member of members) {
     // Fast path: most members are plain values.
     if (member.kind === 'value') record[member.json] = member.field.decode(row[member.index])
-    else visit(WRITTEN, member, record, row, members, embeds)
+    else visit(MEMBER_WRITERS, member, record, row, members, embeds)
   }
   return record
 }
 
-type Context = [record: JsonRecord, row: Row, members: readonly Member[], embeds: readonly Embed[]]
+type WriterArguments = [record: JsonRecord, row: Row, members: readonly Member[], embeds: readonly Embed[]]
 
-type Rarer = Exclude<Member, { readonly kind: 'value' }>
+type OtherMember = Exclude<Member, { readonly kind: 'value' }>
 
-const WRITTEN: Visits<Rarer, Context, void> = {
+const MEMBER_WRITERS: Visitors<OtherMember, WriterArguments, void> = {
   constant: ({ json, value }, record) => {
     record[json] = value
   },
@@ -37,28 +37,34 @@ const WRITTEN: Visits<Rarer, Context, void> = {
     record[member.json] = computedValue(row, member)
   },
   nested: ({ json, presence, members }, record, row, _, embeds) => {
-    record[json] = (row[presence] ?? null) === null ? null : membersOf(members, row, embeds)
+    record[json] = (row[presence] ?? null) === null ? null : createJsonMembers(members, row, embeds)
   },
   many: ({ json, index }, record, row, _, embeds) => {
     // Embedded collections are the last elements of a row.
     const embedded = row[row.length - embeds.length + index]
     const projection = embeds[index]?.projection
-    if (projection === undefined || !(embedded instanceof Embedded)) throw new TypeError(`${json} was not read`)
-    record[json] = embedded.records ?? embedded.rows.map((each) => recordOf(projection, each))
-    if (embedded.isCut) record[`${json}@more`] = true
+    if (projection === undefined || !(embedded instanceof EmbeddedRows)) throw new TypeError(`${json} was not read`)
+    record[json] = embedded.records ?? embedded.rows.map((each) => toJsonRecord(projection, each))
+    if (embedded.isTruncated) record[`${json}@more`] = true
   },
   object: ({ json, members }, record, row, _, embeds) => {
-    record[json] = membersOf(members, row, embeds)
+    record[json] = createJsonMembers(members, row, embeds)
   },
   flattened: ({ json, field, index }, record, row, members) =>
-    spread(record, json, field.decode(row[index]), FLATTEN_LEVELS, members),
+    spreadMembers(record, json, field.decode(row[index]), FLATTEN_LEVELS, members),
 }
 
 /** Adds the members of a JSON object to the record under joined names. Existing members are not replaced. */
-function spread(record: JsonRecord, name: string, value: JsonValue, levels: number, own: readonly Member[]): void {
+function spreadMembers(
+  record: JsonRecord,
+  name: string,
+  value: JsonValue,
+  levels: number,
+  own: readonly Member[],
+): void {
   if (levels > 0 && isObject(value)) {
     for (const [key, inner] of Object.entries(value)) {
-      spread(record, name + key.charAt(0).toUpperCase() + key.slice(1), inner, levels - 1, own)
+      spreadMembers(record, name + key.charAt(0).toUpperCase() + key.slice(1), inner, levels - 1, own)
     }
     return
   }

@@ -11,10 +11,10 @@ import { DataTypes, Sequelize } from 'sequelize'
 import { logError } from '../../lib/common/log.js'
 import { respondError } from '../../lib/http/respond.js'
 import { crudRouter } from '../../lib/index.js'
-import { assertEntered, gateOf } from '../../lib/mcp/gate.js'
-import { httpService } from '../../lib/mcp/http.js'
+import { createHttpService } from '../../lib/mcp/http.js'
 import { crudMcp } from '../../lib/mcp/index.js'
-import { servedOf } from '../../lib/mcp/served.js'
+import { assertRequestAllowed, createRequestChecks } from '../../lib/mcp/requestChecks.js'
+import { createToolResources } from '../../lib/mcp/toolResource.js'
 import { sqliteOptions } from '../support/database.js'
 import { root } from '../support/program.js'
 import { serve } from '../support/server.js'
@@ -51,10 +51,10 @@ export async function served(): Promise<Served> {
   app.use(players)
   app.all('/mcp', crudMcp({ resources: [players], write: true }))
   const options = { resources: [players] }
-  const gate = gateOf(servedOf(options), options)
-  const service = httpService(suiteServer, 1_000_000)
+  const gate = createRequestChecks(createToolResources(options), options)
+  const service = createHttpService(suiteServer, 1_000_000)
   app.all('/suite', (req, res) => {
-    assertEntered(gate, req, res)
+    assertRequestAllowed(gate, req, res)
       .then(() => service(req, res))
       .catch((error: unknown) => respondError(req, res, error, logError))
   })

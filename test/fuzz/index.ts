@@ -4,7 +4,7 @@
 import { randomInt } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { isDatabaseName } from '../support/servers.js'
-import { orUsage } from '../support/usage.js'
+import { parseOrExit } from '../support/usage.js'
 
 const USAGE = `Usage: npm run fuzz -- [options]
   --requests <n>     how many [20000]
@@ -31,7 +31,7 @@ const options = {
   growth: { type: 'string', default: '32' },
 } as const
 
-const { database, wanted } = orUsage(USAGE, () => {
+const { database, wanted } = parseOrExit(USAGE, () => {
   const { values } = parseArgs({ options })
   if (!isDatabaseName(values.database)) throw new RangeError(`--database ${values.database} is none that there is`)
   const number = (name: Exclude<keyof typeof values, 'callers' | 'database'>, fallback = 0): number => {

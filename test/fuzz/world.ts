@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { Server } from 'socket.io'
 import { openDatabase } from '../support/database.js'
-import { heldAgainstDocuments } from '../support/replies.js'
+import { checkReplies } from '../support/replies.js'
 import { type Application, buildApplication } from './application.js'
 import { type Any, defineModels, type Models } from './models.js'
 import type { Seed, Seeds } from './rows.js'
@@ -31,7 +31,7 @@ export async function openWorld(seeds: Seeds, constraints = true): Promise<World
   const application = buildApplication(models, io)
   await sequelize.sync()
   const objections: string[] = []
-  const listener = constraints ? heldAgainstDocuments(application.app, objections) : application.app
+  const listener = constraints ? checkReplies(application.app, objections) : application.app
   const server = createServer(listener)
   io.attach(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -46,21 +46,23 @@ export interface Case {
   readonly minLevel: number | null
 }
 
-export const nameOf = ({ name, path }: Measure): string => (path === null ? name : `${name}(${path})`)
+export const measureName = ({ name, path }: Measure): string => (path === null ? name : `${name}(${path})`)
 export const groupName = ({ unit, path }: Group): string => (unit === null ? path : `${unit}(${path})`)
 
 /** A random request. */
-export function caseOf(random: Random): Case {
+export function createCase(random: Random): Case {
   const groups = distinct(
-    Array.from({ length: below(random, 4) }, () => groupOf(random)),
+    Array.from({ length: below(random, 4) }, () => createGroup(random)),
     ({ path }) => path,
   )
   const measures = distinct(
-    Array.from({ length: below(random, 5) + (groups.length === 0 ? 1 : 0) }, () => measureOf(random)),
-    nameOf,
+    Array.from({ length: below(random, 5) + (groups.length === 0 ? 1 : 0) }, () => createMeasure(random)),
+    measureName,
   )
   // Averages beyond 53 bits are sorted as floating point.
-  const keys = [...groups.map(groupName), ...measures.map(nameOf)].filter((key) => !isText(key) && key !== 'avg(big)')
+  const keys = [...groups.map(groupName), ...measures.map(measureName)].filter(
+    (key) => !isText(key) && key !== 'avg(big)',
+  )
   const sort = distinct(
     Array.from({ length: keys.length === 0 ? 0 : below(random, 3) }, () => ({
       key: pick(random, keys),
@@ -72,7 +74,7 @@ export function caseOf(random: Random): Case {
   return {
     groups,
     measures,
-    having: compared ? havingOf(random) : null,
+    having: compared ? createHaving(random) : null,
     sort,
     minLevel: below(random, 3) === 0 ? below(random, 9) : null,
   }
@@ -82,14 +84,14 @@ function distinct<T>(all: readonly T[], by: (one: T) => string): readonly T[] {
   return [...new Map(all.map((one) => [by(one), one])).values()]
 }
 
-function groupOf(random: Random): Group {
+function createGroup(random: Random): Group {
   const path = pick(random, PATHS)
   const kind = KINDS[path]
   if (kind === 'moment') return { path, unit: pick(random, ['year', 'month', 'day', 'hour', null]) }
   return { path, unit: kind === 'day' ? pick(random, ['year', 'month', 'day', null]) : null }
 }
 
-function measureOf(random: Random): Measure {
+function createMeasure(random: Random): Measure {
   const name = pick(random, ['count', 'count', 'distinct', 'sum', 'avg', 'min', 'max'])
   if (name === 'count' && below(random, 2) === 0) return { name, path: null }
   const paths = PATHS.filter((path) => {
@@ -100,7 +102,7 @@ function measureOf(random: Random): Measure {
   return { name, path: pick(random, paths) }
 }
 
-function havingOf(random: Random): Case['having'] {
+function createHaving(random: Random): Case['having'] {
   const measure = pick(random, ['count', 'distinct', 'sum', 'avg', 'min', 'max'])
   const path = pick(random, ['level', 'price', 'team.size'])
   return {
@@ -127,11 +129,14 @@ interface Answered {
 }
 
 /** Expected groups of a case, in order, except for an order by text. */
-export function answerOf(rows: readonly Row[], { groups, measures, having, sort, minLevel }: Case): readonly object[] {
+export function expectedGroups(
+  rows: readonly Row[],
+  { groups, measures, having, sort, minLevel }: Case,
+): readonly object[] {
   const kept = rows.filter(({ level }) => minLevel === null || (level !== null && Number(level) >= minLevel))
   const byKey = new Map<string, Row[]>()
   for (const row of kept) {
-    const key = JSON.stringify(groups.map((group) => String(jsonOf(group.path, partOf(row, group)))))
+    const key = JSON.stringify(groups.map((group) => String(toJson(group.path, groupValueOf(row, group)))))
     byKey.set(key, [...(byKey.get(key) ?? []), row])
   }
   const all = groups.length === 0 ? [kept] : [...byKey.values()]
@@ -142,19 +147,19 @@ export function answerOf(rows: readonly Row[], { groups, measures, having, sort,
       const item: object = {}
       for (const group of groups) {
         const [first] = members
-        const value = first === undefined ? null : partOf(first, group)
-        values.set(groupName(group), orderOf(group.path, value))
-        put(
+        const value = first === undefined ? null : groupValueOf(first, group)
+        values.set(groupName(group), sortValueOf(group.path, value))
+        setPath(
           item,
           ['group', ...group.path.split('.'), ...(group.unit === null ? [] : [group.unit])],
-          jsonOf(group.path, value),
+          toJson(group.path, value),
         )
       }
       for (const measure of measures) {
-        const { value, json } = measured(members, measure)
-        values.set(nameOf(measure), value)
+        const { value, json } = evaluateMeasure(members, measure)
+        values.set(measureName(measure), value)
         const member = measure.name === 'count' && measure.path !== null ? 'counts' : measure.name
-        put(item, [member, ...(measure.path?.split('.') ?? [])], json)
+        setPath(item, [member, ...(measure.path?.split('.') ?? [])], json)
       }
       return { item, keys: values }
     })
@@ -170,27 +175,27 @@ export function answerOf(rows: readonly Row[], { groups, measures, having, sort,
     .map(({ item }) => item)
 }
 
-function partOf(row: Row, { path, unit }: Group): Cell {
+function groupValueOf(row: Row, { path, unit }: Group): Cell {
   const cell = row[path] ?? null
   return unit === null || typeof cell !== 'string' ? cell : cell.slice(0, LENGTHS[unit])
 }
 
-function put(into: object, [name = '', ...rest]: readonly string[], value: unknown): void {
+function setPath(into: object, [name = '', ...rest]: readonly string[], value: unknown): void {
   if (rest.length === 0) {
     Reflect.set(into, name, value)
     return
   }
   const inner: object = Reflect.get(into, name) ?? {}
   Reflect.set(into, name, inner)
-  put(inner, rest, value)
+  setPath(inner, rest, value)
 }
 
-function jsonOf(path: string, cell: Cell): unknown {
+function toJson(path: string, cell: Cell): unknown {
   if (typeof cell === 'bigint') return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell.toString()
   return KINDS[path] === 'decimal' && typeof cell === 'number' ? cell / 100 : cell
 }
 
-function orderOf(path: string, cell: Cell): Value {
+function sortValueOf(path: string, cell: Cell): Value {
   if (typeof cell === 'boolean') return Number(cell)
   // The order of texts depends on the database.
   if (KINDS[path] === 'text' && cell !== null) return 0
@@ -202,7 +207,10 @@ function compare(one: Value, other: Value): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-function measured(members: readonly Row[], { name, path }: Measure): { readonly value: Value; readonly json: unknown } {
+function evaluateMeasure(
+  members: readonly Row[],
+  { name, path }: Measure,
+): { readonly value: Value; readonly json: unknown } {
   const plain = (value: number): { readonly value: Value; readonly json: unknown } => ({ value, json: value })
   if (path === null) return plain(members.length)
   const cells = members.map((row) => row[path] ?? null).filter((cell) => cell !== null)
@@ -214,16 +222,16 @@ function measured(members: readonly Row[], { name, path }: Measure): { readonly 
     const scale = KINDS[path] === 'decimal' ? 100 : 1
     // Forty digits of the quotient. Parsing selects the nearest number.
     if (name === 'avg') return plain(Number(`${(sum * 10n ** 40n) / BigInt(cells.length * scale)}e-40`))
-    const json = scale === 100 ? Number(sum) / 100 : jsonOf(path, sum)
+    const json = scale === 100 ? Number(sum) / 100 : toJson(path, sum)
     return { value: sum, json }
   }
   const sorted = cells.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
   const cell = (name === 'min' ? sorted[0] : sorted.at(-1)) ?? null
-  return { value: orderOf(path, cell), json: jsonOf(path, cell) }
+  return { value: sortValueOf(path, cell), json: toJson(path, cell) }
 }
 
 function isMet({ measure, operator, number }: NonNullable<Case['having']>, members: readonly Row[]): boolean {
-  const { json } = measured(members, measure)
+  const { json } = evaluateMeasure(members, measure)
   // A negated comparison is also true for a missing value.
   if (json === null) return operator === '!='
   const sign = Math.sign(Number(json) - number)

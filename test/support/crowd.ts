@@ -110,7 +110,7 @@ const HOUR = 3_600_000
 const CHUNK = 5000
 
 /** Pseudorandom number below `limit` for the n-th player and a field, equal on every run. */
-function scattered(n: number, field: number, limit: number): number {
+function pseudoRandom(n: number, field: number, limit: number): number {
   let mixed = Math.imul(n, 0x9e3779b1) ^ Math.imul(field, 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
   mixed = Math.imul(mixed ^ (mixed >>> 12), 0x297a2d39)
@@ -118,7 +118,7 @@ function scattered(n: number, field: number, limit: number): number {
 }
 
 export function playerName(n: number): string {
-  return `${FIRST[n % FIRST.length]} ${LAST[scattered(n, 1, LAST.length)]} ${n}`
+  return `${FIRST[n % FIRST.length]} ${LAST[pseudoRandom(n, 1, LAST.length)]} ${n}`
 }
 
 /** Unique UUID of the n-th player. */
@@ -135,19 +135,19 @@ function playerRow(n: number, players: number): object {
   return {
     name: playerName(n),
     email: n % (players / 20) === 0 ? null : `player${n}@example.com`,
-    level: 1 + scattered(n, 2, 100),
-    points: scattered(n, 3, 500) === 0 ? null : scattered(n, 4, players),
-    salary: `${1000 + scattered(n, 5, players)}.${scattered(n, 6, 90) + 10}`,
+    level: 1 + pseudoRandom(n, 2, 100),
+    points: pseudoRandom(n, 3, 500) === 0 ? null : pseudoRandom(n, 4, players),
+    salary: `${1000 + pseudoRandom(n, 5, players)}.${pseudoRandom(n, 6, 90) + 10}`,
     accountId: String(9_007_199_254_740_993n + BigInt(n)),
     code: playerCode(n),
     status: n % (players / 10) === 0 ? 'banned' : STATUSES[n % 2],
     isActive: n % (players / 10) !== 1,
-    bornOn: new Date(START - scattered(n, 7, 20_000) * 24 * HOUR).toISOString().slice(0, 10),
+    bornOn: new Date(START - pseudoRandom(n, 7, 20_000) * 24 * HOUR).toISOString().slice(0, 10),
     createdAt: playerStamp(n),
     tenantId: 1 + (n % 50),
-    isDeleted: scattered(n, 8, 10) === 0,
-    note: `Met at event ${scattered(n, 9, players / 10)}`,
-    teamId: 1 + scattered(n, 10, players / TEAM_SIZE),
+    isDeleted: pseudoRandom(n, 8, 10) === 0,
+    note: `Met at event ${pseudoRandom(n, 9, players / 10)}`,
+    teamId: 1 + pseudoRandom(n, 10, players / TEAM_SIZE),
   }
 }
 
@@ -158,7 +158,7 @@ export function teamName(n: number): string {
 /** Fills the tables and updates the planner's statistics. */
 export async function fillCrowd({ Player, Team, Sponsor, TeamSponsor }: Crowd, players: number): Promise<void> {
   const teams = players / TEAM_SIZE
-  await insert(Team, teams, (n) => ({ name: teamName(n), seats: 80 + scattered(n, 11, 40) }))
+  await insert(Team, teams, (n) => ({ name: teamName(n), seats: 80 + pseudoRandom(n, 11, 40) }))
   await insert(Sponsor, teams, (n) => ({ name: `Sponsor ${n}` }))
   await insert(TeamSponsor, teams * 2, (n) => ({
     teamId: Math.ceil(n / 2),

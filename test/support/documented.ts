@@ -49,7 +49,7 @@ export const KIND_OPTIONS: CrudOptions = {
 }
 
 /** A document with its references resolved. References to the named components are kept, with these components. Default: schemas of objects. */
-export function resolvedOf(
+export function resolveReferences(
   document: OpenApiDocument,
   isKept: (place: string) => boolean = (place) => Reflect.get(contentAt(document, place), 'type') === 'object',
 ): OpenApiDocument {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Block, blocksOf, tableOf } from './markdown.js'
+import { type Block, parseBlocks, tableOf } from './markdown.js'
 import { root } from './program.js'
 
 /** A page of the documentation. `path` is relative to the root: `docs/push.md`. */
@@ -12,7 +12,7 @@ export interface Page {
 
 async function pageAt(path: string): Promise<Page> {
   const text = await readFile(join(root, path), 'utf8')
-  return { path, text, blocks: blocksOf(path, text) }
+  return { path, text, blocks: parseBlocks(path, text) }
 }
 
 /** Folders of the site's tools and output. */

@@ -24,7 +24,7 @@ const STATEMENTS: readonly RegExp[] = [
 ]
 
 /** Imports of a text at a path. Dynamic imports count as run-time imports. */
-export function source(path: string, text: string): Source {
+export function parseSource(path: string, text: string): Source {
   const found = STATEMENTS.flatMap((statement) => [...text.matchAll(statement)])
   return {
     path,
@@ -41,12 +41,12 @@ export function source(path: string, text: string): Source {
 }
 
 /** Every TypeScript file below some folders of the repository. */
-export function sources(root: string, folders: readonly string[]): Source[] {
+export function readSources(root: string, folders: readonly string[]): Source[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
       .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts'))
-      .map((path) => source(path, readFileSync(join(root, path), 'utf8'))),
+      .map((path) => parseSource(path, readFileSync(join(root, path), 'utf8'))),
   )
 }
 

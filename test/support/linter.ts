@@ -10,7 +10,7 @@ const PROGRAM = createRequire(import.meta.url)
   .replace('package.json', 'bin/cli.js')
 
 /** Errors that a public OpenAPI validator finds in a document. Undefined if it is valid. */
-export async function invalidIn(document: object): Promise<unknown> {
+export async function findErrors(document: object): Promise<unknown> {
   // A copy, because the validator modifies its input.
   const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)))
   return valid ? null : (errors ?? 'invalid')
@@ -28,7 +28,7 @@ rules:
 `
 
 /** Findings of a public linter with its strict recommended rules and its rule for problem details, as text. */
-export async function findingsIn(documents: Readonly<Record<string, object>>): Promise<readonly string[]> {
+export async function lintDocuments(documents: Readonly<Record<string, object>>): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'lint-'))
   try {
     const files = Object.keys(documents).map((name) => `${name}.json`)

@@ -23,18 +23,18 @@ export function defineAccounts(sequelize: Sequelize, modelName = 'account'): Mod
   )
   Account.addHook('beforeValidate', (account: Model) => {
     const password: unknown = account.get('password')
-    if (typeof password === 'string') account.set('password_hash', hashOf(password))
+    if (typeof password === 'string') account.set('password_hash', hashPassword(password))
   })
   return Account
 }
 
-function hashOf(password: string, salt = randomBytes(16).toString('hex')): string {
+function hashPassword(password: string, salt = randomBytes(16).toString('hex')): string {
   return `${salt}:${scryptSync(password, salt, 32).toString('hex')}`
 }
 
 function isPassword(password: string, hash: string): boolean {
   const [salt = ''] = hash.split(':')
-  return timingSafeEqual(Buffer.from(hashOf(password, salt)), Buffer.from(hash))
+  return timingSafeEqual(Buffer.from(hashPassword(password, salt)), Buffer.from(hash))
 }
 
 /** Adds the application's route `POST /login`, which returns a token. */

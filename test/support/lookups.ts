@@ -25,7 +25,7 @@ export function queryText({ parameters }: Lookup): string {
     .join('&')
 }
 
-function players(title: string, filter: string, served: Served | string | readonly string[]): Lookup {
+function playerLookup(title: string, filter: string, served: Served | string | readonly string[]): Lookup {
   const indexes = typeof served === 'string' ? { Player: [served] } : isList(served) ? { Player: served } : served
   return { title, path: '/api/players', parameters: { filter }, served: indexes }
 }
@@ -35,7 +35,7 @@ function isList(served: Served | readonly string[]): served is readonly string[]
 }
 
 /** A filter on teams by their players. Uses the players' index by team, or a selective index on players. */
-function teams(title: string, filter: string, ...others: readonly string[]): Lookup {
+function teamLookup(title: string, filter: string, ...others: readonly string[]): Lookup {
   return { title, path: '/api/teams', parameters: { filter }, served: { _q1: ['players_team', ...others] } }
 }
 
@@ -47,34 +47,34 @@ export function lookups(count: number, database: DatabaseName): readonly Lookup[
   const day = (n: number): string => stamp(n).slice(0, 10)
   const inTeam = { team: ['teams_name'], Player: ['players_team'] }
   return [
-    players('equality on text', `Email=${email}`, 'players_email'),
-    players('equality on text, by an index for prefixes', `Name=${playerName(some)}`, 'players_name'),
-    players('equality on an integer', 'Points=777', 'players_points'),
-    players('equality on a decimal', 'Salary=1777.50', 'players_salary'),
-    players('equality on a BIGINT', `AccountId=${9_007_199_254_740_993n + BigInt(some)}`, 'players_account'),
-    players('equality on a UUID', `Code=${playerCode(some)}`, 'players_code'),
-    players('equality on an enumeration', 'Status=banned', 'players_status'),
-    players('equality on a boolean', 'IsActive=false', 'players_active'),
-    players('negated equality on a boolean', 'IsActive!=true', 'players_active'),
-    players('equality on a day', 'BornOn=2001-02-03', 'players_born'),
-    players('equality on a date-time', `CreatedAt=${stamp(some)}`, 'players_created'),
-    players('a day against a date-time', `CreatedAt=${day(some)}`, 'players_created'),
-    players('null', 'Email=null', 'players_email'),
-    players('a prefix', `Name^${playerName(some)}`, 'players_name'),
-    ...folding(database),
-    players('a list of text', 'Email=in=player1@example.com;player2@example.com', 'players_email'),
-    players('a list with null', 'Email=in=player1@example.com;null', 'players_email'),
-    players('a list of integers', 'Points=in=1;22;333', 'players_points'),
-    players('a range of integers', 'Points>=700,Points<710', 'players_points'),
-    players('a range of decimals', 'Salary>1700.5,Salary<=1710', 'players_salary'),
-    players('a range of days', 'BornOn>=2001-02-03,BornOn<=2001-02-05', 'players_born'),
-    players('a range of date-times', `CreatedAt>=${stamp(some)},CreatedAt<${day(some + 24)}`, 'players_created'),
-    players('two columns of one index', 'TeamId=7,Level>90', 'players_team'),
-    players('one index or another', `Email=${email}|Points=777`, {
+    playerLookup('equality on text', `Email=${email}`, 'players_email'),
+    playerLookup('equality on text, by an index for prefixes', `Name=${playerName(some)}`, 'players_name'),
+    playerLookup('equality on an integer', 'Points=777', 'players_points'),
+    playerLookup('equality on a decimal', 'Salary=1777.50', 'players_salary'),
+    playerLookup('equality on a BIGINT', `AccountId=${9_007_199_254_740_993n + BigInt(some)}`, 'players_account'),
+    playerLookup('equality on a UUID', `Code=${playerCode(some)}`, 'players_code'),
+    playerLookup('equality on an enumeration', 'Status=banned', 'players_status'),
+    playerLookup('equality on a boolean', 'IsActive=false', 'players_active'),
+    playerLookup('negated equality on a boolean', 'IsActive!=true', 'players_active'),
+    playerLookup('equality on a day', 'BornOn=2001-02-03', 'players_born'),
+    playerLookup('equality on a date-time', `CreatedAt=${stamp(some)}`, 'players_created'),
+    playerLookup('a day against a date-time', `CreatedAt=${day(some)}`, 'players_created'),
+    playerLookup('null', 'Email=null', 'players_email'),
+    playerLookup('a prefix', `Name^${playerName(some)}`, 'players_name'),
+    ...caseInsensitiveLookups(database),
+    playerLookup('a list of text', 'Email=in=player1@example.com;player2@example.com', 'players_email'),
+    playerLookup('a list with null', 'Email=in=player1@example.com;null', 'players_email'),
+    playerLookup('a list of integers', 'Points=in=1;22;333', 'players_points'),
+    playerLookup('a range of integers', 'Points>=700,Points<710', 'players_points'),
+    playerLookup('a range of decimals', 'Salary>1700.5,Salary<=1710', 'players_salary'),
+    playerLookup('a range of days', 'BornOn>=2001-02-03,BornOn<=2001-02-05', 'players_born'),
+    playerLookup('a range of date-times', `CreatedAt>=${stamp(some)},CreatedAt<${day(some + 24)}`, 'players_created'),
+    playerLookup('two columns of one index', 'TeamId=7,Level>90', 'players_team'),
+    playerLookup('one index or another', `Email=${email}|Points=777`, {
       Player: ['players_email', 'players_points'],
     }),
-    players('equality over a to-one relation', `Team.Name=${teamName(12)}`, inTeam),
-    players('a prefix over a to-one relation', `Team.Name^${teamName(12)}`, inTeam),
+    playerLookup('equality over a to-one relation', `Team.Name=${teamName(12)}`, inTeam),
+    playerLookup('a prefix over a to-one relation', `Team.Name^${teamName(12)}`, inTeam),
     {
       title: 'a range without an end, in its order',
       path: '/api/players',
@@ -93,13 +93,18 @@ export function lookups(count: number, database: DatabaseName): readonly Lookup[
       parameters: { filter: 'Level=100' },
       served: { Member: ['players_tenant'] },
     },
-    teams('some element, by what few have', `Players.Email=${email}`, 'players_email'),
-    teams('some element', 'Players.Level>99', 'players_level'),
-    teams('one element that meets two conditions', `Players.Any(Level>99,Name^Ana)`, 'players_level', 'players_name'),
-    teams('every element', 'Players.All.Level>50'),
-    teams('no element', 'Players.None.Level<30', 'players_level'),
-    teams('the number of elements', 'Players.Count>32'),
-    teams('the number of elements that meet a condition', 'Players.Count(Level>90)>6'),
+    teamLookup('some element, by what few have', `Players.Email=${email}`, 'players_email'),
+    teamLookup('some element', 'Players.Level>99', 'players_level'),
+    teamLookup(
+      'one element that meets two conditions',
+      `Players.Any(Level>99,Name^Ana)`,
+      'players_level',
+      'players_name',
+    ),
+    teamLookup('every element', 'Players.All.Level>50'),
+    teamLookup('no element', 'Players.None.Level<30', 'players_level'),
+    teamLookup('the number of elements', 'Players.Count>32'),
+    teamLookup('the number of elements that meet a condition', 'Players.Count(Level>90)>6'),
     {
       title: 'elements behind a table between',
       path: '/api/teams',
@@ -110,28 +115,28 @@ export function lookups(count: number, database: DatabaseName): readonly Lookup[
 }
 
 /** Case-insensitive comparisons that an index can support. */
-function folding(database: DatabaseName): readonly Lookup[] {
-  const equality = players('equality in any case', 'Note=MET AT EVENT 7/i', 'players_folded')
-  const prefix = players('a prefix in any case', 'Note^MET AT EVENT 1999/i', 'players_folded')
+function caseInsensitiveLookups(database: DatabaseName): readonly Lookup[] {
+  const equality = playerLookup('equality in any case', 'Note=MET AT EVENT 7/i', 'players_folded')
+  const prefix = playerLookup('a prefix in any case', 'Note^MET AT EVENT 1999/i', 'players_folded')
   return { sqlite: [equality], postgres: [equality, prefix], mysql: [], mariadb: [] }[database]
 }
 
 /** Filters that no index supports. */
 export function scans(count: number): readonly Lookup[] {
   return [
-    players('text somewhere', 'Note=*event 77', {}),
-    players('a suffix', 'Email$77@example.com', {}),
-    players('negated equality', `Email!=player${count}@example.com`, {}),
-    players('a negated prefix', 'Name!^Ana', {}),
-    players('a negated list', 'Level=out=1;2;3', {}),
-    players('text somewhere in any case', 'Email=*PLAYER77@/i', {}),
-    players('the relation or the record itself', `Team.Name=${teamName(12)}|Note=x`, {}),
-    { ...teams('a negated number of elements', 'Players.Count!=20'), served: {} },
+    playerLookup('text somewhere', 'Note=*event 77', {}),
+    playerLookup('a suffix', 'Email$77@example.com', {}),
+    playerLookup('negated equality', `Email!=player${count}@example.com`, {}),
+    playerLookup('a negated prefix', 'Name!^Ana', {}),
+    playerLookup('a negated list', 'Level=out=1;2;3', {}),
+    playerLookup('text somewhere in any case', 'Email=*PLAYER77@/i', {}),
+    playerLookup('the relation or the record itself', `Team.Name=${teamName(12)}|Note=x`, {}),
+    { ...teamLookup('a negated number of elements', 'Players.Count!=20'), served: {} },
   ]
 }
 
 /** A page in the order of an index, so that no additional rows are read. */
-function ordered(sort: string, indexes: string | readonly string[], filter?: string): Lookup {
+function orderedLookup(sort: string, indexes: string | readonly string[], filter?: string): Lookup {
   return {
     title: `the order of an index: ${sort}${filter === undefined ? '' : ` of ${filter}`}`,
     path: '/api/players',
@@ -141,17 +146,17 @@ function ordered(sort: string, indexes: string | readonly string[], filter?: str
 }
 
 export const ORDERS: readonly Lookup[] = [
-  ordered('Level', 'players_level'),
-  ordered('-Level', 'players_level'),
-  ordered('-Level', 'players_level', 'Level>50'),
-  ordered('Points', 'players_points'),
-  ordered('-Points', 'players_points'),
-  ordered('Points', 'players_points', 'Points>50'),
-  ordered('-CreatedAt', 'players_created'),
+  orderedLookup('Level', 'players_level'),
+  orderedLookup('-Level', 'players_level'),
+  orderedLookup('-Level', 'players_level', 'Level>50'),
+  orderedLookup('Points', 'players_points'),
+  orderedLookup('-Points', 'players_points'),
+  orderedLookup('Points', 'players_points', 'Points>50'),
+  orderedLookup('-CreatedAt', 'players_created'),
 ]
 
 /** Cursor after a number of players, found by reading pages of the maximum size. */
-export async function cursorBehind(server: TestServer, depth: number): Promise<string> {
+export async function readCursorAfter(server: TestServer, depth: number): Promise<string> {
   const pageSize = 1000
   let cursor = ''
   for (let seen = 0; seen < depth; seen += pageSize) {
@@ -161,7 +166,7 @@ export async function cursorBehind(server: TestServer, depth: number): Promise<s
 }
 
 /** Cursor token after a number of players in an order, or after half of them if there are fewer. */
-export async function tokenBehind(
+export async function readTokenAfter(
   server: TestServer,
   { path, parameters }: Pick<Lookup, 'path' | 'parameters'>,
   depth: number,

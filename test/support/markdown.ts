@@ -9,7 +9,7 @@ export interface Block {
 }
 
 /** Fenced code blocks of a document, in order. */
-export function blocksOf(path: string, markdown: string): readonly Block[] {
+export function parseBlocks(path: string, markdown: string): readonly Block[] {
   const blocks: Block[] = []
   let open: { language: string; line: number; text: string[] } | null = null
   for (const [index, line] of markdown.split('\n').entries()) {
@@ -25,13 +25,13 @@ export function blocksOf(path: string, markdown: string): readonly Block[] {
 }
 
 /** A document without its code blocks. */
-function proseOf(markdown: string): string {
+function removeBlocks(markdown: string): string {
   return markdown.replace(/^```[\s\S]*?^```/gm, '')
 }
 
 /** Anchors of a document's headings, in GitHub's form. */
 export function anchorsOf(markdown: string): readonly string[] {
-  const headings = proseOf(markdown).matchAll(/^#+ (.*)$/gm)
+  const headings = removeBlocks(markdown).matchAll(/^#+ (.*)$/gm)
   const slugs = [...headings].map(([, title = '']) =>
     title
       .toLowerCase()
@@ -46,7 +46,7 @@ export function anchorsOf(markdown: string): readonly string[] {
 
 /** Link targets in a document. */
 export function linksOf(markdown: string): readonly string[] {
-  return [...proseOf(markdown).matchAll(/\]\(([^)\s]*)\)/g)].map(([, address = '']) => address)
+  return [...removeBlocks(markdown).matchAll(/\]\(([^)\s]*)\)/g)].map(([, address = '']) => address)
 }
 
 /** Rows of the tables after `<!-- table: name -->` without heads, with the text of each cell. */

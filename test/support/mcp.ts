@@ -13,7 +13,7 @@ export const REVISIONS = ['2025-11-25', '2026-07-28'] as const
 export type Revision = (typeof REVISIONS)[number]
 
 /** Result of a tool: its JSON, and whether it is a problem. */
-export interface Told {
+export interface ToolOutcome {
   readonly isError: boolean
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape, and asserts what it finds
   readonly body: any
@@ -22,7 +22,7 @@ export interface Told {
 /** An agent: the library's own client, which validates results by the schemas of the tools. */
 export interface Agent {
   readonly client: Client
-  readonly call: (tool: string, given?: Record<string, unknown>) => Promise<Told>
+  readonly call: (tool: string, given?: Record<string, unknown>) => Promise<ToolOutcome>
   readonly tools: () => Promise<readonly string[]>
   readonly close: () => Promise<void>
 }
@@ -38,7 +38,7 @@ export interface AgentOptions {
 
 export const confirms = (): ElicitResult => ({ action: 'accept', content: { confirm: true } })
 
-export async function agentOver(transport: Transport, options: AgentOptions = {}): Promise<Agent> {
+export async function connectAgent(transport: Transport, options: AgentOptions = {}): Promise<Agent> {
   const { revision = '2026-07-28', person = confirms, elicitation = {} } = options
   const isAsking = !('person' in options) || options.person !== undefined
   const client = new Client(
@@ -71,13 +71,17 @@ export async function agentOver(transport: Transport, options: AgentOptions = {}
 }
 
 /** Connects an agent over HTTP, with these headers. */
-export function agentAt(url: string, headers: Record<string, string> = {}, options: AgentOptions = {}): Promise<Agent> {
-  return agentOver(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), options)
+export function connectAgentOverHttp(
+  url: string,
+  headers: Record<string, string> = {},
+  options: AgentOptions = {},
+): Promise<Agent> {
+  return connectAgent(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), options)
 }
 
 /** Connects an agent inside the program. */
-export async function agentWithin({ connect }: McpHandler, options: AgentOptions = {}): Promise<Agent> {
+export async function connectAgentInProcess({ connect }: McpHandler, options: AgentOptions = {}): Promise<Agent> {
   const [own, other] = InMemoryTransport.createLinkedPair()
   connect(other)
-  return agentOver(own, options)
+  return connectAgent(own, options)
 }

@@ -78,7 +78,7 @@ function sqliteAccesses(plan: readonly object[]): readonly Access[] {
   return lines.flatMap(({ id, parent, detail }) => {
     if (detail === 'MULTI-INDEX OR') {
       const parts = below(id).flatMap(sqliteAccess)
-      return parts.slice(0, 1).map((part) => ({ ...part, index: together(parts.map(({ index }) => index ?? '')) }))
+      return parts.slice(0, 1).map((part) => ({ ...part, index: joinIndexes(parts.map(({ index }) => index ?? '')) }))
     }
     return isPart.has(parent) ? [] : sqliteAccess(detail).filter(({ table }) => !derived.has(table))
   })
@@ -123,7 +123,7 @@ function postgresAccesses([row]: readonly object[]): readonly Access[] {
     return {
       // EXPLAIN adds a number to the second use of an alias.
       table: alias.replace(/_\d+$/, ''),
-      index: together(names.map((name) => primaryOr(name, /_pkey$/))),
+      index: joinIndexes(names.map((name) => primaryOr(name, /_pkey$/))),
       seeks: condition !== undefined || bitmaps.length > 0,
       rows: loops === undefined ? null : (numberAt(node, 'Actual Rows') + removed) * Number(loops),
     }
@@ -145,7 +145,7 @@ function mariadbAccesses(rows: readonly object[]): readonly Access[] {
     const loops = type.endsWith('_subquery') ? undefined : node.r_loops
     return {
       table: node.table_name,
-      index: together(names.map((name) => primaryOr(name, /^PRIMARY$/))),
+      index: joinIndexes(names.map((name) => primaryOr(name, /^PRIMARY$/))),
       seeks: type !== 'ALL' && type !== 'index',
       rows: loops === undefined ? null : Math.round(numberAt(node, 'r_rows') * Number(loops)),
     }
@@ -179,8 +179,10 @@ function mysqlAccessesOf(step: unknown): readonly Access[] {
   if (MERGES.test(type)) {
     const [first] = below
     if (first === undefined) return []
-    const index = together(below.flatMap((part) => (part.index === null ? [] : part.index.split(' + '))))
-    return [{ ...first, index, seeks: below.every(({ seeks }) => seeks), rows: total(below.map((part) => part.rows)) }]
+    const index = joinIndexes(below.flatMap((part) => (part.index === null ? [] : part.index.split(' + '))))
+    return [
+      { ...first, index, seeks: below.every(({ seeks }) => seeks), rows: sumRows(below.map((part) => part.rows)) },
+    ]
   }
   // Derived tables have no schema.
   if (step.schema_name === undefined || typeof step.table_name !== 'string') return below
@@ -203,12 +205,12 @@ function mysqlRows(type: string, rows: unknown, loops: unknown): number | null {
   return Math.round(Number(rows ?? 0) * Number(loops ?? 0))
 }
 
-function total(rows: readonly (number | null)[]): number | null {
+function sumRows(rows: readonly (number | null)[]): number | null {
   return rows.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0)
 }
 
 /** Distinct indexes of one access. */
-function together(names: readonly string[]): string | null {
+function joinIndexes(names: readonly string[]): string | null {
   return names.length === 0 ? null : [...new Set(names)].join(' + ')
 }
 

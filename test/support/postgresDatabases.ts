@@ -1,5 +1,5 @@
 // Databases of PostgreSQL for tests. Creating and dropping one costs more processor time than most tests that use it, so a run empties
-// its databases and uses them again. `sweep` drops them when the run is over.
+// its databases and uses them again. `cleanUp` drops them when the run is over.
 
 import { createRequire } from 'node:module'
 import { newName, serverOptions } from './servers.js'

@@ -32,7 +32,7 @@ const UUIDS = ['00000000-0000-4000-8000-000000000001', 'ffffffff-ffff-4fff-bfff-
 const single = databaseName === 'postgres' ? DataTypes.REAL : DataTypes.FLOAT
 
 /** Possible values of each column. */
-const HELD: readonly (readonly [Column, readonly [Value, ...Value[]]])[] = [
+const POSSIBLE_VALUES: readonly (readonly [Column, readonly [Value, ...Value[]]])[] = [
   [column('name', 'text', DataTypes.STRING), TEXTS],
   [column('code', 'text', DataTypes.STRING(40), { nullable: false }), TEXTS],
   [column('level', 'integer', DataTypes.INTEGER), [1n, 2n, 3n, 2147483647n]],
@@ -49,16 +49,16 @@ const HELD: readonly (readonly [Column, readonly [Value, ...Value[]]])[] = [
   [column('tag', 'uuid', DataTypes.UUID), UUIDS],
 ]
 
-export const SORTS: readonly string[] = HELD.map(([{ name }]) => name)
+export const SORTS: readonly string[] = POSSIBLE_VALUES.map(([{ name }]) => name)
 
 export function attributes(): ModelAttributes {
-  return Object.fromEntries(HELD.map(([{ name, type, nullable }]) => [name, { type, allowNull: nullable }]))
+  return Object.fromEntries(POSSIBLE_VALUES.map(([{ name, type, nullable }]) => [name, { type, allowNull: nullable }]))
 }
 
 /** Every fourth value of a nullable column is null. `teamId` is one of `TEAMS`. */
 export function preciseRow(random: Random): Row {
   const values = new Map<string, Value | null>()
-  for (const [{ name, nullable }, choices] of HELD) {
+  for (const [{ name, nullable }, choices] of POSSIBLE_VALUES) {
     values.set(name, nullable && random() < 0.25 ? null : pick(random, choices))
   }
   values.set('teamId', random() < 0.25 ? null : pick(random, [1n, 2n, 3n]))
@@ -83,7 +83,7 @@ const plain = { size: 0, key, softDelete: false, hooked: false }
 
 const team: Relation = { name: 'team', to: 'Team', many: false, optional: true }
 const rows: Relation = { name: 'rows', to: 'Row', many: true, optional: true }
-const own = [key, ...HELD.map(([held]) => held), column('teamId', 'integer', DataTypes.INTEGER)]
+const own = [key, ...POSSIBLE_VALUES.map(([held]) => held), column('teamId', 'integer', DataTypes.INTEGER)]
 
 export const ROWS: Table = { ...plain, name: 'Row', path: '/rows', columns: own, relations: [team] }
 export const HOOKED: Table = {

@@ -22,7 +22,7 @@ export interface Program {
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | string>
 }
 
-const PATIENCE = 30_000
+const START_TIMEOUT = 30_000
 
 /** Starts a Node program, without the options of this test run. */
 export function start(
@@ -32,16 +32,16 @@ export function start(
   const { NODE_OPTIONS: _, ...inherited } = process.env
   const child = spawn(process.execPath, args, { cwd, env: { ...inherited, BUILD: build, ...env } })
   let said = ''
-  const hear = (chunk: Buffer): void => {
+  const collectOutput = (chunk: Buffer): void => {
     said += chunk.toString()
     child.emit('said')
   }
-  child.stdout.on('data', hear)
-  child.stderr.on('data', hear)
+  child.stdout.on('data', collectOutput)
+  child.stderr.on('data', collectOutput)
   const end = once(child, 'close').then(([status, signal]): number | string => status ?? signal)
 
   async function says(pattern: RegExp): Promise<RegExpExecArray> {
-    const signal = AbortSignal.timeout(PATIENCE)
+    const signal = AbortSignal.timeout(START_TIMEOUT)
     for (;;) {
       const match = pattern.exec(said)
       if (match !== null) return match
@@ -52,7 +52,7 @@ export function start(
 
   async function stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | string> {
     child.kill(signal)
-    const late = setTimeout(() => child.kill('SIGKILL'), PATIENCE)
+    const late = setTimeout(() => child.kill('SIGKILL'), START_TIMEOUT)
     try {
       return await end
     } finally {
@@ -98,8 +98,8 @@ export async function freePort(): Promise<number> {
 }
 
 /** Waits until a server accepts connections on a port. */
-export async function answers(port: number): Promise<void> {
-  const deadline = Date.now() + PATIENCE
+export async function waitUntilListening(port: number): Promise<void> {
+  const deadline = Date.now() + START_TIMEOUT
   for (;;) {
     try {
       await fetch(`http://localhost:${port}/`)

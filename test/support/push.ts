@@ -11,12 +11,12 @@ export const TRANSPORTS = ['websocket', 'polling'] as const
 export type Transport = (typeof TRANSPORTS)[number]
 
 /** Name and argument of an event, as a client's handler gets them. */
-export type Heard = readonly [event: string, argument: unknown]
+export type ReceivedEvent = readonly [event: string, argument: unknown]
 
 export interface Subscriber {
   readonly socket: Socket
   /** Received events, in order. */
-  readonly heard: Heard[]
+  readonly heard: ReceivedEvent[]
   /** All packets from the server as text, including packets without a handler. */
   readonly frames: string[]
   /** Reasons for which its connections ended, from Socket.IO. */
@@ -26,12 +26,12 @@ export interface Subscriber {
 }
 
 /** Owner of a hub: a router, a controller, or `crudHub`. */
-export interface Hubbed {
+export interface HubOwner {
   readonly resource: ResourceInfo
   readonly notify: Notifier | null
 }
 
-export interface Subscribing extends Partial<ManagerOptions & SocketOptions> {
+export interface SubscribeOptions extends Partial<ManagerOptions & SocketOptions> {
   readonly transport?: Transport
   /** Sent as `auth.token`. */
   readonly token?: unknown
@@ -43,12 +43,12 @@ export interface Subscribing extends Partial<ManagerOptions & SocketOptions> {
 export interface PushStage extends Stage {
   readonly io: Server
   /** Resolves when the client is connected or refused. */
-  readonly subscribe: (hub: Hubbed | string, how?: Subscribing) => Promise<Subscriber>
+  readonly subscribe: (hub: HubOwner | string, how?: SubscribeOptions) => Promise<Subscriber>
   /**
    * Resolves when all connected clients have received the events so far. `witness` receives every deletion, and `marker` creates one with a
    * unique key.
    */
-  readonly drain: (hub: Hubbed, witness: Subscriber, marker?: (key: number) => Marker) => Promise<void>
+  readonly drain: (hub: HubOwner, witness: Subscriber, marker?: (key: number) => Marker) => Promise<void>
 }
 
 type Marker = number | string | Readonly<Record<string, unknown>>
@@ -65,7 +65,7 @@ export async function openPush(
   const sockets = new Set<Socket>()
   let marks = 1_000_000
 
-  async function subscribe(hub: Hubbed | string, how: Subscribing = {}): Promise<Subscriber> {
+  async function subscribe(hub: HubOwner | string, how: SubscribeOptions = {}): Promise<Subscriber> {
     const { transport = 'websocket', token, headers, ...rest } = how
     const path = typeof hub === 'string' ? hub : (hub.resource.hub?.name ?? '')
     const socket = client(stage.url + path, {
@@ -78,7 +78,7 @@ export async function openPush(
       ...rest,
     })
     sockets.add(socket)
-    const heard: Heard[] = []
+    const heard: ReceivedEvent[] = []
     const frames: string[] = []
     const ends: string[] = []
     socket.on('disconnect', (reason) => ends.push(reason))
@@ -104,7 +104,7 @@ export async function openPush(
   }
 
   async function drain(
-    hub: Hubbed,
+    hub: HubOwner,
     witness: Subscriber,
     marker: (key: number) => Marker = (key) => key,
   ): Promise<void> {
@@ -124,7 +124,7 @@ export async function openPush(
     const path = resource.hub?.name
     const flushed = [...sockets]
       .filter((socket) => socket.connected && nameOf(socket) === path)
-      .map((socket) => gone(socket, mark))
+      .map((socket) => waitForFlush(socket, mark))
     resource.hub?.emit(FLUSH, mark)
     await Promise.all(flushed)
   }
@@ -148,7 +148,7 @@ function nameOf(socket: Socket): string {
 }
 
 /** Resolves when a socket has received this flush, or is disconnected. */
-function gone(socket: Socket, mark: number): Promise<void> {
+function waitForFlush(socket: Socket, mark: number): Promise<void> {
   return new Promise((resolve) => {
     socket.once('disconnect', () => resolve())
     socket.on(FLUSH, (given: unknown) => {
@@ -158,18 +158,18 @@ function gone(socket: Socket, mark: number): Promise<void> {
 }
 
 /** A plain token for `auth.token`. */
-export function tokenOf(...claims: Parameters<typeof bearer>): string {
+export function plainToken(...claims: Parameters<typeof bearer>): string {
   return (bearer(...claims).authorization ?? '').slice('Bearer '.length)
 }
 
 /** Packets of push events as sent by the server: the bytes after the namespace. */
-export function sentOf({ frames }: Subscriber): string[] {
+export function eventPackets({ frames }: Subscriber): string[] {
   return frames
     .flatMap((frame) => /^2[^[]*(\[.*\])$/s.exec(frame)?.[1] ?? [])
     .filter((text) => !/^\["(?:flush"|OnDeleted","?1\d{6}"?\])/.test(text))
 }
 
 /** Resolves when an event of the socket makes a condition true. */
-export async function until(socket: Socket, isSo: () => boolean): Promise<void> {
+export async function waitUntil(socket: Socket, isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise<void>((resolve) => socket.onAny(() => resolve()))
 }

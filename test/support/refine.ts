@@ -19,7 +19,7 @@ for (const name of ['window', 'document', 'localStorage', 'sessionStorage', 'loc
 
 const { createRoot } = await import('react-dom/client')
 
-export interface Hooked<Result> {
+export interface RenderedHooks<Result> {
   /** Last result of the hooks. */
   readonly now: () => Result
   /** Resolves with the first result that meets a condition. */
@@ -28,10 +28,10 @@ export interface Hooked<Result> {
 }
 
 /** Renders a component within Refine that only calls hooks. */
-export function hooked<Result>(
+export function renderHooks<Result>(
   providers: { readonly dataProvider: DataProvider; readonly liveProvider: LiveProvider },
   hooks: () => Result,
-): Hooked<Result> {
+): RenderedHooks<Result> {
   let last: { readonly result: Result } | null = null
   const waiting = new Set<() => void>()
 
@@ -67,17 +67,17 @@ export function hooked<Result>(
     when: (isSo) =>
       new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
-          waiting.delete(look)
+          waiting.delete(collectResult)
           reject(new Error(`it never came about: ${JSON.stringify(last?.result, null, 1)?.slice(0, 2000)}`))
         }, 10_000)
-        function look(): void {
+        function collectResult(): void {
           if (last === null || !isSo(last.result)) return
           clearTimeout(timer)
-          waiting.delete(look)
+          waiting.delete(collectResult)
           resolve(last.result)
         }
-        waiting.add(look)
-        look()
+        waiting.add(collectResult)
+        collectResult()
       }),
     end: () => root.unmount(),
   }

@@ -9,42 +9,42 @@ import { CrudConfigError, type JsonSchema, type OpenApiDocument, openApi, type R
 import { INFO } from './documented.js'
 
 /** A request to a router: path below the mount. */
-interface Asked {
+interface RoutedRequest {
   readonly resource: ResourceInfo
   readonly url: string
 }
 
-interface Sent {
+interface SentReply {
   readonly method: string
-  readonly asked: Asked
+  readonly asked: RoutedRequest
   readonly status: number
   readonly headers: ReturnType<ServerResponse['getHeaders']>
   readonly body: string
 }
 
-const free = new WeakSet<RequestListener>()
+const undocumentedListeners = new WeakSet<RequestListener>()
 
 /** Excludes a server whose operation table a test has extended. */
-export function leaveUndocumented(listener: RequestListener): void {
-  free.add(listener)
+export function allowUndocumented(listener: RequestListener): void {
+  undocumentedListeners.add(listener)
 }
 
 /** Wraps a listener. Undocumented parts of responses are added to `objections`. */
-export function heldAgainstDocuments(listener: RequestListener, objections: string[]): RequestListener {
+export function checkReplies(listener: RequestListener, objections: string[]): RequestListener {
   return (req, res) => {
-    if (free.has(listener)) {
+    if (undocumentedListeners.has(listener)) {
       listener(req, res)
       return
     }
     const chunks: Buffer[] = []
     collect(res, chunks)
-    watch(routerOf(listener))
+    observeLayers(routerOf(listener))
     res.on('finish', () => {
-      const asked = asking.get(req)
+      const asked = requestsInProgress.get(req)
       if (asked === undefined) return
       const body = Buffer.concat(chunks).toString('utf8')
       const { method = '' } = req
-      objections.push(...objectionsTo({ method, asked, status: res.statusCode, headers: res.getHeaders(), body }))
+      objections.push(...findObjections({ method, asked, status: res.statusCode, headers: res.getHeaders(), body }))
     })
     listener(req, res)
   }
@@ -68,7 +68,7 @@ function collect(res: ServerResponse, chunks: Buffer[]): void {
 
 // ---------------------------------------------------------------- what routers are asked
 
-const asking = new WeakMap<IncomingMessage, Asked>()
+const requestsInProgress = new WeakMap<IncomingMessage, RoutedRequest>()
 
 interface Layer {
   handle: unknown
@@ -89,23 +89,23 @@ function stackOf(router: unknown): Stack {
   return Array.isArray(stack) ? stack : []
 }
 
-const watched = new WeakSet<Layer>()
+const observedLayers = new WeakSet<Layer>()
 
-function watch(stack: Stack): void {
+function observeLayers(stack: Stack): void {
   for (const layer of stack) {
-    if (watched.has(layer)) continue
+    if (observedLayers.has(layer)) continue
     const { handle } = layer
     if (typeof handle !== 'function') continue
     const resource: ResourceInfo | undefined = Reflect.get(handle, 'resource')
     if (resource === undefined) {
-      watch(stackOf(handle))
+      observeLayers(stackOf(handle))
       continue
     }
-    watched.add(layer)
+    observedLayers.add(layer)
     // With `configure`, some routes belong to the application.
     if (stackOf(handle).some((inner) => Reflect.get(inner, 'route') === undefined)) continue
     layer.handle = Object.assign((req: IncomingMessage, res: unknown, next: unknown): unknown => {
-      asking.set(req, { resource, url: req.url ?? '' })
+      requestsInProgress.set(req, { resource, url: req.url ?? '' })
       return Reflect.apply(handle, undefined, [req, res, next])
     }, handle)
   }
@@ -113,23 +113,23 @@ function watch(stack: Stack): void {
 
 // ---------------------------------------------------------------- documents
 
-interface Known {
+interface KnownDocument {
   readonly document: OpenApiDocument
   readonly hash: string
 }
 
-const documents = new WeakMap<ResourceInfo, Known | null>()
+const documents = new WeakMap<ResourceInfo, KnownDocument | null>()
 
-function documentOf(resource: ResourceInfo, again = false): Known | null {
+function documentOf(resource: ResourceInfo, again = false): KnownDocument | null {
   const known = documents.get(resource)
   if (known !== undefined && !again) return known
-  const made = make(resource)
+  const made = createDocument(resource)
   documents.set(resource, made)
   return made
 }
 
 /** Null for a resource with invalid relations, or with a name that is not allowed in documents. */
-function make(resource: ResourceInfo): Known | null {
+function createDocument(resource: ResourceInfo): KnownDocument | null {
   try {
     const document = openApi({ resources: [resource], info: INFO })
     return { document, hash: createHash('sha1').update(JSON.stringify(document)).digest('hex') }
@@ -141,16 +141,16 @@ function make(resource: ResourceInfo): Known | null {
 
 const validators = new Map<string, Ajv2020>()
 
-function validatorOf({ document, hash }: Known): Ajv2020 {
+function validatorOf({ document, hash }: KnownDocument): Ajv2020 {
   const known = validators.get(hash)
   if (known !== undefined) return known
-  const ajv = validating()
-  ajv.addSchema(closed(JSON.parse(JSON.stringify(document))), hash)
+  const ajv = createValidator()
+  ajv.addSchema(rejectUnknownMembers(JSON.parse(JSON.stringify(document))), hash)
   validators.set(hash, ajv)
   return ajv
 }
 
-function validating(): Ajv2020 {
+function createValidator(): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, validateFormats: true })
   addFormats.default(ajv)
   ajv.addFormat('int32', { type: 'number', validate: (value: number) => Math.abs(value) <= 2 ** 31 })
@@ -164,22 +164,22 @@ export function validatorFor(document: OpenApiDocument): {
   readonly ajv: Ajv2020
   readonly validatorAt: (path: readonly string[]) => ValidateFunction
 } {
-  const ajv = validating()
+  const ajv = createValidator()
   ajv.addSchema(JSON.parse(JSON.stringify(document)), 'document')
   const validatorAt = (path: readonly string[]): ValidateFunction => {
-    const validate = ajv.getSchema(`document#/${path.map(pointed).join('/')}`)
+    const validate = ajv.getSchema(`document#/${path.map(escapePointer).join('/')}`)
     if (validate === undefined) throw new RangeError(`there is no schema at ${path.join('/')}`)
     return validate
   }
   return { ajv, validatorAt }
 }
 
-function pointed(name: string): string {
+function escapePointer(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 }
 
 /** A schema that rejects unknown members, although clients must accept them. */
-function closed(schema: unknown): object {
+function rejectUnknownMembers(schema: unknown): object {
   if (Array.isArray(schema)) return schema.map(each)
   const entries = Object.entries(schema ?? {}).map(([name, value]) => [name, each(value)])
   const object = Object.fromEntries(entries)
@@ -188,26 +188,26 @@ function closed(schema: unknown): object {
 }
 
 function each(value: unknown): unknown {
-  return typeof value === 'object' && value !== null ? closed(value) : value
+  return typeof value === 'object' && value !== null ? rejectUnknownMembers(value) : value
 }
 
 // ---------------------------------------------------------------- the check
 
-function objectionsTo(sent: Sent): readonly string[] {
+function findObjections(sent: SentReply): readonly string[] {
   const { resource } = sent.asked
-  const first = checked(sent, documentOf(resource))
+  const first = checkReply(sent, documentOf(resource))
   // Checks again with a new document, because later mounts may have changed it.
-  return first.length === 0 ? first : checked(sent, documentOf(resource, true))
+  return first.length === 0 ? first : checkReply(sent, documentOf(resource, true))
 }
 
-function checked(sent: Sent, known: Known | null): readonly string[] {
-  const place = known === null ? null : placeOf(sent, known.document)
+function checkReply(sent: SentReply, known: KnownDocument | null): readonly string[] {
+  const place = known === null ? null : findPath(sent, known.document)
   if (known === null || place === null) return []
   const { status, body, method, asked } = sent
   if (isForeign(sent)) return []
   const where = `${method} ${asked.url} answers ${status} ${body.slice(0, 1000)}`
   const { path, verb } = place
-  const reply = resolved(known.document, known.document.paths[path]?.[verb]?.responses[String(status)])
+  const reply = resolveReference(known.document, known.document.paths[path]?.[verb]?.responses[String(status)])
   if (reply === null) return [`${where}: the document has no such status`]
   const pointer = [
     ...reply.pointer,
@@ -220,13 +220,13 @@ function checked(sent: Sent, known: Known | null): readonly string[] {
 
 /** Not in documents. Its responses equal those of GET, except for errors of the body. */
 const QUERY = 'QUERY'
-const BODILY: ReadonlySet<string> = new Set(['malformed-body', 'content-too-large', 'unsupported-media-type'])
+const BODY_ERRORS: ReadonlySet<string> = new Set(['malformed-body', 'content-too-large', 'unsupported-media-type'])
 
 type Verb = 'get' | 'put' | 'post' | 'patch' | 'delete'
 
 /** Fixed paths come first, as in routers. */
-function placeOf(
-  { method, asked }: Sent,
+function findPath(
+  { method, asked }: SentReply,
   { paths }: OpenApiDocument,
 ): { readonly path: string; readonly verb: Verb } | null {
   const verb = (method === 'HEAD' || method === QUERY ? 'get' : method.toLowerCase()) as Verb
@@ -258,17 +258,17 @@ function patternOf(path: string): RegExp {
 }
 
 /** Whether a response comes from the application, so that no document describes it. */
-function isForeign({ method, status, body, headers }: Sent): boolean {
+function isForeign({ method, status, body, headers }: SentReply): boolean {
   if (status < 400) return false
   if (!String(headers['content-type']).startsWith('application/problem+json')) return true
   const { code, title, detail } = JSON.parse(body)
   // A scope of the host may refuse with its own message.
   if (status === 403 && !/^You may not /.test(detail)) return true
-  if (method === QUERY && BODILY.has(code)) return true
+  if (method === QUERY && BODY_ERRORS.has(code)) return true
   return status === 405 || !Object.hasOwn(PROBLEMS, code) || PROBLEMS[code as ProblemCode].title !== title
 }
 
-function resolved(
+function resolveReference(
   document: OpenApiDocument,
   schema: JsonSchema | undefined,
 ): { readonly schema: JsonSchema; readonly pointer: readonly string[] } | null {
@@ -279,14 +279,14 @@ function resolved(
   return { schema: found as JsonSchema, pointer }
 }
 
-const TOLD = [
+const DOCUMENTED_HEADERS = [
   ...['location', 'link', 'x-total-count', 'preference-applied', 'retry-after', 'www-authenticate'],
   'idempotency-replayed',
 ]
 
-function headersOf({ document }: Known, { headers }: Sent, reply: JsonSchema): readonly string[] {
+function headersOf({ document }: KnownDocument, { headers }: SentReply, reply: JsonSchema): readonly string[] {
   const told = Object.entries(Object(reply.headers)).map(([name, schema]) => {
-    return [name.toLowerCase(), resolved(document, schema as JsonSchema)?.schema ?? {}] as const
+    return [name.toLowerCase(), resolveReference(document, schema as JsonSchema)?.schema ?? {}] as const
   })
   const names = told.map(([name]) => name)
   return [
@@ -296,13 +296,18 @@ function headersOf({ document }: Known, { headers }: Sent, reply: JsonSchema): r
       const isWrong = Reflect.get(Object(schema), 'type') === 'integer' && !/^\d+$/.test(String(value))
       return isWrong ? [`the header ${name} is no number`] : []
     }),
-    ...TOLD.filter((name) => headers[name] !== undefined && !names.includes(name)).map(
+    ...DOCUMENTED_HEADERS.filter((name) => headers[name] !== undefined && !names.includes(name)).map(
       (name) => `the document knows no header ${name}`,
     ),
   ]
 }
 
-function contentOf(known: Known, sent: Sent, reply: JsonSchema, pointer: readonly string[]): readonly string[] {
+function contentOf(
+  known: KnownDocument,
+  sent: SentReply,
+  reply: JsonSchema,
+  pointer: readonly string[],
+): readonly string[] {
   const { body, headers, method, asked } = sent
   if (body === '' && (method === 'HEAD' || headers['preference-applied'] !== undefined)) return []
   const content: Readonly<Record<string, { readonly schema: JsonSchema }>> = Object(reply.content)
@@ -319,7 +324,7 @@ function contentOf(known: Known, sent: Sent, reply: JsonSchema, pointer: readonl
   const value: unknown = JSON.parse(body)
   const errors: string[] = []
   for (const more of alternatives) {
-    const path = [...pointer, 'content', type, 'schema', ...more].map(pointed)
+    const path = [...pointer, 'content', type, 'schema', ...more].map(escapePointer)
     const ajv = validatorOf(known)
     const validate = ajv.getSchema(`${known.hash}#/${path.join('/')}`)
     if (validate === undefined) return [`there is no schema at ${path.join('/')}`]

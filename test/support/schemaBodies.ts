@@ -137,7 +137,7 @@ export class Bodies {
 
   /** A body for a schema. Its parts are always allowed, the whole mostly. */
   make(given: JsonSchema, depth = 0): unknown {
-    const schema = this.#resolved(given)
+    const schema = this.#resolve(given)
     const { type, properties, items, anyOf, required } = schema
     if (Array.isArray(anyOf)) return this.make(oneOf(this.#random, anyOf), depth)
     const kind =
@@ -169,7 +169,7 @@ export class Bodies {
     return several(this.#random, 0, Math.min(Number(maxItems), 3), () => this.make(items, depth + 1))
   }
 
-  #resolved(schema: JsonSchema): JsonSchema {
+  #resolve(schema: JsonSchema): JsonSchema {
     const { $ref } = schema
     if (typeof $ref !== 'string') return schema
     const names = $ref.slice(2).split('/')
@@ -196,16 +196,16 @@ export class Bodies {
   }
 
   /** The value with one part changed. */
-  mutated(value: unknown): unknown {
+  mutate(value: unknown): unknown {
     const random = this.#random
     const parts: readonly (readonly [string, unknown])[] =
       typeof value === 'object' && value !== null ? Object.entries(value) : []
     return weighted<unknown>(random, [
-      [parts.length === 0 ? 0 : 8, () => this.#within(value, oneOf(random, parts))],
-      [parts.length === 0 ? 0 : 1, () => without(value, oneOf(random, parts)[0])],
-      [parts.length === 0 && typeof value === 'object' ? 2 : 1, () => this.#grown(value)],
-      [parts.length > 0 ? 0.2 : 2, () => this.#odd()],
-      [typeof value === 'string' ? 4 : 0, () => this.#edited(String(value))],
+      [parts.length === 0 ? 0 : 8, () => this.#mutateMember(value, oneOf(random, parts))],
+      [parts.length === 0 ? 0 : 1, () => removeMember(value, oneOf(random, parts)[0])],
+      [parts.length === 0 && typeof value === 'object' ? 2 : 1, () => this.#grow(value)],
+      [parts.length > 0 ? 0.2 : 2, () => this.#oddValue()],
+      [typeof value === 'string' ? 4 : 0, () => this.#editText(String(value))],
       [
         typeof value === 'number' ? 3 : 0,
         () => oneOf(random, [Number(value) + 1, Number(value) - 1, -Number(value), String(value)]),
@@ -214,17 +214,17 @@ export class Bodies {
     ])
   }
 
-  #within(value: unknown, [name, part]: readonly [string, unknown]): unknown {
-    return replaced(value, name, this.mutated(part))
+  #mutateMember(value: unknown, [name, part]: readonly [string, unknown]): unknown {
+    return replaceMember(value, name, this.mutate(part))
   }
 
-  #grown(value: unknown): unknown {
-    if (Array.isArray(value)) return [...value, value[0] ?? this.#odd()]
-    if (typeof value !== 'object' || value === null) return this.#odd()
-    return replaced(value, oneOf(this.#random, NAMES), this.#odd())
+  #grow(value: unknown): unknown {
+    if (Array.isArray(value)) return [...value, value[0] ?? this.#oddValue()]
+    if (typeof value !== 'object' || value === null) return this.#oddValue()
+    return replaceMember(value, oneOf(this.#random, NAMES), this.#oddValue())
   }
 
-  #edited(text: string): string {
+  #editText(text: string): string {
     const at = below(this.#random, text.length + 1)
     const letter = oneOf(this.#random, ['0', '9', 'a', 'Z', ' ', '-', '.', ':', '@', 'T', '+', '\n', 'é', '😀', '='])
     return oneOf(this.#random, [
@@ -234,7 +234,7 @@ export class Bodies {
     ])
   }
 
-  #odd(): unknown {
+  #oddValue(): unknown {
     const random = this.#random
     return weighted<unknown>(random, [
       [4, () => oneOf(random, TEXTS)],
@@ -246,12 +246,12 @@ export class Bodies {
 }
 
 /** A copy with one own member changed, for any member name. */
-function replaced(value: unknown, name: string, part: unknown): unknown {
+function replaceMember(value: unknown, name: string, part: unknown): unknown {
   if (Array.isArray(value)) return value.map((each, index) => (String(index) === name ? part : each))
   return Object.fromEntries([...Object.entries(Object(value)).filter(([each]) => each !== name), [name, part]])
 }
 
-function without(value: unknown, name: string): unknown {
+function removeMember(value: unknown, name: string): unknown {
   if (Array.isArray(value)) return value.filter((_, index) => String(index) !== name)
   return Object.fromEntries(Object.entries(Object(value)).filter(([each]) => each !== name))
 }

@@ -10,7 +10,7 @@ import {
   type Scope,
 } from '../../lib/index.js'
 import type { Answer, TestClient } from './server.js'
-import { as, identityFromHeader } from './stage.js'
+import { asUser, identityFromHeader } from './stage.js'
 
 /** Initial row of a ticket. */
 export interface TicketRow {
@@ -214,22 +214,22 @@ export function mountWorld(
 }
 
 /** Response of a world to a caller, without details that differ between worlds, such as model names in tokens. */
-export async function askWorld(client: TestClient, world: string, user: string, request: string): Promise<unknown> {
+export async function requestWorld(client: TestClient, world: string, user: string, request: string): Promise<unknown> {
   const [path = '', ...before] = request.split(' ').reverse()
   const accept = before.includes('csv') ? { accept: 'text/csv' } : {}
-  const answer = await client.get(`/${world}/${path}`, { ...as(user), ...accept })
+  const answer = await client.get(`/${world}/${path}`, { ...asUser(user), ...accept })
   if (answer.body === undefined) return { status: answer.status, body: answer.text }
-  return followed(answer, (cursor) => {
-    return askWorld(client, world, user, request.replace(/cursor=[^&]*/, `cursor=${cursor}`))
+  return followCursor(answer, (cursor) => {
+    return requestWorld(client, world, user, request.replace(/cursor=[^&]*/, `cursor=${cursor}`))
   })
 }
 
-async function followed({ status, body }: Answer, next: (cursor: string) => Promise<unknown>): Promise<unknown> {
+async function followCursor({ status, body }: Answer, next: (cursor: string) => Promise<unknown>): Promise<unknown> {
   if (typeof body?.nextCursor !== 'string') return { status, body }
   return { status, body: { ...body, nextCursor: await next(body.nextCursor) } }
 }
 
-const filtered = (text: string): string => `filter=${encodeURIComponent(text)}`
+const filterParameter = (text: string): string => `filter=${encodeURIComponent(text)}`
 
 /** Requests for every way to read tickets, directly or over relations. */
 export const READS: readonly string[] = [
@@ -239,9 +239,9 @@ export const READS: readonly string[] = [
   'tickets?cursor=&pageSize=4',
   'tickets?sort=-level,title&cursor=&pageSize=5',
   'tickets?sort=team.name,-title',
-  `tickets?${filtered('Team.Name^N|Level>2')}`,
-  `tickets?${filtered('Notes.Any(Text=*1)')}&count=true`,
-  `tickets?${filtered('Labels.Count=0')}`,
+  `tickets?${filterParameter('Team.Name^N|Level>2')}`,
+  `tickets?${filterParameter('Notes.Any(Text=*1)')}&count=true`,
+  `tickets?${filterParameter('Labels.Count=0')}`,
   'tickets?search=T1',
   'tickets?keys=1,2,3,4,5,6,7,8',
   'tickets?select=title,team(name),notes(text),labels(name)',
@@ -255,17 +255,17 @@ export const READS: readonly string[] = [
   'tickets/4/labels?select=name',
   'tickets/5/notes?count=true',
   'notes?pageSize=50',
-  `notes?${filtered('Ticket.Level>2')}&select=text,ticket.title`,
-  `notes?${filtered('Ticket=null')}&count=true`,
-  `notes?${filtered('Ticket.Title!^T1')}`,
+  `notes?${filterParameter('Ticket.Level>2')}&select=text,ticket.title`,
+  `notes?${filterParameter('Ticket=null')}&count=true`,
+  `notes?${filterParameter('Ticket.Title!^T1')}`,
   'notes?sort=ticket.title,text&pageSize=9',
   'notes?aggregate=count&group=ticket.level',
   'notes/7',
-  `teams?${filtered('Tickets.Any(Level>2)')}`,
-  `teams?${filtered('Tickets.Count>3')}`,
+  `teams?${filterParameter('Tickets.Any(Level>2)')}`,
+  `teams?${filterParameter('Tickets.Count>3')}`,
   'teams?select=name,tickets(title,level),Tickets.Count',
   'teams/1/tickets?sort=title',
-  `labels?${filtered('Tickets.All(Level<4)')}`,
+  `labels?${filterParameter('Tickets.All(Level<4)')}`,
   'labels?select=name,tickets(title)&sort=-Tickets.Count',
   'labels/1/tickets?count=true',
   'labels/2/tickets',

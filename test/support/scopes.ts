@@ -3,7 +3,7 @@ import { DataTypes, type Model, type ModelAttributes, type ModelStatic, type Seq
 import type { Server } from 'socket.io'
 import { type CrudOptions, type CrudRouter, crudRouter, Operations, type Scope } from '../../lib/index.js'
 import type { Answer, TestClient } from './server.js'
-import { as, identityFromHeader } from './stage.js'
+import { asUser, identityFromHeader } from './stage.js'
 
 /** Scopes of every kind, by caller. Tenants and owners have the same numbers, so that a scope fits both columns. */
 export const SCOPES = {
@@ -18,11 +18,11 @@ export type Who = keyof typeof SCOPES
 
 export const EVERYBODY = Object.keys(SCOPES) as readonly Who[]
 
-export function isOf(team: Record<string, unknown>, who: Who): boolean {
+export function isRecordOf(team: Record<string, unknown>, who: Who): boolean {
   return Object.entries(SCOPES[who] ?? {}).every(([name, value]) => team[name] === value)
 }
 
-const OWNED: ModelAttributes = {
+const OWNER_COLUMNS: ModelAttributes = {
   name: DataTypes.STRING,
   secret: DataTypes.STRING,
   level: DataTypes.INTEGER,
@@ -57,7 +57,7 @@ function defineModels(sequelize: Sequelize, world: string): Models {
   const define = (name: string, attributes: ModelAttributes, tableName: string): ModelStatic<Model> =>
     sequelize.define(name + world, attributes, { timestamps: false, tableName })
   const player = { name: DataTypes.STRING, level: DataTypes.INTEGER, teamId: DataTypes.INTEGER }
-  const team = { ...OWNED, clubId: DataTypes.INTEGER }
+  const team = { ...OWNER_COLUMNS, clubId: DataTypes.INTEGER }
   const models: Models = {
     Club: define('Club', { name: DataTypes.STRING }, 'clubs'),
     Team: define('Team', team, 'teams'),
@@ -85,7 +85,7 @@ export interface World {
   readonly ask: (who: Who, request: string) => Promise<unknown>
 }
 
-const FIELDS = [...Object.keys(OWNED), 'id', 'clubId']
+const FIELDS = [...Object.keys(OWNER_COLUMNS), 'id', 'clubId']
 
 export function openWorld(
   { sequelize, client, app, io }: { sequelize: Sequelize; client: TestClient; app: Express; io: Server },
@@ -105,17 +105,19 @@ export function openWorld(
   const scope = ({ identity }: { identity: { name: string | null } | null }): Scope | null =>
     SCOPES[(identity?.name ?? '') as Who]
 
-  const ask = async (who: Who, request: string): Promise<unknown> => {
+  const requestWorld = async (who: Who, request: string): Promise<unknown> => {
     const [method = '', path = '', body] = request.split(' ')
     const json = body === undefined ? {} : { json: JSON.parse(body) as unknown }
-    const answer = await client.send(method, `/${name}/${path}`, { headers: as(who), ...json })
-    return followed(answer, (cursor) => ask(who, `GET ${path.replace(/cursor=[^&]*/, `cursor=${cursor}`)}`))
+    const answer = await client.send(method, `/${name}/${path}`, { headers: asUser(who), ...json })
+    return followCursor(answer, (cursor) =>
+      requestWorld(who, `GET ${path.replace(/cursor=[^&]*/, `cursor=${cursor}`)}`),
+    )
   }
-  return { fans, ask, mountTeam: () => mount(Team, 'teams', { scope }) }
+  return { fans, ask: requestWorld, mountTeam: () => mount(Team, 'teams', { scope }) }
 }
 
 /** Follows cursors, which differ between worlds, and compares the pages. */
-async function followed({ status, body }: Answer, next: (cursor: string) => Promise<unknown>): Promise<unknown> {
+async function followCursor({ status, body }: Answer, next: (cursor: string) => Promise<unknown>): Promise<unknown> {
   if (typeof body?.nextCursor !== 'string') return { status, body }
   return { status, body: { ...body, nextCursor: await next(body.nextCursor) } }
 }
@@ -139,12 +141,12 @@ const QUANTIFIED: readonly string[] = [
   '{}s.All.Players.Count(Team.Secret^S-)=2',
 ]
 
-const filtered = (filter: string): string => `filter=${encodeURIComponent(filter)}`
+const filterParameter = (filter: string): string => `filter=${encodeURIComponent(filter)}`
 
 /** Requests that cross the relation `team` (or `rival`) in every possible way. */
 export function requestsOver(relation: 'Team' | 'Rival'): readonly string[] {
-  const players = CONDITIONS.map((condition) => filtered(condition.replaceAll('{}', relation)))
-  const clubs = QUANTIFIED.map((condition) => filtered(condition.replaceAll('{}', relation)))
+  const players = CONDITIONS.map((condition) => filterParameter(condition.replaceAll('{}', relation)))
+  const clubs = QUANTIFIED.map((condition) => filterParameter(condition.replaceAll('{}', relation)))
   const lists = [...players.map((query) => `players?${query}`), ...clubs.map((query) => `clubs?${query}`)]
   const [secret = ''] = players
   return [

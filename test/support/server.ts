@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { Agent, createServer, request as httpRequest, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { heldAgainstDocuments } from './replies.js'
+import { checkReplies } from './replies.js'
 
 /** An HTTP response. `body` is parsed JSON, or undefined without a body. */
 export interface Answer {
@@ -46,7 +46,7 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
     const told = objections.splice(0)
     if (told.length > 0) throw new Error(`not as documented:\n${told.join('\n')}`)
   }
-  const server = createServer(heldAgainstDocuments(listener, objections))
+  const server = createServer(checkReplies(listener, objections))
   // Only the client closes idle connections. On a busy machine, a request could otherwise use a connection that the server is closing.
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -55,7 +55,7 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
     ...clientOf(`http://127.0.0.1:${port}`, assertDocumented),
     server,
     close: async () => {
-      await closed(server)
+      await closeServer(server)
       assertDocumented()
     },
   }
@@ -100,14 +100,14 @@ async function request(url: string, method: string, options: SendOptions): Promi
   }
 }
 
-interface Exchanged {
+interface RawResponse {
   readonly status: number
   readonly type: string
   readonly raw: readonly string[]
   readonly bytes: Buffer
 }
 
-function exchange(url: string, method: string, options: SendOptions): Promise<Exchanged> {
+function exchange(url: string, method: string, options: SendOptions): Promise<RawResponse> {
   const { json, body, headers = {} } = options
   const isJson = json !== undefined
   const text = isJson ? JSON.stringify(json) : body
@@ -140,7 +140,7 @@ function headersOf(raw: readonly string[]): Headers {
   return headers
 }
 
-export async function closed(server: Server): Promise<void> {
+export async function closeServer(server: Server): Promise<void> {
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
 }

@@ -49,7 +49,7 @@ export function serverOptions(name: ServerName): Options & { host: string; port:
 }
 
 /** Runs work with a temporary connection. */
-async function connected<T>(options: Options, work: (server: Sequelize) => Promise<T>): Promise<T> {
+async function withConnection<T>(options: Options, work: (server: Sequelize) => Promise<T>): Promise<T> {
   const server = new Sequelize({ ...options, logging: false })
   try {
     return await work(server)
@@ -60,14 +60,14 @@ async function connected<T>(options: Options, work: (server: Sequelize) => Promi
 
 /** Runs a statement on a server, outside of the test databases. */
 export async function onServer(name: ServerName, sql: string): Promise<void> {
-  await connected(serverOptions(name), (server) => server.query(sql))
+  await withConnection(serverOptions(name), (server) => server.query(sql))
 }
 
 /** Product and version of a database. Rejects if it is unreachable. */
 export async function versionOf(name: DatabaseName): Promise<string> {
   const driver = hasSqlite3 ? {} : { dialectModule: nodeSqlite }
   const options: Options = name === 'sqlite' ? { dialect: name, ...driver, storage: ':memory:' } : serverOptions(name)
-  const version = await connected(options, (server) => server.databaseVersion())
+  const version = await withConnection(options, (server) => server.databaseVersion())
   // Both drivers connect to both servers, and only MariaDB reports its name.
   const product = { sqlite: 'SQLite', mariadb: 'MySQL', mysql: 'MySQL', postgres: 'PostgreSQL' }
   return `${/MariaDB/.test(version) ? 'MariaDB' : product[name]} ${/^[\d.]*/.exec(version)?.[0]}`
@@ -87,7 +87,7 @@ export function newName(run: string): string {
 }
 
 /** Whether a database belongs to this run, or to a run that ended days ago. */
-function isOver(name: string, run: string): boolean {
+function isLeftOver(name: string, run: string): boolean {
   const [, itsRun, began = ''] = NAME.exec(name) ?? []
   return itsRun !== undefined && (itsRun === run || Number.parseInt(began, 36) < Date.now() - DAY)
 }
@@ -95,14 +95,14 @@ function isOver(name: string, run: string): boolean {
 /** Drops databases that crashed or stopped tests left behind. */
 export async function sweep(name: DatabaseName, run: string): Promise<void> {
   if (name === 'sqlite') {
-    const files = (await readdir(tmpdir())).filter((file) => isOver(file, run))
+    const files = (await readdir(tmpdir())).filter((file) => isLeftOver(file, run))
     await Promise.all(files.map((file) => rm(join(tmpdir(), file), { force: true })))
     return
   }
-  await connected(serverOptions(name), async (server) => {
+  await withConnection(serverOptions(name), async (server) => {
     const sql = name === 'postgres' ? 'SELECT datname AS name FROM pg_database' : 'SHOW DATABASES'
     const rows = await server.query<Record<string, string>>(sql, { type: QueryTypes.SELECT })
-    for (const database of rows.flatMap(Object.values).filter((row) => isOver(row, run))) {
+    for (const database of rows.flatMap(Object.values).filter((row) => isLeftOver(row, run))) {
       // PostgreSQL drops no database with open connections, which crashed tests may leave for a while.
       await server.query(`DROP DATABASE IF EXISTS ${database}${name === 'postgres' ? ' WITH (FORCE)' : ''}`)
     }

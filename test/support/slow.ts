@@ -11,21 +11,21 @@ import { serve, type TestServer } from './server.js'
 const isSqlite = databaseName === 'sqlite'
 
 /** A slow statement of SQLite. By default it never ends. */
-export function counting(rows = 100_000_000_000): string {
+export function slowStatement(rows = 100_000_000_000): string {
   return `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT MAX(i) AS i FROM n`
 }
 
 /** A condition that is true after some seconds. On SQLite, the number is converted to iterations. */
-export function holdsAfter(seconds: number): string {
-  if (isSqlite) return `(${counting(1_500_000 * seconds)}) > 0`
+export function trueAfter(seconds: number): string {
+  if (isSqlite) return `(${slowStatement(1_500_000 * seconds)}) > 0`
   return databaseName === 'postgres' ? `(SELECT pg_sleep(${seconds})) IS NOT NULL` : `SLEEP(${seconds}) = 0`
 }
 
 /** A condition that takes minutes. */
-export const SLOW = holdsAfter(isSqlite ? 100_000 : 300)
+export const SLOW = trueAfter(isSqlite ? 100_000 : 300)
 
 /** A statement of about one second. */
-export const BRIEF = `SELECT ${holdsAfter(1)} AS held`
+export const BRIEF = `SELECT ${trueAfter(1)} AS held`
 
 /** Read requests with different statements. */
 export const READS: readonly (readonly [what: string, path: string, accept?: string])[] = [

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Block } from './markdown.js'
-import { answers, freePort, type Program, root, start } from './program.js'
+import { freePort, type Program, root, start, waitUntilListening } from './program.js'
 
 /** A snippet in its own folder, ready to be compiled and run. */
 export interface Snippet {
@@ -106,7 +106,7 @@ export async function snippetProject(blocks: readonly Block[]): Promise<SnippetP
     const extension = block.language === 'ts' ? 'ts' : /\brequire\(/.test(block.text) ? 'cjs' : 'mjs'
     const told = /\.listen\((\d+)[,)]/.exec(block.text)?.[1]
     const listens = told === undefined ? null : { told: Number(told), on: await freePort() }
-    const { imports, body } = standing(block.text, exported)
+    const { imports, body } = toStandalone(block.text, exported)
     const moved =
       listens === null
         ? body
@@ -148,8 +148,8 @@ async function exportsOfPackage(): Promise<readonly string[]> {
 }
 
 /** A fragment with its claims converted to checks, and the imports that it assumes. */
-function standing(text: string, exported: readonly string[]): { readonly imports: string; readonly body: string } {
-  const claims = text.split('\n').map(claim).join('\n')
+function toStandalone(text: string, exported: readonly string[]): { readonly imports: string; readonly body: string } {
+  const claims = text.split('\n').map(toCheck).join('\n')
   const isUsed = (name: string): boolean => new RegExp(`(?<![\\w.'])${name}\\b`).test(claims)
   const isOwn = (name: string): boolean =>
     new RegExp(`(?:const|let|class|function)\\s+${name}\\b|(?:import|const)\\s*\\{[^}]*\\b${name}\\b[^}]*\\}`).test(
@@ -165,7 +165,7 @@ function standing(text: string, exported: readonly string[]): { readonly imports
 }
 
 /** Converts the claim `x // => y` to a check for equality, and `x // throws CODE` to a check for an error. */
-function claim(line: string): string {
+function toCheck(line: string): string {
   const [, indent = '', expression, expected] = /^(\s*)(\S.*?) \/\/ => (.*)$/.exec(line) ?? []
   if (expression !== undefined) return `${indent}__is(${expression}, ${expected})`
   const [, throwing, code] = /^(\S.*?) \/\/ throws (\w+)$/.exec(line) ?? []
@@ -217,7 +217,7 @@ export async function startSnippets(
     }
     for (const { place, listens } of snippets) {
       if (listens === null || (byPlace.get(place) ?? 'passed') !== 'passed') continue
-      byPlace.set(place, await answers(listens.on).then(() => 'passed', String))
+      byPlace.set(place, await waitUntilListening(listens.on).then(() => 'passed', String))
     }
     return byPlace
   }
@@ -225,7 +225,7 @@ export async function startSnippets(
 }
 
 /** All matches of a pattern's first group in the sources of the package. */
-export async function foundInSources(pattern: RegExp): Promise<ReadonlySet<string>> {
+export async function findInSources(pattern: RegExp): Promise<ReadonlySet<string>> {
   const paths = await readdir(join(root, 'lib'), { recursive: true })
   const texts = await Promise.all(
     paths.filter((path) => path.endsWith('.ts')).map((path) => readFile(join(root, 'lib', path), 'utf8')),

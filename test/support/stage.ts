@@ -40,10 +40,10 @@ export function identityFromHeader({ headers }: { readonly headers: object }): I
   return { name, roles: new Set(), permissions: new Set(), claims: {} }
 }
 
-export const as = (user: string): Record<string, string> => ({ 'x-user': user })
+export const asUser = (user: string): Record<string, string> => ({ 'x-user': user })
 
 /** A row as stored, even if the model hides it. */
-export async function rowOf(model: ModelStatic<Model>, id: unknown): Promise<Record<string, unknown> | null> {
+export async function readStoredRow(model: ModelStatic<Model>, id: unknown): Promise<Record<string, unknown> | null> {
   const instance = await model.unscoped().findOne({ where: { id: Number(id) }, paranoid: false })
   return instance === null ? null : instance.get({ plain: true })
 }

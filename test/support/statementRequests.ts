@@ -1,11 +1,11 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { DataTypes, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
-import { both } from '../../lib/common/predicates.js'
+import { addCondition } from '../../lib/common/predicates.js'
 import { compile } from '../../lib/compile/index.js'
 import { crudRouter } from '../../lib/index.js'
-import type { Request } from '../../lib/perform/statement/request.js'
+import type { StatementRequest } from '../../lib/perform/statement/request.js'
 import type { Field } from '../../types/field.js'
-import type { Column, Hop, OrderKey, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
+import type { Column, Join, OrderKey, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import { sqliteOptions } from './database.js'
 
@@ -72,7 +72,7 @@ interface Node {
   readonly nodes: readonly Node[]
 }
 
-export interface Recipe {
+export interface RequestChoices {
   readonly kind: Choice
   readonly where: Node | null
   readonly columns: readonly Node[]
@@ -99,7 +99,7 @@ const { node } = fc.letrec<{ node: Node }>((tie) => ({
   }),
 }))
 
-export const recipes: Arbitrary<Recipe> = fc.record({
+export const recipes: Arbitrary<RequestChoices> = fc.record({
   kind: choice,
   where: fc.option(node, { freq: 4 }),
   columns: fc.array(node, { minLength: 1, maxLength: 4 }),
@@ -125,8 +125,13 @@ const ORDERED: readonly PositiveOperator[] = ['eq', 'gt', 'gte', 'lt', 'lte', 'i
 const TEXT: readonly PositiveOperator[] = [...ORDERED, 'contains', 'startsWith', 'endsWith']
 
 /** Creates the request of a recipe, for a caller with scopes and values. */
-export function requestOf(resource: Resource, recipe: Recipe, caller: Scopes, given: Values): Request {
-  return new Cook(resource, caller, given).request(recipe)
+export function buildRequest(
+  resource: Resource,
+  recipe: RequestChoices,
+  caller: Scopes,
+  given: Values,
+): StatementRequest {
+  return new RequestBuilder(resource, caller, given).request(recipe)
 }
 
 interface Place {
@@ -134,7 +139,7 @@ interface Place {
   readonly relations: ReadonlyMap<string, Relation>
 }
 
-class Cook {
+class RequestBuilder {
   readonly #resource: Resource
   readonly #caller: Scopes
   readonly #given: Values
@@ -149,7 +154,14 @@ class Cook {
     this.#place = { fields: ownOf(resource), relations: resource.relations() }
   }
 
-  request({ kind, where: condition, columns: some, order: keys, window, flags: given }: Recipe): Request {
+  request({
+    kind,
+    where: condition,
+    columns: some,
+    order: keys,
+    window,
+    flags: given,
+  }: RequestChoices): StatementRequest {
     const [unscoped = false, deleted = false, lock = false, total = false] = given
     const own = ownOf(this.#resource)
     const column = (each: Node): Column => this.#column({ ...each, path: [] }, this.#root)
@@ -165,18 +177,18 @@ class Cook {
       case 'select':
         return {
           kind: 'select',
-          where: size > 0 && lock ? both(where, this.#beyond(order, unscoped)) : where,
+          where: size > 0 && lock ? addCondition(where, this.#keysetPredicate(order, unscoped)) : where,
           columns,
           order: size === 0 ? [] : order,
           window: Array.from({ length: size }, () => this.#next()),
           total,
           keys: deleted ? (unscoped ? 'shared' : 'exact') : 'none',
           unscoped,
-          deleted,
+          includeDeleted: deleted,
           lock,
         }
       case 'count':
-        return { kind: 'count', where, deleted }
+        return { kind: 'count', where, includeDeleted: deleted }
       case 'aggregate': {
         const groups = some.slice(0, unscoped ? 1 : 0).map((each) => this.#read({ ...each, flags: [] }, this.#root))
         const measured = some.map((each) => this.#measure(each))
@@ -201,7 +213,7 @@ class Cook {
           order: [...groups, ...measured].map((column) => ({ column, direction: deleted ? 'asc' : 'desc' })),
           window: total ? [] : [this.#next(), this.#next()],
           total,
-          deleted,
+          includeDeleted: deleted,
         }
       }
       case 'insert': {
@@ -225,7 +237,7 @@ class Cook {
           values: fields.map(() => this.#next()),
           increments,
           where: direct,
-          deleted,
+          includeDeleted: deleted,
           returning,
         }
       }
@@ -235,7 +247,7 @@ class Cook {
   }
 
   /** Keyset predicate after some record in the order. A choice decides whether the first key is null. */
-  #beyond(order: readonly OrderKey[], inclusive: boolean): Predicate {
+  #keysetPredicate(order: readonly OrderKey[], inclusive: boolean): Predicate {
     const keys = order.map((key, index) => ({ ...key, isNull: index === 0 && inclusive && key.column.nullable }))
     return { kind: 'beyond', keys, inclusive, values: keys.filter(({ isNull }) => !isNull).map(() => this.#next()) }
   }
@@ -254,7 +266,7 @@ class Cook {
     const column = this.#column(from, this.#root)
     const field = column.field.derive?.(pick(['count', 'distinct', 'rows'] as const, from.operator)) ?? null
     if (field === null) throw new TypeError(`nothing is measured of ${column.field.name}`)
-    return { hops: column.hops, field, nullable: field.nullable }
+    return { joins: column.joins, field, nullable: field.nullable }
   }
 
   /** A condition on the record's own columns, as in writes. */
@@ -287,7 +299,7 @@ class Cook {
         return { kind, column: this.#column(from, at), negated }
       case 'absent': {
         const { hops } = this.#walk(from.path, at)
-        return hops.length === 0 ? this.#compare(from, at) : { kind, hops, negated }
+        return hops.length === 0 ? this.#compare(from, at) : { kind, joins: hops, negated }
       }
       case 'and':
       case 'or':
@@ -308,16 +320,22 @@ class Cook {
         const relation = pick(many, from.field)
         const hop = this.#hop(relation)
         const [first] = from.nodes
-        const condition = first === undefined ? null : this.#predicate(first, behind(relation))
+        const condition = first === undefined ? null : this.#predicate(first, targetPlaceOf(relation))
         if (kind === 'quantified' && condition !== null) {
-          return { kind, quantifier: pick(['any', 'all', 'none'] as const, from.operator), hops, hop, condition }
+          return {
+            kind,
+            quantifier: pick(['any', 'all', 'none'] as const, from.operator),
+            joins: hops,
+            join: hop,
+            condition,
+          }
         }
         const operator = pick(ORDERED, from.operator)
         const count = operator === 'in' ? from.count : 1
         return {
           kind: 'count',
-          hops,
-          hop,
+          joins: hops,
+          join: hop,
           condition,
           operator,
           negated,
@@ -355,7 +373,7 @@ class Cook {
   #column(from: Node, at: Place): Column {
     const { hops, place } = this.#walk(from.path, at)
     const field = pick(place.fields, from.field)
-    return { hops, field, nullable: field.nullable || hops.length > 0 }
+    return { joins: hops, field, nullable: field.nullable || hops.length > 0 }
   }
 
   /** A column in a response or an order, or the number of a collection's records. */
@@ -364,28 +382,32 @@ class Cook {
     const many = [...place.relations.values()].filter((relation) => relation.many)
     if (many.length === 0 || !from.flags[2]) return this.#column(from, at)
     const relation = pick(many, from.field)
-    return { hops, field: relation.count, nullable: false, counted: this.#hop(relation) }
+    return { joins: hops, field: relation.count, nullable: false, countedJoin: this.#hop(relation) }
   }
 
   /** Follows existing to-one relations. */
-  #walk(path: readonly Choice[], from: Place): { hops: readonly Hop[]; place: Place } {
-    const hops: Hop[] = []
+  #walk(path: readonly Choice[], from: Place): { hops: readonly Join[]; place: Place } {
+    const hops: Join[] = []
     let place = from
     for (const step of path) {
       const ones = [...place.relations.values()].filter((relation) => !relation.many)
       if (ones.length === 0) break
       const relation = pick(ones, step)
       hops.push(this.#hop(relation))
-      place = behind(relation)
+      place = targetPlaceOf(relation)
     }
     return { hops, place }
   }
 
-  #hop(relation: Relation): Hop {
-    const { link, association, reach } = relation
-    const guard = this.#guardOf(association.target, [...(reach()?.fields.values() ?? [])])
-    const fields = link?.resources()[0]?.fields
-    return { relation, guard, linkGuard: link === null || !fields ? null : this.#guardOf(link.model, fields) }
+  #hop(relation: Relation): Join {
+    const { joinModel, association, resolveTarget } = relation
+    const guard = this.#guardOf(association.target, [...(resolveTarget()?.fields.values() ?? [])])
+    const fields = joinModel?.resources()[0]?.fields
+    return {
+      relation,
+      condition: guard,
+      joinRowCondition: joinModel === null || !fields ? null : this.#guardOf(joinModel.model, fields),
+    }
   }
 
   /** The caller's scope on a model is one object for all paths. */
@@ -398,8 +420,8 @@ class Cook {
   }
 }
 
-function behind({ reach }: Relation): Place {
-  const at = reach()
+function targetPlaceOf({ resolveTarget }: Relation): Place {
+  const at = resolveTarget()
   if (at === null) throw new TypeError('the relation is closed')
   return { fields: [...at.fields.values()].filter(({ virtual }) => !virtual), relations: at.relations }
 }
@@ -413,7 +435,7 @@ function guardOf(fields: readonly Field[], shape: Choice, value: Choice): Predic
   const named = (name: string): Column => {
     const field = fields.find((each) => each.name === name)
     if (field === undefined) throw new TypeError(`there is no ${name}`)
-    return { hops: [], field, nullable: true }
+    return { joins: [], field, nullable: true }
   }
   const equals = (name: string, negated = false): Predicate => ({
     kind: 'compare',

@@ -1,9 +1,14 @@
 import { type Agent, request } from 'node:http'
 
 /** All of a response except its time, with the echoed name blanked out. */
-export function told(agent: Agent, url: string, name: string, headers: Record<string, string>): Promise<unknown> {
+export function describeResponse(
+  agent: Agent,
+  url: string,
+  name: string,
+  headers: Record<string, string>,
+): Promise<unknown> {
   // A suggested foreign key begins with the name of its relation.
-  const blank = (value: string): string => value.replaceAll(new RegExp(`${name}(?!Id)`, 'g'), '?')
+  const blankName = (value: string): string => value.replaceAll(new RegExp(`${name}(?!Id)`, 'g'), '?')
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent, headers }, (response) => {
       let text = ''
@@ -13,9 +18,9 @@ export function told(agent: Agent, url: string, name: string, headers: Record<st
       })
       response.on('end', () => {
         const { statusCode: status = 0, rawHeaders } = response
-        const lines = rawHeaders.filter((_, index, all) => all[index - (index % 2)] !== 'Date').map(blank)
+        const lines = rawHeaders.filter((_, index, all) => all[index - (index % 2)] !== 'Date').map(blankName)
         // Records contain the name of the masked field.
-        resolve({ status, headers: lines, text: status < 400 ? text : blank(text) })
+        resolve({ status, headers: lines, text: status < 400 ? text : blankName(text) })
       })
     })
     sent.on('error', reject).end()

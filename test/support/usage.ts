@@ -1,5 +1,5 @@
 /** Parses the arguments of a program. If they are wrong or request help, prints the usage and exits. */
-export function orUsage<T>(usage: string, read: () => T): T {
+export function parseOrExit<T>(usage: string, read: () => T): T {
   if (process.argv.includes('--help')) {
     console.log(usage)
     return process.exit(0)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 /** A local port that forwards all connections to another port, until it is cut. */
-export interface Wire {
+export interface TcpProxy {
   readonly port: number
   /** Forwards to another port from now on. */
   readonly lead: (port: number) => void
@@ -19,7 +19,7 @@ export interface Wire {
   readonly close: () => Promise<void>
 }
 
-export async function openWire(target: number): Promise<Wire> {
+export async function openTcpProxy(target: number): Promise<TcpProxy> {
   /** Open sockets with their destinations. */
   const open = new Map<Socket, Socket>()
   const answering = new Set<Socket>()
@@ -48,7 +48,7 @@ export async function openWire(target: number): Promise<Wire> {
       socket.pipe(other)
     }
   })
-  const cut = (): void => {
+  const disconnect = (): void => {
     isCut = true
     for (const socket of open.keys()) socket.destroy()
   }
@@ -59,7 +59,7 @@ export async function openWire(target: number): Promise<Wire> {
     lead: (port) => {
       to = port
     },
-    cut,
+    cut: disconnect,
     refuse: () => {
       isRefusing = true
     },
@@ -77,7 +77,7 @@ export async function openWire(target: number): Promise<Wire> {
       for (const [socket, other] of open) socket.unpipe().pipe(other)
     },
     close: async () => {
-      cut()
+      disconnect()
       server.close()
       await once(server, 'close')
     },

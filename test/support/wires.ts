@@ -8,17 +8,16 @@ interface Clustered extends Adapter {
   onResponse(response: unknown): void
 }
 
-interface Letter {
+interface ClusterMessage {
   readonly uid: string
 }
 
 // Base class of multi-server adapters, which only Socket.IO's own module exports.
-const { ClusterAdapter }: { readonly ClusterAdapter: new (namespace: Namespace) => Clustered & Letter } = createRequire(
-  import.meta.resolve('socket.io'),
-)('socket.io-adapter')
+const { ClusterAdapter }: { readonly ClusterAdapter: new (namespace: Namespace) => Clustered & ClusterMessage } =
+  createRequire(import.meta.resolve('socket.io'))('socket.io-adapter')
 
 /** Connects servers of one process that share nothing but text. */
-export interface Wire {
+export interface InProcessCluster {
   readonly adapter: NonNullable<ServerOptions['adapter']>
   /** Awaited by publishing. A rejection fails publishing. */
   publish: () => Promise<void>
@@ -28,9 +27,9 @@ export interface Wire {
   readonly published: string[]
 }
 
-export const atOnce = async (): Promise<void> => undefined
+export const deliverAtOnce = async (): Promise<void> => undefined
 
-export function openWire(): Wire {
+export function openInProcessCluster(): InProcessCluster {
   const members = new Set<Wired>()
   class Wired extends ClusterAdapter {
     constructor(namespace: Namespace) {
@@ -61,6 +60,6 @@ export function openWire(): Wire {
       setImmediate(() => asking?.onResponse(JSON.parse(text)))
     }
   }
-  const wire: Wire = { adapter: Wired as never, publish: atOnce, isLost: () => false, published: [] }
+  const wire: InProcessCluster = { adapter: Wired as never, publish: deliverAtOnce, isLost: () => false, published: [] }
   return wire
 }

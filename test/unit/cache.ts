@@ -1,8 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { BoundedCache, bytesOf } from '../../lib/common/cache.js'
+import { BoundedCache, estimateStringBytes } from '../../lib/common/cache.js'
 
-const byValue = { weigh: (_key: string, value: number) => value }
+const byValue = { estimateSize: (_key: string, value: number) => value }
 
 test('the least recently used entry goes first, and reading is use', (t) => {
   const cache = new BoundedCache({ entries: 2, bytes: 100, ...byValue })
@@ -60,7 +60,7 @@ test('every value that leaves is told of once, however it leaves', (t) => {
 })
 
 test('a text weighs two bytes a character', (t) => {
-  t.is(bytesOf('añ漢'), 6)
+  t.is(estimateStringBytes('añ漢'), 6)
 })
 
 test('whatever is done with it, a cache holds what a list would that is put in the order of last use while half full', (t) => {

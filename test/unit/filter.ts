@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { QuerySyntaxError } from '../../lib/common/errors.js'
 import { escapeFilterValue, filter } from '../../lib/language/filter.js'
-import { OPERATORS, operatorInfo } from '../../lib/language/operators.js'
+import { OPERATORS, operatorInfoOf } from '../../lib/language/operators.js'
 import { parseFilter } from '../../lib/language/query.js'
 import type { Comparison, Operator } from '../../types/query.js'
 
@@ -128,7 +128,7 @@ test('the builder has a comparison for every operator', (t) => {
 
 for (const operator of SINGLE) {
   test(`any string survives being written and parsed: ${operator}`, (t) => {
-    const isText = operatorInfo(operator).text
+    const isText = operatorInfoOf(operator).text
     fc.assert(
       fc.property(anyString, fc.boolean(), (value, ignoreCase) => {
         fc.pre(value !== '' || !isText)

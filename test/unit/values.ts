@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import {
   compareDecimals,
   daySpan,
-  decimalOf,
   isStorableText,
   readDate,
   readDateTime,
@@ -12,6 +11,7 @@ import {
   readScientific,
   readTime,
   readUuid,
+  toDecimal,
 } from '../../lib/common/values.js'
 
 type Table<T> = readonly (readonly [text: string, expected: T])[]
@@ -220,7 +220,7 @@ test('every finite number has a decimal that reads back as it', (t) => {
   const numbers = fc.double({ noNaN: true, noDefaultInfinity: true })
   fc.assert(
     fc.property(numbers, (number) => {
-      const text = decimalOf(number)
+      const text = toDecimal(number)
       // Zero has no sign in a decimal.
       return readDecimal(text) === text && Number(text) === number + 0
     }),

@@ -17,7 +17,7 @@ export interface Driver {
 
 type Rows = Driver['rows']
 
-async function between<T>(rows: Rows, begin: string, work: (rows: Rows) => Promise<T>): Promise<T> {
+async function runInTransaction<T>(rows: Rows, begin: string, work: (rows: Rows) => Promise<T>): Promise<T> {
   await rows(begin, [])
   try {
     const done = await work(rows)
@@ -46,7 +46,7 @@ export async function driverFor(options: Target, prepared: boolean): Promise<Dri
 }
 
 /** Memoizes a function of a key. */
-function keptBy<V>(make: (key: string) => V): (key: string) => V {
+function memoize<V>(make: (key: string) => V): (key: string) => V {
   const kept = new Map<string, V>()
   return (key) => {
     const known = kept.get(key)
@@ -61,21 +61,21 @@ async function sqlite({ storage = '', driver }: Target, prepared: boolean): Prom
   const { Database } = driver === undefined ? (await import('sqlite3')).default : nodeSqlite
   const database = new Database(storage)
   await new Promise((resolve) => void database.exec('PRAGMA synchronous = NORMAL', resolve))
-  const statement = keptBy((text) => database.prepare(text))
+  const statement = memoize((text) => database.prepare(text))
   const rows: Rows = (text, values) =>
     new Promise((resolve, reject) => {
       const done = (error: Error | null, rows: Row[]): void => (error === null ? resolve(rows) : reject(error))
       if (prepared) statement(text).all(values, done)
       else database.all(text, values, done)
     })
-  return { name: 'sqlite', rows, transaction: (work) => between(rows, 'BEGIN IMMEDIATE', work) }
+  return { name: 'sqlite', rows, transaction: (work) => runInTransaction(rows, 'BEGIN IMMEDIATE', work) }
 }
 
 async function mysql(options: Options, prepared: boolean): Promise<Driver> {
   const { host = '', port = 3306, username = '', password = '', database = '' } = options
   const { createPool } = await import('mysql2')
   const pool = createPool({ host, port, user: username, password, database, connectionLimit: POOL, timezone: 'Z' })
-  const quoted = keptBy((text) => text.replaceAll('"', '`'))
+  const quoted = memoize((text) => text.replaceAll('"', '`'))
   const by =
     (connection: Pick<typeof pool, 'execute' | 'query'>): Rows =>
     (text, values) =>
@@ -95,7 +95,7 @@ async function mysql(options: Options, prepared: boolean): Promise<Driver> {
         pool.getConnection((error, taken) => (error === null ? resolve(taken) : reject(error)))
       })
       try {
-        return await between(by(connection), 'START TRANSACTION', work)
+        return await runInTransaction(by(connection), 'START TRANSACTION', work)
       } finally {
         connection.release()
       }
@@ -110,7 +110,7 @@ async function postgres(
   const { default: module } = await import('pg')
   const pool = new module.Pool({ host, port, user: username, password, database, max: POOL, ...dialectOptions })
   let names = 0
-  const numbered = keptBy((text) => {
+  const numbered = memoize((text) => {
     let number = 0
     names += 1
     return { name: `s${names}`, text: text.replaceAll('?', () => `$${++number}`) }
@@ -128,7 +128,7 @@ async function postgres(
     transaction: async (work) => {
       const connection = await pool.connect()
       try {
-        return await between(by(connection), 'BEGIN', work)
+        return await runInTransaction(by(connection), 'BEGIN', work)
       } finally {
         connection.release()
       }

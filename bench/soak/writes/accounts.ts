@@ -24,7 +24,7 @@ function account(making: Making): Account {
   return { id: null, code: making.code(), owner, name: making.name(), rank: making.random(10), budget, tags: [] }
 }
 
-function sent({ id: _, tags: __, ...body }: Account): object {
+function toBody({ id: _, tags: __, ...body }: Account): object {
   return body
 }
 
@@ -37,7 +37,7 @@ export const first: readonly ((making: Making) => Write)[] = [
       resource: 'accounts',
       method: 'POST',
       path: '/api/accounts/bulk',
-      body: accounts.map(sent),
+      body: accounts.map(toBody),
       expected: { status: 201, body: accounts.map((each) => shownAccount(each)) },
       next: { ...making.state, accounts: put(making.state.accounts, ...accounts) },
     }
@@ -154,7 +154,7 @@ export const nestedCreate: WriteMaker = (making) => {
     resource: 'accounts',
     method: 'POST',
     path: '/api/accounts',
-    body: { ...sent(made), items: items.map(within) },
+    body: { ...toBody(made), items: items.map(toNestedBody) },
     expected: { status: 201, body: { ...shownAccount(made), items: items.map(shownItem) } },
     next: { ...state, accounts: put(state.accounts, made), items: put(state.items, ...items) },
     withItems: true,
@@ -162,7 +162,7 @@ export const nestedCreate: WriteMaker = (making) => {
   }
 }
 
-function within(item: Item): object {
+function toNestedBody(item: Item): object {
   const { accountId: _, ...body } = bodyOf(item) as Item
   return body
 }
@@ -195,7 +195,7 @@ export const nestedReplace: WriteMaker = (making) => {
     body: {
       items: [
         ...left.map(({ id, rowVersion }, index) => (isChanged[index] ? { id, rowVersion, level } : { id })),
-        ...made.map(within),
+        ...made.map(toNestedBody),
       ],
     },
     expected: { status: 200, body: { ...shownAccount(owner), items: [...after, ...made].map(shownItem) } },

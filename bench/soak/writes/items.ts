@@ -41,7 +41,7 @@ export const createTaken: WriteMaker = (making) => {
   }
 }
 
-function changed(making: Making, item: Item): { readonly changes: Partial<Item>; readonly after: Item } {
+function changeItem(making: Making, item: Item): { readonly changes: Partial<Item>; readonly after: Item } {
   const changes: Partial<Item> = [
     () => ({ level: making.level() }),
     () => ({ note: null }),
@@ -57,7 +57,7 @@ export const patch: WriteMaker = (making) => {
   const { state } = making
   const item = some(making)
   if (item === null) return null
-  const { changes, after } = changed(making, item)
+  const { changes, after } = changeItem(making, item)
   const isMinimal = making.isOneOf(6)
   const headers = { 'if-match': tagOf(item) }
   return {
@@ -164,10 +164,8 @@ export const remove: WriteMaker = (making) => {
 }
 
 /** Some existing records in any order, with their changes. */
-export function severalChanged(
-  making: Making,
-): { readonly item: Item; readonly changes: object; readonly after: Item }[] {
+export function changeItems(making: Making): { readonly item: Item; readonly changes: object; readonly after: Item }[] {
   const chosen = making.some(making.state.items.values(), 5, 8)
   const isTurned = making.isOneOf(2)
-  return (isTurned ? sorted(chosen).reverse() : chosen).map((item) => ({ item, ...changed(making, item) }))
+  return (isTurned ? sorted(chosen).reverse() : chosen).map((item) => ({ item, ...changeItem(making, item) }))
 }

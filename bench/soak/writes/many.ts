@@ -1,6 +1,6 @@
 import { drop, type Item, isNothing, put, shownItem } from '../state.js'
 import { APPLIED, bodyOf, FEWEST, keysOf, MINIMAL, MOST, type WriteMaker } from '../writes.js'
-import { severalChanged } from './items.js'
+import { changeItems } from './items.js'
 
 export const bulkCreate: WriteMaker = (making) => {
   const { state } = making
@@ -57,7 +57,7 @@ export const bulkDelete: WriteMaker = (making) => {
 
 export const bulkUpdate: WriteMaker = (making) => {
   const { state } = making
-  const several = severalChanged(making)
+  const several = changeItems(making)
   if (several.length === 0) return null
   const after = several.map((each) => each.after)
   return {
@@ -74,7 +74,7 @@ export const bulkUpdate: WriteMaker = (making) => {
 /** One record has another version or is deleted, so that none may change. */
 export const bulkUpdateRefused: WriteMaker = (making) => {
   const { state, gone } = making
-  const several = severalChanged(making)
+  const several = changeItems(making)
   const [last] = several.slice(-1)
   const isGone = making.isOneOf(2)
   const id = isGone ? gone.at(-1) : last?.item.id
@@ -99,7 +99,7 @@ export const bulkUpdateRefused: WriteMaker = (making) => {
 export const upsert: WriteMaker = (making) => {
   const { state } = making
   if (state.items.size >= MOST) return null
-  const several = severalChanged(making)
+  const several = changeItems(making)
   const made: Item[] = making.items(making.random(4))
   if (several.length + made.length === 0) return null
   return {

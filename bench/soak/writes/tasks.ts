@@ -10,7 +10,7 @@ function tasks({ state }: Making, deleted: boolean): Stored<Task>[] {
 }
 
 /** The task after a write by the caller. */
-function written(making: Making, task: Task, changes: Partial<Task>): Task {
+function writtenTask(making: Making, task: Task, changes: Partial<Task>): Task {
   return { ...task, ...changes, updatedBy: making.caller.name, rowVersion: task.rowVersion + 1 }
 }
 
@@ -50,7 +50,7 @@ export const patchTask: WriteMaker = (making) => {
   const task = making.any(tasks(making, false))
   if (task === null) return null
   const body = { title: making.name(), done: !task.done }
-  const after = written(making, task, body)
+  const after = writtenTask(making, task, body)
   return {
     kind: 'hooked PATCH',
     resource: 'tasks',
@@ -68,7 +68,7 @@ export const deleteTask: WriteMaker = (making) => {
   const task = making.any(tasks(making, false))
   if (task === null) return null
   const isStale = making.isOneOf(8)
-  const after = written(making, task, { deleted: true })
+  const after = writtenTask(making, task, { deleted: true })
   return {
     kind: isStale ? 'soft delete stale' : 'soft delete',
     resource: 'tasks',
@@ -93,7 +93,7 @@ export const deleteTasks: WriteMaker = (making) => {
     expected: { status: 200, body: { deleted: chosen.length } },
     next: {
       ...state,
-      tasks: put(state.tasks, ...chosen.map((each) => written(making, each, { deleted: true }))),
+      tasks: put(state.tasks, ...chosen.map((each) => writtenTask(making, each, { deleted: true }))),
     },
   }
 }
@@ -103,7 +103,7 @@ export const restoreTask: WriteMaker = (making) => {
   const isRefused = making.isOneOf(5)
   const task = making.any(tasks(making, !isRefused))
   if (task === null) return null
-  const after = written(making, task, { deleted: false })
+  const after = writtenTask(making, task, { deleted: false })
   return {
     kind: isRefused ? 'restore undeleted' : 'restore',
     resource: 'tasks',

@@ -1,26 +1,26 @@
-import { literal } from '../text.js'
-import { extension, importing, lines, type Plan, typedBy } from './plan.js'
+import { toLiteral } from '../text.js'
+import { createForTypeScript, extensionOf, joinLines, type Plan, writeImport } from './plan.js'
 
 /** The file with routers, documentation, tools and the start of the server. */
-export function app(plan: Plan): string {
+export function writeApp(plan: Plan): string {
   const { docs, agents, live, name } = plan
-  return lines(
-    ...imports(plan),
+  return joinLines(
+    ...writeImports(plan),
     '',
     live && 'const io = new Server()',
-    ...routers(plan),
+    ...writeRouters(plan),
     '',
     `export const app = express().disable('x-powered-by')`,
     hasAccounts(plan) && 'app.use(login)',
     'app.use(api)',
-    docs && `app.use(apiDocs({ resources: api.resources, info: { title: ${literal(name)}, version: '1.0.0' } }))`,
-    ...(agents ? agentsOf(plan) : []),
+    docs && `app.use(apiDocs({ resources: api.resources, info: { title: ${toLiteral(name)}, version: '1.0.0' } }))`,
+    ...(agents ? writeAgents(plan) : []),
     'app.use(() => {',
     '  throw new Problem({ status: 404 })',
     '})',
     'app.use(problemHandler())',
     '',
-    ...starting(plan),
+    ...writeStart(plan),
   )
 }
 
@@ -29,9 +29,9 @@ function hasAccounts({ login, from }: Plan): boolean {
   return login && from === null
 }
 
-function imports(plan: Plan): readonly (string | false)[] {
+function writeImports(plan: Plan): readonly (string | false)[] {
   const { login, docs, agents, live, language, written } = plan
-  const file = extension(plan)
+  const file = extensionOf(plan)
   const names = written.models.map(({ identifier }) => identifier)
   const exported = [...(docs ? ['apiDocs'] : []), ...(login ? ['authenticated'] : [])]
   const ofLogin = hasAccounts(plan) ? ['createFirstUser', 'identity', 'login'] : ['identity']
@@ -40,17 +40,17 @@ function imports(plan: Plan): readonly (string | false)[] {
     `import { createServer } from 'node:http'`,
     language === 'typescript' && `import type { AddressInfo } from 'node:net'`,
     `import express from 'express'`,
-    importing([...exported, 'createCrud', 'Problem', 'problemHandler'], 'sequelize-crud-router'),
+    writeImport([...exported, 'createCrud', 'Problem', 'problemHandler'], 'sequelize-crud-router'),
     agents && `import { crudMcp } from 'sequelize-crud-router/mcp'`,
     live && `import { Server } from 'socket.io'`,
-    login && importing(ofLogin, `./login.${file}`),
-    importing([...names, 'sequelize'], `./models.${file}`),
+    login && writeImport(ofLogin, `./login.${file}`),
+    writeImport([...names, 'sequelize'], `./models.${file}`),
   ]
 }
 
-function starting(plan: Plan): readonly (string | false)[] {
+function writeStart(plan: Plan): readonly (string | false)[] {
   const { login, live, from } = plan
-  const typed = typedBy(plan)
+  const typed = createForTypeScript(plan)
   const address = plan.language === 'typescript' ? '(server.address() as AddressInfo)' : 'server.address()'
   return [
     '/** Serves the application. `close` waits for requests in progress, then closes the database. */',
@@ -59,22 +59,22 @@ function starting(plan: Plan): readonly (string | false)[] {
     hasAccounts(plan) && '  await createFirstUser()',
     '  const server = createServer(app)',
     live && '  io.attach(server)',
-    ...(login ? ['  server.listen(port)'] : LOCAL),
+    ...(login ? ['  server.listen(port)'] : LOCAL_LINES),
     `  await once(server, 'listening')`,
     '  async function close() {',
-    ...closing(live),
+    ...writeClosing(live),
     '  }',
     `  return { port: ${address}.port, close }`,
     '}',
   ]
 }
 
-const LOCAL: readonly string[] = [
+const LOCAL_LINES: readonly string[] = [
   '  // Without a login only this machine can connect. HOST=0.0.0.0 opens the server to others.',
   `  server.listen(port, process.env.HOST ?? '127.0.0.1')`,
 ]
 
-function routers({ login, live, written }: Plan): readonly string[] {
+function writeRouters({ login, live, written }: Plan): readonly string[] {
   const names = written.models.map(({ identifier }) => identifier)
   const defaults = [
     ...(login ? ['identity', 'authorizePolicy: authenticated'] : ['requirePolicies: false']),
@@ -93,9 +93,9 @@ function routers({ login, live, written }: Plan): readonly string[] {
 }
 
 /** The tools for agents are read-only and need an identity. */
-function agentsOf(plan: Plan): readonly string[] {
+function writeAgents(plan: Plan): readonly string[] {
   if (plan.login) return [`app.all('/mcp', crudMcp({ resources: api.resources }))`]
-  const strings = typedBy(plan)('<string>')
+  const strings = createForTypeScript(plan)('<string>')
   return [
     '// Agents need an identity. Here all agents share one.',
     `const agent = { name: 'agent', roles: new Set${strings}(), permissions: new Set${strings}(), claims: {} }`,
@@ -103,7 +103,7 @@ function agentsOf(plan: Plan): readonly string[] {
   ]
 }
 
-function closing(isLive: boolean): readonly string[] {
+function writeClosing(isLive: boolean): readonly string[] {
   if (isLive) return ['    await api.close()', '    await io.close()', '    await sequelize.close()']
   return [
     `    const closed = once(server, 'close')`,
@@ -114,12 +114,12 @@ function closing(isLive: boolean): readonly string[] {
   ]
 }
 
-export function server(plan: Plan): string {
-  const isTyped = typedBy(plan)
+export function writeServer(plan: Plan): string {
+  const isTyped = createForTypeScript(plan)
   const { docs, agents, written } = plan
   const [first] = written.models
-  return lines(
-    `import { start } from './app.${extension(plan)}'`,
+  return joinLines(
+    `import { start } from './app.${extensionOf(plan)}'`,
     '',
     'const { port, close } = await start(Number(process.env.PORT ?? 3000))',
     `console.log(\`http://localhost:\${port}${first?.path ?? ''}\`)`,

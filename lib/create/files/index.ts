@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
-import { sourceOf } from '../choices.js'
-import { app, server } from './app.js'
-import { login } from './login.js'
-import { models } from './models.js'
-import { extension, lines, type Plan } from './plan.js'
-import { compose, gitignore, packageJson, tsconfig } from './project.js'
-import { readme } from './readme.js'
-import { test } from './test.js'
+import { parseSource } from '../choices.js'
+import { writeApp, writeServer } from './app.js'
+import { writeLogin } from './login.js'
+import { writeModelsFile } from './models.js'
+import { extensionOf, joinLines, type Plan } from './plan.js'
+import { writeCompose, writeGitignore, writePackageJson, writeTsconfig } from './project.js'
+import { writeReadme } from './readme.js'
+import { writeTest } from './test.js'
 
 /** A file of the application. Secret files are readable only by the user. */
 export interface File {
@@ -17,34 +17,34 @@ export interface File {
 }
 
 /** The files of an application, at most ten. */
-export function filesOf(plan: Plan): readonly File[] {
-  const file = extension(plan)
+export function writeAllFiles(plan: Plan): readonly File[] {
+  const file = extensionOf(plan)
   const { database, from } = plan
   return [
-    { path: 'package.json', content: packageJson(plan) },
-    { path: '.gitignore', content: gitignore() },
-    { path: 'README.md', content: readme(plan) },
-    ...(file === 'ts' ? [{ path: 'tsconfig.json', content: tsconfig() }] : []),
-    ...(from === null && database !== 'sqlite' ? [{ path: 'compose.yaml', content: compose(database) }] : []),
-    ...(from === null ? [] : [{ path: '.env', content: environment(plan, from), isSecret: true as const }]),
-    { path: `src/models.${file}`, content: models(plan) },
-    { path: `src/app.${file}`, content: app(plan) },
-    { path: `src/server.${file}`, content: server(plan) },
-    ...(plan.login ? [{ path: `src/login.${file}`, content: login(plan) }] : []),
-    { path: `test/app.test.${file}`, content: test(plan) },
+    { path: 'package.json', content: writePackageJson(plan) },
+    { path: '.gitignore', content: writeGitignore() },
+    { path: 'README.md', content: writeReadme(plan) },
+    ...(file === 'ts' ? [{ path: 'tsconfig.json', content: writeTsconfig() }] : []),
+    ...(from === null && database !== 'sqlite' ? [{ path: 'compose.yaml', content: writeCompose(database) }] : []),
+    ...(from === null ? [] : [{ path: '.env', content: writeEnvironment(plan, from), isSecret: true as const }]),
+    { path: `src/models.${file}`, content: writeModelsFile(plan) },
+    { path: `src/app.${file}`, content: writeApp(plan) },
+    { path: `src/server.${file}`, content: writeServer(plan) },
+    ...(plan.login ? [{ path: `src/login.${file}`, content: writeLogin(plan) }] : []),
+    { path: `test/app.test.${file}`, content: writeTest(plan) },
   ]
 }
 
-function environment({ login }: Plan, from: string): string {
-  const { database, address } = sourceOf(from)
-  return lines(
-    database === 'sqlite' ? `DATABASE_FILE=${quoted(resolve(address))}` : `DATABASE_URL=${quoted(address)}`,
-    login && `JWT_SECRET=${quoted(randomBytes(32).toString('base64url'))}`,
+function writeEnvironment({ login }: Plan, from: string): string {
+  const { database, address } = parseSource(from)
+  return joinLines(
+    database === 'sqlite' ? `DATABASE_FILE=${quoteValue(resolve(address))}` : `DATABASE_URL=${quoteValue(address)}`,
+    login && `JWT_SECRET=${quoteValue(randomBytes(32).toString('base64url'))}`,
   )
 }
 
 /** Quotes a value of `.env` with a quote that the value does not contain. */
-function quoted(value: string): string {
+function quoteValue(value: string): string {
   const quote = ["'", '"', '`'].find((each) => !value.includes(each))
   if (quote === undefined || /[\r\n]/.test(value))
     throw new RangeError('.env cannot contain this address: it has all kinds of quotes, or a line break.')

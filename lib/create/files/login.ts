@@ -1,23 +1,23 @@
-import { importing, lines, type Plan, typedBy } from './plan.js'
+import { createForTypeScript, joinLines, type Plan, writeImport } from './plan.js'
 
 /** The file that signs tokens. For a new database it also has accounts. */
-export function login(plan: Plan): string {
-  return plan.from === null ? accounts(plan) : tokens(plan)
+export function writeLogin(plan: Plan): string {
+  return plan.from === null ? writeAccounts(plan) : writeTokens(plan)
 }
 
-function signing(plan: Plan): readonly string[] {
+function writeSigning(plan: Plan): readonly string[] {
   return [
     "export const identity = jwtIdentity({ key, algorithms: ['HS256'] })",
     '',
-    `export function sign(name${typedBy(plan)(': string')}) {`,
+    `export function sign(name${createForTypeScript(plan)(': string')}) {`,
     `  return jsonwebtoken.sign({ name }, key, { algorithm: 'HS256', subject: name, expiresIn: '1h' })`,
     '}',
   ]
 }
 
 /** Without accounts, whoever has the key creates tokens. */
-function tokens(plan: Plan): string {
-  return lines(
+function writeTokens(plan: Plan): string {
+  return joinLines(
     `import { existsSync } from 'node:fs'`,
     `import jsonwebtoken from 'jsonwebtoken'`,
     `import { jwtIdentity } from 'sequelize-crud-router'`,
@@ -26,14 +26,14 @@ function tokens(plan: Plan): string {
     `const key = process.env.JWT_SECRET ?? ''`,
     `if (key.length < 32) throw new Error('JWT_SECRET must have at least 32 characters. Set it in .env or in the environment.')`,
     '',
-    ...signing(plan),
+    ...writeSigning(plan),
     '',
     '// npm run token -- ana',
     `if (process.argv[2] === 'token') console.log(sign(process.argv[3] ?? 'admin'))`,
   )
 }
 
-const HASHES = (typed: (text: string) => string): readonly string[] => [
+const hashLines = (typed: (text: string) => string): readonly string[] => [
   `function hash(password${typed(': string')}, salt${typed(': Buffer')})${typed(': Promise<Buffer>')} {`,
   '  return new Promise((resolve, reject) => {',
   '    scrypt(password, salt, 32, { N: 2 ** 14, r: 8, p: 5 }, (error, key) => (error === null ? resolve(key) : reject(error)))',
@@ -41,15 +41,15 @@ const HASHES = (typed: (text: string) => string): readonly string[] => [
   '}',
 ]
 
-function accounts(plan: Plan): string {
-  const typed = typedBy(plan)
+function writeAccounts(plan: Plan): string {
+  const typed = createForTypeScript(plan)
   const isTyped = plan.language === 'typescript'
   const types = isTyped ? ['type InferAttributes', 'type InferCreationAttributes', 'Model'] : []
-  return lines(
+  return joinLines(
     `import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'`,
     `import express from 'express'`,
     `import jsonwebtoken from 'jsonwebtoken'`,
-    importing(['DataTypes', ...types], 'sequelize'),
+    writeImport(['DataTypes', ...types], 'sequelize'),
     `import { jwtIdentity, Problem } from 'sequelize-crud-router'`,
     `import { sequelize } from './models.${isTyped ? 'ts' : 'js'}'`,
     '',
@@ -57,11 +57,11 @@ function accounts(plan: Plan): string {
     '// Without JWT_SECRET, tokens become invalid when the process ends.',
     `const key = process.env.JWT_SECRET ?? randomBytes(32).toString('base64url')`,
     '',
-    ...signing(plan),
+    ...writeSigning(plan),
     '',
-    ...userModel(isTyped),
+    ...writeUserModel(isTyped),
     '',
-    ...HASHES(typed),
+    ...hashLines(typed),
     '',
     `export async function createUser(name${typed(': string')}, password${typed(': string')}) {`,
     '  const salt = randomBytes(16)',
@@ -91,7 +91,7 @@ function accounts(plan: Plan): string {
 }
 
 /** The model of accounts. It has no router. */
-function userModel(isTyped: boolean): readonly string[] {
+function writeUserModel(isTyped: boolean): readonly string[] {
   const attributes = [
     '    name: { type: DataTypes.STRING(50), primaryKey: true },',
     '    salt: { type: DataTypes.STRING(32), allowNull: false },',

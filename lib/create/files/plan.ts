@@ -11,25 +11,25 @@ export interface Plan extends Choices {
 export type Versions = Readonly<Record<string, string>>
 
 /** Returns the text for TypeScript, and an empty text for JavaScript. */
-export type Typed = (text: string) => string
+export type ForTypeScript = (text: string) => string
 
-export function typedBy({ language }: Choices): Typed {
+export function createForTypeScript({ language }: Choices): ForTypeScript {
   return (text) => (language === 'typescript' ? text : '')
 }
 
-export function extension({ language }: Choices): 'ts' | 'js' {
+export function extensionOf({ language }: Choices): 'ts' | 'js' {
   return language === 'typescript' ? 'ts' : 'js'
 }
 
 /** Joins lines and omits those that are `false`. */
-export function lines(...all: readonly (string | false)[]): string {
+export function joinLines(...all: readonly (string | false)[]): string {
   return `${all.filter((line) => line !== false).join('\n')}\n`
 }
 
 /** An import statement with sorted names. */
-export function importing(names: readonly string[], from: string): string {
-  const order = (name: string): string => name.replace('type ', '').toLowerCase()
-  const all = names.toSorted((a, b) => (order(a) < order(b) ? -1 : 1))
+export function writeImport(names: readonly string[], from: string): string {
+  const sortKey = (name: string): string => name.replace('type ', '').toLowerCase()
+  const all = names.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
   const line = `import { ${all.join(', ')} } from '${from}'`
   return line.length <= 115 ? line : `import {\n${all.map((name) => `  ${name},\n`).join('')}} from '${from}'`
 }

@@ -1,12 +1,12 @@
 import { hasBuiltinSqlite } from '../choices.js'
-import { extension, lines, type Plan } from './plan.js'
+import { extensionOf, joinLines, type Plan } from './plan.js'
 
 const DRIVERS = { sqlite: 'sqlite3', postgres: 'pg', mysql: 'mysql2', mariadb: 'mariadb' } as const
 
 type Project = Omit<Plan, 'written'>
 
 /** Dependencies and development dependencies of an application. */
-function packagesOf(project: Project): { readonly runs: readonly string[]; readonly builds: readonly string[] } {
+function findPackages(project: Project): { readonly runs: readonly string[]; readonly builds: readonly string[] } {
   const { language, database, login, agents, live, from, versions } = project
   const isTyped = language === 'typescript'
   const protocol = Object.keys(versions).filter((name) => name.startsWith('@modelcontextprotocol/'))
@@ -29,11 +29,11 @@ function packagesOf(project: Project): { readonly runs: readonly string[]; reado
   }
 }
 
-function ranges(names: readonly string[], { versions }: Project): Readonly<Record<string, string>> {
+function versionRanges(names: readonly string[], { versions }: Project): Readonly<Record<string, string>> {
   return Object.fromEntries(names.toSorted().map((name) => [name, versions[name] ?? '*']))
 }
 
-function scriptsOf(project: Project): Readonly<Record<string, string>> {
+function writeScripts(project: Project): Readonly<Record<string, string>> {
   const { language, login, from } = project
   const isTyped = language === 'typescript'
   const at = isTyped ? 'dist/' : ''
@@ -41,7 +41,7 @@ function scriptsOf(project: Project): Readonly<Record<string, string>> {
   return {
     ...(isTyped ? { build: 'tsc', prestart: 'tsc' } : {}),
     start: `node ${at}src/server.js`,
-    dev: `node --watch src/server.${extension(project)}`,
+    dev: `node --watch src/server.${extensionOf(project)}`,
     ...(isTyped ? { pretest: 'tsc' } : {}),
     test: `node --test ${at}test/app.test.js`,
     ...(isTyped ? { precheck: 'tsc' } : {}),
@@ -51,8 +51,8 @@ function scriptsOf(project: Project): Readonly<Record<string, string>> {
   }
 }
 
-export function packageJson(project: Project): string {
-  const { runs, builds } = packagesOf(project)
+export function writePackageJson(project: Project): string {
+  const { runs, builds } = findPackages(project)
   const isBuiltin = project.database === 'sqlite' && hasBuiltinSqlite()
   const content = {
     name: project.name,
@@ -60,9 +60,9 @@ export function packageJson(project: Project): string {
     private: true,
     type: 'module',
     engines: { node: isBuiltin ? '^22.13.0 || >=24' : '^20.19.0 || ^22.13.0 || >=24' },
-    scripts: scriptsOf(project),
-    dependencies: ranges(runs, project),
-    ...(builds.length > 0 ? { devDependencies: ranges(builds, project) } : {}),
+    scripts: writeScripts(project),
+    dependencies: versionRanges(runs, project),
+    ...(builds.length > 0 ? { devDependencies: versionRanges(builds, project) } : {}),
   }
   return `${JSON.stringify(content, null, 2)}\n`
 }
@@ -83,12 +83,12 @@ const TSCONFIG = {
   include: ['src', 'test'],
 }
 
-export function tsconfig(): string {
+export function writeTsconfig(): string {
   return `${JSON.stringify(TSCONFIG, null, 2)}\n`
 }
 
-export function gitignore(): string {
-  return lines('node_modules/', 'dist/', '.env', '*.sqlite', '*.sqlite-*')
+export function writeGitignore(): string {
+  return joinLines('node_modules/', 'dist/', '.env', '*.sqlite', '*.sqlite-*')
 }
 
 const SERVERS = {
@@ -117,9 +117,9 @@ export function defaultUrl(database: keyof typeof SERVERS): string {
   return SERVERS[database].url
 }
 
-export function compose(database: keyof typeof SERVERS): string {
+export function writeCompose(database: keyof typeof SERVERS): string {
   const { image, port, environment } = SERVERS[database]
-  return lines(
+  return joinLines(
     '# A database for development: docker compose up -d',
     'services:',
     '  database:',

@@ -1,13 +1,13 @@
-import { markdown } from '../text.js'
-import { lines, type Plan } from './plan.js'
+import { toMarkdown } from '../text.js'
+import { joinLines, type Plan } from './plan.js'
 
-export function readme(plan: Plan): string {
+export function writeReadme(plan: Plan): string {
   const { name, from, database, login, docs, agents, live, written } = plan
   const first = written.models[0]?.path ?? ''
   const hasServer = from === null && database !== 'sqlite'
   const token = login ? ` -H "Authorization: Bearer $TOKEN"` : ''
-  return lines(
-    `# ${markdown(name)}`,
+  return joinLines(
+    `# ${toMarkdown(name)}`,
     '',
     'A JSON REST API by [sequelize-crud-router](https://www.npmjs.com/package/sequelize-crud-router).',
     '',
@@ -19,7 +19,7 @@ export function readme(plan: Plan): string {
     'npm run check # lists the routes, and which are open to everybody',
     '```',
     '',
-    ...(login ? tokens(from === null) : []),
+    ...(login ? writeTokens(from === null) : []),
     '```sh',
     from === null &&
       `curl -X POST 'localhost:3000/api/tasks' -H 'Content-Type: application/json'${token} -d '{"title":"Buy milk"}'`,
@@ -37,11 +37,11 @@ export function readme(plan: Plan): string {
     from !== null && '| `.env` | the address of the database. Do not commit this file |',
     ...(written.notes.length === 0
       ? []
-      : ['', '## Left out', '', ...written.notes.map((note) => `- ${markdown(note)}`)]),
+      : ['', '## Left out', '', ...written.notes.map((note) => `- ${toMarkdown(note)}`)]),
   )
 }
 
-function tokens(hasAccounts: boolean): readonly string[] {
+function writeTokens(hasAccounts: boolean): readonly string[] {
   return hasAccounts
     ? [
         'The first start prints the password of the account `admin`. Get a token with it. A token is valid for an hour, and across restarts only if `JWT_SECRET` is set:',

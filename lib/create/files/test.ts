@@ -1,12 +1,12 @@
-import { literals } from '../text.js'
-import { extension, lines, type Plan, typedBy } from './plan.js'
+import { toArrayLiteral } from '../text.js'
+import { createForTypeScript, extensionOf, joinLines, type Plan } from './plan.js'
 
 /** The application's HTTP test. On an existing database it only reads. */
-export function test(plan: Plan): string {
+export function writeTest(plan: Plan): string {
   const { login, docs, agents, from } = plan
-  const typed = typedBy(plan)
-  return lines(
-    ...beginning(plan),
+  const typed = createForTypeScript(plan)
+  return joinLines(
+    ...writeBeginning(plan),
     '',
     `async function send(method${typed(': string')}, path${typed(': string')}, body${typed('?: object')}, sent = ${login ? 'authorized' : 'headers'}) {`,
     '  const init = { method, headers: sent, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }',
@@ -14,8 +14,8 @@ export function test(plan: Plan): string {
     '  const text = await response.text()',
     "  return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text }",
     '}',
-    ...(from === null ? ownTests(plan) : readingTests(plan)),
-    ...(login ? refusalTest(plan) : []),
+    ...(from === null ? writeOwnTests(plan) : writeReadingTests(plan)),
+    ...(login ? writeRefusalTest(plan) : []),
     ...(docs
       ? [
           '',
@@ -24,15 +24,15 @@ export function test(plan: Plan): string {
           '})',
         ]
       : []),
-    ...(agents ? agentsTest(plan) : []),
+    ...(agents ? writeAgentsTest(plan) : []),
   )
 }
 
 /** Imports, environment, server and request headers. */
-function beginning(plan: Plan): readonly (string | false)[] {
+function writeBeginning(plan: Plan): readonly (string | false)[] {
   const { login, live, from, database } = plan
-  const typed = typedBy(plan)(': Record<string, string>')
-  const file = extension(plan)
+  const typed = createForTypeScript(plan)(': Record<string, string>')
+  const file = extensionOf(plan)
   const isOwn = from === null
   const hasFile = isOwn && database === 'sqlite'
   return [
@@ -47,7 +47,7 @@ function beginning(plan: Plan): readonly (string | false)[] {
     `const { start } = await import('../src/app.${file}')`,
     login && `const { ${isOwn ? 'createUser, sign, User' : 'sign'} } = await import('../src/login.${file}')`,
     '',
-    `let server${typedBy(plan)(': Awaited<ReturnType<typeof start>>')}`,
+    `let server${createForTypeScript(plan)(': Awaited<ReturnType<typeof start>>')}`,
     `const headers${typed} = { 'Content-Type': 'application/json' }`,
     login && `const authorized${typed} = { ...headers, Authorization: \`Bearer \${sign('tester')}\` }`,
     '',
@@ -73,7 +73,7 @@ const FILE: readonly string[] = [
 ]
 
 /** The MCP transport requires this `Accept` header. */
-function agentsTest({ login }: Plan): readonly string[] {
+function writeAgentsTest({ login }: Plan): readonly string[] {
   return [
     '',
     `test('agents find their tools', async () => {`,
@@ -86,7 +86,7 @@ function agentsTest({ login }: Plan): readonly string[] {
   ]
 }
 
-function ownTests({ live, login }: Plan): readonly (string | false)[] {
+function writeOwnTests({ live, login }: Plan): readonly (string | false)[] {
   return [
     '',
     `test('a task is created, found and deleted', async () => {`,
@@ -102,11 +102,11 @@ function ownTests({ live, login }: Plan): readonly (string | false)[] {
     '  assert.equal(status, 400)',
     `  assert.deepEqual(body.errors, { title: ['is required.'] })`,
     '})',
-    ...(live ? liveTest(login) : []),
+    ...(live ? writeLiveTest(login) : []),
   ]
 }
 
-function liveTest(login: boolean): readonly string[] {
+function writeLiveTest(login: boolean): readonly string[] {
   return [
     '',
     `test('clients hear of a new task', async () => {`,
@@ -121,10 +121,10 @@ function liveTest(login: boolean): readonly string[] {
   ]
 }
 
-function readingTests({ written }: Plan): readonly string[] {
+function writeReadingTests({ written }: Plan): readonly string[] {
   return [
     '',
-    `for (const path of ${literals(written.models.map(({ path }) => path))}) {`,
+    `for (const path of ${toArrayLiteral(written.models.map(({ path }) => path))}) {`,
     `  test(\`\${path} is listed\`, async () => {`,
     `    const { status, body } = await send('GET', \`\${path}?pageSize=1\`)`,
     '    assert.equal(status, 200, JSON.stringify(body))',
@@ -133,7 +133,7 @@ function readingTests({ written }: Plan): readonly string[] {
   ]
 }
 
-function refusalTest({ from, written }: Plan): readonly string[] {
+function writeRefusalTest({ from, written }: Plan): readonly string[] {
   const [first] = written.models
   const refused = [
     '',

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import type { Options, QueryTypes } from 'sequelize'
-import { hasBuiltinSqlite, sourceOf } from '../choices.js'
+import { hasBuiltinSqlite, parseSource } from '../choices.js'
 import type { Schema } from '../schema.js'
 import type { Grammar } from '../words.js'
 import { readMysql } from './mysql.js'
@@ -15,22 +15,22 @@ type Library = typeof import('sequelize')
 const READERS = { sqlite: readSqlite, postgres: readPostgres, mysql: readMysql, mariadb: readMysql }
 
 /** Loads Sequelize from the application's folder. */
-function libraryOf(folder: string): { readonly require: NodeJS.Require; readonly library: Library } {
+function loadSequelize(folder: string): { readonly require: NodeJS.Require; readonly library: Library } {
   const require = createRequire(join(folder, 'package.json'))
   const library: Library = require('sequelize')
   return { require, library }
 }
 
 /** Sequelize's functions for singular and plural. */
-export function grammarOf(folder: string): Grammar {
-  const { Utils } = libraryOf(folder).library
+export function loadGrammar(folder: string): Grammar {
+  const { Utils } = loadSequelize(folder).library
   return { singularize: (word) => Utils.singularize(word), pluralize: (word) => Utils.pluralize(word) }
 }
 
 /** Reads the tables of a database, with the drivers of the application's folder. */
 export async function readSchema(folder: string, from: string): Promise<Schema> {
-  const { require, library } = libraryOf(folder)
-  const { database, address } = sourceOf(from)
+  const { require, library } = loadSequelize(folder)
+  const { database, address } = parseSource(from)
   const options: Options = { dialect: database, logging: false, pool: { max: 1 } }
   const sequelize =
     database === 'sqlite'

@@ -1,6 +1,6 @@
-import { tokensOf } from '../checks.js'
+import { tokenize } from '../checks.js'
 import type { Column, Default, Schema } from '../schema.js'
-import { grouped, type Query, type Row, text, textOf } from './query.js'
+import { groupBy, type Query, type Row, readTextColumn, toText } from './query.js'
 
 const TABLES = `SELECT TABLE_NAME AS name, TABLE_COMMENT AS comment FROM information_schema.TABLES
   WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE IN ('BASE TABLE', 'SYSTEM VERSIONED') ORDER BY TABLE_NAME`
@@ -28,28 +28,29 @@ const CHECKS = {
 
 export async function readMysql(query: Query): Promise<Schema> {
   const [server] = await query('SELECT VERSION() AS version')
-  const isMariaDb = /mariadb/i.test(text(server ?? {}, 'version'))
+  const isMariaDb = /mariadb/i.test(readTextColumn(server ?? {}, 'version'))
   const tables = await query(TABLES)
-  const columns = grouped(await query(COLUMNS), 'parent')
-  const indexes = grouped(await query(INDEXES), 'parent')
-  const foreignKeys = grouped(await query(FOREIGN_KEYS), 'parent')
-  const checks = grouped(await query(CHECKS[isMariaDb ? 'MariaDB' : 'MySQL']), 'parent')
+  const columns = groupBy(await query(COLUMNS), 'parent')
+  const indexes = groupBy(await query(INDEXES), 'parent')
+  const foreignKeys = groupBy(await query(FOREIGN_KEYS), 'parent')
+  const checks = groupBy(await query(CHECKS[isMariaDb ? 'MariaDB' : 'MySQL']), 'parent')
   return {
     tables: tables.map((row) => {
-      const name = text(row, 'name')
-      const own = (checks.get(name) ?? []).map((each) => text(each, 'check'))
-      const unique = [...grouped(indexes.get(name) ?? [], 'name')].filter(([, parts]) => parts.every(isWhole))
-      const columnsIn = (parts: readonly Row[]): readonly string[] => parts.map((part) => text(part, 'column'))
+      const name = readTextColumn(row, 'name')
+      const own = (checks.get(name) ?? []).map((each) => readTextColumn(each, 'check'))
+      const unique = [...groupBy(indexes.get(name) ?? [], 'name')].filter(([, parts]) => parts.every(isWholeColumn))
+      const columnNames = (parts: readonly Row[]): readonly string[] =>
+        parts.map((part) => readTextColumn(part, 'column'))
       return {
         name,
-        comment: textOf(row.comment),
-        columns: (columns.get(name) ?? []).map((each) => columnOf(each, isMariaDb, own)),
-        primaryKey: columnsIn(unique.find(([index]) => index === 'PRIMARY')?.[1] ?? []),
-        uniques: unique.filter(([index]) => index !== 'PRIMARY').map(([, parts]) => columnsIn(parts)),
-        foreignKeys: [...grouped(foreignKeys.get(name) ?? [], 'name').values()].map((parts) => ({
-          columns: columnsIn(parts),
-          table: textOf(parts[0]?.target),
-          targets: parts.map((part) => text(part, 'other')),
+        comment: toText(row.comment),
+        columns: (columns.get(name) ?? []).map((each) => readColumn(each, isMariaDb, own)),
+        primaryKey: columnNames(unique.find(([index]) => index === 'PRIMARY')?.[1] ?? []),
+        uniques: unique.filter(([index]) => index !== 'PRIMARY').map(([, parts]) => columnNames(parts)),
+        foreignKeys: [...groupBy(foreignKeys.get(name) ?? [], 'name').values()].map((parts) => ({
+          columns: columnNames(parts),
+          table: toText(parts[0]?.target),
+          targets: parts.map((part) => readTextColumn(part, 'other')),
         })),
         checks: own,
       }
@@ -58,14 +59,14 @@ export async function readMysql(query: Query): Promise<Schema> {
 }
 
 /** Whether the index covers the whole column, not a prefix or an expression. */
-function isWhole({ column, part }: Row): boolean {
+function isWholeColumn({ column, part }: Row): boolean {
   return column !== null && part === null
 }
 
-function columnOf(row: Row, isMariaDb: boolean, checks: readonly string[]): Column {
-  const type = text(row, 'type')
-  const name = text(row, 'name')
-  const extra = text(row, 'extra')
+function readColumn(row: Row, isMariaDb: boolean, checks: readonly string[]): Column {
+  const type = readTextColumn(row, 'type')
+  const name = readTextColumn(row, 'name')
+  const extra = readTextColumn(row, 'extra')
   const isEnumeration = /^enum\(/i.test(type)
   // MariaDB stores JSON as text with a CHECK constraint.
   const isJson =
@@ -73,27 +74,27 @@ function columnOf(row: Row, isMariaDb: boolean, checks: readonly string[]): Colu
   return {
     name,
     type: isEnumeration ? 'enum' : isJson ? 'json' : type.toLowerCase(),
-    values: isEnumeration ? tokensOf(type, true).flatMap(({ kind, text }) => (kind === 'text' ? [text] : [])) : null,
-    isNullable: text(row, 'nullable') === 'YES',
+    values: isEnumeration ? tokenize(type, true).flatMap(({ kind, text }) => (kind === 'text' ? [text] : [])) : null,
+    isNullable: readTextColumn(row, 'nullable') === 'YES',
     isNumbered: /auto_increment/i.test(extra),
-    isComputed: textOf(row.generated) !== null,
-    default: isMariaDb ? expressionIn(row.initial) : valueIn(row.initial, extra),
-    comment: textOf(row.comment),
+    isComputed: toText(row.generated) !== null,
+    default: isMariaDb ? parseExpression(row.initial) : parseDefault(row.initial, extra),
+    comment: toText(row.comment),
   }
 }
 
 /** MariaDB reports the default as an SQL expression: `'a'`, `5`, `NULL`. */
-function expressionIn(initial: unknown): Default | null {
+function parseExpression(initial: unknown): Default | null {
   if (initial === null || initial === undefined) return null
   const expression = String(initial)
   if (expression === 'NULL') return null
-  const [first, ...others] = tokensOf(expression, true)
+  const [first, ...others] = tokenize(expression, true)
   if (first?.kind === 'text' && others.length === 0) return { value: first.text }
   return /^-?\d+(?:\.\d+)?$/.test(expression) ? { value: expression } : { expression }
 }
 
 /** MySQL reports the default's value, and marks expressions in `EXTRA`. */
-function valueIn(initial: unknown, extra: string): Default | null {
+function parseDefault(initial: unknown, extra: string): Default | null {
   if (initial === null || initial === undefined) return null
   const isExpression = /default_generated/i.test(extra) || /^current_timestamp/i.test(String(initial))
   return isExpression ? { expression: String(initial) } : { value: String(initial) }

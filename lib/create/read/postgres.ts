@@ -1,5 +1,5 @@
 import type { Column, Default, Schema } from '../schema.js'
-import { grouped, type Query, type Row, text, textOf, texts } from './query.js'
+import { groupBy, type Query, type Row, readTextColumn, toText, toTexts } from './query.js'
 
 /** Tables of the current schema, without tables of extensions and without partitions. */
 const TABLES = `SELECT c.oid, c.relname AS name, obj_description(c.oid, 'pg_class') AS comment FROM pg_class c
@@ -25,12 +25,12 @@ const INDEXES = `SELECT i.indrelid AS oid, i.indisprimary AS is_primary,
   WHERE c.relnamespace = current_schema()::regnamespace AND i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL
   ORDER BY i.indexrelid`
 
-const named = (numbers: string, table: string): string =>
+const columnNamesSql = (numbers: string, table: string): string =>
   `(SELECT json_agg(a.attname ORDER BY k.place) FROM unnest(${numbers}) WITH ORDINALITY k (number, place)
       JOIN pg_attribute a ON a.attrelid = ${table} AND a.attnum = k.number)`
 
 const CONSTRAINTS = `SELECT o.conrelid AS oid, o.contype AS kind, pg_get_expr(o.conbin, o.conrelid) AS "check",
-    ${named('o.conkey', 'o.conrelid')} AS columns, ${named('o.confkey', 'o.confrelid')} AS targets,
+    ${columnNamesSql('o.conkey', 'o.conrelid')} AS columns, ${columnNamesSql('o.confkey', 'o.confrelid')} AS targets,
     CASE WHEN f.relnamespace = c.relnamespace THEN f.relname END AS target
   FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid LEFT JOIN pg_class f ON f.oid = o.confrelid
   WHERE c.relnamespace = current_schema()::regnamespace AND o.contype IN ('c', 'f') AND o.conparentid = 0
@@ -38,46 +38,46 @@ const CONSTRAINTS = `SELECT o.conrelid AS oid, o.contype AS kind, pg_get_expr(o.
 
 export async function readPostgres(query: Query): Promise<Schema> {
   const tables = await query(TABLES)
-  const columns = grouped(await query(COLUMNS), 'oid')
-  const indexes = grouped(await query(INDEXES), 'oid')
-  const constraints = grouped(await query(CONSTRAINTS), 'oid')
+  const columns = groupBy(await query(COLUMNS), 'oid')
+  const indexes = groupBy(await query(INDEXES), 'oid')
+  const constraints = groupBy(await query(CONSTRAINTS), 'oid')
   return {
     tables: tables.map((row) => {
-      const oid = text(row, 'oid')
+      const oid = readTextColumn(row, 'oid')
       const own = constraints.get(oid) ?? []
       const unique = indexes.get(oid) ?? []
       return {
-        name: text(row, 'name'),
-        comment: textOf(row.comment),
-        columns: (columns.get(oid) ?? []).map(columnOf),
-        primaryKey: texts(unique.find(({ is_primary }) => is_primary === true)?.columns),
-        uniques: unique.filter(({ is_primary }) => is_primary !== true).map((index) => texts(index.columns)),
+        name: readTextColumn(row, 'name'),
+        comment: toText(row.comment),
+        columns: (columns.get(oid) ?? []).map(readColumn),
+        primaryKey: toTexts(unique.find(({ is_primary }) => is_primary === true)?.columns),
+        uniques: unique.filter(({ is_primary }) => is_primary !== true).map((index) => toTexts(index.columns)),
         foreignKeys: own
           .filter(({ kind }) => kind === 'f')
-          .map((key) => ({ columns: texts(key.columns), table: textOf(key.target), targets: texts(key.targets) })),
-        checks: own.filter(({ kind }) => kind === 'c').map((constraint) => text(constraint, 'check')),
+          .map((key) => ({ columns: toTexts(key.columns), table: toText(key.target), targets: toTexts(key.targets) })),
+        checks: own.filter(({ kind }) => kind === 'c').map((constraint) => readTextColumn(constraint, 'check')),
       }
     }),
   }
 }
 
-function columnOf(row: Row): Column {
-  const initial = textOf(row.initial)
-  const isComputed = textOf(row.generated) !== null
+function readColumn(row: Row): Column {
+  const initial = toText(row.initial)
+  const isComputed = toText(row.generated) !== null
   return {
-    name: text(row, 'name'),
-    type: text(row, 'type').replace(/^(timestamp|time)\((\d+)\) (.*)$/, '$1 $3($2)'),
-    values: row.values === null ? null : texts(row.values),
+    name: readTextColumn(row, 'name'),
+    type: readTextColumn(row, 'type').replace(/^(timestamp|time)\((\d+)\) (.*)$/, '$1 $3($2)'),
+    values: row.values === null ? null : toTexts(row.values),
     isNullable: row.required !== true,
-    isNumbered: textOf(row.identity) !== null || (initial?.startsWith('nextval(') ?? false),
+    isNumbered: toText(row.identity) !== null || (initial?.startsWith('nextval(') ?? false),
     isComputed,
-    default: initial === null || isComputed ? null : defaultOf(initial),
-    comment: textOf(row.comment),
+    default: initial === null || isComputed ? null : parseDefault(initial),
+    comment: toText(row.comment),
   }
 }
 
 /** `'a'::character varying` and `5` are values. Other defaults are expressions. */
-function defaultOf(expression: string): Default | null {
+function parseDefault(expression: string): Default | null {
   if (/^NULL(?:::|$)/.test(expression)) return null
   const [, quoted] = /^'((?:[^']|'')*)'(?:::[\w ."]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?)?$/.exec(expression) ?? []
   if (quoted !== undefined) return { value: quoted.replaceAll("''", "'") }

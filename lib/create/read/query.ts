@@ -3,25 +3,25 @@ export type Query = (sql: string, bind?: readonly unknown[]) => Promise<readonly
 
 export type Row = Readonly<Record<string, unknown>>
 
-export function text(row: Row, name: string): string {
-  return textOf(row[name]) ?? ''
+export function readTextColumn(row: Row, name: string): string {
+  return toText(row[name]) ?? ''
 }
 
 /** Returns null for an empty text as well: MySQL reports missing values as empty texts. */
-export function textOf(value: unknown): string | null {
+export function toText(value: unknown): string | null {
   if (value === null || value === undefined || value === '') return null
   return Buffer.isBuffer(value) ? value.toString('utf8') : String(value)
 }
 
-export function texts(value: unknown): readonly string[] {
+export function toTexts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : []
 }
 
 /** Groups rows by the value of a column, in their order. */
-export function grouped(rows: readonly Row[], name: string): ReadonlyMap<string, readonly Row[]> {
+export function groupBy(rows: readonly Row[], name: string): ReadonlyMap<string, readonly Row[]> {
   const groups = new Map<string, Row[]>()
   for (const row of rows) {
-    const key = text(row, name)
+    const key = readTextColumn(row, name)
     groups.set(key, [...(groups.get(key) ?? []), row])
   }
   return groups

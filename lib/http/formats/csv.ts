@@ -1,19 +1,19 @@
 import type { FieldType } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
-import type { Cell, Exported } from '../../../types/reply.js'
+import type { Cell, ExportContent } from '../../../types/reply.js'
 import { invalidQuery } from '../../common/problem.js'
 import { NUMBERS } from '../../common/values.js'
-import type { Format, Said } from '../formats.js'
-import { stream } from './stream.js'
+import type { BodyContent, Format } from '../formats.js'
+import { writeStream } from './stream.js'
 
 /** CSV by RFC 4180: a header, then a line for each record. Null is an empty cell, and an empty text is a pair of quotes. */
 export const csv: Format = Object.freeze<Format>({
   name: 'csv',
   mediaType: 'text/csv',
   kinds: new Set(['export']),
-  tagged: false,
+  hasEntityTag: false,
   headers: (content) => {
-    const { name, hasCollections } = tableIn(content)
+    const { name, hasCollections } = exportOf(content)
     if (hasCollections) throw invalidQuery('select', 'cannot name a collection in CSV: JSON lines have room for them.')
     return {
       'Content-Type': 'text/csv; charset=utf-8; header=present',
@@ -21,54 +21,54 @@ export const csv: Format = Object.freeze<Format>({
     }
   },
   send: (out, content, { call }) => {
-    const { batches, cells, keepsFormulas, isCounted } = tableIn(content)
+    const { batches, cells, keepsFormulas, isCounted } = exportOf(content)
     const escapes = { keepsFormulas, isCounted }
-    return stream(out, call, batches, {
-      head: line(cells.map((cell) => quoted(cell.name))),
-      line: (row) => line(cells.map((cell) => cellOf(cell, row, escapes))),
-      tail: (count) => (isCounted ? line([`${TRAILER}${count}`, ...cells.slice(1).map(() => '')]) : ''),
+    return writeStream(out, call, batches, {
+      head: joinCells(cells.map((cell) => quoteCell(cell.name))),
+      line: (row) => joinCells(cells.map((cell) => formatCell(cell, row, escapes))),
+      tail: (count) => (isCounted ? joinCells([`${TRAILER}${count}`, ...cells.slice(1).map(() => '')]) : ''),
     })
   },
 })
 
-function tableIn(content: Said): Exported {
+function exportOf(content: BodyContent): ExportContent {
   if (content.kind !== 'export') throw new TypeError(`a ${content.kind} is no table`)
   return content.value
 }
 
 /** Joins cells. A single empty cell is quoted, because readers skip empty lines. */
-function line(cells: readonly string[]): string {
+function joinCells(cells: readonly string[]): string {
   return `${cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')}\r\n`
 }
 
 /** Prefix of the last line of a file with a record count. */
 const TRAILER = '#count='
 
-type Escapes = Pick<Exported, 'keepsFormulas' | 'isCounted'>
+type Escapes = Pick<ExportContent, 'keepsFormulas' | 'isCounted'>
 
-function cellOf({ type, value: valueIn }: Cell, row: Row, { keepsFormulas, isCounted }: Escapes): string {
+function formatCell({ type, value: valueIn }: Cell, row: Row, { keepsFormulas, isCounted }: Escapes): string {
   const value = valueIn(row)
   if (value === null) return ''
-  if (typeof value === 'object') return quoted(JSON.stringify(value))
+  if (typeof value === 'object') return quoteCell(JSON.stringify(value))
   if (typeof value !== 'string') return String(value)
   // Without the apostrophe, clients would take this record for the line with the count.
-  if (isCounted && value.startsWith(TRAILER)) return quoted(`'${value}`)
-  return quoted(keepsFormulas || isPlain(type, value) ? value : unformulated(value))
+  if (isCounted && value.startsWith(TRAILER)) return quoteCell(`'${value}`)
+  return quoteCell(keepsFormulas || isNumberOrDate(type, value) ? value : escapeFormula(value))
 }
 
-function quoted(text: string): string {
+function quoteCell(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 /** Adds an apostrophe to texts that spreadsheets would run as a formula. Spreadsheets take the apostrophe for "text". */
-function unformulated(text: string): string {
+function escapeFormula(text: string): string {
   return /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text
 }
 
 /** Whether a text is a plain number or date, which cannot be a formula. Such columns may also store other texts. */
-function isPlain(type: FieldType, text: string): boolean {
+function isNumberOrDate(type: FieldType, text: string): boolean {
   if (NUMBERS.has(type)) return /^-?\d+(?:\.\d+)?$/.test(text)
-  return DATES.has(type) && /^[+-]?\d+-\d\d-\d\d/.test(text)
+  return DATE_TYPES.has(type) && /^[+-]?\d+-\d\d-\d\d/.test(text)
 }
 
-const DATES: ReadonlySet<FieldType> = new Set(['date', 'datetime'])
+const DATE_TYPES: ReadonlySet<FieldType> = new Set(['date', 'datetime'])

@@ -1,30 +1,30 @@
 import { isObject } from '../../common/object.js'
 
 /** Number of values that are written at once. A long text counts as several values. */
-const LIGHT = 2000
-const CHARACTERS = 100
+const MAX_LIGHT_VALUES = 2000
+const CHARACTERS_PER_VALUE = 100
 
 /** Whether a value is large enough to be written in pieces. */
-export function isHeavy(value: unknown): boolean {
-  return weightOf(value, LIGHT) > LIGHT
+export function isLarge(value: unknown): boolean {
+  return countValues(value, MAX_LIGHT_VALUES) > MAX_LIGHT_VALUES
 }
 
 /** Number of values, counted up to a limit. */
-function weightOf(value: unknown, most: number): number {
-  if (typeof value === 'string') return 1 + value.length / CHARACTERS
+function countValues(value: unknown, most: number): number {
+  if (typeof value === 'string') return 1 + value.length / CHARACTERS_PER_VALUE
   if (!isDivisible(value)) return 1
   let weight = 1
   if (Array.isArray(value)) {
     if (value.length > most) return value.length
     for (const each of value) {
-      weight += weightOf(each, most - weight)
+      weight += countValues(each, most - weight)
       if (weight > most) break
     }
     return weight
   }
   // Object.values would allocate an array for each record.
   for (const name in value) {
-    weight += weightOf(value[name], most - weight)
+    weight += countValues(value[name], most - weight)
     if (weight > most) break
   }
   return weight
@@ -37,19 +37,19 @@ function isDivisible(value: unknown): value is Readonly<Record<string, unknown>>
 }
 
 /** Text of `JSON.stringify`, in pieces that each take little time. */
-export function* jsonPieces(value: unknown): Generator<string, void, undefined> {
-  if (!isDivisible(value) || !isHeavy(value)) {
+export function* stringifyInPieces(value: unknown): Generator<string, void, undefined> {
+  if (!isDivisible(value) || !isLarge(value)) {
     yield JSON.stringify(value) ?? 'null'
     return
   }
   if (Array.isArray(value)) {
     yield '['
     let mark = ''
-    for (const part of partsOf(value)) {
+    for (const part of splitItems(value)) {
       yield mark
       mark = ','
       const [only] = part
-      if (part.length === 1) yield* jsonPieces(only)
+      if (part.length === 1) yield* stringifyInPieces(only)
       else yield JSON.stringify(part).slice(1, -1)
     }
     yield ']'
@@ -61,18 +61,18 @@ export function* jsonPieces(value: unknown): Generator<string, void, undefined> 
     if (each === undefined || typeof each === 'function') continue
     yield `${mark}${JSON.stringify(name)}:`
     mark = ','
-    yield* jsonPieces(each)
+    yield* stringifyInPieces(each)
   }
   yield mark === '{' ? '{}' : '}'
 }
 
 /** Splits an array into groups of light items. A heavy item is a group of its own. */
-function* partsOf(items: readonly unknown[]): Generator<readonly unknown[], void, undefined> {
+function* splitItems(items: readonly unknown[]): Generator<readonly unknown[], void, undefined> {
   let start = 0
   let weight = 0
   for (const [index, item] of items.entries()) {
-    const added = weightOf(item, LIGHT)
-    if (weight > 0 && weight + added > LIGHT) {
+    const added = countValues(item, MAX_LIGHT_VALUES)
+    if (weight > 0 && weight + added > MAX_LIGHT_VALUES) {
       yield items.slice(start, index)
       start = index
       weight = 0

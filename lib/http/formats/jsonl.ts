@@ -1,26 +1,26 @@
-import type { Exported } from '../../../types/reply.js'
-import type { Format, Said } from '../formats.js'
-import { stream } from './stream.js'
+import type { ExportContent } from '../../../types/reply.js'
+import type { BodyContent, Format } from '../formats.js'
+import { writeStream } from './stream.js'
 
-function linesIn(content: Said): Exported {
+function exportOf(content: BodyContent): ExportContent {
   if (content.kind !== 'export') throw new TypeError(`a ${content.kind} has no lines`)
   return content.value
 }
 
 /** JSON lines: one record on each line. Nested members, numbers and nulls are written as in lists. */
-function linesAs(mediaType: string): Omit<Format, 'name'> {
+function createLinesFormat(mediaType: string): Omit<Format, 'name'> {
   return {
     mediaType,
     kinds: new Set(['export']),
     hasRecords: true,
-    tagged: false,
+    hasEntityTag: false,
     headers: (content) => ({
       'Content-Type': mediaType,
-      'Content-Disposition': `attachment; filename="${linesIn(content).name}.jsonl"`,
+      'Content-Disposition': `attachment; filename="${exportOf(content).name}.jsonl"`,
     }),
     send: (out, content, { call }) => {
-      const { batches, record, isCounted } = linesIn(content)
-      return stream(out, call, batches, {
+      const { batches, record, isCounted } = exportOf(content)
+      return writeStream(out, call, batches, {
         head: '',
         line: (row) => `${JSON.stringify(record(row))}\n`,
         tail: (count) => (isCounted ? `${JSON.stringify({ '@count': count })}\n` : ''),
@@ -29,7 +29,7 @@ function linesAs(mediaType: string): Omit<Format, 'name'> {
   }
 }
 
-export const jsonl: Format = Object.freeze({ ...linesAs('application/jsonl'), name: 'jsonl' })
+export const jsonl: Format = Object.freeze({ ...createLinesFormat('application/jsonl'), name: 'jsonl' })
 
 /** JSON lines under their other media type. */
-export const ndjson: Format = Object.freeze(linesAs('application/x-ndjson'))
+export const ndjson: Format = Object.freeze(createLinesFormat('application/x-ndjson'))

@@ -1,14 +1,14 @@
 import type { Call } from '../../../types/call.js'
-import { isOfLeft } from '../../common/leaving.js'
-import { nextTurn } from '../../common/turns.js'
-import type { Outgoing } from '../outgoing.js'
+import { isDisconnectError } from '../../common/disconnect.js'
+import { yieldToEventLoop } from '../../common/eventLoop.js'
+import type { OutgoingResponse } from '../outgoing.js'
 
 /** Characters of lines that are joined before a write. */
-const PIECE = 64 * 1024
+const PIECE_LENGTH = 64 * 1024
 
 /** Writes lines with backpressure. If the client disconnects, the source of the batches is aborted. HEAD sends headers only. */
-export async function stream<T>(
-  out: Outgoing,
+export async function writeStream<T>(
+  out: OutgoingResponse,
   { method }: Call,
   batches: AsyncIterable<readonly T[]>,
   {
@@ -25,50 +25,50 @@ export async function stream<T>(
   let text = head
   try {
     for await (const rows of batches) {
-      if (isGone(out)) return
+      if (isDestroyed(out)) return
       for (const row of rows) {
         text += line(row)
-        if (text.length < PIECE) continue
-        await write(out, [text])
-        await nextTurn()
-        if (isGone(out)) return
+        if (text.length < PIECE_LENGTH) continue
+        await writePieces(out, [text])
+        await yieldToEventLoop()
+        if (isDestroyed(out)) return
         text = ''
       }
       count += rows.length
-      if (text !== '') await write(out, [text])
+      if (text !== '') await writePieces(out, [text])
       text = ''
-      if (isGone(out)) return
+      if (isDestroyed(out)) return
     }
   } catch (error) {
     // An aborted read is no failure after the client has disconnected.
-    if (isGone(out) && isOfLeft(error)) return
+    if (isDestroyed(out) && isDisconnectError(error)) return
     throw error
   }
   text += tail(count)
-  await write(out, text === '' ? [] : [text])
+  await writePieces(out, text === '' ? [] : [text])
   out.end()
 }
 
 /** Writes pieces, and waits for the drain event when the buffer is full. */
-export async function write(out: Outgoing, pieces: readonly (Buffer | string)[]): Promise<void> {
+export async function writePieces(out: OutgoingResponse, pieces: readonly (Buffer | string)[]): Promise<void> {
   for (const piece of pieces) {
-    if (isGone(out)) return
-    if (!out.write(piece)) await drained(out)
+    if (isDestroyed(out)) return
+    if (!out.write(piece)) await waitForDrain(out)
   }
 }
 
-export function isGone(out: Outgoing): boolean {
+export function isDestroyed(out: OutgoingResponse): boolean {
   return out.destroyed || out.writableEnded
 }
 
-function drained(out: Outgoing): Promise<void> {
+function waitForDrain(out: OutgoingResponse): Promise<void> {
   return new Promise((resolve) => {
-    const done = (): void => {
-      out.off('drain', done)
-      out.off('close', done)
+    const finish = (): void => {
+      out.off('drain', finish)
+      out.off('close', finish)
       resolve()
     }
-    out.on('drain', done)
-    out.on('close', done)
+    out.on('drain', finish)
+    out.on('close', finish)
   })
 }

@@ -2,32 +2,32 @@ import type { DestroyOptions, FindOptions, InstanceDestroyOptions, Model, Transa
 import type { Outcome, Row } from '../../../types/outcome.js'
 import type { BulkDeletePlan } from '../../../types/plan.js'
 import type { Predicate } from '../../../types/predicate.js'
-import { chunksOf } from '../../common/chunks.js'
+import { splitIntoChunks } from '../../common/chunks.js'
 import { keyColumns } from '../../common/keys.js'
-import { both } from '../../common/predicates.js'
-import { statementLogging } from '../../sequelize/logging.js'
+import { addCondition } from '../../common/predicates.js'
+import { statementLoggingOf } from '../../sequelize/logging.js'
 import { runHooks } from '../../sequelize/model.js'
-import { destroysEach, isHooked, needsEach } from '../executor.js'
-import { identified } from '../identified.js'
-import { some } from '../read.js'
+import { hasHostHooks, isDestroyedOneByOne, isWrittenByInstances } from '../executor.js'
+import { readVisible } from '../read.js'
+import { buildIdentityPredicate } from '../recordIdentity.js'
 import { updateRows } from '../statements/rows.js'
-import { type Store, within } from '../store.js'
-import { notWritten, tableOf } from '../table.js'
+import { type Store, withTransaction } from '../store.js'
+import { loadTableTraits, skippedWriteError } from '../tableTraits.js'
 import { inTransaction } from '../transaction.js'
-import { reported } from '../written.js'
-import { exactKeys, exactly, whereTree } from './find.js'
-import { partsOf } from './load.js'
+import { deleteAndReport } from '../writtenRows.js'
+import { buildWhereTree, exactKeyOptions, exactReadOptions } from './find.js'
+import { instanceKeyParts } from './load.js'
 import { removeInstance } from './remove.js'
 
 /** Deletes the records of the keys and counts them. */
-export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
+export async function bulkDeleteInstances(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
   const { report } = plan
-  const { writesLess } = await tableOf(store)
+  const { canSkipWrites } = await loadTableTraits(store)
   return inTransaction(store, async (transaction) => {
-    const remove = (given: BulkDeletePlan): Promise<number> =>
-      writesLess ? removeChecked(store, given, transaction) : removeAll(store, given, transaction)
-    if (report !== null) return reported(store, plan, report, transaction, remove)
-    return { kind: 'deleted', count: await remove(plan), rows: [] }
+    const removeKeys = (given: BulkDeletePlan): Promise<number> =>
+      canSkipWrites ? removeChecked(store, given, transaction) : removeAll(store, given, transaction)
+    if (report !== null) return deleteAndReport(store, plan, report, transaction, removeKeys)
+    return { kind: 'deleted', count: await removeKeys(plan), rows: [] }
   })
 }
 
@@ -35,72 +35,82 @@ export async function bulkDelete(store: Store, plan: BulkDeletePlan): Promise<Ou
 async function removeChecked(store: Store, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
   const { keys } = store.resource
   let found: readonly Row[] = []
-  const options = optionsOf(store, plan, transaction)
+  const options = destroyOptions(store, plan, transaction)
   // PostgreSQL's row level security may show a record but prevent locking it.
   const count = await removeInParts(store, plan, options, {}, async (rows) => {
     found = rows
-    return removerOf(store, plan, transaction, rows)
+    return createRemover(store, plan, transaction, rows)
   })
-  const left = await some(within(store, transaction), both(plan.where, identified(keys, found)), keyColumns(keys), 1)
-  if (left.length > 0) throw notWritten()
+  const left = await readVisible(
+    withTransaction(store, transaction),
+    addCondition(plan.where, buildIdentityPredicate(keys, found)),
+    keyColumns(keys),
+    1,
+  )
+  if (left.length > 0) throw skippedWriteError()
   return count
 }
 
-function optionsOf(store: Store, plan: BulkDeletePlan, transaction: Transaction): BulkOptions {
+function destroyOptions(store: Store, plan: BulkDeletePlan, transaction: Transaction): BulkOptions {
   return {
-    where: whereTree(store, plan.where, ''),
+    where: buildWhereTree(store, plan.where, ''),
     transaction,
-    individualHooks: needsEach(store, plan),
-    ...statementLogging(store.sequelize),
+    individualHooks: isWrittenByInstances(store, plan),
+    ...statementLoggingOf(store.sequelize),
   }
 }
 
 function removeAll(store: Store, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
   const { model } = store
-  const options = optionsOf(store, plan, transaction)
+  const options = destroyOptions(store, plan, transaction)
   const lock = { lock: { level: transaction.LOCK.UPDATE, of: model } }
-  if (isHooked(plan) || plan.mark !== null) {
-    return removeInParts(store, plan, options, lock, (rows) => removerOf(store, plan, transaction, rows))
+  if (hasHostHooks(plan) || plan.softDelete !== null) {
+    return removeInParts(store, plan, options, lock, (rows) => createRemover(store, plan, transaction, rows))
   }
-  if (destroysEach(store)) return removeInParts(store, plan, options, {}, async () => destroyerOf(store, transaction))
-  if (options.individualHooks !== true || store.resource.instancesAtOnce === Number.POSITIVE_INFINITY) {
+  if (isDestroyedOneByOne(store))
+    return removeInParts(store, plan, options, {}, async () => createDestroyer(store, transaction))
+  if (options.individualHooks !== true || store.resource.maxInstances === Number.POSITIVE_INFINITY) {
     return model.destroy(options)
   }
   return removeInParts(store, plan, options, {}, async () => (records) => {
-    return model.destroy({ ...options, where: whereTree(store, records, ''), hooks: false })
+    return model.destroy({ ...options, where: buildWhereTree(store, records, ''), hooks: false })
   })
 }
 
 type BulkOptions = DestroyOptions & { readonly transaction: Transaction }
 
 /** Deletes the records of a condition and returns their number. */
-type Remover = (records: Predicate) => Promise<number>
+type InstanceRemover = (records: Predicate) => Promise<number>
 
 /** Deletes records one by one, each with its hooks. */
-async function removerOf(
+async function createRemover(
   store: Store,
   plan: BulkDeletePlan,
   transaction: Transaction,
   rows: readonly Row[],
-): Promise<Remover> {
-  const increments = plan.mark?.increments ?? []
+): Promise<InstanceRemover> {
+  const increments = plan.softDelete?.increments ?? []
   if (increments.length > 0) {
-    const where = identified(store.resource.keys, rows)
+    const where = buildIdentityPredicate(store.resource.keys, rows)
     await updateRows(store, { where, values: new Map(), increments, deleted: false }, transaction)
   }
-  return eachOf(store, transaction, (instance) => removeInstance(store, instance, plan, transaction))
+  return createEachRemover(store, transaction, (instance) => removeInstance(store, instance, plan, transaction))
 }
 
-function destroyerOf(store: Store, transaction: Transaction): Remover {
-  const options = { transaction, ...statementLogging(store.sequelize) } as InstanceDestroyOptions
-  return eachOf(store, transaction, (instance) => instance.destroy(options))
+function createDestroyer(store: Store, transaction: Transaction): InstanceRemover {
+  const options = { transaction, ...statementLoggingOf(store.sequelize) } as InstanceDestroyOptions
+  return createEachRemover(store, transaction, (instance) => instance.destroy(options))
 }
 
-function eachOf(store: Store, transaction: Transaction, use: (instance: Model) => Promise<void>): Remover {
+function createEachRemover(
+  store: Store,
+  transaction: Transaction,
+  use: (instance: Model) => Promise<void>,
+): InstanceRemover {
   return async (records) => {
     const instances = await store.model.findAll({
-      ...exactly(store),
-      where: whereTree(store, records),
+      ...exactReadOptions(store),
+      where: buildWhereTree(store, records),
       order: keyOrder(store),
       transaction,
       ...(store.dialect.readsSnapshots ? { lock: transaction.LOCK.UPDATE } : {}),
@@ -120,22 +130,22 @@ async function removeInParts(
   plan: BulkDeletePlan,
   options: BulkOptions,
   lock: Pick<FindOptions, 'lock'>,
-  begin: (rows: readonly Row[]) => Promise<Remover>,
+  begin: (rows: readonly Row[]) => Promise<InstanceRemover>,
 ): Promise<number> {
   const { model, resource } = store
-  const { keys, instancesAtOnce } = resource
+  const { keys, maxInstances } = resource
   const given = options.where
   await runHooks(model, 'beforeBulkDestroy', options)
   // Read after the hook, which may have replaced the condition. The tree is written again with an alias, because a
   // SELECT may join tables with equal column names.
   const { transaction } = options
-  const where = options.where === given ? whereTree(store, plan.where) : options.where
-  const find = { ...exactKeys(store), where, order: keyOrder(store), transaction, ...lock } as FindOptions
-  const rows = (await model.findAll(find)).map((instance) => partsOf(keys, instance))
+  const where = options.where === given ? buildWhereTree(store, plan.where) : options.where
+  const find = { ...exactKeyOptions(store), where, order: keyOrder(store), transaction, ...lock } as FindOptions
+  const rows = (await model.findAll(find)).map((instance) => instanceKeyParts(keys, instance))
   let count = 0
   if (rows.length > 0) {
     const remove = await begin(rows)
-    for (const part of chunksOf(rows, instancesAtOnce)) count += await remove(identified(keys, part))
+    for (const part of splitIntoChunks(rows, maxInstances)) count += await remove(buildIdentityPredicate(keys, part))
   }
   await runHooks(model, 'afterBulkDestroy', options)
   return count

@@ -1,34 +1,36 @@
 import type { FindOptions, Model, ModelStatic } from 'sequelize'
-import { limitedTo } from '../../sequelize/connections.js'
-import { statementLogging } from '../../sequelize/logging.js'
-import { scopeOptionsOf, withoutAfterFind } from '../../sequelize/model.js'
-import { readsFrom } from '../../sequelize/primary.js'
+import { limitOptionsOf } from '../../sequelize/connections.js'
+import { statementLoggingOf } from '../../sequelize/logging.js'
+import { runBeforeFindHooks, scopeOptionsOf } from '../../sequelize/model.js'
+import { readOptionOf } from '../../sequelize/primary.js'
 import type { RawRow } from '../../sequelize/run.js'
-import { scoped } from '../../sequelize/sql.js'
-import { aggregateParts } from '../aggregate.js'
-import type { Groups, GroupWindow } from '../executor.js'
+import { addScope } from '../../sequelize/sql.js'
+import { buildAggregate } from '../aggregate.js'
+import type { GroupSelect, GroupWindow } from '../executor.js'
+import { withSequelizeTimeout } from '../statementTimeout.js'
 import type { Store } from '../store.js'
-import { timedBySequelize } from '../timed.js'
-import { finderWriter } from './find.js'
+import { createFinderWriter } from './find.js'
 
 /**
  * Reads groups with `findAll`, so that find hooks run. Their number requires reading all groups. Options of the default
  * scope other than conditions are rejected.
  */
-export async function findGroups(store: Store, groups: Groups, window: GroupWindow): Promise<readonly RawRow[]> {
-  const { where, ...rest } = groupOptions(store, groups, window)
+export async function findGroups(store: Store, groups: GroupSelect, window: GroupWindow): Promise<readonly RawRow[]> {
+  const { where, ...rest } = buildGroupOptions(store, groups, window)
   assertGroupable(store.model)
   const options: FindOptions = {
     ...rest,
-    ...(where === undefined ? {} : { where: scoped(store.model, where) }),
+    ...(where === undefined ? {} : { where: addScope(store.model, where) }),
     ...(groups.includeDeleted ? { paranoid: false } : {}),
     raw: true,
-    ...readsFrom(),
-    ...limitedTo(store.limit),
-    ...statementLogging(store.sequelize),
+    ...readOptionOf(),
+    ...limitOptionsOf(store.limit),
+    ...statementLoggingOf(store.sequelize),
   }
   const find = (given: FindOptions) =>
-    timedBySequelize(store, undefined, async () => store.model.findAll(await withoutAfterFind(store.model, given)))
+    withSequelizeTimeout(store, undefined, async () =>
+      store.model.findAll(await runBeforeFindHooks(store.model, given)),
+    )
   if (window.total) {
     const { limit, offset, ...all } = options
     return [{ _total: (await find(all)).length }]
@@ -37,15 +39,15 @@ export async function findGroups(store: Store, groups: Groups, window: GroupWind
 }
 
 /** Options for `findAll` that return groups as plain rows. `named` replaces the column aliases. */
-export function groupOptions(
+export function buildGroupOptions(
   store: Store,
-  groups: Groups,
+  groups: GroupSelect,
   { limit, offset, total }: GroupWindow,
   named?: (index: number) => string,
 ): FindOptions {
   const { dialect, model } = store
-  const root = { model, alias: model.name, joins: true }
-  const { attributes, ...parts } = aggregateParts(finderWriter(store), dialect, { ...groups, total }, root, named)
+  const root = { model, alias: model.name, canJoin: true }
+  const { attributes, ...parts } = buildAggregate(createFinderWriter(store), dialect, { ...groups, total }, root, named)
   return { ...parts, attributes: attributes.map(([sql, alias]) => [sql, alias]), limit, offset }
 }
 

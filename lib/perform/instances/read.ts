@@ -1,25 +1,26 @@
-import type { Reader } from '../executor.js'
-import { totalOf } from '../pages.js'
+import type { RecordReader } from '../executor.js'
+import { deriveTotal } from '../pageTotal.js'
 import { countInstances, findInstances } from './find.js'
 import { findGroups } from './groups.js'
 
 /** Reads with `findAll` and `count`, so that the host's hooks and scopes apply. */
-export const instanceReader: Reader = {
-  one: async (store, where, columns, within) => {
+export const instanceReader: RecordReader = {
+  readOne: async (store, where, columns, within) => {
     const [found] = await findInstances(store, { where, columns, order: [], limit: 1, offset: 0, ...within })
     return found ?? null
   },
 
-  rows: (store, { offset = 0, ...window }, within) => findInstances(store, { ...window, ...within, offset }),
+  readRows: (store, { offset = 0, ...window }, within) => findInstances(store, { ...window, ...within, offset }),
 
-  page: async (store, { where, order, page, pageSize, projection: { columns }, includeDeleted: deleted }) => {
+  readPage: async (store, { where, order, page, pageSize, projection: { columns }, includeDeleted }) => {
     const offset = (page - 1) * pageSize
-    const rows = await findInstances(store, { where, columns, order, limit: pageSize, offset, deleted })
-    const totalCount = totalOf(rows.length, offset, pageSize) ?? (await countInstances(store, where, deleted))
-    return { kind: 'page', rows, totalCount, more: offset + pageSize < totalCount }
+    const rows = await findInstances(store, { where, columns, order, limit: pageSize, offset, includeDeleted })
+    const totalCount =
+      deriveTotal(rows.length, offset, pageSize) ?? (await countInstances(store, where, includeDeleted))
+    return { kind: 'page', rows, totalCount, hasMore: offset + pageSize < totalCount }
   },
 
-  aggregate: findGroups,
+  readGroups: findGroups,
 
-  count: countInstances,
+  countRecords: countInstances,
 }

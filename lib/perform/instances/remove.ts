@@ -1,34 +1,34 @@
 import type { Model, SaveOptions, Transaction } from 'sequelize'
 import type { Outcome } from '../../../types/outcome.js'
-import type { DeletePlan, Upkeep } from '../../../types/plan.js'
-import { silently } from '../../sequelize/instances.js'
-import { statementLogging } from '../../sequelize/logging.js'
+import type { DeletePlan, ServerValues } from '../../../types/plan.js'
+import { silentOption } from '../../sequelize/instances.js'
+import { statementLoggingOf } from '../../sequelize/logging.js'
 import { runHooks } from '../../sequelize/model.js'
 import { setValues } from '../build.js'
-import { get } from '../read.js'
-import { isThere } from '../refusal.js'
+import { readOne } from '../read.js'
+import { canReadRecord } from '../refusal.js'
 import type { Store } from '../store.js'
-import { notWritten, tableOfOne } from '../table.js'
+import { loadTraitsForRecord, skippedWriteError } from '../tableTraits.js'
 import { inTransaction } from '../transaction.js'
-import { stamps } from './create.js'
-import { rowOf } from './find.js'
-import { claimed } from './update.js'
+import { hasManagedTimestamp } from './create.js'
+import { instanceRow } from './find.js'
+import { claimInstance } from './update.js'
 
 /** Deletes the record, or marks it if the plan has a mark. */
-export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
-  const { mark, report } = plan
-  const { writesLess } = await tableOfOne(store)
+export async function removeRecord(store: Store, plan: DeletePlan): Promise<Outcome> {
+  const { softDelete, report } = plan
+  const { canSkipWrites } = await loadTraitsForRecord(store)
   return inTransaction(store, async (transaction) => {
-    const increments = mark?.increments ?? []
+    const increments = softDelete?.increments ?? []
     // The record is reported with its old version, which `claimed` increments.
     const before =
       report === null || increments.length === 0
         ? null
-        : await get(store, { where: plan.where, projection: report }, { transaction, lock: true })
-    const instance = await claimed(store, plan, { increments }, transaction)
-    const rows = report === null ? [] : [before ?? rowOf(store.dialect, instance, report.columns)]
+        : await readOne(store, { where: plan.where, projection: report }, { transaction, lock: true })
+    const instance = await claimInstance(store, plan, { increments }, transaction)
+    const rows = report === null ? [] : [before ?? instanceRow(store.dialect, instance, report.columns)]
     await removeInstance(store, instance, plan, transaction)
-    if (writesLess && (await isThere(store, plan, plan.where, transaction))) throw notWritten()
+    if (canSkipWrites && (await canReadRecord(store, plan, plan.where, transaction))) throw skippedWriteError()
     return { kind: 'deleted', count: 1, rows }
   })
 }
@@ -37,23 +37,28 @@ export async function remove(store: Store, plan: DeletePlan): Promise<Outcome> {
 export async function removeInstance(
   store: Store,
   instance: Model,
-  { mark, before, after }: Pick<DeletePlan, 'mark' | 'before' | 'after'>,
+  { softDelete, before, after }: Pick<DeletePlan, 'softDelete' | 'before' | 'after'>,
   transaction: Transaction,
 ): Promise<void> {
   await before?.(instance, transaction)
-  if (mark === null) await instance.destroy({ transaction, ...statementLogging(store.sequelize) })
-  else await markInstance(store, instance, mark, transaction)
+  if (softDelete === null) await instance.destroy({ transaction, ...statementLoggingOf(store.sequelize) })
+  else await markInstance(store, instance, softDelete, transaction)
   await after?.(instance, transaction)
 }
 
 /** Not validated, because the client has sent no values: any stored record may be deleted. */
-async function markInstance(store: Store, instance: Model, mark: Upkeep, transaction: Transaction): Promise<void> {
+async function markInstance(
+  store: Store,
+  instance: Model,
+  mark: ServerValues,
+  transaction: Transaction,
+): Promise<void> {
   const { model } = store
   const options: SaveOptions = {
     transaction,
     validate: false,
-    ...silently(stamps(store, mark.values)),
-    ...statementLogging(store.sequelize),
+    ...silentOption(hasManagedTimestamp(store, mark.values)),
+    ...statementLoggingOf(store.sequelize),
   }
   setValues(instance, mark.values)
   if (model.options.paranoid) {

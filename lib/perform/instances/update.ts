@@ -1,45 +1,45 @@
 import type { Model, SaveOptions, Transaction } from 'sequelize'
 import type { Outcome } from '../../../types/outcome.js'
-import type { DeletePlan, UpdatePlan, Upkeep } from '../../../types/plan.js'
+import type { DeletePlan, ServerValues, UpdatePlan } from '../../../types/plan.js'
 import type { TableTraits } from '../../../types/table.js'
-import { silently } from '../../sequelize/instances.js'
-import { statementLogging } from '../../sequelize/logging.js'
+import { silentOption } from '../../sequelize/instances.js'
+import { statementLoggingOf } from '../../sequelize/logging.js'
 import { timestampsOf } from '../../sequelize/model.js'
-import { conditionOf, existing, isRestore, refusalOf } from '../refusal.js'
+import { findExisting, fullConditionOf, isRestore, missedWriteError } from '../refusal.js'
 import { updateRows } from '../statements/rows.js'
 import type { Store } from '../store.js'
-import { tableOfOne } from '../table.js'
+import { loadTraitsForRecord } from '../tableTraits.js'
 import { inTransaction } from '../transaction.js'
-import { checkLengths } from '../validation.js'
-import { written } from '../written.js'
-import { stamps } from './create.js'
-import { loaded, set } from './load.js'
-import { checked } from './save.js'
+import { assertLengths } from '../validation.js'
+import { readUpdated } from '../writtenRows.js'
+import { hasManagedTimestamp } from './create.js'
+import { applyChanges, loadLocked } from './load.js'
+import { withSkipCheck } from './save.js'
 
 /** Updates or restores a record. */
-export async function update(store: Store, plan: UpdatePlan, edit?: Edit): Promise<Outcome> {
-  const table = await tableOfOne(store)
-  return inTransaction(store, (transaction) => save(store, table, plan, transaction, edit))
+export async function updateRecord(store: Store, plan: UpdatePlan, edit?: InstanceEdit): Promise<Outcome> {
+  const table = await loadTraitsForRecord(store)
+  return inTransaction(store, (transaction) => saveUpdated(store, table, plan, transaction, edit))
 }
 
 /** Changes a loaded and locked record before its values are set. */
-type Edit = (instance: Model) => Promise<void>
+type InstanceEdit = (instance: Model) => Promise<void>
 
-async function save(
+async function saveUpdated(
   store: Store,
   table: TableTraits,
   plan: UpdatePlan,
   transaction: Transaction,
-  edit?: Edit,
+  edit?: InstanceEdit,
 ): Promise<Outcome> {
-  const { changes, upkeep } = plan
-  const instance = await claimed(store, plan, upkeep, transaction)
+  const { changes, serverValues } = plan
+  const instance = await claimInstance(store, plan, serverValues, transaction)
   await edit?.(instance)
-  set(store, instance, changes, upkeep)
-  await checkLengths(store, instance, plan)
+  applyChanges(store, instance, changes, serverValues)
+  await assertLengths(store, instance, plan)
   await plan.before?.(instance, transaction)
   // A hook of the model may still change the instance, so columns of other tables are read back.
-  const mayBeOld = !instance.changed() || plan.projection.columns.every(({ hops }) => hops.length === 0)
+  const mayBeOld = !instance.changed() || plan.projection.columns.every(({ joins }) => joins.length === 0)
   const { updatedAt } = timestampsOf(store.model)
   // A PATCH updates the timestamp even if no value changes.
   if (updatedAt !== undefined) instance.changed(updatedAt as never, true)
@@ -47,35 +47,35 @@ async function save(
   const options: SaveOptions = {
     transaction,
     omitNull: false,
-    ...silently(stamps(store, upkeep.values)),
-    ...statementLogging(store.sequelize),
+    ...silentOption(hasManagedTimestamp(store, serverValues.values)),
+    ...statementLoggingOf(store.sequelize),
   }
   const isRestored = isRestore(plan) && store.model.options.paranoid
-  await checked<unknown>(table, instance, () => (isRestored ? instance.restore(options) : instance.save(options)))
+  await withSkipCheck<unknown>(table, instance, () => (isRestored ? instance.restore(options) : instance.save(options)))
   await plan.after?.(instance, transaction)
-  return written(store, plan, transaction, mayBeOld)
+  return readUpdated(store, plan, transaction, mayBeOld)
 }
 
 /**
  * Loads the record and checks the precondition. With a version, incrementing it makes one of two concurrent writers
  * fail. Without one, the record's lock does.
  */
-export async function claimed(
+export async function claimInstance(
   store: Store,
   plan: UpdatePlan | DeletePlan,
-  { increments }: Pick<Upkeep, 'increments'>,
+  { increments }: Pick<ServerValues, 'increments'>,
   transaction: Transaction,
 ): Promise<Model> {
-  const where = conditionOf(plan)
+  const where = fullConditionOf(plan)
   const deleted = isRestore(plan)
   if (increments.length > 0) {
     const count = await updateRows(store, { where, values: new Map(), increments, deleted }, transaction)
-    if (count === 0) throw await refusalOf(store, plan, transaction)
-    return loaded(store, plan.where, deleted, transaction)
+    if (count === 0) throw await missedWriteError(store, plan, transaction)
+    return loadLocked(store, plan.where, deleted, transaction)
   }
-  const instance = await loaded(store, plan.where, deleted, transaction)
-  if (plan.precondition !== null && (await existing(store, { kind: plan.kind, where }, transaction)) === null) {
-    throw plan.precondition.refusal()
+  const instance = await loadLocked(store, plan.where, deleted, transaction)
+  if (plan.precondition !== null && (await findExisting(store, { kind: plan.kind, where }, transaction)) === null) {
+    throw plan.precondition.createError()
   }
   return instance
 }

@@ -1,47 +1,55 @@
 import type { Row } from '../../../types/outcome.js'
 import type { BulkCreatePlan, KeyValue } from '../../../types/plan.js'
-import type { Done, Element, Faults, Part, ReplacedBranch, Shown, Work } from '../../../types/work.js'
-import { allErrors, errorsAt, refuse } from '../../common/bodyErrors.js'
+import type {
+  BodyElement,
+  ChildReplacement,
+  ErrorsByPlace,
+  ResultRecord,
+  Work,
+  WriteResult,
+  WrittenPart,
+} from '../../../types/work.js'
+import { errorsAt, mergeErrors, refuse } from '../../common/bodyErrors.js'
+import { matchChildren } from '../../common/foreignKeyBinding.js'
 import {
+  encodeKey,
   type KeyFields,
   keyColumns,
-  keyName,
-  keyIn as keyOfRow,
-  keyOfValues,
-  planKeyName,
+  keyOfRow,
+  keyText,
+  matchKeys,
   planKeyParts,
-  withKeys,
+  planKeyText,
 } from '../../common/keys.js'
-import { both } from '../../common/predicates.js'
+import { addCondition } from '../../common/predicates.js'
 import { Problem } from '../../common/problem.js'
-import { isTooLarge, type WrittenSize } from '../../common/responseSize.js'
-import { owned } from '../../common/ties.js'
-import { identified } from '../identified.js'
-import { locked, manyByKey, some } from '../read.js'
-import { asked, newWorks } from '../scoped/ask.js'
+import { isSizeError, type WrittenSize } from '../../common/responseSize.js'
+import { readLocked, readVisible, readWrittenByKey } from '../read.js'
+import { buildIdentityPredicate } from '../recordIdentity.js'
+import { markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
 import type { Store } from '../store.js'
-import { type Diff, limitedTo, type Means, put, type Removals } from './diff.js'
-import { equalsStored, errorsOfStated } from './equality.js'
-import { behind, tied, tiesOf } from './ties.js'
+import { type Diff, executePlanned, limitPlan, type RemovalCounter, type WorkExecution } from './diff.js'
+import { collectBodyKeyErrors, isEqualToStored } from './equality.js'
+import { addParentKeys, bindingValuesOf, storeOfWork } from './parentKeys.js'
 
 /** The stored children of one owner, matched with the elements of the body. */
-interface Found {
-  readonly branch: ReplacedBranch
+interface MatchedChildren {
+  readonly replacement: ChildReplacement
   readonly store: Store
   /** Value of the owner's key that the children's foreign keys refer to. */
-  readonly value: unknown
+  readonly parentKey: unknown
   /** Stored children by key text: key parts, then the version. */
   readonly stored: ReadonlyMap<string, Row>
-  readonly keys: ReadonlyMap<Element, KeyValue>
-  readonly created: readonly Element[]
+  readonly keys: ReadonlyMap<BodyElement, KeyValue>
+  readonly newElements: readonly BodyElement[]
   /** Elements whose key is unknown or belongs to another owner. */
-  readonly strangers: readonly Element[]
+  readonly unknownElements: readonly BodyElement[]
   /** Errors of elements that state a different owner. */
-  readonly errors: Faults
+  readonly errors: ErrorsByPlace
 }
 
 /** The nested elements of a relation, and the owner's key value. */
-export type Holding = readonly [branch: ReplacedBranch, value: unknown]
+export type ParentReplacement = readonly [branch: ChildReplacement, value: unknown]
 
 /**
  * Plans the inserts, updates and deletes for the nested elements of one or several bodies.
@@ -50,69 +58,88 @@ export type Holding = readonly [branch: ReplacedBranch, value: unknown]
  */
 export async function diffChildren(
   owner: Store,
-  holdings: readonly Holding[],
-  removals: Removals,
+  holdings: readonly ParentReplacement[],
+  removals: RemovalCounter,
 ): Promise<readonly Diff[]> {
-  const all: Found[] = []
-  for (const [branch, value] of holdings) all.push(await foundOf(owner, branch, value))
+  const all: MatchedChildren[] = []
+  for (const [branch, value] of holdings) all.push(await loadMatchedChildren(owner, branch, value))
   refuse(
     'not-found',
-    allErrors(all.map(({ branch, strangers }) => errorsAt(branch.resource, placesOf(strangers), 'foreign-key'))),
+    mergeErrors(
+      all.map(({ replacement, unknownElements }) =>
+        errorsAt(replacement.resource, placesOf(unknownElements), 'foreign-key'),
+      ),
+    ),
   )
   refuse(
     'validation',
-    allErrors(all.map((found) => errorsAt(found.branch.resource, placesOf(contested(found, all)), 'removed'))),
+    mergeErrors(
+      all.map((found) => errorsAt(found.replacement.resource, placesOf(findContested(found, all)), 'removed')),
+    ),
   )
   const diffs: Diff[] = []
-  for (const found of all) diffs.push(await diffOf(found, removals))
+  for (const found of all) diffs.push(await planDiff(found, removals))
   return diffs
 }
 
-function placesOf(elements: readonly Element[]): readonly string[] {
+function placesOf(elements: readonly BodyElement[]): readonly string[] {
   return elements.map(({ place }) => place)
 }
 
-async function foundOf(ownerStore: Store, branch: ReplacedBranch, value: unknown): Promise<Found> {
-  const store = behind(ownerStore, branch)
-  const { resource, elements, many: isMany, tie } = branch
-  const stored = await ownedBy(store, branch, value)
+async function loadMatchedChildren(
+  ownerStore: Store,
+  branch: ChildReplacement,
+  value: unknown,
+): Promise<MatchedChildren> {
+  const store = storeOfWork(ownerStore, branch)
+  const { resource, elements, many: isMany, binding } = branch
+  const stored = await readChildren(store, branch, value)
   const { keys: fields } = resource
   const [only] = stored.keys()
-  const rowOf = finderIn(stored, branch)
-  const keys = new Map<Element, KeyValue>()
-  const created: Element[] = []
-  const unknown: Element[] = []
-  const named = new Map<Element, KeyValue>()
-  const owner = tie.source.decode(value) ?? null
+  const rowOf = createRowFinder(stored, branch)
+  const keys = new Map<BodyElement, KeyValue>()
+  const created: BodyElement[] = []
+  const unknown: BodyElement[] = []
+  const named = new Map<BodyElement, KeyValue>()
+  const owner = binding.source.decode(value) ?? null
   for (const element of elements) {
     const key = element.keyOf(owner)
     if (key !== null && key !== undefined) named.set(element, key)
-    if (key === null && !isMany && only !== undefined) keys.set(element, keyIn(fields, stored.get(only)))
+    if (key === null && !isMany && only !== undefined) keys.set(element, keyOfReadRow(fields, stored.get(only)))
     else if (key === null) created.push(element)
     else {
       const row = key === undefined ? undefined : rowOf(key)
       if (row === undefined) unknown.push(element)
-      else keys.set(element, keyIn(fields, row))
+      else keys.set(element, keyOfReadRow(fields, row))
     }
   }
-  const fresh = await newcomers(store, branch, named, unknown)
+  const fresh = await findNewElements(store, branch, named, unknown)
   const strangers = unknown.filter((element) => !fresh.includes(element))
-  const errors = await statedOthers(ownerStore, branch, value)
-  return { branch, store, value, stored, keys, created: [...created, ...fresh], strangers, errors }
+  const errors = await collectParentKeyErrors(ownerStore, branch, value)
+  return {
+    replacement: branch,
+    store,
+    parentKey: value,
+    stored,
+    keys,
+    newElements: [...created, ...fresh],
+    unknownElements: strangers,
+    errors,
+  }
 }
 
 /** Errors of elements that state a different owner. Each stated value is compared once. */
-function statedOthers(
+function collectParentKeyErrors(
   owner: Store,
-  { elements, resource, tie: { source } }: ReplacedBranch,
+  { elements, resource, binding: { source } }: ChildReplacement,
   value: unknown,
-): Promise<Faults> {
+): Promise<ErrorsByPlace> {
   const known = new Map<unknown, Promise<boolean>>()
-  return errorsOfStated(
+  return collectBodyKeyErrors(
     resource,
-    elements.flatMap(({ stated }) => stated),
+    elements.flatMap(({ bodyKeys }) => bodyKeys),
     ({ value: stated }) => {
-      const isEqual = known.get(stated) ?? equalsStored(owner, source, value, stated)
+      const isEqual = known.get(stated) ?? isEqualToStored(owner, source, value, stated)
       known.set(stated, isEqual)
       return isEqual
     },
@@ -123,77 +150,80 @@ function statedOthers(
  * Finds the stored row of an element's key. All rows belong to one owner, so the foreign key part of a key is not
  * compared.
  */
-function finderIn(
-  stored: Found['stored'],
-  { resource: { keys }, tie }: ReplacedBranch,
+function createRowFinder(
+  stored: MatchedChildren['stored'],
+  { resource: { keys }, binding }: ChildReplacement,
 ): (key: KeyValue) => Row | undefined {
-  if (keys.length === 1 || !keys.includes(tie.key)) return (key) => stored.get(planKeyName(keys, key))
-  const nameOf = (parts: readonly unknown[]): string =>
-    JSON.stringify(parts.filter((_, index) => keys[index] !== tie.key))
+  if (keys.length === 1 || !keys.includes(binding.key)) return (key) => stored.get(planKeyText(keys, key))
+  const keyTextOf = (parts: readonly unknown[]): string =>
+    JSON.stringify(parts.filter((_, index) => keys[index] !== binding.key))
   const rows = new Map(
-    [...stored.values()].map((row) => [nameOf(keys.map(({ decode }, index) => decode(row[index]))), row]),
+    [...stored.values()].map((row) => [keyTextOf(keys.map(({ decode }, index) => decode(row[index]))), row]),
   )
-  return (key) => rows.get(nameOf(planKeyParts(keys, key)))
+  return (key) => rows.get(keyTextOf(planKeyParts(keys, key)))
 }
 
 /** Stored children that the body omits, by key text. */
-function goneOf({ branch, stored, keys }: Found): ReadonlyMap<string, Row> {
-  const fields = branch.resource.keys
-  const mentioned = new Set([...keys.values()].map((key) => planKeyName(fields, key)))
+function findRemoved({ replacement, stored, keys }: MatchedChildren): ReadonlyMap<string, Row> {
+  const fields = replacement.resource.keys
+  const mentioned = new Set([...keys.values()].map((key) => planKeyText(fields, key)))
   return new Map([...stored].filter(([name]) => !mentioned.has(name)))
 }
 
 /** Elements whose records another collection of the same model removes. Two relations may lead to the same record. */
-function contested(found: Found, all: readonly Found[]): readonly Element[] {
-  const { branch, keys } = found
-  const { model } = branch.resource
-  const gone = all.filter((other) => other !== found && other.branch.resource.model === model).map(goneOf)
+function findContested(found: MatchedChildren, all: readonly MatchedChildren[]): readonly BodyElement[] {
+  const { replacement, keys } = found
+  const { model } = replacement.resource
+  const gone = all.filter((other) => other !== found && other.replacement.resource.model === model).map(findRemoved)
   if (gone.length === 0) return []
-  const isGone = (key: KeyValue): boolean => gone.some((each) => each.has(planKeyName(branch.resource.keys, key)))
-  return [...keys].filter(([, key]) => isGone(key)).map(([element]) => element)
+  const isRemoved = (key: KeyValue): boolean =>
+    gone.some((each) => each.has(planKeyText(replacement.resource.keys, key)))
+  return [...keys].filter(([, key]) => isRemoved(key)).map(([element]) => element)
 }
 
 /** The planned changes of one owner's children. */
-interface Exchange extends Found {
-  readonly updates: ReadonlyMap<Element, Awaited<ReturnType<ReplacedBranch['update']>>>
-  readonly creation: Awaited<ReturnType<ReplacedBranch['create']>> | null
-  readonly kept: readonly Element[]
-  readonly removal: Awaited<ReturnType<ReplacedBranch['remove']>> | null
+interface ChildChanges extends MatchedChildren {
+  readonly updates: ReadonlyMap<BodyElement, Awaited<ReturnType<ChildReplacement['update']>>>
+  readonly creation: Awaited<ReturnType<ChildReplacement['create']>> | null
+  readonly unchanged: readonly BodyElement[]
+  readonly removal: Awaited<ReturnType<ChildReplacement['remove']>> | null
 }
 
-async function diffOf(found: Found, removals: Removals): Promise<Diff> {
-  const { branch, keys, created, stored, errors } = found
-  const { resource, many: isMany, elements } = branch
-  const rows = [...goneOf(found).values()].map((row) => row.slice(0, resource.keys.length))
-  const gone = rows.map((row) => keyIn(resource.keys, row))
-  removals.add(gone.length, branch)
-  const updates: [Element, Awaited<ReturnType<ReplacedBranch['update']>>][] = []
-  for (const [element, key] of keys) if (!element.isKept) updates.push([element, await branch.update(element, key)])
-  const fresh = created.length === 0 ? null : await branch.create(created)
-  const exchange: Exchange = {
+async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promise<Diff> {
+  const { replacement, keys, newElements, stored, errors } = found
+  const { resource, many: isMany, elements } = replacement
+  const rows = [...findRemoved(found).values()].map((row) => row.slice(0, resource.keys.length))
+  const gone = rows.map((row) => keyOfReadRow(resource.keys, row))
+  removals.add(gone.length, replacement)
+  const updates: [BodyElement, Awaited<ReturnType<ChildReplacement['update']>>][] = []
+  for (const [element, key] of keys)
+    if (!element.isUnchanged) updates.push([element, await replacement.update(element, key)])
+  const fresh = newElements.length === 0 ? null : await replacement.create(newElements)
+  const exchange: ChildChanges = {
     ...found,
-    updates: new Map(updates.map(([element, each]) => [element, { ...each, work: asked(each.work) }])),
-    creation: fresh && { ...fresh, work: asked(fresh.work) },
-    kept: [...keys.keys()].filter(({ isKept }) => isKept),
-    removal: gone.length === 0 ? null : limitedTo(await branch.remove(gone), identified(resource.keys, rows)),
+    updates: new Map(updates.map(([element, each]) => [element, { ...each, work: markScopeChecked(each.work) }])),
+    creation: fresh && { ...fresh, work: markScopeChecked(fresh.work) },
+    unchanged: [...keys.keys()].filter(({ isUnchanged }) => isUnchanged),
+    removal:
+      gone.length === 0 ? null : limitPlan(await replacement.remove(gone), buildIdentityPredicate(resource.keys, rows)),
   }
   return {
-    branch,
+    nestedWrite: replacement,
     errors,
     works: [...updates.map(([, { work }]) => work), ...(fresh === null ? [] : [fresh.work])],
-    storing: async () => [
+    planPendingWrites: async () => [
       ...updates.map(([, { work }]) => work),
-      ...(fresh === null ? [] : newWorks(owning(fresh.work, found))),
+      ...(fresh === null ? [] : newWorksIn(completeNewChildren(fresh.work, found))),
     ],
-    versions: updates.flatMap(([element, { work }]) => {
+    versionChecks: updates.flatMap(([element, { work }]) => {
       const { precondition } = work.plan
-      const row = stored.get(planKeyName(resource.keys, keys.get(element)))
+      const row = stored.get(planKeyText(resource.keys, keys.get(element)))
       return precondition === null
         ? []
         : [{ resource, place: element.place, precondition, stored: row?.[resource.keys.length] }]
     }),
     execute: async (value, means, parts) => {
-      const shown = await carryOut(exchange, value, means, parts)
+      const shown = await writeChildChanges(exchange, value, means, parts)
       const all = elements.map((element) => shown.get(element)).filter((each) => each !== undefined)
       return isMany ? all : (all[0] ?? null)
     },
@@ -201,18 +231,21 @@ async function diffOf(found: Found, removals: Removals): Promise<Diff> {
 }
 
 /** New children with the foreign key of their existing owner. */
-function owning(work: Work<BulkCreatePlan>, { branch, value, created }: Found): Work<BulkCreatePlan> {
-  if (value === null || value === undefined) return work
-  const { owned: _, ...plan } = tied(
+function completeNewChildren(
+  work: Work<BulkCreatePlan>,
+  { replacement, parentKey, newElements }: MatchedChildren,
+): Work<BulkCreatePlan> {
+  if (parentKey === null || parentKey === undefined) return work
+  const { parentKeys: _, ...plan } = addParentKeys(
     work,
-    created.map(() => tiesOf(branch.tie, value)),
+    newElements.map(() => bindingValuesOf(replacement.binding, parentKey)),
   )
   return { ...work, plan }
 }
 
 /** The key of a stored row, whose first values are the key parts. */
-function keyIn(keys: KeyFields, row: Row | undefined): KeyValue {
-  const value = row === undefined ? undefined : keyOfValues(keys, row.slice(0, keys.length))
+function keyOfReadRow(keys: KeyFields, row: Row | undefined): KeyValue {
+  const value = row === undefined ? undefined : encodeKey(keys, row.slice(0, keys.length))
   return typeof value === 'number' || typeof value === 'string' ? value : String(value)
 }
 
@@ -220,71 +253,76 @@ function keyIn(keys: KeyFields, row: Row | undefined): KeyValue {
  * Locks the owner's children that the caller may see. Returns key parts and versions by key text.
  * @throws Problem if there are more children than a request may keep and remove
  */
-async function ownedBy(
+async function readChildren(
   store: Store,
-  { resource, tie, guard, elements, spare, overflow }: ReplacedBranch,
+  { resource, binding, condition, elements, remainingDeletes, createLimitError }: ChildReplacement,
   value: unknown,
 ): Promise<Map<string, Row>> {
   const { keys, fields, version } = resource
   if (value === null || value === undefined) return new Map()
   const versions = fields.filter(({ name }) => name === version)
-  const where = both(owned(tie, value), guard)
+  const where = addCondition(matchChildren(binding, value), condition)
   // Children beyond the number of elements are removed, and the number of removals is limited. No more rows need to be
   // read.
-  const most = elements.length + Math.max(0, spare)
-  const rows = await locked(store, where, keyColumns([...keys, ...versions]), most + 1)
-  if (rows.length > most) throw overflow()
-  return new Map(rows.map((row) => [keyName(keys, row.slice(0, keys.length)), row]))
+  const most = elements.length + Math.max(0, remainingDeletes)
+  const rows = await readLocked(store, where, keyColumns([...keys, ...versions]), most + 1)
+  if (rows.length > most) throw createLimitError()
+  return new Map(rows.map((row) => [keyText(keys, row.slice(0, keys.length)), row]))
 }
 
 /** Elements whose client-chosen keys are not taken yet. */
-async function newcomers(
+async function findNewElements(
   store: Store,
-  { resource, isChosen, guard }: ReplacedBranch,
-  named: ReadonlyMap<Element, KeyValue>,
-  elements: readonly Element[],
-): Promise<readonly Element[]> {
-  const keyed = isChosen ? elements.filter((element) => named.has(element)) : []
+  { resource, hasClientKeys, condition }: ChildReplacement,
+  named: ReadonlyMap<BodyElement, KeyValue>,
+  elements: readonly BodyElement[],
+): Promise<readonly BodyElement[]> {
+  const keyed = hasClientKeys ? elements.filter((element) => named.has(element)) : []
   if (keyed.length === 0) return []
   const keys = keyed.map((element) => named.get(element))
-  const rows = await some(store, both(withKeys(resource.keys, keys), guard), keyColumns(resource.keys), keys.length)
-  const taken = new Set(rows.map((row) => keyName(resource.keys, row)))
-  return keyed.filter((element) => !taken.has(planKeyName(resource.keys, named.get(element))))
+  const rows = await readVisible(
+    store,
+    addCondition(matchKeys(resource.keys, keys), condition),
+    keyColumns(resource.keys),
+    keys.length,
+  )
+  const taken = new Set(rows.map((row) => keyText(resource.keys, row)))
+  return keyed.filter((element) => !taken.has(planKeyText(resource.keys, named.get(element))))
 }
 
 /** Executes the planned changes. Deletes run first, because they free unique values. */
-async function carryOut(
-  exchange: Exchange,
+async function writeChildChanges(
+  exchange: ChildChanges,
   value: unknown,
-  { write, execute, size }: Means,
-  parts: Part[],
-): Promise<ReadonlyMap<Element, Shown>> {
-  const { branch, store, removal, updates, creation, created } = exchange
-  const shown = new Map<Element, Shown>()
-  if (removal !== null) await put(store, removal, write, parts)
+  { write, execute, writtenSize }: WorkExecution,
+  parts: WrittenPart[],
+): Promise<ReadonlyMap<BodyElement, ResultRecord>> {
+  const { replacement, store, removal, updates, creation, newElements } = exchange
+  const shown = new Map<BodyElement, ResultRecord>()
+  if (removal !== null) await executePlanned(store, removal, write, parts)
   for (const [element, { work, caller }] of updates) {
-    const where = both(work.plan.where, owned(branch.tie, value))
-    const done = await inPlace(element, () => execute(store, { ...work, plan: { ...work.plan, where } }))
-    parts.push({ done, caller })
-    shown.set(element, { done, index: 0 })
+    const where = addCondition(work.plan.where, matchChildren(replacement.binding, value))
+    const done = await executeInPlace(element, () => execute(store, { ...work, plan: { ...work.plan, where } }))
+    parts.push({ result: done, caller })
+    shown.set(element, { result: done, index: 0 })
   }
   if (creation !== null) {
     const { work, caller } = creation
-    const ties = created.map(() => tiesOf(branch.tie, value))
-    const done = await execute(store, { ...work, plan: tied(work, ties) })
-    parts.push({ done, caller })
-    for (const [index, element] of created.entries()) shown.set(element, { done, index })
+    const ties = newElements.map(() => bindingValuesOf(replacement.binding, value))
+    const done = await execute(store, { ...work, plan: addParentKeys(work, ties) })
+    parts.push({ result: done, caller })
+    for (const [index, element] of newElements.entries()) shown.set(element, { result: done, index })
   }
-  for (const [element, each] of await keptOnes(exchange, size)) shown.set(element, each)
+  for (const [element, each] of await readUnchanged(exchange, writtenSize)) shown.set(element, each)
   return shown
 }
 
 /** Runs the work of an element. A Problem gets the element's position. */
-export async function inPlace<T>({ place }: Pick<Element, 'place'>, work: () => Promise<T>): Promise<T> {
+export async function executeInPlace<T>({ place }: Pick<BodyElement, 'place'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof Problem) || error.errors !== undefined || error.status >= 500 || isTooLarge(error))
+    if (!(error instanceof Problem) || error.errors !== undefined || error.status >= 500 || isSizeError(error))
       throw error
     const { status, code, detail } = error
     const errors = { [place]: [detail ?? error.title] }
@@ -292,26 +330,26 @@ export async function inPlace<T>({ place }: Pick<Element, 'place'>, work: () => 
   }
 }
 
-async function keptOnes(
-  { branch, store, kept, keys, stored }: Exchange,
+async function readUnchanged(
+  { replacement, store, unchanged, keys, stored }: ChildChanges,
   size: WrittenSize,
-): Promise<ReadonlyMap<Element, Shown>> {
-  const { keys: fields } = branch.resource
+): Promise<ReadonlyMap<BodyElement, ResultRecord>> {
+  const { keys: fields } = replacement.resource
   const { transaction } = store
-  if (kept.length === 0 || transaction === undefined) return new Map()
-  const named = kept.map((element) => keys.get(element) ?? '')
-  const { work } = await branch.show(named)
+  if (unchanged.length === 0 || transaction === undefined) return new Map()
+  const named = unchanged.map((element) => keys.get(element) ?? '')
+  const { work } = await replacement.planRead(named)
   const { projection } = work.plan
   const { columns } = projection
-  const parts = named.map((key) => (stored.get(planKeyName(fields, key)) ?? []).slice(0, fields.length))
-  const only = identified(fields, parts)
-  const rows = await manyByKey(store, named, columns, transaction, (read) => size.add(projection, read), only)
-  const done: Done = { work, outcome: { kind: 'records', rows }, held: [], parts: [] }
+  const parts = named.map((key) => (stored.get(planKeyText(fields, key)) ?? []).slice(0, fields.length))
+  const only = buildIdentityPredicate(fields, parts)
+  const rows = await readWrittenByKey(store, named, columns, transaction, (read) => size.add(projection, read), only)
+  const done: WriteResult = { work, outcome: { kind: 'records', rows }, nested: [], parts: [] }
   const places = new Map(rows.map((row, index) => [String(keyOfRow(fields, columns, row)), index]))
   return new Map(
-    kept.flatMap((element): [Element, Shown][] => {
-      const index = places.get(planKeyName(fields, keys.get(element)))
-      return index === undefined ? [] : [[element, { done, index }]]
+    unchanged.flatMap((element): [BodyElement, ResultRecord][] => {
+      const index = places.get(planKeyText(fields, keys.get(element)))
+      return index === undefined ? [] : [[element, { result: done, index }]]
     }),
   )
 }

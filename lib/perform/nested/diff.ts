@@ -9,24 +9,33 @@ import type {
   UpdatePlan,
 } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
-import type { Branch, Done, Faults, Held, Part, Planned, ReplacedBranch, Work } from '../../../types/work.js'
-import { allErrors, errorsAt, refuse } from '../../common/bodyErrors.js'
-import { both } from '../../common/predicates.js'
+import type {
+  ChildReplacement,
+  ErrorsByPlace,
+  NestedResult,
+  NestedWrite,
+  PlannedPart,
+  Work,
+  WriteResult,
+  WrittenPart,
+} from '../../../types/work.js'
+import { errorsAt, mergeErrors, refuse } from '../../common/bodyErrors.js'
+import { addCondition } from '../../common/predicates.js'
 import type { WrittenSize } from '../../common/responseSize.js'
 import type { Store } from '../store.js'
-import { attributed } from './errors.js'
+import { attributeErrors } from './errors.js'
 
 /** Executes a plan without its nested branches. */
-export type Write = (store: Store, work: Work) => Promise<Outcome>
+export type WorkWriter = (store: Store, work: Work) => Promise<Outcome>
 
 /** Helpers for executing the parts of a write. */
-export interface Means {
-  readonly write: Write
+export interface WorkExecution {
+  readonly write: WorkWriter
   /** Executes a plan with its nested branches. */
-  readonly execute: (store: Store, work: Work) => Promise<Done>
-  readonly removals: Removals
+  readonly execute: (store: Store, work: Work) => Promise<WriteResult>
+  readonly removals: RemovalCounter
   /** Size of the records in the response. */
-  readonly size: WrittenSize
+  readonly writtenSize: WrittenSize
 }
 
 /**
@@ -34,42 +43,50 @@ export interface Means {
  * their own records are written.
  */
 export interface Diff {
-  readonly branch: Branch
+  readonly nestedWrite: NestedWrite
   /** Errors that are known only after the owner was read. */
-  readonly errors: Faults
+  readonly errors: ErrorsByPlace
   /** Writes whose values may be invalid. */
   readonly works: readonly Work[]
   /** Plans the writes with the foreign keys of the owner, for checks of scopes. */
-  readonly storing: () => Promise<readonly Storing[]>
-  readonly versions: readonly Versioned[]
+  readonly planPendingWrites: () => Promise<readonly PendingWrite[]>
+  readonly versionChecks: readonly VersionCheck[]
   /** Deletes or unlinks, updates, then inserts or links. Returns the owner's member in the response. */
-  readonly execute: (value: unknown, means: Means, parts: Part[]) => Promise<Held['value']>
+  readonly execute: (value: unknown, means: WorkExecution, parts: WrittenPart[]) => Promise<NestedResult['value']>
 }
 
 /** Counts the children that a request deletes because its bodies omit them. */
-export class Removals {
+export class RemovalCounter {
   #count = 0
 
   /** @throws Problem if the request deletes more than the limit */
-  add(count: number, { spare, overflow }: Pick<ReplacedBranch, 'spare' | 'overflow'>): void {
+  add(
+    count: number,
+    { remainingDeletes, createLimitError }: Pick<ChildReplacement, 'remainingDeletes' | 'createLimitError'>,
+  ): void {
     this.#count += count
-    if (this.#count > spare) throw overflow()
+    if (this.#count > remainingDeletes) throw createLimitError()
   }
 }
 
 /** Executes a part of a diff without branches, and adds it to the written parts. */
-export async function put(store: Store, { work, caller }: Planned<Plan>, write: Write, parts: Part[]): Promise<Done> {
-  const outcome = await attributed(store, work, () => write(store, work))
-  const done: Done = { work, outcome, held: [], parts: [] }
-  parts.push({ done, caller })
+export async function executePlanned(
+  store: Store,
+  { work, caller }: PlannedPart<Plan>,
+  write: WorkWriter,
+  parts: WrittenPart[],
+): Promise<WriteResult> {
+  const outcome = await attributeErrors(store, work, () => write(store, work))
+  const done: WriteResult = { work, outcome, nested: [], parts: [] }
+  parts.push({ result: done, caller })
   return done
 }
 
 /** A write whose scope conditions are checked before the first write. */
-export type Storing = Work<CreatePlan | BulkCreatePlan | UpdatePlan>
+export type PendingWrite = Work<CreatePlan | BulkCreatePlan | UpdatePlan>
 
 /** A record that will be changed, with its precondition and its stored version. */
-export interface Versioned {
+export interface VersionCheck {
   readonly resource: Resource
   readonly place: string
   readonly precondition: Precondition
@@ -77,23 +94,23 @@ export interface Versioned {
 }
 
 /** @throws Problem 428, then 412, with the positions of all records that fail their precondition */
-export function refuseVersions(all: readonly Versioned[]): void {
+export function assertVersions(all: readonly VersionCheck[]): void {
   const name = all[0]?.precondition.field.json
-  const at = (those: readonly Versioned[], code: 'version' | 'stale'): Faults =>
-    allErrors(those.map(({ resource, place }) => errorsAt(resource, [place], code)))
+  const errorsFor = (those: readonly VersionCheck[], code: 'version' | 'stale'): ErrorsByPlace =>
+    mergeErrors(those.map(({ resource, place }) => errorsAt(resource, [place], code)))
   const missing = all.filter(({ precondition }) => precondition.where === null)
   const send = `Send the version that you last read with each record, as "${name}".`
-  refuse('precondition-required', at(missing, 'version'), send)
+  refuse('precondition-required', errorsFor(missing, 'version'), send)
   const stale = all.filter(({ precondition, stored }) => !precondition.isMet(stored))
   const again = `Some records have changed. Read them again and send their current versions as "${name}".`
-  refuse('precondition-failed', at(stale, 'stale'), again)
+  refuse('precondition-failed', errorsFor(stale, 'stale'), again)
 }
 
 /** Adds a condition to a plan. */
-export function limitedTo<P extends UpdatePlan | BulkDeletePlan>(
-  planned: Planned<P>,
+export function limitPlan<P extends UpdatePlan | BulkDeletePlan>(
+  planned: PlannedPart<P>,
   and: Predicate | null,
-): Planned<P> {
+): PlannedPart<P> {
   const { work } = planned
-  return { ...planned, work: { ...work, plan: { ...work.plan, where: both(work.plan.where, and) } } }
+  return { ...planned, work: { ...work, plan: { ...work.plan, where: addCondition(work.plan.where, and) } } }
 }

@@ -2,14 +2,14 @@
 // reported together.
 
 import type { BulkCreatePlan, CreatePlan, Plan, UpdatePlan } from '../../../types/plan.js'
-import type { Branch, Work } from '../../../types/work.js'
+import type { NestedWrite, Work } from '../../../types/work.js'
 import { BodyErrors } from '../../common/bodyErrors.js'
 import { Problem, type ProblemErrors, problem } from '../../common/problem.js'
-import { validationIn } from '../../sequelize/failure.js'
-import { problemOf, problemWithin } from '../failure.js'
-import { errorsOfPlan } from '../newRecords.js'
+import { findValidationErrors } from '../../sequelize/failure.js'
+import { failureProblem, partFailureProblem } from '../failure.js'
+import { collectPlanErrors } from '../newRecords.js'
 import { type Store, storeOf } from '../store.js'
-import { limited } from '../transaction.js'
+import { withWriteTimeout } from '../transaction.js'
 
 /** The write that an error belongs to. */
 interface Attribution {
@@ -17,30 +17,31 @@ interface Attribution {
   readonly plan: Plan
 }
 
-const attributions = new WeakMap<object, Attribution>()
+const attributionByError = new WeakMap<object, Attribution>()
 
 /** The write that an error belongs to, or null if it belongs to the whole transaction. */
-export function writeOf(error: unknown): Attribution | null {
-  return typeof error === 'object' && error !== null ? (attributions.get(error) ?? null) : null
+export function attributionOf(error: unknown): Attribution | null {
+  return typeof error === 'object' && error !== null ? (attributionByError.get(error) ?? null) : null
 }
 
 /** Runs one of several writes. Validation errors get their positions in the request. */
-export async function attributed<T>(store: Store, { plan, places }: Work, work: () => Promise<T>): Promise<T> {
+export async function attributeErrors<T>(store: Store, { plan, places }: Work, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const known = error instanceof Problem ? error : problemWithin(error, store.resource, plan)
-    const told = places === undefined ? error : placed(error, known, plan, places)
-    if (typeof told === 'object' && told !== null && !attributions.has(told)) attributions.set(told, { store, plan })
+    const known = error instanceof Problem ? error : partFailureProblem(error, store.resource, plan)
+    const told = places === undefined ? error : placeError(error, known, plan, places)
+    if (typeof told === 'object' && told !== null && !attributionByError.has(told))
+      attributionByError.set(told, { store, plan })
     throw told
   }
 }
 
 /** Errors of one record are named by its fields alone. */
-const ONE = { kind: 'update' } as const
+const SINGLE_UPDATE = { kind: 'update' } as const
 
 /** Runs the write of one item. Validation errors get the item's position. Other errors belong to the whole request. */
-export async function inPlace<T>(
+export async function attributeToPlace<T>(
   store: Store,
   index: number,
   plan: CreatePlan | BulkCreatePlan | UpdatePlan,
@@ -51,32 +52,36 @@ export async function inPlace<T>(
   } catch (error) {
     // Database errors of a bulk create name fields without a position, whichever statement inserts the records.
     const isKnown = error instanceof Problem || plan.kind === 'bulkCreate'
-    const known = isKnown ? error : problemOf(error, store.resource, plan)
-    throw placed(error, known, ONE, [`[${index}]`])
+    const known = isKnown ? error : failureProblem(error, store.resource, plan)
+    throw placeError(error, known, SINGLE_UPDATE, [`[${index}]`])
   }
 }
 
 /** The Problem with positions for validation errors. Other errors are returned unchanged. */
-function placed(error: unknown, known: unknown, plan: Pick<Plan, 'kind'>, places: readonly string[]): unknown {
-  if (!hasFields(known)) return error
+function placeError(error: unknown, known: unknown, plan: Pick<Plan, 'kind'>, places: readonly string[]): unknown {
+  if (!hasFieldErrors(known)) return error
   const { detail, errors } = known
-  const more = { ...(detail === undefined ? {} : { detail }), errors: inPlaces(errors, plan, places) }
+  const more = { ...(detail === undefined ? {} : { detail }), errors: placeFieldNames(errors, plan, places) }
   return Object.assign(problem('validation', more), { cause: error })
 }
 
-function hasFields(error: unknown): error is Problem & { readonly errors: ProblemErrors } {
+function hasFieldErrors(error: unknown): error is Problem & { readonly errors: ProblemErrors } {
   return error instanceof Problem && error.code === 'validation' && error.errors !== undefined
 }
 
 /** Errors with the names that the values have in the request. */
-function inPlaces(errors: ProblemErrors, { kind }: Pick<Plan, 'kind'>, places: readonly string[]): ProblemErrors {
+function placeFieldNames(
+  errors: ProblemErrors,
+  { kind }: Pick<Plan, 'kind'>,
+  places: readonly string[],
+): ProblemErrors {
   const placeOf = (name: string): string =>
-    kind === 'bulkCreate' ? inPlaceOf(name, places) : [places[0], name].filter((part) => part).join('.')
+    kind === 'bulkCreate' ? placeInBatch(name, places) : [places[0], name].filter((part) => part).join('.')
   return Object.fromEntries(Object.entries(errors).map(([name, messages]) => [placeOf(name), messages]))
 }
 
 /** Turns `[2].name` into the name at the third position. */
-function inPlaceOf(name: string, places: readonly string[]): string {
+function placeInBatch(name: string, places: readonly string[]): string {
   const found = /^\[(\d+)\]/.exec(name)
   const place = found === null ? undefined : places[Number(found[1])]
   if (found === null || place === undefined) return name
@@ -88,7 +93,7 @@ function inPlaceOf(name: string, places: readonly string[]): string {
  * Runs work for several parts of a request and collects their validation errors.
  * @throws Problem 400 with all errors; any other error at once if no validation error came before
  */
-export async function collecting<T, R>(
+export async function collectErrors<T, R>(
   all: Iterable<T>,
   work: (one: T, isDoomed: boolean) => Promise<R>,
 ): Promise<readonly R[]> {
@@ -99,8 +104,8 @@ export async function collecting<T, R>(
     try {
       results.push(await work(one, found.length > 0))
     } catch (error) {
-      if (!hasFields(error) && found.length === 0) throw error
-      if (!hasFields(error)) break
+      if (!hasFieldErrors(error) && found.length === 0) throw error
+      if (!hasFieldErrors(error)) break
       found.push(error)
       errors.add(error.errors)
     }
@@ -111,44 +116,48 @@ export async function collecting<T, R>(
 }
 
 /** Whether a work has validation errors that are known before the write. */
-export function isFaulty({ plan, branches = [] }: Work): boolean {
+export function hasWorkErrors({ plan, nestedWrites = [] }: Work): boolean {
   const isInvalid = plan.kind === 'bulkCreate' ? plan.invalid.size > 0 : 'invalid' in plan && plan.invalid !== null
-  return isInvalid || branches.some(isFaultyBranch)
+  return isInvalid || nestedWrites.some(hasNestedErrors)
 }
 
-export function isFaultyBranch(branch: Branch): boolean {
-  return Object.keys(branch.faults).length > 0 || (branch.kind === 'new' && isFaulty(branch.work))
+export function hasNestedErrors(branch: NestedWrite): boolean {
+  return Object.keys(branch.errors).length > 0 || (branch.kind === 'new' && hasWorkErrors(branch.work))
 }
 
 /** All validation errors of branches and works, including nested works. */
-export async function errorsOf(works: readonly Work[], branches: readonly Branch[] = []): Promise<ProblemErrors> {
+export async function errorsOfWorks(
+  works: readonly Work[],
+  branches: readonly NestedWrite[] = [],
+): Promise<ProblemErrors> {
   const errors = new BodyErrors()
-  await collectBranches(errors, branches)
+  await collectNestedWrites(errors, branches)
   for (const work of works) await collectWork(errors, work)
   return errors.all
 }
 
-async function collectWork(errors: BodyErrors, { resource, plan, places, branches = [] }: Work): Promise<void> {
-  const own = await errorsOfPlan(storeOf(resource), plan)
-  errors.add(places === undefined ? own : inPlaces(own, plan, places))
-  await collectBranches(errors, branches)
+async function collectWork(errors: BodyErrors, { resource, plan, places, nestedWrites = [] }: Work): Promise<void> {
+  const own = await collectPlanErrors(storeOf(resource), plan)
+  errors.add(places === undefined ? own : placeFieldNames(own, plan, places))
+  await collectNestedWrites(errors, nestedWrites)
 }
 
-async function collectBranches(errors: BodyErrors, branches: readonly Branch[]): Promise<void> {
+async function collectNestedWrites(errors: BodyErrors, branches: readonly NestedWrite[]): Promise<void> {
   for (const branch of branches) {
-    errors.add(branch.faults)
+    errors.add(branch.errors)
     if (branch.kind === 'new') await collectWork(errors, branch.work)
   }
 }
 
-const others = new WeakMap<object, readonly Work[]>()
+const otherWorks = new WeakMap<object, readonly Work[]>()
 
 /** Runs a part of a write. If it fails, the validation errors of these works are reported as well. */
-export async function withErrorsOf<T>(works: () => readonly Work[], write: () => Promise<T>): Promise<T> {
+export async function withErrorsOfWorks<T>(works: () => readonly Work[], write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
-    if (typeof error === 'object' && error !== null) others.set(error, [...(others.get(error) ?? []), ...works()])
+    if (typeof error === 'object' && error !== null)
+      otherWorks.set(error, [...(otherWorks.get(error) ?? []), ...works()])
     throw error
   }
 }
@@ -157,11 +166,11 @@ export async function withErrorsOf<T>(works: () => readonly Work[], write: () =>
  * The error of a failed write with all validation errors of its works. Other errors are returned unchanged. Call it
  * after the transaction: validators of the host may use the database.
  */
-export async function withAllErrors(error: unknown, store: Store, work: Work): Promise<unknown> {
+export async function addAllErrors(error: unknown, store: Store, work: Work): Promise<unknown> {
   // A Sequelize validation error belongs to the top record. Errors of nested records already have positions.
-  const known = validationIn(error) === null ? error : problemOf(error, store.resource, work.plan)
-  if (!hasFields(known)) return error
-  const works = [work, ...(others.get(Object(error)) ?? [])]
-  const errors = { ...(await limited(store, () => errorsOf(works))), ...known.errors }
+  const known = findValidationErrors(error) === null ? error : failureProblem(error, store.resource, work.plan)
+  if (!hasFieldErrors(known)) return error
+  const works = [work, ...(otherWorks.get(Object(error)) ?? [])]
+  const errors = { ...(await withWriteTimeout(store, () => errorsOfWorks(works))), ...known.errors }
   return Object.assign(problem('validation', { errors }), { cause: error })
 }

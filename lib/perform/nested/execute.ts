@@ -1,36 +1,36 @@
 import type { Outcome } from '../../../types/outcome.js'
 import type { ReplacePlan } from '../../../types/plan.js'
-import type { Done, Work } from '../../../types/work.js'
+import type { Work, WriteResult } from '../../../types/work.js'
 import { refuse } from '../../common/bodyErrors.js'
 import { problem } from '../../common/problem.js'
 import { WrittenSize } from '../../common/responseSize.js'
-import { bulkUpdate } from '../bulkUpdate.js'
+import { performBulkUpdate } from '../bulkUpdate.js'
 import { isDeadlock } from '../failure.js'
-import { replace } from '../replace.js'
-import { asked, assertAllStorable, newWorks } from '../scoped/ask.js'
-import { knownBefore } from '../scoped/before.js'
-import type { Children, Write as WriteItem } from '../several.js'
-import { forOneRecord } from '../spelled.js'
+import type { ItemsChildren, ItemWriter as WriteItem } from '../items.js'
+import { performReplace } from '../replace.js'
+import { requestHistoryOf } from '../scoped/requestHistory.js'
+import { assertAllStorable, markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
 import type { Store } from '../store.js'
-import { limited, markRaced } from '../transaction.js'
-import { upsert } from '../upsert.js'
-import { type Means, Removals, type Write } from './diff.js'
-import { attributed, errorsOf, isFaulty, withErrorsOf } from './errors.js'
+import { markRaced, withWriteTimeout } from '../transaction.js'
+import { performUpsert } from '../upsert.js'
+import { executeForRecord } from '../uuidSpellings.js'
+import { RemovalCounter, type WorkExecution, type WorkWriter } from './diff.js'
+import { attributeErrors, errorsOfWorks, hasWorkErrors, withErrorsOfWorks } from './errors.js'
 import { insertChildren } from './insert.js'
-import { childrenOfItems } from './items.js'
-import { relinkOne } from './links.js'
-import { updateOwner } from './owner.js'
+import { createItemChildren } from './items.js'
+import { executeLinkChange } from './links.js'
+import { updateParent } from './parent.js'
 
 /**
  * Executes a work with its branches. The store must be in a transaction. Owners are written first, because children
  * refer to their keys.
  */
-export async function executeWork(store: Store, work: Work, write: Write): Promise<Done> {
-  const means: Means = {
+export async function executeWork(store: Store, work: Work, write: WorkWriter): Promise<WriteResult> {
+  const means: WorkExecution = {
     write,
     execute: (inside, part) => executePart(inside, part, means),
-    removals: new Removals(),
-    size: new WrittenSize(store.resource.limits.responseBytes),
+    removals: new RemovalCounter(),
+    writtenSize: new WrittenSize(store.resource.limits.responseBytes),
   }
   try {
     return await means.execute(store, work)
@@ -40,78 +40,79 @@ export async function executeWork(store: Store, work: Work, write: Write): Promi
   }
 }
 
-function executePart(store: Store, work: Work, means: Means): Promise<Done> {
+function executePart(store: Store, work: Work, means: WorkExecution): Promise<WriteResult> {
   const { plan } = work
   switch (plan.kind) {
     case 'get':
-      return forOneRecord(store, plan, (one) => relinkOne(store, { ...work, plan: one }, means.write))
+      return executeForRecord(store, plan, (one) => executeLinkChange(store, { ...work, plan: one }, means.write))
     case 'update':
-      return forOneRecord(store, plan, (one) => updateOwner(store, { ...work, plan: one }, means))
+      return executeForRecord(store, plan, (one) => updateParent(store, { ...work, plan: one }, means))
     case 'replace':
       return replaceOrInsert(store, { ...work, plan }, means)
     case 'bulkUpdate':
-      return executeItems(work, means, (write, children) => bulkUpdate(store, plan, write, children))
+      return executeItems(work, means, (write, children) => performBulkUpdate(store, plan, write, children))
     case 'upsert':
-      return executeItems(work, means, (write, children) => upsert(store, plan, write, children))
+      return executeItems(work, means, (write, children) => performUpsert(store, plan, write, children))
     default:
-      return insertNew(store, work, means)
+      return insertWithChildren(store, work, means)
   }
 }
 
-async function insertNew(store: Store, given: Work, means: Means): Promise<Done> {
-  const work = await assertedNew(store, given)
-  const outcome = await attributed(store, work, () => means.write(store, work))
-  countNew(work, outcome, means.size)
+async function insertWithChildren(store: Store, given: Work, means: WorkExecution): Promise<WriteResult> {
+  const work = await assertNewStorable(store, given)
+  const outcome = await attributeErrors(store, work, () => means.write(store, work))
+  countInserted(work, outcome, means.writtenSize)
   return { work, outcome, ...(await insertChildren(store, work, outcome, means)) }
 }
 
 /** A new record's work, after checking the scopes of its own and all nested records. @throws Problem 400 or 403 */
-async function assertedNew(store: Store, work: Work): Promise<Work> {
+async function assertNewStorable(store: Store, work: Work): Promise<Work> {
   const { plan } = work
   const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
   // Without a scope in the request nothing is known from before it.
-  if (!isNew || plan.isAsked === true || knownBefore(store) === null) return work
+  if (!isNew || plan.isScopeChecked === true || requestHistoryOf(store) === null) return work
   try {
-    await assertAllStorable(store, newWorks(work))
+    await assertAllStorable(store, newWorksIn(work))
   } catch (error) {
-    refuse('validation', await limited(store, () => errorsOf([work])))
+    refuse('validation', await withWriteTimeout(store, () => errorsOfWorks([work])))
     throw error
   }
-  return asked(work)
+  return markScopeChecked(work)
 }
 
-function countNew({ plan }: Work, outcome: Outcome, size: WrittenSize): void {
+function countInserted({ plan }: Work, outcome: Outcome, size: WrittenSize): void {
   if (plan.kind === 'create' && outcome.kind === 'record') size.add(plan.projection, [outcome.row], [plan.changes])
   if (plan.kind === 'bulkCreate' && outcome.kind === 'records') size.add(plan.projection, outcome.rows, plan.records)
 }
 
 /** Updates the record with its nested elements, or creates it with them. */
-async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, means: Means): Promise<Done> {
-  const { resource, plan, pointers, items: [holds] = [] } = work
-  const parts: Done[] = []
-  const outcome = await replace(store, plan, async (inside, own) => {
-    const branches = own.kind === 'create' ? holds?.fresh : await holds?.there(own.key)
-    const part: Work = { resource, plan: own, pointers, branches: branches ?? [] }
-    if (own.kind === 'create' && isFaulty(part)) throw problem('validation', { errors: await errorsOf([part]) })
-    const done = await withErrorsOf(
+async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, means: WorkExecution): Promise<WriteResult> {
+  const { resource, plan, foreignKeyChecks, items: [holds] = [] } = work
+  const parts: WriteResult[] = []
+  const outcome = await performReplace(store, plan, async (inside, own) => {
+    const branches = own.kind === 'create' ? holds?.forNew : await holds?.planExisting(own.key)
+    const part: Work = { resource, plan: own, foreignKeyChecks, nestedWrites: branches ?? [] }
+    if (own.kind === 'create' && hasWorkErrors(part))
+      throw problem('validation', { errors: await errorsOfWorks([part]) })
+    const done = await withErrorsOfWorks(
       () => [part],
       () => means.execute(inside, part),
     )
     parts.push(done)
     return done.outcome
   })
-  return { work, outcome, held: parts.flatMap(({ held }) => held), parts: parts.flatMap((done) => done.parts) }
+  return { work, outcome, nested: parts.flatMap(({ nested }) => nested), parts: parts.flatMap((done) => done.parts) }
 }
 
 /** Several records, each with nested elements. */
 async function executeItems(
   work: Work,
-  means: Means,
-  carryOut: (write: WriteItem, children: Children) => Promise<Outcome>,
-): Promise<Done> {
-  const { resource, pointers, items = [] } = work
-  const children = childrenOfItems(items, means)
-  const write: WriteItem = (inside, plan) => means.write(inside, { resource, plan, pointers })
-  const outcome = await withErrorsOf(children.works, () => carryOut(write, children))
-  return { work, outcome, ...children.done() }
+  means: WorkExecution,
+  carryOut: (write: WriteItem, children: ItemsChildren) => Promise<Outcome>,
+): Promise<WriteResult> {
+  const { resource, foreignKeyChecks, items = [] } = work
+  const children = createItemChildren(items, means)
+  const writeItem: WriteItem = (inside, plan) => means.write(inside, { resource, plan, foreignKeyChecks })
+  const outcome = await withErrorsOfWorks(children.works, () => carryOut(writeItem, children))
+  return { work, outcome, ...children.nestedResults() }
 }

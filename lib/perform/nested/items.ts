@@ -1,151 +1,173 @@
 import type { Row } from '../../../types/outcome.js'
 import type { UpdatePlan } from '../../../types/plan.js'
-import type { Branch, Done, Held, Holds, LinkedBranch, Part, Work } from '../../../types/work.js'
-import { allErrors, hasErrors } from '../../common/bodyErrors.js'
-import { keyColumns, withKeys } from '../../common/keys.js'
-import { identityName, keyIdentityName } from '../identified.js'
-import { locked } from '../read.js'
-import { lockedByInstances } from '../refusal.js'
-import { askedBranch, newWorks } from '../scoped/ask.js'
-import type { Children, Item } from '../several.js'
-import { mostRows } from '../spelled.js'
+import type {
+  ItemNestedWrites,
+  LinkChange,
+  NestedResult,
+  NestedWrite,
+  Work,
+  WriteResult,
+  WrittenPart,
+} from '../../../types/work.js'
+import { hasErrors, mergeErrors } from '../../common/bodyErrors.js'
+import { keyColumns, matchKeys } from '../../common/keys.js'
+import type { ItemPlan, ItemsChildren } from '../items.js'
+import { readLocked } from '../read.js'
+import { identityText, keyIdentityText } from '../recordIdentity.js'
+import { lockByInstances } from '../refusal.js'
+import { markNestedChecked, newWorksIn } from '../scoped/scopeChecks.js'
 import type { Store } from '../store.js'
-import type { Diff, Means } from './diff.js'
-import { collecting, errorsOf, isFaulty, isFaultyBranch } from './errors.js'
+import { maxRowsOf } from '../uuidSpellings.js'
+import type { Diff, WorkExecution } from './diff.js'
+import { collectErrors, errorsOfWorks, hasNestedErrors, hasWorkErrors } from './errors.js'
 import { insertChildren } from './insert.js'
-import { pairsOf } from './linkRows.js'
-import { wantedOf } from './links.js'
-import { diffsOf, executeDiffs, type OwnerValues, storingOf } from './owner.js'
+import { findLinkedRecords } from './joinRows.js'
+import { linkTargetsOf } from './links.js'
+import { executeDiffs, type ParentValues, planDiffs, planPendingWrites } from './parent.js'
 
 /** Nested children of a batch, and the results of their writes. */
-interface ItemChildren extends Children {
+interface ItemChildren extends ItemsChildren {
   readonly works: () => readonly Work[]
-  readonly done: () => Pick<Done, 'held' | 'parts'>
+  readonly nestedResults: () => Pick<WriteResult, 'nested' | 'parts'>
 }
 
 /** Plans and checks the children of all items first. The children of an item are then written after it. */
-export function childrenOfItems(holds: readonly Holds[], means: Means): ItemChildren {
-  const held: Held[] = []
-  const parts: Part[] = []
-  const branches = new Map<number, readonly Branch[]>()
+export function createItemChildren(holds: readonly ItemNestedWrites[], means: WorkExecution): ItemChildren {
+  const held: NestedResult[] = []
+  const parts: WrittenPart[] = []
+  const branches = new Map<number, readonly NestedWrite[]>()
   const diffs = new Map<number, readonly Diff[]>()
-  const all = (): readonly Diff[] => [...diffs.values()].flat()
-  const every = (): readonly Branch[] => [...branches.values()].flat()
-  const works = (): readonly Work[] => all().flatMap((diff) => diff.works)
+  const allDiffs = (): readonly Diff[] => [...diffs.values()].flat()
+  const allNestedWrites = (): readonly NestedWrite[] => [...branches.values()].flat()
+  const allWorks = (): readonly Work[] => allDiffs().flatMap((diff) => diff.works)
   const news: number[] = []
-  const newBehind = (index: number): readonly Branch[] =>
+  const newWritesAt = (index: number): readonly NestedWrite[] =>
     news.flatMap((place) => (place > index ? (branches.get(place) ?? []) : []))
 
   return {
-    works: () => [...every().flatMap((branch) => (branch.kind === 'new' ? [branch.work] : [])), ...works()],
-    size: means.size,
-    done: () => ({ held, parts }),
-    find: async (store, items) => {
+    works: () => [
+      ...allNestedWrites().flatMap((branch) => (branch.kind === 'new' ? [branch.work] : [])),
+      ...allWorks(),
+    ],
+    writtenSize: means.writtenSize,
+    nestedResults: () => ({ nested: held, parts }),
+    planDiffs: async (store, items) => {
       for (const [index, item] of items.entries()) {
         const own = holds[index]
         if (item.kind === 'create') news.push(index)
-        branches.set(index, (item.kind === 'create' ? own?.fresh : await own?.there(item.key)) ?? [])
+        branches.set(index, (item.kind === 'create' ? own?.forNew : await own?.planExisting(item.key)) ?? [])
       }
-      const owners = await ownersOf(store, items, branches)
-      const found = await collectingKeys(
-        () => diffsOf(store, owners, means),
+      const owners = await findParents(store, items, branches)
+      const found = await withMissingKeys(
+        () => planDiffs(store, owners, means),
         store,
-        () => newBehind(-1),
+        () => newWritesAt(-1),
       )
       for (const [place, { index }] of owners.entries()) diffs.set(index, found[place] ?? [])
     },
-    versions: () => all().flatMap(({ versions }) => versions),
-    storing: async (store) => [
-      ...every().flatMap((branch) => (branch.kind === 'new' ? newWorks(branch.work) : [])),
-      ...(await storingOf(store, all(), means)),
+    versions: () => allDiffs().flatMap(({ versionChecks }) => versionChecks),
+    planPendingWrites: async (store) => [
+      ...allNestedWrites().flatMap((branch) => (branch.kind === 'new' ? newWorksIn(branch.work) : [])),
+      ...(await planPendingWrites(store, allDiffs(), means)),
     ],
-    errors: async (isRefused) => {
-      const told = allErrors(all().map((diff) => diff.errors))
-      const isInvalid = isRefused || every().some(isFaultyBranch) || works().some(isFaulty) || hasErrors(told)
-      return isInvalid ? { ...(await errorsOf(works(), every())), ...told } : {}
+    collectErrors: async (isRefused) => {
+      const told = mergeErrors(allDiffs().map((diff) => diff.errors))
+      const isInvalid =
+        isRefused || allNestedWrites().some(hasNestedErrors) || allWorks().some(hasWorkErrors) || hasErrors(told)
+      return isInvalid ? { ...(await errorsOfWorks(allWorks(), allNestedWrites())), ...told } : {}
     },
-    follow: async (store, index, plan, outcome) => {
+    writeChildren: async (store, index, plan, outcome) => {
       const came =
         plan.kind === 'create'
-          ? await collectingKeys(
+          ? await withMissingKeys(
               () => {
-                const own = (branches.get(index) ?? []).map(askedBranch)
-                return insertChildren(store, { resource: store.resource, plan, branches: own }, outcome, means)
+                const own = (branches.get(index) ?? []).map(markNestedChecked)
+                return insertChildren(store, { resource: store.resource, plan, nestedWrites: own }, outcome, means)
               },
               store,
-              () => newBehind(index),
+              () => newWritesAt(index),
             )
           : await executeDiffs(diffs.get(index) ?? [], { index, plan, outcome }, means)
-      held.push(...came.held.map((each) => ({ ...each, owner: index })))
+      held.push(...came.nested.map((each) => ({ ...each, parentIndex: index })))
       parts.push(...came.parts)
     },
   }
 }
 
 /** Runs a part of the links. If it fails, missing keys of links that are still to be made are reported as well. */
-async function collectingKeys<T>(work: () => Promise<T>, store: Store, branches: () => readonly Branch[]): Promise<T> {
+async function withMissingKeys<T>(
+  work: () => Promise<T>,
+  store: Store,
+  branches: () => readonly NestedWrite[],
+): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    const first = (): Promise<unknown> => Promise.reject(error)
-    const others = linkedIn(branches()).map((branch) => () => pairsOf(store, branch, wantedOf(branch)))
-    await collecting<() => Promise<unknown>, unknown>([first, ...others], (each) => each())
+    const rejectFirst = (): Promise<unknown> => Promise.reject(error)
+    const others = linkChangesIn(branches()).map(
+      (branch) => () => findLinkedRecords(store, branch, linkTargetsOf(branch)),
+    )
+    await collectErrors<() => Promise<unknown>, unknown>([rejectFirst, ...others], (each) => each())
     throw error
   }
 }
 
-function linkedIn(branches: readonly Branch[]): readonly LinkedBranch[] {
+function linkChangesIn(branches: readonly NestedWrite[]): readonly LinkChange[] {
   return branches.flatMap((branch) => {
-    if (branch.kind === 'new') return linkedIn(branch.work.branches ?? [])
+    if (branch.kind === 'new') return linkChangesIn(branch.work.nestedWrites ?? [])
     return branch.kind === 'linked' ? [branch] : []
   })
 }
 
-interface Owner extends OwnerValues {
+interface ItemParent extends ParentValues {
   readonly index: number
 }
 
 /** Existing records with nested elements, locked, with the values that foreign keys refer to. */
-async function ownersOf(
+async function findParents(
   store: Store,
-  items: readonly Item[],
-  branches: ReadonlyMap<number, readonly Branch[]>,
-): Promise<readonly Owner[]> {
+  items: readonly ItemPlan[],
+  branches: ReadonlyMap<number, readonly NestedWrite[]>,
+): Promise<readonly ItemParent[]> {
   const { keys } = store.resource
   const owners = items.flatMap((item, index) => {
     const own = branches.get(index) ?? []
     return item.kind === 'create' || own.length === 0 ? [] : [{ index, item, own }]
   })
   if (owners.length === 0) return []
-  const sources = [...new Set(owners.flatMap(({ own }) => own.map(({ tie }) => tie.source)))]
-  const rows = await lockedOwners(
+  const sources = [...new Set(owners.flatMap(({ own }) => own.map(({ binding }) => binding.source)))]
+  const rows = await lockParents(
     store,
     owners.map(({ item }) => item),
     keyColumns([...keys, ...sources]),
   )
   return owners.map(({ index, item, own }) => {
-    const row = rows.get(keyIdentityName(keys, item.key)) ?? []
-    return { index, branches: own, values: own.map(({ tie }) => row[keys.length + sources.indexOf(tie.source)]) }
+    const row = rows.get(keyIdentityText(keys, item.key)) ?? []
+    return {
+      index,
+      nestedWrites: own,
+      values: own.map(({ binding }) => row[keys.length + sources.indexOf(binding.source)]),
+    }
   })
 }
 
-async function lockedOwners(
+async function lockParents(
   store: Store,
   items: readonly UpdatePlan[],
   columns: ReturnType<typeof keyColumns>,
 ): Promise<ReadonlyMap<string, Row>> {
   const { keys } = store.resource
-  const where = withKeys(
+  const where = matchKeys(
     keys,
     items.map(({ key }) => key),
   )
-  const rows = await locked(store, where, columns, mostRows(keys, items.length))
-  const named = new Map(rows.map((row) => [identityName(keys, row.slice(0, keys.length)), row]))
-  const byName = new Map(items.map((item) => [keyIdentityName(keys, item.key), item]))
+  const rows = await readLocked(store, where, columns, maxRowsOf(keys, items.length))
+  const named = new Map(rows.map((row) => [identityText(keys, row.slice(0, keys.length)), row]))
+  const byName = new Map(items.map((item) => [keyIdentityText(keys, item.key), item]))
   // Locked in the order of keys, which avoids deadlocks.
   for (const name of named.keys()) {
     const item = byName.get(name)
-    if (item !== undefined) await lockedByInstances(store, columns, item.where)
+    if (item !== undefined) await lockByInstances(store, columns, item.where)
   }
   return named
 }

@@ -3,58 +3,58 @@
 
 import type { BulkDeletePlan, DeletePlan, UpdatePlan } from '../../../types/plan.js'
 import { keyColumns } from '../../common/keys.js'
-import { both, hasApart, withoutApart } from '../../common/predicates.js'
-import { readsBy } from '../executor.js'
-import { identified } from '../identified.js'
-import { loaded } from '../instances/load.js'
-import { locked } from '../read.js'
-import { existing, isRestore, racedRefusalOf } from '../refusal.js'
-import { mostRows } from '../spelled.js'
-import { type Store, within } from '../store.js'
+import { addCondition, hasSubquery, removeSubqueries } from '../../common/predicates.js'
+import { chooseReadExecutor } from '../executor.js'
+import { loadLocked } from '../instances/load.js'
+import { readLocked } from '../read.js'
+import { buildIdentityPredicate } from '../recordIdentity.js'
+import { findExisting, isRestore, racedWriteError } from '../refusal.js'
+import { type Store, withTransaction } from '../store.js'
 import { inTransaction } from '../transaction.js'
+import { maxRowsOf } from '../uuidSpellings.js'
 
-type Single = UpdatePlan | DeletePlan
+type SingleWritePlan = UpdatePlan | DeletePlan
 
 /**
  * Locks a record under the plan's whole condition, then writes it.
  * @throws Problem 404 if it is missing
  */
-export async function withLocked<P extends Single, T>(
+export async function withLockedRecord<P extends SingleWritePlan, T>(
   store: Store,
   plan: P,
   write: (store: Store, plan: P) => Promise<T>,
 ): Promise<T> {
-  if (!hasApart(plan.where)) return write(store, plan)
+  if (!hasSubquery(plan.where)) return write(store, plan)
   return inTransaction(store, async (transaction) => {
-    const inside = within(store, transaction)
-    await lock(inside, plan)
-    return write(inside, { ...plan, where: withoutApart(plan.where) })
+    const inside = withTransaction(store, transaction)
+    await lockRecord(inside, plan)
+    return write(inside, { ...plan, where: removeSubqueries(plan.where) })
   })
 }
 
-async function lock(store: Store, { kind, where }: Single): Promise<void> {
+async function lockRecord(store: Store, { kind, where }: SingleWritePlan): Promise<void> {
   const columns = keyColumns(store.resource.keys)
-  if (readsBy(store, columns) === 'instances') {
-    await loaded(store, where, isRestore({ kind }))
+  if (chooseReadExecutor(store, columns) === 'instances') {
+    await loadLocked(store, where, isRestore({ kind }))
     return
   }
-  if ((await existing(store, { kind, where })) === null) {
-    throw await racedRefusalOf(store, { kind, where, precondition: null })
+  if ((await findExisting(store, { kind, where })) === null) {
+    throw await racedWriteError(store, { kind, where, precondition: null })
   }
 }
 
 /** Locks records under the plan's whole condition, then writes them. Other records count as missing. */
-export async function withAllLocked<T>(
+export async function withLockedRecords<T>(
   store: Store,
   plan: BulkDeletePlan,
   write: (store: Store, plan: BulkDeletePlan) => Promise<T>,
 ): Promise<T> {
-  if (!hasApart(plan.where)) return write(store, plan)
+  if (!hasSubquery(plan.where)) return write(store, plan)
   return inTransaction(store, async (transaction) => {
-    const inside = within(store, transaction)
+    const inside = withTransaction(store, transaction)
     const { keys } = store.resource
-    const rows = await locked(inside, plan.where, keyColumns(keys), mostRows(keys, plan.keys.length))
-    const found = rows.length === 0 ? ({ kind: 'never' } as const) : identified(keys, rows)
-    return write(inside, { ...plan, where: both(withoutApart(plan.where), found) })
+    const rows = await readLocked(inside, plan.where, keyColumns(keys), maxRowsOf(keys, plan.keys.length))
+    const found = rows.length === 0 ? ({ kind: 'never' } as const) : buildIdentityPredicate(keys, rows)
+    return write(inside, { ...plan, where: addCondition(removeSubqueries(plan.where), found) })
   })
 }

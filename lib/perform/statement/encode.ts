@@ -1,26 +1,26 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
 import type { ComparePredicate, PlainValue, Predicate } from '../../../types/plan.js'
-import { storedOf, wireText } from '../../common/members.js'
+import { formatDateTime, storedFieldOf } from '../../common/jsonMembers.js'
 import { spellingsOf } from '../../common/spellings.js'
 import { conversionOf } from '../../sequelize/columnTypes.js'
-import { comparedDate } from '../../sequelize/dates.js'
+import { comparableDate } from '../../sequelize/dates.js'
 import { type Dialect, traitsOf, valueTraitsOf } from '../../sequelize/dialect/index.js'
 
 /** Encodes the values of a comparison for the driver. `model` has the field. */
 export function encodeCompared(dialect: Dialect, model: ModelStatic<Model>, node: ComparePredicate): unknown[] {
   const { column, operator, values } = node
-  const isText = storedOf(column.field).valueType.type === 'string'
-  const text = isText ? dialect.text[operator](traitsOf(node, valueTraitsOf(values))) : null
+  const isText = storedFieldOf(column.field).valueType.type === 'string'
+  const text = isText ? dialect.textComparisons[operator](traitsOf(node, valueTraitsOf(values))) : null
   return values.map((value) =>
     text !== null && typeof value === 'string' ? text.encode(value) : encodeValue(dialect, model, column.field, value),
   )
 }
 
 /** Extends a comparison with a UUID to both spellings, which are different texts. An index serves both. */
-export function inSpellings(node: ComparePredicate): ComparePredicate {
+export function addSpellings(node: ComparePredicate): ComparePredicate {
   const { column, operator, asJoined = false } = node
-  if (asJoined || column.counted !== undefined || column.field.valueType.type !== 'uuid') return node
+  if (asJoined || column.countedJoin !== undefined || column.field.valueType.type !== 'uuid') return node
   if (operator !== 'eq' && operator !== 'in') return node
   const values = node.values.flatMap((value) => spellingsOf(column.field, value))
   return { ...node, operator: values.length === 1 ? 'eq' : 'in', values }
@@ -30,21 +30,25 @@ export function inSpellings(node: ComparePredicate): ComparePredicate {
 export function encodeValue(dialect: Dialect, model: ModelStatic<Model>, field: Field, value: PlainValue): unknown {
   if (typeof value === 'boolean') return dialect.boolean(value)
   const isSingle = typeof value === 'number' && field.valueType.single === true
-  if (isSingle) return conversionOf(dialect, model, field) === null ? asSingle(value) : value
+  if (isSingle) return conversionOf(dialect, model, field) === null ? toSinglePrecision(value) : value
   if (!(value instanceof Date)) return value
-  return field.stored === undefined ? comparedDate(model, field, value) : wireText(value)
+  return field.stored === undefined ? comparableDate(model, field, value) : formatDateTime(value)
 }
 
 /** The values of a condition in the order of its SQL. `shape` has everything else that the SQL depends on. */
-interface Compared {
+interface ComparedValues {
   readonly shape: readonly unknown[]
   readonly values: readonly unknown[]
 }
 
 /** Splits a condition on the record's own fields into shape and values. Returns null if it has other parts. */
-export function comparedIn(dialect: Dialect, model: ModelStatic<Model>, node: Predicate): Compared | null {
+export function readComparedValues(
+  dialect: Dialect,
+  model: ModelStatic<Model>,
+  node: Predicate,
+): ComparedValues | null {
   if (node.kind === 'and') {
-    const parts = node.nodes.map((each) => comparedIn(dialect, model, each))
+    const parts = node.nodes.map((each) => readComparedValues(dialect, model, each))
     const known = parts.filter((part) => part !== null)
     if (known.length < parts.length) return null
     return {
@@ -52,13 +56,13 @@ export function comparedIn(dialect: Dialect, model: ModelStatic<Model>, node: Pr
       values: known.flatMap(({ values }) => values),
     }
   }
-  if (node.kind === 'null' && node.column.hops.length === 0) {
+  if (node.kind === 'null' && node.column.joins.length === 0) {
     return { shape: ['null', node.column.field, node.negated], values: [] }
   }
-  if (node.kind !== 'compare' || node.column.hops.length > 0 || node.column.counted !== undefined) return null
-  const given = inSpellings(node)
+  if (node.kind !== 'compare' || node.column.joins.length > 0 || node.column.countedJoin !== undefined) return null
+  const given = addSpellings(node)
   const { column, operator, values, ignoreCase, negated, asJoined } = given
-  const { wide, long } = valueTraitsOf(values)
+  const { hasFourByteCharacters, isLong } = valueTraitsOf(values)
   return {
     shape: [
       'compare',
@@ -69,15 +73,15 @@ export function comparedIn(dialect: Dialect, model: ModelStatic<Model>, node: Pr
       ignoreCase,
       negated,
       asJoined,
-      wide,
-      long,
+      hasFourByteCharacters,
+      isLong,
     ],
     values: encodeCompared(dialect, model, given),
   }
 }
 
 /** Rounds a number to four bytes, as a FLOAT column stores it. A stored 0.3 differs from the double 0.3. */
-function asSingle(value: number): number {
+function toSinglePrecision(value: number): number {
   const single = Math.fround(value)
   return Number.isFinite(single) ? single : value
 }

@@ -6,24 +6,24 @@ import { escapeValue } from '../../sequelize/sql.js'
 /** Writes the values of a statement. */
 export interface Operands {
   /** The SQL of a value. Each call adds one value to the statement. */
-  readonly sql: (value: unknown) => string
+  readonly write: (value: unknown) => string
   /** The SQL of a value that is compared with a field. Absent if it does not depend on the field. */
-  readonly compared?: (value: unknown, model: ModelStatic<Model>, field: Field) => string
+  readonly writeCompared?: (value: unknown, model: ModelStatic<Model>, field: Field) => string
 }
 
 /** Values bound to placeholders in order: `$1` on PostgreSQL, `?1` on SQLite. */
 export class NumberedOperands implements Operands {
   readonly values: unknown[] = []
-  readonly #mark: string
+  readonly #prefix: string
 
   constructor(dialect: Dialect) {
-    this.#mark = dialect.prepares === 'handle' ? '?' : '$'
+    this.#prefix = dialect.preparesBy === 'handle' ? '?' : '$'
   }
 
-  sql = (value: unknown): string => `${this.#mark}${this.values.push(value)}`
+  write = (value: unknown): string => `${this.#prefix}${this.values.push(value)}`
 }
 
 /** Values as literals that Sequelize escapes. */
-export function inlineOperands(model: ModelStatic<Model>): Operands {
-  return { sql: (value) => escapeValue(model, value) }
+export function createInlineOperands(model: ModelStatic<Model>): Operands {
+  return { write: (value) => escapeValue(model, value) }
 }

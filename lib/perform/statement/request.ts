@@ -1,8 +1,8 @@
 import type { Field } from '../../../types/field.js'
-import type { Column, Hop, OrderKey, Predicate } from '../../../types/plan.js'
+import type { Column, Join, OrderKey, Predicate } from '../../../types/plan.js'
 
 /** Condition, columns and order of a read. */
-interface Reading {
+interface ReadRequest {
   readonly where: Predicate | null
   readonly columns: readonly Column[]
   readonly order: readonly OrderKey[]
@@ -14,7 +14,7 @@ interface Reading {
  */
 export type KeyReading = 'none' | 'exact' | 'shared'
 
-interface Select extends Reading {
+interface SelectRequest extends ReadRequest {
   readonly kind: 'select'
   /** Limit and offset. Empty: one row. */
   readonly window: readonly unknown[]
@@ -24,27 +24,27 @@ interface Select extends Reading {
   /** Whether to ignore the model's default scope. */
   readonly unscoped: boolean
   /** Whether to include rows that a paranoid model hides. */
-  readonly deleted: boolean
+  readonly includeDeleted: boolean
   readonly lock: boolean
 }
 
 /** Records of a collection for several owners, limited per owner. */
-interface Embed extends Reading {
+interface EmbedRequest extends ReadRequest {
   readonly kind: 'embed'
-  readonly hop: Hop
-  readonly link: Hop | undefined
+  readonly hop: Join
+  readonly joinRow: Join | undefined
   /** The owners' keys as one value, and the limit plus one. */
   readonly window: readonly unknown[]
 }
 
-interface Count {
+interface CountRequest {
   readonly kind: 'count'
   readonly where: Predicate | null
-  readonly deleted: boolean
+  readonly includeDeleted: boolean
 }
 
 /** Groups of rows. */
-interface Aggregate extends Reading {
+interface AggregateRequest extends ReadRequest {
   readonly kind: 'aggregate'
   /** Number of leading columns that form the groups. */
   readonly groups: number
@@ -52,11 +52,11 @@ interface Aggregate extends Reading {
   readonly window: readonly unknown[]
   /** Whether only the number of groups is read. */
   readonly total: boolean
-  readonly deleted: boolean
+  readonly includeDeleted: boolean
 }
 
 /** An INSERT that returns columns of the row itself. */
-interface Insert {
+interface InsertRequest {
   readonly kind: 'insert'
   readonly fields: readonly Field[]
   /** Values in the order of `fields`. */
@@ -64,7 +64,7 @@ interface Insert {
   readonly returning: readonly Column[]
 }
 
-interface Update {
+interface UpdateRequest {
   readonly kind: 'update'
   readonly fields: readonly Field[]
   readonly values: readonly unknown[]
@@ -72,29 +72,36 @@ interface Update {
   readonly increments: readonly Field[]
   readonly where: Predicate
   /** Whether the rows are hidden by a paranoid model. */
-  readonly deleted: boolean
+  readonly includeDeleted: boolean
   readonly returning: readonly Column[]
 }
 
-interface Delete {
+interface DeleteRequest {
   readonly kind: 'delete'
   readonly where: Predicate
 }
 
 /** A statement to be written, with its values. */
-export type Request = Select | Embed | Count | Aggregate | Insert | Update | Delete
+export type StatementRequest =
+  | SelectRequest
+  | EmbedRequest
+  | CountRequest
+  | AggregateRequest
+  | InsertRequest
+  | UpdateRequest
+  | DeleteRequest
 
 /** Requests of one kind. */
-export type RequestOf<K extends Request['kind']> = Extract<Request, { kind: K }>
+export type StatementRequestOf<K extends StatementRequest['kind']> = Extract<StatementRequest, { kind: K }>
 
 /** Defaults: one row without order, under the model's default scope. */
-export const SELECT: Readonly<Omit<Select, 'where' | 'columns'>> = Object.freeze({
+export const DEFAULT_SELECT: Readonly<Omit<SelectRequest, 'where' | 'columns'>> = Object.freeze({
   kind: 'select',
   order: [],
   window: [],
   total: false,
   keys: 'none',
   unscoped: false,
-  deleted: false,
+  includeDeleted: false,
   lock: false,
 })

@@ -2,61 +2,61 @@ import type { Row } from '../../../types/outcome.js'
 import type { Column } from '../../../types/plan.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { RawRow } from '../../sequelize/run.js'
-import type { RequestOf } from './request.js'
+import type { StatementRequestOf } from './request.js'
 
 const ALIASES: readonly string[] = Array.from({ length: 64 }, (_, index) => `c${index}`)
 const KEY_ALIASES: readonly string[] = Array.from({ length: 16 }, (_, index) => `_k${index}`)
 
 /** The alias of the column at an index. */
-export function aliasOf(index: number): string {
+export function columnAlias(index: number): string {
   return ALIASES[index] ?? `c${index}`
 }
 
 /** The alias of the sort key at an index. */
-export function keyAliasOf(index: number): string {
+export function keyAlias(index: number): string {
   return KEY_ALIASES[index] ?? `_k${index}`
 }
 
 /** Positions of the sort keys' values among the columns, or -1 for keys that are read separately. */
-export function keyPlaces(
-  { keys: { isRead } }: Dialect,
-  { keys, columns, order }: Pick<RequestOf<'select'>, 'keys' | 'columns' | 'order'>,
+export function keyPositions(
+  { orderKeys: { isExact } }: Dialect,
+  { keys, columns, order }: Pick<StatementRequestOf<'select'>, 'keys' | 'columns' | 'order'>,
 ): readonly number[] {
   return order.map(({ column }) =>
-    keys === 'shared' && isOfRow(column) && isRead(column.field)
-      ? columns.findIndex((each) => isOfRow(each) && each.field === column.field)
+    keys === 'shared' && isOwnColumn(column) && isExact(column.field)
+      ? columns.findIndex((each) => isOwnColumn(each) && each.field === column.field)
       : -1,
   )
 }
 
-function isOfRow({ hops, counted }: Column): boolean {
-  return hops.length === 0 && counted === undefined
+function isOwnColumn({ joins, countedJoin }: Column): boolean {
+  return joins.length === 0 && countedJoin === undefined
 }
 
 /** The values of the columns, followed by the sort keys' values. */
-export function withKeys(row: RawRow, { length }: readonly unknown[], places: readonly number[]): Row {
+export function appendKeys(row: RawRow, { length }: readonly unknown[], places: readonly number[]): Row {
   const values = new Array<unknown>(length + places.length)
-  for (let index = 0; index < length; index++) values[index] = row[aliasOf(index)]
+  for (let index = 0; index < length; index++) values[index] = row[columnAlias(index)]
   for (let index = 0; index < places.length; index++) {
     const place = places[index] ?? -1
-    values[length + index] = place < 0 ? row[keyAliasOf(index)] : values[place]
+    values[length + index] = place < 0 ? row[keyAlias(index)] : values[place]
   }
   return values
 }
 
 /** A row as an array of values in the order of the columns. */
-export function valuesOf(row: RawRow, { length }: readonly unknown[]): Row {
+export function columnValues(row: RawRow, { length }: readonly unknown[]): Row {
   const values = new Array<unknown>(length)
-  for (let index = 0; index < length; index++) values[index] = row[aliasOf(index)]
+  for (let index = 0; index < length; index++) values[index] = row[columnAlias(index)]
   return values
 }
 
 /** Aliases of a collection row's owner key and of its number within that owner. */
-export const OWNER = '_o'
-export const PLACE = '_n'
+export const PARENT_ALIAS = '_o'
+export const POSITION_ALIAS = '_n'
 
 /** Alias of the total number of records. */
-export const TOTAL = '_total'
+export const TOTAL_ALIAS = '_total'
 
 /** Alias of a placeholder column, if no column is read. */
-export const NOTHING = '_'
+export const EMPTY_ALIAS = '_'

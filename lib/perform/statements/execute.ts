@@ -1,106 +1,110 @@
 import type { Sequelize, Transaction } from 'sequelize'
-import { isPending } from '../../common/pending.js'
-import { isFast } from '../../common/speed.js'
-import { type DirectRun, type DirectStatements, directStatementsOf } from '../../sequelize/direct.js'
+import { isFast } from '../../common/fastPaths.js'
+import { isPromise } from '../../common/promise.js'
+import { type DirectRun, type DirectStatements, directStatementsOf } from '../../sequelize/directStatements.js'
 import { isTimeout } from '../../sequelize/failure.js'
-import { type NumberedRun, namedStatementsOf } from '../../sequelize/named.js'
+import { type NumberedRun, namedStatementsOf } from '../../sequelize/namedStatements.js'
 import {
-  onTimedHandle,
   type PreparedStatements,
-  preparedAlone,
-  preparedOf,
-  preparedWithin,
-} from '../../sequelize/prepared.js'
-import { queryAffected, queryRows, type RawRow, runsPlainQueries, runsServerQueries } from '../../sequelize/run.js'
-import { ambientTransaction, isOpen } from '../../sequelize/transaction.js'
-import { LoneStatement, WriteTransaction } from '../../sequelize/writeRun.js'
+  preparedForLoneStatement,
+  preparedForTransaction,
+  preparedStatementsOf,
+  runOnTimedConnection,
+} from '../../sequelize/preparedStatements.js'
+import { canRunOwnQueries, canRunServerQueries, type RawRow, runReadQuery, runWriteQuery } from '../../sequelize/run.js'
+import { ambientTransaction, isTransactionOpen } from '../../sequelize/transaction.js'
+import { LoneStatement, WriteTransaction } from '../../sequelize/writeTransaction.js'
 import type { Statement } from '../statement/statement.js'
+import { withSequelizeTimeout, withStatementTimeout } from '../statementTimeout.js'
 import type { Store } from '../store.js'
-import { timed, timedBySequelize } from '../timed.js'
 
 /** A statement with its context. */
 export interface Execution {
   readonly statement: Statement
   readonly transaction: Transaction | undefined
   /** Whether it must run on the primary: it writes, or reads what was just written. */
-  readonly writes: boolean
+  readonly isOnPrimary: boolean
   /** Whether it reads one or a few records by key. Default false. */
-  readonly isBrief?: boolean
+  readonly isKeyLookup?: boolean
 }
 
 /** Runs a statement and returns its rows. */
-export function rowsOf(store: Store, execution: Execution): Promise<readonly RawRow[]> {
-  return run(store, execution, ROWS)
+export function fetchRows(store: Store, execution: Execution): Promise<readonly RawRow[]> {
+  return runExecution(store, execution, ROW_METHODS)
 }
 
 /** Runs an UPDATE or DELETE and returns the number of rows that the database reports. */
-export function affectedBy(store: Store, execution: Execution): Promise<number> {
-  return run(store, execution, AFFECTED)
+export function countAffectedRows(store: Store, execution: Execution): Promise<number> {
+  return runExecution(store, execution, AFFECTED_METHODS)
 }
 
 /** One function for each way of running a statement. */
-interface Ways<T> {
-  readonly handle: (prepared: PreparedStatements, execution: Execution) => Promise<T>
-  readonly name: (store: Store, execution: Execution) => Promise<T>
-  readonly direct: (statements: DirectStatements, run: DirectRun) => Promise<T>
-  readonly query: (sequelize: Sequelize, bound: Parameters<typeof queryRows>[1]) => Promise<T>
+interface RunMethods<T> {
+  readonly runPrepared: (prepared: PreparedStatements, execution: Execution) => Promise<T>
+  readonly runNamed: (store: Store, execution: Execution) => Promise<T>
+  readonly runDirect: (statements: DirectStatements, run: DirectRun) => Promise<T>
+  readonly runQuery: (sequelize: Sequelize, bound: Parameters<typeof runReadQuery>[1]) => Promise<T>
 }
 
-const ROWS: Ways<readonly RawRow[]> = {
-  handle: (prepared, { statement, isBrief = false }) => {
-    const { sql, values } = statement.numbered()
-    return statement.isKept ? prepared.rows(sql, values, isBrief) : prepared.rowsOnce(sql, values)
+const ROW_METHODS: RunMethods<readonly RawRow[]> = {
+  runPrepared: (prepared, { statement, isKeyLookup = false }) => {
+    const { sql, values } = statement.toNumbered()
+    return statement.isReusable ? prepared.readRows(sql, values, isKeyLookup) : prepared.readRowsOnce(sql, values)
   },
-  name: (store, execution) => namedStatementsOf(store.sequelize).rows(namedRun(store, execution)),
-  direct: (statements, run) => statements.rows(run),
-  query: queryRows,
+  runNamed: (store, execution) => namedStatementsOf(store.sequelize).readRows(createNamedRun(store, execution)),
+  runDirect: (statements, run) => statements.readRows(run),
+  runQuery: runReadQuery,
 }
 
-const AFFECTED: Ways<number> = {
-  handle: (prepared, { statement }) => {
-    const { sql, values } = statement.numbered()
-    return prepared.affected(sql, values)
+const AFFECTED_METHODS: RunMethods<number> = {
+  runPrepared: (prepared, { statement }) => {
+    const { sql, values } = statement.toNumbered()
+    return prepared.runWrite(sql, values)
   },
-  name: (store, execution) => namedStatementsOf(store.sequelize).affected(namedRun(store, execution)),
-  direct: (statements, run) => statements.affected(run),
-  query: queryAffected,
+  runNamed: (store, execution) => namedStatementsOf(store.sequelize).runWrite(createNamedRun(store, execution)),
+  runDirect: (statements, run) => statements.runWrite(run),
+  runQuery: runWriteQuery,
 }
 
-function namedRun({ resource, limit }: Store, { statement, transaction, writes }: Execution): NumberedRun {
-  const isKept = statement.isKept && resource.namedStatements
-  return { ...statement.numbered(), transaction, writes, isKept, limit }
+function createNamedRun({ resource, limit }: Store, { statement, transaction, isOnPrimary }: Execution): NumberedRun {
+  const isKept = statement.isReusable && resource.namedStatements
+  return { ...statement.toNumbered(), transaction, writes: isOnPrimary, isNameable: isKept, limit }
 }
 
-function run<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
+function runExecution<T>(store: Store, execution: Execution, ways: RunMethods<T>): Promise<T> {
   if (!isFast) return runBySequelize(store, execution, ways)
   const { sequelize, dialect } = store
-  if (dialect.prepares === 'handle') return runOnHandle(store, execution, ways)
-  const { statement, transaction, writes } = execution
+  if (dialect.preparesBy === 'handle') return runDirectly(store, execution, ways)
+  const { statement, transaction, isOnPrimary } = execution
   const around = transaction ?? ambientTransaction(sequelize)
   // Sequelize throws its own error for a finished transaction.
-  if (!runsServerQueries(sequelize) || (around !== undefined && !isOpen(around))) {
+  if (!canRunServerQueries(sequelize) || (around !== undefined && !isTransactionOpen(around))) {
     return runBySequelize(store, execution, ways)
   }
-  if (dialect.prepares === 'name') {
-    return timed(store, around, () => ways.name(store, { statement, transaction: around, writes }))
+  if (dialect.preparesBy === 'name') {
+    return withStatementTimeout(store, around, () =>
+      ways.runNamed(store, { statement, transaction: around, isOnPrimary }),
+    )
   }
   const direct = directStatementsOf(sequelize)
   if (direct === null) return runBySequelize(store, execution, ways)
-  const sql = statement.inline()
-  return timed(store, around, () => ways.direct(direct, { sql, transaction: around, writes, limit: store.limit }))
+  const sql = statement.toInline()
+  return withStatementTimeout(store, around, () =>
+    ways.runDirect(direct, { sql, transaction: around, writes: isOnPrimary, limit: store.limit }),
+  )
 }
 
-async function runOnHandle<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
+async function runDirectly<T>(store: Store, execution: Execution, ways: RunMethods<T>): Promise<T> {
   const { sequelize, limit } = store
   const { transaction } = execution
-  if (mayPrepare(sequelize, transaction)) {
+  if (canPrepare(sequelize, transaction)) {
     try {
       if (transaction === undefined && limit !== null) {
-        return await onTimedHandle(sequelize, limit, (statements) => ways.handle(statements, execution))
+        return await runOnTimedConnection(sequelize, limit, (statements) => ways.runPrepared(statements, execution))
       }
-      const statements = preparedFor(sequelize, transaction)
-      const ready = isPending(statements) ? await statements : statements
-      return await ways.handle(ready, execution)
+      const statements = preparedStatementsFor(sequelize, transaction)
+      const ready = isPromise(statements) ? await statements : statements
+      return await ways.runPrepared(ready, execution)
     } catch (error) {
       // Another writer holds the lock. Sequelize retries as the host has configured it.
       if (!isTimeout(error)) throw error
@@ -109,24 +113,27 @@ async function runOnHandle<T>(store: Store, execution: Execution, ways: Ways<T>)
   return runBySequelize(store, execution, ways)
 }
 
-function runBySequelize<T>(store: Store, execution: Execution, ways: Ways<T>): Promise<T> {
-  const { statement, transaction, writes } = execution
+function runBySequelize<T>(store: Store, execution: Execution, ways: RunMethods<T>): Promise<T> {
+  const { statement, transaction, isOnPrimary } = execution
   const { sequelize, limit } = store
-  return timedBySequelize(store, transaction, () => {
-    return ways.query(sequelize, { sql: statement.inline(), transaction, writes, limit })
+  return withSequelizeTimeout(store, transaction, () => {
+    return ways.runQuery(sequelize, { sql: statement.toInline(), transaction, writes: isOnPrimary, limit })
   })
 }
 
-function preparedFor(sequelize: Sequelize, transaction: Transaction | undefined): ReturnType<typeof preparedOf> {
-  if (transaction instanceof WriteTransaction) return preparedWithin(transaction)
-  return transaction instanceof LoneStatement ? preparedAlone(transaction) : preparedOf(sequelize)
+function preparedStatementsFor(
+  sequelize: Sequelize,
+  transaction: Transaction | undefined,
+): ReturnType<typeof preparedStatementsOf> {
+  if (transaction instanceof WriteTransaction) return preparedForTransaction(transaction)
+  return transaction instanceof LoneStatement ? preparedForLoneStatement(transaction) : preparedStatementsOf(sequelize)
 }
 
 /** A transaction of the host has its own connection, and query hooks must see every query. */
-function mayPrepare(sequelize: Sequelize, transaction: Transaction | undefined): boolean {
-  if (!runsPlainQueries(sequelize)) return false
+function canPrepare(sequelize: Sequelize, transaction: Transaction | undefined): boolean {
+  if (!canRunOwnQueries(sequelize)) return false
   // Sequelize throws its own error for a finished transaction.
-  if (transaction instanceof WriteTransaction) return isOpen(transaction)
+  if (transaction instanceof WriteTransaction) return isTransactionOpen(transaction)
   const isAlone = transaction === undefined || transaction instanceof LoneStatement
   return isAlone && ambientTransaction(sequelize) === undefined
 }

@@ -1,32 +1,41 @@
 import type { Predicate } from '../../../types/plan.js'
 import type { RawRow } from '../../sequelize/run.js'
-import type { Reader, Within } from '../executor.js'
-import { shapeOf } from '../fullPages.js'
-import { totalOf } from '../pages.js'
-import { type Request, SELECT } from '../statement/request.js'
-import { keyPlaces, TOTAL, valuesOf, withKeys } from '../statement/row.js'
-import { prepare } from '../statement/statement.js'
+import type { ReadOptions, RecordReader } from '../executor.js'
+import { filterSignature } from '../fullPages.js'
+import { deriveTotal } from '../pageTotal.js'
+import { DEFAULT_SELECT, type StatementRequest } from '../statement/request.js'
+import { appendKeys, columnValues, keyPositions, TOTAL_ALIAS } from '../statement/row.js'
+import { createStatement } from '../statement/statement.js'
 import type { Store } from '../store.js'
-import { rowsOf } from './execute.js'
+import { fetchRows } from './execute.js'
 
 /** Reads with one SQL statement each. */
-export const statementReader: Reader = {
-  one: async (store, where, columns, within) => {
-    const { transaction, main } = within
-    const request = selectIn(within, { where, columns, order: NONE, window: NONE, keys: 'none' })
-    const statement = prepare(store, request)
-    const [row] = await rowsOf(store, { statement, transaction, writes: main ?? false, isBrief: true })
-    return row === undefined ? null : valuesOf(row, columns)
+export const statementReader: RecordReader = {
+  readOne: async (store, where, columns, within) => {
+    const { transaction, isFromPrimary } = within
+    const request = createSelect(within, { where, columns, order: NO_VALUES, window: NO_VALUES, keys: 'none' })
+    const statement = createStatement(store, request)
+    const [row] = await fetchRows(store, {
+      statement,
+      transaction,
+      isOnPrimary: isFromPrimary ?? false,
+      isKeyLookup: true,
+    })
+    return row === undefined ? null : columnValues(row, columns)
   },
 
-  rows: async (store, { where, columns, order, limit, offset, keys = 'none', isBrief = false }, within) => {
-    const { transaction, main = false } = within
+  readRows: async (
+    store,
+    { where, columns, order, limit, offset, keyReading = 'none', isKeyLookup = false },
+    within,
+  ) => {
+    const { transaction, isFromPrimary = false } = within
     const window = offset === undefined ? [limit] : [limit, offset]
-    const statement = prepare(store, selectIn(within, { where, columns, order, window, keys }))
-    const rows = await rowsOf(store, { statement, transaction, writes: main, isBrief })
-    if (keys === 'none') return rows.map((row) => valuesOf(row, columns))
-    const places = keyPlaces(store.dialect, { keys, columns, order })
-    return rows.map((row) => withKeys(row, columns, places))
+    const statement = createStatement(store, createSelect(within, { where, columns, order, window, keys: keyReading }))
+    const rows = await fetchRows(store, { statement, transaction, isOnPrimary: isFromPrimary, isKeyLookup })
+    if (keyReading === 'none') return rows.map((row) => columnValues(row, columns))
+    const places = keyPositions(store.dialect, { keys: keyReading, columns, order })
+    return rows.map((row) => appendKeys(row, columns, places))
   },
 
   /**
@@ -34,46 +43,69 @@ export const statementReader: Reader = {
    * is not full reveals the total. The total is therefore included only if the filter's last pages were full. Otherwise
    * it is read afterwards if needed.
    */
-  page: async (store, { where, order, page, pageSize, projection: { columns }, includeDeleted: deleted }) => {
+  readPage: async (store, { where, order, page, pageSize, projection: { columns }, includeDeleted }) => {
     const offset = (page - 1) * pageSize
-    const shape = where === null ? null : shapeOf(where)
-    const total = shape === null || store.fullPages.has(shape)
-    const request: Request = { ...SELECT, where, columns, order, window: [pageSize, offset], deleted, total }
-    const rows = await rowsOf(store, { statement: prepare(store, request), transaction: undefined, writes: false })
-    if (shape !== null) store.fullPages.note(shape, rows.length === pageSize)
-    const known = totalOf(rows.length, offset, pageSize)
-    const stated = rows[0]?.[TOTAL]
+    const shape = where === null ? null : filterSignature(where)
+    const total = shape === null || store.fullPages.isExpected(shape)
+    const request: StatementRequest = {
+      ...DEFAULT_SELECT,
+      where,
+      columns,
+      order,
+      window: [pageSize, offset],
+      includeDeleted,
+      total,
+    }
+    const rows = await fetchRows(store, {
+      statement: createStatement(store, request),
+      transaction: undefined,
+      isOnPrimary: false,
+    })
+    if (shape !== null) store.fullPages.notePage(shape, rows.length === pageSize)
+    const known = deriveTotal(rows.length, offset, pageSize)
+    const stated = rows[0]?.[TOTAL_ALIAS]
     const totalCount =
-      known ?? (stated === undefined || stated === null ? await count(store, where, deleted) : Number(stated))
+      known ??
+      (stated === undefined || stated === null ? await selectRowCount(store, where, includeDeleted) : Number(stated))
     const more = offset + pageSize < totalCount
-    return { kind: 'page', rows: rows.map((row) => valuesOf(row, columns)), totalCount, more }
+    return { kind: 'page', rows: rows.map((row) => columnValues(row, columns)), totalCount, hasMore: more }
   },
 
-  aggregate: (store, { where, columns, groups, having, order, includeDeleted: deleted }, { limit, offset, total }) => {
+  readGroups: (store, { where, columns, groups, having, order, includeDeleted }, { limit, offset, total }) => {
     const window = total ? [] : [limit, offset]
-    return run(store, { kind: 'aggregate', where, columns, groups, having, order, window, total, deleted })
+    return runRequest(store, {
+      kind: 'aggregate',
+      where,
+      columns,
+      groups,
+      having,
+      order,
+      window,
+      total,
+      includeDeleted,
+    })
   },
 
-  count,
+  countRecords: selectRowCount,
 }
 
-const NONE: readonly never[] = []
+const NO_VALUES: readonly never[] = []
 
-type Select = Extract<Request, { kind: 'select' }>
+type SelectRequest = Extract<StatementRequest, { kind: 'select' }>
 
 /** Written out, because copying objects is slow on this path. */
-function selectIn(
-  { unscoped = false, deleted = false, lock = false }: Within,
-  { where, columns, order, window, keys }: Pick<Select, 'where' | 'columns' | 'order' | 'window' | 'keys'>,
-): Select {
-  return { kind: 'select', where, columns, order, window, total: false, keys, unscoped, deleted, lock }
+function createSelect(
+  { unscoped = false, includeDeleted = false, lock = false }: ReadOptions,
+  { where, columns, order, window, keys }: Pick<SelectRequest, 'where' | 'columns' | 'order' | 'window' | 'keys'>,
+): SelectRequest {
+  return { kind: 'select', where, columns, order, window, total: false, keys, unscoped, includeDeleted, lock }
 }
 
-async function count(store: Store, where: Predicate | null, deleted: boolean): Promise<number> {
-  const [row] = await run(store, { kind: 'count', where, deleted })
+async function selectRowCount(store: Store, where: Predicate | null, deleted: boolean): Promise<number> {
+  const [row] = await runRequest(store, { kind: 'count', where, includeDeleted: deleted })
   return Number(row?._ ?? 0)
 }
 
-function run(store: Store, request: Request): Promise<readonly RawRow[]> {
-  return rowsOf(store, { statement: prepare(store, request), transaction: undefined, writes: false })
+function runRequest(store: Store, request: StatementRequest): Promise<readonly RawRow[]> {
+  return fetchRows(store, { statement: createStatement(store, request), transaction: undefined, isOnPrimary: false })
 }

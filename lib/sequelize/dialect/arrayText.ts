@@ -1,9 +1,9 @@
 /** Text of a PostgreSQL array. */
-export function arrayText(values: readonly unknown[]): string {
-  return `{${values.map(itemText).join(',')}}`
+export function formatArray(values: readonly unknown[]): string {
+  return `{${values.map(formatItem).join(',')}}`
 }
 
-function itemText(value: unknown): string {
+function formatItem(value: unknown): string {
   const text = Buffer.isBuffer(value)
     ? `\\x${value.toString('hex')}`
     : value instanceof Date

@@ -1,12 +1,12 @@
 import type { ColumnTypes, Conversion } from '../../../types/columnTypes.js'
 import type { FieldType, ValueType } from '../../../types/field.js'
 
-export type Convert = (type: string, declared: ValueType) => Conversion | null
+export type ConvertColumn = (type: string, declared: ValueType) => Conversion | null
 
 /** Conversions for columns of another type, by declared type. JSON and binary data are never compared. */
-export type ConversionTable = Readonly<Record<Exclude<FieldType, 'json' | 'blob'>, Convert>>
+export type ConversionTable = Readonly<Record<Exclude<FieldType, 'json' | 'blob'>, ConvertColumn>>
 
-export function convertBy(table: ConversionTable): ColumnTypes['convert'] {
+export function createConverter(table: ConversionTable): ColumnTypes['convert'] {
   return (type, declared) =>
     declared.type === 'json' || declared.type === 'blob' ? null : table[declared.type](type, declared)
 }
@@ -15,17 +15,17 @@ export function convertBy(table: ConversionTable): ColumnTypes['convert'] {
 export const INCOMPARABLE: Conversion = Object.freeze({ compare: null, read: null })
 
 /** Converts the column for comparisons only. */
-export function comparedAs(compare: (column: string) => string): Conversion {
+export function convertForComparison(compare: (column: string) => string): Conversion {
   return { compare, read: null }
 }
 
 /** Converts the column for comparisons and reads. */
-export function usedAs(convert: (column: string) => string): Conversion {
+export function convertForAll(convert: (column: string) => string): Conversion {
   return { compare: convert, read: convert }
 }
 
 /** Compares the column without conversion. */
-export const UNCHANGED: Conversion = comparedAs((column) => column)
+export const UNCHANGED: Conversion = convertForComparison((column) => column)
 
 /** Name of a type without length, precision and scale. */
 export function nameOf(type: string): string {

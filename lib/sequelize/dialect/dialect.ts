@@ -10,25 +10,28 @@ import type {
 } from '../../../types/dialect.js'
 import type { Failure } from '../../../types/failures.js'
 import type { Field, FieldType } from '../../../types/field.js'
-import type { BookmarkValue, Column, ComparePredicate } from '../../../types/plan.js'
+import type { Column, ComparePredicate, CursorValue } from '../../../types/plan.js'
 import type { ValueOperator } from '../../language/operators.js'
-import { declaredForeignKeys } from '../foreignKeys.js'
+import { declaredForeignKeysOf } from '../foreignKeys.js'
 
 /** Traits of a predicate that compares text. */
-export function traitsOf({ column, ignoreCase }: Compared, { wide, long }: ValueTraits): TextTraits {
+export function traitsOf(
+  { column, ignoreCase }: ComparedColumn,
+  { hasFourByteCharacters, isLong }: ValueTraits,
+): TextTraits {
   const { binary = false, padded = false } = column.field.valueType
-  return { ignoreCase, wide, long, binary, padded }
+  return { ignoreCase, hasFourByteCharacters, isLong, binary, padded }
 }
 
-type Compared = Pick<ComparePredicate, 'ignoreCase'> & { readonly column: Pick<Column, 'field'> }
+type ComparedColumn = Pick<ComparePredicate, 'ignoreCase'> & { readonly column: Pick<Column, 'field'> }
 
 /** Length from which a text is long. Shorter texts are cheap to search for at every position. */
 const LONG = 64
 
 export function valueTraitsOf(values: readonly unknown[]): ValueTraits {
   return {
-    wide: values.some((value) => typeof value === 'string' && /[\u{10000}-\u{10ffff}]/u.test(value)),
-    long: values.some((value) => typeof value === 'string' && value.length > LONG),
+    hasFourByteCharacters: values.some((value) => typeof value === 'string' && /[\u{10000}-\u{10ffff}]/u.test(value)),
+    isLong: values.some((value) => typeof value === 'string' && value.length > LONG),
   }
 }
 
@@ -44,13 +47,13 @@ export const LIKE_PATTERNS: Readonly<Record<'contains' | 'startsWith', (text: st
 })
 
 /** Rows as a union, which every version of MySQL takes. */
-function unionOf(names: readonly string[], [first = [], ...others]: readonly (readonly string[])[]): string {
+function writeUnion(names: readonly string[], [first = [], ...others]: readonly (readonly string[])[]): string {
   const named = first.map((value, index) => `${value} AS ${names[index]}`)
   return `(${[named, ...others].map((row) => `SELECT ${row.join(', ')}`).join(' UNION ALL ')})`
 }
 
 /** Rows by VALUES, which planners read faster, and of which SQLite takes any number. */
-export function valuesOf(names: readonly string[], rows: readonly (readonly string[])[]): string {
+export function writeValues(names: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = names.map((name, index) => `column${index + 1} AS ${name}`).join(', ')
   return `(SELECT ${columns} FROM (VALUES ${rows.map((row) => `(${row.join(', ')})`).join(', ')}) AS _rows)`
 }
@@ -60,7 +63,7 @@ export function tuples(rows: readonly (readonly string[])[]): string {
 }
 
 /** Converts integers from text to numbers, because some databases treat numeric text as inexact. Drivers return long integers as text. */
-function exactNumbers(values: readonly unknown[], { valueType: { type } }: Field): readonly unknown[] {
+function toExactNumbers(values: readonly unknown[], { valueType: { type } }: Field): readonly unknown[] {
   const isWhole = type === 'integer' || type === 'bigint'
   return values.map((value) => (isWhole && typeof value === 'string' ? BigInt(value) : value))
 }
@@ -70,104 +73,113 @@ export function exists(rows: string): string {
 }
 
 /** The text without changes. */
-export function plain(text: string): string {
+export function keepText(text: string): string {
   return text
 }
 
-function by(symbol: string): Comparison {
+function comparisonBy(symbol: string): Comparison {
   return (column, [operand = '']) => `${column} ${symbol} ${operand}`
 }
 
 /** Comparisons that are equal in all databases. */
 export const COMPARISONS: Comparisons = Object.freeze({
-  eq: by('='),
-  gt: by('>'),
-  gte: by('>='),
-  lt: by('<'),
-  lte: by('<='),
+  eq: comparisonBy('='),
+  gt: comparisonBy('>'),
+  gte: comparisonBy('>='),
+  lt: comparisonBy('<'),
+  lte: comparisonBy('<='),
   in: (column, operands) => `${column} IN (${operands.join(', ')})`,
 })
 
-type Own = 'name' | 'tables' | 'order' | 'text' | 'failures' | 'double' | 'concat' | 'datePart' | 'members'
+type DialectSpecific =
+  | 'name'
+  | 'tableCatalogue'
+  | 'orderTerm'
+  | 'textComparisons'
+  | 'failures'
+  | 'double'
+  | 'concat'
+  | 'datePart'
+  | 'jsonMembers'
 
 /**
  * Capabilities and SQL of a database that follows the standard without extensions. A dialect overrides the differences. Its name, null
  * order, text comparison, date parts and failures are always its own.
  */
-export const STANDARD: Omit<Dialect, Own> = Object.freeze({
-  refuse: () => null,
-  column: (declared) => declared,
-  prepares: null,
-  mostValues: Number.POSITIVE_INFINITY,
+export const STANDARD: Omit<Dialect, DialectSpecific> = Object.freeze({
+  checkOptions: () => null,
+  columnType: (declared) => declared,
+  preparesBy: null,
+  maxValues: Number.POSITIVE_INFINITY,
   returnsInserted: false,
   returnsUpdated: false,
-  items: null,
-  rows: unionOf,
-  insert: 'INSERT INTO',
+  valuesTable: null,
+  rowsSubquery: writeUnion,
+  insertKeyword: 'INSERT INTO',
   insertedKeys: null,
   queuesWrites: false,
   readsSnapshots: false,
-  mend: null,
+  fixConnections: null,
   interrupt: null,
-  longestAlias: Number.POSITIVE_INFINITY,
+  maxAliasBytes: Number.POSITIVE_INFINITY,
   jsonAsText: false,
-  read: (column) => column,
-  instance: () => null,
+  readExpression: (column) => column,
+  instanceExpression: () => null,
   operand: (placeholder) => placeholder,
   literal: (sql) => sql,
   boolean: (value) => value,
   tuples,
   // If values are part of the SQL text, Sequelize writes an array as comma-separated items.
-  among: { encode: exactNumbers, write: (expression, placeholder) => `${expression} IN (${placeholder})` },
-  partsNulls: false,
-  firsts: { each: null, numbersKeys: true },
+  inList: { encode: toExactNumbers, write: (expression, placeholder) => `${expression} IN (${placeholder})` },
+  needsNullPartitions: false,
+  firstPerParent: { each: null, numbersKeys: true },
   exists,
-  seeksExists: true,
+  hasIndexedExists: true,
   limit: (placeholder) => placeholder,
-  keys: {
+  orderKeys: {
     term: (column) => column,
     read: (term) => term,
-    isRead: ({ valueType: { type } }) => type === 'integer',
-    value: bookmarked,
-    admits: () => true,
+    isExact: ({ valueType: { type } }) => type === 'integer',
+    toCursorValue: toCursorValue,
+    isComparable: () => true,
     operand: (placeholder) => placeholder,
-    rowValues: true,
+    hasIndexedRowValues: true,
   },
-  values: COMPARISONS,
-  group: (column) => ({ by: column, read: column, order: [column] }),
+  valueComparisons: COMPARISONS,
+  grouping: (column) => ({ by: column, read: column, order: [column] }),
   sum: (column, field) => {
     const value = `SUM(${column})`
-    return { value, read: value, units: inUnits(value, field) }
+    return { value, read: value, units: sumInUnits(value, field) }
   },
-  comparable: (column) => column,
+  minMaxOperand: (column) => column,
   instant: (column) => column,
   hasArrays: false,
   fullText: null,
   columnTypes: null,
-  foreignKeys: (model) => Promise.resolve(declaredForeignKeys(model)),
-} satisfies Omit<Dialect, Own>)
+  foreignKeys: (model) => Promise.resolve(declaredForeignKeysOf(model)),
+} satisfies Omit<Dialect, DialectSpecific>)
 
 /** A sum as an integer number of units of the column's last decimal place. */
-export function inUnits(sum: string, { valueType: { scale = 0 } }: Field): string {
+export function sumInUnits(sum: string, { valueType: { scale = 0 } }: Field): string {
   return scale === 0 ? sum : `(${sum} * ${10 ** scale})`
 }
 
 /** Words with a letter or a digit. Full-text indexes ignore all other words. */
-export function lettered(words: readonly string[]): readonly string[] {
+export function omitSymbolWords(words: readonly string[]): readonly string[] {
   return words.filter((word) => /[\p{L}\p{N}]/u.test(word))
 }
 
 /** Order keys of computed values. Numbers that JavaScript represents exactly are numbers: a computed number would not equal their text. */
-export function countedIn(types: ReadonlySet<FieldType>): OrderKeys['value'] {
+export function createCursorValueReader(types: ReadonlySet<FieldType>): OrderKeys['toCursorValue'] {
   return (raw, { valueType: { type } }) => {
-    const value = bookmarked(raw)
+    const value = toCursorValue(raw)
     const isSmall = typeof value === 'string' && /^-?\d{1,15}$/.test(value)
     return isSmall && types.has(type) ? Number(value) : value
   }
 }
 
 /** Value of a cursor token. Numbers beyond JavaScript's precision stay text. Bytes are not supported. */
-function bookmarked(raw: unknown): BookmarkValue | undefined {
+function toCursorValue(raw: unknown): CursorValue | undefined {
   switch (typeof raw) {
     case 'number':
       return Number.isFinite(raw) ? raw : undefined
@@ -197,7 +209,7 @@ export const DATE_PATTERN: string = `^${DATE}$`
 export const DATETIME_PATTERN: string = `^${DATE}T${TIME}$`
 
 /** Map entries for error codes with the same meaning. */
-export function each<F extends Failure>(failure: F, ...codes: readonly unknown[]): (readonly [unknown, F])[] {
+export function entriesFor<F extends Failure>(failure: F, ...codes: readonly unknown[]): (readonly [unknown, F])[] {
   return codes.map((code) => [code, failure] as const)
 }
 
@@ -212,11 +224,11 @@ export const NETWORK: readonly string[] = [
   'ENETUNREACH',
 ]
 
-type Ordered = Exclude<ValueOperator, 'eq' | 'in'>
+type OrderingOperator = Exclude<ValueOperator, 'eq' | 'in'>
 
 /** Text comparisons for each ordering operator. */
-export function ordered(
-  write: (operator: Ordered) => (how: TextTraits) => TextComparison,
-): Pick<TextComparisons, Ordered> {
+export function createOrderComparisons(
+  write: (operator: OrderingOperator) => (how: TextTraits) => TextComparison,
+): Pick<TextComparisons, OrderingOperator> {
   return { gt: write('gt'), gte: write('gte'), lt: write('lt'), lte: write('lte') }
 }

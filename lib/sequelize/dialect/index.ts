@@ -1,11 +1,11 @@
 import type { Sequelize } from 'sequelize'
 import type { Dialect } from '../../../types/dialect.js'
-import { serverOf } from '../server.js'
+import { serverVersionOf } from '../serverVersion.js'
 import { mariadb, mysql } from './mysql.js'
 import { postgres } from './postgres.js'
 import { sqlite } from './sqlite.js'
 
-export type { Dialect, Grouping, Sum, TextTraits, ValueTraits } from '../../../types/dialect.js'
+export type { Dialect, Grouping, SumExpressions, TextTraits, ValueTraits } from '../../../types/dialect.js'
 export { traitsOf, valueTraitsOf } from './dialect.js'
 
 /** Functions from a server version to a dialect, by Sequelize's dialect name. The version is known after the first connection. */
@@ -14,38 +14,38 @@ export type DialectTable = Readonly<Record<string, (version: unknown) => Dialect
 /** Table of dialects. */
 export const DIALECTS: DialectTable = Object.freeze({
   sqlite: () => sqlite,
-  mysql: (version: unknown) => (/ MariaDB$/.test(String(version)) && isFrom(version, 10, 5) ? mariadb : mysql),
+  mysql: (version: unknown) => (/ MariaDB$/.test(String(version)) && isVersionFrom(version, 10, 5) ? mariadb : mysql),
   // The mariadb driver also connects to MySQL and to old servers.
-  mariadb: (version: unknown) => (isFrom(version, 10, 5) ? mariadb : mysql),
+  mariadb: (version: unknown) => (isVersionFrom(version, 10, 5) ? mariadb : mysql),
   postgres: () => postgres,
 })
 
 /** Dialect for Sequelize's name, or undefined if unsupported. */
-export function dialectNamed(name: string, version?: unknown, table: DialectTable = DIALECTS): Dialect | undefined {
+export function findDialect(name: string, version?: unknown, table: DialectTable = DIALECTS): Dialect | undefined {
   return Object.hasOwn(table, name) ? table[name]?.(version) : undefined
 }
 
 /** @throws TypeError for an unsupported database */
 export function dialectOf(sequelize: Sequelize, table: DialectTable): Dialect {
-  const server = serverOf(sequelize)
-  const last = lasts.get(sequelize)
+  const server = serverVersionOf(sequelize)
+  const last = lastBySequelize.get(sequelize)
   if (last !== undefined && last.server === server && last.table === table) return last.dialect
-  const dialect = dialectNamed(sequelize.getDialect(), server, table)
+  const dialect = findDialect(sequelize.getDialect(), server, table)
   if (dialect === undefined) throw new TypeError(`the dialect ${sequelize.getDialect()} is not supported`)
-  lasts.set(sequelize, { server, table, dialect })
+  lastBySequelize.set(sequelize, { server, table, dialect })
   return dialect
 }
 
-interface Last {
+interface LastDialect {
   readonly server: string
   readonly table: DialectTable
   readonly dialect: Dialect
 }
 
 /** Last dialect by Sequelize instance. It is looked up often, and changes only when the server version becomes known. */
-const lasts = new WeakMap<Sequelize, Last>()
+const lastBySequelize = new WeakMap<Sequelize, LastDialect>()
 
-function isFrom(version: unknown, major: number, minor: number): boolean {
+function isVersionFrom(version: unknown, major: number, minor: number): boolean {
   const [given = 0, second = 0] = String(version).split('.').map(Number)
   return given > major || (given === major && second >= minor)
 }

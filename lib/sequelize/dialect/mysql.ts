@@ -13,42 +13,45 @@ import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
 import {
   COMPARISONS,
-  countedIn,
-  each,
-  inUnits,
+  createCursorValueReader,
+  createOrderComparisons,
+  entriesFor,
+  keepText,
   LIKE_PATTERNS,
-  lettered,
   NETWORK,
-  ordered,
-  plain,
+  omitSymbolWords,
   STANDARD,
+  sumInUnits,
 } from './dialect.js'
 import { mysqlMembers } from './mysqlMembers.js'
 import { mysqlTypes } from './mysqlTypes.js'
-import { mysqlTables } from './tables.js'
+import { mysqlTables } from './tableCatalogues.js'
 
 /** UTF-8 bytes of a text. Collations fold case, pad or ignore characters; bytes are exact. */
 function bytes(expression: string): string {
   return `CAST(CONVERT(${expression} USING utf8mb4) AS BINARY)`
 }
 
-function folded(expression: string): string {
+function foldCase(expression: string): string {
   return `CAST(LOWER(CONVERT(${expression} USING utf8mb4)) AS BINARY)`
 }
 
 function foldedBy(operator: ValueOperator): TextComparison {
-  return { encode: plain, write: (column, operands) => COMPARISONS[operator](folded(column), operands.map(folded)) }
+  return {
+    encode: keepText,
+    write: (column, operands) => COMPARISONS[operator](foldCase(column), operands.map(foldCase)),
+  }
 }
 
 function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
   const compare = COMPARISONS[operator]
-  return ({ ignoreCase, wide }) => {
+  return ({ ignoreCase, hasFourByteCharacters }) => {
     if (ignoreCase) return foldedBy(operator)
     return {
-      encode: plain,
+      encode: keepText,
       write: (column, operands) => {
         const exact = compare(bytes(column), operands.map(bytes))
-        return wide ? exact : `(${compare(column, operands)} AND ${exact})`
+        return hasFourByteCharacters ? exact : `(${compare(column, operands)} AND ${exact})`
       },
     }
   }
@@ -56,31 +59,31 @@ function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
 
 function like(operator: keyof typeof LIKE_PATTERNS): (how: TextTraits) => TextComparison {
   const encode = LIKE_PATTERNS[operator]
-  return ({ ignoreCase, wide }) => ({
+  return ({ ignoreCase, hasFourByteCharacters }) => ({
     encode,
     write: (column, [operand = '']) => {
-      const side = ignoreCase ? folded : bytes
+      const side = ignoreCase ? foldCase : bytes
       const exact = `${side(column)} LIKE ${side(operand)} ESCAPE '|'`
       // LIKE with the column's collation finds a superset through the index. The comparison of bytes decides.
-      const isIndexed = operator === 'startsWith' && !ignoreCase && !wide
+      const isIndexed = operator === 'startsWith' && !ignoreCase && !hasFourByteCharacters
       return isIndexed ? `(${column} LIKE ${operand} ESCAPE '|' AND ${exact})` : exact
     },
   })
 }
 
 function endsWith({ ignoreCase }: TextTraits): TextComparison {
-  const side = ignoreCase ? folded : bytes
+  const side = ignoreCase ? foldCase : bytes
   // LIKE would try the suffix at every position.
   const write = (column: string, end: string): string => `RIGHT(${column}, LENGTH(${end})) = ${end}`
-  return { encode: plain, write: (column, [operand = '']) => write(side(column), side(operand)) }
+  return { encode: keepText, write: (column, [operand = '']) => write(side(column), side(operand)) }
 }
 
-const text: TextComparisons = {
+const textComparisons: TextComparisons = {
   eq: equality('eq'),
   in: equality('in'),
   // Uses the column's collation, like ORDER BY. With another order, keyset pages would skip records.
-  ...ordered((operator) => ({ ignoreCase }) => {
-    return ignoreCase ? foldedBy(operator) : { encode: plain, write: COMPARISONS[operator] }
+  ...createOrderComparisons((operator) => ({ ignoreCase }) => {
+    return ignoreCase ? foldedBy(operator) : { encode: keepText, write: COMPARISONS[operator] }
   }),
   contains: like('contains'),
   startsWith: like('startsWith'),
@@ -101,7 +104,7 @@ const BOOLEAN_OPERATORS = /[-+<>()~*"@]/g
 
 const fullText: FullText = {
   encode: (words) => {
-    const quoted = lettered(words).map((word) => `+"${word.replace(BOOLEAN_OPERATORS, ' ')}"`)
+    const quoted = omitSymbolWords(words).map((word) => `+"${word.replace(BOOLEAN_OPERATORS, ' ')}"`)
     return quoted.length === 0 ? null : quoted.join(' ')
   },
   write: (columns, operand) => `MATCH (${columns.join(', ')}) AGAINST (${operand} IN BOOLEAN MODE)`,
@@ -131,9 +134,9 @@ function isLongDecimal({ type, precision = Number.POSITIVE_INFINITY }: ValueType
   return type === 'decimal' && precision > EXACT_DIGITS
 }
 
-const COUNTED: ReadonlySet<FieldType> = new Set(['integer', 'float', 'boolean'])
+const EXACT_NUMBER_TYPES: ReadonlySet<FieldType> = new Set(['integer', 'float', 'boolean'])
 const EXACT: ReadonlySet<FieldType> = new Set(['bigint', 'decimal'])
-const counted = countedIn(COUNTED)
+const readCursorValue = createCursorValueReader(EXACT_NUMBER_TYPES)
 
 /** Lower bound that excludes zero dates and days of the year 0. */
 const SINCE_FIRST_DAY: readonly Bound[] = Object.freeze([{ operator: 'gte', value: '0001-01-01' }])
@@ -142,13 +145,13 @@ const SINCE_FIRST_DAY: readonly Bound[] = Object.freeze([{ operator: 'gte', valu
 function column(declared: ValueType): ValueType {
   switch (declared.type) {
     case 'datetime':
-      return { ...declared, shown: SINCE_FIRST_DAY, finer: true }
+      return { ...declared, responseBounds: SINCE_FIRST_DAY, hasMoreDigits: true }
     case 'date':
-      return { ...declared, shown: SINCE_FIRST_DAY }
+      return { ...declared, responseBounds: SINCE_FIRST_DAY }
     case 'boolean':
-      return { ...declared, loose: true }
+      return { ...declared, isNumericBoolean: true }
     case 'time':
-      return { ...declared, longest: { hours: 838, isSigned: true } }
+      return { ...declared, longestTime: { hours: 838, isSigned: true } }
     default:
       return declared
   }
@@ -176,55 +179,57 @@ function term(column: string, enumeration: boolean): string {
 
 const failures: Failures = {
   // SIGNAL: SQLSTATE class 45 is for errors of the host, with any MYSQL_ERRNO.
-  own: ({ sqlState = '' }) => (sqlState.startsWith('45') ? 'raised' : null),
+  classifyRaised: ({ sqlState = '' }) => (sqlState.startsWith('45') ? 'raised' : null),
   // --read-only, read-only transaction, read-only mode, node outside its cluster, COMMIT rejected by the cluster.
-  misplaced: new Set<unknown>([1290, 1792, 1836, 1047, 1180]),
+  wrongServerCodes: new Set<unknown>([1290, 1792, 1836, 1047, 1180]),
   codes: new Map<unknown, Failure>([
     // Deadlock, conflict with another cluster writer, lock wait timeout. MariaDB: record changed since the last read.
-    ...each('deadlock', 'ER_LOCK_DEADLOCK', 1213, 3101, 1020, 1205),
+    ...entriesFor('deadlock', 'ER_LOCK_DEADLOCK', 1213, 3101, 1020, 1205),
     // Too many connections, disk or table full, shutdown, cluster node not ready, broken connections.
-    ...each('unavailable', 1040, 1203, 1226, 1021, 1114, 1053, 1047, 1180),
-    ...each('unavailable', 1152, 1158, 1159, 1160, 1161, 1184, 2006, 2013),
+    ...entriesFor('unavailable', 1040, 1203, 1226, 1021, 1114, 1053, 1047, 1180),
+    ...entriesFor('unavailable', 1152, 1158, 1159, 1160, 1161, 1184, 2006, 2013),
     // Query interrupted, connection killed, timed out while running or idle, read-only server.
-    ...each('unavailable', 1317, 1927, 3169, 1969, 3024, 4031, 1290, 1792, 1836),
-    ...each('unavailable', 'PROTOCOL_CONNECTION_LOST', 'ER_SOCKET_UNEXPECTED_CLOSE', 'ER_SOCKET_TIMEOUT'),
-    ...each('unavailable', 'ER_CMD_CONNECTION_CLOSED', 'ER_CMD_NOT_EXECUTED_DESTROYED', 'ER_CONNECTION_TIMEOUT'),
-    ...each('unavailable', 'ER_GET_CONNECTION_TIMEOUT', ...NETWORK),
+    ...entriesFor('unavailable', 1317, 1927, 3169, 1969, 3024, 4031, 1290, 1792, 1836),
+    ...entriesFor('unavailable', 'PROTOCOL_CONNECTION_LOST', 'ER_SOCKET_UNEXPECTED_CLOSE', 'ER_SOCKET_TIMEOUT'),
+    ...entriesFor('unavailable', 'ER_CMD_CONNECTION_CLOSED', 'ER_CMD_NOT_EXECUTED_DESTROYED', 'ER_CONNECTION_TIMEOUT'),
+    ...entriesFor('unavailable', 'ER_GET_CONNECTION_TIMEOUT', ...NETWORK),
     // Too many tables or columns, packet too large, join beyond `max_join_size`, too many placeholders, thread stack overrun, selects
     // nested too deeply.
-    ...each('tooLarge', 1116, 1117, 1153, 1104, 1390, 1436, 1473),
-    ...each('unindexed', 1191),
-    ...each('foreign', 1216, 1217, 1451, 1452, 1761, 1762),
+    ...entriesFor('tooLarge', 1116, 1117, 1153, 1104, 1390, 1436, 1473),
+    ...entriesFor('unindexed', 1191),
+    ...entriesFor('foreign', 1216, 1217, 1451, 1452, 1761, 1762),
     // SIGNAL of the host's triggers, WITH CHECK OPTION of a view, value for a generated column (MariaDB and MySQL).
-    ...each('raised', 1644, 1369, 1906, 3105),
-    ...each('check', 3819, 4025),
-    ...each('null', 1048, 1364),
+    ...entriesFor('raised', 1644, 1369, 1906, 3105),
+    ...entriesFor('check', 3819, 4025),
+    ...entriesFor('null', 1048, 1364),
     // Out of range, truncated, wrong type, too long, beyond BIGINT, invalid JSON.
-    ...each('unfit', 1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140),
+    ...entriesFor('unfit', 1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140),
     // Data exceptions outside class 22: wrong function argument, character beyond the character set as bound or computed value, truncated
     // for an expression index, invalid JSON for a function.
-    ...each('unfit', 1411, 3988, 1977, 3751, 4038),
+    ...entriesFor('unfit', 1411, 3988, 1977, 3751, 4038),
     // Invalid date in a comparison.
-    ...each('unfit', 1525),
+    ...entriesFor('unfit', 1525),
     // A column of a narrow character set was compared with text beyond that set.
-    ...each('charset', 1271, 3854),
+    ...entriesFor('charset', 1271, 3854),
   ]),
-  state: ({ sqlState }) => sqlState,
-  classes: [
+  sqlStateOf: ({ sqlState }) => sqlState,
+  sqlStateClasses: [
     [/^22[0-9A-Z]{3}$/, 'unfit'],
     // Classes that the standard leaves to implementations. 70100 is an interrupted statement.
     [/^(?:[5689I-WYZ][0-9A-Z]|7(?!0100)[0-9A-Z])[0-9A-Z]{3}$/, 'raised'],
   ],
   // Incompatible collations (1267, 1270) with a client's value on one side. If both sides are columns, the host must fix its schema.
-  words: [[/\(\w+,(?:COERCIBLE|IGNORABLE|NUMERIC)\)/, 'charset']],
-  unique: () => 'unique',
+  messagePatterns: [[/\(\w+,(?:COERCIBLE|IGNORABLE|NUMERIC)\)/, 'charset']],
+  classifyUnique: () => 'unique',
   nullColumn: ({ sqlMessage = '' }) => /'([^']+)'/.exec(sqlMessage)?.[1],
   // Index name: the last quoted part, after the table name.
-  taken: ({ sqlMessage = '' }) => ({ index: /'([^']*)'[^']*$/.exec(sqlMessage)?.[1]?.split('.').at(-1) ?? '' }),
-  pointing: ({ errno, sqlMessage = '' }) => {
+  parseUniqueViolation: ({ sqlMessage = '' }) => ({
+    index: /'([^']*)'[^']*$/.exec(sqlMessage)?.[1]?.split('.').at(-1) ?? '',
+  }),
+  parseForeignKeyViolation: ({ errno, sqlMessage = '' }) => {
     const [, table, columns] = /`([^`]+)`, CONSTRAINT .*? FOREIGN KEY \((.+?)\) REFERENCES/.exec(sqlMessage) ?? []
     const isPointedAt = errno === 1217 || errno === 1451
-    return { isPointedAt, table, columns: columns?.replaceAll('`', '').split(', ') ?? [] }
+    return { isReferenced: isPointedAt, table, columns: columns?.replaceAll('`', '').split(', ') ?? [] }
   },
 }
 
@@ -235,9 +240,9 @@ const LITERALS: { readonly [type in FieldType]?: string } = { datetime: 'DATETIM
 export const mysql: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'mysql',
-  column,
-  refuse,
-  tables: mysqlTables,
+  columnType: column,
+  checkOptions: refuse,
+  tableCatalogue: mysqlTables,
   readsSnapshots: true,
   insertedKeys: 'SELECT CAST(LAST_INSERT_ID() AS CHAR) AS `first`, @@auto_increment_increment AS `step`',
   // KILL QUERY is not enough: the driver would run the next statement of its queue.
@@ -248,19 +253,19 @@ export const mysql: Dialect = Object.freeze<Dialect>({
     },
   },
   jsonAsText: true,
-  read: (column, { valueType }) => {
+  readExpression: (column, { valueType }) => {
     if (valueType.document === true || isLongDecimal(valueType)) return asChar(column)
     return valueType.single === true ? double(column) : column
   },
-  instance: (column, { valueType }) => {
+  instanceExpression: (column, { valueType }) => {
     if (isLongDecimal(valueType)) return asChar(column)
     return valueType.single === true ? double(column) : null
   },
   operand,
   literal: (sql, type) => (LITERALS[type] === undefined ? sql : `CAST(${sql} AS ${LITERALS[type]})`),
   boolean: (value) => (value ? 1 : 0),
-  keys: {
-    isRead: STANDARD.keys.isRead,
+  orderKeys: {
+    isExact: STANDARD.orderKeys.isExact,
     term,
     read: (term, { valueType }) => {
       const { type } = valueType
@@ -272,22 +277,23 @@ export const mysql: Dialect = Object.freeze<Dialect>({
       // characters, but 1.0000000133514e-10 is longer.
       return type === 'float' ? `CAST((${term} + 0e0) AS CHAR(64))` : term
     },
-    value: (raw, field) => {
+    toCursorValue: (raw, field) => {
       const isFloat = field.valueType.type === 'float' && typeof raw === 'string'
-      return counted(isFloat ? Number(raw) : raw, field)
+      return readCursorValue(isFloat ? Number(raw) : raw, field)
     },
     // Numbers and texts would compare as floating point, in either direction.
-    admits: (value, { valueType: { type } }) => {
-      if (typeof value === 'number') return COUNTED.has(type) || EXACT.has(type)
+    isComparable: (value, { valueType: { type } }) => {
+      if (typeof value === 'number') return EXACT_NUMBER_TYPES.has(type) || EXACT.has(type)
       if (type === 'integer') return /^-?\d{1,20}$/.test(value)
-      return EXACT.has(type) ? /^-?\d{1,65}(?:\.\d{1,30})?$/.test(value) : !COUNTED.has(type)
+      return EXACT.has(type) ? /^-?\d{1,65}(?:\.\d{1,30})?$/.test(value) : !EXACT_NUMBER_TYPES.has(type)
     },
     operand,
-    rowValues: false,
+    hasIndexedRowValues: false,
   },
-  order: (column, direction, { enumeration }) => `${term(column, enumeration)} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
-  text,
-  group: (column, field) => {
+  orderTerm: (column, direction, { enumeration }) =>
+    `${term(column, enumeration)} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
+  textComparisons,
+  grouping: (column, field) => {
     const { type, single = false } = field.valueType
     if (type !== 'string') {
       // Order by the value that is read from a FLOAT, which has more digits than its text.
@@ -301,7 +307,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
     const value = `SUM(${column})`
     // The mariadb driver reads long sums as floating point.
     const read = field.valueType.type === 'float' ? value : `CAST(${value} AS CHAR)`
-    return { value, read, units: inUnits(value, field) }
+    return { value, read, units: sumInUnits(value, field) }
   },
   double: (number) => `(${number} + 0e0)`,
   concat: (parts) => `CONCAT(${parts.join(', ')})`,
@@ -310,7 +316,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
     return `DATE_FORMAT(${utc}, '${DATE_FORMATS[unit]}')`
   },
   columnTypes: mysqlTypes,
-  members: mysqlMembers,
+  jsonMembers: mysqlMembers,
   fullText,
   failures,
 })

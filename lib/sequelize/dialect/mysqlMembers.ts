@@ -3,7 +3,7 @@ import type { MemberType } from '../../../types/field.js'
 import { DATE_PATTERN, DATETIME_PATTERN, exists } from './dialect.js'
 
 /** Text with the collation of JSON, independent of the table's collation. */
-function text(json: string): string {
+function unquoteText(json: string): string {
   return `CONVERT(JSON_UNQUOTE(${json}) USING utf8mb4) COLLATE utf8mb4_bin`
 }
 
@@ -12,7 +12,8 @@ function kind(json: string): string {
 }
 
 function dated(pattern: string): (json: string) => string {
-  return (json) => `CASE WHEN ${kind(json)} = 'STRING' AND ${text(json)} REGEXP '${pattern}' THEN ${text(json)} END`
+  return (json) =>
+    `CASE WHEN ${kind(json)} = 'STRING' AND ${unquoteText(json)} REGEXP '${pattern}' THEN ${unquoteText(json)} END`
 }
 
 function number(json: string): string {
@@ -24,7 +25,7 @@ function isNumber(json: string): string {
 }
 
 const VALUES: Readonly<Record<MemberType, (json: string) => string>> = {
-  string: (json) => `CASE ${kind(json)} WHEN 'STRING' THEN ${text(json)} END`,
+  string: (json) => `CASE ${kind(json)} WHEN 'STRING' THEN ${unquoteText(json)} END`,
   integer: (json) =>
     `CASE WHEN ${isNumber(json)} AND ABS(${number(json)}) <= ${Number.MAX_SAFE_INTEGER} AND ${number(json)} = FLOOR(${number(json)}) THEN ${number(json)} END`,
   number: (json) => `CASE WHEN ${isNumber(json)} THEN ${number(json)} END`,
@@ -34,7 +35,7 @@ const VALUES: Readonly<Record<MemberType, (json: string) => string>> = {
   array: (json) => `CASE ${kind(json)} WHEN 'ARRAY' THEN ${json} END`,
 }
 
-function itemsOf(array: string): string {
+function itemsTableOf(array: string): string {
   return `JSON_TABLE(${array}, '$[*]' COLUMNS (_v LONGTEXT PATH '$', _j JSON PATH '$')) AS _e`
 }
 
@@ -43,10 +44,10 @@ export const mysqlMembers: JsonMembers = Object.freeze<JsonMembers>({
     const place = `'$${path.map((name) => `."${name}"`).join('')}'`
     return `(${VALUES[type](`JSON_EXTRACT(${column}, ${place})`)})`
   },
-  has: (array, _, condition) => {
-    return exists(`SELECT 1 FROM ${itemsOf(array)} WHERE JSON_TYPE(_e._j) = 'STRING' AND ${condition('_e._v')}`)
+  hasItem: (array, _, condition) => {
+    return exists(`SELECT 1 FROM ${itemsTableOf(array)} WHERE JSON_TYPE(_e._j) = 'STRING' AND ${condition('_e._v')}`)
   },
-  items: itemsOf,
+  items: itemsTableOf,
   item: ({ type }) => (type === null ? '_e._v' : `(${VALUES[type]('_e._j')})`),
   length: (array) => `JSON_LENGTH(${array})`,
   contains: () => null,

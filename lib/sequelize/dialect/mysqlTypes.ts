@@ -1,13 +1,13 @@
 import type { ColumnTypes, TableName } from '../../../types/columnTypes.js'
 import {
-  type Convert,
-  comparedAs,
-  convertBy,
+  type ConvertColumn,
+  convertForAll,
+  convertForComparison,
+  createConverter,
   DIGITS_OF_DOUBLE,
   digitsOf,
   INCOMPARABLE,
   UNCHANGED,
-  usedAs,
 } from './conversions.js'
 
 const TEXTS = new Set(['char', 'varchar', 'tinytext', 'text', 'mediumtext', 'longtext', 'enum', 'set'])
@@ -20,7 +20,7 @@ const INSTANTS = new Set(['datetime', 'timestamp'])
 /** Types that the server compares only with values of their own kind. Types of plugins are not converted. */
 const OTHERS = new Set([...NUMBERS, ...INSTANTS, 'date', 'time', 'json', 'uuid', 'inet4', 'inet6'])
 
-function otherwise(name: string): ReturnType<Convert> {
+function convertOther(name: string): ReturnType<ConvertColumn> {
   return OTHERS.has(name) ? INCOMPARABLE : null
 }
 
@@ -44,77 +44,77 @@ function instantOf(column: string): string {
 }
 
 /** Numbers and texts as exact decimals with the decimal places that the decoder shows. */
-function exact(scale: number): Convert {
+function exact(scale: number): ConvertColumn {
   return (type) => {
     const name = nameOf(type)
     if (INTEGERS.has(name) || (name === 'decimal' && (digitsOf(type)?.scale ?? 0) <= scale)) return null
-    return NUMBERS.has(name) || TEXTS.has(name) ? usedAs(decimalOf(scale)) : otherwise(name)
+    return NUMBERS.has(name) || TEXTS.has(name) ? convertForAll(decimalOf(scale)) : convertOther(name)
   }
 }
 
-const converted = convertBy({
+const convertColumn = createConverter({
   string: (type) => {
     const name = nameOf(type)
     // An enumeration sorts by its declaration.
     if (BYTES.has(name) || (TEXTS.has(name) && name !== 'enum' && name !== 'set')) return null
-    if (name === 'bit') return usedAs((column) => `CAST(${column} + 0 AS CHAR)`)
+    if (name === 'bit') return convertForAll((column) => `CAST(${column} + 0 AS CHAR)`)
     // Sorting truncates floating point as text to 22 characters, unless it has a length.
     const length = FLOATS.has(name) ? '(64)' : ''
-    return usedAs((column) => `CAST(${column} AS CHAR${length})`)
+    return convertForAll((column) => `CAST(${column} AS CHAR${length})`)
   },
   integer: exact(0),
   bigint: exact(0),
   decimal: (type, declared) => exact(declared.scale ?? 30)(type, declared),
   float: (type, { single = false }) => {
     const name = nameOf(type)
-    if (TEXTS.has(name)) return comparedAs(doubleOf)
+    if (TEXTS.has(name)) return convertForComparison(doubleOf)
     // MySQL prints only six digits of a FLOAT.
-    if (name === 'float') return single ? null : usedAs(doubleOf)
-    if (!NUMBERS.has(name)) return otherwise(name)
+    if (name === 'float') return single ? null : convertForAll(doubleOf)
+    if (!NUMBERS.has(name)) return convertOther(name)
     const isRounded = name === 'decimal' && (digitsOf(type)?.precision ?? 10) > DIGITS_OF_DOUBLE
-    if (isRounded || name === 'bigint') return comparedAs(doubleOf)
+    if (isRounded || name === 'bigint') return convertForComparison(doubleOf)
     return single ? UNCHANGED : null
   },
   boolean: (type) => {
     const name = nameOf(type)
     if (NUMBERS.has(name)) return null
-    return TEXTS.has(name) ? usedAs((column) => `(LOWER(${column}) IN ('true', 't', '1'))`) : otherwise(name)
+    return TEXTS.has(name) ? convertForAll((column) => `(LOWER(${column}) IN ('true', 't', '1'))`) : convertOther(name)
   },
   datetime: (type) => {
     const name = nameOf(type)
     if (INSTANTS.has(name)) return null
-    if (name === 'date') return comparedAs((column) => `CAST(${column} AS DATETIME)`)
-    return TEXTS.has(name) ? comparedAs(instantOf) : otherwise(name)
+    if (name === 'date') return convertForComparison((column) => `CAST(${column} AS DATETIME)`)
+    return TEXTS.has(name) ? convertForComparison(instantOf) : convertOther(name)
   },
   date: (type) => {
     const name = nameOf(type)
     if (name === 'date') return null
-    if (INSTANTS.has(name)) return comparedAs((column) => `DATE(${column})`)
-    return TEXTS.has(name) ? comparedAs((column) => `LEFT(${column}, 10)`) : otherwise(name)
+    if (INSTANTS.has(name)) return convertForComparison((column) => `DATE(${column})`)
+    return TEXTS.has(name) ? convertForComparison((column) => `LEFT(${column}, 10)`) : convertOther(name)
   },
   time: (type) => {
     const name = nameOf(type)
     if (name === 'time') return null
-    return TEXTS.has(name) ? comparedAs((column) => `LEFT(${column}, 8)`) : otherwise(name)
+    return TEXTS.has(name) ? convertForComparison((column) => `LEFT(${column}, 8)`) : convertOther(name)
   },
-  uuid: (type) => (nameOf(type) === 'uuid' ? null : otherwise(nameOf(type))),
-  enum: (type) => otherwise(nameOf(type)),
+  uuid: (type) => (nameOf(type) === 'uuid' ? null : convertOther(nameOf(type))),
+  enum: (type) => convertOther(nameOf(type)),
 })
 
 /** Table name with its schema. Sequelize stores the schema as part of the name. */
-function joined({ schema, table }: TableName): string {
+function fullTableName({ schema, table }: TableName): string {
   return schema === null ? table : `${schema}.${table}`
 }
 
 export const mysqlTypes: ColumnTypes = Object.freeze<ColumnTypes>({
   select: (tables, textSql) => {
-    const places = tables.map((name, place) => `WHEN ${textSql(joined(name))} THEN ${place}`)
-    const names = tables.map((name) => textSql(joined(name)))
+    const places = tables.map((name, place) => `WHEN ${textSql(fullTableName(name))} THEN ${place}`)
+    const names = tables.map((name) => textSql(fullTableName(name)))
     return [
       `SELECT CASE TABLE_NAME ${places.join(' ')} END AS place, COLUMN_NAME AS name, COLUMN_TYPE AS type`,
       `FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN (${names.join(', ')})`,
     ].join(' ')
   },
-  spells: (type) => nameOf(type) !== 'uuid',
-  convert: converted,
+  isSpellingPreserved: (type) => nameOf(type) !== 'uuid',
+  convert: convertColumn,
 })

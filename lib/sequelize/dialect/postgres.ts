@@ -10,32 +10,32 @@ import type { DriverError, Failure, Failures, Refusal } from '../../../types/fai
 import type { Bound, ValueType } from '../../../types/field.js'
 import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
-import { arrayText } from './arrayText.js'
+import { formatArray } from './arrayText.js'
 import {
   COMPARISONS,
-  each,
-  inUnits,
+  createOrderComparisons,
+  entriesFor,
+  keepText,
   LIKE_PATTERNS,
-  lettered,
   NETWORK,
-  ordered,
-  plain,
+  omitSymbolWords,
   STANDARD,
-  valuesOf,
+  sumInUnits,
+  writeValues,
 } from './dialect.js'
 import { postgresMembers } from './postgresMembers.js'
 import { postgresTypes } from './postgresTypes.js'
-import { postgresTables } from './tables.js'
+import { postgresTables } from './tableCatalogues.js'
 
 /**
  * Column as plain text: without case folding of CITEXT, padding of CHAR and a folding collation. On other columns the planner ignores the
  * cast and can use indexes.
  */
-function text(column: string): string {
+function castToText(column: string): string {
   return `${column}::text COLLATE "default"`
 }
 
-function folded(column: string): string {
+function foldCase(column: string): string {
   return `lower(${column})`
 }
 
@@ -46,78 +46,78 @@ interface Sides {
   readonly areBytes: boolean
 }
 
-function sidesOf({ ignoreCase, binary }: TextTraits): Sides {
+function createSides({ ignoreCase, binary }: TextTraits): Sides {
   if (ignoreCase) {
     // An encoding's name has a collation that folds ASCII only.
-    const decoded = (column: string): string => `convert_from(${column}, 'UTF8') COLLATE "default"`
-    const left = (column: string): string => folded(binary ? decoded(column) : text(column))
-    return { left, right: folded, areBytes: false }
+    const decodeBytes = (column: string): string => `convert_from(${column}, 'UTF8') COLLATE "default"`
+    const writeLeft = (column: string): string => foldCase(binary ? decodeBytes(column) : castToText(column))
+    return { left: writeLeft, right: foldCase, areBytes: false }
   }
-  if (!binary) return { left: text, right: plain, areBytes: false }
+  if (!binary) return { left: castToText, right: keepText, areBytes: false }
   // Bytes as text would be parsed as BYTEA literals, in which backslashes are escapes.
-  return { left: plain, right: bytes, areBytes: true }
+  return { left: keepText, right: bytes, areBytes: true }
 }
 
 function bytes(expression: string): string {
   return `convert_to(${expression}, 'UTF8')`
 }
 
-type Written = (left: string, right: string) => string
+type WriteComparison = (left: string, right: string) => string
 
 function like(left: string, pattern: string): string {
   return `${left} LIKE ${pattern} ESCAPE '|'`
 }
 
 // Comparing bytes is much faster than comparing characters.
-const isIn: Written = (left, right) => `position(${right} in ${left}) > 0`
-const isInText: Written = (left, right) => isIn(bytes(left), bytes(right))
-const endsText: Written = (left, right) => `right(${left}, length(${right})) = ${right}`
-const endsBytes: Written = (left, right) => `substr(${left}, length(${left}) - length(${right}) + 1) = ${right}`
+const isIn: WriteComparison = (left, right) => `position(${right} in ${left}) > 0`
+const isInText: WriteComparison = (left, right) => isIn(bytes(left), bytes(right))
+const endsText: WriteComparison = (left, right) => `right(${left}, length(${right})) = ${right}`
+const endsBytes: WriteComparison = (left, right) => `substr(${left}, length(${left}) - length(${right}) + 1) = ${right}`
 
 function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
   const compare = COMPARISONS[operator]
   return (how) => {
-    const { left, right, areBytes } = sidesOf(how)
-    if (how.ignoreCase || areBytes) return compared(operator, left, right)
+    const { left, right, areBytes } = createSides(how)
+    if (how.ignoreCase || areBytes) return createComparison(operator, left, right)
     return {
-      encode: plain,
+      encode: keepText,
       write: (column, operands) => {
         const unpadded = how.padded ? operands.map((operand) => `concat(${operand})`) : operands
         // The first comparison is for the index. If both are equal, the planner drops the second.
-        return `(${compare(column, operands)} AND ${compare(text(column), unpadded)})`
+        return `(${compare(column, operands)} AND ${compare(castToText(column), unpadded)})`
       },
     }
   }
 }
 
-function compared(operator: ValueOperator, left: Sides['left'], right: Sides['right']): TextComparison {
-  return { encode: plain, write: (column, operands) => COMPARISONS[operator](left(column), operands.map(right)) }
+function createComparison(operator: ValueOperator, left: Sides['left'], right: Sides['right']): TextComparison {
+  return { encode: keepText, write: (column, operands) => COMPARISONS[operator](left(column), operands.map(right)) }
 }
 
 /** Comparison by a search within text, by a pattern if the value is one. */
-function within(written: Written, { left, right }: Sides, encode = plain): TextComparison {
+function createSearch(written: WriteComparison, { left, right }: Sides, encode = keepText): TextComparison {
   return { encode, write: (column, [operand = '']) => written(left(column), right(operand)) }
 }
 
-const texts: TextComparisons = {
+const textComparisons: TextComparisons = {
   eq: equality('eq'),
   in: equality('in'),
-  ...ordered((operator) => (how) => {
-    const { left, right, areBytes } = sidesOf(how)
+  ...createOrderComparisons((operator) => (how) => {
+    const { left, right, areBytes } = createSides(how)
     return how.ignoreCase || areBytes
-      ? compared(operator, left, right)
-      : { encode: plain, write: COMPARISONS[operator] }
+      ? createComparison(operator, left, right)
+      : { encode: keepText, write: COMPARISONS[operator] }
   }),
   contains: (how) => {
-    const sides = sidesOf(how)
-    if (sides.areBytes) return within(isIn, sides)
-    return how.long ? within(isInText, sides) : within(like, sides, LIKE_PATTERNS.contains)
+    const sides = createSides(how)
+    if (sides.areBytes) return createSearch(isIn, sides)
+    return how.isLong ? createSearch(isInText, sides) : createSearch(like, sides, LIKE_PATTERNS.contains)
   },
-  startsWith: (how) => within(like, sidesOf(how), LIKE_PATTERNS.startsWith),
+  startsWith: (how) => createSearch(like, createSides(how), LIKE_PATTERNS.startsWith),
   // LIKE would try the suffix at every position.
   endsWith: (how) => {
-    const sides = sidesOf(how)
-    return within(sides.areBytes ? endsBytes : endsText, sides)
+    const sides = createSides(how)
+    return createSearch(sides.areBytes ? endsBytes : endsText, sides)
   },
 }
 
@@ -125,7 +125,7 @@ const texts: TextComparisons = {
 const fullText: FullText = {
   // Quotes turn off the query operators "or" and minus. Other characters would make the parser detect paths and tags.
   encode: (words) => {
-    const quoted = lettered(words).map((word) => `"${word.replace(/[^\p{L}\p{M}\p{N}.@_'-]/gu, ' ')}"`)
+    const quoted = omitSymbolWords(words).map((word) => `"${word.replace(/[^\p{L}\p{M}\p{N}.@_'-]/gu, ' ')}"`)
     return quoted.length === 0 ? null : quoted.join(' ')
   },
   write: (columns, operand) => {
@@ -173,17 +173,18 @@ function boundsOf({ type, precision }: ValueType): readonly Bound[] | undefined 
 }
 
 /** A TIMESTAMP has microseconds. */
-function dated(type: ValueType['type']): Pick<ValueType, 'anyYear' | 'finer'> {
-  if (type === 'datetime') return { anyYear: true, finer: true }
-  return type === 'date' ? { anyYear: true } : {}
+function dated(type: ValueType['type']): Pick<ValueType, 'hasAnyYear' | 'hasMoreDigits'> {
+  if (type === 'datetime') return { hasAnyYear: true, hasMoreDigits: true }
+  return type === 'date' ? { hasAnyYear: true } : {}
 }
 
 /** Sequelize drops UNSIGNED. FLOAT has eight bytes, and REAL has four. */
 function column({ single: _, real, ...declared }: ValueType): ValueType {
   const { type, min, max } = declared
   const shown = boundsOf(declared)
-  if (shown !== undefined) return { ...declared, shown, ...(real === true ? { single: true } : {}), ...dated(type) }
-  if (type === 'time') return { ...declared, finer: true, longest: { hours: 24, isSigned: false } }
+  if (shown !== undefined)
+    return { ...declared, responseBounds: shown, ...(real === true ? { single: true } : {}), ...dated(type) }
+  if (type === 'time') return { ...declared, hasMoreDigits: true, longestTime: { hours: 24, isSigned: false } }
   const isUnsigned = (type === 'integer' || type === 'bigint') && min === 0n && max !== undefined
   return isUnsigned ? { ...declared, max: max >> 1n } : declared
 }
@@ -195,25 +196,25 @@ function termOf(column: string, enumeration: boolean): string {
 
 const CODES: Failures['codes'] = new Map<unknown, Failure>([
   // Deadlock, serialization failure.
-  ...each('deadlock', '40P01', '40001'),
+  ...entriesFor('deadlock', '40P01', '40001'),
   // A prepared statement is missing, or exists already. The transaction is restarted without named statements.
-  ...each('deadlock', '26000', '42P05'),
+  ...entriesFor('deadlock', '26000', '42P05'),
   // Lock timeout, idle or transaction timeout, read-only standby.
-  ...each('unavailable', '55P03', '25P03', '25P04', '25006', ...NETWORK),
-  ...each('foreign', '23503', '23001'),
-  ...each('excluded', '23P01'),
+  ...entriesFor('unavailable', '55P03', '25P03', '25P04', '25006', ...NETWORK),
+  ...entriesFor('foreign', '23503', '23001'),
+  ...entriesFor('excluded', '23P01'),
   // RAISE EXCEPTION of the host's triggers.
-  ...each('raised', 'P0001'),
+  ...entriesFor('raised', 'P0001'),
   // Value for a generated column.
-  ...each('raised', '428C9'),
-  ...each('check', '23514'),
-  ...each('unique', '23505'),
-  ...each('null', '23502'),
+  ...entriesFor('raised', '428C9'),
+  ...entriesFor('check', '23514'),
+  ...entriesFor('unique', '23505'),
+  ...entriesFor('null', '23502'),
   // WITH CHECK OPTION of a view, from any function.
-  ...each('raised', '44000'),
+  ...entriesFor('raised', '44000'),
 ])
 
-const CLASSES: Failures['classes'] = [
+const CLASSES: Failures['sqlStateClasses'] = [
   // Data exceptions.
   [/^22[0-9A-Z]{3}$/, 'unfit'],
   // Exceeded program limits.
@@ -226,7 +227,7 @@ const CLASSES: Failures['classes'] = [
 ]
 
 /** Distinguishes row policies and RAISE from missing privileges and mistakes. The routine name does not depend on the server's language. */
-function ownRefusal({ code, routine }: DriverError): Refusal | null {
+function classifyRefusal({ code, routine }: DriverError): Refusal | null {
   if (routine === 'ExecWithCheckOptions') return code === '42501' ? 'denied' : 'raised'
   if (routine !== 'exec_stmt_raise') return null
   const isKnown = CODES.has(code) || CLASSES.some(([pattern]) => pattern.test(String(code)))
@@ -234,28 +235,28 @@ function ownRefusal({ code, routine }: DriverError): Refusal | null {
 }
 
 const failures: Failures = {
-  own: ownRefusal,
+  classifyRaised: classifyRefusal,
   codes: CODES,
   // A standby, or a former primary that is read-only.
-  misplaced: new Set<unknown>(['25006']),
+  wrongServerCodes: new Set<unknown>(['25006']),
   // PgBouncer reports all errors as protocol violations, without a routine name.
-  state: ({ code, routine, severity }) =>
+  sqlStateOf: ({ code, routine, severity }) =>
     code === '08P01' && severity === 'FATAL' && routine === undefined ? '08000' : code,
-  classes: CLASSES,
+  sqlStateClasses: CLASSES,
   // For more than 65,535 parameters, the driver sends a wrong parameter count.
-  words: [
+  messagePatterns: [
     [/^bind message /, 'tooLarge'],
     [/^cached plan must not change result type/, 'deadlock'],
   ],
-  unique: () => 'unique',
+  classifyUnique: () => 'unique',
   nullColumn: ({ column }) => column,
-  taken: ({ detail = '' }) => {
+  parseUniqueViolation: ({ detail = '' }) => {
     const listed = /\((.+?)\)=\(/.exec(detail.replaceAll('"', ''))?.[1]
     return listed === undefined ? {} : { columns: listed.split(', ') }
   },
   // RESTRICT has a code of its own from version 18 on. Older versions use one code for both, with different text.
-  pointing: ({ code, detail = '', table }) => ({
-    isPointedAt: code === '23001' || detail.includes('is still referenced'),
+  parseForeignKeyViolation: ({ code, detail = '', table }) => ({
+    isReferenced: code === '23001' || detail.includes('is still referenced'),
     table,
     columns: /\((.+?)\)=\(/.exec(detail)?.[1]?.replaceAll('"', '').split(', ') ?? [],
   }),
@@ -264,36 +265,36 @@ const failures: Failures = {
 export const postgres: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'postgres',
-  refuse,
-  column,
-  prepares: 'name',
+  checkOptions: refuse,
+  columnType: column,
+  preparesBy: 'name',
   // Declares the type of a number, because the server would otherwise use the column's type and fail for larger numbers.
   operand: (placeholder, { valueType: { type } }) =>
     type === 'integer' || type === 'bigint' ? `${placeholder}::bigint` : placeholder,
-  mostValues: 65_535,
-  rows: valuesOf,
+  maxValues: 65_535,
+  rowsSubquery: writeValues,
   returnsInserted: true,
   returnsUpdated: true,
-  tables: postgresTables,
+  tableCatalogue: postgresTables,
   interrupt: { kill: null },
-  longestAlias: 63,
-  read: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : column),
-  instance: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : null),
-  partsNulls: true,
+  maxAliasBytes: 63,
+  readExpression: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : column),
+  instanceExpression: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : null),
+  needsNullPartitions: true,
   // Text for all types: the server converts it to the type of the compared column.
-  keys: {
-    ...STANDARD.keys,
+  orderKeys: {
+    ...STANDARD.orderKeys,
     term: termOf,
     read: (term) => `${term}::text`,
-    value: (raw) => (raw === null || raw === undefined ? null : String(raw)),
-    admits: (value) => typeof value === 'string',
+    toCursorValue: (raw) => (raw === null || raw === undefined ? null : String(raw)),
+    isComparable: (value) => typeof value === 'string',
   },
   // The text of an array has no type: it gets the type of the compared expression.
-  among: {
-    encode: arrayText,
+  inList: {
+    encode: formatArray,
     write: (expression, placeholder) => `${expression} = ANY(${placeholder})`,
   },
-  firsts: {
+  firstPerParent: {
     numbersKeys: false,
     each: ({ placeholder, field, key }, of) => {
       const type = field.valueType.type === 'uuid' ? 'uuid' : 'bigint'
@@ -302,15 +303,15 @@ export const postgres: Dialect = Object.freeze<Dialect>({
     },
   },
   // PostgreSQL sorts nulls last ascending. NULLS FIRST or LAST on a column without nulls would prevent the use of its index.
-  order: (column, direction, { nullable, enumeration }) => {
+  orderTerm: (column, direction, { nullable, enumeration }) => {
     const term = `${termOf(column, enumeration)} ${direction === 'asc' ? 'ASC' : 'DESC'}`
     return nullable ? `${term} NULLS ${direction === 'asc' ? 'FIRST' : 'LAST'}` : term
   },
-  text: texts,
-  group: (column, { valueType: { type, binary = false } }) => {
+  textComparisons: textComparisons,
+  grouping: (column, { valueType: { type, binary = false } }) => {
     // Bytes compare exactly, and old versions have no min() of bytes.
     if (type !== 'string' || binary) return { by: column, read: column, order: [column] }
-    const exact = `(${text(column)})`
+    const exact = `(${castToText(column)})`
     return { by: exact, read: exact, order: [`MIN(${column})`, exact] }
   },
   sum: (column, field) => {
@@ -320,17 +321,17 @@ export const postgres: Dialect = Object.freeze<Dialect>({
       return { value, read: value, units: value }
     }
     const value = `SUM(${column})::numeric`
-    return { value, read: `${value}::text`, units: inUnits(value, field) }
+    return { value, read: `${value}::text`, units: sumInUnits(value, field) }
   },
   double: (number) => `(${number})::float8`,
   concat: (parts) => `(${parts.map((part) => `(${part})::text`).join(' || ')})`,
-  comparable: (column, { valueType: { binary = false } }) => (binary ? `convert_from(${column}, 'UTF8')` : column),
+  minMaxOperand: (column, { valueType: { binary = false } }) => (binary ? `convert_from(${column}, 'UTF8')` : column),
   datePart: (column, { valueType: { type } }, unit) => {
     const utc = type === 'date' ? `(${column})::timestamp` : `(${column})::timestamptz AT TIME ZONE 'UTC'`
     return `to_char(${utc}, '${DATE_FORMATS[unit]}')`
   },
   columnTypes: postgresTypes,
-  members: postgresMembers,
+  jsonMembers: postgresMembers,
   hasArrays: true,
   fullText,
   failures,

@@ -1,7 +1,7 @@
 import type { JsonMembers } from '../../../types/dialect.js'
 import type { Field, MemberType } from '../../../types/field.js'
-import { memberIn } from '../../common/members.js'
-import { arrayText } from './arrayText.js'
+import { jsonMemberOf } from '../../common/jsonMembers.js'
+import { formatArray } from './arrayText.js'
 import { DATE_PATTERN, DATETIME_PATTERN, exists } from './dialect.js'
 
 interface Extracted {
@@ -17,10 +17,10 @@ function dated(pattern: string): (extracted: Extracted) => string {
 
 // Prevents cast errors: limits the digits and the exponent to the range of a double.
 const DIGITS = '^-?[0-9]+([.][0-9]+)?([eE][+-]?[0-9]{1,3})?$'
-const LONGEST = 700
+const MAX_NUMBER_LENGTH = 700
 
 function isDigits(text: string): string {
-  return `WHEN length(${text}) > ${LONGEST} OR ${text} !~ '${DIGITS}' THEN NULL`
+  return `WHEN length(${text}) > ${MAX_NUMBER_LENGTH} OR ${text} !~ '${DIGITS}' THEN NULL`
 }
 
 function number(...unless: readonly ((exact: string) => string)[]): (extracted: Extracted) => string {
@@ -59,7 +59,7 @@ function prefixOf({ valueType: { parsed = false } }: Field): 'json' | 'jsonb' {
 }
 
 /** JSON that functions can read. JSON text may contain sequences that are no text, which would make every function fail for all readers. */
-function readable(column: string, of: Field): string {
+function toReadableJson(column: string, of: Field): string {
   return prefixOf(of) === 'jsonb' ? column : `(CASE WHEN ${column}::text ~ '${BROKEN}' THEN NULL ELSE ${column} END)`
 }
 
@@ -70,11 +70,11 @@ const INDEXED: ReadonlySet<MemberType> = new Set(['string', 'integer', 'boolean'
 
 /** The JSON document that contains an array. */
 function documentOf(array: Field): Field {
-  return memberIn(array)?.of ?? array
+  return jsonMemberOf(array)?.source ?? array
 }
 
 /** Whether an array column can contain a value: a larger integer would be an error. */
-function fits({ valueType }: Field, value: unknown): boolean {
+function canContain({ valueType }: Field, value: unknown): boolean {
   const { min, max } = valueType.arrays?.[0]?.item ?? {}
   if (min === undefined || max === undefined) return true
   const number = BigInt(String(value))
@@ -82,10 +82,11 @@ function fits({ valueType }: Field, value: unknown): boolean {
 }
 
 /** An operand without a type gets the type of the column. */
-const contains: JsonMembers['contains'] = (column, { of, type }, values, sql) => {
-  if (type === null) return values.every((value) => fits(of, value)) ? `${column} && ${sql(arrayText(values))}` : null
-  const path = memberIn(of)?.path ?? []
-  if (documentOf(of).valueType.parsed !== true || !INDEXED.has(type)) return null
+const writeContains: JsonMembers['contains'] = (column, { source, type }, values, sql) => {
+  if (type === null)
+    return values.every((value) => canContain(source, value)) ? `${column} && ${sql(formatArray(values))}` : null
+  const path = jsonMemberOf(source)?.path ?? []
+  if (documentOf(source).valueType.parsed !== true || !INDEXED.has(type)) return null
   const parts = values.map((value) => {
     const within = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), [value])
     return `${column} @> ${sql(JSON.stringify(within))}::jsonb`
@@ -94,26 +95,26 @@ const contains: JsonMembers['contains'] = (column, { of, type }, values, sql) =>
 }
 
 export const postgresMembers: JsonMembers = Object.freeze<JsonMembers>({
-  value: (column, { of, path, type }) => {
-    const json = readable(column, of)
+  value: (column, { source, path, type }) => {
+    const json = toReadableJson(column, source)
     const place = `'{${path.map((name) => `"${name}"`).join(',')}}'`
     const found = `(${json} #> ${place})`
-    const kind = `${prefixOf(of)}_typeof(${found})`
+    const kind = `${prefixOf(source)}_typeof(${found})`
     return `(${VALUES[type]({ json: found, text: `(${json} #>> ${place})`, kind })})`
   },
-  has: (array, of, condition) => {
+  hasItem: (array, of, condition) => {
     const prefix = prefixOf(of)
     const rows = `SELECT 1 FROM ${prefix}_array_elements(${array}) AS _e(_v)`
     return exists(`${rows} WHERE CASE ${prefix}_typeof(_e._v) WHEN 'string' THEN ${condition(TEXT)} END`)
   },
-  items: (array, { of, type }) =>
-    type === null ? `unnest(${array}) AS _e(_v)` : `${prefixOf(documentOf(of))}_array_elements(${array}) AS _e(_v)`,
-  item: ({ of, type }) => {
+  items: (array, { source, type }) =>
+    type === null ? `unnest(${array}) AS _e(_v)` : `${prefixOf(documentOf(source))}_array_elements(${array}) AS _e(_v)`,
+  item: ({ source, type }) => {
     if (type === null) return '_e._v'
-    const kind = `${prefixOf(documentOf(of))}_typeof(_e._v)`
+    const kind = `${prefixOf(documentOf(source))}_typeof(_e._v)`
     return `(${VALUES[type]({ json: '_e._v', text: TEXT, kind })})`
   },
-  length: (array, { of, type }) =>
-    type === null ? `cardinality(${array})` : `${prefixOf(documentOf(of))}_array_length(${array})`,
-  contains,
+  length: (array, { source, type }) =>
+    type === null ? `cardinality(${array})` : `${prefixOf(documentOf(source))}_array_length(${array})`,
+  contains: writeContains,
 })

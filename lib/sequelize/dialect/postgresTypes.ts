@@ -1,13 +1,13 @@
 import type { ColumnTypes } from '../../../types/columnTypes.js'
 import {
-  type Convert,
-  comparedAs,
-  convertBy,
+  type ConvertColumn,
+  convertForAll,
+  convertForComparison,
+  createConverter,
   digitsOf,
   INCOMPARABLE,
   nameOf,
   UNCHANGED,
-  usedAs,
 } from './conversions.js'
 import { DAY_PATTERN } from './dialect.js'
 
@@ -23,7 +23,7 @@ const OTHERS = new Set([
   ...['time without time zone', 'time with time zone', 'interval', 'inet', 'cidr', 'macaddr', 'bit', 'bit varying'],
 ])
 
-function otherwise(name: string): ReturnType<Convert> {
+function convertOther(name: string): ReturnType<ConvertColumn> {
   return OTHERS.has(name) || name.endsWith('[]') ? INCOMPARABLE : null
 }
 
@@ -40,73 +40,74 @@ function instantOf(column: string): string {
   return `(CASE WHEN ${isInstant} THEN (${column})::timestamptz WHEN ${column} IS NOT NULL THEN 'infinity'::timestamptz END)`
 }
 
-const whole: Convert = (type) => {
+const convertToInteger: ConvertColumn = (type) => {
   const name = nameOf(type)
-  if (name === 'numeric' && (digitsOf(type)?.scale ?? 0) > 0) return usedAs((column) => `round(${column})`)
+  if (name === 'numeric' && (digitsOf(type)?.scale ?? 0) > 0) return convertForAll((column) => `round(${column})`)
   // A cast of REAL to decimal has six digits.
-  if (FLOATS.has(name)) return usedAs((column) => `round((${column})::float8::numeric)`)
+  if (FLOATS.has(name)) return convertForAll((column) => `round((${column})::float8::numeric)`)
   if (NUMBERS.has(name)) return null
-  if (name === 'money') return comparedAs((column) => `(${column})::numeric`)
-  return TEXTS.has(name) ? comparedAs(numberOf) : otherwise(name)
+  if (name === 'money') return convertForComparison((column) => `(${column})::numeric`)
+  return TEXTS.has(name) ? convertForComparison(numberOf) : convertOther(name)
 }
 
-const converted = convertBy({
+const convertColumn = createConverter({
   string: (type, { binary = false, padded = false }) => {
     const name = nameOf(type)
-    if (binary) return TEXTS.has(name) ? comparedAs((column) => `convert_to(${column}, 'UTF8')`) : null
+    if (binary) return TEXTS.has(name) ? convertForComparison((column) => `convert_to(${column}, 'UTF8')`) : null
     // Trailing blanks of a CHAR are not part of its text.
     if (name === 'character' && !padded) return { compare: (column) => column, read: (column) => `(${column})::text` }
     if (TEXTS.has(name)) return null
-    return usedAs(name === 'bytea' ? (column) => `encode(${column}, 'escape')` : (column) => `(${column})::text`)
+    return convertForAll(name === 'bytea' ? (column) => `encode(${column}, 'escape')` : (column) => `(${column})::text`)
   },
-  integer: whole,
-  bigint: whole,
+  integer: convertToInteger,
+  bigint: convertToInteger,
   decimal: (type, declared) => {
     const { scale } = declared
     const name = nameOf(type)
     const isExact = scale === undefined || (digitsOf(type)?.scale ?? scale + 1) <= scale
-    if (!NUMBERS.has(name)) return whole(type, declared)
+    if (!NUMBERS.has(name)) return convertToInteger(type, declared)
     // Limits such as NaN are not integers.
-    if (INTEGERS.has(name)) return comparedAs((column) => `(${column})::numeric`)
+    if (INTEGERS.has(name)) return convertForComparison((column) => `(${column})::numeric`)
     if (isExact) return null
-    return usedAs((column) => `round((${column})${FLOATS.has(name) ? '::float8' : ''}::numeric, ${scale})`)
+    return convertForAll((column) => `round((${column})${FLOATS.has(name) ? '::float8' : ''}::numeric, ${scale})`)
   },
   float: (type, { single = false }) => {
     const name = nameOf(type)
-    if (TEXTS.has(name)) return comparedAs((column) => `${numberOf(column)}::float8`)
-    if (name === 'money') return comparedAs((column) => `(${column})::numeric::float8`)
-    if (!NUMBERS.has(name)) return otherwise(name)
-    if (!FLOATS.has(name)) return comparedAs((column) => `(${column})::float8`)
-    if (name === 'real') return single ? null : usedAs((column) => `(${column})::float8`)
+    if (TEXTS.has(name)) return convertForComparison((column) => `${numberOf(column)}::float8`)
+    if (name === 'money') return convertForComparison((column) => `(${column})::numeric::float8`)
+    if (!NUMBERS.has(name)) return convertOther(name)
+    if (!FLOATS.has(name)) return convertForComparison((column) => `(${column})::float8`)
+    if (name === 'real') return single ? null : convertForAll((column) => `(${column})::float8`)
     return single ? UNCHANGED : null
   },
   boolean: (type) => {
     const name = nameOf(type)
     if (name === 'boolean') return null
-    if (NUMBERS.has(name)) return comparedAs((column) => `(${column} <> 0)`)
-    return TEXTS.has(name) ? usedAs((column) => `(lower(${column}) IN ('true', 't', '1'))`) : otherwise(name)
+    if (NUMBERS.has(name)) return convertForComparison((column) => `(${column} <> 0)`)
+    return TEXTS.has(name) ? convertForAll((column) => `(lower(${column}) IN ('true', 't', '1'))`) : convertOther(name)
   },
   datetime: (type) => {
     const name = nameOf(type)
     if (INSTANTS.has(name)) return null
-    if (name === 'date') return comparedAs((column) => `((${column})::timestamp AT TIME ZONE 'UTC')`)
-    return TEXTS.has(name) ? comparedAs(instantOf) : otherwise(name)
+    if (name === 'date') return convertForComparison((column) => `((${column})::timestamp AT TIME ZONE 'UTC')`)
+    return TEXTS.has(name) ? convertForComparison(instantOf) : convertOther(name)
   },
   date: (type) => {
     const name = nameOf(type)
     if (name === 'date') return null
-    if (name === 'timestamp without time zone') return comparedAs((column) => `(${column})::date`)
-    if (name === 'timestamp with time zone') return comparedAs((column) => `(${column} AT TIME ZONE 'UTC')::date`)
-    return TEXTS.has(name) ? comparedAs((column) => `left(${column}, 10)`) : otherwise(name)
+    if (name === 'timestamp without time zone') return convertForComparison((column) => `(${column})::date`)
+    if (name === 'timestamp with time zone')
+      return convertForComparison((column) => `(${column} AT TIME ZONE 'UTC')::date`)
+    return TEXTS.has(name) ? convertForComparison((column) => `left(${column}, 10)`) : convertOther(name)
   },
   time: (type) => {
     const name = nameOf(type)
     if (name === 'time without time zone') return null
-    if (name === 'time with time zone') return comparedAs((column) => `(${column})::time`)
-    return TEXTS.has(name) ? comparedAs((column) => `left(${column}, 8)`) : otherwise(name)
+    if (name === 'time with time zone') return convertForComparison((column) => `(${column})::time`)
+    return TEXTS.has(name) ? convertForComparison((column) => `left(${column}, 8)`) : convertOther(name)
   },
-  uuid: (type) => (nameOf(type) === 'uuid' || TEXTS.has(nameOf(type)) ? null : otherwise(nameOf(type))),
-  enum: (type) => (nameOf(type) === 'enum' || TEXTS.has(nameOf(type)) ? null : otherwise(nameOf(type))),
+  uuid: (type) => (nameOf(type) === 'uuid' || TEXTS.has(nameOf(type)) ? null : convertOther(nameOf(type))),
+  enum: (type) => (nameOf(type) === 'enum' || TEXTS.has(nameOf(type)) ? null : convertOther(nameOf(type))),
 })
 
 /** A domain counts as its base type. */
@@ -124,6 +125,6 @@ export const postgresTypes: ColumnTypes = Object.freeze<ColumnTypes>({
       "JOIN pg_catalog.pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END",
     ].join(' ')
   },
-  spells: (type) => nameOf(type) !== 'uuid',
-  convert: converted,
+  isSpellingPreserved: (type) => nameOf(type) !== 'uuid',
+  convert: convertColumn,
 })

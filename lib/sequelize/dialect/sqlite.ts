@@ -1,16 +1,27 @@
-import type { Dialect, Sum, TextComparison, TextComparisons, TextTraits } from '../../../types/dialect.js'
+import type { Dialect, SumExpressions, TextComparison, TextComparisons, TextTraits } from '../../../types/dialect.js'
 import type { Failure, Failures, Refusal } from '../../../types/failures.js'
 import type { Bound, Field, FieldType, ValueType } from '../../../types/field.js'
 import { NUMBERS } from '../../common/values.js'
 import type { DateUnit } from '../../language/measures.js'
-import { mendHandles } from '../handles.js'
-import { COMPARISONS, countedIn, each, exists, NETWORK, ordered, plain, STANDARD, tuples, valuesOf } from './dialect.js'
-import { storedForeignKeys } from './sqliteForeignKeys.js'
-import { sqliteInstant, sqliteParseable } from './sqliteInstants.js'
-import { sqliteItems } from './sqliteItems.js'
+import { fixSqliteConnections } from '../sqliteConnections.js'
+import {
+  COMPARISONS,
+  createCursorValueReader,
+  createOrderComparisons,
+  entriesFor,
+  exists,
+  keepText,
+  NETWORK,
+  STANDARD,
+  tuples,
+  writeValues,
+} from './dialect.js'
+import { readForeignKeys } from './sqliteForeignKeys.js'
+import { convertToInstant, guardForParser } from './sqliteInstants.js'
 import { sqliteMembers } from './sqliteMembers.js'
 import { sqliteTypes } from './sqliteTypes.js'
-import { sqliteTables } from './tables.js'
+import { sqliteValuesTable } from './sqliteValuesTable.js'
+import { sqliteTables } from './tableCatalogues.js'
 
 /** Escapes the wildcards of GLOB. GLOB is case-sensitive in every collation, and uses the column's index. */
 function escapeGlob(text: string): string {
@@ -24,7 +35,7 @@ function escapeGlob(text: string): string {
 function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
   const compare = COMPARISONS[operator]
   return ({ ignoreCase }) => ({
-    encode: plain,
+    encode: keepText,
     write: (column, operands) =>
       ignoreCase
         ? compare(`${column} COLLATE NOCASE`, operands)
@@ -46,9 +57,9 @@ function endsWith(column: string, operand: string): string {
 }
 
 /** Comparison with a part of a text. Both sides are folded alike. */
-function within(
+function createSearch(
   write: (column: string, operand: string) => string,
-  encode = plain,
+  encode = keepText,
 ): (how: TextTraits) => TextComparison {
   return ({ ignoreCase }) => {
     // lower() folds ASCII only. Unlike LIKE, it does not depend on a pragma of the connection.
@@ -57,19 +68,19 @@ function within(
   }
 }
 
-const text: TextComparisons = {
+const textComparisons: TextComparisons = {
   eq: equality('eq'),
   in: equality('in'),
-  ...ordered((operator) => ({ ignoreCase }) => ({
-    encode: plain,
+  ...createOrderComparisons((operator) => ({ ignoreCase }) => ({
+    encode: keepText,
     write: (column, operands) => COMPARISONS[operator](ignoreCase ? `${column} COLLATE NOCASE` : column, operands),
   })),
-  contains: within((column, operand) => `instr(${column}, ${operand}) > 0`),
-  startsWith: within(
+  contains: createSearch((column, operand) => `instr(${column}, ${operand}) > 0`),
+  startsWith: createSearch(
     (column, operand) => `${column} GLOB ${operand}`,
     (given) => `${escapeGlob(given)}*`,
   ),
-  endsWith: within(endsWith),
+  endsWith: createSearch(endsWith),
 }
 
 /** Types whose columns store integral values as 64-bit integers. */
@@ -81,18 +92,18 @@ const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
   hour: '%Y-%m-%dT%H',
 }
 
-function asText(column: string): string {
+function castToText(column: string): string {
   return `CAST(${column} AS TEXT)`
 }
 
 /** Column with one stored form for each value that responses show. */
 function comparable(column: string, { valueType: { type } }: Field): string {
-  if (type === 'datetime') return sqliteInstant(column)
+  if (type === 'datetime') return convertToInstant(column)
   return type === 'date' ? `substr(${column}, 1, 10)` : column
 }
 
 /** DECIMAL is floating point in SQLite. Sums of integers in units of the last decimal place are exact. */
-function sum(column: string, { valueType: { type, scale } }: Field): Sum {
+function sum(column: string, { valueType: { type, scale } }: Field): SumExpressions {
   if (type !== 'decimal' || scale === undefined || scale === 0) {
     const value = `SUM(${column})`
     const read = type === 'float' ? value : `CAST(${value} AS TEXT)`
@@ -119,24 +130,24 @@ const DAYS: readonly Bound[] = Object.freeze([
 const NUMBERS_ONLY: readonly Bound[] = Object.freeze([{ operator: 'lt', value: '' }])
 
 /** Storage of declared types. A column accepts any value from any writer. */
-const HELD: Readonly<Partial<Record<FieldType, Partial<ValueType>>>> = {
-  datetime: { unformatted: true },
-  date: { unformatted: true, shown: DAYS },
-  time: { unformatted: true, finer: true },
-  boolean: { loose: true, shown: NUMBERS_ONLY },
-  float: { shown: FINITE },
-  decimal: { shown: FINITE },
+const STORAGE_TRAITS: Readonly<Partial<Record<FieldType, Partial<ValueType>>>> = {
+  datetime: { hasOtherFormats: true },
+  date: { hasOtherFormats: true, responseBounds: DAYS },
+  time: { hasOtherFormats: true, hasMoreDigits: true },
+  boolean: { isNumericBoolean: true, responseBounds: NUMBERS_ONLY },
+  float: { responseBounds: FINITE },
+  decimal: { responseBounds: FINITE },
 }
 
 /** Integers are signed 64-bit for every declared name. FLOAT has eight bytes. */
 function column({ single: _, real: __, ...given }: ValueType): ValueType {
-  const declared = { ...given, ...HELD[given.type] }
+  const declared = { ...given, ...STORAGE_TRAITS[given.type] }
   const { max } = declared
   return max !== undefined && max > LARGEST ? { ...declared, max: LARGEST } : declared
 }
 
 /** Kind of a failed constraint, from its message. Sequelize reports all constraints and errors of triggers as unique violations. */
-function refusalBy(message: string): Refusal {
+function classifyRefusal(message: string): Refusal {
   const [, refusal] = /^SQLITE_CONSTRAINT: (.*)/.exec(message) ?? []
   if (refusal === undefined || refusal.startsWith('UNIQUE constraint failed')) return 'unique'
   if (refusal.startsWith('CHECK constraint failed')) return 'check'
@@ -150,60 +161,61 @@ const LIMIT =
   /^SQLITE_ERROR: (?:at most \d+ tables in a join|Expression tree is too large|parser stack overflow|variable number must be between|too many (?:SQL variables|columns in|terms in|FROM clause terms|references to)|LIKE or GLOB pattern too complex)/
 
 const failures: Failures = {
-  own: () => null,
-  misplaced: new Set(),
+  classifyRaised: () => null,
+  wrongServerCodes: new Set(),
   codes: new Map<unknown, Failure>([
-    ...each('unavailable', 'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_CANTOPEN', 'SQLITE_FULL'),
-    ...each('unavailable', 'SQLITE_READONLY', 'SQLITE_INTERRUPT', ...NETWORK),
-    ...each('unfit', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'),
+    ...entriesFor('unavailable', 'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_CANTOPEN', 'SQLITE_FULL'),
+    ...entriesFor('unavailable', 'SQLITE_READONLY', 'SQLITE_INTERRUPT', ...NETWORK),
+    ...entriesFor('unfit', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'),
   ]),
-  state: () => undefined,
-  classes: [],
-  words: [
+  sqlStateOf: () => undefined,
+  sqlStateClasses: [],
+  messagePatterns: [
     [LIMIT, 'tooLarge'],
     // SQLite uses the same code for these and for mistakes of the host.
     [/^SQLITE_ERROR: (?:malformed JSON|integer overflow)$/, 'unfit'],
     [/^SQLITE_ERROR: cannot (?:INSERT into|UPDATE) generated column /, 'raised'],
   ],
-  unique: refusalBy,
+  classifyUnique: classifyRefusal,
   nullColumn: ({ message = '' }) => /NOT NULL constraint failed: .*?([^.]+)$/.exec(message)?.[1],
   // Sequelize cuts names at the first dot, which a table name in a schema also contains.
-  taken: ({ message = '' }) => {
+  parseUniqueViolation: ({ message = '' }) => {
     // For an expression index, the message contains the name of the index.
     const [, index] = /UNIQUE constraint failed: index '(.+)'$/.exec(message) ?? []
     if (index !== undefined) return { index }
     const listed = /UNIQUE constraint failed: (.+)$/.exec(message)?.[1]
     return listed === undefined ? {} : { columns: listed.split(', ').map((name) => name.split('.').at(-1) ?? '') }
   },
-  pointing: () => ({ isPointedAt: false, columns: [] }),
+  parseForeignKeyViolation: () => ({ isReferenced: false, columns: [] }),
 }
 
 export const sqlite: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'sqlite',
-  column,
-  prepares: 'handle',
-  mostValues: 32_766,
+  columnType: column,
+  preparesBy: 'handle',
+  maxValues: 32_766,
   returnsInserted: true,
   returnsUpdated: true,
-  items: sqliteItems,
-  rows: valuesOf,
-  tables: sqliteTables,
+  valuesTable: sqliteValuesTable,
+  rowsSubquery: writeValues,
+  tableCatalogue: sqliteTables,
   // Two blanks, because Sequelize expects no rows from a statement that starts with "INSERT INTO". OR ABORT would also apply to statements
   // of triggers and break their INSERT OR REPLACE.
-  insert: 'INSERT  INTO',
+  insertKeyword: 'INSERT  INTO',
   queuesWrites: true,
-  mend: mendHandles,
+  fixConnections: fixSqliteConnections,
   jsonAsText: true,
   // The driver reads 64-bit integers as floating point.
-  read: (column, field) => (field.valueType.type === 'bigint' ? asText(column) : column),
-  instance: (column, field) => (field.valueType.type === 'bigint' ? asText(column) : sqliteParseable(column, field)),
+  readExpression: (column, field) => (field.valueType.type === 'bigint' ? castToText(column) : column),
+  instanceExpression: (column, field) =>
+    field.valueType.type === 'bigint' ? castToText(column) : guardForParser(column, field),
   boolean: (value) => (value ? 1 : 0),
-  among: {
+  inList: {
     encode: (values) => JSON.stringify(values),
     write: (expression, placeholder) => `${expression} IN (SELECT value FROM json_each(${placeholder}))`,
   },
-  firsts: {
+  firstPerParent: {
     numbersKeys: true,
     // SQLite has no LATERAL, so the result for one owner must be one value.
     each: ({ placeholder, key }, of) => {
@@ -215,19 +227,19 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   // that.
   tuples: (rows) => tuples(rows).replace('(', '(VALUES '),
   exists: (rows) => `+${exists(rows)}`,
-  seeksExists: false,
+  hasIndexedExists: false,
   // For a plain placeholder, SQLite plans for its value and plans again after each binding. The plus prevents that.
   limit: (placeholder) => `+${placeholder}`,
-  keys: {
-    ...STANDARD.keys,
+  orderKeys: {
+    ...STANDARD.orderKeys,
     // Text, which a numeric column converts to the number. The driver would read it as floating point.
     read: (term, { valueType: { type } }) =>
       INTEGRAL.has(type) ? `CASE typeof(${term}) WHEN 'integer' THEN CAST(${term} AS TEXT) ELSE ${term} END` : term,
-    value: countedIn(INTEGRAL),
+    toCursorValue: createCursorValueReader(INTEGRAL),
   },
-  order: (column, direction) => `${column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
-  text,
-  group: (column, field) => {
+  orderTerm: (column, direction) => `${column} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
+  textComparisons,
+  grouping: (column, field) => {
     if (field.valueType.type !== 'string') {
       const by = comparable(column, field)
       return { by, read: by, order: [by] }
@@ -238,15 +250,15 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   sum,
   double: (number) => `CAST(${number} AS REAL)`,
   concat: (parts) => `(${parts.join(' || ')})`,
-  comparable,
-  instant: sqliteInstant,
+  minMaxOperand: comparable,
+  instant: convertToInstant,
   // Another program may have stored another offset.
   datePart: (column, field, unit) => `strftime('${DATE_FORMATS[unit]}', ${comparable(column, field)})`,
   // An expression has no affinity that would convert text to a number.
   operand: (placeholder, { derived, valueType: { type } }) =>
     derived !== undefined && NUMBERS.has(type) ? `CAST(${placeholder} AS NUMERIC)` : placeholder,
   columnTypes: sqliteTypes,
-  members: sqliteMembers,
-  foreignKeys: storedForeignKeys,
+  jsonMembers: sqliteMembers,
+  foreignKeys: readForeignKeys,
   failures,
 })

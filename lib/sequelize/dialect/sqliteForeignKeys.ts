@@ -1,16 +1,20 @@
 import type { Model, ModelStatic, Transaction } from 'sequelize'
 import type { ForeignKey } from '../../../types/failures.js'
 import { sequelizeOf } from '../internals.js'
-import { queryRows, type RawRow } from '../run.js'
+import { type RawRow, runReadQuery } from '../run.js'
 import { escapeValue, quote, quoteTable } from '../sql.js'
 
 /** Foreign keys of the model's table in SQLite. */
-export async function storedForeignKeys(
+export async function readForeignKeys(
   model: ModelStatic<Model>,
   transaction: Transaction | undefined,
 ): Promise<readonly ForeignKey[]> {
   const name = escapeValue(model, quoteTable(model).slice(1, -1))
-  const rows = await read(model, `SELECT * FROM pragma_foreign_key_list(${name}) ORDER BY id, seq`, transaction)
+  const rows = await queryCatalogue(
+    model,
+    `SELECT * FROM pragma_foreign_key_list(${name}) ORDER BY id, seq`,
+    transaction,
+  )
   const ids = [...new Set(rows.map(({ id }) => id))]
   return Promise.all(
     ids.map(async (id) => {
@@ -30,13 +34,13 @@ async function primaryKeyOf(
   transaction: Transaction | undefined,
 ): Promise<readonly string[]> {
   const sql = `SELECT name FROM pragma_table_info(${escapeValue(model, table)}) WHERE pk > 0 ORDER BY pk`
-  return (await read(model, sql, transaction)).map(({ name }) => String(name))
+  return (await queryCatalogue(model, sql, transaction)).map(({ name }) => String(name))
 }
 
-function read(
+function queryCatalogue(
   model: ModelStatic<Model>,
   sql: string,
   transaction: Transaction | undefined,
 ): Promise<readonly RawRow[]> {
-  return queryRows(sequelizeOf(model), { sql, transaction, writes: true })
+  return runReadQuery(sequelizeOf(model), { sql, transaction, writes: true })
 }

@@ -16,7 +16,7 @@ function dated(pattern: string, same: (value: string) => string): (extracted: Ex
     `CASE WHEN ${kind} = 'text' AND ${value} GLOB '${pattern}' AND ${value} >= '0001' AND ${same(value)} = ${value} THEN ${value} END`
 }
 
-const NUMBER = ({ kind }: Extracted): string => `${kind} IN ('integer', 'real')`
+const isNumberSql = ({ kind }: Extracted): string => `${kind} IN ('integer', 'real')`
 
 const VALUES: Readonly<Record<MemberType, (extracted: Extracted) => string>> = {
   string: ({ value, kind }) => `CASE ${kind} WHEN 'text' THEN ${value} END`,
@@ -24,11 +24,11 @@ const VALUES: Readonly<Record<MemberType, (extracted: Extracted) => string>> = {
     const real = `CAST(${extracted.value} AS REAL)`
     // A number beyond the integer range changes when it is converted back.
     const whole = `CAST(${extracted.value} AS INTEGER)`
-    return `CASE WHEN ${NUMBER(extracted)} AND abs(${real}) <= ${Number.MAX_SAFE_INTEGER} AND ${real} = ${whole} THEN ${whole} END`
+    return `CASE WHEN ${isNumberSql(extracted)} AND abs(${real}) <= ${Number.MAX_SAFE_INTEGER} AND ${real} = ${whole} THEN ${whole} END`
   },
   number: (extracted) => {
     const real = `CAST(${extracted.value} AS REAL)`
-    return `CASE WHEN ${NUMBER(extracted)} AND abs(${real}) <= ${Number.MAX_VALUE} THEN ${real} END`
+    return `CASE WHEN ${isNumberSql(extracted)} AND abs(${real}) <= ${Number.MAX_VALUE} THEN ${real} END`
   },
   boolean: ({ kind }) => `CASE ${kind} WHEN 'true' THEN 1 WHEN 'false' THEN 0 END`,
   date: dated(DAY, (value) => `date(${value})`),
@@ -43,7 +43,7 @@ export const sqliteMembers: JsonMembers = Object.freeze<JsonMembers>({
     const json = `CASE WHEN json_valid(${column}) THEN ${column} END`
     return `(${VALUES[type]({ value: `json_extract(${json}, ${place})`, kind: `json_type(${json}, ${place})` })})`
   },
-  has: (array, _, condition) =>
+  hasItem: (array, _, condition) =>
     `+${exists(`SELECT 1 FROM json_each(${array}) AS _e WHERE _e.type = 'text' AND ${condition('_e.value')}`)}`,
   items: (array) => `json_each(${array}) AS _e`,
   item: ({ type }) => (type === null ? '_e.value' : `(${VALUES[type]({ value: '_e.value', kind: '_e.type' })})`),

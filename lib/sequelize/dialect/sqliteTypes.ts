@@ -1,5 +1,5 @@
 import type { ColumnTypes, TableName } from '../../../types/columnTypes.js'
-import { type Convert, comparedAs, convertBy, usedAs } from './conversions.js'
+import { type ConvertColumn, convertForAll, convertForComparison, createConverter } from './conversions.js'
 
 type Affinity = 'number' | 'text' | 'none'
 
@@ -12,16 +12,16 @@ function affinityOf(type: string): Affinity {
 }
 
 /** Numbers never equal texts, and every text is greater than every number. */
-function number(compare: (column: string) => string): Convert {
-  return (type) => (affinityOf(type) === 'number' ? null : comparedAs(compare))
+function number(compare: (column: string) => string): ConvertColumn {
+  return (type) => (affinityOf(type) === 'number' ? null : convertForComparison(compare))
 }
 
 const exact = number((column) => `CAST(${column} AS NUMERIC)`)
 /** Dates are texts, which no affinity changes. */
-const unchanged: Convert = () => null
+const convertNothing: ConvertColumn = () => null
 
-const converted = convertBy({
-  string: (type) => (affinityOf(type) === 'text' ? null : usedAs((column) => `CAST(${column} AS TEXT)`)),
+const convertColumn = createConverter({
+  string: (type) => (affinityOf(type) === 'text' ? null : convertForAll((column) => `CAST(${column} AS TEXT)`)),
   integer: exact,
   bigint: exact,
   decimal: exact,
@@ -29,30 +29,30 @@ const converted = convertBy({
   boolean: (type) =>
     affinityOf(type) === 'number'
       ? null
-      : usedAs(
+      : convertForAll(
           (column) => `CASE WHEN ${column} IS NOT NULL THEN lower(CAST(${column} AS TEXT)) IN ('true', 't', '1') END`,
         ),
-  datetime: unchanged,
-  date: unchanged,
-  time: unchanged,
-  uuid: unchanged,
-  enum: unchanged,
+  datetime: convertNothing,
+  date: convertNothing,
+  time: convertNothing,
+  uuid: convertNothing,
+  enum: convertNothing,
 })
 
 /** Table name with its schema. Sequelize stores the schema as part of the name. */
-function joined({ schema, table }: TableName): string {
+function fullTableName({ schema, table }: TableName): string {
   return schema === null ? table : `${schema}.${table}`
 }
 
 /** Computed columns of a view have no type. */
 export const sqliteTypes: ColumnTypes = Object.freeze<ColumnTypes>({
   select: (tables, textSql) => {
-    const rows = tables.map((name, place) => `(${place}, ${textSql(joined(name))})`)
+    const rows = tables.map((name, place) => `(${place}, ${textSql(fullTableName(name))})`)
     return [
       `WITH _t(place, name) AS (VALUES ${rows.join(', ')})`,
       'SELECT _t.place, _c.name AS name, _c.type AS type FROM _t, pragma_table_xinfo(_t.name) AS _c',
     ].join(' ')
   },
-  spells: () => true,
-  convert: converted,
+  isSpellingPreserved: () => true,
+  convert: convertColumn,
 })

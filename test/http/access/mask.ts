@@ -6,7 +6,7 @@ import { DataTypes } from 'sequelize'
 import { CrudConfigError, type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { openDatabase } from '../../support/database.js'
 import { listPath } from '../../support/league.js'
-import { openStage, rowOf } from '../../support/stage.js'
+import { openStage, readStoredRow } from '../../support/stage.js'
 import { bearer, identity, withPermission, withRole } from '../../support/tokens.js'
 
 const common: CrudOptions = { identity, operations: Operations.AllWithBulk, onError: () => undefined }
@@ -330,9 +330,9 @@ test('the defaults are those of the types: zeros, false and null, and null where
 
 test('masking reading does not mask writing, unless the host says so', async (t) => {
   const { body: created } = await stage.post('/api/players', { name: 'Ewa', salary: 700, rank: 2, bonus: 9 })
-  t.like(await rowOf(Player, created.id), { salary: 700, rank: 2, bonus: null })
+  t.like(await readStoredRow(Player, created.id), { salary: 700, rank: 2, bonus: null })
   await stage.patch(`/api/players/${created.id}`, { salary: 800, bonus: 9 }, { 'if-match': '*' })
-  t.like(await rowOf(Player, created.id), { salary: 800, bonus: null })
+  t.like(await readStoredRow(Player, created.id), { salary: 800, bonus: null })
 })
 
 test('a property that the caller may not write is ignored in every body', async (t) => {
@@ -343,17 +343,17 @@ test('a property that the caller may not write is ignored in every body', async 
   t.is(bulk.status, 201, bulk.text)
   for (const { id, bonus } of bulk.body) {
     t.is(bonus, null)
-    t.is((await rowOf(Player, id))?.bonus, null)
+    t.is((await readStoredRow(Player, id))?.bonus, null)
   }
   const { body: mine } = await stage.post('/api/players', { name: 'Cyd', bonus: 5 }, payroll)
   t.is(mine.bonus, 5)
   const patched = await stage.patch(`/api/players/${mine.id}`, { bonus: 6, name: 'Cid' }, { 'if-match': '*' })
   t.is(patched.status, 200)
-  t.like(await rowOf(Player, mine.id), { bonus: 5, name: 'Cid' })
+  t.like(await readStoredRow(Player, mine.id), { bonus: 5, name: 'Cid' })
   await stage.patch(`/api/players/${mine.id}`, { bonus: null }, { 'if-match': '*' })
-  t.is((await rowOf(Player, mine.id))?.bonus, 5)
+  t.is((await readStoredRow(Player, mine.id))?.bonus, 5)
   await stage.patch(`/api/players/${mine.id}`, { bonus: null }, { 'if-match': '*', ...withRole('payroll') })
-  t.is((await rowOf(Player, mine.id))?.bonus, null)
+  t.is((await readStoredRow(Player, mine.id))?.bonus, null)
   // A body of keys has nothing to ignore.
   const keys = bulk.body.map(({ id }: { id: number }) => id)
   t.deepEqual((await stage.post('/api/players/bulk-delete', keys)).body, { deleted: 2 })

@@ -6,7 +6,7 @@ import test from 'ava'
 import { openGuarded } from '../../support/guarded.js'
 import { listPath } from '../../support/league.js'
 import { bearer, withPermission, withRole } from '../../support/tokens.js'
-import { told } from '../../support/told.js'
+import { describeResponse } from '../../support/told.js'
 
 const rejecting = await openGuarded()
 const ignoring = await openGuarded({
@@ -105,7 +105,7 @@ const PREFERENCES: readonly Readonly<Record<string, string>>[] = [
 for (const { title, world } of WORLDS) {
   const same = async (paths: readonly (readonly [name: string, path: string])[], headers: Record<string, string>) => {
     const [first, ...others] = await Promise.all(
-      paths.map(([name, path]) => told(agent, world.url + path, name, headers)),
+      paths.map(([name, path]) => describeResponse(agent, world.url + path, name, headers)),
     )
     return { first, others }
   }
@@ -220,7 +220,7 @@ test('in a select an excluded field is unknown like any other name, and a masked
     ] as const) {
       const [masked = '', excluded = '', unknown = ''] = before === '' ? OF_PLAYERS : OF_TEAMS
       const ask = async (name: string): Promise<unknown> =>
-        told(agent, rejecting.url + listPath(path, { select: `name,${before}${name}` }), name, caller)
+        describeResponse(agent, rejecting.url + listPath(path, { select: `name,${before}${name}` }), name, caller)
       t.deepEqual(await ask(excluded), await ask(unknown))
       const { status, body } = await rejecting.get(listPath(path, { select: `name,${before}${masked}` }), caller)
       t.is(status, 200)

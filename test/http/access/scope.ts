@@ -18,7 +18,7 @@ import { databaseName } from '../../support/database.js'
 import { listPath } from '../../support/league.js'
 import type { Answer } from '../../support/server.js'
 import { isFast } from '../../support/speed.js'
-import { openStage, rowOf } from '../../support/stage.js'
+import { openStage, readStoredRow } from '../../support/stage.js'
 import { bearer, identity } from '../../support/tokens.js'
 
 const plain = { timestamps: false }
@@ -450,13 +450,13 @@ const ATTEMPTS: readonly Attempt[] = [
 
 for (const { title, method, path = '', status, headers = {}, ...request } of ATTEMPTS) {
   test(`${title} on a foreign record answers byte for byte like on a missing one, and changes nothing`, async (t) => {
-    const before = await rowOf(Task, 2)
+    const before = await readStoredRow(Task, 2)
     const send = (key: number): Promise<Answer> =>
       stage.send(method, `/api/tasks/${key}${path}`, { ...request, headers: { ...headers, ...one } })
     const foreign = await send(2)
     t.is(foreign.status, status, foreign.text)
     t.deepEqual(told(foreign, 2), told(await send(MISSING), MISSING))
-    t.deepEqual(await rowOf(Task, 2), before)
+    t.deepEqual(await readStoredRow(Task, 2), before)
   })
 }
 
@@ -478,7 +478,7 @@ test('new records get the scope, whatever the body leaves out', async (t) => {
   const { status, body } = await stage.post('/api/tasks', { title: 'New' }, two)
   t.is(status, 201)
   t.is(body.tenantId, 2)
-  t.is((await rowOf(Task, body.id))?.tenantId, 2)
+  t.is((await readStoredRow(Task, body.id))?.tenantId, 2)
   t.is((await stage.get(`/api/tasks/${body.id}`, one)).status, 404)
   const same = await stage.post('/api/tasks', { title: 'New', tenantId: 2 }, two)
   t.is(same.status, 201)
@@ -486,7 +486,7 @@ test('new records get the scope, whatever the body leaves out', async (t) => {
   t.is(bulk.status, 201)
   for (const { id, tenantId } of bulk.body) {
     t.is(tenantId, 2)
-    t.is((await rowOf(Task, id))?.tenantId, 2)
+    t.is((await readStoredRow(Task, id))?.tenantId, 2)
   }
   const free = await stage.post('/api/tasks', { title: 'Anybody', tenantId: 2 }, root)
   t.is(free.body.tenantId, 2)
@@ -515,7 +515,7 @@ test('names are exact in bodies: another spelling of the attribute is no attribu
     const json = JSON.parse(`{"title": "Spelt", "${name}": 2}`)
     const { status, body } = await stage.post('/api/tasks', json, one)
     t.is(status, 201, name)
-    t.is((await rowOf(Task, body.id))?.tenantId, 1)
+    t.is((await readStoredRow(Task, body.id))?.tenantId, 1)
   }
 })
 
@@ -529,7 +529,7 @@ test('a PATCH never moves a record out of its scope', async (t) => {
     )
     t.is(status, 200, JSON.stringify(tenantId))
     t.is(body.tenantId, 1)
-    t.like(await rowOf(Task, made.id), { tenantId: 1, title: 'Still' })
+    t.like(await readStoredRow(Task, made.id), { tenantId: 1, title: 'Still' })
   }
   const moved = await stage.patch(`/api/tasks/${made.id}`, { tenantId: 2 }, { ...root, 'if-match': '*' })
   t.is(moved.body.tenantId, 2)
@@ -628,11 +628,11 @@ test('a wider scope for one operation is no wider view of related records', asyn
 test('a scope sets attributes that are masked for writing or excluded from every shape', async (t) => {
   const masked = await stage.post('/masked/api/items', { title: 'm', tenantId: 2 })
   t.is(masked.status, 201, masked.text)
-  t.is((await rowOf(Item, masked.body.id))?.tenantId, 1)
+  t.is((await readStoredRow(Item, masked.body.id))?.tenantId, 1)
   const hidden = await stage.post('/hidden/api/items', { title: 'h' })
   t.is(hidden.status, 201, hidden.text)
   t.false('tenantId' in hidden.body)
-  t.is((await rowOf(Item, hidden.body.id))?.tenantId, 1)
+  t.is((await readStoredRow(Item, hidden.body.id))?.tenantId, 1)
   t.is((await stage.post('/hidden/api/items', { title: 'h', tenantId: 2 })).status, 403)
 })
 

@@ -6,7 +6,7 @@ import Joi from 'joi'
 import { DataTypes, type InferAttributes, type InferCreationAttributes, Model, type Sequelize } from 'sequelize'
 import { type CrudOptions, createHandler, crudController, crudRouter, Problem } from '../../../lib/index.js'
 import { serveModels } from '../../support/models.js'
-import { as, identityFromHeader } from '../../support/stage.js'
+import { asUser, identityFromHeader } from '../../support/stage.js'
 
 // The classes of the models are those of one test at a time.
 const test = ava.serial
@@ -393,19 +393,19 @@ test('records are found and shown under scope and masks', async (t) => {
     mask: { memo: 'memos' },
   })
   t.teardown(server.close)
-  const own = await server.post('/api/posts/1/publish', {}, as('bob'))
+  const own = await server.post('/api/posts/1/publish', {}, asUser('bob'))
   t.is(own.status, 200)
   t.is(own.body.memo, null)
-  t.is((await server.post('/api/posts/1/publish', {}, as('eve'))).status, 404)
-  t.is((await server.get('/api/posts/1/word-count', as('eve'))).status, 404)
-  const best = await server.get('/api/posts/best', as('eve'))
+  t.is((await server.post('/api/posts/1/publish', {}, asUser('eve'))).status, 404)
+  t.is((await server.get('/api/posts/1/word-count', asUser('eve'))).status, 404)
+  const best = await server.get('/api/posts/best', asUser('eve'))
   t.is(best.status, 404)
-  const above = await server.get('/api/posts/above?rating=0', as('eve'))
+  const above = await server.get('/api/posts/above?rating=0', asUser('eve'))
   t.deepEqual(
     above.body.items.map(({ id, memo }: { id: number; memo: unknown }) => [id, memo]),
     [[3, null]],
   )
-  t.is((await server.get('/api/posts/best?select=memo', as('bob'))).status, 200)
+  t.is((await server.get('/api/posts/best?select=memo', asUser('bob'))).status, 200)
   t.is(above.headers.get('vary'), 'Authorization')
 })
 
@@ -454,10 +454,10 @@ test("an action's own policy decides in place of its operation's", async (t) => 
   })
   t.teardown(server.close)
   t.is((await server.send('POST', '/api/posts/1/publish')).status, 401)
-  t.is((await server.send('POST', '/api/posts/1/publish', { headers: as('eve') })).status, 403)
-  t.is((await server.send('POST', '/api/posts/1/publish', { headers: as('bob') })).status, 200)
-  t.is((await server.send('POST', '/api/posts/1/hide', { headers: as('bob') })).status, 403)
-  t.is((await server.send('POST', '/api/posts/99/publish', { headers: as('eve') })).status, 403)
+  t.is((await server.send('POST', '/api/posts/1/publish', { headers: asUser('eve') })).status, 403)
+  t.is((await server.send('POST', '/api/posts/1/publish', { headers: asUser('bob') })).status, 200)
+  t.is((await server.send('POST', '/api/posts/1/hide', { headers: asUser('bob') })).status, 403)
+  t.is((await server.send('POST', '/api/posts/99/publish', { headers: asUser('eve') })).status, 403)
 })
 
 test('an action is there though its operation is off', async (t) => {
@@ -485,7 +485,7 @@ test('a handler is given the request, the identity and the resource', async (t) 
     },
   })
   t.teardown(server.close)
-  const { body } = await server.get('/api/posts/look', as('bob'))
+  const { body } = await server.get('/api/posts/look', asUser('bob'))
   t.deepEqual(body, { record: null, header: 'bob', name: 'bob', resource: 'Post', hasInput: false })
 })
 

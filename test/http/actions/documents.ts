@@ -5,7 +5,7 @@ import Joi from 'joi'
 import { DataTypes, Sequelize } from 'sequelize'
 import { clientTypes, crudRouter, openApi } from '../../../lib/index.js'
 import { sqliteOptions } from '../../support/database.js'
-import { findingsIn, invalidIn } from '../../support/linter.js'
+import { findErrors, lintDocuments } from '../../support/linter.js'
 
 const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
 const Player = sequelize.define(
@@ -147,8 +147,8 @@ test('If-Match and Idempotency-Key are parameters of POST actions that take them
 })
 
 test('a document with actions has no finding of a linter', async (t) => {
-  t.is(await invalidIn(document), null)
-  t.deepEqual(await findingsIn({ league: document }), [])
+  t.is(await findErrors(document), null)
+  t.deepEqual(await lintDocuments({ league: document }), [])
 })
 
 test('x-crud has the actions, and nothing where there are none', (t) => {

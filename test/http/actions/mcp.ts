@@ -5,8 +5,8 @@ import Joi from 'joi'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
-import { agentAt } from '../../support/mcp.js'
-import { identityFromHeader, openStage, rowOf } from '../../support/stage.js'
+import { connectAgentOverHttp } from '../../support/mcp.js'
+import { identityFromHeader, openStage, readStoredRow } from '../../support/stage.js'
 
 const READING = ['list_resources', 'describe_resource', 'query_records', 'get_record']
 const WRITING = ['create_record', 'update_record', 'delete_record']
@@ -70,14 +70,14 @@ const stage = await openStage(({ sequelize }, app) => {
 const Player = stage.sequelize.model('Player')
 await Player.bulkCreate([1, 2, 3].map((level) => ({ name: `p${level}`, level, wages: level })))
 const bob = { 'x-user': 'bob' }
-const agent = await agentAt(`${stage.url}/mcp`, bob)
+const agent = await connectAgentOverHttp(`${stage.url}/mcp`, bob)
 
 test.after.always(() => stage.close())
 
 test.serial('the tool is there where an action could run', async (t) => {
   t.deepEqual(await agent.tools(), [...READING, ...WRITING, 'run_action'])
-  t.deepEqual(await (await agentAt(`${stage.url}/reading`, bob)).tools(), [...READING, 'run_action'])
-  t.deepEqual(await (await agentAt(`${stage.url}/teams`, bob)).tools(), [...READING, ...WRITING])
+  t.deepEqual(await (await connectAgentOverHttp(`${stage.url}/reading`, bob)).tools(), [...READING, 'run_action'])
+  t.deepEqual(await (await connectAgentOverHttp(`${stage.url}/teams`, bob)).tools(), [...READING, ...WRITING])
 })
 
 test.serial('descriptions have the actions that the caller may run, and what they take', async (t) => {
@@ -98,10 +98,10 @@ test.serial('descriptions have the actions that the caller may run, and what the
     properties: { by: { type: 'integer', minimum: 1 } },
     additionalProperties: false,
   })
-  const boss = await agentAt(`${stage.url}/mcp`, { 'x-user': 'boss' })
+  const boss = await connectAgentOverHttp(`${stage.url}/mcp`, { 'x-user': 'boss' })
   const { actions } = (await boss.call('describe_resource', { resource: 'players' })).body
   t.true(actions.some(({ name }: { name: string }) => name === 'boss'))
-  const reader = await agentAt(`${stage.url}/reading`, bob)
+  const reader = await connectAgentOverHttp(`${stage.url}/reading`, bob)
   const read = (await reader.call('describe_resource', { resource: 'players' })).body
   t.deepEqual(
     read.actions.map(({ name }: { name: string }) => name),
@@ -122,7 +122,7 @@ test.serial('actions of records take the key and the version', async (t) => {
   t.is(done.body.record.wages, null)
   t.not(done.body.version, body.version)
   t.is((await agent.call('run_action', { ...given, version: body.version })).body.status, 412)
-  t.is((await rowOf(Player, 1))?.level, 6)
+  t.is((await readStoredRow(Player, 1))?.level, 6)
 })
 
 test.serial('actions of collections, values and lists are answered as they are', async (t) => {
@@ -173,7 +173,7 @@ test.serial('what is wrong with a call is told', async (t) => {
 })
 
 test.serial('POST actions are for agents that may write', async (t) => {
-  const reader = await agentAt(`${stage.url}/reading`, bob)
+  const reader = await connectAgentOverHttp(`${stage.url}/reading`, bob)
   const told = await reader.call('run_action', { resource: 'players', action: 'rest' })
   t.true(told.isError)
   t.deepEqual(Object.keys(told.body.errors), ['action'])
@@ -181,7 +181,7 @@ test.serial('POST actions are for agents that may write', async (t) => {
 })
 
 test.serial('who is nobody runs no action', async (t) => {
-  const nobody = await agentAt(`${stage.url}/mcp`)
+  const nobody = await connectAgentOverHttp(`${stage.url}/mcp`)
   const { isError, body } = await nobody.call('run_action', { resource: 'players', action: 'rest' })
   t.true(isError)
   t.is(body.status, 401)

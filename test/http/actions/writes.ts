@@ -7,7 +7,7 @@ import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequeli
 import { type CrudOptions, crudRouter, Problem, type RequestMessage } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
 import { openPush } from '../../support/push.js'
-import { as, identityFromHeader, openStage, rowOf, type Stage } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage, readStoredRow, type Stage } from '../../support/stage.js'
 
 interface Shop extends Stage {
   readonly Order: ModelStatic<Model>
@@ -87,7 +87,7 @@ test('what a handler writes is rolled back when it throws', async (t) => {
   t.is(status, 409)
   t.is(body.code, 'no-money')
   t.is((await shop.send('POST', '/api/orders/clear')).status, 500)
-  t.is((await rowOf(shop.Order, 1))?.status, 'new')
+  t.is((await readStoredRow(shop.Order, 1))?.status, 'new')
   t.is(await shop.Log.count(), 0)
 })
 
@@ -107,7 +107,7 @@ test('what a handler writes in its transaction stands with the record', async (t
   t.teardown(shop.close)
   t.is((await shop.send('POST', '/api/orders/1/pay')).body.status, 'paid')
   t.is(await shop.Log.count(), 1)
-  t.is((await rowOf(shop.Order, 1))?.status, 'paid')
+  t.is((await readStoredRow(shop.Order, 1))?.status, 'paid')
 })
 
 test('a value that is taken, or does not fit, undoes what the handler did', async (t) => {
@@ -135,7 +135,7 @@ test('actions that come at once are done one after the other', async (t) => {
   t.teardown(shop.close)
   const answers = await Promise.all(Array.from({ length: 8 }, () => shop.send('POST', '/api/orders/1/bump')))
   t.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-  t.is((await rowOf(shop.Order, 1))?.count, 8)
+  t.is((await readStoredRow(shop.Order, 1))?.count, 8)
   t.deepEqual(answers.map(({ body }) => body.count).toSorted(), [1, 2, 3, 4, 5, 6, 7, 8])
 })
 
@@ -157,7 +157,7 @@ test('with concurrency actions of records need If-Match, and raise the version',
   t.is((await shop.post('/api/orders/99/bump', {}, { 'if-match': 'W/"9"' })).status, 404)
   const tag = await tagOf(shop)
   t.is((await shop.post(path, { by: 'x' }, { 'if-match': tag })).status, 400)
-  t.is((await rowOf(shop.Order, 1))?.count, 0)
+  t.is((await readStoredRow(shop.Order, 1))?.count, 0)
   const done = await shop.post(path, {}, { 'if-match': tag })
   t.is(done.status, 200)
   t.not(done.headers.get('etag'), tag)
@@ -179,7 +179,7 @@ test('of two actions with one version one is done', async (t) => {
     Array.from({ length: 4 }, () => shop.post('/api/orders/1/bump', {}, { 'if-match': tag })),
   )
   t.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 412, 412, 412])
-  t.is((await rowOf(shop.Order, 1))?.count, 1)
+  t.is((await readStoredRow(shop.Order, 1))?.count, 1)
 })
 
 test('another record than that of the request has no tag of a version in a GET', async (t) => {
@@ -201,8 +201,8 @@ test('another record than that of the request has no tag of a version in a GET',
 test('audit stamps name who acted, and timestamps rise', async (t) => {
   const shop = await open(() => ({ audit: true, actions: { bump } }))
   t.teardown(shop.close)
-  await shop.send('POST', '/api/orders/1/bump', { headers: as('bob') })
-  const row = await rowOf(shop.Order, 1)
+  await shop.send('POST', '/api/orders/1/bump', { headers: asUser('bob') })
+  const row = await readStoredRow(shop.Order, 1)
   t.is(row?.updatedBy, 'bob')
   t.truthy(row?.updatedAt)
 })
@@ -216,7 +216,7 @@ test('records that are softly deleted have no actions', async (t) => {
   t.is((await shop.delete('/api/orders/1')).status, 204)
   t.is((await shop.send('POST', '/api/orders/1/bump')).status, 404)
   t.is((await shop.get('/api/orders/1/view')).status, 404)
-  t.is((await rowOf(shop.Order, 1))?.count, 0)
+  t.is((await readStoredRow(shop.Order, 1))?.count, 0)
 })
 
 test('a handler may delete softly where nothing is answered', async (t) => {
@@ -263,7 +263,7 @@ test('a handler that moves the record out of the scope is refused, and undone', 
     t.is(status, 403)
     t.is(body.detail, 'You may not store this record.')
   }
-  t.is((await rowOf(shop.Order, 1))?.tenantId, 7)
+  t.is((await readStoredRow(shop.Order, 1))?.tenantId, 7)
   t.is(await shop.Log.count(), 0)
   t.is((await shop.send('POST', '/api/orders/1/bump')).status, 200)
 })
@@ -316,7 +316,7 @@ test('a hook that throws undoes the action', async (t) => {
   }))
   t.teardown(shop.close)
   t.is((await shop.send('POST', '/api/orders/1/bump')).status, 409)
-  t.is((await rowOf(shop.Order, 1))?.count, 0)
+  t.is((await readStoredRow(shop.Order, 1))?.count, 0)
 })
 
 test('an action with an Idempotency-Key is done once', async (t) => {
@@ -353,7 +353,7 @@ test('an action with an Idempotency-Key is done once', async (t) => {
   const again = await shop.post('/api/orders/1/bump', { by: 1 }, key('k1'))
   t.is(again.headers.get('idempotency-replayed'), 'true')
   t.is(again.text, first.text)
-  t.is((await rowOf(shop.Order, 1))?.count, 1)
+  t.is((await readStoredRow(shop.Order, 1))?.count, 1)
   t.is((await shop.post('/api/orders/1/bump', { by: 2 }, key('k1'))).status, 422)
   t.is((await shop.post('/api/orders/2/bump', { by: 1 }, key('k1'))).headers.get('idempotency-replayed'), null)
   const added = await shop.send('POST', '/api/orders/add', { headers: key('k2') })
@@ -373,10 +373,10 @@ test('a reply is replayed to callers who may still do it, and to no others', asy
     actions: { bump: { ...bump, policy: ({ request }) => request.headers['x-barred'] === undefined } },
   }))
   t.teardown(shop.close)
-  const key = { 'idempotency-key': 'k', ...as('bob') }
+  const key = { 'idempotency-key': 'k', ...asUser('bob') }
   t.is((await shop.send('POST', '/api/orders/1/bump', { headers: key })).status, 200)
   t.is((await shop.send('POST', '/api/orders/1/bump', { headers: { ...key, 'x-barred': 'yes' } })).status, 403)
-  t.is((await shop.send('POST', '/api/orders/1/bump', { headers: { ...key, ...as('eve') } })).status, 404)
+  t.is((await shop.send('POST', '/api/orders/1/bump', { headers: { ...key, ...asUser('eve') } })).status, 404)
 })
 
 test('an action that failed may be tried again with its key', async (t) => {
@@ -616,7 +616,7 @@ if (databaseName !== 'sqlite') {
       answers.map(({ status }) => status),
       [200, 200],
     )
-    t.is((await rowOf(shop.Order, 1))?.count, 1)
-    t.is((await rowOf(shop.Order, 2))?.count, 1)
+    t.is((await readStoredRow(shop.Order, 1))?.count, 1)
+    t.is((await readStoredRow(shop.Order, 2))?.count, 1)
   })
 }

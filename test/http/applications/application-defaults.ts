@@ -4,7 +4,7 @@
 import ava from 'ava'
 import { DataTypes, type Model } from 'sequelize'
 import { authenticated, createCrud, hasRole } from '../../../lib/index.js'
-import { type Hubbed, openPush } from '../../support/push.js'
+import { type HubOwner, openPush } from '../../support/push.js'
 import { bearer, identity } from '../../support/tokens.js'
 
 const test = ava.serial
@@ -12,7 +12,7 @@ const test = ava.serial
 const POLISH: Readonly<Record<string, string>> = { required: 'jest wymagane.', 'max-length': 'jest za długie.' }
 const seen: string[] = []
 
-let books: Hubbed | undefined
+let books: HubOwner | undefined
 const stage = await openPush(({ sequelize }, app, io) => {
   const options = { timestamps: false, underscored: true }
   const title = () => ({ type: DataTypes.STRING(12), allowNull: false })

@@ -17,7 +17,7 @@ import {
 import { crudMcp } from '../../../lib/mcp/index.js'
 import { INFO } from '../../support/documented.js'
 import { accountOf, addLogin, defineAccounts, identity, logIn } from '../../support/login.js'
-import { agentAt } from '../../support/mcp.js'
+import { connectAgentOverHttp } from '../../support/mcp.js'
 import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
@@ -245,7 +245,7 @@ test('documents have the actions without a key, and agents run them so', async (
     '/api/wallet/entries',
   ])
   t.is(paths['/api/wallet/top-up']?.post?.operationId, 'topUpWallet')
-  const agent = await agentAt(`${server.url}/mcp`, bob)
+  const agent = await connectAgentOverHttp(`${server.url}/mcp`, bob)
   const described = await agent.call('describe_resource', { resource: 'wallet' })
   t.deepEqual(
     described.body.actions.map(({ name }: { name: string }) => name),

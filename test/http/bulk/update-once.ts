@@ -5,7 +5,7 @@ import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type Mo
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
 import { isFast } from '../../support/speed.js'
-import { as, identityFromHeader, openStage, rowOf, timeOf } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage, readStoredRow, timeOf } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -185,20 +185,20 @@ test('records with a key of several parts are told apart by all of them', async 
 
 test('each record has its own version and the time and name of who changed it, within the scope of the caller alone', async (t) => {
   const create = async (user: string): Promise<number[]> =>
-    (await stage.post('/api/task/bulk', [{ title: 'a' }, { title: 'b' }, { title: 'c' }], as(user))).body.map(
+    (await stage.post('/api/task/bulk', [{ title: 'a' }, { title: 'b' }, { title: 'c' }], asUser(user))).body.map(
       ({ id }: { id: number }) => id,
     )
   const [mine, others] = [await create('one'), await create('two')]
-  await stage.patch(`/api/task/${mine[1]}`, { title: 'b2' }, { ...as('one'), 'If-Match': 'W/"0"' })
+  await stage.patch(`/api/task/${mine[1]}`, { title: 'b2' }, { ...asUser('one'), 'If-Match': 'W/"0"' })
   const items = [2, 1, 0].map((index) => ({ id: mine[index], title: `new ${index}`, rowVersion: index === 1 ? 1 : 0 }))
-  const { answer, updates } = await updating(() => stage.patch('/api/task/bulk', items, as('one')))
+  const { answer, updates } = await updating(() => stage.patch('/api/task/bulk', items, asUser('one')))
   t.is(answer.status, 200, answer.text)
   if (isFast) t.is(updates, isAtOnce ? 1 : items.length)
   t.deepEqual(
     answer.body.map(({ id, title }: Record<string, unknown>) => [id, title]),
     items.map(({ id, title }) => [id, title]),
   )
-  const rows = await Promise.all(mine.map((id) => rowOf(modelOf('task'), id)))
+  const rows = await Promise.all(mine.map((id) => readStoredRow(modelOf('task'), id)))
   t.deepEqual(
     rows.map((row) => [Number(row?.rowVersion), row?.updatedBy]),
     [1, 2, 1].map((version) => [version, 'one']),
@@ -207,18 +207,18 @@ test('each record has its own version and the time and name of who changed it, w
   const foreign = await stage.patch(
     '/api/task/bulk',
     [mine[0], others[0]].map((id) => ({ id, title: 'stolen', rowVersion: id === mine[0] ? 1 : 0 })),
-    as('one'),
+    asUser('one'),
   )
   t.is(foreign.status, 404)
   t.deepEqual(foreign.body.errors, { '[1]': ['does not exist.'] })
   const stale = await stage.patch(
     '/api/task/bulk',
     [mine[0], mine[1]].map((id) => ({ id, title: 'stale', rowVersion: 1 })),
-    as('one'),
+    asUser('one'),
   )
   t.is(stale.status, 412)
   const titles = async (ids: readonly number[], user: string): Promise<unknown[]> =>
-    Promise.all(ids.map(async (id) => (await stage.get(`/api/task/${id}`, as(user))).body.title))
+    Promise.all(ids.map(async (id) => (await stage.get(`/api/task/${id}`, asUser(user))).body.title))
   t.deepEqual(await titles(mine, 'one'), ['new 0', 'new 1', 'new 2'])
   t.deepEqual(await titles(others, 'two'), ['a', 'b', 'c'])
 })
@@ -232,12 +232,12 @@ test('no record is made to point at one of another tenant, and those that point 
     stage.patch(
       '/api/members/bulk',
       ids.map((id) => ({ id, groupId })),
-      as('one'),
+      asUser('one'),
     )
   const groupsOf = async (): Promise<unknown[]> =>
-    Promise.all(ids.map(async (id) => (await rowOf(modelOf('member'), id))?.groupId))
+    Promise.all(ids.map(async (id) => (await readStoredRow(modelOf('member'), id))?.groupId))
   const refused = await moved(foreign)
-  const alone = await stage.patch(`/api/members/${ids[0]}`, { groupId: foreign }, as('one'))
+  const alone = await stage.patch(`/api/members/${ids[0]}`, { groupId: foreign }, asUser('one'))
   t.true(refused.status >= 400 && refused.status < 500, refused.text)
   t.is(refused.status, alone.status)
   t.deepEqual(await groupsOf(), [own, own])
@@ -247,7 +247,7 @@ test('no record is made to point at one of another tenant, and those that point 
     stage.patch(
       '/api/members/bulk',
       ids.map((id, index) => ({ id, level: 10 + index })),
-      as('one'),
+      asUser('one'),
     ),
   )
   t.is(answer.status, 200, answer.text)
@@ -373,7 +373,7 @@ if (databaseName === 'sqlite') {
     ]
     const { status } = await stage.patch('/api/summed/bulk', items)
     t.is(status, 412)
-    t.like(await rowOf(modelOf('summed'), b), { level: 1, rowVersion: 0 })
+    t.like(await readStoredRow(modelOf('summed'), b), { level: 1, rowVersion: 0 })
     await stage.sequelize.query('DROP TRIGGER summed')
     t.is((await stage.patch('/api/summed/bulk', items)).status, 200)
   })

@@ -18,7 +18,7 @@ import { ProblemError } from '../../../lib/client/index.js'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { dataProvider, liveProvider } from '../../../lib/refine/index.js'
 import { serveModels } from '../../support/models.js'
-import { hooked } from '../../support/refine.js'
+import { renderHooks } from '../../support/refine.js'
 
 const test = ava.serial
 
@@ -309,7 +309,7 @@ test('variables with the version that was read are written under it, what differ
 // ---------------------------------------------------------------- hooks
 
 test("Refine's hooks list, read and page through the records of a server", async (t) => {
-  const page = hooked(providers, () => ({
+  const page = renderHooks(providers, () => ({
     list: useList<Player>({
       resource: 'players',
       filters: [{ field: 'name', operator: 'contains', value: 'AMB' }],
@@ -352,7 +352,7 @@ test("Refine's hooks list, read and page through the records of a server", async
 })
 
 test("Refine's hooks write under the version that they have read, and lists follow what others write", async (t) => {
-  const page = hooked(providers, () => ({
+  const page = renderHooks(providers, () => ({
     list: useList<{ id: number; text: string; _etag: string }>({ resource: 'notes' }),
     create: useCreate(),
     update: useUpdate(),
@@ -383,7 +383,7 @@ test("Refine's hooks write under the version that they have read, and lists foll
 })
 
 test("Refine's forms are told what is wrong with which of their values", async (t) => {
-  const page = hooked(providers, () =>
+  const page = renderHooks(providers, () =>
     useForm({ resource: 'players', action: 'create', redirect: false, errorNotification: false }),
   )
   t.teardown(page.end)

@@ -4,8 +4,8 @@ import test, { type ExecutionContext } from 'ava'
 import express, { type Express } from 'express'
 import { DataTypes } from 'sequelize'
 import { type ApiDocsOptions, apiDocs, CrudConfigError, crudRouter, Operations, openApi } from '../../../lib/index.js'
-import { apiDocsWith } from '../../../lib/openapi/apiDocs.js'
-import { swaggerFiles } from '../../../lib/openapi/assets.js'
+import { createApiDocs } from '../../../lib/openapi/apiDocs.js'
+import { loadSwaggerUi } from '../../../lib/openapi/assets.js'
 import { hasBrowser, launch } from '../../support/browser.js'
 import { portOf, readCurl, sendCurl } from '../../support/curl.js'
 import { INFO } from '../../support/documented.js'
@@ -18,13 +18,13 @@ const OPTIONS = { operations: Operations.AllWithBulk }
 async function serveDocs(
   t: ExecutionContext,
   more: Partial<ApiDocsOptions> = {},
-  load = swaggerFiles,
+  load = loadSwaggerUi,
 ): Promise<League & TestServer & { readonly app: Express }> {
   const league = await openLeague()
   const app = express()
   const resources = [crudRouter(league.Player, OPTIONS), crudRouter(league.Team, OPTIONS)]
   for (const resource of resources) app.use(resource)
-  app.use('/help', apiDocsWith(load, { resources, info: { ...INFO, title: 'A <b>League</b>' }, ...more }))
+  app.use('/help', createApiDocs(load, { resources, info: { ...INFO, title: 'A <b>League</b>' }, ...more }))
   const server = await serve(app)
   t.teardown(async () => {
     await server.close()
@@ -150,7 +150,7 @@ test('files that could not be read once are read again', async (t) => {
   const { get } = await serveDocs(t, { ui: 'swagger' }, async () => {
     asked += 1
     if (asked === 1) throw new Error('too many files are open')
-    return swaggerFiles()
+    return loadSwaggerUi()
   })
   t.is((await get('/help/docs')).status, 500)
   t.is((await get('/help/docs')).status, 200)

@@ -259,7 +259,7 @@ test('bodies are refused for their form where their schema does not allow them, 
     const bodies = new Bodies(document, ajv, random)
     const target = oneOf(random, all)
     let body = bodies.make(target.schema)
-    while (chance(random, 0.4)) body = bodies.mutated(body)
+    while (chance(random, 0.4)) body = bodies.mutate(body)
     if (!everyValue(body, isTold) || !isAsKeyed(target, body)) {
       counts.left += 1
       continue

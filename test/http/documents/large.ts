@@ -2,12 +2,12 @@
 
 import test, { type ExecutionContext } from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
-import { atOnce } from '../../../lib/common/turns.js'
+import { runAtOnce } from '../../../lib/common/eventLoop.js'
 import { apiDocs, crudRouter, type DocumentOptions, Operations, openApi } from '../../../lib/index.js'
 import { Components } from '../../../lib/openapi/components.js'
 import { writeDocument } from '../../../lib/openapi/openApi.js'
-import { INFO, resolvedOf } from '../../support/documented.js'
-import { invalidIn } from '../../support/linter.js'
+import { INFO, resolveReferences } from '../../support/documented.js'
+import { findErrors } from '../../support/linter.js'
 import { openStage, type Stage } from '../../support/stage.js'
 
 const COUNT = 30
@@ -52,7 +52,7 @@ async function open(t: ExecutionContext, info = INFO): Promise<Stage & { readonl
 
 test('a document with references has all that one without has, is valid, and shorter by a third', async (t) => {
   const { options } = await open(t)
-  const whole = atOnce(writeDocument(options, new Components()))
+  const whole = runAtOnce(writeDocument(options, new Components()))
   const document = openApi(options)
   const names = new Set(
     Object.entries(whole.components).flatMap(([kind, all]) =>
@@ -60,9 +60,9 @@ test('a document with references has all that one without has, is valid, and sho
     ),
   )
   const isNamed = (place: string): boolean => names.has(place)
-  t.deepEqual(resolvedOf(document, isNamed), resolvedOf(whole, isNamed))
-  t.true(3 * JSON.stringify(document).length < 2 * JSON.stringify(resolvedOf(whole, isNamed)).length)
-  t.is(await invalidIn(document), null)
+  t.deepEqual(resolveReferences(document, isNamed), resolveReferences(whole, isNamed))
+  t.true(3 * JSON.stringify(document).length < 2 * JSON.stringify(resolveReferences(whole, isNamed)).length)
+  t.is(await findErrors(document), null)
 })
 
 test('requests are answered while the document is written, and all that wait get the same one', async (t) => {

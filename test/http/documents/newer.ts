@@ -4,10 +4,10 @@ import test from 'ava'
 import { DataTypes, Sequelize } from 'sequelize'
 import { CrudConfigError, crudRouter, openApi } from '../../../lib/index.js'
 import { OPERATIONS } from '../../../lib/operations.js'
-import { TAKES_QUERY } from '../../../lib/parse/queried.js'
+import { SUPPORTS_QUERY } from '../../../lib/parse/queryMethod.js'
 import { sqliteOptions } from '../../support/database.js'
-import { defineKinds, INFO, KIND_OPTIONS, resolvedOf } from '../../support/documented.js'
-import { findingsIn, invalidIn } from '../../support/linter.js'
+import { defineKinds, INFO, KIND_OPTIONS, resolveReferences } from '../../support/documented.js'
+import { findErrors, lintDocuments } from '../../support/linter.js'
 
 const ALL = Object.values(OPERATIONS).reduce((sum, { flag }) => sum | flag, 0)
 
@@ -36,23 +36,23 @@ test('documents of 3.2 are valid, and a linter finds nothing in them by its stri
   }
   for (const document of Object.values(documents)) {
     t.is(document.openapi, '3.2.0')
-    t.is(await invalidIn(document), null)
+    t.is(await findErrors(document), null)
   }
-  t.deepEqual(await findingsIn(documents), [])
+  t.deepEqual(await lintDocuments(documents), [])
 })
 
 test('every list has QUERY, with its parameters in the body, and no document of 3.1 has it', (t) => {
   const { players, teams } = resources()
-  const { paths } = resolvedOf(openApi({ resources: [players, teams], info: INFO, version: '3.2' }))
+  const { paths } = resolveReferences(openApi({ resources: [players, teams], info: INFO, version: '3.2' }))
   const queried = Object.entries(paths).flatMap(([path, { query }]) => (query === undefined ? [] : [path]))
-  t.deepEqual(queried, TAKES_QUERY ? ['/api/players', '/api/teams', '/api/teams/{id}/players'] : [])
+  t.deepEqual(queried, SUPPORTS_QUERY ? ['/api/players', '/api/teams', '/api/teams/{id}/players'] : [])
   const older = openApi({ resources: [players, teams], info: INFO })
   t.is(older.openapi, '3.1.1')
   t.true(Object.values(older.paths).every(({ query }) => query === undefined))
   t.regex(older.paths['/api/players']?.get?.description ?? '', /The method `QUERY` returns the same response/)
   t.notRegex(paths['/api/players']?.get?.description ?? '', /QUERY/)
   const operation = paths['/api/players']?.query
-  if (!TAKES_QUERY || operation === undefined) return
+  if (!SUPPORTS_QUERY || operation === undefined) return
   t.is(operation.operationId, 'listPlayersByQuery')
   t.true((operation.parameters ?? []).every((each) => each.in === 'header'))
   const content = Object(operation.requestBody?.content)
@@ -64,7 +64,7 @@ test('every list has QUERY, with its parameters in the body, and no document of 
 
 test('files of a record a line, in replies and bodies, have a schema for the record', (t) => {
   const { players } = resources()
-  const { paths } = resolvedOf(openApi({ resources: [players], info: INFO, version: '3.2' }))
+  const { paths } = resolveReferences(openApi({ resources: [players], info: INFO, version: '3.2' }))
   const { 'application/jsonl': lines, 'text/csv': csv } = Object(paths['/api/players']?.get?.responses['200']?.content)
   t.true(Array.isArray(lines.itemSchema.anyOf))
   t.is(lines.schema, undefined)

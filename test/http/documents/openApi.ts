@@ -7,12 +7,12 @@ import type { Router } from 'express'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { type CrudOptions, crudController, crudRouter, hasRole, Operations, openApi } from '../../../lib/index.js'
 import { RELATION_ROUTES } from '../../../lib/nested/routes.js'
-import { NESTED, placeOf } from '../../../lib/openapi/routes.js'
+import { NESTED_ENTRIES, nestedPlaceOf } from '../../../lib/openapi/routes.js'
 import { OPERATIONS } from '../../../lib/operations.js'
 import { sqliteOptions } from '../../support/database.js'
-import { defineKinds, INFO, KIND_OPTIONS, resolvedOf } from '../../support/documented.js'
+import { defineKinds, INFO, KIND_OPTIONS, resolveReferences } from '../../support/documented.js'
 import { openLeague } from '../../support/league.js'
-import { findingsIn, invalidIn } from '../../support/linter.js'
+import { findErrors, lintDocuments } from '../../support/linter.js'
 import { root } from '../../support/program.js'
 import { identity } from '../../support/tokens.js'
 
@@ -69,10 +69,10 @@ test('documents are valid OpenAPI 3.1, and a linter finds nothing in them by its
       info: INFO,
     }),
   }
-  for (const document of Object.values(documents)) t.is(await invalidIn(document), null)
-  t.deepEqual(await findingsIn(documents), [])
-  t.not(await invalidIn({ ...documents.places, paths: null }), null)
-  t.not((await findingsIn({ broken: { ...documents.places, servers: [] } })).length, 0)
+  for (const document of Object.values(documents)) t.is(await findErrors(document), null)
+  t.deepEqual(await lintDocuments(documents), [])
+  t.not(await findErrors({ ...documents.places, paths: null }), null)
+  t.not((await lintDocuments({ broken: { ...documents.places, servers: [] } })).length, 0)
 })
 
 const SNAPSHOT = join(root, 'test/http/documents/league.json')
@@ -183,7 +183,7 @@ test('bodies that hold records of others, and replies to them, are told of', (t)
 
 test('every route of relations has its entry', (t) => {
   for (const route of RELATION_ROUTES) {
-    for (const kind of route.kinds) t.truthy(NESTED[placeOf(route, kind)], placeOf(route, kind))
+    for (const kind of route.kinds) t.truthy(NESTED_ENTRIES[nestedPlaceOf(route, kind)], nestedPlaceOf(route, kind))
   }
 })
 
@@ -278,7 +278,9 @@ test('operations with a policy ask for a token, those whose masks look at the ca
 
 test('If-Match is required where a PATCH is refused without', (t) => {
   const { Player, Team } = models()
-  const document = resolvedOf(openApi({ resources: [crudRouter(Player, GUARDED), crudRouter(Team)], info: INFO }))
+  const document = resolveReferences(
+    openApi({ resources: [crudRouter(Player, GUARDED), crudRouter(Team)], info: INFO }),
+  )
   const matches = (path: string): unknown =>
     document.paths[path]?.patch?.parameters?.find(({ name }) => name === 'If-Match')?.required
   t.true(matches('/api/players/{id}'))
@@ -288,7 +290,7 @@ test('If-Match is required where a PATCH is refused without', (t) => {
 test('a resource that is mounted under a path has that path, with its parameters', (t) => {
   const { Player } = models()
   const resources = [{ resource: crudRouter(Player), at: '/tenants/:tenant' }]
-  const { paths } = resolvedOf(openApi({ resources, info: INFO }))
+  const { paths } = resolveReferences(openApi({ resources, info: INFO }))
   t.deepEqual(Object.keys(paths), ['/tenants/{tenant}/api/players', '/tenants/{tenant}/api/players/{id}'])
   t.like(paths['/tenants/{tenant}/api/players']?.post, { parameters: [{ name: 'tenant', in: 'path', required: true }] })
 })
@@ -321,7 +323,7 @@ test('aggregates are told in the place of the list, or alone where there is no l
   const { Player, Team } = models()
   const read = Operations.Read | Operations.Aggregate
   const resources = [crudRouter(Player, { operations: read }), crudRouter(Team, { operations: ['aggregate'] })]
-  const { paths, components } = resolvedOf(openApi({ resources, info: INFO }))
+  const { paths, components } = resolveReferences(openApi({ resources, info: INFO }))
   const namesOf = (path: string): unknown[] =>
     (paths[path]?.get?.parameters ?? []).map((parameter) => Reflect.get(parameter, 'name'))
   t.is(paths['/api/players']?.get?.operationId, 'listPlayers')

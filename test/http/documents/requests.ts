@@ -14,8 +14,8 @@ import {
 } from '../../../lib/index.js'
 import type { DocumentedOperation } from '../../../types/openApi.js'
 import { sqliteOptions } from '../../support/database.js'
-import { INFO, resolvedOf } from '../../support/documented.js'
-import { as, identityFromHeader as identity, openStage } from '../../support/stage.js'
+import { INFO, resolveReferences } from '../../support/documented.js'
+import { asUser, identityFromHeader as identity, openStage } from '../../support/stage.js'
 
 const security = { schemes: { user: { type: 'apiKey', in: 'header', name: 'x-user' } }, requirement: [{ user: [] }] }
 
@@ -59,7 +59,7 @@ function models(): Models {
 type Verb = 'get' | 'put' | 'post' | 'patch' | 'delete'
 
 function operationAt(document: OpenApiDocument, verb: Verb, path: string): DocumentedOperation {
-  const { paths } = resolvedOf(document, (place) => !/^#\/components\/(parameters|responses)\//.test(place))
+  const { paths } = resolveReferences(document, (place) => !/^#\/components\/(parameters|responses)\//.test(place))
   const operation = paths[path]?.[verb]
   if (operation === undefined) throw new RangeError(`there is no ${verb} ${path}`)
   return operation
@@ -256,7 +256,7 @@ test('what the records in a body may be refused for is told of the body, and onl
   const players = [{ name: 'Anna' }]
   t.is((await stage.post('/api/teams', { name: 'Bulls', players: [] })).status, 201)
   t.is((await stage.post('/api/teams', { name: 'Bulls', players })).status, 401)
-  t.is((await stage.post('/api/teams', { name: 'Bulls', players }, as('jan'))).status, 403)
+  t.is((await stage.post('/api/teams', { name: 'Bulls', players }, asUser('jan'))).status, 403)
   await stage.sequelize.model('Player').create({ name: 'Bea', teamId: 1 })
   t.is((await stage.patch('/api/teams/1', { players: [{ id: 1, name: 'Bee' }] })).status, 428)
   t.is((await stage.patch('/api/teams/1', { players: [{ id: 1, rowVersion: 9, name: 'Bee' }] })).status, 412)
@@ -307,7 +307,7 @@ test('policies on what only some requests of a route ask for make callers option
   t.teardown(() => stage.close())
   for (const query of ['includeDeleted=true', 'includeDeleted=true&format=csv']) {
     t.is((await stage.get(`/api/softs?${query}`)).status, 401)
-    t.is((await stage.get(`/api/softs?${query}`, as('jan'))).status, 403)
+    t.is((await stage.get(`/api/softs?${query}`, asUser('jan'))).status, 403)
   }
 })
 
@@ -462,7 +462,7 @@ test('who may not export what is below a record is told', async (t) => {
   await stage.post('/api/teams', { name: 'Bulls' })
   t.is((await stage.get('/api/teams/1/players')).status, 200)
   t.is((await stage.get('/api/teams/1/players?format=csv')).status, 401)
-  t.is((await stage.get('/api/teams/1/players?format=csv', as('jan'))).status, 403)
+  t.is((await stage.get('/api/teams/1/players?format=csv', asUser('jan'))).status, 403)
 })
 
 test('lists below a record are files where those of the target are', async (t) => {

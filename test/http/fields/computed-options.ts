@@ -15,7 +15,7 @@ import {
 } from '../../../lib/index.js'
 import { crudMcp, type McpHandler } from '../../../lib/mcp/index.js'
 import { openDatabase } from '../../support/database.js'
-import { agentWithin } from '../../support/mcp.js'
+import { connectAgentInProcess } from '../../support/mcp.js'
 import { openStage } from '../../support/stage.js'
 import { identity, withPermission } from '../../support/tokens.js'
 
@@ -220,7 +220,7 @@ test('types of clients have them, and those of events lack what is for one calle
 })
 
 test('agents are told of those that they may read', async (t) => {
-  const agent = await agentWithin(agents)
+  const agent = await connectAgentInProcess(agents)
   const { body } = await agent.call('describe_resource', { resource: 'shops' })
   const found = await agent.call('query_records', { resource: 'shops' })
   t.false(found.isError)

@@ -8,7 +8,7 @@ import { listPath } from '../../support/league.js'
 import { keysOf, list } from '../../support/models.js'
 import { openStage } from '../../support/stage.js'
 import { identity, withPermission, withRole } from '../../support/tokens.js'
-import { told } from '../../support/told.js'
+import { describeResponse } from '../../support/told.js'
 
 const stage = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
@@ -111,7 +111,7 @@ test('a flattened member is no parameter and no sortBy', async (t) => {
 
 test('what the caller may not read is unknown by that name as well, and dropped from a selection where it is masked', async (t) => {
   const ask = (name: string, parameters: Record<string, string>): Promise<unknown> =>
-    told(agent, stage.url + listPath('/api/players', parameters), name, {})
+    describeResponse(agent, stage.url + listPath('/api/players', parameters), name, {})
   // Masked, excluded, and behind a resource that the caller may not list.
   for (const [name, absent] of [
     ['teamBudget', 'teamBudgez'],

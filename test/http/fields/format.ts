@@ -18,8 +18,8 @@ import {
 } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
 import { databaseName } from '../../support/database.js'
-import { agentAt } from '../../support/mcp.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { connectAgentOverHttp } from '../../support/mcp.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 class Team extends Model<InferAttributes<Team>, InferCreationAttributes<Team>> {
   declare id: CreationOptional<number>
@@ -201,7 +201,7 @@ test.serial('an event of push and the tools of agents have the records as they a
   const heard = new Promise((resolve) => hub.once('OnUpdated', resolve))
   await stage.patch('/api/players/1', { name: 'Fay' }, any)
   t.like(await heard, { id: 1, name: 'Fay' })
-  const agent = await agentAt(`${stage.url}/mcp`, as('agent'))
+  const agent = await connectAgentOverHttp(`${stage.url}/mcp`, asUser('agent'))
   t.teardown(() => agent.close())
   const { body } = await agent.call('get_record', { resource: 'players', key: 1 })
   t.deepEqual(body, { record: { ...ann, name: 'Fay' }, version: 1 })

@@ -14,7 +14,7 @@ import {
   openApi,
 } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
-import { agentWithin } from '../../support/mcp.js'
+import { connectAgentInProcess } from '../../support/mcp.js'
 import { openPush } from '../../support/push.js'
 
 const test = ava.serial
@@ -323,7 +323,7 @@ test('documents, client types, x-crud and tools of agents have the names', async
   t.regex(types, /tags\?: readonly number\[\]/)
   t.notRegex(types, /brandName/)
 
-  const agent = await agentWithin(crudMcp({ resources: routers, write: true, identity: AGENT }))
+  const agent = await connectAgentInProcess(crudMcp({ resources: routers, write: true, identity: AGENT }))
   t.teardown(agent.close)
   const told = await agent.call('describe_resource', { resource: 'devices' })
   t.regex(JSON.stringify(told.body), /"brand_name"/)

@@ -12,7 +12,7 @@ import { casesOf, type Topic } from '../../support/differential/cases.js'
 import { Checker } from '../../support/differential/check.js'
 import { checkEmbedding, embeddingsOf } from '../../support/differential/embeds.js'
 import { Oracle } from '../../support/differential/oracle.js'
-import { checkParting, partings } from '../../support/differential/parts.js'
+import { checkPartition, partitions } from '../../support/differential/parts.js'
 import { Client } from '../../support/differential/requests.js'
 import { TABLES } from '../../support/differential/schema.js'
 import { keyInPath, recordOf, serveWorld } from '../../support/differential/served.js'
@@ -88,7 +88,7 @@ if (databaseName === 'sqlite') {
 }
 
 test('any text, stored or not, parts the rows at one place of the database’s own order', async (t) => {
-  await all(t, 0.02, partings(), (given) => checkParting(client, world, oracle, given))
+  await all(t, 0.02, partitions(), (given) => checkPartition(client, world, oracle, given))
 })
 
 test('filters on own fields find what the oracle finds', async (t) => {

@@ -7,7 +7,7 @@ import { type CrudOptions, crudRouter } from '../../../lib/index.js'
 import { databaseName, openDatabase } from '../../support/database.js'
 import { accessesOf } from '../../support/plans.js'
 import { serve } from '../../support/server.js'
-import { as, identityFromHeader } from '../../support/stage.js'
+import { asUser, identityFromHeader } from '../../support/stage.js'
 
 const test = ava.serial
 const onSqlite = databaseName === 'sqlite' ? ava.serial : ava.serial.skip
@@ -143,7 +143,7 @@ test('every scope on the way holds, whoever has asked before, with none, one, an
   for (const [name, club, region] of [...CALLERS, ...CALLERS.toReversed(), ...CALLERS]) {
     for (const least of [0, 1, 2]) {
       const filter = encodeURIComponent(`players.Any(team.club.teams.Count>${least})`)
-      const { body } = await server.get(`/api/teams?filter=${filter}`, as(name))
+      const { body } = await server.get(`/api/teams?filter=${filter}`, asUser(name))
       const seen = teams.flatMap((team, index) =>
         region === null || team.region === region ? [[team, index + 1]] : [],
       )

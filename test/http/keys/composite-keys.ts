@@ -11,7 +11,7 @@ import {
   Operations,
 } from '../../../lib/index.js'
 import { list } from '../../support/models.js'
-import { openPush, until } from '../../support/push.js'
+import { openPush, waitUntil } from '../../support/push.js'
 
 const nothing = (): void => undefined
 
@@ -276,7 +276,7 @@ for (const [index, { title, marks }] of VARIANTS.entries()) {
     const { heard, socket } = await stage.subscribe(router)
     // Events of the tests before are told before this one.
     router.notify?.deleted({ orderId: 30, line: 9, product: 'e' })
-    await until(socket, () => heard.some(([, argument]) => argument === '30~9'))
+    await waitUntil(socket, () => heard.some(([, argument]) => argument === '30~9'))
     heard.splice(0)
     const steps: readonly (() => unknown)[] = [
       () => stage.post(at, { orderId: 30, line: 1, product: 'a' }),
@@ -290,7 +290,7 @@ for (const [index, { title, marks }] of VARIANTS.entries()) {
     ]
     for (const [done, step] of steps.entries()) {
       await step()
-      await until(socket, () => heard.length > done)
+      await waitUntil(socket, () => heard.length > done)
     }
     for (const wrong of ['30', 30, '30~a', { orderId: 30 }])
       t.throws(() => router.notify?.deleted(wrong), { instanceOf: TypeError })

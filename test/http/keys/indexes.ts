@@ -3,7 +3,15 @@
 
 import test from 'ava'
 import { defineCrowd, fillCrowd, mountCrowd } from '../../support/crowd.js'
-import { cursorBehind, type Lookup, lookups, ORDERS, queryText, scans, tokenBehind } from '../../support/lookups.js'
+import {
+  type Lookup,
+  lookups,
+  ORDERS,
+  queryText,
+  readCursorAfter,
+  readTokenAfter,
+  scans,
+} from '../../support/lookups.js'
 import { list, serveModels } from '../../support/models.js'
 import { type Access, accessesOf, PRIMARY } from '../../support/plans.js'
 
@@ -80,7 +88,7 @@ if (countsRows) {
 }
 
 test.serial('a keyset page deep in the table goes straight to its first row', async (t) => {
-  const cursor = await cursorBehind(crowd, PLAYERS * 0.9)
+  const cursor = await readCursorAfter(crowd, PLAYERS * 0.9)
   for (const parameters of [{ cursor }, { cursor, filter: 'Level>50' }, { cursor, filter: 'Note=*1' }]) {
     const found = await accesses({ title: '', path: '/api/players', parameters, served: {} })
     t.is(found.length, 1)
@@ -93,7 +101,7 @@ for (const lookup of ORDERS) {
   test.serial(
     `${lookup.title} goes straight to the first row of a page deep in it, and of the one before`,
     async (t) => {
-      const token = await tokenBehind(crowd, lookup, PLAYERS * 0.6)
+      const token = await readTokenAfter(crowd, lookup, PLAYERS * 0.6)
       const indexes = lookup.served.Player ?? []
       for (const parameter of ['after', 'before']) {
         const found = await accesses(lookup, { [parameter]: token })

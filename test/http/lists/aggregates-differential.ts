@@ -5,7 +5,15 @@ import { randomInt } from 'node:crypto'
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { answerOf, type Case, caseOf, groupName, KINDS, nameOf, type Row } from '../../support/aggregateOracle.js'
+import {
+  type Case,
+  createCase,
+  expectedGroups,
+  groupName,
+  KINDS,
+  measureName,
+  type Row,
+} from '../../support/aggregateOracle.js'
 import { below, pick, type Random, randomOf } from '../../support/differential/random.js'
 import { list } from '../../support/models.js'
 import { openStage } from '../../support/stage.js'
@@ -83,9 +91,9 @@ function rowOf(random: Random, teams: readonly Row[]): readonly [stored: object,
 
 function parametersOf({ groups, measures, having, sort, minLevel }: Case): Record<string, string> {
   const text = {
-    aggregate: measures.map(nameOf).join(','),
+    aggregate: measures.map(measureName).join(','),
     group: groups.map(groupName).join(','),
-    having: having === null ? '' : `${nameOf(having.measure)}${having.operator}${having.number}`,
+    having: having === null ? '' : `${measureName(having.measure)}${having.operator}${having.number}`,
     sort: sort.map(({ key, descending }) => (descending ? '-' : '') + key).join(','),
     filter: minLevel === null ? '' : `Level>=${minLevel}`,
     pageSize: '1000',
@@ -114,12 +122,12 @@ test('groups and measures are those of arithmetic, and in the order that was ask
   const held = rows.map(([, row]) => row)
   let found = 0
   for (let each = 0; each < cases; each++) {
-    const one = caseOf(random)
+    const one = createCase(random)
     const parameters = parametersOf(one)
     const { status, body, text } = await list(stage, '/api/things', parameters)
     const hint = `AGGREGATE_SEED=${seed} ${JSON.stringify(parameters)}`
     if (status !== 200) return t.fail(`${hint}\n${text}`)
-    const expected = answerOf(held, one)
+    const expected = expectedGroups(held, one)
     found += expected.length
     const hasText = one.groups.some(({ path }) => KINDS[path] === 'text')
     // Texts have the database's order: of groups by them it is looked at which there are, and at the keys before them.

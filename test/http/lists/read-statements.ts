@@ -3,7 +3,7 @@
 import ava from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -80,7 +80,7 @@ for (const [count, what, path] of READS) {
   test(`${what} is ${count} statement${count === 1 ? '' : 's'}, however often it is asked for`, async (t) => {
     for (let turn = 0; turn < 8; turn += 1) {
       statements.length = 0
-      const { status, text } = await get(path, as('one'))
+      const { status, text } = await get(path, asUser('one'))
       t.is(status, 200, text)
       t.is(statements.length, count, statements.join('\n'))
     }

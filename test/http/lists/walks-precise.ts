@@ -83,7 +83,7 @@ async function check(table: Table, noise: Noise, { condition, sort, style }: Ask
   const keys = sort.map((path) => (below(own, 2) === 0 ? `-${path}` : path))
   const query: Query = { ...(filter === '' ? {} : { filter }), ...(keys.length > 0 ? { sort: keys.join() } : {}) }
   await noise.end()
-  const { body } = await client.ask(table, { ...query, select: 'id', pageSize: '1000' })
+  const { body } = await client.request(table, { ...query, select: 'id', pageSize: '1000' })
   const isDisturbed = own() < 0.5
   await walk(client, {
     path: table.path,

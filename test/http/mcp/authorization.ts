@@ -4,8 +4,8 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations, Problem } from '../../../lib/index.js'
 import { crudMcp, type McpAuthorization } from '../../../lib/mcp/index.js'
-import { agentAt } from '../../support/mcp.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { connectAgentOverHttp } from '../../support/mcp.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 import { bearer, identity } from '../../support/tokens.js'
 
 const AUTHORIZATION: McpAuthorization = {
@@ -115,9 +115,9 @@ test('an identity for one of several resources is let in', async (t) => {
   for (const [headers, status] of [
     [{}, 401],
     [known, 200],
-    [as('ann'), 200],
-    [{ ...known, ...as('ann') }, 200],
-    [{ ...wrong, ...as('ann') }, 200],
+    [asUser('ann'), 200],
+    [{ ...known, ...asUser('ann') }, 200],
+    [{ ...wrong, ...asUser('ann') }, 200],
     [wrong, 401],
   ] as const) {
     t.is((await stage.post('/two', message, { accept, ...headers })).status, status, JSON.stringify(headers))
@@ -125,7 +125,7 @@ test('an identity for one of several resources is let in', async (t) => {
 })
 
 test('without the option, policies decide about callers without an identity', async (t) => {
-  const agent = await agentAt(`${stage.url}/open`)
+  const agent = await connectAgentOverHttp(`${stage.url}/open`)
   t.is((await agent.call('query_records', { resource: 'notes' })).body.items.length, 1)
   const wrong = await stage.post('/open', message, { accept, authorization: 'Bearer nonsense' })
   t.is(wrong.headers.get('www-authenticate'), 'Bearer error="invalid_token"')

@@ -13,7 +13,7 @@ import {
   Problem,
 } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
-import { agentAt, agentWithin } from '../../support/mcp.js'
+import { connectAgentInProcess, connectAgentOverHttp } from '../../support/mcp.js'
 import { openStage, type Stage } from '../../support/stage.js'
 
 function named(name: string): Identity {
@@ -167,7 +167,11 @@ test.serial(
   async (t) => {
     const askedBy = async (path: string, resource: string): Promise<unknown> => {
       heard.length = 0
-      const agent = await agentAt(stage.url + path, { 'x-own': 'own', 'x-other': 'other', 'x-session': 'session' })
+      const agent = await connectAgentOverHttp(stage.url + path, {
+        'x-own': 'own',
+        'x-other': 'other',
+        'x-session': 'session',
+      })
       const { isError, body } = await agent.call('get_record', { resource, key: 1 })
       t.false(isError, JSON.stringify(body))
       return heard.map(([, name]) => name)
@@ -187,19 +191,19 @@ test.serial('where no policy decides, agents have to be somebody by the same fun
     ['/given', 'x-other'],
     ['/session', 'x-session'],
   ] as const) {
-    const nobody = await agentAt(stage.url + path, { 'x-own': 'own' })
+    const nobody = await connectAgentOverHttp(stage.url + path, { 'x-own': 'own' })
     challenges.length = 0
     const { isError, body } = await nobody.call('get_record', { resource: 'free', key: 1 })
     t.true(isError)
     t.like(body, { status: 401, code: 'unauthorized', detail: 'Say who you are.' })
     t.deepEqual(challenges, ['Bearer'])
-    const somebody = await agentAt(stage.url + path, { [header]: 'ann' })
+    const somebody = await connectAgentOverHttp(stage.url + path, { [header]: 'ann' })
     t.deepEqual((await somebody.call('get_record', { resource: 'free', key: 1 })).body, {
       record: { id: 1, text: 'x' },
     })
   }
   // Where one decides, it decides of nobody as well.
-  const unknown = await agentAt(`${stage.url}/given`)
+  const unknown = await connectAgentOverHttp(`${stage.url}/given`)
   heard.length = 0
   t.false((await unknown.call('get_record', { resource: 'policed', key: 1 })).isError)
   t.deepEqual(heard, [['getById', null]])
@@ -209,7 +213,7 @@ test.serial('an identity that is given stands for whoever asks, before the funct
   const Own = stage.sequelize.define('Own', { text: DataTypes.STRING }, plain)
   await Own.sync()
   const router = crudRouter(Own, { identity: by('x-own'), authorizePolicy: hear })
-  const local = await agentWithin(crudMcp({ resources: [router], identity: named('the operator') }))
+  const local = await connectAgentInProcess(crudMcp({ resources: [router], identity: named('the operator') }))
   heard.length = 0
   t.deepEqual((await local.call('query_records', { resource: 'owns' })).body.items, [])
   t.deepEqual(heard, [['getList', 'the operator']])
@@ -220,12 +224,12 @@ test.serial('an identity that is given stands for whoever asks, before the funct
 test.serial(
   'a description asks for the tools that there are, and tells the first refusal of one that allows none',
   async (t) => {
-    const agent = await agentAt(`${stage.url}/refusing`, { 'x-other': 'ann' })
+    const agent = await connectAgentOverHttp(`${stage.url}/refusing`, { 'x-other': 'ann' })
     const { isError, body } = await agent.call('describe_resource', { resource: 'refusing' })
     t.true(isError)
     t.is(body.detail, 'no lists')
     t.deepEqual((await agent.call('list_resources')).body, { resources: [] })
-    const own = await agentAt(`${stage.url}/two`, { 'x-own': 'ann' })
+    const own = await connectAgentOverHttp(`${stage.url}/two`, { 'x-own': 'ann' })
     heard.length = 0
     t.false((await own.call('describe_resource', { resource: 'own' })).isError)
     t.deepEqual(heard, [
@@ -236,7 +240,7 @@ test.serial(
 )
 
 test.serial('a refusal that a middleware has written is told as it was written', async (t) => {
-  const agent = await agentAt(`${stage.url}/refusing`, { 'x-other': 'ann' })
+  const agent = await connectAgentOverHttp(`${stage.url}/refusing`, { 'x-other': 'ann' })
   for (const [tool, given] of [
     ['describe_resource', {}],
     ['get_record', { key: 1 }],
@@ -248,7 +252,7 @@ test.serial('a refusal that a middleware has written is told as it was written',
 })
 
 test.serial('a policy that fails is no refusal: nothing is listed, and the host hears of it', async (t) => {
-  const agent = await agentAt(`${stage.url}/failing`, { 'x-other': 'ann' })
+  const agent = await connectAgentOverHttp(`${stage.url}/failing`, { 'x-other': 'ann' })
   for (const tool of ['list_resources', 'describe_resource']) {
     errors.length = 0
     const { isError, body } = await agent.call(tool, tool === 'list_resources' ? {} : { resource: 'failing' })
@@ -261,7 +265,7 @@ test.serial('a policy that fails is no refusal: nothing is listed, and the host 
 })
 
 test.serial("an error of a resource's policy is told to its own onError", async (t) => {
-  const agent = await agentAt(`${stage.url}/telling`, { 'x-other': 'ann' })
+  const agent = await connectAgentOverHttp(`${stage.url}/telling`, { 'x-other': 'ann' })
   for (const [tool, given] of [
     ['list_resources', {}],
     ['describe_resource', { resource: 'telling' }],
@@ -281,7 +285,7 @@ test.serial(
     const rooted = crudRouter(City, { route: '/', names: { response: 'Town' } })
     const below = crudRouter(City, { route: 'api/a.b/c-d' })
     const resources = [rooted, { resource: below, name: null as never }]
-    const local = await agentWithin(crudMcp({ resources, identity: named('ann') }))
+    const local = await connectAgentInProcess(crudMcp({ resources, identity: named('ann') }))
     const { body } = await local.call('list_resources')
     t.deepEqual(
       body.resources.map(({ name }: { name: string }) => name),
@@ -300,7 +304,7 @@ for (const name of ['soon', 'late']) {
         ['getList', 'query_records'],
         ['create', 'create_record'],
       ] as const) {
-        const agent = await agentAt(`${stage.url}/${name}/${refused}`, { 'x-other': 'bob' })
+        const agent = await connectAgentOverHttp(`${stage.url}/${name}/${refused}`, { 'x-other': 'bob' })
         const { body } = await agent.call('list_resources')
         const [{ tools }] = body.resources
         const offered = ['get_record', 'query_records', 'create_record', 'update_record', 'delete_record'].filter(

@@ -4,8 +4,14 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
-import { type AgentOptions, agentAt, agentWithin, confirms, REVISIONS } from '../../support/mcp.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import {
+  type AgentOptions,
+  confirms,
+  connectAgentInProcess,
+  connectAgentOverHttp,
+  REVISIONS,
+} from '../../support/mcp.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const identity = identityFromHeader
 const operator = { name: 'ann', roles: new Set<string>(), permissions: new Set<string>(), claims: {} }
@@ -36,7 +42,7 @@ const stage = await openStage(({ sequelize }, app) => {
 test.after.always(() => stage.close())
 
 const Note = stage.sequelize.model('Note')
-const ann = as('ann')
+const ann = asUser('ann')
 
 async function newNote(): Promise<number> {
   const note = await Note.create({ text: 'x' })
@@ -53,7 +59,11 @@ async function deleteAt(path: string, options: AgentOptions, headers = ann) {
     return person?.(message, schema) ?? confirms()
   }
   const isMute = 'person' in options && person === undefined
-  const agent = await agentAt(stage.url + path, headers, isMute ? options : { ...options, person: watched })
+  const agent = await connectAgentOverHttp(
+    stage.url + path,
+    headers,
+    isMute ? options : { ...options, person: watched },
+  )
   const { isError, body } = await agent.call('delete_record', { resource: 'notes', key })
   await agent.close()
   const isThere = (await Note.findByPk(key)) !== null
@@ -99,7 +109,7 @@ test.serial('a client that cannot ask is refused, and is told what to do', async
 
 test.serial('the question is a form with a box to tick', async (t) => {
   const schemas: unknown[] = []
-  const agent = await agentAt(`${stage.url}/mcp`, ann, {
+  const agent = await connectAgentOverHttp(`${stage.url}/mcp`, ann, {
     person: (_message, schema) => {
       schemas.push(schema)
       return confirms()
@@ -174,7 +184,7 @@ test.serial('within a program both revisions ask', async (t) => {
     ] as const) {
       const notes = crudRouter(Note, { route: `within/${revision}/${isDeleted}/notes` })
       const mcp = crudMcp({ resources: [notes], identity: operator, write: true })
-      const agent = await agentWithin(mcp, { revision, person })
+      const agent = await connectAgentInProcess(mcp, { revision, person })
       const key = await newNote()
       const { isError } = await agent.call('delete_record', { resource: 'notes', key })
       t.is(isError, !isDeleted, revision)
@@ -200,11 +210,11 @@ test.serial('nobody is asked about a call that would be refused', async (t) => {
     asked.push(message)
     return confirms()
   }
-  const bob = await deleteAt('/mcp', { person }, as('bob'))
+  const bob = await deleteAt('/mcp', { person }, asUser('bob'))
   t.is(bob.body.status, 403)
   t.is(bob.body.code, 'forbidden')
   t.true(bob.isThere)
-  const agent = await agentAt(`${stage.url}/mcp`, ann, { person })
+  const agent = await connectAgentOverHttp(`${stage.url}/mcp`, ann, { person })
   for (const given of [
     { resource: 'nothing', key: 1 },
     { resource: 'notes' },
@@ -217,7 +227,7 @@ test.serial('nobody is asked about a call that would be refused', async (t) => {
 })
 
 test.serial('tools that delete nothing ask nobody', async (t) => {
-  const agent = await agentAt(`${stage.url}/mcp`, ann, { person: undefined })
+  const agent = await connectAgentOverHttp(`${stage.url}/mcp`, ann, { person: undefined })
   const { body } = await agent.call('create_record', { resource: 'notes', values: { text: 'a' } })
   const changed = await agent.call('update_record', { resource: 'notes', key: body.record.id, values: { text: 'b' } })
   t.is(changed.body.record.text, 'b')
@@ -230,18 +240,18 @@ test.serial('the one record of a caller is deleted without a key', async (t) => 
     asked.push(message)
     return confirms()
   }
-  const agent = await agentAt(`${stage.url}/both`, ann, { person })
+  const agent = await connectAgentOverHttp(`${stage.url}/both`, ann, { person })
   t.deepEqual((await agent.call('delete_record', { resource: 'profile' })).body, { deleted: true })
   t.deepEqual(asked, ['Delete profile?'])
 })
 
 test.serial('a confirmation for one call does not confirm another', async (t) => {
   const [one, other] = [await newNote(), await newNote()]
-  const agent = await agentAt(`${stage.url}/mcp`, ann, {
+  const agent = await connectAgentOverHttp(`${stage.url}/mcp`, ann, {
     person: () => ({ action: 'accept', content: { confirm: true } }),
   })
   await agent.call('delete_record', { resource: 'notes', key: one })
-  const mute = await agentAt(`${stage.url}/mcp`, ann, { person: undefined })
+  const mute = await connectAgentOverHttp(`${stage.url}/mcp`, ann, { person: undefined })
   t.true((await mute.call('delete_record', { resource: 'notes', key: other })).isError)
   t.not(await Note.findByPk(other), null)
 })

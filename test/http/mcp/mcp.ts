@@ -17,7 +17,7 @@ import {
   Problem,
 } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
-import { agentAt, agentOver, REVISIONS } from '../../support/mcp.js'
+import { connectAgent, connectAgentOverHttp, REVISIONS } from '../../support/mcp.js'
 import { openStage, type Stage } from '../../support/stage.js'
 import { bearer, identity, withPermission, withRole } from '../../support/tokens.js'
 
@@ -88,13 +88,13 @@ await sequelize
   .model('Player')
   .bulkCreate(Array.from({ length: 6 }, (_, at) => ({ name: `p${at}`, level: at, salary: at, teamId: 1 + (at % 2) })))
 await sequelize.model('Line').bulkCreate([{ order: 7, line: 'a~b', text: 'x' }])
-const agent = await agentAt(`${stage.url}/mcp`, someone)
+const agent = await connectAgentOverHttp(`${stage.url}/mcp`, someone)
 
 test.after.always(() => stage.close())
 
 test.serial('the tools that write are there where they are asked for', async (t) => {
   t.deepEqual(await agent.tools(), [...READING, ...WRITING])
-  const reader = await agentAt(`${stage.url}/reading`, someone)
+  const reader = await connectAgentOverHttp(`${stage.url}/reading`, someone)
   t.deepEqual(await reader.tools(), READING)
   await t.throwsAsync(reader.call('create_record', { resource: 'teams', values: { name: 'x' } }), {
     message: /no tool/,
@@ -128,12 +128,12 @@ test.serial('lists and descriptions show what the caller may use', async (t) => 
   const create = described.components.schemas[described.bodies.create.$ref.split('/').at(-1)]
   t.deepEqual(create.required, ['name'])
   t.is(create.properties.level.minimum, 0)
-  const paid = await agentAt(`${stage.url}/mcp`, withPermission('payroll'))
+  const paid = await connectAgentOverHttp(`${stage.url}/mcp`, withPermission('payroll'))
   const names = (await paid.call('describe_resource', { resource: 'players' })).body.fields.map(
     ({ name }: { name: string }) => name,
   )
   t.true(names.includes('salary'))
-  const owner = await agentAt(`${stage.url}/mcp`, withRole('owner'))
+  const owner = await connectAgentOverHttp(`${stage.url}/mcp`, withRole('owner'))
   t.true((await owner.call('describe_resource', { resource: 'players' })).body.tools.includes('delete_record'))
 })
 
@@ -208,7 +208,7 @@ test.serial('records are read, created, changed by their version and deleted', a
   const changed = await change({ version })
   t.deepEqual(changed.body, { record: { ...record, level: 8 }, version: 1 })
   t.is((await agent.call('delete_record', { resource: 'players', key: record.id, version: 1 })).body.status, 403)
-  const owner = await agentAt(`${stage.url}/mcp`, withRole('owner'))
+  const owner = await connectAgentOverHttp(`${stage.url}/mcp`, withRole('owner'))
   t.deepEqual((await owner.call('delete_record', { resource: 'players', key: String(record.id), version: '1' })).body, {
     deleted: true,
   })
@@ -329,7 +329,7 @@ test.serial('each call passes what stands in front of the routes, and says anew 
 })
 
 test.serial('who is nobody uses no resource without policies, and a token that does not hold is a 401', async (t) => {
-  const nobody = await agentAt(`${stage.url}/mcp`)
+  const nobody = await connectAgentOverHttp(`${stage.url}/mcp`)
   const told = await nobody.call('query_records', { resource: 'open' })
   t.is(told.body.status, 401)
   t.is((await nobody.call('describe_resource', { resource: 'open' })).body.status, 401)
@@ -342,7 +342,7 @@ test.serial('who is nobody uses no resource without policies, and a token that d
   )
   t.is(wrong.status, 401)
   t.is(wrong.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
-  await t.throwsAsync(agentAt(`${stage.url}/mcp`, { authorization: 'Bearer nonsense' }))
+  await t.throwsAsync(connectAgentOverHttp(`${stage.url}/mcp`, { authorization: 'Bearer nonsense' }))
 })
 
 test.serial('pages of other origins are refused, and there is nothing but POST', async (t) => {
@@ -482,7 +482,8 @@ test.serial(
     t.teardown(() => {
       console.error = error
     })
-    const at = (door: string): ReturnType<typeof agentAt> => agentAt(`${other.url}/mcp`, { ...someone, 'x-door': door })
+    const at = (door: string): ReturnType<typeof connectAgentOverHttp> =>
+      connectAgentOverHttp(`${other.url}/mcp`, { ...someone, 'x-door': door })
     const asking = async (door: string): Promise<unknown> => {
       const own = await at(door)
       const { body, isError } = await own.call('get_record', { resource: 'notes', key: 1 })
@@ -516,7 +517,7 @@ for (const revision of REVISIONS) {
         args: [program],
         env: Object.fromEntries(environment),
       })
-      const local = await agentOver(transport, { revision })
+      const local = await connectAgent(transport, { revision })
       t.deepEqual(await local.tools(), [...READING, ...WRITING])
       t.deepEqual((await local.call('list_resources')).body, {
         resources: [

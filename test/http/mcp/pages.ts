@@ -5,7 +5,7 @@ import Joi from 'joi'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
-import { agentAt } from '../../support/mcp.js'
+import { connectAgentOverHttp } from '../../support/mcp.js'
 import { identityFromHeader, openStage } from '../../support/stage.js'
 
 const LIMIT = 10_000
@@ -55,7 +55,7 @@ const Player = stage.sequelize.model('Player')
 await Player.bulkCreate(
   Array.from({ length: 10 }, (_, at) => ({ name: `p${at}`, level: at % 3 === 0 ? null : at % 3, rank: at, story: '' })),
 )
-const agent = await agentAt(`${stage.url}/mcp`, { 'x-user': 'ann' })
+const agent = await connectAgentOverHttp(`${stage.url}/mcp`, { 'x-user': 'ann' })
 // The client compares answers with the schemas that it has listed.
 await agent.tools()
 

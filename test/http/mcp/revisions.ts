@@ -5,8 +5,8 @@ import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
-import { agentAt, agentWithin, REVISIONS } from '../../support/mcp.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { connectAgentInProcess, connectAgentOverHttp, REVISIONS } from '../../support/mcp.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const identity = identityFromHeader
 const operator = { name: 'x', roles: new Set<string>(), permissions: new Set<string>(), claims: {} }
@@ -28,7 +28,7 @@ const stage = await openStage(({ sequelize }, app) => {
 })
 test.after.always(() => stage.close())
 
-const ann = as('ann')
+const ann = asUser('ann')
 const JSON_TYPE = { 'content-type': 'application/json' }
 const accept = 'application/json, text/event-stream'
 
@@ -41,7 +41,7 @@ const envelope = {
 for (const revision of REVISIONS) {
   for (const path of ['/mcp', '/parsed']) {
     test.serial(`each tool answers by its own schema, in revision ${revision} at ${path}`, async (t) => {
-      const agent = await agentAt(stage.url + path, ann, { revision })
+      const agent = await connectAgentOverHttp(stage.url + path, ann, { revision })
       t.is(agent.client.getNegotiatedProtocolVersion(), revision)
       // The client compares each answer with the schema that it has listed.
       const { tools } = await agent.client.listTools()
@@ -67,7 +67,7 @@ for (const revision of REVISIONS) {
   test.serial(`a client within the program speaks revision ${revision}`, async (t) => {
     await stage.sequelize.model('Player').destroy({ where: {} })
     const players = crudRouter(stage.sequelize.model('Player'), { route: `within/${revision}` })
-    const agent = await agentWithin(crudMcp({ resources: [players], identity: operator }), { revision })
+    const agent = await connectAgentInProcess(crudMcp({ resources: [players], identity: operator }), { revision })
     t.is(agent.client.getNegotiatedProtocolVersion(), revision)
     t.deepEqual((await agent.call('query_records', { resource: revision })).body.items, [])
     await agent.close()
@@ -76,7 +76,7 @@ for (const revision of REVISIONS) {
 }
 
 test.serial('tools say whether they write, and whether they destroy', async (t) => {
-  const agent = await agentAt(`${stage.url}/mcp`, ann)
+  const agent = await connectAgentOverHttp(`${stage.url}/mcp`, ann)
   const { tools } = await agent.client.listTools()
   const hints = tools.map(({ name, annotations = {} }) => {
     const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations

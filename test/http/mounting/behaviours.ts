@@ -13,7 +13,7 @@ import {
   Operations,
 } from '../../../lib/index.js'
 import type { Answer } from '../../support/server.js'
-import { openStage, rowOf, type Stage, timeOf } from '../../support/stage.js'
+import { openStage, readStoredRow, type Stage, timeOf } from '../../support/stage.js'
 
 const BEHAVIOURS = ['policy', 'scope', 'softDelete', 'concurrency', 'audit', 'mask', 'hooks'] as const
 
@@ -193,7 +193,7 @@ async function script(t: ExecutionContext, world: World, { on }: Combination): P
   t.is(patched.body.salary, has('mask') ? null : 5)
   const stale = await world.patch(path, { name: 'Doc 1' }, as('bob', match(`W/"${before}"`)))
   check(stale, has('concurrency') ? 412 : 200, 'patch, stale')
-  const row = await rowOf(Doc, id)
+  const row = await readStoredRow(Doc, id)
   t.is(row?.salary, 5)
   if (has('audit')) t.like(row, { createdBy: 'ann', updatedBy: 'bob' })
   else t.false(row !== null && 'createdBy' in row)
@@ -208,7 +208,7 @@ async function script(t: ExecutionContext, world: World, { on }: Combination): P
     [has('mask') ? null : 7, null],
   )
   const keys: number[] = bulk.body.map((record: { id: number }) => record.id)
-  t.is((await rowOf(Doc, keys[0]))?.salary, 7)
+  t.is((await readStoredRow(Doc, keys[0]))?.salary, 7)
   t.deepEqual(await names('ann'), ['Doc 1', 'Doc 2', 'Doc 3'])
   const foreign = await world.post('/api/docs/bulk-delete', keys, as('cid'))
   check(foreign, 200, 'bulk delete, Cid')
@@ -217,7 +217,7 @@ async function script(t: ExecutionContext, world: World, { on }: Combination): P
   t.deepEqual(own.body, { deleted: has('scope') ? 2 : 0 })
   t.deepEqual(await names('ann'), ['Doc 1'])
   for (const key of keys) {
-    const marked = await rowOf(Doc, key)
+    const marked = await readStoredRow(Doc, key)
     t.is(marked !== null, has('softDelete'))
     if (marked !== null && has('concurrency')) t.is(Number(marked.rowVersion), 1)
     if (marked !== null && has('audit')) t.like(marked, { createdBy: 'bob', updatedBy: has('scope') ? 'ann' : 'cid' })
@@ -236,7 +236,7 @@ async function script(t: ExecutionContext, world: World, { on }: Combination): P
   const deleted = has('softDelete') ? '&includeDeleted=true' : ''
   t.deepEqual(await names('ann', deleted), has('softDelete') ? ['Doc 1', 'Doc 2', 'Doc 3'] : [])
   t.deepEqual(await names('cid', deleted), has('softDelete') && !has('scope') ? ['Doc 1', 'Doc 2', 'Doc 3'] : [])
-  const gone = await rowOf(Doc, id)
+  const gone = await readStoredRow(Doc, id)
   t.is(gone !== null, has('softDelete'))
   if (gone !== null) {
     t.true(timeOf(gone.deletedAt) > 0)

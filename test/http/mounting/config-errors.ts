@@ -1015,7 +1015,7 @@ test('a router that threw has mounted nothing: paths of other resources do not a
     { instanceOf: CrudConfigError, code: 'INVALID_OPTION', message: /^A: configure: the host changed its mind/ },
   )
   t.false('rowVersion' in A.getAttributes())
-  t.is((resource as Resource).relations().get('a')?.reach(), null)
+  t.is((resource as Resource).relations().get('a')?.resolveTarget(), null)
 })
 
 test('a host with several wrong options hears of all of them at once, under the code of the first', (t) => {

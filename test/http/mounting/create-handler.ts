@@ -20,7 +20,7 @@ import {
 } from '../../../lib/index.js'
 import { openDatabase } from '../../support/database.js'
 import { type Answer, clientOf, type TestClient } from '../../support/server.js'
-import { as, identityFromHeader } from '../../support/stage.js'
+import { asUser, identityFromHeader } from '../../support/stage.js'
 
 const operations = Operations.AllWithBulk | Operations.Replace | Operations.Export | Operations.Aggregate
 const errors: unknown[] = []
@@ -182,7 +182,7 @@ const REQUESTS: readonly (readonly [what: string, request: (client: TestClient) 
   ['no body', ({ send }) => send('POST', '/api/players', { headers: json })],
   ['a body with errors of fields', ({ post }) => post('/api/players', { name: 7 })],
   ['a caller who is not known', ({ get }) => get('/api/tags')],
-  ['a caller who is', ({ get }) => get('/api/tags', as('ann'))],
+  ['a caller who is', ({ get }) => get('/api/tags', asUser('ann'))],
   ['a key that is the word of a path', ({ get }) => get('/api/tags/bulk')],
   ['a key with a slash', ({ get }) => get('/api/tags/a%2Fb')],
   [UNDECODABLE, ({ get }) => get('/api/tags/%E0%A4%A')],

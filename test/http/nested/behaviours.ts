@@ -4,13 +4,13 @@
 import ava from 'ava'
 import { DataTypes } from 'sequelize'
 import { BEHAVIOURS } from '../../../lib/behaviours.js'
-import { ofOwn } from '../../../lib/common/columns.js'
+import { projectOwnFields } from '../../../lib/common/columns.js'
 import { TABLES } from '../../../lib/compile/index.js'
-import { routerWith } from '../../../lib/http/router.js'
+import { createRouter } from '../../../lib/http/router.js'
 import { crudRouter } from '../../../lib/index.js'
 import type { BehaviourDefinition } from '../../../types/behaviour.js'
 import type { Behaviour } from '../../../types/resource.js'
-import { leaveUndocumented } from '../../support/replies.js'
+import { allowUndocumented } from '../../support/replies.js'
 import { openStage } from '../../support/stage.js'
 
 // What was heard is looked at.
@@ -34,7 +34,7 @@ const listening = tablesWith({
 })
 
 const turning = tablesWith({
-  amend: ({ keys }) => ({ kind: 'get', where: { kind: 'always' }, projection: ofOwn(keys) }),
+  amend: ({ keys }) => ({ kind: 'get', where: { kind: 'always' }, projection: projectOwnFields(keys) }),
 })
 
 const stage = await openStage(({ sequelize }, app) => {
@@ -44,14 +44,14 @@ const stage = await openStage(({ sequelize }, app) => {
   const Note = sequelize.define('Note', { text: DataTypes.STRING(20) }, plain)
   Post.belongsToMany(Tag, { as: 'tags', through: 'PostTag', foreignKey: 'postId', otherKey: 'tagId' })
   Post.hasMany(Note, { as: 'notes', foreignKey: 'postId' })
-  leaveUndocumented(app)
+  allowUndocumented(app)
   const routes = { routes: true } as const
   const onError = (error: unknown): void => {
     errors.push(error)
   }
-  app.use(routerWith(listening, Post, { relations: { tags: routes, notes: routes }, onError }))
-  app.use(routerWith(TABLES, Tag))
-  app.use(routerWith(turning, Note))
+  app.use(createRouter(listening, Post, { relations: { tags: routes, notes: routes }, onError }))
+  app.use(createRouter(TABLES, Tag))
+  app.use(createRouter(turning, Note))
   const Node = sequelize.define('Node', { owner: DataTypes.STRING(20), text: DataTypes.STRING(20) }, plain)
   Node.hasMany(Node, { as: 'children', foreignKey: 'parentId' })
   const scope = ({ operation }: { readonly operation: string }) => ({ owner: `who ${operation}s` })

@@ -4,7 +4,7 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter } from '../../../lib/index.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -51,7 +51,7 @@ async function order(): Promise<{ readonly id: number; readonly path: string }> 
   return { id, path: `/api/orders/${id}` }
 }
 
-const patch = (path: string, body: object) => stage.patch(path, body, as('ann'))
+const patch = (path: string, body: object) => stage.patch(path, body, asUser('ann'))
 
 const rowsOf = async (name: string, orderId: number): Promise<readonly unknown[]> => {
   const model: ModelStatic<Model> = sequelize.model(name)

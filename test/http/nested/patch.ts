@@ -5,7 +5,7 @@ import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { type CrudRouter, crudRouter, Operations } from '../../../lib/index.js'
 import { openPush, type PushStage } from '../../support/push.js'
 import type { Answer } from '../../support/server.js'
-import { rowOf } from '../../support/stage.js'
+import { readStoredRow } from '../../support/stage.js'
 import { hooked, VARIANTS, type Variant } from '../../support/variants.js'
 
 const test = ava.serial
@@ -184,7 +184,7 @@ for (const [{ title }, { stage, hubs }] of opened) {
     const answer = await stage.patch(path, { customer: 'Jan', lines: [{ id: lines[0]?.id, place: taken }] })
     t.deepEqual(errorsOf(answer, 409), { place: ['is already taken.'] })
     t.deepEqual(await linesOf(id), ['a', 'b'])
-    t.like(await rowOf(model('Order'), id), { customer: 'Ewa' })
+    t.like(await readStoredRow(model('Order'), id), { customer: 'Ewa' })
   })
 
   test(`a to-one relation is merged, created, and removed by null: ${title}`, async (t) => {
@@ -201,7 +201,7 @@ for (const [{ title }, { stage, hubs }] of opened) {
     t.is(removed.status, 200)
     t.is(removed.body.slip, null)
     // Softly, as its own resource does it.
-    t.is(Number((await rowOf(model('Slip'), slip.id))?.isDeleted), 1)
+    t.is(Number((await readStoredRow(model('Slip'), slip.id))?.isDeleted), 1)
     t.is((await stage.patch(path, { slip: null })).body.slip, null)
     t.deepEqual(errorsOf(await stage.patch(path, { slip: {} }), 400), { 'slip.text': ['is required.'] })
   })
@@ -303,8 +303,8 @@ for (const [{ title }, { stage, hubs }] of opened) {
     // What goes needs none, and goes softly.
     const last = await stage.patch(path, { tasks: [] }, { 'if-match': 'W/"1"' })
     t.is(last.status, 200, last.text)
-    t.is(Number((await rowOf(model('Task'), a.id))?.isDeleted), 1)
-    t.is(Number((await rowOf(model('Task'), a.id))?.edit_count), 2)
+    t.is(Number((await readStoredRow(model('Task'), a.id))?.isDeleted), 1)
+    t.is(Number((await readStoredRow(model('Task'), a.id))?.edit_count), 2)
   })
 
   test(`subscribers hear of the owner, and of each record that was written: ${title}`, async (t) => {

@@ -10,7 +10,7 @@ import { crudRouter } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
 import { openDatabase } from '../../support/database.js'
 import { serve } from '../../support/server.js'
-import { holdsAfter } from '../../support/slow.js'
+import { trueAfter } from '../../support/slow.js'
 
 const namespace = new Namespace()
 Sequelize.useCLS(namespace)
@@ -28,7 +28,7 @@ for (const [kind, hook] of [
         { name: DataTypes.STRING },
         {
           timestamps: false,
-          defaultScope: { where: { [Op.and]: [sequelize.literal(holdsAfter(1))] } },
+          defaultScope: { where: { [Op.and]: [sequelize.literal(trueAfter(1))] } },
         },
       )
       if (hook !== null) Thing.addHook(hook, () => undefined)
@@ -60,7 +60,7 @@ for (const [kind, hook] of [
       const asked = request(`${server.url}/api/things/1`, { agent: false })
       asked.on('error', () => undefined)
       asked.end()
-      while (!statements.some((sql) => sql.includes(holdsAfter(1)))) await wait(5)
+      while (!statements.some((sql) => sql.includes(trueAfter(1)))) await wait(5)
       await wait(50)
       asked.destroy()
       while (outcomes.length === 0) await wait(5)

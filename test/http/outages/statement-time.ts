@@ -9,7 +9,7 @@ import { compile } from '../../../lib/compile/index.js'
 import { type CrudOptions, crudRouter, errorText, type Hook, Operations } from '../../../lib/index.js'
 import { databaseName, isNodeSqlite, sqliteOptions } from '../../support/database.js'
 import { type Answer, serve, type TestServer } from '../../support/server.js'
-import { assertEnded, type Bench, BRIEF, counting, READS, SLOW, slowBench } from '../../support/slow.js'
+import { assertEnded, type Bench, BRIEF, READS, SLOW, slowBench, slowStatement } from '../../support/slow.js'
 
 // By `node:sqlite` nothing ends a statement: one that takes forever would stop this process.
 const test = isNodeSqlite ? ava.serial.skip : ava.serial
@@ -117,7 +117,7 @@ test('all that a write has done before the statement that takes too long is undo
   let isSlow = true
   const afterCreate: Hook = async ({ transaction }) => {
     await server.sequelize.query("INSERT INTO things (name) VALUES ('by the hook')", { transaction })
-    if (isSlow) await server.sequelize.query(isSqlite ? counting() : `SELECT ${SLOW}`, { transaction })
+    if (isSlow) await server.sequelize.query(isSqlite ? slowStatement() : `SELECT ${SLOW}`, { transaction })
   }
   const server = await bench(t, { hooks: { afterCreate }, idempotency: true })
   const there = await server.rows()

@@ -19,7 +19,7 @@ import { type CrudOptions, crudRouter, type Hook, Operations } from '../../../li
 import { databaseName, isNodeSqlite, openAgain, openDatabase } from '../../support/database.js'
 import { type Answer, serve, type TestServer } from '../../support/server.js'
 import { serverOptions } from '../../support/servers.js'
-import { openWire } from '../../support/wire.js'
+import { openTcpProxy } from '../../support/wire.js'
 
 const test = ava.serial
 const isSqlite = databaseName === 'sqlite'
@@ -312,7 +312,7 @@ onPostgres('a COMMIT that takes too long is 503, and is rolled back', async (t) 
 
 onServers('once a cancel request or KILL could not be delivered, no write is made behind its 503', async (t) => {
   if (databaseName === 'sqlite') throw new TypeError('SQLite has no server')
-  const wire = await openWire(serverOptions(databaseName).port)
+  const wire = await openTcpProxy(serverOptions(databaseName).port)
   t.teardown(wire.close)
   const server = await bench(t, {}, { host: 'localhost', port: wire.port, pool: { max: 3 } })
   const { other, Thing } = server

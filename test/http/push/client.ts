@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava'
 import { DataTypes } from 'sequelize'
 import { type LiveState, resource } from '../../../lib/client/index.js'
 import { authenticated, type CrudRouter, crudRouter } from '../../../lib/index.js'
-import { openPush, tokenOf } from '../../support/push.js'
+import { openPush, plainToken } from '../../support/push.js'
 import { identity } from '../../support/tokens.js'
 
 interface Note {
@@ -175,7 +175,7 @@ test('a caller whom the server does not let in is refused, and a token that ende
   const states: LiveState[] = []
   const seconds = (): number => Math.floor(Date.now() / 1000)
   const api = resource<Note>(`${stage.url}/api/notes`, {
-    token: () => tokenOf({ sub: 'jan', exp: seconds() + (asked++ === 0 ? 2 : 100) }),
+    token: () => plainToken({ sub: 'jan', exp: seconds() + (asked++ === 0 ? 2 : 100) }),
   })
   const stop = api.live({ onState: (state) => states.push(state) })
   t.teardown(stop)

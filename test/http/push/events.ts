@@ -17,13 +17,13 @@ import {
   queryOf,
 } from '../../../lib/index.js'
 import {
-  type Hubbed,
+  eventPackets,
+  type HubOwner,
   openPush,
   type PushStage,
   type Subscriber,
-  sentOf,
   TRANSPORTS,
-  until,
+  waitUntil,
 } from '../../support/push.js'
 import type { Answer } from '../../support/server.js'
 
@@ -193,8 +193,8 @@ await stage.sequelize.model('Team').bulkCreate([
   { name: 'Lakers', city: 'Łódź' },
   { name: 'Celtics', city: 'Gdańsk' },
 ])
-const hubs = new Map<string, Hubbed>()
-const hubNamed = (name: string): Hubbed => {
+const hubs = new Map<string, HubOwner>()
+const hubNamed = (name: string): HubOwner => {
   const hub = hubs.get(name)
   if (hub === undefined) throw new TypeError(`there is no hub ${name}`)
   return hub
@@ -267,11 +267,11 @@ async function both(on: PushStage, hub: Parameters<PushStage['subscribe']>[0]): 
   return Promise.all(TRANSPORTS.map((transport) => on.subscribe(hub, { transport })))
 }
 
-async function told(on: PushStage, hub: Hubbed, subscribers: readonly Subscriber[]): Promise<readonly string[][]> {
+async function told(on: PushStage, hub: HubOwner, subscribers: readonly Subscriber[]): Promise<readonly string[][]> {
   const [witness] = subscribers
   if (witness === undefined) throw new TypeError('nobody has subscribed')
   await on.drain(hub, witness)
-  return subscribers.map(sentOf)
+  return subscribers.map(eventPackets)
 }
 
 for (const { title, router, path, marks = false, versioned = false, touches = false } of scenes) {
@@ -402,7 +402,7 @@ for (const [title] of WAYS) {
       )
     }
     const last = await late.get(`${path}/${body.id}`)
-    t.is(sentOf(subscribers[0] as Subscriber).at(-1), `["OnUpdated",${last.text}]`)
+    t.is(eventPackets(subscribers[0] as Subscriber).at(-1), `["OnUpdated",${last.text}]`)
   })
 
   if (title === 'in one statement') continue
@@ -604,7 +604,7 @@ test("the namespace is the host's for hooks and events of its own, and its serve
     order.heard.map(([event]) => event),
     ['welcome', 'OnCreated'],
   )
-  await until(chat.socket, () => chat.heard.length > 0)
+  await waitUntil(chat.socket, () => chat.heard.length > 0)
   t.deepEqual(chat.heard, [['hello', 2]])
 })
 
@@ -682,7 +682,7 @@ test('a resource that flattens records of its own kind tells what these have, no
   const { text, body } = await host.post('/api/workers', { name: 'worker', level: 1, bossId: boss.id })
   t.like(body, { name: 'worker', bossName: 'boss', bossLevel: 9 })
   await host.drain(hub, subscriber)
-  t.is(sentOf(subscriber).at(-1), `["OnCreated",${text}]`)
+  t.is(eventPackets(subscriber).at(-1), `["OnCreated",${text}]`)
 })
 
 test('a hub without routes tells what the host says, read as the host left it', async (t) => {

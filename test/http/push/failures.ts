@@ -5,7 +5,7 @@ import type { Request } from 'express'
 import { DataTypes, type FindOptions } from 'sequelize'
 import type { Namespace } from 'socket.io'
 import { type CrudOptions, type CrudRouter, crudRouter, Operations } from '../../../lib/index.js'
-import { openPush, sentOf } from '../../support/push.js'
+import { eventPackets, openPush } from '../../support/push.js'
 
 // The adapter is the hub's, and the hub is shared.
 const test = ava.serial
@@ -102,9 +102,9 @@ for (const [how, broadcast] of FAILURES) {
     const { id } = await write()
     await stage.drain(router, subscriber)
     // Whoever is connected lists again, since events were not sent.
-    t.true(sentOf(subscriber).includes('["OnMissed"]'))
+    t.true(eventPackets(subscriber).includes('["OnMissed"]'))
     t.deepEqual(
-      sentOf(subscriber).filter((sent) => sent !== '["OnMissed"]'),
+      eventPackets(subscriber).filter((sent) => sent !== '["OnMissed"]'),
       told(id),
     )
     const message = (event: string): string => `push: ${event} of /api/orders/hub could not be sent.`
@@ -131,7 +131,7 @@ test('a payload that cannot be read changes no reply, onError hears of it, and t
   const bulk = await stage.post('/slow/bulk', [{ product: 'a' }, { product: 'b' }])
   t.is(bulk.status, 201)
   await stage.drain(slow, subscriber)
-  t.deepEqual(sentOf(subscriber), ['["OnMissed"]', `["OnCreated",{"id":${bulk.body[1].id},"product":"b"}]`])
+  t.deepEqual(eventPackets(subscriber), ['["OnMissed"]', `["OnCreated",{"id":${bulk.body[1].id},"product":"b"}]`])
   t.deepEqual(
     heard.map(({ error, request }) => [(error as Error).message, request.method]),
     [['push: OnCreated of /slow/hub could not be sent.', 'POST']],
@@ -151,10 +151,10 @@ test('the reply does not wait for a hub that takes its time, and nothing is lost
   const ids: number[] = many.map(({ id }: { id: number }) => id)
   t.is((await stage.post('/slow/bulk-delete', ids)).status, 200)
   const { body: two } = await stage.post('/slow', { product: 'd' })
-  t.deepEqual(sentOf(subscriber), [])
+  t.deepEqual(eventPackets(subscriber), [])
   go()
   await stage.drain(slow, subscriber)
-  t.deepEqual(sentOf(subscriber), [
+  t.deepEqual(eventPackets(subscriber), [
     `["OnCreated",{"id":${one.id},"product":"a"}]`,
     // Gone by the time that they are read.
     ...ids.map((id) => `["OnDeleted",${id}]`),

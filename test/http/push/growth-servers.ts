@@ -7,8 +7,8 @@ import ava, { type ExecutionContext } from 'ava'
 import { createClient } from 'redis'
 import type { ServerOptions } from 'socket.io'
 import { type Crowded, costOfPatch, openCrowded, root } from '../../support/crowded.js'
-import { type Subscriber, tokenOf } from '../../support/push.js'
-import { openWire } from '../../support/wires.js'
+import { plainToken, type Subscriber } from '../../support/push.js'
+import { openInProcessCluster } from '../../support/wires.js'
 
 const test = ava.serial
 
@@ -20,7 +20,7 @@ type Options = Partial<ServerOptions>
 type Connect = (t: ExecutionContext) => Promise<() => Options>
 
 const byText: Connect = async () => {
-  const { adapter } = openWire()
+  const { adapter } = openInProcessCluster()
   return () => ({ adapter })
 }
 
@@ -69,7 +69,7 @@ async function openTwo(t: ExecutionContext, connect: Connect): Promise<readonly 
 }
 
 const enter = ({ subscribe, notes }: Crowded, claims: object): Promise<Subscriber> =>
-  subscribe(notes, { token: tokenOf(claims) })
+  subscribe(notes, { token: plainToken(claims) })
 
 const textsOf = ({ heard }: Subscriber): readonly unknown[] =>
   heard.map(([, note]) => (note as { text?: unknown } | null)?.text)

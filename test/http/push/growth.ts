@@ -6,7 +6,7 @@ import ava from 'ava'
 import { io as client } from 'socket.io-client'
 import type { CrudRouter } from '../../../lib/index.js'
 import { costOfPatch, openCrowded, root, SECRETS } from '../../support/crowded.js'
-import { type Subscriber, tokenOf } from '../../support/push.js'
+import { plainToken, type Subscriber } from '../../support/push.js'
 import { bearer } from '../../support/tokens.js'
 
 // Statements are counted.
@@ -32,11 +32,11 @@ const CROWDS: readonly (readonly [what: string, claims: (index: number) => objec
 
 for (const [what, claims] of CROWDS) {
   test(`when a crowd in which each has ${what} has left, a change costs what it cost before`, async (t) => {
-    const witness = await stage.subscribe(stage.notes, { token: tokenOf({}) })
+    const witness = await stage.subscribe(stage.notes, { token: plainToken({}) })
     const alone = await costOfPatch(stage, witness)
     const size = what.startsWith('a scope') ? 200 : 126
     const crowd = await Promise.all(
-      Array.from({ length: size }, (_, index) => stage.subscribe(stage.notes, { token: tokenOf(claims(index)) })),
+      Array.from({ length: size }, (_, index) => stage.subscribe(stage.notes, { token: plainToken(claims(index)) })),
     )
     t.true((await costOfPatch(stage, witness)) >= size)
     for (const { socket, heard } of crowd) {
@@ -54,18 +54,18 @@ for (const [what, claims] of CROWDS) {
 }
 
 test('who leaves while being let in, or is refused by a middleware behind it, is forgotten a little later', async (t) => {
-  const witness = await stage.subscribe(stage.notes, { token: tokenOf({}) })
+  const witness = await stage.subscribe(stage.notes, { token: plainToken({}) })
   const alone = await costOfPatch(stage, witness)
   stage.notes.resource.hub?.use((socket, next) =>
     socket.handshake.headers['x-refused'] === undefined ? next() : next(new Error('not today')),
   )
   const headers = { 'x-refused': '1' }
   const refused = Array.from({ length: 10 }, (_, owner) =>
-    stage.subscribe(stage.notes, { token: tokenOf({ owner }), headers }),
+    stage.subscribe(stage.notes, { token: plainToken({ owner }), headers }),
   )
   for (const { refusal } of await Promise.all(refused)) t.is(refusal?.message, 'not today')
   for (let owner = 20; owner < 40; owner += 1) {
-    const auth = { token: tokenOf({ owner }) }
+    const auth = { token: plainToken({ owner }) }
     const socket = client(`${stage.url}/api/notes/hub`, { forceNew: true, transports: ['websocket'], auth })
     // Before the connection is there, while it is being let in, or just behind it.
     await wait(owner - 20)
@@ -80,9 +80,9 @@ test('who leaves while being let in, or is refused by a middleware behind it, is
 })
 
 test('the class of one who stays goes on when another of it leaves, also while events are told', async (t) => {
-  const stays = await stage.subscribe(stage.notes, { token: tokenOf({ owner: 7 }) })
+  const stays = await stage.subscribe(stage.notes, { token: plainToken({ owner: 7 }) })
   for (let round = 0; round < 30; round += 1) {
-    const leaves = await stage.subscribe(stage.notes, { token: tokenOf({ owner: 7 }) })
+    const leaves = await stage.subscribe(stage.notes, { token: plainToken({ owner: 7 }) })
     const told = stage.patch('/api/notes/1', { text: `round ${round}` }, root)
     if (round % 3 === 0) await told
     if (round % 3 === 1) await wait(1)
@@ -104,12 +104,12 @@ test('who comes hears of every change that begins behind the connection, whoever
   let isOver = false
   const churn = (async () => {
     for (let owner = 0; !isOver; owner += 1) {
-      const { socket } = await stage.subscribe(stage.notes, { token: tokenOf({ owner: owner % 50 }) })
+      const { socket } = await stage.subscribe(stage.notes, { token: plainToken({ owner: owner % 50 }) })
       socket.disconnect()
     }
   })()
   for (let round = 0; round < 40; round += 1) {
-    const comes = await stage.subscribe(stage.notes, { token: tokenOf({ owner: round % 5 }) })
+    const comes = await stage.subscribe(stage.notes, { token: plainToken({ owner: round % 5 }) })
     await stage.patch('/api/notes/1', { text: `of ${round}` }, root)
     await stage.drain(stage.notes, comes)
     t.is(comes.heard.filter(([, note]) => (note as { text: string }).text === `of ${round}`).length, 1)
@@ -143,7 +143,7 @@ test('the first of a scope hears of a record that was being deleted when the con
   t.teardown(() => Post.removeHook('beforeDestroy', 'gate'))
   const deleted = stage.delete('/api/posts/1', root)
   await isThere
-  const connecting = stage.subscribe(posts, { token: tokenOf({ tenant: 1 }) })
+  const connecting = stage.subscribe(posts, { token: plainToken({ tenant: 1 }) })
   const ids = async (): Promise<readonly number[]> =>
     (await stage.get('/api/posts', bearer({ tenant: 1 }))).body.items.map(({ id }: { id: number }) => id)
   const isIn = await Promise.race([connecting.then(() => true), wait(200, false)])
@@ -170,9 +170,9 @@ async function cut({ resource }: CrudRouter, { socket }: Subscriber): Promise<vo
 }
 
 test('the last of a class that is cut off misses nothing until its session has run out, and is forgotten then', async (t) => {
-  const witness = await recovering.subscribe(recovering.notes, { token: tokenOf({}) })
+  const witness = await recovering.subscribe(recovering.notes, { token: plainToken({}) })
   const alone = await costOfPatch(recovering, witness)
-  const roamer = await recovering.subscribe(recovering.notes, { token: tokenOf({ owner: 7, permissions: ['a'] }) })
+  const roamer = await recovering.subscribe(recovering.notes, { token: plainToken({ owner: 7, permissions: ['a'] }) })
   await recovering.patch('/api/notes/1', { text: 'before' }, root)
   await recovering.drain(recovering.notes, witness)
   for (let round = 0; round < 3; round += 1) {
@@ -203,7 +203,7 @@ test('the last of a class that is cut off misses nothing until its session has r
   while ((await costOfPatch(recovering, witness)) > alone && performance.now() < end) await wait(200)
   t.is(await costOfPatch(recovering, witness), alone)
   // Who says goodbye does not come back for what it missed.
-  const polite = await recovering.subscribe(recovering.notes, { token: tokenOf({ owner: 3 }) })
+  const polite = await recovering.subscribe(recovering.notes, { token: plainToken({ owner: 3 }) })
   polite.socket.disconnect()
   await connected(recovering.notes, 1)
   t.is(await costOfPatch(recovering, witness), alone)

@@ -8,7 +8,7 @@ import { type CrudRouter, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
 import { openPush, type Subscriber } from '../../support/push.js'
 import { serverOptions } from '../../support/servers.js'
-import { openWire } from '../../support/wire.js'
+import { openTcpProxy } from '../../support/wire.js'
 
 const test = databaseName === 'sqlite' ? ava.serial.skip : ava.serial
 
@@ -46,7 +46,7 @@ for (const [late, other, told] of LATE) {
   if (late === POST && databaseName === 'mysql') continue
   test(`${JSON.stringify(late)} is told as it turns out beside ${JSON.stringify(other)}`, async (t) => {
     const options = serverOptions(databaseName as 'postgres')
-    const wire = await openWire(Number(options.port))
+    const wire = await openTcpProxy(Number(options.port))
     const all: Sequelize[] = []
     let hub!: CrudRouter
     const stage = await openPush(({ sequelize }, app, io) => {

@@ -6,9 +6,9 @@ import test, { type ExecutionContext } from 'ava'
 import { DataTypes } from 'sequelize'
 import { type Namespace, Server } from 'socket.io'
 import { type CrudRouter, crudRouter, type Scope } from '../../../lib/index.js'
-import { openPush, type PushStage, type Subscriber, sentOf, tokenOf } from '../../support/push.js'
+import { eventPackets, openPush, type PushStage, plainToken, type Subscriber } from '../../support/push.js'
 import { bearer, identity } from '../../support/tokens.js'
-import { atOnce, openWire, type Wire } from '../../support/wires.js'
+import { deliverAtOnce, type InProcessCluster, openInProcessCluster } from '../../support/wires.js'
 
 interface Member extends PushStage {
   readonly hub: CrudRouter
@@ -19,7 +19,7 @@ interface Member extends PushStage {
 }
 
 /** One more server, with a database of its own. */
-async function join(t: ExecutionContext, { adapter }: Wire): Promise<Member> {
+async function join(t: ExecutionContext, { adapter }: InProcessCluster): Promise<Member> {
   let hub!: CrudRouter
   const errors: Error[] = []
   const urls: (string | undefined)[] = []
@@ -48,7 +48,7 @@ async function join(t: ExecutionContext, { adapter }: Wire): Promise<Member> {
 const ROOT = { roles: ['root'], permissions: ['payroll'] }
 
 async function subscribe({ subscribe: connect, hub }: Member, claims: object): Promise<Subscriber> {
-  return connect(hub, { token: tokenOf(claims) })
+  return connect(hub, { token: plainToken(claims) })
 }
 
 async function post({ post: send }: Member, text: string, tenantId = 1): Promise<void> {
@@ -75,7 +75,7 @@ async function comes(isSo: () => boolean): Promise<void> {
 }
 
 test('what is written through one server reaches the subscribers of another, each as they may see it', async (t) => {
-  const wire = openWire()
+  const wire = openInProcessCluster()
   const one = await join(t, wire)
   const two = await join(t, wire)
   const witness = await subscribe(one, ROOT)
@@ -93,14 +93,14 @@ test('what is written through one server reaches the subscribers of another, eac
   const told = (key: number, text: string, salary: string | null, tenantId: number): string =>
     `["OnCreated",${JSON.stringify({ id: key, text, salary, tenantId })}]`
   const gone = `["OnDeleted",${id}]`
-  t.deepEqual(sentOf(near), [told(id + 1, 'of one', null, 1), gone])
-  t.deepEqual(sentOf(paid), [told(id + 1, 'of one', 'SALARY', 1), gone])
-  t.deepEqual(sentOf(far), [told(id + 2, 'of two', null, 2)])
+  t.deepEqual(eventPackets(near), [told(id + 1, 'of one', null, 1), gone])
+  t.deepEqual(eventPackets(paid), [told(id + 1, 'of one', 'SALARY', 1), gone])
+  t.deepEqual(eventPackets(far), [told(id + 2, 'of two', null, 2)])
   t.deepEqual([...one.errors, ...two.errors], [])
 })
 
 test('a server that is started later asks for the classes that there are', async (t) => {
-  const wire = openWire()
+  const wire = openInProcessCluster()
   const old = await join(t, wire)
   const subscriber = await subscribe(old, { tenant: 1 })
   const fresh = await join(t, wire)
@@ -110,7 +110,7 @@ test('a server that is started later asks for the classes that there are', async
 })
 
 test('who subscribes is connected when the others know the class, and one class is made known once', async (t) => {
-  const wire = openWire()
+  const wire = openInProcessCluster()
   await join(t, wire)
   const two = await join(t, wire)
   let go = (): void => undefined
@@ -132,7 +132,7 @@ test('who subscribes is connected when the others know the class, and one class 
 })
 
 test('what another server tells and is no class of subscribers changes nothing', async (t) => {
-  const wire = openWire()
+  const wire = openInProcessCluster()
   const one = await join(t, wire)
   const two = await join(t, wire)
   const subscriber = await subscribe(one, { tenant: 1 })
@@ -182,7 +182,7 @@ for (const nonsense of [
   ],
 ]) {
   test(`a server that answers ${JSON.stringify(nonsense)} to what classes it has is none to learn from`, async (t) => {
-    const wire = openWire()
+    const wire = openInProcessCluster()
     const foreign = new Server({ adapter: wire.adapter }).of('/api/notes/hub')
     foreign.on('sequelize-crud-router:joined' as never, (_: unknown, done: (answer: unknown) => void) => done(nonsense))
     foreign.on('sequelize-crud-router:list' as never, (done: (answer: unknown) => void) => done(nonsense))
@@ -198,7 +198,7 @@ for (const nonsense of [
 const down = (): Promise<void> => Promise.reject(new Error('the wire is down'))
 
 test('a class that the others could not be told of is told of again, its subscriber is connected meanwhile', async (t) => {
-  const wire = openWire()
+  const wire = openInProcessCluster()
   const one = await join(t, wire)
   const two = await join(t, wire)
   const witness = await subscribe(one, ROOT)
@@ -215,7 +215,7 @@ test('a class that the others could not be told of is told of again, its subscri
     ],
   )
   for (const url of two.urls) t.regex(String(url), /^\/socket\.io\//)
-  wire.publish = atOnce
+  wire.publish = deliverAtOnce
   await comes(() => wire.published.filter((text) => text.includes('router:joined')).length === 3)
   await wait(100)
   await comes(() => missedBy(subscriber) > 0)
@@ -225,7 +225,7 @@ test('a class that the others could not be told of is told of again, its subscri
 })
 
 test('a server that could not ask for the classes tells its own subscribers, and asks again a little later', async (t) => {
-  const wire = openWire()
+  const wire = openInProcessCluster()
   const old = await join(t, wire)
   const far = await subscribe(old, { tenant: 1 })
   const fresh = await join(t, wire)
@@ -234,7 +234,7 @@ test('a server that could not ask for the classes tells its own subscribers, and
   wire.publish = down
   await post(fresh, 'a')
   await comes(() => textsOf(near).includes('a'))
-  wire.publish = atOnce
+  wire.publish = deliverAtOnce
   t.true(fresh.errors.some(({ message }) => /no answer within 5 seconds/.test(message)))
   t.is(asked(), 1)
   // Not at once: every event would wait as long.
@@ -256,7 +256,7 @@ test('a server that could not ask for the classes tells its own subscribers, and
 const stuck = (message: string): boolean => /has not published anything/.test(message)
 
 test('an adapter that publishes nothing any more is told of once, one at rest and one that is slow are not', async (t) => {
-  const [fast, slow, dead] = [openWire(), openWire(), openWire()]
+  const [fast, slow, dead] = [openInProcessCluster(), openInProcessCluster(), openInProcessCluster()]
   const members = await Promise.all([fast, slow, dead].map((wire) => join(t, wire)))
   const [atRest, behind, silent] = members as [Member, Member, Member]
   slow.publish = () => wait(800)
@@ -278,7 +278,7 @@ test('an adapter that publishes nothing any more is told of once, one at rest an
 })
 
 test('what the adapter fails to publish reaches onError, and the subscribers of this server hear of it', async (t) => {
-  const wire = openWire()
+  const wire = openInProcessCluster()
   const one = await join(t, wire)
   const witness = await subscribe(one, ROOT)
   wire.publish = down
@@ -293,7 +293,7 @@ test('what the adapter fails to publish reaches onError, and the subscribers of 
 })
 
 test('an adapter that never says how many servers there are is waited for no longer than for an answer', async (t) => {
-  const one = await join(t, openWire())
+  const one = await join(t, openInProcessCluster())
   const witness = await subscribe(one, ROOT)
   const { adapter } = one.hub.resource.hub as Namespace
   adapter.serverCount = () => new Promise(() => undefined)
@@ -308,7 +308,7 @@ test('an adapter that never says how many servers there are is waited for no lon
 
 /** Two servers whose clients have heard of a first record. */
 async function joinTwo(t: ExecutionContext) {
-  const wire = openWire()
+  const wire = openInProcessCluster()
   const [one, two] = [await join(t, wire), await join(t, wire)]
   const [near, far] = [await subscribe(one, ROOT), await subscribe(two, { tenant: 1 })]
   await post(one, 'first')
@@ -321,7 +321,7 @@ test('clients of other servers are told to list again after an event that was no
   wire.publish = down
   await post(one, 'lost')
   await comes(() => textsOf(near).includes('lost'))
-  wire.publish = atOnce
+  wire.publish = deliverAtOnce
   await comes(() => missedBy(far) > 0)
   await post(one, 'later')
   await comes(() => textsOf(far).includes('later'))

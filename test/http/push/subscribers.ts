@@ -15,13 +15,13 @@ import {
   Problem,
 } from '../../../lib/index.js'
 import {
-  type Hubbed,
+  type HubOwner,
   openPush,
   type PushStage,
+  plainToken,
   type Subscriber,
   TRANSPORTS,
-  tokenOf,
-  until,
+  waitUntil,
 } from '../../support/push.js'
 import { bearer, identity } from '../../support/tokens.js'
 
@@ -172,8 +172,8 @@ async function problemOf(name: string, headers: Record<string, string> = {}): Pr
 for (const transport of TRANSPORTS) {
   test(`over ${transport}, who may list the records is let in, by the Authorization header or by auth.token`, async (t) => {
     const hub = hubNamed('readers')
-    const token = tokenOf({ sub: 'ann', roles: ['reader'] })
-    const none = tokenOf({ sub: 'eve' })
+    const token = plainToken({ sub: 'ann', roles: ['reader'] })
+    const none = plainToken({ sub: 'eve' })
     const admitted = [
       { headers: { authorization: `Bearer ${token}` } },
       { token },
@@ -200,8 +200,8 @@ for (const transport of TRANSPORTS) {
     const hub = hubNamed('open')
     const expected = await problemOf('readers', { authorization: 'Bearer nonsense' })
     t.like(expected, { status: 401, title: 'Unauthorized' })
-    const expired = tokenOf({ roles: ['reader'], exp: Math.floor(Date.now() / 1000) - 1 })
-    const forged = `${tokenOf({ roles: ['reader'] }).slice(0, -4)}AAAA`
+    const expired = plainToken({ roles: ['reader'], exp: Math.floor(Date.now() / 1000) - 1 })
+    const forged = `${plainToken({ roles: ['reader'] }).slice(0, -4)}AAAA`
     for (const token of ['nonsense', '', ' ', 'a b', expired, forged]) {
       const subscriber = await stage.subscribe(hubNamed('readers'), { transport, token })
       t.deepEqual(subscriber.refusal, { message: 'Unauthorized', data: expected }, token)
@@ -216,7 +216,7 @@ for (const transport of TRANSPORTS) {
 
 test('the policies and the identity function are given the handshake as their request', async (t) => {
   asked.length = 0
-  const token = tokenOf({ sub: 'ann' })
+  const token = plainToken({ sub: 'ann' })
   const headers = { 'x-trace': '7' }
   t.is((await stage.subscribe(hubNamed('asked'), { token, headers })).refusal, null)
   t.deepEqual(
@@ -265,7 +265,7 @@ test('what fails while a client connects refuses it without internals, and onErr
 })
 
 test('who may list but not get one is told what lists show', async (t) => {
-  const token = tokenOf({ roles: ['lister'] })
+  const token = plainToken({ roles: ['lister'] })
   t.is((await stage.subscribe(hubNamed('listers'), { token })).refusal, null)
 })
 
@@ -279,13 +279,13 @@ for (const transport of TRANSPORTS) {
   test(`over ${transport}, a connection ends when its token does, hears nothing after, and the token opens no other`, async (t) => {
     const hub = hubNamed('masked')
     const exp = Math.floor(Date.now() / 1000) + 3
-    const token = tokenOf({ sub: transport, exp })
+    const token = plainToken({ sub: transport, exp })
     const [brief, lasting] = await Promise.all([
       stage.subscribe(hub, { transport, token }),
-      stage.subscribe(hub, { transport, token: tokenOf({ sub: 'x', exp: exp + 3600 }) }),
+      stage.subscribe(hub, { transport, token: plainToken({ sub: 'x', exp: exp + 3600 }) }),
     ])
     const { body } = await stage.post('/api/masked', { text: 'x' }, bearer({ permissions: ['payroll'] }))
-    await until(lasting.socket, () => lasting.heard.length > 0)
+    await waitUntil(lasting.socket, () => lasting.heard.length > 0)
     t.is(await endOf(brief), 'io server disconnect')
     t.true(Date.now() >= exp * 1000)
     const before = brief.frames.length
@@ -311,7 +311,7 @@ test('a token that ends in years does not end its connection at once', async (t)
   // The longest delay of a timer is 2^31 - 1 milliseconds; longer ones fire at once.
   const all = await Promise.all(
     [2 ** 31 / 1000, 10 * 366 * 86_400, 8e12, Number.MAX_SAFE_INTEGER].map((seconds) =>
-      stage.subscribe(hub, { token: tokenOf({ sub: 'far', exp: Math.ceil(now + seconds) }) }),
+      stage.subscribe(hub, { token: plainToken({ sub: 'far', exp: Math.ceil(now + seconds) }) }),
     ),
   )
   const [witness] = all as [Subscriber]
@@ -457,7 +457,7 @@ for (const transport of TRANSPORTS) {
 }
 
 /** Breaks a connection as a network does, and waits until the server has noticed. */
-async function cut({ resource }: Hubbed, { socket }: Subscriber): Promise<void> {
+async function cut({ resource }: HubOwner, { socket }: Subscriber): Promise<void> {
   const peer = resource.hub?.sockets.get(String(socket.id))
   const noticed = new Promise((resolve) => peer?.once('disconnect', resolve))
   socket.io.engine.close()
@@ -504,8 +504,8 @@ for (const transport of TRANSPORTS) {
     const hub = recovering.hubNamed('masked')
     const sub = `${transport} banned`
     const [roamer, witness] = await Promise.all([
-      recovering.subscribe(hub, { transport, token: tokenOf({ sub }) }),
-      recovering.subscribe(hub, { transport, token: tokenOf({ sub: 'x' }) }),
+      recovering.subscribe(hub, { transport, token: plainToken({ sub }) }),
+      recovering.subscribe(hub, { transport, token: plainToken({ sub: 'x' }) }),
     ])
     await recovering.post('/api/masked', { text: 'x' }, payroll)
     await recovering.drain(hub, witness)
@@ -528,8 +528,8 @@ for (const transport of TRANSPORTS) {
       [null, false],
     ] as const) {
       const [roamer, witness] = await Promise.all([
-        recovering.subscribe(hub, { transport, token: tokenOf(rich) }),
-        recovering.subscribe(hub, { transport, token: tokenOf(rich) }),
+        recovering.subscribe(hub, { transport, token: plainToken(rich) }),
+        recovering.subscribe(hub, { transport, token: plainToken(rich) }),
       ])
       await recovering.post('/api/masked', { text: 'before' }, payroll)
       await recovering.drain(hub, witness)
@@ -537,7 +537,7 @@ for (const transport of TRANSPORTS) {
       await recovering.post('/api/masked', { text: 'missed' }, payroll)
       await recovering.drain(hub, witness)
       roamer.frames.length = 0
-      roamer.socket.auth = claims === null ? {} : { token: tokenOf(claims) }
+      roamer.socket.auth = claims === null ? {} : { token: plainToken(claims) }
       t.is(await resume(roamer), isSame)
       const { body } = await recovering.post('/api/masked', { text: 'after' }, payroll)
       await recovering.drain(hub, witness)
@@ -555,9 +555,9 @@ test('a session whose token has expired is not gone on with, whatever token come
   const exp = Math.floor(Date.now() / 1000) + 3
   const claims = { sub: 'brief', permissions: ['payroll'] }
   const [same, other, witness] = await Promise.all([
-    recovering.subscribe(hub, { token: tokenOf({ ...claims, exp }) }),
-    recovering.subscribe(hub, { token: tokenOf({ ...claims, exp }) }),
-    recovering.subscribe(hub, { token: tokenOf({ sub: 'x' }) }),
+    recovering.subscribe(hub, { token: plainToken({ ...claims, exp }) }),
+    recovering.subscribe(hub, { token: plainToken({ ...claims, exp }) }),
+    recovering.subscribe(hub, { token: plainToken({ sub: 'x' }) }),
   ])
   await recovering.post('/api/masked', { text: 'first' }, payroll)
   await recovering.drain(hub, witness)
@@ -570,7 +570,7 @@ test('a session whose token has expired is not gone on with, whatever token come
   t.like(await resume(same), { data: { status: 401 } })
   t.is(same.frames.length, 1)
   other.frames.length = 0
-  other.socket.auth = { token: tokenOf(claims) }
+  other.socket.auth = { token: plainToken(claims) }
   t.is(await resume(other), false)
   await recovering.post('/api/masked', { text: 'later' }, payroll)
   await recovering.drain(hub, witness)
@@ -581,8 +581,8 @@ test('a session whose token has expired is not gone on with, whatever token come
 test('nothing is sent before it is known who goes on with a session', async (t) => {
   const hub = recovering.hubNamed('slow')
   const [roamer, witness] = await Promise.all([
-    recovering.subscribe(hub, { token: tokenOf({ sub: 'roamer' }) }),
-    recovering.subscribe(hub, { token: tokenOf({ sub: 'x' }) }),
+    recovering.subscribe(hub, { token: plainToken({ sub: 'roamer' }) }),
+    recovering.subscribe(hub, { token: plainToken({ sub: 'x' }) }),
   ])
   await recovering.post('/api/slow', { text: 'a' }, bearer({ sub: 'x' }))
   await recovering.drain(hub, witness)
@@ -620,16 +620,16 @@ test('who comes back is asked once who they are, whether their session goes on o
     tickets += 1
     return { sub: `ticket ${tickets}` }
   }
-  const roamer = await recovering.subscribe(hub, { token: tokenOf(next()) })
+  const roamer = await recovering.subscribe(hub, { token: plainToken(next()) })
   const isTold = async (text: string): Promise<void> => {
     t.is((await recovering.post('/api/tickets', { text }, bearer(next()))).status, 201)
-    await until(roamer.socket, () => roamer.frames.some((frame) => frame.includes(text)))
+    await waitUntil(roamer.socket, () => roamer.frames.some((frame) => frame.includes(text)))
   }
   await isTold('first')
   for (const isGone of [false, false, true, true]) {
     await cut(hub, roamer)
     if (isGone) Reflect.set(roamer.socket, '_pid', 'of nobody')
-    roamer.socket.auth = { token: tokenOf(next()) }
+    roamer.socket.auth = { token: plainToken(next()) }
     t.is(await resume(roamer), !isGone)
     await isTold(`after ${tickets}`)
     t.true(roamer.socket.connected)
@@ -640,13 +640,13 @@ test('a recovered connection ends with the token that it was let in by last', as
   const hub = recovering.hubNamed('slow')
   const exp = Math.floor(Date.now() / 1000) + 3
   const [renewed, witness] = await Promise.all([
-    recovering.subscribe(hub, { token: tokenOf({ sub: 'renewed', exp }) }),
-    recovering.subscribe(hub, { token: tokenOf({ sub: 'x' }) }),
+    recovering.subscribe(hub, { token: plainToken({ sub: 'renewed', exp }) }),
+    recovering.subscribe(hub, { token: plainToken({ sub: 'x' }) }),
   ])
   await recovering.post('/api/slow', { text: 'a' }, bearer({ sub: 'x' }))
   await recovering.drain(hub, witness)
   await cut(hub, renewed)
-  renewed.socket.auth = { token: tokenOf({ sub: 'renewed', exp: exp + 3600 }) }
+  renewed.socket.auth = { token: plainToken({ sub: 'renewed', exp: exp + 3600 }) }
   t.is(await resume(renewed), true)
   await wait(exp * 1000 + 1 - Date.now())
   await recovering.post('/api/slow', { text: 'b' }, bearer({ sub: 'x' }))
@@ -659,8 +659,8 @@ test('a session whose token has expired is not gone on with by an adapter that t
   const hub = recovering.hubNamed('masked')
   const exp = Math.floor(Date.now() / 1000) + 3
   const [roamer, witness] = await Promise.all([
-    recovering.subscribe(hub, { token: tokenOf({ sub: 'brief', exp }) }),
-    recovering.subscribe(hub, { token: tokenOf({ sub: 'x' }) }),
+    recovering.subscribe(hub, { token: plainToken({ sub: 'brief', exp }) }),
+    recovering.subscribe(hub, { token: plainToken({ sub: 'x' }) }),
   ])
   await recovering.post('/api/masked', { text: 'first' }, payroll)
   await recovering.drain(hub, witness)
@@ -685,8 +685,8 @@ test('a session whose token has expired is not gone on with by an adapter that t
 test('a recovered connection that a middleware refuses is none, and its session ends with it', async (t) => {
   const hub = asking.hubNamed('masked')
   const [roamer, witness] = await Promise.all([
-    asking.subscribe(hub, { token: tokenOf({ sub: 'asked' }) }),
-    asking.subscribe(hub, { token: tokenOf({ sub: 'x' }) }),
+    asking.subscribe(hub, { token: plainToken({ sub: 'asked' }) }),
+    asking.subscribe(hub, { token: plainToken({ sub: 'x' }) }),
   ])
   await asking.post('/api/masked', { text: 'a' }, payroll)
   await asking.drain(hub, witness)

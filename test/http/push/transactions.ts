@@ -8,7 +8,7 @@ import { DataTypes, QueryTypes, Sequelize, type Transaction } from 'sequelize'
 import { type CrudHub, type CrudRouter, crudHub, crudRouter, Operations } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
 import { databaseName } from '../../support/database.js'
-import { openPush, type Subscriber, sentOf } from '../../support/push.js'
+import { eventPackets, openPush, type Subscriber } from '../../support/push.js'
 import { onServer } from '../../support/servers.js'
 
 Sequelize.useCLS(new Namespace())
@@ -207,7 +207,7 @@ const WRITES: readonly Write[] = [
 async function told(hub: CrudRouter, subscriber: Subscriber): Promise<string[]> {
   await Promise.all(ends)
   await stage.drain(hub, subscriber)
-  return sentOf(subscriber)
+  return eventPackets(subscriber)
 }
 
 for (const hub of [() => order, () => hooked]) {
@@ -228,7 +228,7 @@ for (const hub of [() => order, () => hooked]) {
       const done = await send(`/within${path}`, id, { 'x-end': 'wait' })
       // The reply is out, and the host has not committed.
       await stage.drain(hub(), subscriber)
-      t.deepEqual(sentOf(subscriber), [])
+      t.deepEqual(eventPackets(subscriber), [])
       looked.open()
       t.deepEqual(await told(hub(), subscriber), expected(id, done.body))
     })
@@ -307,7 +307,7 @@ test('what the host tells of within its own transaction waits for the commit, an
     await row.update({ name: 'done twice' })
   })
   await stage.drain(bare, subscriber)
-  t.deepEqual(sentOf(subscriber), [`["OnCreated",{"id":${id},"name":"done twice"}]`])
+  t.deepEqual(eventPackets(subscriber), [`["OnCreated",{"id":${id},"name":"done twice"}]`])
 })
 
 test("a write in the host's transaction does not wait for its turn behind those that wait for its locks", async (t) => {

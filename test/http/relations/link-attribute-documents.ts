@@ -5,8 +5,8 @@ import { DataTypes } from 'sequelize'
 import { clientTypes, crudRouter, openApi, type XCrud } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
 import { INFO } from '../../support/documented.js'
-import { agentAt } from '../../support/mcp.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { connectAgentOverHttp } from '../../support/mcp.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 interface Schema {
   readonly $ref?: string
@@ -98,7 +98,7 @@ test('agents hear of the links that their caller may list, and ask by them', asy
   await server.post('/api/products', { name: 'Net' })
   await server.post('/api/basketitems', { basketId: 1, productId: 1, quantity: 3, cost: 5 })
   const linksOf = async (user: string): Promise<unknown> => {
-    const agent = await agentAt(`${server.url}/mcp`, as(user))
+    const agent = await connectAgentOverHttp(`${server.url}/mcp`, asUser(user))
     const { body } = await agent.call('describe_resource', { resource: 'baskets' })
     await agent.close()
     return body.relations.map(({ name, link }: { name: string; link?: { fields: { name: string }[] } }) => [
@@ -108,7 +108,7 @@ test('agents hear of the links that their caller may list, and ask by them', asy
   }
   t.deepEqual(await linksOf('someone'), [['products', ['quantity', 'basketId', 'productId']]])
   t.deepEqual(await linksOf('nobody'), [])
-  const agent = await agentAt(`${server.url}/mcp`, as('someone'))
+  const agent = await connectAgentOverHttp(`${server.url}/mcp`, asUser('someone'))
   const asked = {
     resource: 'baskets',
     filter: 'products.basketItem.quantity>2',

@@ -4,7 +4,7 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import type { Parameters } from '../../support/models.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
 const models: Record<string, ModelStatic<Model>> = {}
@@ -325,7 +325,7 @@ test('the link is a member of elements alone, excluded and masked attributes are
 })
 
 test('an element whose link the caller may not see is no element', async (t) => {
-  const one = as('one')
+  const one = asUser('one')
   t.deepEqual(await itemsOf('/api/baskets', { select: 'products(name,basketItem(quantity))', sort: 'id' }, one), [
     { products: [{ name: 'Ball', basketItem: { quantity: 1 } }] },
     { products: [{ name: 'Net', basketItem: { quantity: 1 } }] },
@@ -343,7 +343,7 @@ test('an element whose link the caller may not see is no element', async (t) => 
 })
 
 test('where the caller may not list the links, the relation and its links are unknown', async (t) => {
-  const nobody = as('nobody')
+  const nobody = asUser('nobody')
   t.regex(await unknown('/api/baskets', { filter: 'products.basketItem.quantity=1' }, nobody), /Unknown field/)
   t.regex(await unknown('/api/baskets', { select: 'products(basketItem.quantity)' }, nobody), /Unknown field/)
   t.is((await server.get('/api/baskets/1/products?select=basketItem.quantity', nobody)).status, 404)

@@ -3,7 +3,7 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, type HookContext, Operations } from '../../../lib/index.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 // What one of them does to the links is looked at.
 const test = ava.serial
@@ -84,7 +84,7 @@ test.afterEach.always(() => {
   denied = new Set()
 })
 
-const ann = as('ann')
+const ann = asUser('ann')
 const create = async (body: object): Promise<number> => {
   const answer = await stage.post('/api/posts', { title: 'post', ...body }, ann)
   return answer.body.id

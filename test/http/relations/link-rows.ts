@@ -5,7 +5,7 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { type CrudOptions, type CrudRouter, crudRouter, type HookContext, Operations } from '../../../lib/index.js'
 import { openPush, type PushStage } from '../../support/push.js'
-import { as, identityFromHeader } from '../../support/stage.js'
+import { asUser, identityFromHeader } from '../../support/stage.js'
 
 // What one of them does to the rows is looked at.
 const test = ava.serial
@@ -86,10 +86,10 @@ for (const [[title, options], { stage, rows }] of opened) {
 
   test(`a link has the values of its body, the stamps and the version of its resource: ${title}`, async (t) => {
     const at = '/api/posts/1/tags/2'
-    t.is((await stage.send('PUT', at, { json: { weight: 5, note: 'new' }, headers: as('ann') })).status, 204)
+    t.is((await stage.send('PUT', at, { json: { weight: 5, note: 'new' }, headers: asUser('ann') })).status, 204)
     const [row] = await all()
     t.like(row, { postId: 1, tagId: 2, weight: 5, note: 'new', createdBy: 'ann', rowVersion: 0 })
-    const patched = { json: { weight: 6, rowVersion: 0 }, headers: as('bob') }
+    const patched = { json: { weight: 6, rowVersion: 0 }, headers: asUser('bob') }
     // A link has no ETag, so neither answer may ask for one.
     const missing = await stage.send('PUT', at, { ...patched, json: { weight: 6 } })
     t.deepEqual(
@@ -106,7 +106,7 @@ for (const [[title, options], { stage, rows }] of opened) {
     t.like((await all())[0], { weight: 5, rowVersion: 0 })
     t.is((await stage.send('PUT', at, patched)).status, 204)
     t.like((await all())[0], { weight: 6, note: 'new', createdBy: 'ann', updatedBy: 'bob', rowVersion: 1 })
-    t.is((await stage.send('PUT', at, { json: { id: 9, rowVersion: 1 }, headers: as('bob') })).status, 204)
+    t.is((await stage.send('PUT', at, { json: { id: 9, rowVersion: 1 }, headers: asUser('bob') })).status, 204)
     t.like((await all())[0], { rowVersion: 1 })
     const invalid = await stage.send('PUT', at, { json: { weight: 10, rowVersion: 1 } })
     t.deepEqual([invalid.status, invalid.body.errors], [400, { weight: ['must be at most 9.'] }])
@@ -147,8 +147,8 @@ for (const [[title, options], { stage, rows }] of opened) {
     await stage.post('/api/posts/1/tags', [1])
     t.is((await stage.send('DELETE', '/api/posts/1/tags/1')).status, 204)
     denied = new Set(['update'])
-    t.is((await stage.send('PUT', '/api/posts/1/tags/1', { json: { note: 'x' }, headers: as('ann') })).status, 403)
-    t.is((await stage.send('PUT', '/api/posts/1/tags', { json: [1], headers: as('ann') })).status, 200)
+    t.is((await stage.send('PUT', '/api/posts/1/tags/1', { json: { note: 'x' }, headers: asUser('ann') })).status, 403)
+    t.is((await stage.send('PUT', '/api/posts/1/tags', { json: [1], headers: asUser('ann') })).status, 200)
     const [row] = await all()
     // Made, deleted and restored.
     t.deepEqual([Boolean(Reflect.get(row ?? {}, 'isDeleted')), Reflect.get(row ?? {}, 'rowVersion')], [false, 2])
@@ -177,16 +177,16 @@ for (const [[title, options], { stage, rows }] of opened) {
     await stage.post('/api/posts/1/tags', [1])
     denied = new Set(['delete'])
     t.is((await stage.send('PUT', '/api/posts/1/tags', { json: [2] })).status, 401)
-    t.is((await stage.send('PUT', '/api/posts/1/tags', { json: [2], headers: as('ann') })).status, 403)
+    t.is((await stage.send('PUT', '/api/posts/1/tags', { json: [2], headers: asUser('ann') })).status, 403)
     denied = new Set(['create'])
-    t.is((await stage.send('PUT', '/api/posts/1/tags', { json: [2], headers: as('ann') })).status, 403)
-    t.is((await stage.send('PUT', '/api/posts/1/tags', { json: [], headers: as('ann') })).status, 200)
-    t.is((await stage.send('PUT', '/api/posts/1/tags/1', { headers: as('ann') })).status, 403)
+    t.is((await stage.send('PUT', '/api/posts/1/tags', { json: [2], headers: asUser('ann') })).status, 403)
+    t.is((await stage.send('PUT', '/api/posts/1/tags', { json: [], headers: asUser('ann') })).status, 200)
+    t.is((await stage.send('PUT', '/api/posts/1/tags/1', { headers: asUser('ann') })).status, 403)
     t.is((await all()).length, 1)
   })
 
   test(`links are changed once under one key, and whoever was asked is asked again: ${title}`, async (t) => {
-    const headers = { ...as('ann'), 'idempotency-key': `once ${title}` }
+    const headers = { ...asUser('ann'), 'idempotency-key': `once ${title}` }
     const put = (json: unknown) => stage.send('PUT', '/api/posts/1/tags', { json, headers })
     const first = await put([1, 2])
     t.deepEqual([first.status, first.body], [200, { linked: 2, unlinked: 0 }])

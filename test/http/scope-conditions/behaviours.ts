@@ -4,7 +4,7 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, filter, Operations, type ScopeFunction } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const errors: unknown[] = []
 let instant = new Date(0)
@@ -173,7 +173,7 @@ test.serial(
   'a kept reply is that of a caller with the same condition, whatever instants it compares with',
   async (t) => {
     const send = (who: string) =>
-      stage.post('/teams', { name: 'once', members: [{ userId: 1 }] }, { ...as(who), 'idempotency-key': 'k' })
+      stage.post('/teams', { name: 'once', members: [{ userId: 1 }] }, { ...asUser(who), 'idempotency-key': 'k' })
     scope = () => filter.or(filter.any('members', filter.eq('userId', 1)), filter.lt('since', instant))
     const first = await send('anna')
     t.is(first.status, 201)

@@ -11,7 +11,7 @@ import { negated } from '../../support/differential/condition.js'
 import { keysOf, Oracle } from '../../support/differential/oracle.js'
 import { printFilter } from '../../support/differential/print.js'
 import { randomOf } from '../../support/differential/random.js'
-import { Client, Difference, keyIn, same } from '../../support/differential/requests.js'
+import { assertSame, Client, Difference, keyIn } from '../../support/differential/requests.js'
 import type { Table } from '../../support/differential/schema.js'
 import { keyInPath, serveWorld } from '../../support/differential/served.js'
 import { learnTextOrder } from '../../support/differential/textOrder.js'
@@ -98,16 +98,16 @@ for (const [what, topic] of TOPICS) {
         return body
       }
       const { items } = await ask('select=id&sort=id&pageSize=1000')
-      same('the keys', text, items.map(keyIn).toSorted(), [...wanted].toSorted())
+      assertSame('the keys', text, items.map(keyIn).toSorted(), [...wanted].toSorted())
       const filter = new URLSearchParams({ filter: printFilter(negated(condition), randomOf(1)), count: 'true' })
       // A path of the client may lead back to the table, whose other records it does not meet.
       if (!topic.range.far && String(filter).length < 10_000) {
-        same('the count of what is outside', text, (await ask(String(filter))).count, 0)
+        assertSame('the count of what is outside', text, (await ask(String(filter))).count, 0)
       }
       const outside = rows.find((row) => !isMet(row))
       if (outside === undefined) return
       const { status } = await served.get(`${table.path}/${keyInPath(keyOf(outside))}`, headers)
-      same('the status of a record that is outside', text, status, 404)
+      assertSame('the status of a record that is outside', text, status, 404)
     })
     const { failed, numRuns, numShrinks, errorInstance } = await fc.check(check, { seed, numRuns: total })
     if (failed) t.fail(`SCOPES_SEED=${seed}, case ${numRuns}, shrunk ${numShrinks} times\n${errorInstance}`)

@@ -5,7 +5,7 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { type CrudRouter, crudRouter, filter, Operations, type Scope } from '../../../lib/index.js'
 import { openPush, type Subscriber } from '../../support/push.js'
-import { as, identityFromHeader } from '../../support/stage.js'
+import { asUser, identityFromHeader } from '../../support/stage.js'
 
 const SCOPES: Readonly<Record<string, Scope | null>> = {
   root: null,
@@ -73,7 +73,7 @@ function someBody(next: Next): object {
 /** A write of any kind. It may be refused because another one was faster. */
 function write(next: Next, ids: readonly number[]): Promise<{ readonly status: number }> {
   const id = ids[next(ids.length)]
-  const headers = as('root')
+  const headers = asUser('root')
   switch (next(6)) {
     case 0:
       return stage.send('DELETE', `/tickets/${id}`, { headers })
@@ -107,12 +107,16 @@ const byKey = ([one]: readonly [unknown, unknown], [other]: readonly [unknown, u
 for (const seed of [1, 2, 3]) {
   test.serial(`clients have what their lists answer, whoever was faster: ${seed}`, async (t) => {
     const clients = new Map<string, Subscriber>()
-    for (const name of NAMES) clients.set(name, await stage.subscribe(tickets, { headers: as(name) }))
+    for (const name of NAMES) clients.set(name, await stage.subscribe(tickets, { headers: asUser(name) }))
     await stage.sequelize.model('Member').destroy({ where: {} })
     await stage.sequelize.model('Ticket').destroy({ where: {} })
     const ids: number[] = []
     while (ids.length < RECORDS) {
-      const made = await stage.post('/tickets', { ownerId: 1 + (ids.length % 3), level: ids.length % 5 }, as('root'))
+      const made = await stage.post(
+        '/tickets',
+        { ownerId: 1 + (ids.length % 3), level: ids.length % 5 },
+        asUser('root'),
+      )
       ids.push(made.body.id)
     }
     let count = 0
@@ -128,7 +132,7 @@ for (const seed of [1, 2, 3]) {
     t.true(count > 30, String(count))
     await stage.drain(tickets, clients.get('root') as Subscriber, (id) => ({ id, ownerId: 0 }))
     for (const [name, client] of clients) {
-      const { body } = await stage.get('/tickets?pageSize=100', as(name))
+      const { body } = await stage.get('/tickets?pageSize=100', asUser(name))
       const listed = body.items.map((item: { readonly id: number }) => [item.id, item])
       t.deepEqual([...kept(client)].sort(byKey), [...new Map(listed)].sort(byKey) as never, name)
       t.false(

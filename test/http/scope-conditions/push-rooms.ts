@@ -4,7 +4,7 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { type CrudRouter, crudRouter, filter, Operations, type Scope } from '../../../lib/index.js'
 import { openPush, type Subscriber } from '../../support/push.js'
-import { as, identityFromHeader } from '../../support/stage.js'
+import { asUser, identityFromHeader } from '../../support/stage.js'
 
 const SCOPES: Readonly<Record<string, Scope | null>> = {
   root: null,
@@ -91,7 +91,7 @@ test.after.always(async () => {
 })
 
 const connect = (name: string, router: CrudRouter = tickets): Promise<Subscriber> =>
-  stage.subscribe(router, { headers: as(name) })
+  stage.subscribe(router, { headers: asUser(name) })
 
 /** Connects somebody and lets go of them again. */
 async function together<T>(names: readonly string[], work: (all: readonly Subscriber[]) => Promise<T>): Promise<T> {
@@ -165,7 +165,7 @@ test.serial('rooms of one shape are asked by one statement before a write and by
   const { id } = await Ticket.create({ ownerId: 1 } as never).then((made) => made.get() as { id: number })
   await Member.create({ ticketId: id, userId: 1 } as never)
   const patch = async (): Promise<void> => {
-    t.is((await stage.patch(`/tickets/${id}`, { title: 'a' }, as('root'))).status, 200)
+    t.is((await stage.patch(`/tickets/${id}`, { title: 'a' }, asUser('root'))).status, 200)
   }
   const alone = await together(['root'], ([root]) =>
     statementsOf(async () => {
@@ -197,7 +197,7 @@ test.serial('rooms of one shape are asked by one statement before a write and by
 test.serial('clients of one fixed value hear of what leaves, and cost no statement where nothing moves', async (t) => {
   const { id } = await Ticket.create({ title: 'x', ownerId: 1 } as never).then((made) => made.get() as { id: number })
   const send = async (json: object): Promise<void> => {
-    t.is((await stage.patch(`/tickets/${id}`, json, as('root'))).status, 200)
+    t.is((await stage.patch(`/tickets/${id}`, json, asUser('root'))).status, 200)
   }
   const before = await together(['root'], ([root]) =>
     statementsOf(async () => {
@@ -283,7 +283,7 @@ test.serial('a record that leaves a scope while its event is made is not shown',
   const { status, text } = await stage.post(
     '/slow/bulk',
     titles.map((title) => ({ title, ownerId: 1 })),
-    as('root'),
+    asUser('root'),
   )
   t.is(status, 201, text)
   await stage.drain(slow, root as Subscriber, (id) => ({ id, ownerId: 0 }))
@@ -307,7 +307,7 @@ test.serial('conditions with texts, instants and none at all choose their record
       const { status } = await stage.post(
         '/tickets',
         { title, since: title === null ? '2019-01-01T00:00:00Z' : null },
-        as('root'),
+        asUser('root'),
       )
       t.is(status, 201)
     }

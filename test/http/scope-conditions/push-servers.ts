@@ -5,9 +5,9 @@ import test, { type ExecutionContext } from 'ava'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { type CrudRouter, crudRouter, filter, type Scope } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
-import { openPush, type PushStage, type Subscriber, until } from '../../support/push.js'
-import { as, identityFromHeader } from '../../support/stage.js'
-import { atOnce, openWire, type Wire } from '../../support/wires.js'
+import { openPush, type PushStage, type Subscriber, waitUntil } from '../../support/push.js'
+import { asUser, identityFromHeader } from '../../support/stage.js'
+import { deliverAtOnce, type InProcessCluster, openInProcessCluster } from '../../support/wires.js'
 
 Sequelize.useCLS(new Namespace())
 
@@ -35,13 +35,13 @@ function modelsOf(sequelize: Sequelize): readonly [ModelStatic<Model>, ModelStat
 let committed: Promise<void> = Promise.resolve()
 
 interface Servers {
-  readonly wire: Wire
+  readonly wire: InProcessCluster
   /** One more server, over the tables of the first. */
   readonly open: () => Promise<Server>
 }
 
 function openServers(t: ExecutionContext): Servers {
-  const wire = openWire()
+  const wire = openInProcessCluster()
   let models: readonly [ModelStatic<Model>, ModelStatic<Model>] | undefined
   const open = async (): Promise<Server> => {
     const hubs: CrudRouter[] = []
@@ -96,7 +96,8 @@ function openServers(t: ExecutionContext): Servers {
   }
 }
 
-const connect = ({ subscribe, hub }: Server, name: string): Promise<Subscriber> => subscribe(hub, { headers: as(name) })
+const connect = ({ subscribe, hub }: Server, name: string): Promise<Subscriber> =>
+  subscribe(hub, { headers: asUser(name) })
 
 test.serial(
   'what one server writes reaches the rooms by condition of another, and what leaves them as well',
@@ -109,7 +110,7 @@ test.serial(
     const own = await connect(one, 'root')
     const mark = (id: number) => ({ id, ownerId: 0 })
     const send = async (method: string, route: string, json?: object): Promise<number> => {
-      const answer = await one.send(method, route, { headers: as('root'), ...(json && { json }) })
+      const answer = await one.send(method, route, { headers: asUser('root'), ...(json && { json }) })
       t.true(answer.status < 300, answer.text)
       await one.drain(one.hub, own, mark)
       await two.drain(two.hub, witness, mark)
@@ -147,9 +148,9 @@ test.serial(
     const root = await connect(one, 'root')
     const [array, other] = [await connect(one, 'array'), await connect(one, 'other')]
     const drain = (): Promise<void> => one.drain(one.hub, root, (key) => ({ id: key, ownerId: 0 }))
-    const { body } = await one.post('/tickets', { title: 'a', ownerId: 1 }, as('root'))
+    const { body } = await one.post('/tickets', { title: 'a', ownerId: 1 }, asUser('root'))
     const move = async (query: string, ownerId: number): Promise<void> => {
-      const { status } = await one.patch(`/hosted/tickets/${body.id}${query}`, { ownerId }, as('root'))
+      const { status } = await one.patch(`/hosted/tickets/${body.id}${query}`, { ownerId }, asUser('root'))
       t.is(status, 200)
       await committed
     }
@@ -170,7 +171,7 @@ test.serial('a server that does not know yet who listens elsewhere tells those t
   const one = await open()
   const [array, other] = [await connect(one, 'array'), await connect(one, 'other')]
   const root = await connect(one, 'root')
-  const { body } = await one.post('/tickets', { title: 'a', ownerId: 1 }, as('root'))
+  const { body } = await one.post('/tickets', { title: 'a', ownerId: 1 }, asUser('root'))
   await one.drain(one.hub, root, (id) => ({ id, ownerId: 0 }))
   const two = await open()
   let go = (): void => undefined
@@ -178,11 +179,11 @@ test.serial('a server that does not know yet who listens elsewhere tells those t
     go = resolve
   })
   wire.publish = () => gate
-  t.is((await two.patch(`/tickets/${body.id}`, { ownerId: 2 }, as('root'))).status, 200)
-  wire.publish = atOnce
+  t.is((await two.patch(`/tickets/${body.id}`, { ownerId: 2 }, asUser('root'))).status, 200)
+  wire.publish = deliverAtOnce
   go()
-  await until(array.socket, () => array.heard.length > 1)
-  await until(other.socket, () => other.heard.length > 0)
+  await waitUntil(array.socket, () => array.heard.length > 1)
+  await waitUntil(other.socket, () => other.heard.length > 0)
   t.deepEqual(array.heard.slice(1), [['OnMissed', undefined]])
   t.deepEqual(other.heard, [['OnUpdated', { id: body.id, title: 'a', ownerId: 2 }]])
 })

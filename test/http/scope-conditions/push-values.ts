@@ -4,7 +4,7 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { type CrudRouter, crudRouter, filter } from '../../../lib/index.js'
 import { openPush } from '../../support/push.js'
-import { as, identityFromHeader } from '../../support/stage.js'
+import { asUser, identityFromHeader } from '../../support/stage.js'
 
 const IDS = [
   '00000000-0000-4000-8000-00000000000a',
@@ -87,8 +87,8 @@ for (const [name, values] of Object.entries(VALUES)) {
     )
     // Headers are ASCII.
     const headersOf = (caller: string) =>
-      as(caller.replace(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`))
-    const root = await stage.subscribe(things, { headers: as('["root"]') })
+      asUser(caller.replace(/[^ -~]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`))
+    const root = await stage.subscribe(things, { headers: asUser('["root"]') })
     const clients = await Promise.all(callers.map((caller) => stage.subscribe(things, { headers: headersOf(caller) })))
     for (const { refusal } of clients) t.is(refusal, null)
     const rows = values.flatMap((value) => [

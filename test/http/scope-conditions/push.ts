@@ -3,7 +3,7 @@
 
 import test, { type ExecutionContext } from 'ava'
 import { type CrudRouter, crudRouter, Operations } from '../../../lib/index.js'
-import { type Heard, openPush, type Subscriber } from '../../support/push.js'
+import { openPush, type ReceivedEvent, type Subscriber } from '../../support/push.js'
 import {
   defineModels,
   EVERY_OPERATION,
@@ -14,7 +14,7 @@ import {
   scopeOfCaller,
 } from '../../support/scopeConditions.js'
 import type { Answer } from '../../support/server.js'
-import { as, identityFromHeader } from '../../support/stage.js'
+import { asUser, identityFromHeader } from '../../support/stage.js'
 
 const errors: unknown[] = []
 let mounted: CrudRouter | undefined
@@ -63,7 +63,7 @@ type Listed = ReadonlyMap<unknown, unknown>
 async function listed(): Promise<ReadonlyMap<Name, Listed>> {
   const lists = new Map<Name, Listed>()
   for (const name of CALLERS) {
-    const { body } = await stage.get('/push/tickets?pageSize=100&select=*', as(name))
+    const { body } = await stage.get('/push/tickets?pageSize=100&select=*', asUser(name))
     lists.set(name, new Map(body.items.map((item: { readonly id: number }) => [item.id, item])))
   }
   return lists
@@ -81,7 +81,7 @@ interface Write {
 }
 
 const send = (method: string, path: string, json?: unknown): Promise<Answer> =>
-  stage.send(method, `/push/tickets${path}`, { headers: as('root'), ...(json === undefined ? {} : { json }) })
+  stage.send(method, `/push/tickets${path}`, { headers: asUser('root'), ...(json === undefined ? {} : { json }) })
 
 const WRITES: readonly Write[] = [
   { title: 'POST', send: () => send('POST', '', { title: 'n', ownerId: 1, level: 1, teamId: 1 }), made: 1 },
@@ -139,23 +139,28 @@ const WRITES: readonly Write[] = [
 ]
 
 /** The events that a caller must get, by what the caller listed before and lists afterwards. */
-function expected({ keys = [], moved = [] }: Write, before: Listed, after: Listed, made: readonly unknown[]): Heard[] {
-  const changed = keys.flatMap((key): Heard[] => {
+function expected(
+  { keys = [], moved = [] }: Write,
+  before: Listed,
+  after: Listed,
+  made: readonly unknown[],
+): ReceivedEvent[] {
+  const changed = keys.flatMap((key): ReceivedEvent[] => {
     if (after.has(key)) return [['OnUpdated', after.get(key)]]
     return before.has(key) ? [['OnDeleted', key]] : []
   })
-  const entered = moved.flatMap((key): Heard[] => {
+  const entered = moved.flatMap((key): ReceivedEvent[] => {
     if (after.has(key) === before.has(key)) return []
     return after.has(key) ? [['OnUpdated', after.get(key)]] : [['OnDeleted', key]]
   })
-  const created = made.flatMap((key): Heard[] => (after.has(key) ? [['OnCreated', after.get(key)]] : []))
+  const created = made.flatMap((key): ReceivedEvent[] => (after.has(key) ? [['OnCreated', after.get(key)]] : []))
   return [...changed, ...entered, ...created]
 }
 
 async function subscribeAll(t: ExecutionContext): Promise<ReadonlyMap<Name, Subscriber>> {
   const all = new Map<Name, Subscriber>()
   for (const name of CALLERS) {
-    const subscriber = await stage.subscribe(tickets, { headers: as(name) })
+    const subscriber = await stage.subscribe(tickets, { headers: asUser(name) })
     t.is(subscriber.refusal, null, name)
     all.set(name, subscriber)
   }

@@ -2,7 +2,6 @@
 
 import test from 'ava'
 import {
-  askWorld,
   defineModels,
   fill,
   idsOf,
@@ -10,12 +9,13 @@ import {
   mountWorld,
   NAMES,
   READS,
+  requestWorld,
   SHAPES,
   scopeOfCaller,
   TICKETS,
 } from '../../support/scopeConditions.js'
 import type { Answer } from '../../support/server.js'
-import { as, openStage } from '../../support/stage.js'
+import { asUser, openStage } from '../../support/stage.js'
 
 const errors: unknown[] = []
 const stage = await openStage(({ sequelize }, app) => {
@@ -51,14 +51,14 @@ for (const name of NAMES) {
   test.serial(
     `every read shows the scope of shape "${name}" as a database shows it that has nothing else`,
     async (t) => {
-      const ids = (await stage.get('/whole/tickets?pageSize=100', as(name))).body.items.map(
+      const ids = (await stage.get('/whole/tickets?pageSize=100', asUser(name))).body.items.map(
         ({ id }: { id: number }) => id,
       )
       t.deepEqual(ids, idsOf(name))
       for (const request of READS) {
         const [whole, cut] = [
-          await askWorld(stage, 'whole', name, request),
-          await askWorld(stage, name, 'root', request),
+          await requestWorld(stage, 'whole', name, request),
+          await requestWorld(stage, name, 'root', request),
         ]
         t.true([200, 404].includes((cut as Answer).status), request)
         t.deepEqual(whole, cut, request)
@@ -72,7 +72,7 @@ test.serial('update and destroy take the where of findOptions', async (t) => {
   const { Ticket } = modelsOf(sequelize, 'whole')
   for (const name of NAMES) {
     const ids = idsOf(name)
-    t.deepEqual((await stage.get('/updated', as(name))).body, { updated: ids.length }, name)
+    t.deepEqual((await stage.get('/updated', asUser(name))).body, { updated: ids.length }, name)
     const levels = await Ticket.findAll({ where: { level: 77 }, order: ['id'] })
     t.deepEqual(
       levels.map((ticket) => ticket.get('id')),
@@ -80,7 +80,7 @@ test.serial('update and destroy take the where of findOptions', async (t) => {
       name,
     )
     await fill(modelsOf(sequelize, 'whole'))
-    t.deepEqual((await stage.get('/destroyed', as(name))).body, { destroyed: ids.length }, name)
+    t.deepEqual((await stage.get('/destroyed', asUser(name))).body, { destroyed: ids.length }, name)
     await fill(modelsOf(sequelize, 'whole'))
   }
   t.deepEqual(errors.splice(0), [])
@@ -88,7 +88,7 @@ test.serial('update and destroy take the where of findOptions', async (t) => {
 
 test.serial('findOptions has the condition in its where, and includes nothing for it', async (t) => {
   for (const name of NAMES) {
-    const { body } = await stage.get('/found', as(name))
+    const { body } = await stage.get('/found', asUser(name))
     const wanted = TICKETS.filter(({ id, level }) => level < 4 && idsOf(name).includes(id)).map(({ id }) => id)
     t.deepEqual(
       body.map(({ id }: { id: number }) => id),

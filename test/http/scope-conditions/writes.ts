@@ -16,7 +16,7 @@ import {
   TICKETS,
 } from '../../support/scopeConditions.js'
 import type { Answer } from '../../support/server.js'
-import { as, identityFromHeader, openStage, rowOf } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage, readStoredRow } from '../../support/stage.js'
 
 const errors: unknown[] = []
 const me = 1
@@ -82,7 +82,7 @@ function refused(t: ExecutionContext, answer: Answer, places?: readonly string[]
 }
 
 for (const name of NAMES) {
-  const user = as(name)
+  const user = asUser(name)
   const [inside, outside] = [idsOf(name), outsideOf(name)]
 
   test.serial(`what is outside the scope "${name}" is missing to every write`, async (t) => {
@@ -156,7 +156,7 @@ for (const name of NAMES) {
       200,
     )
     t.is((await stage.delete(`/w/tickets/${first}`, user)).status, 204)
-    t.is(await rowOf(models.Ticket, first), null)
+    t.is(await readStoredRow(models.Ticket, first), null)
     t.deepEqual(errors.splice(0), [])
   })
 }
@@ -196,13 +196,13 @@ test.serial('a new record must meet the condition as it is stored', async (t) =>
     const what = `${name} ${JSON.stringify(body)}`
     const before = await stored()
     const links = await models.TicketLabel.count()
-    const answer = await stage.post('/w/tickets', { title: what, ...body }, as(name))
+    const answer = await stage.post('/w/tickets', { title: what, ...body }, asUser(name))
     t.is(answer.status, status, `${what} ${answer.text}`)
     if (status === 403) {
       refused(t, answer)
       t.deepEqual(await stored(), before, what)
       t.is(await models.TicketLabel.count(), links, what)
-    } else t.is((await stage.get(`/w/tickets/${answer.body.id}`, as(name))).status, 200, what)
+    } else t.is((await stage.get(`/w/tickets/${answer.body.id}`, asUser(name))).status, 200, what)
   }
   t.deepEqual(errors.splice(0), [])
 })
@@ -213,26 +213,26 @@ test.serial('of several new records each place is told that may not be stored, a
     title: `n${index}`,
     ...body,
   }))
-  refused(t, await stage.post('/w/tickets/bulk', bodies, as('array')), ['[1]', '[3]'])
+  refused(t, await stage.post('/w/tickets/bulk', bodies, asUser('array')), ['[1]', '[3]'])
   const teams = [{ teamId: 1 }, {}, { teamId: 1 }].map((body, index) => ({ title: `n${index}`, ...body }))
-  refused(t, await stage.post('/w/tickets/bulk', teams, as('one')), ['[1]'])
+  refused(t, await stage.post('/w/tickets/bulk', teams, asUser('one')), ['[1]'])
   t.deepEqual(await stored(), before)
-  t.is((await stage.post('/w/tickets/bulk', [bodies[0], bodies[2]], as('array'))).status, 201)
+  t.is((await stage.post('/w/tickets/bulk', [bodies[0], bodies[2]], asUser('array'))).status, 201)
 })
 
 test.serial('a change that takes a record out of the scope is refused, and undone', async (t) => {
   const before = await stored()
   const links = await models.TicketLabel.count()
   const [[array = 0], [or = 0], [one = 0], [many = 0]] = [idsOf('array'), idsOf('or'), idsOf('one'), idsOf('many')]
-  refused(t, await stage.patch(`/w/tickets/${array}`, { ownerId: 2 }, as('array')))
-  refused(t, await stage.patch(`/w/tickets/${or}`, { ownerId: 2, level: 1 }, as('or')))
-  refused(t, await stage.patch(`/w/tickets/${one}`, { teamId: 2 }, as('one')))
-  refused(t, await stage.patch(`/w/tickets/${one}`, { teamId: 3 }, as('one')))
-  refused(t, await stage.patch(`/w/tickets/${many}`, { labels: [2] }, as('many')))
-  refused(t, await stage.patch(`/w/tickets/${many}`, { labels: [] }, as('many')))
-  refused(t, await stage.send('PUT', `/w/tickets/${many}/labels`, { json: [2], headers: as('many') }))
-  refused(t, await stage.delete(`/w/tickets/${many}/labels/1`, as('many')))
-  refused(t, await stage.delete(`/w/labels/1/tickets/${many}`, as('many')))
+  refused(t, await stage.patch(`/w/tickets/${array}`, { ownerId: 2 }, asUser('array')))
+  refused(t, await stage.patch(`/w/tickets/${or}`, { ownerId: 2, level: 1 }, asUser('or')))
+  refused(t, await stage.patch(`/w/tickets/${one}`, { teamId: 2 }, asUser('one')))
+  refused(t, await stage.patch(`/w/tickets/${one}`, { teamId: 3 }, asUser('one')))
+  refused(t, await stage.patch(`/w/tickets/${many}`, { labels: [2] }, asUser('many')))
+  refused(t, await stage.patch(`/w/tickets/${many}`, { labels: [] }, asUser('many')))
+  refused(t, await stage.send('PUT', `/w/tickets/${many}/labels`, { json: [2], headers: asUser('many') }))
+  refused(t, await stage.delete(`/w/tickets/${many}/labels/1`, asUser('many')))
+  refused(t, await stage.delete(`/w/labels/1/tickets/${many}`, asUser('many')))
   refused(
     t,
     await stage.patch(
@@ -241,17 +241,17 @@ test.serial('a change that takes a record out of the scope is refused, and undon
         { id: array, title: 'x' },
         { id: idsOf('array')[1], ownerId: 2 },
       ],
-      as('array'),
+      asUser('array'),
     ),
     ['[1]'],
   )
-  refused(t, await stage.send('PUT', `/w/tickets/${one}`, { json: { title: 'x', teamId: 2 }, headers: as('one') }))
-  refused(t, await stage.send('PUT', `/w/tickets/${one}`, { json: { title: 'x' }, headers: as('one') }))
+  refused(t, await stage.send('PUT', `/w/tickets/${one}`, { json: { title: 'x', teamId: 2 }, headers: asUser('one') }))
+  refused(t, await stage.send('PUT', `/w/tickets/${one}`, { json: { title: 'x' }, headers: asUser('one') }))
   t.deepEqual(await stored(), before)
   t.is(await models.TicketLabel.count(), links)
-  t.is((await stage.patch(`/w/tickets/${array}`, { ownerId: null }, as('array'))).status, 200)
-  t.is((await stage.patch(`/w/tickets/${many}`, { labels: [1, 2] }, as('many'))).status, 200)
-  t.is((await stage.delete(`/w/tickets/${many}/labels/2`, as('many'))).status, 204)
+  t.is((await stage.patch(`/w/tickets/${array}`, { ownerId: null }, asUser('array'))).status, 200)
+  t.is((await stage.patch(`/w/tickets/${many}`, { labels: [1, 2] }, asUser('many'))).status, 200)
+  t.is((await stage.delete(`/w/tickets/${many}/labels/2`, asUser('many'))).status, 204)
   t.deepEqual(errors.splice(0), [])
 })
 
@@ -260,7 +260,7 @@ test.serial('upserts and replacements are held to the condition', async (t) => {
   const [id = 0] = idsOf('array')
   const title = before.find((row) => Reflect.get(row, 'id') === id)
   const upsert = (items: readonly object[]) =>
-    stage.send('PUT', '/w/tickets/bulk?by=title', { json: items, headers: as('array') })
+    stage.send('PUT', '/w/tickets/bulk?by=title', { json: items, headers: asUser('array') })
   refused(
     t,
     await upsert([
@@ -289,7 +289,7 @@ test.serial('nobody is admitted by what the same request makes', async (t) => {
   const before = await count()
   for (const path of ['/w/members', '/sees/members']) {
     const isLeft = false
-    refused(t, await stage.post(path, { ticketId: others, userId: me, isLeft }, as('root')))
+    refused(t, await stage.post(path, { ticketId: others, userId: me, isLeft }, asUser('root')))
     refused(
       t,
       await stage.post(
@@ -298,7 +298,7 @@ test.serial('nobody is admitted by what the same request makes', async (t) => {
           { ticketId: others, userId: me, isLeft },
           { ticketId: others, userId: 2, isLeft },
         ],
-        as('root'),
+        asUser('root'),
       ),
       ['[0]', '[1]'],
     )
@@ -310,41 +310,41 @@ test.serial('nobody is admitted by what the same request makes', async (t) => {
           { ticketId: mine, userId: 3, isLeft },
           { ticketId: others, userId: me, isLeft },
         ],
-        as('root'),
+        asUser('root'),
       ),
       ['[1]'],
     )
   }
   const own = await models.Member.findOne({ where: { ticketId: mine, userId: me } })
-  refused(t, await stage.patch(`/w/members/${own?.get('id')}`, { ticketId: others }, as('root')))
-  refused(t, await stage.patch('/w/members/bulk', [{ id: own?.get('id'), ticketId: others }], as('root')), ['[0]'])
+  refused(t, await stage.patch(`/w/members/${own?.get('id')}`, { ticketId: others }, asUser('root')))
+  refused(t, await stage.patch('/w/members/bulk', [{ id: own?.get('id'), ticketId: others }], asUser('root')), ['[0]'])
   t.is(await count(), before)
-  t.is((await stage.post('/w/members', { ticketId: mine, userId: 5, isLeft: false }, as('root'))).status, 201)
-  t.is((await stage.patch(`/w/members/${own?.get('id')}`, { ticketId: 5 }, as('root'))).status, 200)
+  t.is((await stage.post('/w/members', { ticketId: mine, userId: 5, isLeft: false }, asUser('root'))).status, 201)
+  t.is((await stage.patch(`/w/members/${own?.get('id')}`, { ticketId: 5 }, asUser('root'))).status, 200)
   // A membership that was left admits nobody.
-  refused(t, await stage.post('/w/members', { ticketId: 4, userId: me, isLeft: false }, as('root')))
+  refused(t, await stage.post('/w/members', { ticketId: 4, userId: me, isLeft: false }, asUser('root')))
   t.deepEqual(errors.splice(0), [])
 })
 
 test.serial('what hooks store is read back', async (t) => {
   const before = await stored(versioned)
   const [id = 0] = idsOf('array')
-  refused(t, await stage.post('/versioned/tickets', { title: 'hooked', ownerId: 1 }, as('array')))
-  refused(t, await stage.patch(`/versioned/tickets/${id}`, { title: 'hooked' }, as('array')))
+  refused(t, await stage.post('/versioned/tickets', { title: 'hooked', ownerId: 1 }, asUser('array')))
+  refused(t, await stage.patch(`/versioned/tickets/${id}`, { title: 'hooked' }, asUser('array')))
   t.deepEqual(await stored(versioned), before)
-  t.is((await stage.post('/versioned/tickets', { title: 'plain', ownerId: 1 }, as('array'))).status, 201)
+  t.is((await stage.post('/versioned/tickets', { title: 'plain', ownerId: 1 }, asUser('array'))).status, 201)
 })
 
 test.serial('errors come in order: 404, 400, 403, 409', async (t) => {
   const [id = 0] = idsOf('array')
   const [outside = 0] = outsideOf('array')
   const taken = Reflect.get((await stored())[3] ?? {}, 'title')
-  const patch = (key: number, json: object) => stage.patch(`/versioned/tickets/${key}`, json, as('array'))
+  const patch = (key: number, json: object) => stage.patch(`/versioned/tickets/${key}`, json, asUser('array'))
   t.is((await patch(outside, { level: 'x', ownerId: 2 })).status, 404)
   t.is((await patch(id, { level: 99, ownerId: 2 })).status, 400)
   t.is((await patch(id, { ownerId: 2, title: taken })).status, 403)
   t.is((await patch(id, { title: taken })).status, 409)
-  const post = (json: object) => stage.post('/versioned/tickets', json, as('array'))
+  const post = (json: object) => stage.post('/versioned/tickets', json, asUser('array'))
   t.is((await post({ level: 99, ownerId: 2, title: taken })).status, 400)
   t.is((await post({ ownerId: 2, title: taken })).status, 403)
   t.is((await post({ ownerId: 1, title: taken })).status, 409)

@@ -5,7 +5,7 @@ import ava from 'ava'
 import { DataTypes } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations, type Scope } from '../../../lib/index.js'
 import type { Answer } from '../../support/server.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -111,7 +111,7 @@ for (const name of Object.keys(SCOPES)) {
   for (const [what, pathFor] of Object.entries(READS)) {
     test(`${name}, ${what}: tenants that take turns, or come at once, read their own rows`, async (t) => {
       const read = async (tenant: Tenant): Promise<Answer> => {
-        const answer = await stage.get(pathFor(tenant), as(tenant))
+        const answer = await stage.get(pathFor(tenant), asUser(tenant))
         t.is(answer.status, 200, answer.text)
         t.false(answer.text.includes(`${other(tenant)}-`), answer.text)
         if (what === 'number') t.is(answer.body.count, EACH)
@@ -138,17 +138,17 @@ for (const name of Object.keys(SCOPES)) {
         const change = { level: 100 + turn }
         const before = await rowsOf()
         for (const refused of [
-          await stage.patch(`${players}/${foreign}`, change, as(tenant)),
-          await stage.delete(`${players}/${foreign}`, as(tenant)),
-          await stage.patch(`${players}/bulk`, [{ id: foreign, ...change }], as(tenant)),
-          await stage.get(`${players}/${foreign}`, as(tenant)),
-          await stage.get(`${teams}/${teamOf(other(tenant))}/players`, as(tenant)),
+          await stage.patch(`${players}/${foreign}`, change, asUser(tenant)),
+          await stage.delete(`${players}/${foreign}`, asUser(tenant)),
+          await stage.patch(`${players}/bulk`, [{ id: foreign, ...change }], asUser(tenant)),
+          await stage.get(`${players}/${foreign}`, asUser(tenant)),
+          await stage.get(`${teams}/${teamOf(other(tenant))}/players`, asUser(tenant)),
         ]) {
           t.is(refused.status, 404, refused.text)
           t.false(refused.text.includes(`${other(tenant)}-`), refused.text)
         }
         t.deepEqual(await rowsOf(), before)
-        const patched = await stage.patch(`${players}/${own}`, change, as(tenant))
+        const patched = await stage.patch(`${players}/${own}`, change, asUser(tenant))
         t.like(patched.body, { id: own, ...change })
       }
     }

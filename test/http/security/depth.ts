@@ -4,7 +4,7 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const heard: unknown[] = []
 const server = await openStage(({ sequelize }, app) => {
@@ -48,7 +48,7 @@ for (const [what, deep] of Object.entries(DEEP)) {
       test(`${title} of ${LEVELS} ${what} within each other is no failure, sent ${how}`, async (t) => {
         const { status, body: answer } = await server.send(method, path, {
           body,
-          headers: { 'content-type': 'application/json', ...as('Ewa'), ...headers },
+          headers: { 'content-type': 'application/json', ...asUser('Ewa'), ...headers },
         })
         t.true(status < 500, JSON.stringify(answer))
         if (how !== 'plainly') t.is(status, title === 'keys of a link route' ? status : 400)
@@ -61,7 +61,7 @@ for (const [what, deep] of Object.entries(DEEP)) {
     const call = `{"name":"create_record","arguments":{"resource":"notes","values":{"text":${deep}}}}`
     const { status, body } = await server.send('POST', '/mcp', {
       body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${call}}`,
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...as('Ewa') },
+      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...asUser('Ewa') },
     })
     t.is(status, 200)
     t.true(body.result.isError)

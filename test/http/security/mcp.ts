@@ -4,8 +4,8 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, hasRole } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
-import { type Agent, agentAt, type Told } from '../../support/mcp.js'
-import { openStage, rowOf } from '../../support/stage.js'
+import { type Agent, connectAgentOverHttp, type ToolOutcome } from '../../support/mcp.js'
+import { openStage, readStoredRow } from '../../support/stage.js'
 import { bearer, identity } from '../../support/tokens.js'
 
 const test = ava.serial
@@ -85,11 +85,11 @@ const callers = {
 type Name = keyof typeof callers
 const names = Object.keys(callers) as Name[]
 const agents = new Map<Name, Agent>()
-for (const name of names) agents.set(name, await agentAt(`${server.url}/mcp`, callers[name]))
+for (const name of names) agents.set(name, await connectAgentOverHttp(`${server.url}/mcp`, callers[name]))
 
 test.after.always(() => server.close())
 
-async function ask(name: Name, tool: string, given: Record<string, unknown>): Promise<Told> {
+async function ask(name: Name, tool: string, given: Record<string, unknown>): Promise<ToolOutcome> {
   const agent = agents.get(name)
   if (agent === undefined) throw new TypeError(name)
   return agent.call(tool, { resource: 'tasks', ...given })
@@ -181,7 +181,7 @@ test('records out of scope and deleted ones are missing, for reads and writes al
   }
   const { Task } = models
   if (Task === undefined) throw new TypeError('Task')
-  t.like(await rowOf(Task, 2), { title: 't1', tenantId: 2 })
+  t.like(await readStoredRow(Task, 2), { title: 't1', tenantId: 2 })
 })
 
 test('an allowlist writes: keys, stamps, scope and what may not be written are ignored or refused as over HTTP', async (t) => {
@@ -194,7 +194,7 @@ test('an allowlist writes: keys, stamps, scope and what may not be written are i
   const { id, createdAt: _, updatedAt: __, ...rest } = told.body.record
   t.not(id, 7000)
   t.like(sent.body, rest)
-  const row = await rowOf(Task, id)
+  const row = await readStoredRow(Task, id)
   t.like(row, { title: 'new', tenantId: 1, grade: null, hidden: null })
   t.falsy(row?.isDeleted)
   for (const [tool, given] of [
@@ -253,12 +253,12 @@ test('lists and descriptions name nothing that the caller could not use', async 
 
 test('a resource that no tool is for is neither listed nor described, whoever asks', async (t) => {
   for (const name of ['anonymous', 'stranger', 'writer'] as const) {
-    const reader = await agentAt(`${server.url}/reading`, callers[name])
+    const reader = await connectAgentOverHttp(`${server.url}/reading`, callers[name])
     t.deepEqual((await reader.call('list_resources')).body, { resources: [] })
     const { isError, body } = await reader.call('describe_resource', { resource: 'reports' })
     t.true(isError, name)
     t.like(body, { status: 405, detail: 'reports has no operation that a tool supports.' })
-    const writer = await agentAt(`${server.url}/writing`, callers[name])
+    const writer = await connectAgentOverHttp(`${server.url}/writing`, callers[name])
     const listed = name === 'writer' ? [{ name: 'reports', tools: ['create_record'] }] : []
     t.deepEqual((await writer.call('list_resources')).body, { resources: listed })
     t.is((await writer.call('describe_resource', { resource: 'reports' })).isError, name !== 'writer')
@@ -267,7 +267,7 @@ test('a resource that no tool is for is neither listed nor described, whoever as
 
 test('what belongs to the message that brought a call is no part of it', async (t) => {
   const headers = { ...callers.writer, 'If-None-Match': '*', 'If-Match': 'W/"9"', Prefer: 'return=minimal' }
-  const agent = await agentAt(`${server.url}/mcp`, headers)
+  const agent = await connectAgentOverHttp(`${server.url}/mcp`, headers)
   const { body, isError } = await agent.call('get_record', { resource: 'tasks', key: 1 })
   t.false(isError)
   t.is(body.record.title, 't0')

@@ -3,7 +3,7 @@
 import ava from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { as, identityFromHeader, openStage, rowOf } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage, readStoredRow } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -74,30 +74,30 @@ for (const [what, other] of CLASSES) {
   for (const name of ['note', 'memo']) {
     test(`with ${what} in the place of Promise, scopes, masks and versions of ${name} hold as ever`, async (t) => {
       const path = `/api/${name}`
-      const { body: made } = await stage.post(path, { title: 'a' }, as('one'))
-      const { body: second } = await stage.post(path, { title: 'b' }, as('one'))
-      const { body: foreign } = await stage.post(path, { title: 'c' }, as('two'))
+      const { body: made } = await stage.post(path, { title: 'a' }, asUser('one'))
+      const { body: second } = await stage.post(path, { title: 'b' }, asUser('one'))
+      const { body: foreign } = await stage.post(path, { title: 'c' }, asUser('two'))
       const model = stage.sequelize.model(name)
-      const before = await Promise.all([made, second, foreign].map(({ id }) => rowOf(model, id)))
+      const before = await Promise.all([made, second, foreign].map(({ id }) => readStoredRow(model, id)))
       Object.defineProperty(globalThis, 'Promise', { value: other, configurable: true, writable: true })
       try {
         const taken = { title: 'q', tenant: 'two', secret: 'h' }
-        const patched = await stage.patch(`${path}/${made.id}`, taken, as('one'))
+        const patched = await stage.patch(`${path}/${made.id}`, taken, asUser('one'))
         t.is(patched.status, 428, patched.text)
         const items = [made, second].map(({ id }: { id: number }) => ({ ...taken, id }))
-        t.is((await stage.patch(`${path}/bulk`, items, as('one'))).status, 428)
-        t.is((await stage.post(path, taken, as('one'))).status, 403)
-        t.is((await stage.get(`${path}/${foreign.id}`, as('one'))).status, 404)
-        const list = await stage.get(path, as('one'))
+        t.is((await stage.patch(`${path}/bulk`, items, asUser('one'))).status, 428)
+        t.is((await stage.post(path, taken, asUser('one'))).status, 403)
+        t.is((await stage.get(`${path}/${foreign.id}`, asUser('one'))).status, 404)
+        const list = await stage.get(path, asUser('one'))
         t.false(list.text.includes('"c"'), list.text)
-        const deleted = await stage.get(`${path}?includeDeleted=true`, as('one'))
+        const deleted = await stage.get(`${path}?includeDeleted=true`, asUser('one'))
         t.is(deleted.status, name === 'memo' ? 403 : 400, deleted.text)
-        const fitting = await stage.patch(`${path}/${second.id}`, taken, { ...as('one'), 'if-match': 'W/"0"' })
+        const fitting = await stage.patch(`${path}/${second.id}`, taken, { ...asUser('one'), 'if-match': 'W/"0"' })
         t.is(fitting.status, 200, fitting.text)
       } finally {
         Object.defineProperty(globalThis, 'Promise', { value: Native, configurable: true, writable: true })
       }
-      const rows = await Promise.all([made, second, foreign].map(({ id }) => rowOf(model, id)))
+      const rows = await Promise.all([made, second, foreign].map(({ id }) => readStoredRow(model, id)))
       t.deepEqual([rows[0], rows[2]], [before[0], before[2]])
       t.is(rows[1]?.tenant, 'one')
       t.is(rows[1]?.secret ?? null, name === 'memo' ? 'h' : null)

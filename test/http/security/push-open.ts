@@ -5,7 +5,7 @@ import ava from 'ava'
 import type { RequestHandler } from 'express'
 import { DataTypes } from 'sequelize'
 import { authenticated, type CrudRouter, crudRouter, hasRole } from '../../../lib/index.js'
-import { openPush, tokenOf } from '../../support/push.js'
+import { openPush, plainToken } from '../../support/push.js'
 import { identity } from '../../support/tokens.js'
 
 // One after the other: those who listen to a hub hear what all of them write.
@@ -59,10 +59,10 @@ test.after.always(() => stage.close())
 
 test('where a scope is all that tells callers apart, records are told of to those whose they are', async (t) => {
   const [one, two] = await Promise.all(
-    [1, 2].map((tenant) => stage.subscribe(scoped, { token: tokenOf({ sub: 'x', tenant }) })),
+    [1, 2].map((tenant) => stage.subscribe(scoped, { token: plainToken({ sub: 'x', tenant }) })),
   )
   if (one === undefined || two === undefined) throw new TypeError('nobody has subscribed')
-  const headers = { authorization: `Bearer ${tokenOf({ sub: 'x', tenant: 2 })}` }
+  const headers = { authorization: `Bearer ${plainToken({ sub: 'x', tenant: 2 })}` }
   const { body, text, status } = await stage.post('/api/scopeds', { name: 'two' }, headers)
   t.is(status, 201, text)
   await stage.drain(scoped, two, (id) => ({ id, tenantId: 2 }))
@@ -73,7 +73,7 @@ test('where a scope is all that tells callers apart, records are told of to thos
 
 test('where the policy of GET by id is, who may only list is told what lists show', async (t) => {
   const [lister, reader] = await Promise.all(
-    [[], ['reader']].map((roles) => stage.subscribe(policed, { token: tokenOf({ sub: 'x', roles }) })),
+    [[], ['reader']].map((roles) => stage.subscribe(policed, { token: plainToken({ sub: 'x', roles }) })),
   )
   if (lister === undefined || reader === undefined) throw new TypeError('nobody has subscribed')
   const { body, text, status } = await stage.post('/api/policeds', { name: 'a', secret: 'SECRET' })
@@ -86,7 +86,7 @@ test('where the policy of GET by id is, who may only list is told what lists sho
 
 test('where the mask of one record that is flattened is, it is told to those who hold what it asks for', async (t) => {
   const [anybody, holder] = await Promise.all(
-    [[], ['see']].map((permissions) => stage.subscribe(players, { token: tokenOf({ sub: 'x', permissions }) })),
+    [[], ['see']].map((permissions) => stage.subscribe(players, { token: plainToken({ sub: 'x', permissions }) })),
   )
   if (anybody === undefined || holder === undefined) throw new TypeError('nobody has subscribed')
   const { text, status } = await stage.post('/api/players', { name: 'a', clubId: 1, coachId: 1 })
@@ -98,7 +98,7 @@ test('where the mask of one record that is flattened is, it is told to those who
 })
 
 test('a failed authentication gives nobody more, and no message changes who a socket is (CVE-2026-126539)', async (t) => {
-  const of = (tenant: number, more: object = {}): string => tokenOf({ sub: 'x', tenant, ...more })
+  const of = (tenant: number, more: object = {}): string => plainToken({ sub: 'x', tenant, ...more })
   for (const token of ['nonsense', of(2, { exp: 1 }), `${of(2)}x`, of(2).replace(/[^.]*$/, '')]) {
     const { refusal, socket } = await stage.subscribe(scoped, { token })
     t.like(refusal?.data, { status: 401 }, token)

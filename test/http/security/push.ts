@@ -15,7 +15,14 @@ import {
   type Scope,
   type ScopeFunction,
 } from '../../../lib/index.js'
-import { type Hubbed, openPush, type PushStage, type Subscriber, sentOf, tokenOf } from '../../support/push.js'
+import {
+  eventPackets,
+  type HubOwner,
+  openPush,
+  type PushStage,
+  plainToken,
+  type Subscriber,
+} from '../../support/push.js'
 import { bearer, identity } from '../../support/tokens.js'
 
 // The hubs are shared, and everything that they tell is counted.
@@ -156,7 +163,7 @@ let reading: Promise<void> = Promise.resolve()
 let packing: (parcel: object) => Promise<void> | void = () => undefined
 
 /** Resources of one weakness each. */
-const hubs = new Map<string, Hubbed>()
+const hubs = new Map<string, HubOwner>()
 const attacked = await openPush(({ sequelize }, app, io) => {
   const use = (name: string, router: CrudRouter, mounted = '/'): void => {
     app.use(mounted, router)
@@ -328,7 +335,7 @@ const attacked = await openPush(({ sequelize }, app, io) => {
   )
 })
 
-function hubNamed(name: string): Hubbed {
+function hubNamed(name: string): HubOwner {
   const hub = hubs.get(name)
   if (hub === undefined) throw new TypeError(`there is no hub ${name}`)
   return hub
@@ -346,7 +353,7 @@ async function listen(claims: typeof CLAIMS): Promise<Listener[]> {
     Object.entries(claims).map(async ([who, given]) => ({
       who,
       headers: bearer(given),
-      subscriber: await world.subscribe(world.players, { token: tokenOf(given) }),
+      subscriber: await world.subscribe(world.players, { token: plainToken(given) }),
       expected: [],
     })),
   )
@@ -371,11 +378,11 @@ test('push decides per subscriber with read policy, mask and scope (CVE-2023-385
   for (const { who, subscriber } of listeners) t.is(subscriber.refusal, null, who)
   const strangers = await Promise.all(
     Object.entries(STRANGERS).map(async ([who, claims]) => {
-      const how = claims === null ? {} : { token: tokenOf(claims) }
+      const how = claims === null ? {} : { token: plainToken(claims) }
       return [who, await world.subscribe(world.players, how)] as const
     }),
   )
-  const expired = await world.subscribe(world.players, { token: tokenOf({ ...CLAIMS.root, exp: 1 }) })
+  const expired = await world.subscribe(world.players, { token: plainToken({ ...CLAIMS.root, exp: 1 }) })
 
   const [witness] = listeners
   if (witness === undefined) throw new TypeError('nobody listens')
@@ -459,7 +466,7 @@ test('push decides per subscriber with read policy, mask and scope (CVE-2023-385
   t.is((await world.post(path, { tenantId: 2 }, bearer(CLAIMS['one of tenant 1']))).status, 403)
   await world.drain(world.players, witness.subscriber, mark)
 
-  for (const { who, subscriber, expected } of listeners) t.deepEqual(sentOf(subscriber), expected, who)
+  for (const { who, subscriber, expected } of listeners) t.deepEqual(eventPackets(subscriber), expected, who)
   t.is(witness.expected.length, 23)
   t.is(new Set(listeners.map(({ expected }) => expected.join())).size, 11)
   for (const [who, { refusal, frames, heard }] of strangers) {
@@ -526,20 +533,20 @@ test('masking is pure: a payload is frozen, and one class of permissions has not
   t.throws(() => Object.assign(payloads[0] as object, { salary: 'SALARY-5' }), { instanceOf: TypeError })
   for (const listener of listeners) {
     const text = await shownTo(listener, body.id)
-    t.deepEqual(sentOf(listener.subscriber), text === null ? [] : [`["OnCreated",${text}]`], listener.who)
+    t.deepEqual(eventPackets(listener.subscriber), text === null ? [] : [`["OnCreated",${text}]`], listener.who)
   }
 })
 
 test('the hub listens to no client event, and no packet ends the process (CVE-2023-37899, CVE-2023-38504, CVE-2024-38355)', async (t) => {
   const { hub } = world.players.resource
   const [noisy, witness] = await Promise.all([
-    world.subscribe(world.players, { token: tokenOf(CLAIMS.root) }),
-    world.subscribe(world.players, { token: tokenOf(CLAIMS.root) }),
+    world.subscribe(world.players, { token: plainToken(CLAIMS.root) }),
+    world.subscribe(world.players, { token: plainToken(CLAIMS.root) }),
   ])
   // Socket.IO's own listener to `error` keeps that from ending the process; ours is to the end of the connection.
   const { id = '' } = (
     await world.subscribe(world.players, {
-      token: tokenOf({ ...CLAIMS.root, exp: Math.ceil(Date.now() / 1000) + 3600 }),
+      token: plainToken({ ...CLAIMS.root, exp: Math.ceil(Date.now() / 1000) + 3600 }),
     })
   ).socket
   t.deepEqual(hub?.sockets.get(id)?.eventNames(), ['error', 'disconnect'])
@@ -563,7 +570,7 @@ test('what a packet claims to have attached is bounded, and the handshake is ope
   const { headers, status } = await world.get('/socket.io/?EIO=4&transport=polling', { origin: 'https://evil.example' })
   t.is(status, 200)
   t.is(headers.get('access-control-allow-origin'), null)
-  const { socket } = await world.subscribe(world.players, { token: tokenOf(CLAIMS.root) })
+  const { socket } = await world.subscribe(world.players, { token: plainToken(CLAIMS.root) })
   const { engine } = socket.io
   const closed = new Promise((resolve) => engine.once('close', resolve))
   engine.write(`5999999999-${world.players.resource.hub?.name},["x",{"_placeholder":true,"num":0}]`)
@@ -574,14 +581,14 @@ test('what a packet claims to have attached is bounded, and the handshake is ope
 test('sockets end at exp (CVE-2025-3930, CVE-2025-4643)', async (t) => {
   const exp = Math.floor(Date.now() / 1000) + 3
   const [brief, lasting] = await Promise.all([
-    world.subscribe(world.players, { token: tokenOf({ ...CLAIMS.root, exp }) }),
-    world.subscribe(world.players, { token: tokenOf({ ...CLAIMS.root, exp: exp + 3600 }) }),
+    world.subscribe(world.players, { token: plainToken({ ...CLAIMS.root, exp }) }),
+    world.subscribe(world.players, { token: plainToken({ ...CLAIMS.root, exp: exp + 3600 }) }),
   ])
   t.is(brief.refusal, null)
   await new Promise((resolve) => brief.socket.once('disconnect', resolve))
   await world.post(path, { name: 'after', tenantId: 1 }, root)
   await world.drain(world.players, lasting, mark)
-  t.deepEqual(sentOf(brief), [])
+  t.deepEqual(eventPackets(brief), [])
   t.is(lasting.heard.length, 1)
 })
 
@@ -590,15 +597,15 @@ test('sockets end at exp (CVE-2025-3930, CVE-2025-4643)', async (t) => {
 test('where there are no lists, the policy of GET by id decides who connects', async (t) => {
   const hub = hubNamed('byKey')
   t.like((await attacked.subscribe(hub)).refusal?.data, { status: 401 })
-  t.like((await attacked.subscribe(hub, { token: tokenOf({ sub: 'x' }) })).refusal?.data, { status: 403 })
-  const kept = await attacked.subscribe(hub, { token: tokenOf({ roles: ['keeper'] }) })
+  t.like((await attacked.subscribe(hub, { token: plainToken({ sub: 'x' }) })).refusal?.data, { status: 403 })
+  const kept = await attacked.subscribe(hub, { token: plainToken({ roles: ['keeper'] }) })
   const { text } = await attacked.post(hub.resource.route, { name: 'x', code: 'CODE' })
   await attacked.drain(hub, kept)
-  t.deepEqual(sentOf(kept), [`["OnCreated",${text}]`])
+  t.deepEqual(eventPackets(kept), [`["OnCreated",${text}]`])
   t.like((await attacked.subscribe(hubNamed('unread'))).refusal?.data, { status: 401 })
   // Where there is neither, it is the list's as everywhere.
   t.like((await attacked.subscribe(hubNamed('written'))).refusal?.data, { status: 401 })
-  const written = await attacked.subscribe(hubNamed('written'), { token: tokenOf({ roles: ['keeper'] }) })
+  const written = await attacked.subscribe(hubNamed('written'), { token: plainToken({ roles: ['keeper'] }) })
   t.is(written.refusal, null)
 })
 
@@ -612,13 +619,15 @@ test('a flattened target with two resources of one name needs the consent of bot
     [{ roles: ['keeper'], tenant: 1 }, true],
     [{ roles: ['keeper', 'root'] }, true],
   ]
-  const subscribers = await Promise.all(CALLERS.map(([claims]) => attacked.subscribe(hub, { token: tokenOf(claims) })))
+  const subscribers = await Promise.all(
+    CALLERS.map(([claims]) => attacked.subscribe(hub, { token: plainToken(claims) })),
+  )
   const { body } = await attacked.post('/api/members', { name: 'x', clubId: 1 }, bearer({ tenant: 1 }))
   await attacked.drain(hub, subscribers[0] as Subscriber)
   for (const [index, [claims, sees]] of CALLERS.entries()) {
     const { text } = await attacked.get(`/api/members/${body.id}`, bearer(claims))
     t.is(text.includes('CLUB-1'), sees)
-    t.deepEqual(sentOf(subscribers[index] as Subscriber), [`["OnCreated",${text}]`], JSON.stringify(claims))
+    t.deepEqual(eventPackets(subscribers[index] as Subscriber), [`["OnCreated",${text}]`], JSON.stringify(claims))
   }
 })
 
@@ -645,7 +654,7 @@ test("a scope by what no answer shows goes by the record's own value, and the ta
     { within: { at: null }, depots: { tenantId: 1 } },
     { within: { depth: 2, tenantId: 1 }, depots: { tenantId: 2 } },
   ]
-  const subscribers = await Promise.all(CALLERS.map((claims) => attacked.subscribe(hub, { token: tokenOf(claims) })))
+  const subscribers = await Promise.all(CALLERS.map((claims) => attacked.subscribe(hub, { token: plainToken(claims) })))
   const witness = subscribers[0] as Subscriber
   const expected: string[][] = CALLERS.map(() => [])
   const marker = (id: number): Record<string, unknown> => ({ id, tenantId: 0, at: null, depth: null })
@@ -675,7 +684,7 @@ test("a scope by what no answer shows goes by the record's own value, and the ta
   }
   await attacked.drain(hub, witness, marker)
   for (const [index, claims] of CALLERS.entries()) {
-    t.deepEqual(sentOf(subscribers[index] as Subscriber), expected[index], JSON.stringify(claims))
+    t.deepEqual(eventPackets(subscribers[index] as Subscriber), expected[index], JSON.stringify(claims))
   }
   t.is(expected[0]?.length, 36)
   t.is(new Set(expected.map((texts) => texts.join())).size, CALLERS.length)
@@ -684,7 +693,7 @@ test("a scope by what no answer shows goes by the record's own value, and the ta
 test('who comes while a record is written, by a scope that nobody had before, is not told of what may be of others', async (t) => {
   const hub = hubNamed('crate')
   const headers = bearer({ roles: ['root'] })
-  const witness = await attacked.subscribe(hub, { token: tokenOf({ roles: ['root'] }) })
+  const witness = await attacked.subscribe(hub, { token: plainToken({ roles: ['root'] }) })
   let packed = (): void => undefined
   let reached = (): void => undefined
   const isPacking = new Promise<void>((resolve) => {
@@ -699,8 +708,8 @@ test('who comes while a record is written, by a scope that nobody had before, is
   const writing = attacked.post('/crate', { name: 'of one', tenantId: 1 }, headers)
   await isPacking
   const [one, none] = await Promise.all([
-    attacked.subscribe(hub, { token: tokenOf({ within: { tenantId: 1 } }) }),
-    attacked.subscribe(hub, { token: tokenOf({ within: { tenantId: null } }) }),
+    attacked.subscribe(hub, { token: plainToken({ within: { tenantId: 1 } }) }),
+    attacked.subscribe(hub, { token: plainToken({ within: { tenantId: null } }) }),
   ])
   packed()
   packing = () => undefined
@@ -709,8 +718,8 @@ test('who comes while a record is written, by a scope that nobody had before, is
   const { text } = await attacked.post('/crate', { name: 'of one too', tenantId: 1 }, headers)
   await attacked.drain(hub, witness, mark)
   t.is(witness.heard.length, 2)
-  t.deepEqual(sentOf(one), [`["OnCreated",${text}]`])
-  t.deepEqual(sentOf(none), [])
+  t.deepEqual(eventPackets(one), [`["OnCreated",${text}]`])
+  t.deepEqual(eventPackets(none), [])
 })
 
 test('a resource that is open itself shows of what it flattens what the masks of the target say', async (t) => {
@@ -718,7 +727,7 @@ test('a resource that is open itself shows of what it flattens what the masks of
   const hub = hubNamed('song')
   const [reader, holder] = await Promise.all([
     attacked.subscribe(hub),
-    attacked.subscribe(hub, { token: tokenOf({ permissions: ['payroll'] }) }),
+    attacked.subscribe(hub, { token: plainToken({ permissions: ['payroll'] }) }),
   ])
   const { body } = await attacked.post('/api/songs', { name: 'x', labelId: 1 })
   await attacked.drain(hub, reader)
@@ -728,7 +737,7 @@ test('a resource that is open itself shows of what it flattens what the masks of
   ] as const) {
     const { text } = await attacked.get(`/api/songs/${body.id}`, headers)
     t.is(/FEE/.test(text), subscriber === holder)
-    t.deepEqual(sentOf(subscriber), [`["OnCreated",${text}]`])
+    t.deepEqual(eventPackets(subscriber), [`["OnCreated",${text}]`])
   }
 })
 
@@ -820,8 +829,10 @@ test('a scope chooses by value and type, whatever the value looks like', async (
     { owner: 'a', number: 1 },
     { owner: 'a', flag: true, number: 1 },
   ]
-  const witness = await attacked.subscribe(hub, { token: tokenOf({ roles: ['root'] }) })
-  const subscribers = await Promise.all(SCOPES.map((within) => attacked.subscribe(hub, { token: tokenOf({ within }) })))
+  const witness = await attacked.subscribe(hub, { token: plainToken({ roles: ['root'] }) })
+  const subscribers = await Promise.all(
+    SCOPES.map((within) => attacked.subscribe(hub, { token: plainToken({ within }) })),
+  )
   for (const [index, { refusal }] of subscribers.entries()) t.is(refusal, null, JSON.stringify(SCOPES[index]))
   const { body } = await attacked.post('/api/owneds/bulk', RECORDS, bearer({ roles: ['root'] }))
   t.true(Array.isArray(body), JSON.stringify(body))
@@ -842,7 +853,7 @@ test('a scope chooses by value and type, whatever the value looks like', async (
   for (const [index, subscriber] of subscribers.entries()) {
     const items: readonly { readonly id: number }[] = listed[index]?.body.items
     t.deepEqual(
-      sentOf(subscriber),
+      eventPackets(subscriber),
       [
         ...items.map((item) => `["OnCreated",${JSON.stringify(item)}]`),
         ...items.map(({ id }) => `["OnDeleted",${id}]`),
@@ -856,9 +867,9 @@ test('a payload that is read when it is told is not of a record that has left th
   const hub = hubNamed('nomad')
   const headers = bearer({ roles: ['root'] })
   const [all, one, two] = await Promise.all([
-    attacked.subscribe(hub, { token: tokenOf({ roles: ['root'] }) }),
-    attacked.subscribe(hub, { token: tokenOf({ tenant: 1 }) }),
-    attacked.subscribe(hub, { token: tokenOf({ tenant: 2 }) }),
+    attacked.subscribe(hub, { token: plainToken({ roles: ['root'] }) }),
+    attacked.subscribe(hub, { token: plainToken({ tenant: 1 }) }),
+    attacked.subscribe(hub, { token: plainToken({ tenant: 2 }) }),
   ])
   const { body } = await attacked.post('/api/nomads', { name: 'born', tenantId: 1 }, headers)
   await attacked.drain(hub, all, mark)
@@ -880,8 +891,8 @@ test('a payload that is read when it is told is not of a record that has left th
 test('a scope for records without a document is told of none that has one, and nothing fails', async (t) => {
   const hub = hubNamed('folder')
   const [all, without] = await Promise.all([
-    attacked.subscribe(hub, { token: tokenOf({ roles: ['root'] }) }),
-    attacked.subscribe(hub, { token: tokenOf({ within: { meta: null }, tenant: 1 }) }),
+    attacked.subscribe(hub, { token: plainToken({ roles: ['root'] }) }),
+    attacked.subscribe(hub, { token: plainToken({ within: { meta: null }, tenant: 1 }) }),
   ])
   t.is(without.refusal, null)
   errors.length = 0
@@ -899,16 +910,16 @@ test('a scope for records without a document is told of none that has one, and n
 
 test('a scope over an attribute whose getter changes what is stored lets nobody connect', async (t) => {
   errors.length = 0
-  const { refusal } = await attacked.subscribe(hubNamed('veiled'), { token: tokenOf({ within: { owner: 'a' } }) })
+  const { refusal } = await attacked.subscribe(hubNamed('veiled'), { token: plainToken({ within: { owner: 'a' } }) })
   t.like(refusal?.data, { status: 500 })
   t.regex(String(errors), /owner/)
-  t.is((await attacked.subscribe(hubNamed('veiled'), { token: tokenOf({ roles: ['root'] }) })).refusal, null)
+  t.is((await attacked.subscribe(hubNamed('veiled'), { token: plainToken({ roles: ['root'] }) })).refusal, null)
 })
 
 test('a scope by a decimal that is rounded lets those connect alone whose value no other is rounded to', async (t) => {
   errors.length = 0
   const refusalOf = async (within: object, hub = 'long'): Promise<unknown> =>
-    (await attacked.subscribe(hubNamed(hub), { token: tokenOf({ within }) })).refusal
+    (await attacked.subscribe(hubNamed(hub), { token: plainToken({ within }) })).refusal
   for (const owner of ['90071992547409.93', '-100000000000000', '123456789012345678']) {
     t.like(await refusalOf({ owner }), { data: { status: 500 } }, owner)
     // What is flattened would be chosen by it as well.
@@ -928,10 +939,10 @@ test('a scope by a decimal that is rounded lets those connect alone whose value 
 test('of two resources over one table each tells of its own writes, by its own masks', async (t) => {
   const masked = hubNamed('masked')
   const [keeper, reader, holder, namesake] = await Promise.all([
-    attacked.subscribe(hubNamed('bare'), { token: tokenOf({ roles: ['keeper'] }) }),
+    attacked.subscribe(hubNamed('bare'), { token: plainToken({ roles: ['keeper'] }) }),
     attacked.subscribe(masked),
-    attacked.subscribe(masked, { token: tokenOf({ permissions: ['__proto__'] }) }),
-    attacked.subscribe(masked, { token: tokenOf({ permissions: ['constructor', 'toString'] }) }),
+    attacked.subscribe(masked, { token: plainToken({ permissions: ['__proto__'] }) }),
+    attacked.subscribe(masked, { token: plainToken({ permissions: ['constructor', 'toString'] }) }),
   ])
   t.like((await attacked.subscribe(hubNamed('bare'))).refusal?.data, { status: 401 })
   const { body: one } = await attacked.post('/bare', { name: 'a', salary: 'SALARY' })
@@ -962,12 +973,12 @@ test('a guard that is mounted later holds for those who are connected already', 
     }),
   )
   await attacked.patch(`/api/bards/${body.id}`, { name: 'y' })
-  const keeper = await attacked.subscribe(hub, { token: tokenOf({ roles: ['keeper'] }) })
+  const keeper = await attacked.subscribe(hub, { token: plainToken({ roles: ['keeper'] }) })
   await attacked.patch(`/api/bards/${body.id}`, { name: 'z' })
   await attacked.drain(hub, reader)
   const { text } = await attacked.get(`/api/bards/${body.id}`)
   t.regex(text, /"guildName":null/)
-  t.is(sentOf(reader).at(-1), `["OnUpdated",${text}]`)
+  t.is(eventPackets(reader).at(-1), `["OnUpdated",${text}]`)
   t.deepEqual(
     reader.heard.slice(1).map(([, record]) => (record as { guildName: unknown }).guildName),
     [null, null],
@@ -995,16 +1006,16 @@ test('values that nest deeply, or look like what Socket.IO itself sends, are dat
   const bottomless = `{"name":"x","doc":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
   await attacked.send('POST', '/api/bards', { body: bottomless, headers: { 'content-type': 'application/json' } })
   await attacked.drain(hub, reader)
-  t.deepEqual(sentOf(reader).slice(0, expected.length), expected)
+  t.deepEqual(eventPackets(reader).slice(0, expected.length), expected)
 })
 
 test("what the host tells of is held against scope, mask and mark like a write, and a delete needs the record's scope", async (t) => {
   const hub = hubNamed('ghost')
   const { model } = hub.resource
   const [root, one, two] = await Promise.all([
-    attacked.subscribe(hub, { token: tokenOf({ roles: ['root'] }) }),
-    attacked.subscribe(hub, { token: tokenOf({ tenant: 1 }) }),
-    attacked.subscribe(hub, { token: tokenOf({ tenant: 2 }) }),
+    attacked.subscribe(hub, { token: plainToken({ roles: ['root'] }) }),
+    attacked.subscribe(hub, { token: plainToken({ tenant: 1 }) }),
+    attacked.subscribe(hub, { token: plainToken({ tenant: 2 }) }),
   ])
   const ghost = await model.create({ name: 'x', tenantId: 1 })
   const id = Number(ghost.get('id'))
@@ -1018,7 +1029,7 @@ test("what the host tells of is held against scope, mask and mark like a write, 
   hub.notify?.deleted({ id: 7, tenantId: 2 })
   await attacked.drain(hub, root, mark)
   const created = `["OnCreated",{"id":${id},"name":"x","tenantId":1}]`
-  t.deepEqual(sentOf(root), [created, `["OnDeleted",${id}]`, '["OnDeleted",7]'])
-  t.deepEqual(sentOf(one), [created, `["OnDeleted",${id}]`])
-  t.deepEqual(sentOf(two), ['["OnDeleted",7]'])
+  t.deepEqual(eventPackets(root), [created, `["OnDeleted",${id}]`, '["OnDeleted",7]'])
+  t.deepEqual(eventPackets(one), [created, `["OnDeleted",${id}]`])
+  t.deepEqual(eventPackets(two), ['["OnDeleted",7]'])
 })

@@ -2,11 +2,11 @@
 // first, the other gets the answer that nobody's asking before would have changed.
 
 import ava from 'ava'
-import { openPush, type Subscriber, sentOf } from '../../support/push.js'
+import { eventPackets, openPush, type Subscriber } from '../../support/push.js'
 import {
   EVERYBODY,
   fillTables,
-  isOf,
+  isRecordOf,
   OWN_REQUESTS,
   openWorld,
   requestsOver,
@@ -14,7 +14,7 @@ import {
   type Who,
   type World,
 } from '../../support/scopes.js'
-import { as } from '../../support/stage.js'
+import { asUser } from '../../support/stage.js'
 
 // One after the other, or the first would not be done for minutes.
 const test = ava.serial
@@ -55,7 +55,7 @@ async function answersOf(world: World, who: Who): Promise<ReadonlyMap<string, un
 
 /** The secrets of teams that somebody's scope does not have. */
 function foreignTo(who: Who): readonly string[] {
-  return TEAMS.filter((team) => !isOf(team, who)).map(({ secret }) => String(secret))
+  return TEAMS.filter((team) => !isRecordOf(team, who)).map(({ secret }) => String(secret))
 }
 
 for (const who of EVERYBODY) {
@@ -110,7 +110,7 @@ test('subscribers hear what a GET would show them, in whatever order they came',
   for (const order of [EVERYBODY, [...EVERYBODY].reverse(), [...EVERYBODY.slice(2), ...EVERYBODY.slice(0, 2)]]) {
     const { fans, ask } = newWorld()
     const subscribers: (readonly [Who, Subscriber])[] = []
-    for (const who of order) subscribers.push([who, await stage.subscribe(fans, { headers: as(who) })])
+    for (const who of order) subscribers.push([who, await stage.subscribe(fans, { headers: asUser(who) })])
     const [, witness] = subscribers[0] ?? []
     if (witness === undefined) throw new TypeError('there is nobody to hear anything')
     for (const id of ids) fans.notify?.updated(id)
@@ -124,7 +124,8 @@ test('subscribers hear what a GET would show them, in whatever order they came',
         expected.push(['OnUpdated', body])
       }
       t.deepEqual(subscriber.heard, expected, who)
-      for (const secret of foreignTo(who)) t.false(sentOf(subscriber).join().includes(secret), `${who}: ${secret}`)
+      for (const secret of foreignTo(who))
+        t.false(eventPackets(subscriber).join().includes(secret), `${who}: ${secret}`)
     }
   }
 })

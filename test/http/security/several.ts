@@ -3,16 +3,16 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, hasRole, type Identity, Operations } from '../../../lib/index.js'
-import { type Hubbed, openPush } from '../../support/push.js'
-import { rowOf } from '../../support/stage.js'
+import { type HubOwner, openPush } from '../../support/push.js'
+import { readStoredRow } from '../../support/stage.js'
 import { bearer, identity } from '../../support/tokens.js'
 
 const test = ava.serial
 
 let Account!: ModelStatic<Model>
 let Seat!: ModelStatic<Model>
-let hub!: Hubbed
-let seats!: Hubbed
+let hub!: HubOwner
+let seats!: HubOwner
 const world = await openPush(({ sequelize }, app, io) => {
   Account = sequelize.define('Account', {
     tenantId: { type: DataTypes.INTEGER, allowNull: false },
@@ -89,7 +89,7 @@ test('bulk update asks the update policy before anything else: 401 for anonymous
     t.is((await world.patch('/api/accounts/bulk', body)).status, 401)
     t.is((await patch(body, reader)).status, 403)
   }
-  t.is((await rowOf(Account, id))?.name, 'Ann')
+  t.is((await readStoredRow(Account, id))?.name, 'Ann')
 })
 
 test('to bulk update a record out of scope, a deleted one and a missing one are the same, byte for byte', async (t) => {
@@ -107,7 +107,7 @@ test('to bulk update a record out of scope, a deleted one and a missing one are 
     t.is(status, 404)
     t.is(text, String(answers[0]?.text))
   }
-  for (const id of [own, foreign, deleted]) t.is((await rowOf(Account, id))?.name, 'Ann')
+  for (const id of [own, foreign, deleted]) t.is((await readStoredRow(Account, id))?.name, 'Ann')
 })
 
 test('bulk update writes no scope attribute, stamp, mark, key or excluded field, and no masked one without its permission', async (t) => {
@@ -120,7 +120,7 @@ test('bulk update writes no scope attribute, stamp, mark, key or excluded field,
   t.is(status, 200)
   t.is(body[0].salary, null, 'what is masked is masked in the reply')
   t.false('secret' in body[0])
-  t.like(await rowOf(Account, id), {
+  t.like(await readStoredRow(Account, id), {
     tenantId: 1,
     name: 'Ada',
     grade: 1,
@@ -169,7 +169,7 @@ test('bulk update points foreign keys at what its caller could meet, or nowhere:
     t.deepEqual(body.errors, { branchId: ['does not exist.'] })
     t.is(text, String(answers[0]?.text))
   }
-  t.is((await rowOf(Account, one))?.name, 'Ann')
+  t.is((await readStoredRow(Account, one))?.name, 'Ann')
   t.is((await patch([{ id: one, branchId: 1 }])).status, 200)
 })
 
@@ -203,7 +203,7 @@ test('a key that is taken out of reach is 409 where keys are chosen, and its rec
     t.is(status, 404)
     t.is(text, String(answers[0]?.text))
   }
-  t.is((await rowOf(Account, foreign))?.name, 'Ann')
+  t.is((await readStoredRow(Account, foreign))?.name, 'Ann')
 })
 
 test('replace leaves alone what its caller may not write, what is in no update, and what it may not read and does not name', async (t) => {

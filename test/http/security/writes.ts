@@ -3,7 +3,7 @@
 import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { openStage, rowOf } from '../../support/stage.js'
+import { openStage, readStoredRow } from '../../support/stage.js'
 import { bearer, identity } from '../../support/tokens.js'
 
 const errors: unknown[] = []
@@ -72,7 +72,7 @@ test('the write shape is an allowlist: key, stamps, version, deleted mark and sc
     CreatedBy: 'root',
   }
   const untouched = async (id: unknown, version: number): Promise<void> => {
-    const row = await rowOf(Account, id)
+    const row = await readStoredRow(Account, id)
     t.like(row, { tenantId: 1, role: 'user', createdBy: 'jan', updatedBy: 'jan', deletedAt: null })
     t.is(Number(row?.rowVersion), version)
     t.is(Number(row?.isDeleted), 0)
@@ -92,7 +92,7 @@ test('the write shape is an allowlist: key, stamps, version, deleted mark and sc
   )
   t.is(patched.status, 200)
   await untouched(body.id, 1)
-  t.is(await rowOf(Account, 7777), null)
+  t.is(await readStoredRow(Account, 7777), null)
 })
 
 test('new objects are made from allowlists, and no prototype is polluted (CVE-2022-29822, CVE-2022-29823)', async (t) => {
@@ -108,7 +108,7 @@ test('new objects are made from allowlists, and no prototype is polluted (CVE-20
   for (const body of bodies) {
     const created = await world.send('POST', '/api/accounts', { body, headers })
     t.is(created.status, 201, created.text)
-    t.like(await rowOf(Account, created.body.id), { name: 'p', role: 'user', createdBy: 'jan' })
+    t.like(await readStoredRow(Account, created.body.id), { name: 'p', role: 'user', createdBy: 'jan' })
     const patched = await world.send('PATCH', `/api/accounts/${created.body.id}`, { body, headers })
     t.is(patched.status, 200, patched.text)
     t.is(patched.body.role, 'user')

@@ -4,7 +4,7 @@ import ava from 'ava'
 import { DataTypes } from 'sequelize'
 import { type CrudRouter, crudRouter, Operations } from '../../../lib/index.js'
 import { openPush } from '../../support/push.js'
-import { as, identityFromHeader } from '../../support/stage.js'
+import { asUser, identityFromHeader } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -27,16 +27,16 @@ test.after.always(() => stage.close())
 
 test('a client hears of the record of its caller, and a caller without one is refused', async (t) => {
   if (hub === undefined) throw new Error('no hub')
-  const one = await stage.subscribe(hub, { headers: as('1') })
-  const two = await stage.subscribe(hub, { headers: as('2') })
+  const one = await stage.subscribe(hub, { headers: asUser('1') })
+  const two = await stage.subscribe(hub, { headers: asUser('2') })
   const nobody = await stage.subscribe(hub)
   t.not(nobody.refusal, null)
-  t.is((await stage.post('/api/wish', { text: 'rain' }, as('1'))).status, 201)
-  t.is((await stage.patch('/api/wish', { text: 'snow' }, as('1'))).status, 200)
-  t.is((await stage.post('/api/wish', { text: 'sun' }, as('2'))).status, 201)
-  t.is((await stage.send('POST', '/api/wish/shout', { headers: as('1') })).status, 200)
-  t.is((await stage.delete('/api/wish', as('1'))).status, 204)
-  t.is((await stage.post('/api/wish', { text: 'wind' }, as('1'))).status, 201)
+  t.is((await stage.post('/api/wish', { text: 'rain' }, asUser('1'))).status, 201)
+  t.is((await stage.patch('/api/wish', { text: 'snow' }, asUser('1'))).status, 200)
+  t.is((await stage.post('/api/wish', { text: 'sun' }, asUser('2'))).status, 201)
+  t.is((await stage.send('POST', '/api/wish/shout', { headers: asUser('1') })).status, 200)
+  t.is((await stage.delete('/api/wish', asUser('1'))).status, 204)
+  t.is((await stage.post('/api/wish', { text: 'wind' }, asUser('1'))).status, 201)
   while (one.heard.length < 5 || two.heard.length < 1) await new Promise((resolve) => setTimeout(resolve, 20))
   t.deepEqual(one.heard, [
     ['OnCreated', { id: 1, text: 'rain' }],

@@ -4,8 +4,8 @@ import test from 'ava'
 import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from 'sequelize'
 import { CrudConfigError, createCrud, crudRouter, Operations, openApi, queryOf } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
-import { agentAt } from '../../support/mcp.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { connectAgentOverHttp } from '../../support/mcp.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 class Profile extends Model<InferAttributes<Profile>, InferCreationAttributes<Profile>> {
   declare id: CreationOptional<number>
@@ -119,8 +119,8 @@ if (stage.name === 'postgres') {
 
 test.after.always(() => stage.close())
 
-const ann = as('1')
-const bob = as('2')
+const ann = asUser('1')
+const bob = asUser('2')
 
 test.serial('GET answers the record of the caller, at the route itself', async (t) => {
   asked = 0
@@ -141,13 +141,13 @@ test.serial('a caller without a key is 404, and a function that gives none or a 
     ['GET', '/api/me/posts'],
   ] as const) {
     const json = method === 'PATCH' || method === 'POST' ? { json: { name: 'x' } } : {}
-    t.is((await stage.send(method, path, { headers: as('nobody'), ...json })).status, 404, `${method} ${path}`)
+    t.is((await stage.send(method, path, { headers: asUser('nobody'), ...json })).status, 404, `${method} ${path}`)
     errors.length = 0
     t.is((await stage.send(method, path, json)).status, 500, `${method} ${path}`)
     t.regex(String(errors[0]), /Profile: singleton must return a value of type integer for id/)
   }
-  t.is((await stage.get('/api/me', as('wrong'))).status, 500)
-  t.is((await stage.get('/api/me', as('77'))).status, 404)
+  t.is((await stage.get('/api/me', asUser('wrong'))).status, 500)
+  t.is((await stage.get('/api/me', asUser('77'))).status, 404)
 })
 
 test.serial('there is no list, and no address by a key', async (t) => {
@@ -171,25 +171,25 @@ test.serial('replies are private, vary by the caller, and are never 304', async 
 })
 
 test.serial('POST makes the record of the caller, whatever key the body has, and once', async (t) => {
-  const made = await stage.post('/api/me', { id: 1, name: 'Cid' }, as('3'))
+  const made = await stage.post('/api/me', { id: 1, name: 'Cid' }, asUser('3'))
   t.is(made.status, 201)
   t.like(made.body, { id: 3, name: 'Cid' })
   t.is(made.headers.get('location'), '/api/me')
-  t.is((await stage.post('/api/me', { name: 'Cid' }, as('3'))).status, 409)
+  t.is((await stage.post('/api/me', { name: 'Cid' }, asUser('3'))).status, 409)
   t.is(await Profile.count(), 3)
 })
 
 test.serial('PATCH, PUT and DELETE are of the record of the caller', async (t) => {
-  const any = { ...as('3'), 'if-match': '*' }
+  const any = { ...asUser('3'), 'if-match': '*' }
   const patched = await stage.patch('/api/me', { id: 1, name: 'Cindy' }, any)
   t.is(patched.status, 200, patched.text)
   t.like(patched.body, { id: 3, name: 'Cindy' })
-  t.is((await stage.patch('/api/me', { name: 'x' }, as('3'))).status, 428)
+  t.is((await stage.patch('/api/me', { name: 'x' }, asUser('3'))).status, 428)
   const put = await stage.send('PUT', '/api/me', { json: { id: 2, name: 'Cy' }, headers: any })
   t.is(put.status, 200, put.text)
   t.like(put.body, { id: 3, name: 'Cy' })
   t.is((await stage.delete('/api/me', any)).status, 204)
-  t.is((await stage.get('/api/me', as('3'))).status, 404)
+  t.is((await stage.get('/api/me', asUser('3'))).status, 404)
   t.is((await Profile.findByPk(1))?.name, 'Ann')
 })
 
@@ -222,7 +222,7 @@ test.serial('the key is the scope of paths, embeds and foreign keys', async (t) 
   const own = await stage.post('/api/posts', { text: 'x', profileId: 1 }, ann)
   t.is(own.status, 201)
   await Post.destroy({ where: { id: own.body.id } })
-  const none = await stage.get('/api/posts?select=text,profile.name', as('nobody'))
+  const none = await stage.get('/api/posts?select=text,profile.name', asUser('nobody'))
   t.is(none.status, 400)
 })
 
@@ -255,7 +255,7 @@ test.serial('what was deleted softly comes back by restore', async (t) => {
 })
 
 test.serial('agents leave the key out', async (t) => {
-  const agent = await agentAt(`${stage.url}/mcp`, ann)
+  const agent = await connectAgentOverHttp(`${stage.url}/mcp`, ann)
   const { body } = await agent.call('describe_resource', { resource: 'me' })
   t.is(body.singleton, true)
   t.deepEqual(body.tools, ['get_record', 'create_record', 'update_record', 'delete_record'])

@@ -12,8 +12,8 @@ import {
   crudRouter,
   problemHandler,
 } from '../../../lib/index.js'
-import { clientOf, closed } from '../../support/server.js'
-import { as, identityFromHeader, openStage } from '../../support/stage.js'
+import { clientOf, closeServer } from '../../support/server.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -63,8 +63,8 @@ test.before(async () => {
   await stage.sequelize.model('Club').create({ title: 'Chess' })
 })
 
-const ann = as('1')
-const bob = as('2')
+const ann = asUser('1')
+const bob = asUser('2')
 
 test('a caller links himself, and the record of nobody else', async (t) => {
   t.is((await stage.send('PUT', '/api/clubs/1/profiles/1', { headers: ann })).status, 204)
@@ -90,7 +90,7 @@ test('routes of the host find the record of the caller', async (t) => {
   t.deepEqual((await stage.get('/badge', ann)).body, ['Ann'])
   t.deepEqual((await stage.get('/badge', bob)).body, ['Bob'])
   t.is((await stage.get('/badge')).status, 401)
-  t.is((await stage.get('/badge', as('7'))).status, 200)
+  t.is((await stage.get('/badge', asUser('7'))).status, 200)
 })
 
 test('a handler without Express has the record and its actions', async (t) => {
@@ -107,7 +107,7 @@ test('a handler without Express has the record and its actions', async (t) => {
     return reply.body.pipe(response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => closed(server))
+  t.teardown(() => closeServer(server))
   const address = server.address()
   const plain = clientOf(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`)
   t.is((await plain.get('/api/own', bob)).body.name, 'Bob')

@@ -14,7 +14,7 @@ import {
 } from '../../../lib/index.js'
 import { openDatabase } from '../../support/database.js'
 import type { Answer } from '../../support/server.js'
-import { identityFromHeader, openStage, rowOf, type Stage, timeOf } from '../../support/stage.js'
+import { identityFromHeader, openStage, readStoredRow, type Stage, timeOf } from '../../support/stage.js'
 
 const NAMES = [
   'beforeCreate',
@@ -384,7 +384,7 @@ for (const variant of VARIANTS) {
           records.map(({ level }) => level),
           ids.map(() => 77),
         )
-        for (const id of ids) t.is((await rowOf(world.Item, id))?.level, 77)
+        for (const id of ids) t.is((await readStoredRow(world.Item, id))?.level, 77)
       })
 
       test(`${title}, what before${hook} changes is validated by the model in ${scenario.title}`, async (t) => {
@@ -393,7 +393,7 @@ for (const variant of VARIANTS) {
         t.is(answer.status, 400)
         t.is(answer.body.title, 'One or more validation errors occurred.')
         t.deepEqual(await tracesOf(world, answer.request), [])
-        for (const id of answer.ids) t.not((await rowOf(world.Item, id))?.name, 'x')
+        for (const id of answer.ids) t.not((await readStoredRow(world.Item, id))?.name, 'x')
       })
     }
   }
@@ -485,8 +485,8 @@ for (const variant of VARIANTS) {
       )
       t.is(status, 200)
       t.is(headers.get('etag'), 'W/"1"')
-      t.like(await rowOf(world.Item, idOf(path)), { level: 77, createdBy: 'ann', updatedBy: 'bob' })
-      t.is(Number((await rowOf(world.Item, idOf(path)))?.rowVersion), 1)
+      t.like(await readStoredRow(world.Item, idOf(path)), { level: 77, createdBy: 'ann', updatedBy: 'bob' })
+      t.is(Number((await readStoredRow(world.Item, idOf(path)))?.rowVersion), 1)
     })
   }
 }

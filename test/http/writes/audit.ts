@@ -6,7 +6,7 @@ import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type Mo
 import { CrudConfigError, type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName, openDatabase } from '../../support/database.js'
 import type { Answer } from '../../support/server.js'
-import { as, identityFromHeader, openStage, rowOf, type Stage, timeOf } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage, readStoredRow, type Stage, timeOf } from '../../support/stage.js'
 
 interface Names {
   readonly createdAt: string
@@ -128,7 +128,7 @@ const UNIT = databaseName === 'mysql' || databaseName === 'mariadb' ? 1000 : 1
 const instant = (value: unknown): number => Math.floor(timeOf(value) / UNIT)
 
 async function stampsOf({ Note }: World, id: number, names: Names): Promise<Stamps> {
-  const row = await rowOf(Note, id)
+  const row = await readStoredRow(Note, id)
   return {
     createdAt: instant(row?.[names.createdAt]),
     updatedAt: instant(row?.[names.updatedAt]),
@@ -141,7 +141,7 @@ const LONG_AGO = new Date('2001-02-03T04:05:06.000Z')
 
 /** A record that somebody made and changed long ago, so that a fresh stamp tells itself from the old one. */
 async function oldNote(world: World, names: Names): Promise<number> {
-  const { status, body, text } = await world.post('/api/notes', { text: 'Old note' }, as('ann'))
+  const { status, body, text } = await world.post('/api/notes', { text: 'Old note' }, asUser('ann'))
   if (status !== 201) throw new Error(text)
   await age(world, body.id, names)
   return body.id
@@ -173,7 +173,7 @@ for (const variant of VARIANTS) {
 
   test(`${title}, POST stamps all four: one instant and the caller’s name`, async (t) => {
     const world = await opened
-    const { answer, from, to } = await timed(() => world.post('/api/notes', { text: 'Hello' }, as('ann')))
+    const { answer, from, to } = await timed(() => world.post('/api/notes', { text: 'Hello' }, asUser('ann')))
     t.is(answer.status, 201)
     const { createdAt, updatedAt, createdBy, updatedBy } = await stampsOf(world, answer.body.id, names)
     t.true(createdAt >= from && createdAt <= to, `${from} ${createdAt} ${to}`)
@@ -185,7 +185,7 @@ for (const variant of VARIANTS) {
   test(`${title}, bulk create stamps every record alike`, async (t) => {
     const world = await opened
     const bodies = Array.from({ length: 5 }, (_, index) => ({ text: `Note ${index}` }))
-    const { answer, from, to } = await timed(() => world.post('/api/notes/bulk', bodies, as('ann')))
+    const { answer, from, to } = await timed(() => world.post('/api/notes/bulk', bodies, asUser('ann')))
     t.is(answer.status, 201)
     t.is(answer.body.length, 5)
     const all = await Promise.all(answer.body.map(({ id }: { id: number }) => stampsOf(world, id, names)))
@@ -211,7 +211,7 @@ for (const variant of VARIANTS) {
     const world = await opened
     for (const body of [{ text: 'Changed' }, { text: 'Old note' }, { unknown: 1 }, {}]) {
       const id = await oldNote(world, names)
-      const { answer, from, to } = await timed(() => world.patch(`/api/notes/${id}`, body, as('bob')))
+      const { answer, from, to } = await timed(() => world.patch(`/api/notes/${id}`, body, asUser('bob')))
       t.is(answer.status, 200)
       const stamps = await stampsOf(world, id, names)
       t.deepEqual(stamps, { ...OLD, updatedAt: stamps.updatedAt, updatedBy: 'bob' })
@@ -222,42 +222,42 @@ for (const variant of VARIANTS) {
   test(`${title}, a PATCH that is refused leaves the stamps alone, and so does reading`, async (t) => {
     const world = await opened
     const id = await oldNote(world, names)
-    t.is((await world.patch(`/api/notes/${id}`, { text: 'x' }, as('bob'))).status, 400)
-    t.is((await world.get(`/api/notes/${id}`, as('bob'))).status, 200)
-    t.is((await world.get('/api/notes', as('bob'))).status, 200)
+    t.is((await world.patch(`/api/notes/${id}`, { text: 'x' }, asUser('bob'))).status, 400)
+    t.is((await world.get(`/api/notes/${id}`, asUser('bob'))).status, 200)
+    t.is((await world.get('/api/notes', asUser('bob'))).status, 200)
     t.deepEqual(await stampsOf(world, id, names), OLD)
   })
 
   test(`${title}, soft delete refreshes them, with the instant of the deletion`, async (t) => {
     const world = await opened
     const id = await oldNote(world, names)
-    const { answer, from, to } = await timed(() => world.delete(`/api/notes/${id}`, as('bob')))
+    const { answer, from, to } = await timed(() => world.delete(`/api/notes/${id}`, asUser('bob')))
     t.is(answer.status, 204)
     const stamps = await stampsOf(world, id, names)
     t.deepEqual(stamps, { ...OLD, updatedAt: stamps.updatedAt, updatedBy: 'bob' })
     t.true(stamps.updatedAt >= from && stamps.updatedAt <= to)
-    t.is(instant((await rowOf(world.Note, id))?.deletedAt), stamps.updatedAt)
+    t.is(instant((await readStoredRow(world.Note, id))?.deletedAt), stamps.updatedAt)
   })
 
   test(`${title}, bulk delete refreshes them in every record, with one instant`, async (t) => {
     const world = await opened
     const keys = [await oldNote(world, names), await oldNote(world, names), await oldNote(world, names)]
-    const { answer, from, to } = await timed(() => world.post('/api/notes/bulk-delete', keys, as('bob')))
+    const { answer, from, to } = await timed(() => world.post('/api/notes/bulk-delete', keys, asUser('bob')))
     t.deepEqual(answer.body, { deleted: 3 })
     const all = await Promise.all(keys.map((id) => stampsOf(world, id, names)))
     const updatedAt = all[0]?.updatedAt ?? Number.NaN
     t.true(updatedAt >= from && updatedAt <= to)
     for (const stamps of all) t.deepEqual(stamps, { ...OLD, updatedAt, updatedBy: 'bob' })
-    for (const id of keys) t.is(instant((await rowOf(world.Note, id))?.deletedAt), updatedAt)
+    for (const id of keys) t.is(instant((await readStoredRow(world.Note, id))?.deletedAt), updatedAt)
   })
 
   test(`${title}, restore refreshes them`, async (t) => {
     const world = await opened
     const id = await oldNote(world, names)
-    await world.delete(`/api/notes/${id}`, as('bob'))
+    await world.delete(`/api/notes/${id}`, asUser('bob'))
     await age(world, id, names)
     const { answer, from, to } = await timed(() =>
-      world.send('POST', `/api/notes/${id}/restore`, { headers: as('cid') }),
+      world.send('POST', `/api/notes/${id}/restore`, { headers: asUser('cid') }),
     )
     t.is(answer.status, 200)
     const stamps = await stampsOf(world, id, names)
@@ -273,29 +273,29 @@ for (const variant of VARIANTS) {
       [names.createdBy]: 'mallory',
       [names.updatedBy]: 7,
     }
-    const { status, body } = await world.post('/api/notes', { text: 'Hello', ...sent }, as('ann'))
+    const { status, body } = await world.post('/api/notes', { text: 'Hello', ...sent }, asUser('ann'))
     t.is(status, 201)
-    const { body: bulk } = await world.post('/api/notes/bulk', [{ text: 'Hello', ...sent }], as('ann'))
+    const { body: bulk } = await world.post('/api/notes/bulk', [{ text: 'Hello', ...sent }], asUser('ann'))
     for (const id of [body.id, bulk[0].id]) {
       const stamps = await stampsOf(world, id, names)
       t.not(stamps.createdAt, OLD.createdAt)
       t.like(stamps, { createdBy: 'ann', updatedBy: 'ann', updatedAt: stamps.createdAt })
     }
     const id = await oldNote(world, names)
-    t.is((await world.patch(`/api/notes/${id}`, sent, as('bob'))).status, 200)
+    t.is((await world.patch(`/api/notes/${id}`, sent, asUser('bob'))).status, 200)
     t.like(await stampsOf(world, id, names), { createdAt: OLD.createdAt, createdBy: 'ann', updatedBy: 'bob' })
   })
 
   test(`${title}, responses and the query language have ${shown.length} of the stamps: the declared ones`, async (t) => {
     const world = await opened
-    const { body } = await world.post('/api/notes', { text: 'Shown' }, as('ann'))
+    const { body } = await world.post('/api/notes', { text: 'Shown' }, asUser('ann'))
     const read = await world.get(`/api/notes/${body.id}`)
     t.deepEqual(read.body, body)
     t.deepEqual(
       STAMPS.filter((stamp) => names[stamp] in body),
       shown,
     )
-    const row = await rowOf(world.Note, body.id)
+    const row = await readStoredRow(world.Note, body.id)
     for (const stamp of STAMPS) {
       const name = names[stamp]
       const answers = [
@@ -324,8 +324,8 @@ test('records that are removed and not marked need no stamp', async (t) => {
   })
   try {
     const { body } = await stage.post('/api/notes/bulk', [{ text: 'a' }, { text: 'b' }])
-    t.is((await stage.delete(`/api/notes/${body[0].id}`, as('ann'))).status, 204)
-    t.deepEqual((await stage.post('/api/notes/bulk-delete', [body[1].id], as('ann'))).body, { deleted: 1 })
+    t.is((await stage.delete(`/api/notes/${body[0].id}`, asUser('ann'))).status, 204)
+    t.deepEqual((await stage.post('/api/notes/bulk-delete', [body[1].id], asUser('ann'))).body, { deleted: 1 })
     t.deepEqual((await stage.get('/api/notes?count=true')).body, { count: 0 })
   } finally {
     await stage.close()
@@ -347,8 +347,8 @@ test('an identity without a name is null, and one from the host’s own middlewa
   try {
     const writers = []
     for (const user of ['ann', 'nobody', null]) {
-      const { body } = await stage.post('/api/notes', { text: 'x' }, user === null ? {} : as(user))
-      for (const Note of notes) writers.push((await rowOf(Note, body.id))?.createdBy)
+      const { body } = await stage.post('/api/notes', { text: 'x' }, user === null ? {} : asUser(user))
+      for (const Note of notes) writers.push((await readStoredRow(Note, body.id))?.createdBy)
     }
     t.deepEqual(writers, ['ann', null, null])
   } finally {

@@ -9,7 +9,7 @@ import { CrudConfigError, type CrudOptions, crudRouter, Operations } from '../..
 import { openDatabase } from '../../support/database.js'
 import { serveLeague } from '../../support/league.js'
 import type { Answer } from '../../support/server.js'
-import { openStage, rowOf, type Stage } from '../../support/stage.js'
+import { openStage, readStoredRow, type Stage } from '../../support/stage.js'
 
 const ROUNDS = Number(process.env.RACE_ROUNDS ?? 6)
 
@@ -119,7 +119,7 @@ async function freshThing({ post, patch }: Stage, level = 1): Promise<string> {
 const idOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 async function versionOf({ Thing }: World, path: string, name: string): Promise<number> {
-  return Number((await rowOf(Thing, idOf(path)))?.[name])
+  return Number((await readStoredRow(Thing, idOf(path)))?.[name])
 }
 
 /** A request past `fetch`, which adds `Cache-Control: no-cache` to conditional ones. */

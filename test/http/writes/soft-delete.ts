@@ -14,7 +14,7 @@ import { CrudConfigError, type CrudOptions, crudRouter, Operations, Problem } fr
 import { databaseName, openDatabase } from '../../support/database.js'
 import { listPath } from '../../support/league.js'
 import type { Answer } from '../../support/server.js'
-import { as, identityFromHeader, openStage, rowOf, type Stage, timeOf } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage, readStoredRow, type Stage, timeOf } from '../../support/stage.js'
 
 const EVERYTHING = Operations.AllWithBulk | Operations.Restore
 
@@ -354,7 +354,7 @@ for (const variant of VARIANTS) {
     const after = Date.now()
     t.is(answer.status, 204)
     t.is(answer.text, '')
-    const row = await rowOf(world.Item, id)
+    const row = await readStoredRow(world.Item, id)
     t.is(row?.name, 'Marked')
     t.is(row?.code, 'marked')
     if (isDeleted !== null) t.true(row?.[isDeleted])
@@ -362,14 +362,14 @@ for (const variant of VARIANTS) {
     t.true(timeOf(row?.[deletedAt]) >= before - 1000 && timeOf(row?.[deletedAt]) <= after + 1000)
     t.is((await world.delete(`/api/items/${id}`)).status, 404)
     t.is((await world.get(`/api/items/${id}`)).status, 404)
-    t.deepEqual((await rowOf(world.Item, id))?.[deletedAt], row?.[deletedAt])
+    t.deepEqual((await readStoredRow(world.Item, id))?.[deletedAt], row?.[deletedAt])
   })
 
   test(`${title}, a record that was never deleted carries no mark`, async (t) => {
     const world = await opened
     const { id } = await created(world, '/api/items', { name: 'Alive' })
     const { body: bulk } = await world.post('/api/items/bulk', [{ name: 'Alive too' }])
-    for (const row of [await rowOf(world.Item, id), await rowOf(world.Item, bulk[0].id)]) {
+    for (const row of [await readStoredRow(world.Item, id), await readStoredRow(world.Item, bulk[0].id)]) {
       if (isDeleted !== null) t.false(row?.[isDeleted])
       t.is(row?.[deletedAt], null)
     }
@@ -384,7 +384,7 @@ for (const variant of VARIANTS) {
       t.is(answer.status, 404)
       t.is(answer.text, (await world.patch('/api/items/999999', body)).text)
     }
-    t.is((await rowOf(world.Item, id))?.name, 'Frozen')
+    t.is((await readStoredRow(world.Item, id))?.name, 'Frozen')
   })
 
   test(`${title}, bulk delete marks what is there and counts neither deleted nor missing records`, async (t) => {
@@ -392,17 +392,17 @@ for (const variant of VARIANTS) {
     const { body } = await world.post('/api/items/bulk', [{ name: 'One' }, { name: 'Two' }, { name: 'Three' }])
     const [one, two, three] = body.map(({ id }: { id: number }) => id)
     await world.delete(`/api/items/${three}`)
-    const marked = (await rowOf(world.Item, three))?.[deletedAt]
+    const marked = (await readStoredRow(world.Item, three))?.[deletedAt]
     const answer = await world.post('/api/items/bulk-delete', [one, two, String(two), three, 999999, 'abc', null])
     t.is(answer.status, 200)
     t.deepEqual(answer.body, { deleted: 2 })
     for (const id of [one, two]) {
-      const row = await rowOf(world.Item, id)
+      const row = await readStoredRow(world.Item, id)
       if (isDeleted !== null) t.true(row?.[isDeleted])
       t.true(timeOf(row?.[deletedAt]) > 0)
       t.is((await world.get(`/api/items/${id}`)).status, 404)
     }
-    t.deepEqual((await rowOf(world.Item, three))?.[deletedAt], marked)
+    t.deepEqual((await readStoredRow(world.Item, three))?.[deletedAt], marked)
     t.deepEqual((await world.post('/api/items/bulk-delete', [one, two, three])).body, { deleted: 0 })
     t.deepEqual((await world.post('/api/items/bulk-delete', [])).body, { deleted: 0 })
   })
@@ -417,7 +417,7 @@ for (const variant of VARIANTS) {
     t.is(answer.body.name, rest.name)
     t.deepEqual(Object.keys(answer.body).sort(), ['id', ...Object.keys(rest)].sort())
     t.deepEqual((await world.get(`/api/items/${id}`)).body, answer.body)
-    const row = await rowOf(world.Item, id)
+    const row = await readStoredRow(world.Item, id)
     if (isDeleted !== null) t.false(row?.[isDeleted])
     t.is(row?.[deletedAt], null)
     t.is((await world.delete(`/api/items/${id}`)).status, 204)
@@ -487,7 +487,7 @@ for (const variant of VARIANTS) {
     const { body: bulk } = await world.post('/api/items/bulk', [{ name: 'Plain', ...mark }])
     t.is((await world.patch(`/api/items/${one.id}`, { name: 'Plainer', ...mark })).body.name, 'Plainer')
     for (const id of [one.id, bulk[0].id]) {
-      const row = await rowOf(world.Item, id)
+      const row = await readStoredRow(world.Item, id)
       if (isDeleted !== null) t.false(row?.[isDeleted])
       t.is(row?.[deletedAt], null)
       t.is((await world.get(`/api/items/${id}`)).status, 200)
@@ -671,9 +671,9 @@ test('deleted records are listed only to those whom includeDeletedPolicy admits'
         stage.get(`/api/things?includeDeleted=${value}${mode}`, headers)
       t.is((await ask({}, 'true')).status, 401)
       t.is((await ask({}, 'true')).headers.get('www-authenticate'), 'Bearer')
-      t.is((await ask(as('user'), 'true')).status, 403)
-      t.is((await ask(as('broken'), 'true')).status, 503)
-      const { status, body } = await ask(as('admin'), 'true')
+      t.is((await ask(asUser('user'), 'true')).status, 403)
+      t.is((await ask(asUser('broken'), 'true')).status, 503)
+      const { status, body } = await ask(asUser('admin'), 'true')
       t.is(status, 200)
       t.is(body.count ?? body.items.length, 1)
       t.is((await ask({}, 'false')).status, 200)

@@ -6,7 +6,7 @@ import { negated } from './condition.js'
 import { keysOf, type Oracle, selectedOf } from './oracle.js'
 import { printFilter, printName, printPath } from './print.js'
 import { below, type Random, randomOf } from './random.js'
-import { type Client, keyIn, type Query, same } from './requests.js'
+import { assertSame, type Client, keyIn, type Query } from './requests.js'
 import type { Row, World } from './world.js'
 
 /** Maximum length of a filter. */
@@ -53,16 +53,16 @@ export class Checker {
   }
 
   async #count({ table }: Case, filter: Query, expected: number): Promise<void> {
-    const { request, body } = await this.#client.ask(table, { ...filter, count: 'true' })
-    same('the count', request, body.count, expected)
+    const { request, body } = await this.#client.request(table, { ...filter, count: 'true' })
+    assertSame('the count', request, body.count, expected)
   }
 
   /** The filter and its negation together return every row exactly once. */
   async #complement({ table, condition }: Case, filter: string, rows: readonly Row[], deleted: Query): Promise<void> {
     if (condition === null) return
-    const { request, body } = await this.#client.ask(table, { filter, ...deleted, count: 'true' })
+    const { request, body } = await this.#client.request(table, { filter, ...deleted, count: 'true' })
     const unmet = rows.filter((row) => !this.#oracle.meets(row, condition))
-    same('the count of the complement', request, body.count, unmet.length)
+    assertSame('the count of the complement', request, body.count, unmet.length)
   }
 
   async #items(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
@@ -85,13 +85,13 @@ export class Checker {
     const number = Math.max(1, Math.ceil(wanted.length / pageSize))
     const query = { ...filter, ...order, ...(isWhole ? { select: 'id' } : {}), pageSize: String(pageSize) }
     const answers = await Promise.all(
-      Array.from({ length: number }, (_, at) => this.#client.ask(table, { ...query, page: String(at + 1) })),
+      Array.from({ length: number }, (_, at) => this.#client.request(table, { ...query, page: String(at + 1) })),
     )
     const found = answers.flatMap(({ body }) => body.items.map(keyIn))
     const expected = keysOf(this.#oracle.sorted(table, wanted, sort, direction), table)
     for (const { request, body } of answers) {
-      same('the keys of all pages', request, found, expected)
-      same('the total', request, body.totalCount, wanted.length)
+      assertSame('the keys of all pages', request, found, expected)
+      assertSame('the total', request, body.totalCount, wanted.length)
     }
   }
 
@@ -107,21 +107,21 @@ export class Checker {
     let cursor: string | null = ''
     let last = ''
     while (cursor !== null && found.length <= wanted.length) {
-      const { request, body } = await this.#client.ask(table, { ...query, cursor })
+      const { request, body } = await this.#client.request(table, { ...query, cursor })
       found.push(...body.items.map(keyIn))
       cursor = body.nextCursor
       last = request
     }
-    same('the keys by cursor', last, found, keysOf(this.#oracle.sorted(table, wanted, []), table))
+    assertSame('the keys by cursor', last, found, keysOf(this.#oracle.sorted(table, wanted, []), table))
   }
 
   async #selected(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
     const { table, sort } = given
     const { query: order, direction } = orderOf(given, random)
     const select = given.select.map(({ hops, column }) => printPath([...hops.map(nameOf), column.name], random)).join()
-    const { request, body } = await this.#client.ask(table, { ...filter, ...order, select, pageSize: '1000' })
+    const { request, body } = await this.#client.request(table, { ...filter, ...order, select, pageSize: '1000' })
     const expected = this.#oracle.sorted(table, wanted, sort, direction)
-    same(
+    assertSame(
       'the selected items',
       request,
       body.items,

@@ -7,33 +7,33 @@ import { jsonOf } from './kinds.js'
 import type { Oracle, SortKey } from './oracle.js'
 import { printFilter, printName, printPath } from './print.js'
 import { below, type Random, randomOf } from './random.js'
-import { type Client, type Query, same } from './requests.js'
+import { assertSame, type Client, type Query } from './requests.js'
 import { type Column, type Relation, type Table, type TableName, tableNamed } from './schema.js'
-import { oneOf, type Row, relatedTo, valueIn, type World } from './world.js'
+import { type Row, relatedRecord, relatedTo, valueIn, type World } from './world.js'
 
 /** Selection from the records of a table. */
-interface Wanted {
+interface Selection {
   readonly columns: readonly Column[]
-  readonly ones: readonly { readonly relation: Relation; readonly wanted: Wanted }[]
-  readonly collections: readonly Collected[]
+  readonly ones: readonly { readonly relation: Relation; readonly wanted: Selection }[]
+  readonly collections: readonly CollectionSelection[]
   /** Collections that are counted. */
   readonly counts: readonly Relation[]
 }
 
-interface Collected {
+interface CollectionSelection {
   readonly relation: Relation
   readonly condition: Condition | null
   readonly sort: readonly SortKey[]
   /** Null if the request sets no limit. */
   readonly limit: number | null
-  readonly wanted: Wanted
+  readonly wanted: Selection
 }
 
 export interface Embedding {
   readonly table: Table
   readonly condition: Condition | null
   readonly pages: number
-  readonly wanted: Wanted
+  readonly wanted: Selection
   /** Seed for variations of the request that must not matter. */
   readonly style: number
 }
@@ -60,7 +60,7 @@ export function embeddingsOf(world: World): Arbitrary<Embedding> {
   })
 }
 
-function wantedOf(table: Table, conditions: Conditions, depth: number): Arbitrary<Wanted> {
+function wantedOf(table: Table, conditions: Conditions, depth: number): Arbitrary<Selection> {
   const ones = table.relations.filter(({ many }) => !many)
   const collections = table.relations.filter(({ many }) => many)
   const some = <T>(relations: readonly Relation[], most: number, of: (relation: Relation) => Arbitrary<T>) =>
@@ -79,7 +79,7 @@ function wantedOf(table: Table, conditions: Conditions, depth: number): Arbitrar
   })
 }
 
-function collectedOf(relation: Relation, conditions: Conditions, depth: number): Arbitrary<Collected> {
+function collectedOf(relation: Relation, conditions: Conditions, depth: number): Arbitrary<CollectionSelection> {
   const table = tableNamed(relation.to)
   const key = fc
     .record({ place: conditions.place(table, 1), descending: fc.boolean() })
@@ -102,26 +102,28 @@ export async function checkEmbedding(client: Client, world: World, oracle: Oracl
   const pageSize = Math.max(1, Math.ceil(sorted.length / pages))
   const query: Query = {
     ...(condition === null ? {} : { filter: printFilter(condition, random) }),
-    select: printed(wanted, random).join(),
-    ...Object.fromEntries(shapesOf(wanted, [], random)),
+    select: printSelection(wanted, random).join(),
+    ...Object.fromEntries(printCollectionParameters(wanted, [], random)),
     pageSize: String(pageSize),
   }
   fc.pre(Object.values(query).every(({ length }) => length <= 4096))
   fc.pre(new URLSearchParams(query).toString().length <= LONGEST)
   for (let page = 1; page <= Math.max(1, Math.ceil(sorted.length / pageSize)); page += 1) {
-    const { request, body } = await client.ask(table, { ...query, page: String(page) })
-    const expected = sorted.slice((page - 1) * pageSize, page * pageSize).map((row) => shownOf(oracle, row, wanted))
-    same('the items with their collections', request, body.items, expected)
-    same('the total', request, body.totalCount, sorted.length)
+    const { request, body } = await client.request(table, { ...query, page: String(page) })
+    const expected = sorted
+      .slice((page - 1) * pageSize, page * pageSize)
+      .map((row) => expectedRecord(oracle, row, wanted))
+    assertSame('the items with their collections', request, body.items, expected)
+    assertSame('the total', request, body.totalCount, sorted.length)
   }
 }
 
 /** Items of `select` in random order: paths, or groups instead of paths. */
-function printed({ columns, ones, collections, counts }: Wanted, random: Random): readonly string[] {
+function printSelection({ columns, ones, collections, counts }: Selection, random: Random): readonly string[] {
   const all = [
     ...columns.map(({ name }) => printName(name, random)),
     ...[...ones, ...collections].flatMap(({ relation, wanted }) => {
-      const members = printed(wanted, random)
+      const members = printSelection(wanted, random)
       const name = printName(relation.name, random)
       return below(random, 2) === 0 ? [`${name}(${members.join()})`] : members.map((member) => `${name}.${member}`)
     }),
@@ -132,7 +134,11 @@ function printed({ columns, ones, collections, counts }: Wanted, random: Random)
 }
 
 /** Parameters with the filter, sort and limit of each collection. */
-function shapesOf({ ones, collections }: Wanted, before: readonly string[], random: Random): [string, string][] {
+function printCollectionParameters(
+  { ones, collections }: Selection,
+  before: readonly string[],
+  random: Random,
+): [string, string][] {
   const parameters = collections.flatMap(({ relation, condition, sort, limit, wanted }): [string, string][] => {
     const path = [...before, relation.name]
     const named = (what: string): string => printPath([...path, what], random)
@@ -143,30 +149,30 @@ function shapesOf({ ones, collections }: Wanted, before: readonly string[], rand
       ...(condition === null ? [] : [[named('filter'), printFilter(condition, random)] as [string, string]]),
       ...(keys.length === 0 ? [] : [[named('sort'), keys.join()] as [string, string]]),
       ...(limit === null ? [] : [[named('limit'), String(limit)] as [string, string]]),
-      ...shapesOf(wanted, path, random),
+      ...printCollectionParameters(wanted, path, random),
     ]
   })
   return [
     ...parameters,
-    ...ones.flatMap(({ relation, wanted }) => shapesOf(wanted, [...before, relation.name], random)),
+    ...ones.flatMap(({ relation, wanted }) => printCollectionParameters(wanted, [...before, relation.name], random)),
   ]
 }
 
-type Shown = { readonly [name: string]: unknown }
+type ExpectedRecord = { readonly [name: string]: unknown }
 
 /** Expected record: a truncated array has a `@more` member beside it. */
-function shownOf(oracle: Oracle, row: Row, { columns, ones, collections, counts }: Wanted): Shown {
+function expectedRecord(oracle: Oracle, row: Row, { columns, ones, collections, counts }: Selection): ExpectedRecord {
   const record: Record<string, unknown> = {}
   for (const column of columns) record[column.name] = jsonOf(column, valueIn(row, column))
   for (const { relation, wanted } of ones) {
-    const one = oneOf(row, relation)
-    record[relation.name] = one === null ? null : shownOf(oracle, one, wanted)
+    const one = relatedRecord(row, relation)
+    record[relation.name] = one === null ? null : expectedRecord(oracle, one, wanted)
   }
   for (const { relation, condition, sort, limit, wanted } of collections) {
     const met = relatedTo(row, relation).filter((each) => condition === null || oracle.meets(each, condition))
     const most = limit ?? USUAL
     const first = oracle.sorted(tableNamed(relation.to), met, sort).slice(0, most)
-    record[relation.name] = first.map((each) => shownOf(oracle, each, wanted))
+    record[relation.name] = first.map((each) => expectedRecord(oracle, each, wanted))
     if (met.length > most) record[`${relation.name}@more`] = true
   }
   for (const relation of counts) record[`${relation.name}Count`] = relatedTo(row, relation).length

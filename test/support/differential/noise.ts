@@ -41,12 +41,12 @@ function copyOf({ name: from, key, columns, softDelete }: Table, row: Row, owner
   for (const column of columns) {
     const link = LINKS.find((each) => each.from === from && each.key === column.name)
     if (link !== undefined) copy[column.name] = link.required ? owner : null
-    else if (column !== key) copy[column.name] = inModel(column, valueIn(row, column))
+    else if (column !== key) copy[column.name] = toModelValue(column, valueIn(row, column))
   }
   return copy
 }
 
-function inModel({ kind }: Column, value: Value | null): unknown {
+function toModelValue({ kind }: Column, value: Value | null): unknown {
   if (kind === 'datetime' && value !== null) return new Date(Number(value))
   return typeof value === 'bigint' ? String(value) : value
 }

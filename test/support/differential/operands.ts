@@ -2,7 +2,7 @@
 
 import fc, { type Arbitrary } from 'fast-check'
 import type { Column, Value } from './schema.js'
-import { neighbours, stored } from './values.js'
+import { neighbours, storedValues } from './values.js'
 
 /** Operand of a comparison: its value, and its text before escaping. */
 export type Operand =
@@ -66,11 +66,11 @@ function spellings({ kind }: Column, value: Value): [string, ...string[]] {
 
 /** A stored value of the column, or a value close to one. */
 export function operandOf(column: Column, known: readonly Value[]): Arbitrary<Operand> {
-  const own = known.length === 0 ? stored(column) : fc.constantFrom(...known)
+  const own = known.length === 0 ? storedValues(column) : fc.constantFrom(...known)
   const value = fc.oneof(
     { weight: 6, arbitrary: own },
     { weight: 3, arbitrary: own.chain((at) => fc.constantFrom(at, ...neighbours(column, at))) },
-    { weight: 1, arbitrary: stored(column) },
+    { weight: 1, arbitrary: storedValues(column) },
   )
   const written = value.chain((at) =>
     fc.constantFrom(...spellings(column, at)).map((text): Operand => ({ kind: 'value', value: at, text })),

@@ -8,7 +8,7 @@ import type { Compare, Condition } from './condition.js'
 import { compareValues, jsonOf } from './kinds.js'
 import type { Operand } from './operands.js'
 import type { Column, Relation, Table, Value } from './schema.js'
-import { keyOf, oneOf, type Row, relatedTo, valueIn } from './world.js'
+import { keyOf, type Row, relatedRecord, relatedTo, valueIn } from './world.js'
 
 /** Rank of texts in the database's order of a column. Texts that the database treats as equal share a rank. */
 export type TextOrder = (column: Column, text: string) => number
@@ -34,7 +34,7 @@ export class Oracle {
       case 'or':
         return condition.nodes.some((node) => this.meets(row, node))
       case 'compare':
-        return this.#compares(condition, at(row, condition.hops, condition.column))
+        return this.#compares(condition, valueAt(row, condition.hops, condition.column))
       case 'absent':
         return (follow(row, condition.hops) === null) !== condition.negated
       case 'elements': {
@@ -49,7 +49,7 @@ export class Oracle {
         const count = inner === null ? elements.length : elements.filter((each) => this.meets(each, inner)).length
         const [first = 0n] = numbers
         if (operator === 'in' || operator === 'notIn') return numbers.includes(BigInt(count)) === (operator === 'in')
-        return bySign(operator, BigInt(count) < first ? -1 : BigInt(count) > first ? 1 : 0)
+        return isOrderedBySign(operator, BigInt(count) < first ? -1 : BigInt(count) > first ? 1 : 0)
       }
     }
   }
@@ -58,7 +58,7 @@ export class Oracle {
   sorted(table: Table, rows: readonly Row[], keys: readonly SortKey[], direction: 'asc' | 'desc' = 'asc'): Row[] {
     const isDescending = keys.at(-1)?.descending ?? direction === 'desc'
     const all = [...keys, { hops: [], column: table.key, descending: isDescending }]
-    const values = new Map(rows.map((row) => [row, all.map(({ hops, column }) => at(row, hops, column))]))
+    const values = new Map(rows.map((row) => [row, all.map(({ hops, column }) => valueAt(row, hops, column))]))
     return rows.toSorted((a, b) => {
       for (const [index, { column, descending }] of all.entries()) {
         const order = this.#order(column, values.get(a)?.[index] ?? null, values.get(b)?.[index] ?? null)
@@ -107,13 +107,13 @@ export class Oracle {
 
   #isOrdered(column: Column, operator: Operator, value: Value, operand: Operand): boolean {
     if (operand.kind === 'null') return false
-    if (operand.kind === 'value') return bySign(operator, this.#order(column, value, operand.value))
+    if (operand.kind === 'value') return isOrderedBySign(operator, this.#order(column, value, operand.value))
     const sign = Number(value) < operand.start ? -1 : Number(value) >= operand.end ? 1 : 0
-    return bySign(operator, sign)
+    return isOrderedBySign(operator, sign)
   }
 }
 
-function bySign(operator: Operator, sign: number): boolean {
+function isOrderedBySign(operator: Operator, sign: number): boolean {
   switch (operator) {
     case 'eq':
       return sign === 0
@@ -158,11 +158,11 @@ export function foldAscii(text: string): string {
 
 function follow(row: Row, hops: readonly Relation[]): Row | null {
   let found: Row | null = row
-  for (const hop of hops) found = found === null ? null : oneOf(found, hop)
+  for (const hop of hops) found = found === null ? null : relatedRecord(found, hop)
   return found
 }
 
-function at(row: Row, hops: readonly Relation[], column: Column): Value | null {
+function valueAt(row: Row, hops: readonly Relation[], column: Column): Value | null {
   const found = follow(row, hops)
   return found === null ? null : valueIn(found, column)
 }
@@ -188,7 +188,7 @@ function select(record: { [name: string]: Selected }, row: Row, hops: readonly R
     record[column.name] = jsonOf(column, valueIn(row, column))
     return
   }
-  const next = oneOf(row, hop)
+  const next = relatedRecord(row, hop)
   const known = record[hop.name]
   const nested = typeof known === 'object' && known !== null ? known : {}
   record[hop.name] = next === null ? null : nested

@@ -7,12 +7,12 @@ import { exactOperand } from './operands.js'
 import { keysOf, type Oracle } from './oracle.js'
 import { printFilter } from './print.js'
 import { randomOf } from './random.js'
-import { type Client, keyIn, same } from './requests.js'
+import { assertSame, type Client, keyIn } from './requests.js'
 import type { Column, Table } from './schema.js'
-import { stored } from './values.js'
+import { storedValues } from './values.js'
 import { textColumns, valueIn, type World } from './world.js'
 
-export interface Parting {
+export interface Partition {
   readonly table: Table
   readonly column: Column
   readonly text: string
@@ -20,12 +20,12 @@ export interface Parting {
   readonly style: number
 }
 
-export function partings(): Arbitrary<Parting> {
+export function partitions(): Arbitrary<Partition> {
   return fc.constantFrom(...textColumns()).chain(([table, column]) =>
     fc.record({
       table: fc.constant(table),
       column: fc.constant(column),
-      text: stored(column).map(String),
+      text: storedValues(column).map(String),
       ignoreCase: fc.boolean(),
       style: fc.nat(),
     }),
@@ -33,7 +33,7 @@ export function partings(): Arbitrary<Parting> {
 }
 
 /** @throws Difference if an operator and its complement do not together return all rows with text, in sort order */
-export async function checkParting(client: Client, world: World, oracle: Oracle, given: Parting): Promise<void> {
+export async function checkPartition(client: Client, world: World, oracle: Oracle, given: Partition): Promise<void> {
   const { table, column, text, ignoreCase, style } = given
   const having = world.rows(table.name).filter((row) => valueIn(row, column) !== null)
   const whole = keysOf(oracle.sorted(table, having, [{ hops: [], column, descending: false }]), table)
@@ -41,22 +41,22 @@ export async function checkParting(client: Client, world: World, oracle: Oracle,
   const part = async (operator: Operator): Promise<{ request: string; keys: unknown[] }> => {
     const operands = [exactOperand(text)]
     const filter = printFilter({ kind: 'compare', hops: [], column, operator, operands, ignoreCase }, random)
-    const { request, body } = await client.ask(table, { filter, sort: column.name, select: 'id', pageSize: '1000' })
+    const { request, body } = await client.request(table, { filter, sort: column.name, select: 'id', pageSize: '1000' })
     return { request, keys: body.items.map(keyIn) }
   }
   const [before, upTo, from, behind] = await Promise.all([part('lt'), part('lte'), part('gte'), part('gt')])
   // Folded text may sort differently.
   const ordered = (keys: unknown[]): unknown[] => (ignoreCase ? whole.filter((key) => keys.includes(key)) : keys)
-  same('the complement of >=', from.request, ordered([...before.keys, ...from.keys]), whole)
-  same('the complement of <=', upTo.request, ordered([...upTo.keys, ...behind.keys]), whole)
-  same('a text in two parts', before.request, before.keys.length + from.keys.length, whole.length)
-  same('a text in two parts', behind.request, behind.keys.length + upTo.keys.length, whole.length)
+  assertSame('the complement of >=', from.request, ordered([...before.keys, ...from.keys]), whole)
+  assertSame('the complement of <=', upTo.request, ordered([...upTo.keys, ...behind.keys]), whole)
+  assertSame('a text in two parts', before.request, before.keys.length + from.keys.length, whole.length)
+  assertSame('a text in two parts', behind.request, behind.keys.length + upTo.keys.length, whole.length)
   const equal = keysOf(
     having.filter((row) => valueIn(row, column) === text),
     table,
   )
   const strict = [...before.keys, ...behind.keys]
-  same(
+  assertSame(
     'the text itself before or behind it',
     before.request,
     equal.filter((key) => strict.includes(key)),

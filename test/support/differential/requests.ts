@@ -14,7 +14,7 @@ export class Difference extends Error {
 export type Query = Readonly<Record<string, string>>
 
 /** A list request with its response. */
-export interface Asked {
+export interface ListResponse {
   readonly request: string
   readonly body: Answer['body']
 }
@@ -30,8 +30,8 @@ export class Client {
   }
 
   /** @throws Difference for a status other than 200 */
-  async ask({ path }: Pick<Table, 'path'>, query: Query): Promise<Asked> {
-    const request = told(path, query)
+  async request({ path }: Pick<Table, 'path'>, query: Query): Promise<ListResponse> {
+    const request = requestText(path, query)
     const { status, text } = await this.#get(`${path}?${new URLSearchParams(query)}`)
     if (status !== 200) throw new Difference(`${request}\n${status} ${text}`)
     return { request, body: JSON.parse(text) }
@@ -56,20 +56,20 @@ export class Client {
   }
 }
 
-function told(path: string, query: Query): string {
+function requestText(path: string, query: Query): string {
   const parameters = Object.entries(query).map(([name, value]) => `  ${name}=${JSON.stringify(value)}`)
   return [`GET ${path}`, ...parameters].join('\n')
 }
 
 /** @throws Difference unless both values are equal */
-export function same(what: string, request: string, actual: unknown, expected: unknown): void {
+export function assertSame(what: string, request: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return
   const [wanted, found] = [expected, actual].map((value) => JSON.stringify(value).slice(0, 2000))
-  throw new Difference(`${request}\n${what}${placeOf(actual, expected)}\nexpected ${wanted}\nactual   ${found}`)
+  throw new Difference(`${request}\n${what}${findDifference(actual, expected)}\nexpected ${wanted}\nactual   ${found}`)
 }
 
 /** Position of the first difference between two lists. */
-function placeOf(actual: unknown, expected: unknown): string {
+function findDifference(actual: unknown, expected: unknown): string {
   if (!Array.isArray(actual) || !Array.isArray(expected)) return ''
   const at = expected.findIndex((value, index) => !isDeepStrictEqual(value, actual[index]))
   return at < 0 ? '' : `, which part at place ${at}: ${JSON.stringify(expected[at])}, but ${JSON.stringify(actual[at])}`

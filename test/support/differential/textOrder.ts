@@ -27,7 +27,7 @@ export async function learnTextOrder(world: World, client: Client): Promise<Text
 /** Keys of all records, including deleted ones. */
 async function sorted(client: Client, table: Table, sort: string): Promise<readonly unknown[]> {
   const deleted = table.softDelete ? { includeDeleted: 'true' } : {}
-  const { body } = await client.ask(table, { sort, select: 'id', pageSize: '1000', ...deleted })
+  const { body } = await client.request(table, { sort, select: 'id', pageSize: '1000', ...deleted })
   return body.items.map(keyIn)
 }
 

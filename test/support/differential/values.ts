@@ -157,7 +157,7 @@ const CODES: readonly string[] = [
 ]
 
 /** Values that a column may contain. */
-export function stored(column: Column): Arbitrary<Value> {
+export function storedValues(column: Column): Arbitrary<Value> {
   switch (column.kind) {
     case 'text':
       return text

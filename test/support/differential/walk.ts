@@ -3,7 +3,7 @@
 
 import type { Model, ModelStatic, WhereOptions } from 'sequelize'
 import { below, pick, type Random } from './random.js'
-import { type Client, keyIn, type Query, same } from './requests.js'
+import { assertSame, type Client, keyIn, type Query } from './requests.js'
 
 export interface Walk {
   readonly path: string
@@ -33,19 +33,19 @@ interface Page {
 
 /** @throws Difference for a page with unexpected rows */
 export async function walk(client: Client, given: Walk): Promise<void> {
-  const turns = await there(client, given)
+  const turns = await walkForward(client, given)
   const turn = given.random() < 0.5 ? turns.at(-1) : turns[below(given.random, turns.length)]
-  if (turn !== undefined) await back(client, given, turn)
+  if (turn !== undefined) await walkBackward(client, given, turn)
 }
 
-async function there(client: Client, given: Walk): Promise<readonly Turn[]> {
+async function walkForward(client: Client, given: Walk): Promise<readonly Turn[]> {
   const { expected, between } = given
   const sizes = sizesOf(given)
   const keys: unknown[] = []
   const turns: Turn[] = []
   let last = ''
   for (let token: string | null = ''; token !== null; ) {
-    const { request, ...page }: Page = await ask(client, given, { after: token }, sizes())
+    const { request, ...page }: Page = await readPage(client, given, { after: token }, sizes())
     if (page.previous !== null) turns.push({ token: page.previous, rows: keys.length })
     keys.push(...page.keys)
     last = request
@@ -54,33 +54,33 @@ async function there(client: Client, given: Walk): Promise<readonly Turn[]> {
     token = page.next
     await between?.()
   }
-  same('the keys of all pages by after', last, keys, expected)
+  assertSame('the keys of all pages by after', last, keys, expected)
   return turns
 }
 
-async function back(client: Client, given: Walk, turn: Turn): Promise<void> {
+async function walkBackward(client: Client, given: Walk, turn: Turn): Promise<void> {
   const { expected, between } = given
   const sizes = sizesOf(given)
   const keys: unknown[] = []
   let [last, first]: [string, Page | null] = ['', null]
   for (let token: string | null = turn.token; token !== null; ) {
-    const page: Page = await ask(client, given, { before: token }, sizes())
+    const page: Page = await readPage(client, given, { before: token }, sizes())
     keys.unshift(...page.keys)
     ;[last, first] = [page.request, page]
     if (keys.length > turn.rows) break
     token = page.previous
     await between?.()
   }
-  same('the keys of all pages by before', last, keys, expected.slice(0, turn.rows))
+  assertSame('the keys of all pages by before', last, keys, expected.slice(0, turn.rows))
   if (first?.next == null) return
   // The `nextCursor` of a previous page leads to the same next page.
-  const { request, keys: behind } = await ask(client, given, { after: first.next }, sizes())
+  const { request, keys: behind } = await readPage(client, given, { after: first.next }, sizes())
   const from = first.keys.length
-  same('the keys behind the first page', request, behind, expected.slice(from, from + behind.length))
+  assertSame('the keys behind the first page', request, behind, expected.slice(from, from + behind.length))
 }
 
-async function ask(client: Client, { path, query, isRow }: Walk, token: Query, size: number): Promise<Page> {
-  const { request, body } = await client.ask({ path }, { ...query, ...token, pageSize: String(size) })
+async function readPage(client: Client, { path, query, isRow }: Walk, token: Query, size: number): Promise<Page> {
+  const { request, body } = await client.request({ path }, { ...query, ...token, pageSize: String(size) })
   const keys: unknown[] = body.items.map(keyIn)
   return { request, keys: keys.filter(isRow), next: body.nextCursor, previous: body.previousCursor }
 }

@@ -13,7 +13,7 @@ import {
   tableNamed,
   type Value,
 } from './schema.js'
-import { stored } from './values.js'
+import { storedValues } from './values.js'
 
 export interface Row {
   /** Values by column name, including the key and foreign keys. */
@@ -55,7 +55,7 @@ export function relatedTo(row: Row, { name }: Relation): readonly Row[] {
 }
 
 /** The one record of a to-one relation. */
-export function oneOf(row: Row, relation: Relation): Row | null {
+export function relatedRecord(row: Row, relation: Relation): Row | null {
   return relatedTo(row, relation)[0] ?? null
 }
 
@@ -64,7 +64,7 @@ export function worldOf(seed: number): World {
   const byTable = new Map<TableName, Row[]>()
   for (const table of TABLES) byTable.set(table.name, rowsOf(table, random, byTable))
   const all = (name: TableName): readonly Row[] => byTable.get(name) ?? []
-  const tagged = tie(all, random)
+  const tagged = linkTags(all, random)
   return {
     underscored: below(random, 2) === 0,
     table: tableNamed,
@@ -91,7 +91,9 @@ function rowsOf(table: Table, random: Random, before: ReadonlyMap<TableName, rea
   const own = table.columns.slice(1, table.columns.length - foreign.length)
   const records: Record<string, Arbitrary<Value | null>> = {}
   for (const column of own) {
-    records[column.name] = column.nullable ? fc.option(stored(column), { nil: null, freq: 5 }) : stored(column)
+    records[column.name] = column.nullable
+      ? fc.option(storedValues(column), { nil: null, freq: 5 })
+      : storedValues(column)
   }
   const samples = fc.sample(fc.record(records), { seed: below(random, 2 ** 31), numRuns: table.size })
   const rows: Row[] = []
@@ -111,7 +113,7 @@ function rowsOf(table: Table, random: Random, before: ReadonlyMap<TableName, rea
   return rows
 }
 
-function tie(all: World['all'], random: Random): World['tagged'] {
+function linkTags(all: World['all'], random: Random): World['tagged'] {
   const relate = (row: Row, name: string, other: Row): void => {
     if (other.deleted) return
     row.related.set(name, [...(row.related.get(name) ?? []), other])

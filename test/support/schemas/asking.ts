@@ -28,7 +28,7 @@ export function keyIn(row: Row, { key }: Resource): Key {
   return value
 }
 
-export async function keysFor({ server, resource }: Walk, parameters: Parameters): Promise<Key[]> {
+export async function readKeys({ server, resource }: Walk, parameters: Parameters): Promise<Key[]> {
   const { json } = resource.key
   const { status, text, body } = await list(server, resource.route, { ...parameters, select: json, pageSize: 1000 })
   if (status !== 200) throw new Error(`${JSON.stringify(parameters)}: ${status} ${text}`)
@@ -38,7 +38,7 @@ export async function keysFor({ server, resource }: Walk, parameters: Parameters
 
 export async function expectKeys(walk: Walk, parameters: Parameters, expected: readonly Row[]): Promise<void> {
   const keys = expected.map((row) => keyIn(row, walk.resource))
-  walk.t.deepEqual(inOrder(await keysFor(walk, parameters)), inOrder(keys), JSON.stringify(parameters))
+  walk.t.deepEqual(inOrder(await readKeys(walk, parameters)), inOrder(keys), JSON.stringify(parameters))
 }
 
 /** Sorted in the same way on every database, with duplicates. The order of text depends on the database. */
@@ -47,7 +47,7 @@ export function inOrder(keys: readonly Key[]): readonly Key[] {
 }
 
 /** Asserts equality independent of the order. */
-export function same(
+export function assertSame(
   t: ExecutionContext,
   actual: readonly JsonRecord[],
   expected: readonly JsonRecord[],
@@ -59,7 +59,7 @@ export function same(
 }
 
 /** Asserts that nulls come first and other values ascend. The order of text depends on the database. */
-export function ascends(t: ExecutionContext, field: Field, values: readonly JsonValue[]): void {
+export function assertAscending(t: ExecutionContext, field: Field, values: readonly JsonValue[]): void {
   const present = values.filter((value) => value !== null)
   t.deepEqual(values.slice(values.length - present.length), present, `${field.json}: nulls come first`)
   if (field.valueType.type === 'string') return
@@ -67,7 +67,10 @@ export function ascends(t: ExecutionContext, field: Field, values: readonly Json
 }
 
 /** Visits items with a few concurrent requests, because a walk mostly waits. */
-export async function all<T>(items: readonly T[], visit: (item: T, index: number) => Promise<void>): Promise<void> {
+export async function visitAll<T>(
+  items: readonly T[],
+  visit: (item: T, index: number) => Promise<void>,
+): Promise<void> {
   const entries = items.entries()
   const worker = async (): Promise<void> => {
     for (const [index, item] of entries) await visit(item, index)

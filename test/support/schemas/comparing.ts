@@ -2,7 +2,7 @@ import { escapeFilterValue } from '../../../lib/index.js'
 import type { Field, FieldType, JsonValue } from '../../../types/field.js'
 import type { Operator } from '../../../types/query.js'
 import { type DatabaseName, databaseName } from '../database.js'
-import { wire } from './tables.js'
+import { toWireValue } from './tables.js'
 
 export function order(a: JsonValue, b: JsonValue): number {
   if (a === null || b === null) throw new TypeError('null has no order')
@@ -21,7 +21,7 @@ const HIDING: Readonly<Record<DatabaseName, ReadonlySet<FieldType>>> = {
 }
 
 /** Whether a filter may compare with null although the field is NOT NULL. */
-export function mayHide({ valueType }: Field): boolean {
+export function canBeHidden({ valueType }: Field): boolean {
   return HIDING[databaseName].has(valueType.type)
 }
 
@@ -29,7 +29,7 @@ export function isTextOrder({ valueType }: Field, operator: Operator): boolean {
   return valueType.type === 'string' && ['gt', 'gte', 'lt', 'lte'].includes(operator)
 }
 
-export function compares(operator: Operator, value: JsonValue, operands: readonly JsonValue[]): boolean {
+export function isMatch(operator: Operator, value: JsonValue, operands: readonly JsonValue[]): boolean {
   const [operand = null] = operands
   const text = String(value)
   const part = String(operand)
@@ -96,9 +96,9 @@ export function operandsOf(
 
 /** A value as written in a filter. */
 export function textOf(field: Field, value: JsonValue): string {
-  return escapeFilterValue(plainOf(field, value))
+  return escapeFilterValue(toPlainText(field, value))
 }
 
-export function plainOf(field: Field, value: JsonValue): string {
-  return String(wire(field, value))
+export function toPlainText(field: Field, value: JsonValue): string {
+  return String(toWireValue(field, value))
 }

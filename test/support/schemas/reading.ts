@@ -4,8 +4,19 @@ import type { Operator } from '../../../types/query.js'
 import type { JsonRecord } from '../../../types/reply.js'
 import { list, type Parameters } from '../models.js'
 import { TOKENS } from '../operators.js'
-import { all, ascends, expectKeys, inOrder, type Key, keyIn, keysFor, same, valuesOf, type Walk } from './asking.js'
-import { compares, isTextOrder, mayHide, operandsOf, plainOf, textOf } from './comparing.js'
+import {
+  assertAscending,
+  assertSame,
+  expectKeys,
+  inOrder,
+  type Key,
+  keyIn,
+  readKeys,
+  valuesOf,
+  visitAll,
+  type Walk,
+} from './asking.js'
+import { canBeHidden, isMatch, isTextOrder, operandsOf, textOf, toPlainText } from './comparing.js'
 
 const LIST_METHODS = ['GET', 'HEAD', 'POST', ...(METHODS.includes('QUERY') ? ['QUERY'] : []), 'OPTIONS'].join(', ')
 
@@ -32,7 +43,7 @@ export async function walkRoutes({ t, server, tables, resource }: Walk): Promise
   t.deepEqual(counted.body, { count: rows.length })
   const whole = await list(server, route, { pageSize: 1000 })
   t.deepEqual(whole.body.totalCount, rows.length)
-  same(t, whole.body.items, [...records.values()], key.json)
+  assertSame(t, whole.body.items, [...records.values()], key.json)
   const pageSize = Math.max(2, Math.ceil(rows.length / 5))
   const paged: JsonRecord[] = []
   for (let page = 1; page <= Math.ceil(rows.length / pageSize); page++) {
@@ -61,7 +72,7 @@ export async function walkFilters(walk: Walk): Promise<void> {
   const opaque = fields.filter(({ operators }) => operators.size === 0)
   for (const { json } of opaque) t.is((await list(server, route, { filter: `${json}=x` })).status, 400, json)
 
-  await all(
+  await visitAll(
     fields.filter(({ filterable, operators }) => filterable && operators.size > 0),
     async (field) => {
       const values = valuesOf(rows, field)
@@ -75,8 +86,8 @@ export async function walkFilters(walk: Walk): Promise<void> {
         await holds('!=null', (each) => each !== null)
       } else {
         const { status, body } = await list(server, route, { filter: `${field.json}=null` })
-        t.is(status, mayHide(field) ? 200 : 400, `${field.json}=null`)
-        if (mayHide(field)) t.deepEqual(body.items, [], field.json)
+        t.is(status, canBeHidden(field) ? 200 : 400, `${field.json}=null`)
+        if (canBeHidden(field)) t.deepEqual(body.items, [], field.json)
         else t.regex(body.detail, /it is never null/, field.json)
       }
       if (values.length === 0) return
@@ -84,13 +95,13 @@ export async function walkFilters(walk: Walk): Promise<void> {
         if (isTextOrder(field, operator)) continue
         const operands = operandsOf(field, operator, value(n), value(n * 3 + 1))
         const text = operands.map((each) => textOf(field, each)).join(';')
-        await holds(TOKENS[operator] + text, (each) => compares(operator, each, operands))
+        await holds(TOKENS[operator] + text, (each) => isMatch(operator, each, operands))
       }
       if (field.valueType.type === 'string') await walkTextOrder(walk, field, String(value(values.length >> 1)))
       if (!parameters.has(field.json.toLowerCase())) return
       const given = value(2)
       const equal = rows.filter((row) => row[field.name] === given)
-      await expectKeys(walk, { [field.json]: plainOf(field, given) }, equal)
+      await expectKeys(walk, { [field.json]: toPlainText(field, given) }, equal)
     },
   )
 }
@@ -102,9 +113,9 @@ async function walkTextOrder(walk: Walk, field: Field, value: string): Promise<v
     filter: `${field.json}${TOKENS[operator]}${textOf(field, value)}`,
   })
   const [less, notMore, more, notLess] = await Promise.all(
-    (['lt', 'lte', 'gt', 'gte'] as const).map((operator) => keysFor(walk, clause(operator))),
+    (['lt', 'lte', 'gt', 'gte'] as const).map((operator) => readKeys(walk, clause(operator))),
   )
-  const sorted = await keysFor(walk, { sort: field.json })
+  const sorted = await readKeys(walk, { sort: field.json })
   const rows = tables.of(resource.model)
   const nulls = rows.filter((row) => row[field.name] === null).map((row) => keyIn(row, resource))
   const own = rows.filter((row) => row[field.name] === value).map((row) => keyIn(row, resource))
@@ -123,14 +134,14 @@ async function walkTextOrder(walk: Walk, field: Field, value: string): Promise<v
 /** Sorts every field in both directions, by `sort` and by `sortBy`. */
 export async function walkSorts(walk: Walk): Promise<void> {
   const { t, tables, resource } = walk
-  await all(
+  await visitAll(
     resource.fields.filter(({ sortable }) => sortable),
     async (field) => {
-      const up = await keysFor(walk, { sort: field.json })
-      t.deepEqual(await keysFor(walk, { sort: `-${field.json}` }), [...up].reverse(), `-${field.json}`)
-      t.deepEqual(await keysFor(walk, { sortBy: field.json, sortDirection: 'asc' }), up)
+      const up = await readKeys(walk, { sort: field.json })
+      t.deepEqual(await readKeys(walk, { sort: `-${field.json}` }), [...up].reverse(), `-${field.json}`)
+      t.deepEqual(await readKeys(walk, { sortBy: field.json, sortDirection: 'asc' }), up)
       const byKey = new Map(tables.of(resource.model).map((row) => [keyIn(row, resource), row]))
-      ascends(
+      assertAscending(
         t,
         field,
         up.map((key) => byKey.get(key)?.[field.name] ?? null),
@@ -152,7 +163,7 @@ export async function walkSelects({ t, server, tables, resource }: Walk): Promis
     )
     t.deepEqual(body.items, expected, names.join())
   }
-  await all(shown, ({ json }) => ask([json]))
+  await visitAll(shown, ({ json }) => ask([json]))
   await ask([...own])
   t.is(whole.body.items.length, tables.of(resource.model).length)
 }

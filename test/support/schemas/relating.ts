@@ -4,15 +4,15 @@ import type { JsonRecord } from '../../../types/reply.js'
 import type { Relation } from '../../../types/resource.js'
 import { list } from '../models.js'
 import { TOKENS } from '../operators.js'
-import { all, ascends, expectKeys, keyIn, keysFor, same, valuesOf, type Walk } from './asking.js'
-import { compares, isTextOrder, textOf } from './comparing.js'
-import { pathsFrom, type RelationPath, type Row, type Tables, wire } from './tables.js'
+import { assertAscending, assertSame, expectKeys, keyIn, readKeys, valuesOf, visitAll, type Walk } from './asking.js'
+import { isMatch, isTextOrder, textOf } from './comparing.js'
+import { pathsFrom, type RelationPath, type Row, type Tables, toWireValue } from './tables.js'
 
 /** Uses every relation path: filters, quantifiers, sorts, selections, and rejected requests. */
 export async function walkRelations(walk: Walk): Promise<void> {
   const { t, server, resource } = walk
   const paths = pathsFrom(resource)
-  await all(paths, async (path, n) => {
+  await visitAll(paths, async (path, n) => {
     const field = fieldAt(walk, path, n)
     if (field === null) return
     if (path.relations.some(({ many }) => many)) await walkCollections(walk, path, field, n)
@@ -44,7 +44,7 @@ async function walkToOne(walk: Walk, { relations }: RelationPath, field: Field, 
     await expectKeys(
       walk,
       { filter },
-      where((each) => compares(operator, each, [value])),
+      where((each) => isMatch(operator, each, [value])),
     )
   }
   await expectKeys(
@@ -59,10 +59,10 @@ async function walkToOne(walk: Walk, { relations }: RelationPath, field: Field, 
   )
   if (field.sortable) {
     const byKey = new Map(rows.map((row) => [keyIn(row, resource), row]))
-    const up = await keysFor(walk, { sort: name })
-    t.deepEqual(await keysFor(walk, { sort: `-${name}` }), [...up].reverse(), `-${name}`)
+    const up = await readKeys(walk, { sort: name })
+    t.deepEqual(await readKeys(walk, { sort: `-${name}` }), [...up].reverse(), `-${name}`)
     const sorted = up.map((key) => byKey.get(key))
-    ascends(
+    assertAscending(
       t,
       field,
       sorted.map((row) => (row === undefined ? null : (leaf(row)?.[field.name] ?? null))),
@@ -73,7 +73,7 @@ async function walkToOne(walk: Walk, { relations }: RelationPath, field: Field, 
     [resource.key.json]: keyIn(row, resource),
     ...nested(tables, relations, field, row),
   }))
-  same(t, body.items, expected, resource.key.json, text)
+  assertSame(t, body.items, expected, resource.key.json, text)
 }
 
 /** A quantifier applies to the last collection of a path. Earlier collections need any matching element. */
@@ -91,10 +91,10 @@ async function walkCollections(walk: Walk, path: RelationPath, field: Field, n: 
   const value = reachableValue(walk, relations, field, n)
   const text = textOf(field, value)
   const met = (operator: Operator) => (element: Row) =>
-    compares(operator, leavesOf(tables, inner, element)[0]?.[field.name] ?? null, [value])
+    isMatch(operator, leavesOf(tables, inner, element)[0]?.[field.name] ?? null, [value])
   const where = (test: (elements: readonly Row[]) => boolean): readonly Row[] =>
     rows.filter((row) =>
-      someOuter(tables, outer, row, (at) => test(at === null ? [] : tables.behind(collection.association, at))),
+      isMetByAny(tables, outer, row, (at) => test(at === null ? [] : tables.behind(collection.association, at))),
     )
 
   await expectKeys(
@@ -138,7 +138,13 @@ async function walkCollections(walk: Walk, path: RelationPath, field: Field, n: 
     const row = rows.find((each) => keyIn(each, resource) === item[resource.key.json])
     return { ...item, ...(row === undefined ? {} : nested(tables, relations, field, row)) }
   })
-  same(t, selected.body.items.map(unordered), expected.map(unordered), resource.key.json, selected.text)
+  assertSame(
+    t,
+    selected.body.items.map(sortCollections),
+    expected.map(sortCollections),
+    resource.key.json,
+    selected.text,
+  )
 }
 
 /** Limits with which all elements of three nested collections fit into the response. */
@@ -150,14 +156,14 @@ function limitsFor(relations: readonly Relation[]): Readonly<Record<string, stri
 }
 
 /** The record with collections in a canonical order. */
-function unordered(value: JsonRecord): JsonRecord {
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, settled(each)]))
+function sortCollections(value: JsonRecord): JsonRecord {
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, sortDeep(each)]))
 }
 
-function settled(value: JsonValue): JsonValue {
+function sortDeep(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value
-  if (!isList(value)) return unordered(value)
-  return value.map(settled).toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
+  if (!isList(value)) return sortCollections(value)
+  return value.map(sortDeep).toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
 }
 
 function isList(value: object): value is readonly JsonValue[] {
@@ -165,7 +171,7 @@ function isList(value: object): value is readonly JsonValue[] {
 }
 
 /** Whether some row at the end of relations meets a test. Behind to-one relations only, the row may be missing. */
-function someOuter(
+function isMetByAny(
   tables: Tables,
   relations: readonly Relation[],
   row: Row,
@@ -174,9 +180,9 @@ function someOuter(
   const [first, ...others] = relations
   if (first === undefined) return test(row)
   const behind = tables.behind(first.association, row)
-  if (first.many) return behind.some((element) => someOuter(tables, others, element, test))
+  if (first.many) return behind.some((element) => isMetByAny(tables, others, element, test))
   const [only] = behind
-  if (only !== undefined) return someOuter(tables, others, only, test)
+  if (only !== undefined) return isMetByAny(tables, others, only, test)
   return others.some(({ many }) => many) ? false : test(null)
 }
 
@@ -190,7 +196,7 @@ function leavesOf(tables: Tables, relations: readonly Relation[], row: Row): rea
 /** Expected value of a selected path: arrays for collections, objects for other relations, null without a record. */
 function nested(tables: Tables, relations: readonly Relation[], field: Field, row: Row): JsonRecord {
   const [first, ...others] = relations
-  if (first === undefined) return { [field.json]: wire(field, row[field.name] ?? null) }
+  if (first === undefined) return { [field.json]: toWireValue(field, row[field.name] ?? null) }
   const all = tables.behind(first.association, row)
   if (first.many) return { [first.json]: all.map((each) => nested(tables, others, field, each)) }
   const [behind] = all

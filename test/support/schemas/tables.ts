@@ -1,7 +1,7 @@
 import type { Association, Model, ModelStatic } from 'sequelize'
 import type { Field, JsonValue } from '../../../types/field.js'
 import type { JsonRecord } from '../../../types/reply.js'
-import type { Reach, Relation, Resource } from '../../../types/resource.js'
+import type { ModelAccess, Relation, Resource } from '../../../types/resource.js'
 
 type Any = ModelStatic<Model>
 
@@ -75,7 +75,7 @@ export class Tables {
 
   own(fields: readonly Field[], row: Row): JsonRecord {
     const shown = fields.filter(({ targets }) => targets.has('response'))
-    return Object.fromEntries(shown.map((field) => [field.json, wire(field, row[field.name] ?? null)]))
+    return Object.fromEntries(shown.map((field) => [field.json, toWireValue(field, row[field.name] ?? null)]))
   }
 
   #flattened({ flatten, relations }: Resource, row: Row | undefined, prefix: string): JsonRecord {
@@ -96,7 +96,7 @@ export class Tables {
 
 export interface RelationPath {
   readonly relations: readonly Relation[]
-  readonly reach: Reach
+  readonly reach: ModelAccess
 }
 
 /** All relation paths of a resource, shorter paths first. */
@@ -108,7 +108,7 @@ export function pathsFrom({ relations, limits }: Resource): readonly RelationPat
   for (let depth = 1; depth <= limits.pathDepth; depth++) {
     last = last.flatMap((path) =>
       [...path.next.values()].flatMap((relation) => {
-        const reach = relation.reach()
+        const reach = relation.resolveTarget()
         if (reach === null) return []
         const longer = [...path.relations, relation]
         paths.push({ relations: longer, reach })
@@ -150,6 +150,6 @@ function jsonOf(type: string, value: unknown): JsonValue {
 }
 
 /** Decimals that are text in the resource have all decimal places. */
-export function wire({ valueType: { type, wire: form, scale } }: Field, value: JsonValue): JsonValue {
+export function toWireValue({ valueType: { type, jsonType: form, scale } }: Field, value: JsonValue): JsonValue {
   return type === 'decimal' && form === 'string' && typeof value === 'number' ? value.toFixed(scale) : value
 }

@@ -4,7 +4,7 @@ import type { JsonRecord } from '../../../types/reply.js'
 import type { Resource } from '../../../types/resource.js'
 import { list } from '../models.js'
 import { keyIn, type Walk } from './asking.js'
-import { type Row, rowOf, type Tables, wire } from './tables.js'
+import { type Row, rowOf, type Tables, toWireValue } from './tables.js'
 
 /** Creates, reads, patches every field and deletes a record. Afterwards the table is as before. */
 export async function walkRecord(walk: Walk): Promise<void> {
@@ -48,7 +48,7 @@ export async function walkRecord(walk: Walk): Promise<void> {
   }
   t.is((await list(server, route, { count: true })).body.count, tables.of(model).length)
   if (resource.operations.has('restore')) await walkRestore(walk, location, last.body)
-  await removed(model, key, [created.body[key.json]])
+  await deleteRows(model, key, [created.body[key.json]])
 }
 
 async function walkRestore(walk: Walk, location: string, before: JsonRecord): Promise<void> {
@@ -85,9 +85,9 @@ export async function walkRequired(walk: Walk): Promise<void> {
     const { defaultValue = null } = model.getAttributes()[field.name] ?? {}
     const isMade = typeof defaultValue === 'object' && defaultValue !== null
     if (isMade) t.truthy(created.body[field.json])
-    else t.deepEqual(created.body[field.json], wire(field, defaultValue as JsonValue), field.json)
+    else t.deepEqual(created.body[field.json], toWireValue(field, defaultValue as JsonValue), field.json)
   }
-  await removed(model, key, [created.body[key.json]])
+  await deleteRows(model, key, [created.body[key.json]])
 }
 
 /** Checks that missing references, duplicate keys and referenced records give 409 without any change. */
@@ -115,7 +115,7 @@ export async function walkConflicts(walk: Walk): Promise<void> {
     )
   }
   if (!resource.softDeletes) {
-    const held = rows.find((row) => isHeld(tables, resource, row))
+    const held = rows.find((row) => isReferenced(tables, resource, row))
     if (held !== undefined) {
       t.is((await server.delete(pathOf(resource, tables.record(resource, held)))).status, 409)
       t.is(
@@ -154,7 +154,7 @@ export async function walkBulk(walk: Walk): Promise<void> {
   const deleted = await server.post(`${route}/bulk-delete`, [...keys, missing, keys[0]])
   t.is(deleted.status, 200)
   t.deepEqual(deleted.body, { deleted: 3 })
-  await removed(model, key, keys)
+  await deleteRows(model, key, keys)
   t.deepEqual(await tables.read(model), tables.of(model))
 }
 
@@ -169,7 +169,11 @@ async function expectRecord({ t, server, tables, resource }: Walk, path: string,
 }
 
 /** Deletes rows directly, so that soft-deleted records are removed as well. */
-async function removed(model: ModelStatic<Model>, { name }: Field, keys: readonly (string | number)[]): Promise<void> {
+async function deleteRows(
+  model: ModelStatic<Model>,
+  { name }: Field,
+  keys: readonly (string | number)[],
+): Promise<void> {
   await model.destroy({ where: { [name]: [...keys] } })
 }
 
@@ -187,7 +191,7 @@ function primaryKey({ model, fields }: Resource, row: Row): JsonRecord {
 }
 
 /** Whether other rows refer to this row. */
-function isHeld(tables: Tables, { model }: Resource, row: Row): boolean {
+function isReferenced(tables: Tables, { model }: Resource, row: Row): boolean {
   return Object.values(model.associations).some(
     (association) => association.associationType === 'HasMany' && tables.behind(association, row).length > 0,
   )
@@ -243,7 +247,7 @@ function sample({ valueType, rules }: Field, n: number): JsonValue {
     case 'integer':
       return (rules.min ?? 0) + 1000 + n
     case 'decimal':
-      return valueType.wire === 'number' ? n + 0.25 : `${n}.${'25'.padEnd(valueType.scale ?? 2, '0')}`
+      return valueType.jsonType === 'number' ? n + 0.25 : `${n}.${'25'.padEnd(valueType.scale ?? 2, '0')}`
     case 'float':
       return n % 2 === 0 ? 0.125 : 0.5
     case 'boolean':

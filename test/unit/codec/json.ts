@@ -1,16 +1,16 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { decoderOf } from '../../../lib/codec/codecs.js'
+import { createDecoder } from '../../../lib/codec/codecs.js'
 import type { JsonValue, ValueType } from '../../../types/field.js'
 
 type Row = readonly [valueType: ValueType, raw: unknown, expected: JsonValue]
 
 const INTEGER: ValueType = { type: 'integer' }
 const BIGINT: ValueType = { type: 'bigint' }
-const MONEY: ValueType = { type: 'decimal', precision: 20, scale: 2, wire: 'string' }
-const PRICE: ValueType = { type: 'decimal', precision: 10, scale: 2, wire: 'number' }
-const COUNT: ValueType = { type: 'decimal', precision: 20, scale: 0, wire: 'string' }
-const UNDECLARED: ValueType = { type: 'decimal', wire: 'string' }
+const MONEY: ValueType = { type: 'decimal', precision: 20, scale: 2, jsonType: 'string' }
+const PRICE: ValueType = { type: 'decimal', precision: 10, scale: 2, jsonType: 'number' }
+const COUNT: ValueType = { type: 'decimal', precision: 20, scale: 0, jsonType: 'string' }
+const UNDECLARED: ValueType = { type: 'decimal', jsonType: 'string' }
 const FLOAT: ValueType = { type: 'float' }
 const SINGLE: ValueType = { type: 'float', single: true }
 const CHAR: ValueType = { type: 'string', maxLength: 5, padded: true }
@@ -71,18 +71,18 @@ const SAME: readonly (readonly [valueType: ValueType, raws: readonly unknown[], 
 
 test('one stored value is one JSON value, whichever driver returns it', (t) => {
   for (const [valueType, raws, expected] of SAME) {
-    for (const raw of raws) t.deepEqual(decoderOf(valueType)(raw), expected, `${valueType.type} ${String(raw)}`)
+    for (const raw of raws) t.deepEqual(createDecoder(valueType)(raw), expected, `${valueType.type} ${String(raw)}`)
   }
 })
 
 test('null and undefined are null for every type', (t) => {
   for (const type of ['string', 'integer', 'bigint', 'decimal', 'float', 'boolean', 'datetime', 'date'] as const) {
-    t.is(decoderOf({ type })(null), null)
-    t.is(decoderOf({ type })(undefined), null)
+    t.is(createDecoder({ type })(null), null)
+    t.is(createDecoder({ type })(undefined), null)
   }
   for (const type of ['time', 'uuid', 'enum', 'json', 'blob'] as const) {
-    t.is(decoderOf({ type })(null), null)
-    t.is(decoderOf({ type }, { jsonAsText: true })(undefined), null)
+    t.is(createDecoder({ type })(null), null)
+    t.is(createDecoder({ type }, { jsonAsText: true })(undefined), null)
   }
 })
 
@@ -109,21 +109,21 @@ const DECIMALS: readonly Row[] = [
 ]
 
 test('decimals have their declared places and no exponent', (t) => {
-  for (const [valueType, raw, expected] of DECIMALS) t.is(decoderOf(valueType)(raw), expected, String(raw))
+  for (const [valueType, raw, expected] of DECIMALS) t.is(createDecoder(valueType)(raw), expected, String(raw))
 })
 
 test('a number in a decimal column reads as the text that the other databases return', (t) => {
   fc.assert(
     fc.property(fc.integer({ min: -(10 ** 14), max: 10 ** 14 }), (cents) => {
       const text = (cents / 100).toFixed(2).replace(/^-(0\.00)$/, '$1')
-      return decoderOf(MONEY)(cents / 100) === text && decoderOf(MONEY)(text) === text
+      return createDecoder(MONEY)(cents / 100) === text && createDecoder(MONEY)(text) === text
     }),
   )
   t.pass()
 })
 
 test('date-times in SQLite’s layout read as the instants they are, leap days and month ends included', (t) => {
-  const decode = decoderOf(DATETIME)
+  const decode = createDecoder(DATETIME)
   const instants = fc.date({
     min: new Date('0001-01-01T00:00:00Z'),
     max: new Date('9999-12-31T23:59:59.999Z'),
@@ -179,7 +179,7 @@ const HONEST: readonly Row[] = [
 ]
 
 test('a float of four bytes is the shortest number that the column would hold so, and one that the column takes', (t) => {
-  const decode = decoderOf(SINGLE)
+  const decode = createDecoder(SINGLE)
   for (const shown of [0, 0.3, -2.5, 123456.79, 16777216, 1e-45, 3.4028234663852886e38]) {
     t.is(decode(Math.fround(shown)), shown)
   }
@@ -191,12 +191,12 @@ test('a float of four bytes is the shortest number that the column would hold so
 })
 
 test('what is no value of its type is shown as it is stored, and null where it cannot be shown', (t) => {
-  for (const [valueType, raw, expected] of HONEST) t.deepEqual(decoderOf(valueType)(raw), expected, String(raw))
+  for (const [valueType, raw, expected] of HONEST) t.deepEqual(createDecoder(valueType)(raw), expected, String(raw))
 })
 
 test('JSON is parsed only where the driver has left it as text', (t) => {
-  const asText = decoderOf(JSON_TYPE, { jsonAsText: true })
-  const parsed = decoderOf(JSON_TYPE, { jsonAsText: false })
+  const asText = createDecoder(JSON_TYPE, { jsonAsText: true })
+  const parsed = createDecoder(JSON_TYPE, { jsonAsText: false })
   t.deepEqual(asText('{"a":[1,null]}'), { a: [1, null] })
   t.deepEqual(asText({ a: 1 }), { a: 1 })
   t.is(asText('"5"'), '5')
@@ -208,7 +208,7 @@ test('JSON is parsed only where the driver has left it as text', (t) => {
 })
 
 test('JSON that a serialiser would change or refuse is made plain', (t) => {
-  const decode = decoderOf(JSON_TYPE)
+  const decode = createDecoder(JSON_TYPE)
   t.deepEqual(decode([new Date(0), 5n, 2n ** 60n, Buffer.from('ab'), Number.NaN, undefined]), [
     '1970-01-01T00:00:00.000Z',
     5,
@@ -217,15 +217,15 @@ test('JSON that a serialiser would change or refuse is made plain', (t) => {
     null,
     null,
   ])
-  const hostile = decoderOf(JSON_TYPE, { jsonAsText: true })('{"__proto__":{"admin":true}}')
+  const hostile = createDecoder(JSON_TYPE, { jsonAsText: true })('{"__proto__":{"admin":true}}')
   t.is(JSON.stringify(hostile), '{"__proto__":{"admin":true}}')
   t.is(Reflect.get(Object(hostile), 'admin'), undefined)
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
-  t.notThrows(() => decoderOf(JSON_TYPE, { jsonAsText: true })(deep))
+  t.notThrows(() => createDecoder(JSON_TYPE, { jsonAsText: true })(deep))
 })
 
 test('every JSON value comes back from its text', (t) => {
-  const decode = decoderOf(JSON_TYPE, { jsonAsText: true })
+  const decode = createDecoder(JSON_TYPE, { jsonAsText: true })
   fc.assert(fc.property(fc.json(), (text) => JSON.stringify(decode(text)) === JSON.stringify(JSON.parse(text))))
   t.pass()
 })
@@ -245,8 +245,8 @@ test('no decoder throws, whatever it is given', (t) => {
     'blob',
   ] as const
   const decoders = [
-    ...types.map((type) => decoderOf({ type })),
-    ...[MONEY, PRICE, UNDECLARED].map((type) => decoderOf(type)),
+    ...types.map((type) => createDecoder({ type })),
+    ...[MONEY, PRICE, UNDECLARED].map((type) => createDecoder(type)),
   ]
   fc.assert(
     fc.property(

@@ -3,7 +3,7 @@ import { codecOf, readFilterValue } from '../../../lib/codec/codecs.js'
 import type { FilterValue, ValueType } from '../../../types/field.js'
 
 const INTEGER: ValueType = { type: 'integer', min: -2147483648n, max: 2147483647n }
-const DECIMAL: ValueType = { type: 'decimal', precision: 10, scale: 2, wire: 'number' }
+const DECIMAL: ValueType = { type: 'decimal', precision: 10, scale: 2, jsonType: 'number' }
 const STATUS: ValueType = { type: 'enum', values: ['Pending', 'Shipped', 'shipped', 'In Transit'] }
 
 type Row = readonly [valueType: ValueType, text: string, expected: string | number | boolean | null]

@@ -2,10 +2,10 @@ import test from 'ava'
 import fc from 'fast-check'
 import Joi from 'joi'
 import { DataTypes, type ModelAttributeColumnOptions, Sequelize } from 'sequelize'
-import { decoderOf } from '../../../lib/codec/codecs.js'
+import { createDecoder } from '../../../lib/codec/codecs.js'
 import { loadJoi } from '../../../lib/codec/joi.js'
 import { CrudConfigError } from '../../../lib/common/errors.js'
-import { type BodyOptions, bodyValidator, derivesEveryValidator, rulesOf } from '../../../lib/compile/rules.js'
+import { type BodyOptions, createBodyValidator, createRules, hasOnlyExactRules } from '../../../lib/compile/rules.js'
 import { valueTypeOf } from '../../../lib/compile/valueType.js'
 import type { Field, JsonValue, Rules, ValueCheck, ValueType } from '../../../types/field.js'
 import type { MessageCode, MessageParameters } from '../../../types/messages.js'
@@ -16,8 +16,8 @@ await loadJoi()
 
 const INTEGER: ValueType = { type: 'integer', min: -2147483648n, max: 2147483647n }
 const BIGINT: ValueType = { type: 'bigint', min: -9223372036854775808n, max: 9223372036854775807n }
-const MONEY: ValueType = { type: 'decimal', precision: 20, scale: 2, wire: 'string' }
-const PRICE: ValueType = { type: 'decimal', precision: 10, scale: 2, wire: 'number' }
+const MONEY: ValueType = { type: 'decimal', precision: 20, scale: 2, jsonType: 'string' }
+const PRICE: ValueType = { type: 'decimal', precision: 10, scale: 2, jsonType: 'number' }
 const STATUS: ValueType = { type: 'enum', values: ['Pending', 'In {Transit}', 'Shipped'] }
 const NO_RULES: Rules = { required: false }
 
@@ -37,13 +37,13 @@ function field(json: string, valueType: ValueType, more: Partial<Field> = {}): F
     sortable: true,
     operators: new Set(),
     rules: NO_RULES,
-    decode: decoderOf(valueType),
+    decode: createDecoder(valueType),
     ...more,
   }
 }
 
 function validator(fields: readonly Field[], options: Partial<BodyOptions> = {}) {
-  const validate = bodyValidator(fields, {
+  const validate = createBodyValidator(fields, {
     mode: 'create',
     unknown: 'ignore',
     known: new Set(),
@@ -85,7 +85,7 @@ const ACCEPTED: readonly Accepted[] = [
   [MONEY, 5000, '5000'],
   [MONEY, '123456789012345678.90', '123456789012345678.9'],
   [MONEY, '+007.500', '7.5'],
-  [{ type: 'decimal', wire: 'string' }, 1e-7, '0.0000001'],
+  [{ type: 'decimal', jsonType: 'string' }, 1e-7, '0.0000001'],
   [{ type: 'float' }, 1e300, 1e300],
   [{ type: 'float', maxMagnitude: 3.4028234663852886e38 }, -1.5, -1.5],
   [{ type: 'boolean' }, false, false],
@@ -337,7 +337,7 @@ test('unknown names are ignored, or refused where the host wants it, and other s
 test('a body cannot lend properties through its prototype, nor pollute one', (t) => {
   const body: Record<string, unknown> = JSON.parse('{"__proto__": {"name": "Jan", "level": "x"}, "toString": 1}')
   t.deepEqual(validator(PLAYER)(body), { name: ['is required.'] })
-  const reject = bodyValidator([], { mode: 'update', unknown: 'reject', known: new Set(), schemas: new Map() })
+  const reject = createBodyValidator([], { mode: 'update', unknown: 'reject', known: new Set(), schemas: new Map() })
   const result = reject(body)
   const errors = 'errors' in result ? result.errors : {}
   t.deepEqual(Object.keys(errors), ['__proto__', 'toString'])
@@ -400,8 +400,8 @@ function modelRules(base: ModelAttributeColumnOptions, more: Attribute, options?
   const attribute = model.getAttributes().x
   if (attribute === undefined) throw new Error('no attribute')
   return {
-    rules: rulesOf(attribute, valueTypeOf(attribute), options),
-    exact: derivesEveryValidator(attribute),
+    rules: createRules(attribute, valueTypeOf(attribute), options),
+    exact: hasOnlyExactRules(attribute),
   }
 }
 
@@ -413,7 +413,7 @@ const check = (
 ): ValueCheck => ({
   name,
   args,
-  told: { code, parameters },
+  message: { code, parameters },
 })
 
 const MODEL_RULES: readonly (readonly [ModelAttributeColumnOptions, Attribute, Rules, exact: boolean])[] = [
@@ -467,11 +467,11 @@ const MODEL_RULES: readonly (readonly [ModelAttributeColumnOptions, Attribute, R
 test('a model’s validators become rules, and it is known which of them are covered', (t) => {
   for (const [base, more, rules, exact] of MODEL_RULES) {
     const title = String(JSON.stringify(more.validate ?? more))
-    const { says, ...derived } = modelRules(base, more).rules
+    const { messages, ...derived } = modelRules(base, more).rules
     t.deepEqual({ rules: derived, exact: modelRules(base, more).exact }, { rules, exact }, title)
     // What a validator says by itself is what is told of its rule.
     t.is(
-      says !== undefined,
+      messages !== undefined,
       title.includes('"msg"') && Object.keys(rules).some((rule) => rule !== 'required' || rules.required),
       title,
     )
@@ -525,10 +525,15 @@ test('what passes the derived rules passes Sequelize’s own validators', async 
   )
   const fields = Object.entries(model.getAttributes()).map(([json, attribute]) => {
     const valueType = valueTypeOf(attribute)
-    if (json !== 'id') t.true(derivesEveryValidator(attribute), json)
-    return field(json, valueType, { name: json, rules: rulesOf(attribute, valueType) })
+    if (json !== 'id') t.true(hasOnlyExactRules(attribute), json)
+    return field(json, valueType, { name: json, rules: createRules(attribute, valueType) })
   })
-  const validate = bodyValidator(fields, { mode: 'update', unknown: 'ignore', known: new Set(), schemas: new Map() })
+  const validate = createBodyValidator(fields, {
+    mode: 'update',
+    unknown: 'ignore',
+    known: new Set(),
+    schemas: new Map(),
+  })
   const characters = fc.constantFrom('a', 'é', '😀', '\ufe0f', '❤', '\n', '\ufe0e')
   const bodies = fc.record({
     text: fc.array(characters, { maxLength: 9 }).map((all) => all.join('')),
@@ -579,8 +584,8 @@ test('what is written comes back as it was sent', (t) => {
     [STATUS, fc.constantFrom(...(STATUS.values ?? []))],
   ]
   for (const [valueType, arbitrary] of values) {
-    const decode = decoderOf(valueType)
-    const validate = bodyValidator([field('x', valueType)], {
+    const decode = createDecoder(valueType)
+    const validate = createBodyValidator([field('x', valueType)], {
       mode: 'update',
       unknown: 'ignore',
       known: new Set(),
@@ -641,8 +646,8 @@ test('a body in which nothing is wrong gives what joi gives, which is asked wher
         for (const nullable of [true, false]) {
           const x = field('x', type, { nullable, rules: { ...NO_RULES, ...rules } })
           const options = { mode, unknown: 'ignore', known: new Set<string>(), schemas: new Map() } as const
-          const alone = bodyValidator([x], options)
-          const beside = bodyValidator([x, field('wrong', INTEGER)], options)
+          const alone = createBodyValidator([x], options)
+          const beside = createBodyValidator([x, field('wrong', INTEGER)], options)
           for (const raw of raws) {
             const one = alone({ x: raw })
             // With something wrong beside it joi reads the whole body.

@@ -35,11 +35,11 @@ test('the only resource over the target speaks for it, whenever it mounts', asyn
   const players = relationOf(crudRouter(Team, { relations: { players: { routes: true } } }), 'players')
   t.true(players.routes)
   t.false(players.write)
-  refused(t, players.speaker, /^Team: relations\.players: no resource is mounted over Player/)
+  refused(t, players.relatedResource, /^Team: relations\.players: no resource is mounted over Player/)
   const router = crudRouter(Player)
-  t.is(players.speaker(), router.resource as Resource)
+  t.is(players.relatedResource(), router.resource as Resource)
   await router.close()
-  refused(t, players.speaker, /^Team: relations\.players: no resource is mounted over Player/)
+  refused(t, players.relatedResource, /^Team: relations\.players: no resource is mounted over Player/)
 })
 
 test('a relation without options has neither routes nor nested writing', (t) => {
@@ -63,11 +63,11 @@ test('of several resources over the target none speaks for it, unless it is name
   const narrow = crudRouter(Player, { route: 'narrow' })
   refused(
     t,
-    mounted({ players: { write: true } }).speaker,
+    mounted({ players: { write: true } }).relatedResource,
     /^Team: relations\.players: 2 resources are mounted over Player: say which one, by "resource"\./,
   )
-  t.is(mounted({ players: { write: true, resource: narrow } }).speaker(), narrow.resource as Resource)
-  t.is(mounted({ players: { write: true, resource: () => open } }).speaker(), open.resource as Resource)
+  t.is(mounted({ players: { write: true, resource: narrow } }).relatedResource(), narrow.resource as Resource)
+  t.is(mounted({ players: { write: true, resource: () => open } }).relatedResource(), open.resource as Resource)
 })
 
 test('what is named must be a router that is mounted over the target', async (t) => {
@@ -75,11 +75,11 @@ test('what is named must be a router that is mounted over the target', async (t)
   const players = crudRouter(Player)
   const tags = crudRouter(Tag)
   const hub = crudHub(Player, { io: new Server() })
-  const named = (resource: unknown): Relation['speaker'] =>
+  const named = (resource: unknown): Relation['relatedResource'] =>
     relationOf(
       crudRouter(Team, { relations: { players: { write: true, resource: () => resource } } } as never),
       'players',
-    ).speaker
+    ).relatedResource
   const message = /^Team: relations\.players\.resource must be a router that is mounted over Player\./
   for (const wrong of [tags, hub, null, undefined, {}, Player, 'players']) refused(t, named(wrong), message)
   const find = named(players)
@@ -90,17 +90,17 @@ test('what is named must be a router that is mounted over the target', async (t)
 
 test('what links a many-to-many is spoken for by the only resource over it, by none, or refused where there are several', async (t) => {
   const { Team, Tagging } = models()
-  const { link } = relationOf(crudRouter(Team), 'tags')
-  if (link === null) throw new TypeError('there is no link')
-  t.is(link.speaker(), null)
+  const { joinModel } = relationOf(crudRouter(Team), 'tags')
+  if (joinModel === null) throw new TypeError('there is no link')
+  t.is(joinModel.joinModelResource(), null)
   const one = crudRouter(Tagging)
-  t.is(link.speaker(), one.resource as Resource)
+  t.is(joinModel.joinModelResource(), one.resource as Resource)
   const other = crudRouter(Tagging, { route: 'other' })
   refused(
     t,
-    link.speaker,
+    joinModel.joinModelResource,
     /^Team: relations\.tags: 2 resources are mounted over Tagging, which links the two: close all but one\./,
   )
   await other.close()
-  t.is(link.speaker(), one.resource as Resource)
+  t.is(joinModel.joinModelResource(), one.resource as Resource)
 })

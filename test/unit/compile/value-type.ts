@@ -23,15 +23,15 @@ const TYPES: readonly (readonly [name: string, type: DataType, expected: ValueTy
   ['INTEGER.UNSIGNED', DataTypes.INTEGER.UNSIGNED, { type: 'integer', min: 0n, max: 4294967295n }],
   ['BIGINT', DataTypes.BIGINT, { type: 'bigint', min: -9223372036854775808n, max: 9223372036854775807n }],
   ['BIGINT.UNSIGNED', DataTypes.BIGINT({ unsigned: true }), { type: 'bigint', min: 0n, max: 18446744073709551615n }],
-  ['DECIMAL', DataTypes.DECIMAL, { type: 'decimal', wire: 'string' }],
-  ['DECIMAL(10)', DataTypes.DECIMAL(10), { type: 'decimal', precision: 10, scale: 0, wire: 'number' }],
-  ['DECIMAL(10,2)', DataTypes.DECIMAL(10, 2), { type: 'decimal', precision: 10, scale: 2, wire: 'number' }],
-  ['DECIMAL(15,2)', DataTypes.DECIMAL(15, 2), { type: 'decimal', precision: 15, scale: 2, wire: 'number' }],
-  ['DECIMAL(16,2)', DataTypes.DECIMAL(16, 2), { type: 'decimal', precision: 16, scale: 2, wire: 'string' }],
+  ['DECIMAL', DataTypes.DECIMAL, { type: 'decimal', jsonType: 'string' }],
+  ['DECIMAL(10)', DataTypes.DECIMAL(10), { type: 'decimal', precision: 10, scale: 0, jsonType: 'number' }],
+  ['DECIMAL(10,2)', DataTypes.DECIMAL(10, 2), { type: 'decimal', precision: 10, scale: 2, jsonType: 'number' }],
+  ['DECIMAL(15,2)', DataTypes.DECIMAL(15, 2), { type: 'decimal', precision: 15, scale: 2, jsonType: 'number' }],
+  ['DECIMAL(16,2)', DataTypes.DECIMAL(16, 2), { type: 'decimal', precision: 16, scale: 2, jsonType: 'string' }],
   [
     'DECIMAL(8,2).UNSIGNED',
     DataTypes.DECIMAL(8, 2).UNSIGNED,
-    { type: 'decimal', precision: 8, scale: 2, wire: 'number', min: 0n },
+    { type: 'decimal', precision: 8, scale: 2, jsonType: 'number', min: 0n },
   ],
   ['FLOAT', DataTypes.FLOAT, { type: 'float', maxMagnitude: SINGLE, single: true }],
   ['FLOAT(10,2)', DataTypes.FLOAT(10, 2), { type: 'float', maxMagnitude: SINGLE, single: true }],
@@ -60,7 +60,7 @@ const TYPES: readonly (readonly [name: string, type: DataType, expected: ValueTy
   ['char(3)', 'char(3)', { type: 'string', maxLength: 3, padded: true }],
   ['MEDIUMTEXT', 'MEDIUMTEXT', { type: 'string' }],
   ['INT(11) UNSIGNED', 'INT(11) UNSIGNED', { type: 'integer', min: 0n, max: 4294967295n }],
-  ['NUMERIC(8, 2)', 'NUMERIC(8, 2)', { type: 'decimal', precision: 8, scale: 2, wire: 'number' }],
+  ['NUMERIC(8, 2)', 'NUMERIC(8, 2)', { type: 'decimal', precision: 8, scale: 2, jsonType: 'number' }],
   ['jsonb', 'jsonb', { type: 'json', document: true, parsed: true }],
 ]
 
@@ -108,10 +108,10 @@ test('PostgreSQL’s own types are opaque', (t) => {
 test('the host chooses how a decimal stands on the wire', (t) => {
   const small = { type: DataTypes.DECIMAL(10, 2) }
   const large = { type: DataTypes.DECIMAL(30, 2) }
-  t.is(valueTypeOf(small, { decimal: 'string' }).wire, 'string')
-  t.is(valueTypeOf(large, { decimal: 'number' }).wire, 'number')
-  t.is(valueTypeOf({ type: DataTypes.DECIMAL }, { decimal: 'number' }).wire, 'number')
-  t.is(valueTypeOf({ type: DataTypes.INTEGER }, { decimal: 'string' }).wire, undefined)
+  t.is(valueTypeOf(small, { decimal: 'string' }).jsonType, 'string')
+  t.is(valueTypeOf(large, { decimal: 'number' }).jsonType, 'number')
+  t.is(valueTypeOf({ type: DataTypes.DECIMAL }, { decimal: 'number' }).jsonType, 'number')
+  t.is(valueTypeOf({ type: DataTypes.INTEGER }, { decimal: 'string' }).jsonType, undefined)
 })
 
 test('an enumeration may list its values beside the type', (t) => {

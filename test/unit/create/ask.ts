@@ -3,7 +3,7 @@
 import { join, resolve } from 'node:path'
 import test from 'ava'
 import { readArguments } from '../../../lib/create/arguments.js'
-import { type Ask, askNobody, choose, packageName } from '../../../lib/create/ask.js'
+import { type Ask, answerDefaults, choose, packageName } from '../../../lib/create/ask.js'
 import type { Choices } from '../../../lib/create/choices.js'
 
 function answering(answers: readonly string[]): { readonly ask: Ask; readonly asked: string[] } {
@@ -29,7 +29,7 @@ const DEFAULTS: Choices = {
 }
 
 test('every choice has a default', async (t) => {
-  t.deepEqual(await choose(readArguments([]), askNobody), DEFAULTS)
+  t.deepEqual(await choose(readArguments([]), answerDefaults), DEFAULTS)
 })
 
 test('answers choose, by their beginning as well, and what is no answer is asked again', async (t) => {

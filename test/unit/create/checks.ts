@@ -1,8 +1,8 @@
 // What is read in CHECK constraints, in the words of each database. What is not understood is no rule: the database checks it anyway.
 
 import test from 'ava'
-import { rulesOf } from '../../../lib/create/checks.js'
-import { checksIn } from '../../../lib/create/read/sqlite.js'
+import { parseRules } from '../../../lib/create/checks.js'
+import { parseChecks } from '../../../lib/create/read/sqlite.js'
 
 const CHECKS: readonly (readonly [check: string, rules: readonly string[]])[] = [
   // PostgreSQL
@@ -40,7 +40,7 @@ const CHECKS: readonly (readonly [check: string, rules: readonly string[]])[] = 
 
 test('lengths, bounds and lists are read, and nothing else', (t) => {
   for (const [check, expected] of CHECKS) {
-    const rules = rulesOf(check, check.includes('`'))
+    const rules = parseRules(check, check.includes('`'))
     const told = rules.map(
       ({ column, kind, bound, values }) => `${column} ${kind} ${kind === 'values' ? values : bound}`,
     )
@@ -49,12 +49,12 @@ test('lengths, bounds and lists are read, and nothing else', (t) => {
 })
 
 test('a backslash escapes where the database has it so', (t) => {
-  t.deepEqual(rulesOf("a in ('\\\\', '\\'', 'x')", true)[0]?.values, ['\\', "'", 'x'])
-  t.deepEqual(rulesOf("a in ('\\', 'x')", false)[0]?.values, ['\\', 'x'])
+  t.deepEqual(parseRules("a in ('\\\\', '\\'', 'x')", true)[0]?.values, ['\\', "'", 'x'])
+  t.deepEqual(parseRules("a in ('\\', 'x')", false)[0]?.values, ['\\', 'x'])
 })
 
 test('constraints are found in the text of a table of SQLite, behind comments and in quotes', (t) => {
   const sql = `CREATE TABLE "check (1)" (a INT CHECK (a > 0), -- CHECK (no)
     b TEXT DEFAULT 'CHECK (no)' CHECK(b IN ('(', 'it''s')), /* CHECK (no) */ CONSTRAINT "check" CHECK ((a) < 5 AND length("b") > 1))`
-  t.deepEqual(checksIn(sql), ['( a > 0 )', `( b IN ( '(' , 'it''s' ) )`, '( ( a ) < 5 AND length ( "b" ) > 1 )'])
+  t.deepEqual(parseChecks(sql), ['( a > 0 )', `( b IN ( '(' , 'it''s' ) )`, '( ( a ) < 5 AND length ( "b" ) > 1 )'])
 })

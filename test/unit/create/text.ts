@@ -2,7 +2,7 @@
 
 import test from 'ava'
 import fc from 'fast-check'
-import { comment, literal, literals, markdown } from '../../../lib/create/text.js'
+import { toArrayLiteral, toComment, toLiteral, toMarkdown } from '../../../lib/create/text.js'
 
 const TEXTS = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -34,18 +34,18 @@ function evaluated(expression: string): unknown {
 }
 
 test('a literal is the text that was given, whatever stands in it', (t) => {
-  fc.assert(fc.property(TEXTS, (text) => evaluated(literal(text)) === text))
+  fc.assert(fc.property(TEXTS, (text) => evaluated(toLiteral(text)) === text))
   fc.assert(
-    fc.property(fc.array(TEXTS), (texts) => JSON.stringify(evaluated(literals(texts))) === JSON.stringify(texts)),
+    fc.property(fc.array(TEXTS), (texts) => JSON.stringify(evaluated(toArrayLiteral(texts))) === JSON.stringify(texts)),
   )
-  t.is(literal(`it's \u202e`), `'it\\'s \\u{202e}'`)
+  t.is(toLiteral(`it's \u202e`), `'it\\'s \\u{202e}'`)
 })
 
 test('a comment is one line that is no code', (t) => {
-  fc.assert(fc.property(TEXTS, (text) => evaluated(`1 ${comment(text)}\n + 1`) === 2))
-  t.is(comment('a\n*/ b\u2028c'), '// a */ b c')
+  fc.assert(fc.property(TEXTS, (text) => evaluated(`1 ${toComment(text)}\n + 1`) === 2))
+  t.is(toComment('a\n*/ b\u2028c'), '// a */ b c')
 })
 
 test('a text in Markdown is one line without links and HTML', (t) => {
-  t.is(markdown('<b>[a](javascript:1)\n# b'), '\\<b\\>\\[a\\]\\(javascript:1\\) \\# b')
+  t.is(toMarkdown('<b>[a](javascript:1)\n# b'), '\\<b\\>\\[a\\]\\(javascript:1\\) \\# b')
 })

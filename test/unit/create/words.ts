@@ -2,8 +2,8 @@
 
 import test from 'ava'
 import { Model } from 'sequelize'
-import { camelCase, MEMBERS, modelName, Names, wordsOf } from '../../../lib/create/words.js'
-import { pluralize } from '../../../lib/sequelize/words.js'
+import { Names, RESERVED_MEMBERS, splitWords, toCamelCase, toModelName } from '../../../lib/create/words.js'
+import { pluralize } from '../../../lib/sequelize/plurals.js'
 
 const GRAMMAR = { singularize: (word: string) => word.replace(/s$/, ''), pluralize }
 
@@ -18,8 +18,8 @@ test('names are made of the words in those of the database', (t) => {
     ['日本', 'column', 'Table'],
     ['__proto__', 'proto', 'Proto'],
   ] as const) {
-    t.is(camelCase(wordsOf(name), 'column'), camel)
-    t.is(modelName(name, GRAMMAR), model)
+    t.is(toCamelCase(splitWords(name), 'column'), camel)
+    t.is(toModelName(name, GRAMMAR), model)
   }
 })
 
@@ -31,6 +31,6 @@ test('names that differ by case alone, or that are taken, get a suffix and then 
 
 test('no attribute hides a member of an instance of Sequelize', (t) => {
   const members = [...Object.getOwnPropertyNames(Model.prototype), ...Object.getOwnPropertyNames(Object.prototype)]
-  const missing = members.filter((name) => !name.startsWith('_') && !MEMBERS.includes(name))
+  const missing = members.filter((name) => !name.startsWith('_') && !RESERVED_MEMBERS.includes(name))
   t.deepEqual(missing, [])
 })

@@ -1,12 +1,12 @@
 import test from 'ava'
 import { DataTypes, Sequelize } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { DIALECTS, dialectNamed } from '../../../lib/sequelize/dialect/index.js'
+import { DIALECTS, findDialect } from '../../../lib/sequelize/dialect/index.js'
 
 test('every database of Sequelize’s that the package knows has a frozen dialect, and no other has', (t) => {
   t.deepEqual(Object.keys(DIALECTS), ['sqlite', 'mysql', 'mariadb', 'postgres'])
-  for (const name of Object.keys(DIALECTS)) t.true(Object.isFrozen(dialectNamed(name)))
-  for (const name of ['mssql', 'oracle', 'snowflake', 'db2', '', 'constructor']) t.is(dialectNamed(name), undefined)
+  for (const name of Object.keys(DIALECTS)) t.true(Object.isFrozen(findDialect(name)))
+  for (const name of ['mssql', 'oracle', 'snowflake', 'db2', '', 'constructor']) t.is(findDialect(name), undefined)
 })
 
 test('an INSERT returns its row from MariaDB 10.5 on, once the version is known', (t) => {
@@ -23,8 +23,8 @@ test('an INSERT returns its row from MariaDB 10.5 on, once the version is known'
     ['11.4.2', true],
     ['12.0.1', true],
   ] as const) {
-    t.is(dialectNamed('mariadb', version)?.returnsInserted, returns, String(version))
-    t.is(dialectNamed('mysql', version)?.returnsInserted, false)
+    t.is(findDialect('mariadb', version)?.returnsInserted, returns, String(version))
+    t.is(findDialect('mysql', version)?.returnsInserted, false)
   }
 })
 

@@ -11,8 +11,8 @@ import {
   UniqueConstraintError,
 } from 'sequelize'
 import { queryOf } from '../../../lib/index.js'
-import { isDeadlock, problemOf } from '../../../lib/perform/failure.js'
-import { isMisplaced } from '../../../lib/sequelize/failure.js'
+import { failureProblem, isDeadlock } from '../../../lib/perform/failure.js'
+import { isWrongServer } from '../../../lib/sequelize/failure.js'
 import type { Plan } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
 import { dialectOptions } from '../../support/database.js'
@@ -129,7 +129,7 @@ test('a database that cannot answer now is 503 with Retry-After, by the code of 
     ...of(NAMES, new TimeoutError(new Error('secret') as never)),
   ]
   for (const [name, error] of errors) {
-    const problem = problemOf(error, resources[name], GET)
+    const problem = failureProblem(error, resources[name], GET)
     const what = `${name}: ${JSON.stringify(error)}`
     t.is(problem?.status, 503, what)
     t.is(problem?.headers['Retry-After'], '1', what)
@@ -141,7 +141,7 @@ test('a server that does not do this, as a primary of yesterday, is left by its 
   const left = ['25006', 1290, 1792, 1836, 1047, 1180]
   for (const code of [...UNAVAILABLE, ...CONFLICTS, ...INVALID, ...NOBODYS]) {
     for (const name of homesOf(code)) {
-      t.is(isMisplaced(coded(code), resources[name].dialect()), left.includes(code), `${name} ${code}`)
+      t.is(isWrongServer(coded(code), resources[name].dialect()), left.includes(code), `${name} ${code}`)
     }
   }
 })
@@ -164,7 +164,7 @@ test('what the database has against a change is 409, and against a value 400', (
   ] as const) {
     for (const code of codes) {
       for (const name of homesOf(code)) {
-        const problem = problemOf(coded(code), resources[name], GET)
+        const problem = failureProblem(coded(code), resources[name], GET)
         t.is(problem?.status, status, `${name} ${code}`)
         t.notRegex(JSON.stringify(problem), /secret/, String(code))
       }
@@ -174,7 +174,7 @@ test('what the database has against a change is 409, and against a value 400', (
 
 test('an error of another database than the record’s means the same: a hook may talk to one', (t) => {
   for (const code of [...UNAVAILABLE, ...CONFLICTS, ...INVALID]) {
-    const statuses = NAMES.map((name) => problemOf(coded(code), resources[name], GET)?.status)
+    const statuses = NAMES.map((name) => failureProblem(coded(code), resources[name], GET)?.status)
     t.is(new Set(statuses).size, 1, `${code}: ${statuses}`)
     t.not(statuses[0], undefined)
   }
@@ -187,7 +187,7 @@ test('a null that only the table forbids is 400 by the name of its column, howev
     ['mysql', wrapped('secret', { errno: 1048, sqlMessage: "Column 'product' cannot be null" })],
     ['mariadb', wrapped('secret', { errno: 1364, sqlMessage: "Field 'product' doesn't have a default value" })],
   ] as const) {
-    const problem = problemOf(error, resources[name], GET)
+    const problem = failureProblem(error, resources[name], GET)
     t.like(problem?.toJSON(), { status: 400, errors: { product: ['cannot be null.'] } }, name)
   }
 })
@@ -202,9 +202,9 @@ function uniqueByMistake(message: string): Error {
 
 test('what is no business of the client’s is no problem of its own', (t) => {
   for (const code of NOBODYS) {
-    for (const name of homesOf(code)) t.is(problemOf(coded(code), resources[name], GET), null, `${name} ${code}`)
+    for (const name of homesOf(code)) t.is(failureProblem(coded(code), resources[name], GET), null, `${name} ${code}`)
   }
   for (const thrown of ['40P01', null, undefined, 1213, { code: '40P01' }]) {
-    for (const name of NAMES) t.is(problemOf(thrown, resources[name], GET), null)
+    for (const name of NAMES) t.is(failureProblem(thrown, resources[name], GET), null)
   }
 })

@@ -3,7 +3,7 @@
 import test from 'ava'
 import { DatabaseError, DataTypes, ForeignKeyConstraintError, Sequelize } from 'sequelize'
 import { queryOf } from '../../../lib/index.js'
-import { foreignKeyProblem } from '../../../lib/perform/foreign.js'
+import { foreignKeyProblem } from '../../../lib/perform/foreignKeyProblem.js'
 import { storeOf } from '../../../lib/perform/index.js'
 import type { Store } from '../../../lib/perform/store.js'
 import type { Plan } from '../../../types/plan.js'

@@ -1,7 +1,7 @@
 import test from 'ava'
-import { writeAmong } from '../../../lib/perform/statement/among.js'
-import type { RequestOf } from '../../../lib/perform/statement/request.js'
-import { prepare, Statement } from '../../../lib/perform/statement/statement.js'
+import type { StatementRequestOf } from '../../../lib/perform/statement/request.js'
+import { createStatement, Statement } from '../../../lib/perform/statement/statement.js'
+import { writeValuesTableUpdate } from '../../../lib/perform/statement/valuesTableUpdate.js'
 import { type Store, storeOf } from '../../../lib/perform/store.js'
 import type { Field } from '../../../types/field.js'
 import { ALL_RESOURCES } from '../../support/statementRequests.js'
@@ -21,9 +21,9 @@ function fieldOf({ resource }: Store, name: string): Field {
 function inserted(name: string, rows: readonly (readonly unknown[])[]): string {
   const store = storeFor(name)
   const fields = [fieldOf(store, 'a'), fieldOf(store, 'b')]
-  const statement = prepare(store, { kind: 'insert', fields, rows, returning: [] })
+  const statement = createStatement(store, { kind: 'insert', fields, rows, returning: [] })
   return statement
-    .numbered()
+    .toNumbered()
     .sql.replace(/^.* VALUES /, '')
     .replace(/ RETURNING.*$/, '')
 }
@@ -40,35 +40,39 @@ test('an INSERT of several rows has a place for each of their values', (t) => {
 
 test('an UPDATE of several rows has once what they have in common, and the rest in a table of values', (t) => {
   const store = storeFor('sqlite')
-  const { items } = store.dialect
-  if (items === null) return t.fail()
+  const { valuesTable } = store.dialect
+  if (valuesTable === null) return t.fail()
   const key = fieldOf(store, 'id')
-  const update: RequestOf<'update'> = {
+  const update: StatementRequestOf<'update'> = {
     kind: 'update',
     fields: [fieldOf(store, 'a')],
     values: ['x'],
     increments: [],
     where: {
       kind: 'compare',
-      column: { hops: [], field: key, nullable: false },
+      column: { joins: [], field: key, nullable: false },
       operator: 'eq',
       values: [1],
       ignoreCase: false,
       negated: false,
     },
-    deleted: false,
+    includeDeleted: false,
     returning: [],
   }
   const rows = [
     ['x', 1],
     ['x', 2],
   ]
-  const statement = new Statement(store, (operands) => writeAmong(store, update, { items, rows }, operands))
-  t.deepEqual(statement.numbered(), {
+  const statement = new Statement(store, (operands) =>
+    writeValuesTableUpdate(store, update, { table: valuesTable, rows }, operands),
+  )
+  t.deepEqual(statement.toNumbered(), {
     sql: 'UPDATE `Players` SET `a`=?1 FROM (VALUES (?2), (?3)) AS _items WHERE ((`id` = _items.column1))',
     values: ['x', 1, 2],
   })
   const wrong = [['x', 1, 2]]
-  const more = new Statement(store, (operands) => writeAmong(store, update, { items, rows: wrong }, operands))
-  t.throws(() => more.numbered(), { message: 'an UPDATE has 2 values where its rows have 3' })
+  const more = new Statement(store, (operands) =>
+    writeValuesTableUpdate(store, update, { table: valuesTable, rows: wrong }, operands),
+  )
+  t.throws(() => more.toNumbered(), { message: 'an UPDATE has 2 values where its rows have 3' })
 })

@@ -3,18 +3,18 @@
 import { randomInt } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
 import fc, { type Arbitrary } from 'fast-check'
-import type { Request } from '../../../lib/perform/statement/request.js'
-import { prepare } from '../../../lib/perform/statement/statement.js'
+import type { StatementRequest } from '../../../lib/perform/statement/request.js'
+import { createStatement } from '../../../lib/perform/statement/statement.js'
 import { type Store, storeOf } from '../../../lib/perform/store.js'
-import { ALL_RESOURCES, recipes, requestOf, scopes, values } from '../../support/statementRequests.js'
+import { ALL_RESOURCES, buildRequest, recipes, scopes, values } from '../../support/statementRequests.js'
 
 const seed = Number(process.env.STATEMENT_SEED ?? randomInt(2 ** 31))
 const pairs = Number(process.env.STATEMENT_PAIRS ?? 1000)
 
 interface Pair {
   readonly store: Store
-  readonly one: Request
-  readonly other: Request
+  readonly one: StatementRequest
+  readonly other: StatementRequest
 }
 
 /** Two requests of one resource that differ in their values alone. */
@@ -27,8 +27,8 @@ const twoRequests: Arbitrary<Pair> = fc
   })
   .map(({ resource, recipe, scope, given: [first, second] }) => ({
     store: storeOf(resource),
-    one: requestOf(resource, recipe, scope, first),
-    other: requestOf(resource, recipe, scope, second),
+    one: buildRequest(resource, recipe, scope, first),
+    other: buildRequest(resource, recipe, scope, second),
   }))
 
 function holds(t: ExecutionContext, check: (pair: Pair) => void): void {
@@ -44,7 +44,7 @@ test('requests that differ in their values alone have one text, so that the data
   holds(t, ({ store, one, other }) => {
     if (traits(one) !== traits(other)) return
     compared += 1
-    const [first, second] = [prepare(store, one).numbered(), prepare(store, other).numbered()]
+    const [first, second] = [createStatement(store, one).toNumbered(), createStatement(store, other).toNumbered()]
     if (first.sql !== second.sql) throw new Error(`${first.sql}\n${second.sql}`)
   })
   t.true(compared > pairs / 2)
@@ -52,7 +52,7 @@ test('requests that differ in their values alone have one text, so that the data
 
 test('each value of a statement has a place in its text, and each place a value', (t) => {
   holds(t, ({ store, one }) => {
-    const { sql, values: bound } = prepare(store, one).numbered()
+    const { sql, values: bound } = createStatement(store, one).toNumbered()
     const places = new Set([...sql.matchAll(/[$?](\d+)/g)].map(([, place]) => Number(place)))
     if (places.size !== bound.length || Math.max(0, ...places) !== bound.length) {
       throw new Error(`${places.size} places for ${bound.length} values: ${sql}`)
@@ -62,14 +62,14 @@ test('each value of a statement has a place in its text, and each place a value'
 
 test('a statement with its values in its text has no places', (t) => {
   holds(t, ({ store, one }) => {
-    const sql = prepare(store, one).inline()
+    const sql = createStatement(store, one).toInline()
     // Texts of the requests have neither mark.
     if (/[$?]\d/.test(sql)) throw new Error(sql)
   })
 })
 
 /** The number of values in each part, and of texts how wide their characters are and how long they are: the text depends on these. */
-function traits(request: Request): string {
+function traits(request: StatementRequest): string {
   const found: unknown[] = []
   JSON.stringify(request, (name, value: unknown) => {
     if (name === 'values' || name === 'window' || name === 'rows') found.push(traitsOf(value))

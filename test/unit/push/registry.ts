@@ -1,16 +1,17 @@
 import test from 'ava'
-import { Registry, readClaim } from '../../../lib/push/registry.js'
+import { readClaim, SubscriptionRegistry } from '../../../lib/push/registry.js'
 
 const A = '["response",[],["tenant"],[],[]]'
 const B = '["list",["payroll"],[],[],[]]'
 
-function open(): Registry {
-  return new Registry((name) => name === 'tenant')
+function open(): SubscriptionRegistry {
+  return new SubscriptionRegistry((name) => name === 'tenant')
 }
 
 const claim = (server: string, version: number, ...texts: readonly string[]) => ({ server, version, texts })
 
-const textsIn = (registry: Registry): readonly string[] => [...registry.subscriptions()].map(([text]) => text)
+const textsIn = (registry: SubscriptionRegistry): readonly string[] =>
+  [...registry.subscriptions()].map(([text]) => text)
 
 test('a class is known as long as one server claims it', (t) => {
   const registry = open()

@@ -1,18 +1,29 @@
 import test from 'ava'
 import { DataTypes, Sequelize } from 'sequelize'
 import { queryOf } from '../../../lib/index.js'
-import { confinedTo, readSubscription, type Subscription, textOf } from '../../../lib/push/subscription.js'
+import {
+  planSubscriptionScope,
+  readSubscription,
+  type Subscription,
+  serializeSubscription,
+} from '../../../lib/push/subscription.js'
 import type { Resource } from '../../../types/resource.js'
 import { sqliteOptions } from '../../support/database.js'
 
 const SUBSCRIPTIONS: readonly Subscription[] = [
-  { shape: 'response', held: [], within: [], beyond: [], condition: [] },
-  { shape: 'list', held: ['a', '__proto__', '"],["'], within: ['tenantId', 'ownerId'], beyond: [], condition: [] },
+  { shape: 'response', permissions: [], fixedAttributes: [], relatedLimits: [], condition: [] },
+  {
+    shape: 'list',
+    permissions: ['a', '__proto__', '"],["'],
+    fixedAttributes: ['tenantId', 'ownerId'],
+    relatedLimits: [],
+    condition: [],
+  },
   {
     shape: 'response',
-    held: [],
-    within: ['tenantId'],
-    beyond: [
+    permissions: [],
+    fixedAttributes: ['tenantId'],
+    relatedLimits: [
       ['Team /api/teams', [], []],
       ['Club /api/clubs', [['tenantId', ['tenantId']]], []],
       ['Cup /api/cups', [], [{ tenantId: [1, 2] }, 'open=true']],
@@ -29,18 +40,25 @@ const SUBSCRIPTIONS: readonly Subscription[] = [
     ],
     condition: [],
   },
-  { shape: 'list', held: [], within: [], beyond: [], condition: ['ownerId=1', { ownerId: [1, 'a', true, null] }] },
+  {
+    shape: 'list',
+    permissions: [],
+    fixedAttributes: [],
+    relatedLimits: [],
+    condition: ['ownerId=1', { ownerId: [1, 'a', true, null] }],
+  },
 ]
 
 test('a subscription is the same again when another server has read its text', (t) => {
-  for (const subscription of SUBSCRIPTIONS) t.deepEqual(readSubscription(textOf(subscription)), subscription)
+  for (const subscription of SUBSCRIPTIONS)
+    t.deepEqual(readSubscription(serializeSubscription(subscription)), subscription)
 })
 
 test('equal subscriptions have equal texts, and others have others', (t) => {
-  const texts = SUBSCRIPTIONS.map(textOf)
+  const texts = SUBSCRIPTIONS.map(serializeSubscription)
   t.is(new Set(texts).size, texts.length)
   t.deepEqual(
-    SUBSCRIPTIONS.map((subscription) => textOf({ ...subscription })),
+    SUBSCRIPTIONS.map((subscription) => serializeSubscription({ ...subscription })),
     texts,
   )
 })
@@ -68,9 +86,9 @@ test('a limit that cannot be held against a record leaves none of them to be met
   const attributes = { tenantId: DataTypes.INTEGER, at: DataTypes.DATE(3) }
   const resource = queryOf(sequelize.define('Order', attributes, { timestamps: false })).resource as Resource
   const limited = (within: readonly string[], values: Readonly<Record<string, unknown>>): unknown =>
-    confinedTo(
+    planSubscriptionScope(
       resource,
-      { shape: 'response', held: [], within, beyond: [], condition: [] },
+      { shape: 'response', permissions: [], fixedAttributes: within, relatedLimits: [], condition: [] },
       (name) => values[name] as never,
     )
   // As a server of another version may tell of.

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { DataTypes, type ModelValidateOptions, Sequelize } from 'sequelize'
-import { checkOf, meets } from '../../../lib/sequelize/builtInValidators.js'
+import { createCheck, isTextValid } from '../../../lib/sequelize/builtInValidators.js'
 import { sqliteOptions } from '../../support/database.js'
 
 const sequelize = new Sequelize({ ...sqliteOptions, logging: false })
@@ -71,7 +71,7 @@ test('a check accepts what the validator of Sequelize accepts, in every form of 
       text: { type: DataTypes.STRING, validate: validate as ModelValidateOptions },
     })
     const [[name = '', settings] = []] = Object.entries(validate)
-    const check = checkOf(name, settings)
+    const check = createCheck(name, settings)
     if (check === null) {
       t.fail(JSON.stringify(validate))
       continue
@@ -84,19 +84,19 @@ test('a check accepts what the validator of Sequelize accepts, in every form of 
           () => true,
           () => false,
         )
-      t.is(meets(check, text), isValid, `${JSON.stringify(validate)} ${JSON.stringify(text)}`)
+      t.is(isTextValid(check, text), isValid, `${JSON.stringify(validate)} ${JSON.stringify(text)}`)
     }
   }
 })
 
 test('a validator that breaks on every text, a function and an unknown validator are no checks', (t) => {
-  t.is(checkOf('isAfter', true), null)
-  t.is(checkOf('isIn', null), null)
-  t.is(checkOf('isIn', undefined), null)
+  t.is(createCheck('isAfter', true), null)
+  t.is(createCheck('isIn', null), null)
+  t.is(createCheck('isIn', undefined), null)
   t.is(
-    checkOf('isIn', () => true),
+    createCheck('isIn', () => true),
     null,
   )
-  t.is(checkOf('own', true), null)
-  t.is(checkOf('isMACAddress', true), null)
+  t.is(createCheck('own', true), null)
+  t.is(createCheck('isMACAddress', true), null)
 })

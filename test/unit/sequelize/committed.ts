@@ -1,6 +1,6 @@
 import test from 'ava'
 import { Sequelize } from 'sequelize'
-import { isRolledBack, whenCommitted } from '../../../lib/sequelize/transaction.js'
+import { isTransactionRolledBack, runWhenCommitted } from '../../../lib/sequelize/transaction.js'
 import { sqliteOptions } from '../../support/database.js'
 
 // A COMMIT that fails is the same on every database, and easily had on this one.
@@ -11,7 +11,7 @@ test.serial('what follows a COMMIT is done once, and nothing where it fails', as
   const told: string[] = []
   for (const name of ['committed', 'failed']) {
     const transaction = await sequelize.transaction()
-    whenCommitted(
+    runWhenCommitted(
       transaction,
       () => told.push(`${name}: work`),
       () => told.push(`${name}: failure`),
@@ -33,7 +33,7 @@ test.serial('a savepoint is rolled back with the transaction around it', async (
   const outer = await sequelize.transaction()
   const inner = await sequelize.transaction({ transaction: outer })
   await inner.commit()
-  t.false(isRolledBack(inner))
+  t.false(isTransactionRolledBack(inner))
   await outer.rollback()
-  t.true(isRolledBack(inner))
+  t.true(isTransactionRolledBack(inner))
 })

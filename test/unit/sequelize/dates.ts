@@ -2,7 +2,7 @@
 
 import test from 'ava'
 import { DataTypes, Sequelize } from 'sequelize'
-import { comparedDate, stringifyDate } from '../../../lib/sequelize/dates.js'
+import { comparableDate, stringifyDate } from '../../../lib/sequelize/dates.js'
 import type { Field } from '../../../types/field.js'
 import { dialectOptions } from '../../support/database.js'
 
@@ -38,7 +38,7 @@ test('dates are written as Sequelize’s types write them, in every time zone an
         }
         if (name !== 'plain') continue
         const exact = model.getAttributes().exact?.type as object as typeof type
-        for (const date of dates) t.is(comparedDate(model, field, date), exact.stringify?.(date, { timezone: zone }))
+        for (const date of dates) t.is(comparableDate(model, field, date), exact.stringify?.(date, { timezone: zone }))
       }
     }
   }

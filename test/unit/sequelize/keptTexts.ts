@@ -1,6 +1,6 @@
 import test from 'ava'
 import { DataTypes, literal, Op, Sequelize } from 'sequelize'
-import { keeping, keptText } from '../../../lib/sequelize/keptTexts.js'
+import { cachedText, withSqlCache } from '../../../lib/sequelize/sqlCache.js'
 import { sqliteOptions } from '../../support/database.js'
 import { isFast } from '../../support/speed.js'
 
@@ -45,13 +45,13 @@ test('a text is written once for what is equal, and once for each of what differ
   for (let times = 0; times < 3; times += 1) {
     for (const [index, given] of GIVEN.entries()) {
       t.is(
-        keeping(() => keptText(Player, given, () => `${times} ${index}`)),
+        withSqlCache(() => cachedText(Player, given, () => `${times} ${index}`)),
         `${isFast ? 0 : times} ${index}`,
       )
     }
   }
   t.is(
-    keeping(() => keptText(Team, {}, () => 'of another model')),
+    withSqlCache(() => cachedText(Team, {}, () => 'of another model')),
     'of another model',
   )
 })
@@ -70,7 +70,7 @@ test('what may mean something else the next time is written anew', (t) => {
   for (const each of given) {
     for (const text of ['first', 'second']) {
       t.is(
-        keeping(() => keptText(Player, each, () => text)),
+        withSqlCache(() => cachedText(Player, each, () => text)),
         text,
       )
     }
@@ -81,27 +81,27 @@ test('a model with a default scope has each of its texts written anew', (t) => {
   const Scoped = sequelize.define('Scoped', {}, { defaultScope: { where: { id: 1 } } })
   for (const text of ['first', 'second']) {
     t.is(
-      keeping(() => keptText(Scoped, {}, () => text)),
+      withSqlCache(() => cachedText(Scoped, {}, () => text)),
       text,
     )
   }
 })
 
 test('a text that may have values in it is written anew, also behind one that has none', (t) => {
-  keeping(() => keptText(Player, { where: literal('1 = 1') }, () => 'kept'))
+  withSqlCache(() => cachedText(Player, { where: literal('1 = 1') }, () => 'kept'))
   for (const text of ['first', 'second']) {
     t.is(
-      keptText(Player, { where: literal('1 = 1') }, () => text),
+      cachedText(Player, { where: literal('1 = 1') }, () => text),
       text,
     )
   }
   t.throws(() =>
-    keeping(() => {
+    withSqlCache(() => {
       throw new Error('a text that cannot be written')
     }),
   )
   t.is(
-    keptText(Player, { where: literal('1 = 1') }, () => 'third'),
+    cachedText(Player, { where: literal('1 = 1') }, () => 'third'),
     'third',
   )
 })

@@ -3,10 +3,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import ava, { type ExecutionContext } from 'ava'
 import { DataTypes, type Sequelize } from 'sequelize'
-import { internals } from '../../../lib/sequelize/internals.js'
-import { Line } from '../../../lib/sequelize/line.js'
-import { type PreparedStatements, preparedOf } from '../../../lib/sequelize/prepared.js'
-import { type SqliteStatement, sqliteConnection } from '../../../lib/sequelize/sqlite.js'
+import { internalsOf } from '../../../lib/sequelize/internals.js'
+import { type PreparedStatements, preparedStatementsOf } from '../../../lib/sequelize/preparedStatements.js'
+import { requireSqliteConnection, type SqliteStatement } from '../../../lib/sequelize/sqlite.js'
+import { StatementQueue } from '../../../lib/sequelize/statementQueue.js'
 import { databaseName, isNodeSqlite, openDatabase } from '../../support/database.js'
 
 // One after the other: beside others none of them keeps its handle busy.
@@ -26,7 +26,7 @@ async function bench(t: ExecutionContext): Promise<Bench> {
   await sequelize.sync()
   await sequelize.model('thing').bulkCreate(Array.from({ length: 20 }, (_, index) => ({ name: `thing ${index}` })))
   t.teardown(close)
-  return { sequelize, statements: await preparedOf(sequelize) }
+  return { sequelize, statements: await preparedStatementsOf(sequelize) }
 }
 
 /** Keeps a handle busy with statements, each begun as soon as another has ended. Gives how many there were until `done`. */
@@ -36,7 +36,7 @@ async function busyUntil(statements: PreparedStatements, isBrief: boolean, done:
   const one = async (): Promise<void> => {
     while (!isOver && count < ENDLESS) {
       count += 1
-      await statements.rows('SELECT name FROM things WHERE id = ?', [1 + (count % 20)], isBrief)
+      await statements.readRows('SELECT name FROM things WHERE id = ?', [1 + (count % 20)], isBrief)
     }
   }
   const all = Promise.all(Array.from({ length: 12 }, one))
@@ -53,7 +53,7 @@ for (const isBrief of [true, false]) {
   test(`what the host asks for is not kept waiting by ${which} that follow one another without a gap`, async (t) => {
     const { sequelize, statements } = await bench(t)
     const Thing = sequelize.model('thing')
-    const handle = await sqliteConnection(sequelize)
+    const handle = await requireSqliteConnection(sequelize)
     const asked = wait(20).then(async () => {
       const queries = await Promise.all([1, 2, 3].map((one) => sequelize.query(`SELECT ${one} AS one`)))
       // Sequelize asks for the columns first, and for the records when it knows them.
@@ -74,12 +74,17 @@ for (const isBrief of [true, false]) {
 
   test(`texts that are new are compiled beside ${which} that follow one another, behind queries of the host too`, async (t) => {
     const { sequelize, statements } = await bench(t)
-    const one = (text: string): Promise<readonly unknown[]> => statements.rows(`SELECT ${text} AS one`, [], isBrief)
+    const one = (text: string): Promise<readonly unknown[]> => statements.readRows(`SELECT ${text} AS one`, [], isBrief)
     const asked = wait(20).then(async () => {
       await sequelize.query('SELECT 0 AS one')
-      const rows = [await one('1'), await one('2'), await statements.rowsOnce('SELECT 3 AS one', []), await one('4')]
+      const rows = [
+        await one('1'),
+        await one('2'),
+        await statements.readRowsOnce('SELECT 3 AS one', []),
+        await one('4'),
+      ]
       const host = Promise.all([5, 6].map((number) => sequelize.query(`SELECT ${number} AS one`)))
-      rows.push(...(await Promise.all([one('7'), one('8'), statements.rowsOnce('SELECT 9 AS one', [])])))
+      rows.push(...(await Promise.all([one('7'), one('8'), statements.readRowsOnce('SELECT 9 AS one', [])])))
       await host
       return [...rows, await one('10'), await one('11')]
     })
@@ -102,8 +107,8 @@ test('prepared statements go on while queries of the host follow one another wit
     }
   })
   const done = wait(20).then(async () => {
-    for (let count = 0; count < 50; count += 1) await statements.rows('SELECT name FROM things', [], false)
-    await Promise.all(Array.from({ length: 50 }, () => statements.rows('SELECT id FROM things', [], true)))
+    for (let count = 0; count < 50; count += 1) await statements.readRows('SELECT name FROM things', [], false)
+    await Promise.all(Array.from({ length: 50 }, () => statements.readRows('SELECT id FROM things', [], true)))
   })
   await done
   isOver = true
@@ -115,22 +120,22 @@ test('what fails does not hold up those behind it', async (t) => {
   const { statements } = await bench(t)
   const asked = Array.from({ length: 60 }, (_, index) =>
     index % 3 === 0
-      ? statements.rows('SELECT name FROM nothing', [], true)
-      : statements.rows('SELECT abs(?) AS it', [index % 3 === 1 ? -index : Number.NaN], true),
+      ? statements.readRows('SELECT name FROM nothing', [], true)
+      : statements.readRows('SELECT abs(?) AS it', [index % 3 === 1 ? -index : Number.NaN], true),
   )
   const told = await Promise.allSettled(asked)
   t.deepEqual(
     told.map(({ status }) => status),
     Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? 'rejected' : 'fulfilled')),
   )
-  t.deepEqual(await statements.rows('SELECT 1 AS one', [], true), [{ one: 1 }])
+  t.deepEqual(await statements.readRows('SELECT 1 AS one', [], true), [{ one: 1 }])
 })
 
 test('each of many that run the same text at once has the rows of its own values', async (t) => {
   const { sequelize, statements } = await bench(t)
   for (const round of [1, 2, 3]) {
     const asked = Array.from({ length: 100 }, (_, index) =>
-      statements.rows('SELECT name, ? AS own FROM things WHERE id = ?', [index * round, 1 + (index % 20)], true),
+      statements.readRows('SELECT name, ? AS own FROM things WHERE id = ?', [index * round, 1 + (index % 20)], true),
     )
     const rows = await Promise.all(asked)
     t.deepEqual(
@@ -140,7 +145,7 @@ test('each of many that run the same text at once has the rows of its own values
   }
   const counted = await Promise.all(
     Array.from({ length: 100 }, (_, index) => {
-      return statements.affected('UPDATE things SET name = name WHERE id <= ?', [index % 21])
+      return statements.runWrite('UPDATE things SET name = name WHERE id <= ?', [index % 21])
     }),
   )
   t.deepEqual(
@@ -149,16 +154,16 @@ test('each of many that run the same text at once has the rows of its own values
   )
   await sequelize.query('ALTER TABLE things ADD COLUMN level INTEGER DEFAULT 7')
   const widened = await Promise.all(
-    Array.from({ length: 20 }, () => statements.rows('SELECT * FROM things WHERE id = ?', [1], true)),
+    Array.from({ length: 20 }, () => statements.readRows('SELECT * FROM things WHERE id = ?', [1], true)),
   )
   t.true(widened.every(([row]) => row?.level === 7))
 })
 
 test('a handle whose texts were compiled several times closes, and so does one that is compiling', async (t) => {
   const { sequelize, statements } = await bench(t)
-  const handle = await sqliteConnection(sequelize)
+  const handle = await requireSqliteConnection(sequelize)
   const ask = (index: number): Promise<unknown> =>
-    statements.rows(`SELECT ${index % 250} AS number WHERE 1 = ?`, [1], true).then(
+    statements.readRows(`SELECT ${index % 250} AS number WHERE 1 = ?`, [1], true).then(
       () => null,
       (error: unknown) => error,
     )
@@ -171,23 +176,23 @@ test('a handle whose texts were compiled several times closes, and so does one t
   const told = (await Promise.all(asked)).filter((error) => error !== null)
   t.true(told.length > 0)
   for (const error of told) t.regex(String(error), /SQLITE_MISUSE/)
-  Reflect.deleteProperty(Object(internals(sequelize).connectionManager.connections), 'default')
+  Reflect.deleteProperty(Object(internalsOf(sequelize).connectionManager.connections), 'default')
 })
 
 test('a handle that refuses to close, since the host has a statement on it, is used as before', async (t) => {
   const { sequelize, statements } = await bench(t)
-  const handle = await sqliteConnection(sequelize)
+  const handle = await requireSqliteConnection(sequelize)
   const own = await new Promise<SqliteStatement>((resolve) => {
     const statement = handle.prepare('SELECT * FROM things', () => resolve(statement))
   })
   const refused = await new Promise((resolve) => handle.close(resolve))
   t.regex(String(refused), /SQLITE_BUSY/)
-  t.deepEqual(await statements.rows('SELECT name FROM things WHERE id = ?', [3], true), [{ name: 'thing 2' }])
+  t.deepEqual(await statements.readRows('SELECT name FROM things WHERE id = ?', [3], true), [{ name: 'thing 2' }])
   own.finalize()
 })
 
 interface Started {
-  readonly line: Line
+  readonly line: StatementQueue
   readonly began: string[]
   readonly enter: (name: string, isBrief: boolean) => void
 }
@@ -195,12 +200,12 @@ interface Started {
 async function started(t: ExecutionContext, mode: string): Promise<Started> {
   const { sequelize } = await bench(t)
   await sequelize.query(`PRAGMA journal_mode = ${mode}`)
-  const handle = await sqliteConnection(sequelize)
-  const line = new Line(handle, true)
+  const handle = await requireSqliteConnection(sequelize)
+  const line = new StatementQueue(handle, true)
   // By then it knows whether readers may have to wait for a lock.
   await new Promise<void>((resolve) => handle.wait(resolve))
   const began: string[] = []
-  return { line, began, enter: (name, isBrief) => line.enter(isBrief, () => began.push(name)) }
+  return { line, began, enter: (name, isBrief) => line.add(isBrief, () => began.push(name)) }
 }
 
 test('eight brief statements begin together when the one before them has ended, and two of which one may take long', async (t) => {
@@ -208,17 +213,17 @@ test('eight brief statements begin together when the one before them has ended, 
   enter('first', true)
   for (let index = 1; index <= 9; index += 1) enter(`brief ${index}`, true)
   t.deepEqual(began, ['first'])
-  line.leave()
+  line.finish()
   t.is(began.length, 9)
   enter('long 1', false)
   enter('brief 10', true)
-  for (let left = 0; left < 7; left += 1) line.leave()
+  for (let left = 0; left < 7; left += 1) line.finish()
   t.is(began.length, 9)
-  line.leave()
+  line.finish()
   t.deepEqual(began.slice(9), ['brief 9', 'long 1'])
-  line.leave()
+  line.finish()
   t.is(began.length, 11)
-  line.leave()
+  line.finish()
   t.deepEqual(began.slice(11), ['brief 10'])
 })
 
@@ -227,15 +232,15 @@ test('where a reader may have to wait for a lock, two statements begin together,
     const { line, began, enter } = await started(t, mode)
     for (let index = 1; index <= 8; index += 1) enter(`brief ${index}`, true)
     t.is(began.length, 1)
-    line.leave()
+    line.finish()
     t.is(began.length, 3)
   }
 })
 
 test('statements do not begin while somebody else has the handle', async (t) => {
   const { sequelize } = await bench(t)
-  const handle = await sqliteConnection(sequelize)
-  const line = new Line(handle, true)
+  const handle = await requireSqliteConnection(sequelize)
+  const line = new StatementQueue(handle, true)
   const order: string[] = []
   const asked = new Promise<void>((resolve) => {
     handle.run("UPDATE things SET name = 'other' WHERE id = 1", [], function () {
@@ -243,7 +248,7 @@ test('statements do not begin while somebody else has the handle', async (t) => 
       resolve()
     })
   })
-  line.enter(false, () => order.push('began'))
+  line.add(false, () => order.push('began'))
   t.deepEqual(order, [])
   await asked
   await new Promise<void>((resolve) => handle.wait(resolve))

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import test from 'ava'
-import { reset } from '../../../lib/sequelize/socket.js'
+import { resetSocket } from '../../../lib/sequelize/socket.js'
 
 for (const [state, prepare, told] of [
   ['is open', () => undefined, 'ECONNRESET'],
@@ -26,7 +26,7 @@ for (const [state, prepare, told] of [
     })
     prepare(socket)
     const closed = once(socket, 'close')
-    reset({ stream: socket })
+    resetSocket({ stream: socket })
     await closed
     other.end()
     await gone

@@ -3,13 +3,13 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, type Identity, Operations } from '../../../../lib/index.js'
-import { type Hubbed, openPush } from '../../../support/push.js'
+import { type HubOwner, openPush } from '../../../support/push.js'
 import { bearer, identity } from '../../../support/tokens.js'
 
 const test = ava.serial
 
 let Account!: ModelStatic<Model>
-let hub!: Hubbed
+let hub!: HubOwner
 let open = true
 let listed = true
 const world = await openPush(({ sequelize }, app, io) => {

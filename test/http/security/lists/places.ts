@@ -3,9 +3,9 @@
 
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
-import { markOf, tokenOf } from '../../../../lib/common/bookmark.js'
+import { createSortSignature, encodeCursorToken } from '../../../../lib/common/cursorToken.js'
 import { crudRouter, hasRole } from '../../../../lib/index.js'
-import type { BookmarkValue } from '../../../../types/plan.js'
+import type { CursorValue } from '../../../../types/plan.js'
 import { databaseName } from '../../../support/database.js'
 import { list, type Parameters } from '../../../support/models.js'
 import type { Answer } from '../../../support/server.js'
@@ -77,8 +77,8 @@ const NOTHING = databaseName === 'mariadb' || databaseName === 'mysql' ? 0 : '0'
 
 /** A token that says whatever one likes, of an order of one field, as anybody can make it. */
 function forged(order: readonly string[], values: readonly unknown[]): string {
-  const mark = markOf(['Task', '/api/tasks', ...order])
-  return tokenOf(mark, { inclusive: true, values: values as readonly BookmarkValue[] })
+  const mark = createSortSignature(['Task', '/api/tasks', ...order])
+  return encodeCursorToken(mark, { inclusive: true, values: values as readonly CursorValue[] })
 }
 
 test('every mode of a list uses one set of records: scope, soft delete and policies hold behind every token', async (t) => {

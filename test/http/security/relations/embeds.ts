@@ -7,7 +7,7 @@ import { type CrudOptions, crudRouter, hasRole, type Scope } from '../../../../l
 import { listPath } from '../../../support/league.js'
 import { openStage } from '../../../support/stage.js'
 import { bearer, identity, withPermission, withRole } from '../../../support/tokens.js'
-import { told } from '../../../support/told.js'
+import { describeResponse } from '../../../support/told.js'
 
 const plain = { timestamps: false }
 const stage = await openStage(({ sequelize }, app) => {
@@ -111,7 +111,7 @@ test('a masked field is left out of collections, and unknown to what shapes them
       ['players.sort', name],
     ] as const) {
       const ask = (field: string): Promise<unknown> =>
-        told(
+        describeResponse(
           agent,
           stage.url + listPath('/api/teams', { select: 'players.name', [parameter]: value.replace(name, field) }),
           field,
@@ -132,7 +132,7 @@ for (const [relation, allowed] of [
   test(`${relation}: what the caller may not cross is answered as what does not exist`, async (t) => {
     const absent = relation.replace(/s$/, 'z')
     const ask = (name: string, parameters: Headers, path = '/api/teams'): Promise<unknown> =>
-      told(agent, stage.url + listPath(path, parameters), name, {})
+      describeResponse(agent, stage.url + listPath(path, parameters), name, {})
     for (const more of ['', '.*', '.id', '.count', '(id)', '.nobody']) {
       for (const path of ['/api/teams', '/api/teams/1']) {
         const answer = await ask(relation, { select: `name,${relation}${more}` }, path)
@@ -177,7 +177,7 @@ test('what lies behind a closed collection, or a closed way to one, leaves no he
   const answers = (parameters: (name: string) => Headers, name: string): Promise<unknown[]> =>
     Promise.all(
       [name, `${name.slice(0, -1)}z`].map((each) =>
-        told(agent, stage.url + listPath('/api/teams', parameters(each)), each, {}),
+        describeResponse(agent, stage.url + listPath('/api/teams', parameters(each)), each, {}),
       ),
     )
   // The players, who are scoped, are behind the fines.

@@ -3,7 +3,7 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, type Identity, Operations } from '../../../../lib/index.js'
-import { as, identityFromHeader, openStage } from '../../../support/stage.js'
+import { asUser, identityFromHeader, openStage } from '../../../support/stage.js'
 
 const test = ava.serial
 
@@ -61,14 +61,14 @@ const linked = async (): Promise<readonly unknown[]> =>
   (await Grant.findAll({ order: ['rightId'] })).map((row) => row.get('rightId'))
 
 test('undoing a link that is seen and not the caller’s to delete is 404, and no 204', async (t) => {
-  t.is((await stage.delete('/api/users/1/rights/2', as('Ewa'))).status, 404)
+  t.is((await stage.delete('/api/users/1/rights/2', asUser('Ewa'))).status, 404)
   t.deepEqual(await linked(), [1, 2])
-  t.is((await stage.delete('/api/users/1/rights/1', as('Ewa'))).status, 204)
+  t.is((await stage.delete('/api/users/1/rights/1', asUser('Ewa'))).status, 204)
   t.deepEqual(await linked(), [2])
 })
 
 test('a link that stays is not among those that an array has undone', async (t) => {
-  const { status, body } = await stage.send('PUT', '/api/users/1/rights', { json: [3], headers: as('Ewa') })
+  const { status, body } = await stage.send('PUT', '/api/users/1/rights', { json: [3], headers: asUser('Ewa') })
   t.is(status, 200)
   t.deepEqual(body, { linked: 1, unlinked: 1 })
   t.deepEqual(await linked(), [2, 3])
@@ -79,11 +79,11 @@ const favours = async (): Promise<readonly unknown[]> =>
 
 test('a row between that the caller does not see is a conflict, and stays as it is, whatever else he may do to it', async (t) => {
   await Favour.create({ userId: 1, rightId: 2, by: 'Ola' })
-  const one = await stage.send('PUT', '/api/users/1/favours/2', { headers: as('Ewa') })
+  const one = await stage.send('PUT', '/api/users/1/favours/2', { headers: asUser('Ewa') })
   t.deepEqual([one.status, one.body.code], [409, 'conflict'])
   t.is(one.body.detail, 'The two records are already linked, and you may not change this link.')
   for (const method of ['PUT', 'POST']) {
-    const { status, body } = await stage.send(method, '/api/users/1/favours', { json: [2], headers: as('Ewa') })
+    const { status, body } = await stage.send(method, '/api/users/1/favours', { json: [2], headers: asUser('Ewa') })
     t.deepEqual([status, body.errors], [409, { '[0]': ['is already taken.'] }])
   }
   t.deepEqual(await favours(), [[2, 'Ola']])
@@ -91,7 +91,7 @@ test('a row between that the caller does not see is a conflict, and stays as it 
 
 test('who may make no link is told the same of those that are there out of his reach, and of those that are not', async (t) => {
   await Favour.create({ userId: 1, rightId: 2, by: 'Ola' })
-  const headers = as('Guest')
+  const headers = asUser('Guest')
   for (const [method, path, json] of [
     ['PUT', '/favours/:right', undefined],
     ['PUT', '/favours', [':right']],

@@ -5,7 +5,7 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { CrudConfigError, type CrudOptions, crudRouter, hasPermission, Operations } from '../../../../lib/index.js'
 import type { Answer } from '../../../support/server.js'
-import { openStage, rowOf } from '../../../support/stage.js'
+import { openStage, readStoredRow } from '../../../support/stage.js'
 import { bearer, identity } from '../../../support/tokens.js'
 
 const test = ava.serial
@@ -133,7 +133,7 @@ test('the policies of the inner resource are asked for what happens, and in the 
 test('scope: new records get it, a body that contradicts it is 403, and the records of others are not there', async (t) => {
   const created = await stage.post('/api/orders', { customer: 'x', lines: [{ product: 'a' }] }, root)
   t.is(created.status, 201, created.text)
-  t.like(await rowOf(Line, created.body.lines[0].id), { tenantId: 1, orderId: created.body.id })
+  t.like(await readStoredRow(Line, created.body.lines[0].id), { tenantId: 1, orderId: created.body.id })
   t.is((await stage.post('/api/orders', { customer: 'x', lines: [{ product: 'a', tenantId: 2 }] }, root)).status, 403)
   t.is((await stage.patch('/api/orders/99999', { lines: [{ product: 'a', tenantId: 2 }] }, root)).status, 403)
 
@@ -148,9 +148,9 @@ test('scope: new records get it, a body that contradicts it is 403, and the reco
     t.deepEqual(whole(await stage.patch(path, { lines: [{ id: mine }, { id: key }] }, root)), whole(missing))
   }
   t.is((await stage.patch(path, { lines: [] }, root)).status, 200)
-  t.is(Number((await rowOf(Line, mine))?.isDeleted), 1)
-  for (const key of [others, deleted]) t.like(await rowOf(Line, key), { product: 'old', orderId: id })
-  t.is(Number((await rowOf(Line, others))?.isDeleted), 0)
+  t.is(Number((await readStoredRow(Line, mine))?.isDeleted), 1)
+  for (const key of [others, deleted]) t.like(await readStoredRow(Line, key), { product: 'old', orderId: id })
+  t.is(Number((await readStoredRow(Line, others))?.isDeleted), 0)
 })
 
 test('the delete policy is not asked for what the caller cannot meet', async (t) => {
@@ -158,7 +158,7 @@ test('the delete policy is not asked for what the caller cannot meet', async (t)
   const { status, body } = await stage.patch(path, { lines: [] }, but('delete'))
   t.is(status, 200)
   t.deepEqual(body.lines, [])
-  for (const key of keys) t.not(await rowOf(Line, key), null)
+  for (const key of keys) t.not(await readStoredRow(Line, key), null)
 })
 
 test('masks: what may not be written is left out, and what may not be read is masked, in every reply', async (t) => {
@@ -170,7 +170,7 @@ test('masks: what may not be written is left out, and what may not be read is ma
   )
   t.is(status, 201, text)
   t.is(body.lines[0].price, 0)
-  t.like(await rowOf(Line, body.lines[0].id), { price: 1 })
+  t.like(await readStoredRow(Line, body.lines[0].id), { price: 1 })
   const { path, keys } = await order({}, {})
   const [one, two] = keys
   const patched = await stage.patch(path, { lines: [{ id: one, price: 99, product: 'b' }, { id: two }] }, clerk)
@@ -179,7 +179,7 @@ test('masks: what may not be written is left out, and what may not be read is ma
     patched.body.lines.map(({ price }: { price: number }) => price),
     [0, 0],
   )
-  t.like(await rowOf(Line, one), { price: 5, product: 'b' })
+  t.like(await readStoredRow(Line, one), { price: 5, product: 'b' })
   for (const answer of [body, patched.body]) t.false(JSON.stringify(answer).includes('SECRET'))
 })
 
@@ -199,7 +199,7 @@ test('mass assignment: keys, marks, versions and foreign keys of records within 
   )
   t.is(status, 201, text)
   t.not(body.lines[0].id, 7777)
-  const row = await rowOf(Line, body.lines[0].id)
+  const row = await readStoredRow(Line, body.lines[0].id)
   t.like(row, { deletedAt: null, secret: null })
   t.is(Number(row?.isDeleted), 0)
   const other = await order()

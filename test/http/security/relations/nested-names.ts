@@ -4,7 +4,7 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter } from '../../../../lib/index.js'
-import { as, identityFromHeader, openStage } from '../../../support/stage.js'
+import { asUser, identityFromHeader, openStage } from '../../../support/stage.js'
 
 // Most of them write.
 const test = ava.serial
@@ -91,7 +91,7 @@ const stored = async (name: string): Promise<readonly object[]> => {
 
 test('a nested POST sets what ties the record to its owner, and what else the resource sets, and leaves the field of that name to the body', async (t) => {
   const json = { name: 'Ann', teamId: 77, kindOf: 'mine' }
-  const { status, body } = await stage.post('/api/teams/2/players', json, as('ann'))
+  const { status, body } = await stage.post('/api/teams/2/players', json, asUser('ann'))
   t.is(status, 201, JSON.stringify(body))
   t.like(body, json)
   const rows = await stored('Player')

@@ -4,7 +4,7 @@ import ava, { type ExecutionContext } from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, hasPermission, Operations } from '../../../../lib/index.js'
 import type { Answer } from '../../../support/server.js'
-import { openStage, rowOf } from '../../../support/stage.js'
+import { openStage, readStoredRow } from '../../../support/stage.js'
 import { bearer, identity } from '../../../support/tokens.js'
 
 const test = ava.serial
@@ -142,9 +142,9 @@ for (const [title, place, change] of WAYS) {
       t.is((await change(code, { lines: [{ product: 'a', tenantId: 2 }] }, root)).status, 403)
     })
     t.is((await change(code, { lines: [{ product: 'a' }] }, root)).status, 200)
-    t.is(Number((await rowOf(Line, mine))?.isDeleted), 1)
-    t.like(await rowOf(Line, others), { product: 'old', orderCode: code })
-    t.is(Number((await rowOf(Line, others))?.isDeleted), 0)
+    t.is(Number((await readStoredRow(Line, mine))?.isDeleted), 1)
+    t.like(await readStoredRow(Line, others), { product: 'old', orderCode: code })
+    t.is(Number((await readStoredRow(Line, others))?.isDeleted), 0)
     t.is(await Line.count({ where: { orderCode: code, product: 'a', tenantId: 1 } }), 1)
     // Nor is the policy of deletion asked for what the caller cannot meet.
     const { code: theirs } = await order({ tenantId: 2 })
@@ -159,7 +159,7 @@ for (const [title, place, change] of WAYS) {
       but('price'),
     )
     t.is(answer.status, 200, answer.text)
-    t.like(await rowOf(Line, keys[0]), { price: 5, product: 'b' })
+    t.like(await readStoredRow(Line, keys[0]), { price: 5, product: 'b' })
     t.notRegex(answer.text, /"price":[1-9]/)
   })
 

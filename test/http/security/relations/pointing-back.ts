@@ -5,7 +5,7 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../../lib/index.js'
 import type { Answer } from '../../../support/server.js'
-import { openStage, rowOf } from '../../../support/stage.js'
+import { openStage, readStoredRow } from '../../../support/stage.js'
 import { bearer, identity } from '../../../support/tokens.js'
 
 const test = ava.serial
@@ -92,11 +92,11 @@ for (const [base, of, name, fine] of WITH) {
     const patch = (value: number): Promise<Answer> => stage.patch(`${base}/${id}`, { [name]: value }, mine)
     t.is((await patch(999)).status, 409)
     t.deepEqual(whole(await patch(3)), whole(await patch(999)))
-    t.is((await rowOf(of, id))?.[name], 2)
+    t.is((await readStoredRow(of, id))?.[name], 2)
     t.is((await patch(1)).status, 200)
     const several = await stage.send('PATCH', `${base}/bulk`, { json: [{ id, [name]: 3 }], headers: mine })
     t.is(several.status, 409)
-    t.is((await rowOf(of, id))?.[name], 1)
+    t.is((await readStoredRow(of, id))?.[name], 1)
     await of.update({ [name]: 3 }, { where: { id } })
     t.is((await patch(3)).status, 200, 'what is there may be repeated')
   })
@@ -125,9 +125,9 @@ for (const [name, title] of [
     const several = (value: number): Promise<Answer> =>
       stage.send('PATCH', '/api/sheets/bulk', { json: [{ id, [name]: value }], headers: mine })
     t.deepEqual(whole(await several(3)), whole(await several(4)))
-    t.is((await rowOf(Sheet, id))?.[name], 3)
+    t.is((await readStoredRow(Sheet, id))?.[name], 3)
     t.is((await patch(2)).status, 200)
-    t.is((await rowOf(Sheet, id))?.[name], 2)
+    t.is((await readStoredRow(Sheet, id))?.[name], 2)
   })
 }
 

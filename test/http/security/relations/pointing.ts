@@ -14,7 +14,7 @@ import {
 } from '../../../../lib/index.js'
 import { databaseName } from '../../../support/database.js'
 import type { Answer } from '../../../support/server.js'
-import { openStage, rowOf } from '../../../support/stage.js'
+import { openStage, readStoredRow } from '../../../support/stage.js'
 import { bearer, identity } from '../../../support/tokens.js'
 
 // What one of them asks of the database is looked at.
@@ -168,10 +168,10 @@ for (const [base, model] of [
       t.is(missing.status, 409)
       t.deepEqual(missing.body.errors, { [name]: ['does not exist.'] })
       t.deepEqual(whole(await stage.patch(`${base}/${id}`, body(CLOSED), any)), whole(missing))
-      t.is((await rowOf(model, id))?.[name], Reflect.get(FINE, name))
+      t.is((await readStoredRow(model, id))?.[name], Reflect.get(FINE, name))
       await model.update({ [name]: Reflect.get(CLOSED, name) }, { where: { id } })
       t.is((await stage.patch(`${base}/${id}`, { ...body(CLOSED), name: 'kept' }, any)).status, 200)
-      t.like(await rowOf(model, id), { name: 'kept', [name]: Reflect.get(CLOSED, name) })
+      t.like(await readStoredRow(model, id), { name: 'kept', [name]: Reflect.get(CLOSED, name) })
       t.is((await stage.patch(`${base}/${id}`, body(FINE), any)).status, 200)
       t.is((await stage.patch(`${base}/${id}`, body(CLOSED), any)).status, 409)
       t.is((await stage.patch(`${base}/${id}`, { [name]: null }, any)).status, 200)
@@ -229,7 +229,7 @@ for (const [base, model] of [
     const { id } = (await model.create({ name: 'x' })).get()
     const { status, body } = await stage.patch(`${base}/${id}`, { rivalCode: 'null' }, any)
     t.deepEqual([status, body.errors], [409, { rivalCode: ['does not exist.'] }])
-    t.is((await rowOf(model, id))?.rivalCode, null)
+    t.is((await readStoredRow(model, id))?.rivalCode, null)
   })
 
   if (tellsCases) {
@@ -299,7 +299,7 @@ for (const [base, model] of [
         }
       }
     }
-    t.is((await rowOf(model, id))?.teamId, null)
+    t.is((await readStoredRow(model, id))?.teamId, null)
   })
 
   test(`a relation without a constraint, a column of several, and a target without conditions are the database's matter: ${base}`, async (t) => {

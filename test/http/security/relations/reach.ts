@@ -9,7 +9,7 @@ import { listPath } from '../../../support/league.js'
 import type { Answer } from '../../../support/server.js'
 import { openStage } from '../../../support/stage.js'
 import { bearer, identity, withPermission, withRole } from '../../../support/tokens.js'
-import { told } from '../../../support/told.js'
+import { describeResponse } from '../../../support/told.js'
 
 const plain = { timestamps: false }
 const common: CrudOptions = { identity, operations: Operations.AllWithBulk, onError: () => undefined }
@@ -303,7 +303,9 @@ test('a relation that hangs on a masked foreign key tells what the key would', a
 test('what closes a relation leaves no trace in the headers either', async (t) => {
   const answers = (path: string, parameters: (name: string) => Record<string, string>): Promise<unknown[]> =>
     Promise.all(
-      ['clients', 'clientz'].map((name) => told(agent, stage.url + listPath(path, parameters(name)), name, jan)),
+      ['clients', 'clientz'].map((name) =>
+        describeResponse(agent, stage.url + listPath(path, parameters(name)), name, jan),
+      ),
     )
   for (const filter of ['?.name=Al', '?.count>0', '?.any(name=Al)', '?.bank.name=Swiss', 'id=1|?.none(bank.name=x)']) {
     const [closed, absent] = await answers('/api/banks', (name) => ({ filter: filter.replace('?', name) }))

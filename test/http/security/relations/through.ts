@@ -21,7 +21,7 @@ import {
   tagsOf,
 } from '../../../support/tagging.js'
 import { identity, withPermission, withRole } from '../../../support/tokens.js'
-import { told } from '../../../support/told.js'
+import { describeResponse } from '../../../support/told.js'
 
 type Headers = Record<string, string>
 
@@ -129,7 +129,7 @@ async function embeds(
 /** What a select, a sort and a shape of a collection get, which must be what one of a collection that does not exist gets. */
 async function embedsNothing(t: ExecutionContext, name: string, headers: Headers): Promise<void> {
   const ask = (relation: string, parameters: Headers, path = 'posts'): Promise<unknown> =>
-    told(agent, stage.url + listPath(`/api/${name}/${path}`, parameters), relation, headers)
+    describeResponse(agent, stage.url + listPath(`/api/${name}/${path}`, parameters), relation, headers)
   for (const path of ['posts', 'posts/1']) {
     for (const more of ['', '.name', '.*', '.count', '(id,name)', '.posts.name', '.secret']) {
       const answer = await ask('tags', { select: `name,tags${more}` }, path)
@@ -155,7 +155,7 @@ async function isClosed(t: ExecutionContext, name: string, headers: Headers = {}
     const mode = MODES[index % MODES.length]
     const ask = (asked: string): Promise<unknown> => {
       const path = listPath(`/api/${name}/${plural}`, { filter: filter.replace(relation, asked), ...mode })
-      return told(agent, stage.url + path, asked, headers)
+      return describeResponse(agent, stage.url + path, asked, headers)
     }
     const answer = await ask(relation)
     t.like(answer, { status: 400 }, `${name}: ${filter}`)

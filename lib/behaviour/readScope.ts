@@ -1,0 +1,128 @@
+import type { Field } from '../../types/field.js'
+import type { Scope } from '../../types/identity.js'
+import type { FixedValues, ResolvedScope, Resource } from '../../types/resource.js'
+import type { ConditionSource } from '../../types/rooms.js'
+import { addCondition, matchAnyOrNull } from '../common/predicates.js'
+import { Problem } from '../common/problem.js'
+import { planCondition } from '../plan/condition.js'
+import { isStoredUnchanged, readTypedValue, type ScopeValue } from './scopeValues.js'
+
+const UNRESTRICTED: ResolvedScope = Object.freeze({ fixed: [], where: null, sources: [] })
+
+/**
+ * Reads the result of a resource's scope function.
+ *
+ * @throws TypeError for anything but null, attribute values and conditions
+ */
+export function readScope(resource: Resource, given: Scope | null | undefined): ResolvedScope {
+  if (given === null) return UNRESTRICTED
+  if (typeof given === 'string') return confineByCondition(resource, given)
+  // Only an explicit null is unrestricted. A missing return must not open all records.
+  if (!isNonEmptyObject(given)) {
+    throw new TypeError(`the scope of ${resource.name} is neither null, nor a condition, nor an object with attributes`)
+  }
+  if (!Object.hasOwn(given, 'where')) return confineByValues(resource, given)
+  const { where, fixed, ...others } = given
+  const [other] = Object.keys(others)
+  if (other !== undefined) {
+    throw new TypeError(
+      `the scope of ${resource.name} has ${other} beside where: it takes a condition as where, and values as fixed`,
+    )
+  }
+  const condition = confineByCondition(resource, where)
+  if (!Object.hasOwn(given, 'fixed')) return condition
+  if (!isNonEmptyObject(fixed))
+    throw new TypeError(`fixed in the scope of ${resource.name} must be an object with attributes`)
+  const values = confineByValues(resource, fixed)
+  return {
+    fixed: values.fixed,
+    where: addCondition(values.where, condition.where),
+    sources: [...values.sources, ...condition.sources],
+  }
+}
+
+/** The conjunction of the conditions of all sources; null without sources. @throws TypeError for an invalid source */
+export function planConditionSources(resource: Resource, sources: readonly ConditionSource[]): ResolvedScope['where'] {
+  return sources
+    .map((source) =>
+      typeof source === 'string' ? planScopeCondition(resource, source) : confineByValues(resource, source).where,
+    )
+    .reduce<ResolvedScope['where']>((all, part) => addCondition(all, part), null)
+}
+
+function confineByCondition(resource: Resource, text: unknown): ResolvedScope {
+  const where = planScopeCondition(resource, text)
+  return { fixed: [], where, sources: [String(text)] }
+}
+
+function isNonEmptyObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}
+
+/** @throws TypeError with the reason, which clients do not see */
+function planScopeCondition(resource: Resource, text: unknown): NonNullable<ResolvedScope['where']> {
+  if (typeof text !== 'string' || text.trim() === '') {
+    throw new TypeError(`the condition in the scope of ${resource.name} must be a text that is not empty`)
+  }
+  try {
+    return planCondition(resource, text)
+  } catch (error) {
+    throw new TypeError(`the scope of ${resource.name}: ${errorReason(error)}`, { cause: error })
+  }
+}
+
+function errorReason(error: unknown): string {
+  if (error instanceof Problem) return (error.detail ?? error.title).replace(/^filter: /, '')
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** The attributes with one value, and a condition for those with several. */
+function confineByValues(resource: Resource, given: Readonly<Record<string, unknown>>): ResolvedScope {
+  const fixed: FixedValues[number][] = []
+  const sources: ConditionSource[] = []
+  let where: ResolvedScope['where'] = null
+  for (const [name, value] of Object.entries(given)) {
+    const field = resource.fields.find((candidate) => candidate.name === name && !candidate.virtual)
+    if (field === undefined) throw new TypeError(`the scope of ${resource.name} has an unknown attribute: ${name}`)
+    if (Array.isArray(value)) {
+      where = addCondition(where, matchScopeValues(resource, field, value))
+      sources.push({ [name]: value })
+    } else fixed.push([field, readScalar(resource, field, value)])
+  }
+  return { fixed, where, sources }
+}
+
+function matchScopeValues(
+  resource: Resource,
+  field: Field,
+  values: readonly unknown[],
+): NonNullable<ResolvedScope['where']> {
+  if (field.valueType.type === 'json') {
+    throw new TypeError(
+      `the scope of ${resource.name} has an array for ${field.name}, whose type is JSON: write a condition instead`,
+    )
+  }
+  // A hole of the array is undefined here, which is an error.
+  return matchAnyOrNull(
+    field,
+    Array.from(values, (value) => readScalar(resource, field, value)),
+  )
+}
+
+function readScalar(resource: Resource, field: Field, value: unknown): ScopeValue | null {
+  if (value === null) return null
+  const read = isScalar(value) ? readTypedValue(field, value) : null
+  if (read === null) {
+    const given = typeof value === 'number' ? String(value) : typeof value
+    throw new TypeError(`the scope of ${resource.name} has no ${field.valueType.type} for ${field.name}, but ${given}`)
+  }
+  // A rounded or truncated value could match records of other callers.
+  if (isStoredUnchanged(field, read)) return read
+  throw new TypeError(
+    `the scope of ${resource.name} has a value for ${field.name} that its column does not keep as it is`,
+  )
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+}

@@ -1,0 +1,37 @@
+import type { KeyValue } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { NestedWrite } from '../../types/work.js'
+import { planLinks } from './links.js'
+import { planNewChildren } from './newChildren.js'
+import type { BodyRelations } from './relations.js'
+import { planChildReplacement } from './replacedChildren.js'
+import type { Session } from './session.js'
+
+/** Parent records whose bodies contain nested records. */
+interface ParentBodies {
+  readonly resource: Resource
+  /** Key of the one existing parent, or null if the key is unknown. Undefined for new records. */
+  readonly key: KeyValue | null | undefined
+  readonly bodies: readonly unknown[]
+  /** Prefix for the member names of a body in errors. */
+  readonly prefixOf: (index: number) => string
+}
+
+/** Plans the nested writes of some relations in the bodies. */
+export async function planNestedWrites(
+  session: Session,
+  { nested, linked }: BodyRelations,
+  { resource, key, bodies, prefixOf }: ParentBodies,
+): Promise<readonly NestedWrite[]> {
+  const branches: NestedWrite[] = []
+  for (const holding of nested) {
+    branches.push(
+      key === undefined
+        ? await planNewChildren(session, holding, bodies, prefixOf)
+        : await planChildReplacement(session, holding, { resource, key, body: bodies[0], place: prefixOf(0) }),
+    )
+  }
+  const mode = key === undefined ? 'add' : 'set'
+  for (const linking of linked) branches.push(await planLinks(session, linking, mode, { bodies, at: prefixOf }))
+  return branches
+}

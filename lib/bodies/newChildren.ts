@@ -1,0 +1,39 @@
+import type { ChildInserts } from '../../types/work.js'
+import { BodyErrors } from '../common/bodyErrors.js'
+import { removeConnectingAttributes } from './connectingAttributes.js'
+import { connectingAttributesOf, type NestedBody, readNestedBodies } from './elements.js'
+import { memberOf } from './members.js'
+import type { NestedRelation } from './relations.js'
+import type { Session } from './session.js'
+import { planInserts, type WriteTarget } from './writes.js'
+
+/** Plans the children of new parents. */
+export async function planNewChildren(
+  session: Session,
+  holding: NestedRelation,
+  owners: readonly unknown[],
+  at: (index: number) => string,
+): Promise<ChildInserts> {
+  const { target, json, many, binding } = holding
+  const errors = new BodyErrors()
+  const all: NestedBody[] = []
+  const groups = owners.map((owner, index) => {
+    const held = readNestedBodies(holding, owner, at(index), errors)
+    if (held === null || held === undefined) return held
+    // The key of a new parent is known only if its body contains the key.
+    const key = binding.source.targets.has('create') ? memberOf(owner, binding.source.json) : undefined
+    const ends = connectingAttributesOf(holding, key).map((end) => ({ ...end, isExact: true }))
+    return held.map(({ body: sent, place }) => {
+      const { body, wrong } = removeConnectingAttributes(target, sent, ends, `${place}.`)
+      errors.add(wrong)
+      return all.push({ body, place }) - 1
+    })
+  })
+  const { work, caller } = await planInserts(session, createChildTarget(holding, session), all)
+  return { kind: 'new', json, many, resource: target, binding, errors: errors.all, caller, work, groups }
+}
+
+/** Write target for the children of a relation. */
+export function createChildTarget({ target, binding }: NestedRelation, { minimal }: Session): WriteTarget {
+  return { resource: target, binding, keys: [binding.key], minimal, isFlat: false }
+}

@@ -1,0 +1,105 @@
+import type { Caller, Projection } from '../../types/plan.js'
+import type { PlannedWrite, Relation, Resource } from '../../types/resource.js'
+import type { PassedPolicies, PolicyChecks, Work } from '../../types/work.js'
+import { CrudConfigError } from '../common/errors.js'
+import { isRefusal, problem } from '../common/problem.js'
+import { compileJoinModel } from '../compile/joinModel.js'
+import { planFor } from '../read.js'
+import type { Session } from './session.js'
+
+/** Policy checks of one request that a replay repeats. */
+export function createPolicyChecks(session: Session, parties: () => readonly Resource[]): PolicyChecks {
+  return {
+    passed: () => session.passedPolicies,
+    repeat: async (asked) => {
+      for (const [name, operation] of asked) {
+        const those = parties().filter((each) => each.name === name)
+        if (those.length === 0) throw missingResourceError()
+        for (const each of those) await session.admit(each, operation)
+      }
+    },
+  }
+}
+
+/** Evaluates the policies of the first request again before its reply is replayed. @throws Problem 401 or 403 */
+export async function repeatPolicyChecks({ policyChecks }: Work, asked: PassedPolicies): Promise<void> {
+  if (asked.length === 0) return
+  if (policyChecks === undefined) throw missingResourceError()
+  await policyChecks.repeat(asked)
+}
+
+/** Error for a policy check whose resource no longer exists. */
+function missingResourceError(): Error {
+  return problem('forbidden', { detail: 'You may not do this.' })
+}
+
+/** Resources whose records a body may nest or link, at any depth, without duplicates. */
+export function collectNestedResources(resource: Resource): readonly Resource[] {
+  const met = new Set<Resource>()
+  const addResource = (one: Resource): void => {
+    for (const held of nestedResourcesOf(one)) {
+      if (met.has(held)) continue
+      met.add(held)
+      addResource(held)
+    }
+  }
+  addResource(resource)
+  return [...met]
+}
+
+/** Resources of `collectNestedResources`, with substitutes for join models that have no resource. Policy checks of a substitute always pass. */
+export function collectCheckedResources(resource: Resource): readonly Resource[] {
+  const held = collectNestedResources(resource)
+  return [...held, ...[resource, ...held].flatMap(createSubstitutes)]
+}
+
+function createSubstitutes(resource: Resource): readonly Resource[] {
+  return resolveRelated(resource, ({ joinModel }) =>
+    joinModel === null || joinModel.joinModelResource() !== null ? [] : [compileJoinModel(joinModel.model)],
+  )
+}
+
+function nestedResourcesOf(resource: Resource): readonly Resource[] {
+  return resolveRelated(resource, (relation) => [
+    relation.relatedResource(),
+    relation.joinModel?.joinModelResource() ?? null,
+  ])
+}
+
+/** Resources behind relations of bodies. Ambiguous and missing resources are left out: a body that names such a relation gets the error. */
+function resolveRelated(
+  { nestedRelations, relations }: Resource,
+  resourcesOf: (relation: Relation) => readonly (Resource | null)[],
+): readonly Resource[] {
+  return nestedRelations.flatMap((json) => {
+    const relation = relations().get(json.toLowerCase())
+    try {
+      return (relation === undefined ? [] : resourcesOf(relation)).filter((each) => each !== null)
+    } catch (error) {
+      if (error instanceof CrudConfigError) return []
+      throw error
+    }
+  })
+}
+
+/** Projection of each nested resource for a caller, including flattened fields. Null for a resource that refuses the caller. */
+export async function readNestedProjections(
+  resource: Resource,
+  caller: Caller,
+): ReturnType<PlannedWrite['nestedProjections']> {
+  const shown: (readonly [Resource, Projection | null])[] = []
+  for (const held of collectNestedResources(resource)) shown.push([held, await readProjection(held, { ...caller })])
+  return shown
+}
+
+async function readProjection(resource: Resource, caller: Caller): Promise<Projection | null> {
+  try {
+    // A batch without records has the projection of every batch.
+    const none = { kind: 'bulkCreate', bodies: [], minimal: false, operation: 'create' } as const
+    const { plan } = await planFor(resource, none, caller, () => undefined)
+    return 'projection' in plan ? plan.projection : null
+  } catch (error) {
+    if (isRefusal(error)) return null
+    throw error
+  }
+}

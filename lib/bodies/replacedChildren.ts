@@ -1,0 +1,118 @@
+import type { JsonValue } from '../../types/field.js'
+import type { KeyValue } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { BodyElement, ChildReplacement, ChildWrites } from '../../types/work.js'
+import { BodyErrors, refuse } from '../common/bodyErrors.js'
+import { planKeyParts } from '../common/keys.js'
+import { isRefusal } from '../common/problem.js'
+import { WHOLE_RECORD } from '../common/wholeRecord.js'
+import { referableRecordsOf } from '../plan/index.js'
+import { parseElements, readNestedBodies } from './elements.js'
+import { hasClientKeys } from './members.js'
+import { createChildTarget } from './newChildren.js'
+import { addVersion, keyProjection } from './plans.js'
+import type { NestedRelation } from './relations.js'
+import type { Session } from './session.js'
+import { createWrites } from './writes.js'
+
+/** A parent with its body. */
+export interface ParentBody {
+  readonly resource: Resource
+  /** Null if the record does not exist, or if the key is not known yet. */
+  readonly key: KeyValue | null
+  readonly body: unknown
+  /** Prefix for the member names of the body in errors. */
+  readonly place: string
+}
+
+/** Plans the children that replace the children of an existing parent. @throws Problem 400, see `readElements` */
+export async function planChildReplacement(
+  session: Session,
+  holding: NestedRelation,
+  owner: ParentBody,
+): Promise<ChildReplacement> {
+  const { target, json, many, binding } = holding
+  const known = knownKeyOf(owner, binding)
+  const { elements, errors } = readElements(holding, owner, known)
+  const writes = createWrites(session, createChildTarget(holding, session))
+  await planWithoutRecords(writes, holding, elements, known)
+  return {
+    kind: 'replaced',
+    json,
+    many,
+    resource: target,
+    binding,
+    errors,
+    elements,
+    condition: await referableRecordsOf(target, session.callerOf(target, 'getList')),
+    hasClientKeys: hasClientKeys(target, binding),
+    remainingDeletes: session.remainingRecords,
+    createLimitError: () => session.createLimitError(),
+    ...writes,
+    planRead: (keys) => planUnchangedRead(session, target, keys),
+  }
+}
+
+/** Value that children refer to. Undefined if it is not part of the parent's key. */
+function knownKeyOf(
+  { resource: { keys }, key }: ParentBody,
+  { source }: NestedRelation['binding'],
+): JsonValue | undefined {
+  return key === null ? undefined : planKeyParts(keys, key)[keys.indexOf(source)]
+}
+
+/**
+ * Reads the elements of a parent's body.
+ *
+ * @throws Problem 400 if the record or the version of an element is ambiguous
+ */
+export function readElements(
+  holding: NestedRelation,
+  { body, place }: Pick<ParentBody, 'body' | 'place'>,
+  owner: JsonValue | undefined,
+): Pick<ChildReplacement, 'elements' | 'errors'> {
+  const errors = new BodyErrors()
+  const unreadable = new BodyErrors()
+  const held = readNestedBodies(holding, body, place, errors) ?? []
+  const elements = parseElements(holding, held, owner, { errors, unreadable })
+  refuse('validation', unreadable.all)
+  return { elements, errors: errors.all }
+}
+
+/**
+ * Plans the writes that depend on the body only, before the transaction starts. Policies may be slow and may use a connection of their own.
+ * Writes with unknown keys are planned within the transaction.
+ */
+async function planWithoutRecords(
+  writes: ChildWrites,
+  { target, many, binding }: NestedRelation,
+  elements: readonly BodyElement[],
+  owner: JsonValue | undefined,
+): Promise<void> {
+  const isOpen = hasClientKeys(target, binding) || (owner === undefined && target.keys.includes(binding.key))
+  for (const element of isOpen ? [] : elements) {
+    const key = element.isUnchanged ? null : element.keyOf(owner ?? null)
+    if (key !== null && key !== undefined) await writes.update(element, key)
+  }
+  const fresh = many ? elements.filter(({ isNew }) => isNew) : []
+  if (fresh.length > 0) await writes.create(fresh)
+}
+
+/** Plan that reads unchanged children for the response. A caller who may not read records by key gets the sent values only: key and version. */
+async function planUnchangedRead(
+  session: Session,
+  target: Resource,
+  keys: readonly KeyValue[],
+): ReturnType<ChildReplacement['planRead']> {
+  const isReader = await session.admit(target, 'getById').then(
+    () => true,
+    (error: unknown) => {
+      if (isRefusal(error)) return false
+      throw error
+    },
+  )
+  const intent = { kind: 'get', key: String(keys[0]), ...WHOLE_RECORD } as const
+  const { caller, work } = await session.planPart(target, 'get', { operation: 'getById', intent })
+  if (isReader && !session.minimal) return { caller, work }
+  return { caller, work: { ...work, plan: { ...work.plan, projection: addVersion(target, keyProjection(target)) } } }
+}

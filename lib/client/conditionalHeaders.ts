@@ -1,0 +1,32 @@
+import { etagOf } from './entityTags.js'
+import { mergeHeaders } from './send.js'
+import type { CallOptions, ClientOptions } from './types.js'
+
+type Settings = Pick<ClientOptions, 'headers' | 'versions' | 'idempotency'>
+
+export function isRecord(target: unknown): target is object {
+  return typeof target === 'object' && target !== null && !Array.isArray(target)
+}
+
+function hasHeader(settings: Settings, options: CallOptions, header: string): boolean {
+  return mergeHeaders(settings.headers, options.headers).has(header)
+}
+
+/**
+ * `If-Match` with the version of the record that was read, unless the call has one.
+ *
+ * @throws TypeError for a record without its version, where writes need it
+ */
+export function addIfMatch(settings: Settings, target: unknown, options: CallOptions): CallOptions {
+  if (options.ifMatch !== undefined || hasHeader(settings, options, 'If-Match') || !isRecord(target)) return {}
+  const tag = etagOf(target)
+  if (tag !== null) return { ifMatch: tag }
+  if (settings.versions !== true) return {}
+  throw new TypeError('The record has no version tag. Read it with get, add the tag with withTag, or pass { ifMatch }.')
+}
+
+/** An `Idempotency-Key`, if the client has the option and the call has none, so that a retry is not done again. */
+export function addIdempotencyKey(settings: Settings, options: CallOptions): CallOptions {
+  const isKeyless = options.idempotencyKey === undefined && !hasHeader(settings, options, 'Idempotency-Key')
+  return settings.idempotency === true && isKeyless ? { idempotencyKey: crypto.randomUUID() } : {}
+}

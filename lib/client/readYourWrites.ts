@@ -1,0 +1,25 @@
+import type { ClientOptions } from './types.js'
+
+/** Default number of seconds after a write in which reads use the primary. */
+const DEFAULT_SECONDS = 10
+
+/** Times of the last writes, by origin. Records of one resource may show data that another resource wrote. */
+const lastWrites = new Map<string, number>()
+
+/** Origin of an address. Empty for the page's own origin. */
+function serviceOriginOf(address: string): string {
+  return /^[a-z][a-z\d+.-]*:\/\/[^/]+/i.exec(address)?.[0].toLowerCase() ?? ''
+}
+
+/** Remembers the time of a write, by this program or from an event. */
+export function noteWrite(address: string): void {
+  lastWrites.set(serviceOriginOf(address), performance.now())
+}
+
+/** Whether a read may miss a recent write, because a replica lags behind. */
+export function isAfterWrite(address: string, { readYourWrites = false }: ClientOptions): boolean {
+  if (readYourWrites === false) return false
+  const last = lastWrites.get(serviceOriginOf(address))
+  const seconds = readYourWrites === true ? DEFAULT_SECONDS : readYourWrites
+  return last !== undefined && performance.now() - last < seconds * 1000
+}

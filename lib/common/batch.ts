@@ -1,2 +1,0 @@
-/** The number of records of an export that are in memory at once. */
-export const BATCH = 500

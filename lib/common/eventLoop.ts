@@ -1,0 +1,38 @@
+/** Yields to the event loop. */
+export function yieldToEventLoop(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}
+
+/** The most items that are processed without yielding: some milliseconds of work. */
+const ITEMS_BEFORE_YIELD = 50
+
+/** Maps a list, and yields to the event loop at intervals. */
+export async function mapYielding<T, R>(items: readonly T[], make: (item: T, index: number) => R): Promise<R[]> {
+  const made: R[] = []
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && index % ITEMS_BEFORE_YIELD === 0) await yieldToEventLoop()
+    made.push(make(item, index))
+  }
+  return made
+}
+
+/** Work in steps, each of some milliseconds. */
+export type Steps<T> = Generator<void, T>
+
+export function runAtOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** Runs all steps, and yields to the event loop between them. */
+export async function runYielding<T>(steps: Steps<T>): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+    await yieldToEventLoop()
+  }
+}

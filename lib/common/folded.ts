@@ -1,4 +1,0 @@
-/** A name in normalized spelling: lower case, without `_` and `-`. */
-export function folded(name: string): string {
-  return name.toLowerCase().replace(/[_-]/g, '')
-}

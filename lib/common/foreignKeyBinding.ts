@@ -1,0 +1,48 @@
+import type { Changes } from '../../types/changes.js'
+import type { Field } from '../../types/field.js'
+import type { Caller, Predicate } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import type { ForeignKeyBinding } from '../../types/work.js'
+import { requireField } from './columns.js'
+import { toPlainValue } from './plainValue.js'
+import { addCondition, matchNull, matchStoredValues } from './predicates.js'
+import { problem } from './problem.js'
+
+/**
+ * Compares a new child's foreign key values with the values that the child's resource sets itself.
+ *
+ * @throws Problem 403 if the caller may only create records with other values
+ */
+export function assertSameForeignKeys(
+  { fields }: Pick<Resource, 'fields'>,
+  upkeep: Changes,
+  ties: Iterable<readonly [name: string, value: unknown]>,
+): void {
+  for (const [name, value] of ties) {
+    if (!upkeep.has(name)) continue
+    const { json, decode } = requireField(fields, name)
+    if (String(decode(upkeep.get(name))) === String(decode(value))) continue
+    throw problem('forbidden', { detail: `You may not create a record with this ${json}.` })
+  }
+}
+
+/** Linking records writes their foreign keys. @throws Problem 403 if a mask protects one of them */
+export function assertKeysWritable(
+  { behaviours: { writable } }: Resource,
+  keys: readonly Field[],
+  caller: Caller,
+): void {
+  if (writable === null || keys.every((field) => writable(field, caller))) return
+  throw problem('forbidden', { detail: 'You may not do this.' })
+}
+
+/** The condition on the children of one parent. */
+export function matchChildren({ key, fixed }: Pick<ForeignKeyBinding, 'key' | 'fixed'>, value: unknown): Predicate {
+  const parts = [...fixed].map(([field, each]) =>
+    each === null ? matchNull(field, false) : matchStoredValues(field, [each]),
+  )
+  return parts.reduce<Predicate>(
+    (all, part) => addCondition(all, part),
+    matchStoredValues(key, [toPlainValue(key, value)]),
+  )
+}

@@ -1,0 +1,72 @@
+import type { Field, ItemOf, JsonValue, MemberOf, MemberType } from '../../types/field.js'
+import { isObject } from './object.js'
+import { readDate } from './values.js'
+
+/** A field as statements compare its values. */
+export function storedFieldOf(field: Field): Field {
+  return field.stored ?? field
+}
+
+/** The JSON member behind a field; null for other fields. */
+export function jsonMemberOf({ derived }: Pick<Field, 'derived'>): MemberOf | null {
+  return derived?.kind === 'member' ? derived : null
+}
+
+/** Whether a field is an array, which filters test for a contained value. */
+export function isArrayField(field: Pick<Field, 'derived' | 'computed'>): boolean {
+  return (field.computed ?? jsonMemberOf(field))?.type === 'array'
+}
+
+/** The array items behind a field. @throws TypeError for other fields */
+export function arrayItemOf({ name, derived }: Pick<Field, 'name' | 'derived'>): ItemOf {
+  if (derived?.kind === 'item') return derived
+  throw new TypeError(`${name} is not an item of an array`)
+}
+
+/**
+ * A date-time as JSON text. The order as text is the order of time; a date beyond the year 9999 sorts after all others.
+ */
+export function formatDateTime(date: Date): string {
+  const text = date.toISOString()
+  return text.startsWith('+') ? AFTER_DIGITS : text
+}
+
+/** Sorts after every digit. */
+const AFTER_DIGITS = '~'
+
+/** The value of a member in a document; null if it is missing or has another type. */
+export function readJsonMember(document: unknown, { path, type }: Pick<MemberOf, 'path' | 'type'>): JsonValue {
+  let value: unknown = document
+  for (const name of path) {
+    value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  }
+  return TYPE_TESTS[type](value) ? (value as JsonValue) : null
+}
+
+/** A value of the application as JSON; undefined if it does not have the type. Date-times may be a `Date`. */
+export function toJsonOfType(type: MemberType, given: unknown): JsonValue | undefined {
+  const value =
+    type === 'datetime' && given instanceof Date && !Number.isNaN(given.getTime()) ? formatDateTime(given) : given
+  const isOfType = TYPE_TESTS[type](value) && (!isArrayValue(value) || value.every((item) => typeof item === 'string'))
+  return isOfType ? (value as JsonValue) : undefined
+}
+
+function isArrayValue(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value)
+}
+
+const TYPE_TESTS: Readonly<Record<MemberOf['type'], (value: unknown) => boolean>> = {
+  string: (value) => typeof value === 'string',
+  integer: Number.isSafeInteger,
+  number: (value) => typeof value === 'number' && Number.isFinite(value),
+  boolean: (value) => typeof value === 'boolean',
+  date: (value) => typeof value === 'string' && readDate(value) === value,
+  datetime: (value) => typeof value === 'string' && isDateTimeText(value),
+  array: Array.isArray,
+}
+
+function isDateTimeText(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) || text.startsWith('0000')) return false
+  const date = new Date(text)
+  return !Number.isNaN(date.getTime()) && date.toISOString() === text
+}

@@ -1,0 +1,13 @@
+import type { Field } from '../../types/field.js'
+import type { PlainValue } from '../../types/plan.js'
+import { trimBlanks } from './values.js'
+
+/**
+ * Converts a value of one record, stored or JSON, for writing to or comparing with another record. Drivers return
+ * instants as `Date` or text, and large numbers in forms that they do not accept.
+ */
+export function toPlainValue({ valueType, decode }: Pick<Field, 'valueType' | 'decode'>, value: unknown): PlainValue {
+  if (valueType.type === 'datetime') return new Date(String(decode(value)))
+  if (valueType.padded === true) return trimBlanks(String(value))
+  return typeof value === 'number' || typeof value === 'boolean' ? value : String(value)
+}

@@ -1,0 +1,89 @@
+/**
+ * The in-flight requests of all resources between two calls of `close`. A request may use other resources by relations.
+ */
+export class RequestGroup {
+  #inFlight = 0
+  #resolveEnd: (() => void) | null = null
+
+  begin(): void {
+    this.#inFlight += 1
+  }
+
+  end(): void {
+    this.#inFlight -= 1
+    if (this.#inFlight === 0) this.#resolveEnd?.()
+  }
+
+  /** Resolves when all these requests have ended. */
+  whenEnded(): Promise<void> {
+    if (this.#inFlight === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const before = this.#resolveEnd
+      this.#resolveEnd = () => {
+        before?.()
+        resolve()
+      }
+    })
+  }
+}
+
+let currentGroup = new RequestGroup()
+const earlierGroups = new Set<RequestGroup>()
+
+/** A streamed response, which may take as long as the client reads. */
+export interface AbortableResponse {
+  readonly abort: () => void
+  readonly whenClosed: (tell: () => void) => void
+}
+
+/** Graceful shutdown of one resource: whether it accepts requests, and its streams. */
+export class ShutdownState {
+  readonly #streams = new Set<AbortableResponse>()
+  #isClosed = false
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** Counts a new request. The caller must call `end` on the result. */
+  begin(): RequestGroup {
+    currentGroup.begin()
+    return currentGroup
+  }
+
+  /** Registers a streamed response, so that `close` can end it. */
+  addStream(file: AbortableResponse): void {
+    this.#streams.add(file)
+    file.whenClosed(() => this.#streams.delete(file))
+  }
+
+  /**
+   * Rejects new requests. Resolves when all earlier requests of any resource have ended, at the latest after `within`
+   * milliseconds. Then open streams are cut.
+   */
+  async close(within: number): Promise<void> {
+    this.#isClosed = true
+    const epoch = currentGroup
+    currentGroup = new RequestGroup()
+    earlierGroups.add(epoch)
+    void epoch.whenEnded().then(() => earlierGroups.delete(epoch))
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, within)
+    })
+    await Promise.race([Promise.all([...earlierGroups].map((each) => each.whenEnded())), late])
+    clearTimeout(timer)
+    for (const file of this.#streams) file.abort()
+  }
+}
+
+const states = new WeakMap<object, ShutdownState>()
+
+/** The shutdown state of a resource. */
+export function shutdownStateOf(resource: object): ShutdownState {
+  const serving = states.get(resource)
+  if (serving !== undefined) return serving
+  const made = new ShutdownState()
+  states.set(resource, made)
+  return made
+}

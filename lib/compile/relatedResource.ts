@@ -1,0 +1,63 @@
+import type { Association, Model, ModelStatic } from 'sequelize'
+import type { RelationOption } from '../../types/options.js'
+import type { Resource } from '../../types/resource.js'
+import { CrudConfigError } from '../common/errors.js'
+import { cacheUntilMount, resourcesOver, resourcesOverVariants } from './mounted.js'
+
+/**
+ * The resource for nested routes and nested writes of a relation: that of the option, or the only one over the target.
+ * Resolved on first use, because routers mount in any order.
+ *
+ * @throws CrudConfigError unless exactly one resource is mounted
+ */
+export function createRelatedResourceGetter(
+  name: string,
+  { source, target }: Association,
+  option: RelationOption,
+): () => Resource {
+  const where = `${source.name}: relations.${name}`
+  const given = typeof option === 'object' ? option.resource : undefined
+  return cacheUntilMount(() => {
+    if (given !== undefined) return requireMountedResource(`${where}.resource`, target, given)
+    const [only, ...others] = resourcesOver(target)
+    if (only !== undefined && others.length === 0) return only
+    const remedy =
+      only === undefined
+        ? `no resource is mounted over ${target.name}: mount one, or leave "routes" and "write" out`
+        : `${others.length + 1} resources are mounted over ${target.name}: say which one, by "resource"`
+    throw new CrudConfigError('INVALID_OPTION', `${where}: ${remedy}.`)
+  })
+}
+
+/** The router of the option may be closed by now. Then it cannot be used. */
+function requireMountedResource(where: string, target: ModelStatic<Model>, given: unknown): Resource {
+  const value: unknown = resourceOfRouter(given) === null && typeof given === 'function' ? given() : given
+  const found = resourcesOverVariants(target).find((each) => each === resourceOfRouter(value) || each === value)
+  if (found !== undefined) return found
+  throw new CrudConfigError('INVALID_OPTION', `${where} must be a router that is mounted over ${target.name}.`)
+}
+
+/** Routers are functions too. They are recognized by their resource. */
+export function resourceOfRouter(value: unknown): unknown {
+  const isOne = (typeof value === 'object' || typeof value === 'function') && value !== null && 'resource' in value
+  return isOne ? value.resource : null
+}
+
+/**
+ * The resource that writes the rows of a many-to-many's join model; null for a join model without a resource.
+ *
+ * @throws CrudConfigError if there are several
+ */
+export function createJoinModelResourceGetter(
+  { source, as }: Association,
+  through: ModelStatic<Model>,
+): () => Resource | null {
+  return cacheUntilMount(() => {
+    const [only = null, ...others] = resourcesOverVariants(through)
+    if (others.length === 0) return only
+    throw new CrudConfigError(
+      'INVALID_OPTION',
+      `${source.name}: relations.${as}: ${others.length + 1} resources are mounted over ${through.name}, which links the two: close all but one.`,
+    )
+  })
+}

@@ -1,0 +1,37 @@
+import type { RequestHandler } from 'express'
+
+/**
+ * Combines handlers into one, with the semantics of an Express route. `next('route')` and `next('router')` leave them. Errors skip to the
+ * next error handler, or leave them. A rejected promise is an error in Express 4 as well.
+ */
+export function combineHandlers(handlers: readonly RequestHandler[]): RequestHandler {
+  return (req, res, done) => {
+    let at = 0
+    // One index for all handlers, so that calling `next` twice runs nothing twice.
+    const next = (error?: unknown): void => {
+      const handler = error === 'route' || error === 'router' ? undefined : handlers[at++]
+      if (handler === undefined) done(error)
+      else if (!isHandlerFor(handler, error)) next(error)
+      else {
+        try {
+          const returned: unknown = error
+            ? Reflect.apply(handler, undefined, [error, req, res, next])
+            : handler(req, res, next)
+          if (isPromise(returned)) returned.then(undefined, (reason) => next(reason || new Error('Rejected promise')))
+        } catch (thrown) {
+          next(thrown)
+        }
+      }
+    }
+    next()
+  }
+}
+
+/** Whether a handler takes the current state. Express recognizes error handlers by their four parameters. */
+function isHandlerFor({ length }: RequestHandler, error: unknown): boolean {
+  return error ? length === 4 : length < 4
+}
+
+function isPromise(returned: unknown): returned is PromiseLike<unknown> {
+  return typeof returned === 'object' && returned !== null && 'then' in returned && typeof returned.then === 'function'
+}

@@ -1,0 +1,54 @@
+import type { Request } from '../../types/express.js'
+import type { FormatFunction, Reply, UnformattedReply } from '../../types/reply.js'
+import { isPromise } from '../common/promise.js'
+import type { BodyContent } from './formats.js'
+
+type SuccessReply = Pick<Reply, 'status' | 'headers'> & { readonly content: BodyContent }
+
+/** Content of a reply after the host's `format` function. @throws Error if the result is not JSON, and any error of `format` */
+export function applyFormat(format: FormatFunction, whole: SuccessReply, request: Request): BodyContent {
+  const reply = toUnformattedReply(whole)
+  return reply === null ? whole.content : { kind: 'document', value: formatBody(format, reply, request) }
+}
+
+/** Argument of `format`. Null for content that `format` does not change. */
+function toUnformattedReply({ status, headers, content }: SuccessReply): UnformattedReply | null {
+  const told = { status, headers: { ...headers } }
+  switch (content.kind) {
+    case 'record':
+      return { ...told, kind: content.kind, body: content.value }
+    case 'records':
+      return { ...told, kind: content.kind, body: content.value }
+    case 'page':
+      return { ...told, kind: content.kind, body: content.value }
+    case 'cursorPage':
+      return { ...told, kind: content.kind, body: content.value }
+    case 'keysetPage':
+      return { ...told, kind: content.kind, body: content.value }
+    case 'items':
+      return { ...told, kind: content.kind, body: content.value }
+    default:
+      return null
+  }
+}
+
+function formatBody(format: FormatFunction, reply: UnformattedReply, request: Request): unknown {
+  const body = callFormat(format, reply, request)
+  if (isPromise(body)) {
+    Promise.resolve(body).catch(() => undefined)
+    throw new TypeError('format gave a promise: it must give the body itself')
+  }
+  if (JSON_TYPES.has(typeof body)) return body
+  throw new TypeError(`format must return JSON, not ${typeof body}`)
+}
+
+const JSON_TYPES: ReadonlySet<string> = new Set(['object', 'string', 'number', 'boolean'])
+
+/** Wraps a Problem of the host in an ordinary error. A Problem would tell the client that nothing was written, but the write is already committed. */
+function callFormat(format: FormatFunction, reply: UnformattedReply, request: Request): unknown {
+  try {
+    return format({ reply, request })
+  } catch (error) {
+    throw new Error('format threw', { cause: error })
+  }
+}

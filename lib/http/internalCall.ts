@@ -1,0 +1,158 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import express, { type Request, type RequestHandler, type Response } from 'express'
+import type { Call } from '../../types/call.js'
+import type { Reply } from '../../types/reply.js'
+import type { Resource } from '../../types/resource.js'
+import { parseProblem } from '../common/parseProblem.js'
+import { problem } from '../common/problem.js'
+import type { ResponseWriter } from '../handle.js'
+import { HostCall } from './call.js'
+import { combineHandlers } from './combineHandlers.js'
+import { FORMATS } from './formats.js'
+import { readExpressJsonSettings } from './jsonHost.js'
+import { CallResponse } from './respond.js'
+
+const leadingHandlers = new WeakMap<Resource, readonly RequestHandler[]>()
+
+export function setLeadingHandlers(resource: Resource, first: readonly RequestHandler[]): void {
+  leadingHandlers.set(resource, first)
+}
+
+/** Handlers of the host in front of a resource's routes. @throws TypeError if the resource has neither a router nor a controller */
+export function leadingHandlersOf(resource: Resource): readonly RequestHandler[] {
+  const first = leadingHandlers.get(resource)
+  if (first === undefined) throw new TypeError(`${resource.name} has neither a router nor a controller`)
+  return first
+}
+
+/** An internal call, without a connection, to the resource's own route. */
+export interface InternalCall {
+  /**
+   * Request on whose behalf the call is made. Its properties and `res.locals` are visible to the host's handlers. Null for a call without a
+   * sender.
+   */
+  readonly request: Request | null
+  readonly method: string
+  /** Path within the resource's router, with the query. */
+  readonly url: string
+  /** Key of the record, or null. */
+  readonly key: string | null
+  readonly headers: Readonly<Record<string, string>>
+  /** Absent for a call without a body. */
+  readonly body?: unknown
+}
+
+/**
+ * Runs the host's handlers in front of the resource's routes, then `answer`, and returns the reply.
+ *
+ * @throws Problem from the resource, and any error that the host's handlers pass on
+ */
+export async function callRoute(
+  resource: Resource,
+  message: InternalCall,
+  answer: (call: Call, outlet: ResponseWriter) => Promise<unknown>,
+): Promise<Reply> {
+  const request = createRequest(message)
+  const res = new ServerResponse<Request>(request) as Response
+  Object.setPrototypeOf(res, Reflect.get(request.app, 'response'))
+  res.locals = { ...message.request?.res?.locals }
+  defineProperties(request, { res })
+  const text = captureBody(res, request)
+  const call = new HostCall(request, res, [])
+  const outlet = new CallResponse(call, res, readExpressJsonSettings, {
+    onError: resource.onError,
+    formats: FORMATS,
+    isInternal: true,
+  })
+  await new Promise<void>((resolve, reject) => {
+    res.once('finish', resolve)
+    res.once('close', () => reject(new Error('the answer broke off')))
+    combineHandlers([...leadingHandlersOf(resource), () => answer(call, outlet)])(request, res, (error?: unknown) => {
+      const isLeft = error === undefined || error === null || error === 'route' || error === 'router'
+      reject(isLeft ? problem('not-found') : error)
+    })
+  })
+  return readReply(res, text())
+}
+
+/** Captures the body of a response without a connection. Returns a function for the captured text. */
+function captureBody(res: Response, req: Request): () => string {
+  const chunks: Buffer[] = []
+  const { end } = res
+  const collectChunk = (chunk: unknown, encoding: unknown): void => {
+    if (!res.headersSent) res.writeHead(res.statusCode)
+    if (typeof chunk === 'string') chunks.push(Buffer.from(chunk, encoding === 'latin1' ? encoding : 'utf8'))
+    else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk))
+  }
+  defineProperties(res, {
+    req,
+    write: (chunk: unknown, encoding: unknown) => {
+      collectChunk(chunk, encoding)
+      return true
+    },
+    end: (chunk: unknown, encoding: unknown) => {
+      if (res.writableEnded) return res
+      collectChunk(chunk, encoding)
+      Reflect.apply(end, res, [])
+      process.nextTick(() => res.emit('finish'))
+      return res
+    },
+  })
+  return () => Buffer.concat(chunks).toString()
+}
+
+/** Reads the reply of the resource, or of a handler in front of it. @throws Problem for an error status or a response that is not JSON */
+function readReply(res: Response, text: string): Reply {
+  const { statusCode: status } = res
+  const type = String(res.getHeader('Content-Type') ?? '')
+  const isSuccess = status >= 200 && status < 300
+  if (!isSuccess || (text !== '' && !type.startsWith('application/json'))) throw parseProblem(status, type, text)
+  const tag = res.getHeader('ETag')
+  const headers: Record<string, string> = tag === undefined ? {} : { ETag: String(tag) }
+  return { status, headers, content: text === '' ? { kind: 'nothing' } : { kind: 'document', value: JSON.parse(text) } }
+}
+
+const JSON_TYPE = 'application/json'
+
+/** Headers that describe a message. An internal call does not inherit them from its request. */
+const MESSAGE_HEADERS =
+  /^(?:content-.*|if-.*|accept.*|prefer|range|te|trailer|transfer-encoding|connection|expect|upgrade|idempotency-key)$/
+
+function createRequest({ request, method, url, key, headers, body }: InternalCall): Request {
+  const base = request ?? createEmptyRequest()
+  const kept = Object.entries(base.headers).filter(([name]) => !MESSAGE_HEADERS.test(name))
+  const text = body === undefined ? null : JSON.stringify(body)
+  const content = text === null ? {} : { 'content-type': JSON_TYPE, 'content-length': `${Buffer.byteLength(text)}` }
+  const req: Request = Object.create(base)
+  defineProperties(req, {
+    method,
+    url,
+    originalUrl: url,
+    baseUrl: '',
+    headers: { ...Object.fromEntries(kept), accept: JSON_TYPE, ...content, ...headers },
+    params: { ...base.params, ...(key === null ? {} : { id: key }) },
+    query: Object.fromEntries(new URLSearchParams(url.split('?')[1] ?? '')),
+    body,
+    _body: true,
+  })
+  return req
+}
+
+/** Defines own properties. An assignment would call getters of the prototypes. */
+function defineProperties(object: object, members: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(members)) {
+    Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })
+  }
+}
+
+/** Prototype of requests without an application, created on first use. */
+let emptyPrototype: object | null = null
+
+/** An empty request for calls without a sender. */
+function createEmptyRequest(): Request {
+  emptyPrototype ??= Object(Reflect.get(express(), 'request'))
+  const req = new IncomingMessage(new Socket())
+  Object.setPrototypeOf(req, emptyPrototype)
+  return req as Request
+}

@@ -1,0 +1,43 @@
+import type { RequestHandler } from 'express'
+
+/** A key that no record has: databases do not store NUL in text. */
+export const IMPOSSIBLE_KEY = '\0'
+
+/**
+ * Handler for malformed paths of a route. Express decodes parameters while it matches, and rejects such paths before any handler runs. The
+ * pattern without parameters belongs to a layer in front of the route. Null for a route without parameters.
+ */
+export function createMalformedPathHandler(
+  path: string,
+): { readonly pattern: RegExp; readonly handler: RequestHandler } | null {
+  const words = path.split('/')
+  const names = words.filter(isParameter).map((word) => word.slice(1))
+  if (names.length === 0) return null
+  const source = words.map((word) => (isParameter(word) ? '[^/]+' : word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')))
+  const params = Object.fromEntries(names.map((name) => [name, IMPOSSIBLE_KEY]))
+  return {
+    // Matches like Express by default: case-insensitive, with an optional trailing slash.
+    pattern: new RegExp(`^(?=.*%)${source.join('/')}/?$`, 'i'),
+    handler: (req, _res, next) => {
+      if (isDecodable(req.path)) {
+        next('route')
+        return
+      }
+      Object.assign(req.params, params)
+      next()
+    },
+  }
+}
+
+function isParameter(word: string): boolean {
+  return word.startsWith(':')
+}
+
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}

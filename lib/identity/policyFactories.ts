@@ -1,0 +1,20 @@
+import { jwtIdentity } from './identity.js'
+import { allOf, anyOf, hasPermission, hasRole, not } from './policies.js'
+
+/** Functions that return policies or identity functions, with an example call. */
+const FACTORIES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [hasRole, "hasRole makes a policy: write hasRole('admin')"],
+  [hasPermission, "hasPermission makes a policy: write hasPermission('payroll')"],
+  [anyOf, 'anyOf makes a policy: write anyOf(policy, other)'],
+  [allOf, 'allOf makes a policy: write allOf(policy, other)'],
+  [not, 'not makes a policy: write not(policy)'],
+  [jwtIdentity, 'jwtIdentity makes an identity function: write jwtIdentity({ key, algorithms })'],
+])
+
+/**
+ * The correct call if a function was passed without calling it, which would fail every request; null for other
+ * functions.
+ */
+export function suggestCall(given: unknown): string | null {
+  return FACTORIES.get(given) ?? null
+}

@@ -1,0 +1,14 @@
+/** The query parameters of every resource. Their names are case-sensitive; those of fields are not. */
+export const RESERVED_PARAMETERS: ReadonlySet<string> = new Set([
+  ...['page', 'pageSize', 'filter', 'sort', 'select', 'count', 'cursor', 'after', 'before', 'keys'],
+  ...['includeDeleted', 'sortBy', 'sortDirection'],
+])
+
+/** Parameters that are reserved only if the resource uses them. */
+export const OPTIONAL_PARAMETERS: Readonly<Record<'search' | 'aggregate' | 'export' | 'replace', readonly string[]>> =
+  Object.freeze({
+    search: ['search'],
+    aggregate: ['aggregate', 'group', 'having'],
+    export: ['format'],
+    replace: ['by'],
+  })

@@ -1,0 +1,90 @@
+import type { FieldType, JsonValue } from '../../types/field.js'
+import type { Column, PlainValue, Predicate } from '../../types/plan.js'
+import type { ParentLink } from '../../types/view.js'
+import { bindingOf } from '../bodies/index.js'
+import { columnOf, ownColumn, requireField } from '../common/columns.js'
+import { matchChildren } from '../common/foreignKeyBinding.js'
+import { toPlainValue } from '../common/plainValue.js'
+import { matchStoredValues } from '../common/predicates.js'
+import { problem } from '../common/problem.js'
+import { perform } from '../perform/index.js'
+import { authorizeTarget, matchKeysOf, readKeyParts } from '../plan/index.js'
+import { isEqualInDatabase } from '../read.js'
+import type { NestedRequest } from './request.js'
+
+/** Value of the parent's key that children refer to. */
+export interface ParentKey {
+  readonly json: JsonValue
+  /** The stored value, or null. */
+  readonly stored: PlainValue | null
+}
+
+/** Reads the key of the parent in the path. @throws Problem 404 */
+export async function readParentKey(request: NestedRequest): Promise<ParentKey> {
+  const { parent, parentId, call } = request
+  const { resource, caller } = parent
+  const key = readKeyParts(resource.keys, parentId)
+  if (key === null) throw problem('not-found')
+  const tie = parentKeyColumn(request)
+  const projection = { columns: [tie], members: [] }
+  const planned = { kind: 'get', key, where: matchKeysOf(resource.keys, [key]), projection } as const
+  const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
+  const outcome = await perform({ resource, plan, foreignKeyChecks: [] }, call)
+  const columns: readonly Column[] = 'projection' in plan ? plan.projection.columns : projection.columns
+  const value = outcome.kind === 'record' ? (outcome.row[columns.indexOf(tie)] ?? null) : null
+  return { json: tie.field.decode(value), stored: value === null ? null : toPlainValue(tie.field, value) }
+}
+
+/**
+ * Column of the parent to read. For a belongs-to relation it is the target's key from a join in the database: a polymorphic type decides
+ * about the relation, and collations may treat different texts or UUIDs as equal.
+ */
+function parentKeyColumn({ relation, parent, target }: NestedRequest): Column {
+  const { attributes, association, polymorphic } = relation
+  const source = requireField(parent.resource.fields, attributes.source)
+  const isJoined = association.associationType === 'BelongsTo' && !INTEGER_TYPES.has(source.valueType.type)
+  if (!polymorphic && !isJoined) return ownColumn(source)
+  return columnOf(
+    [{ relation, condition: null, joinRowCondition: null }],
+    requireField(target.resource.fields, attributes.target),
+  )
+}
+
+const INTEGER_TYPES: ReadonlySet<FieldType> = new Set(['integer', 'bigint'])
+
+/** Conditions on the target for the records behind the relation. */
+export async function buildParentCondition(
+  { relation, parent, target, joinModel }: NestedRequest,
+  { stored: value }: ParentKey,
+): Promise<Predicate> {
+  const { attributes } = relation
+  const field = requireField(parent.resource.fields, attributes.source)
+  if (value === null) return { kind: 'never' }
+  if (relation.joinModel === null) return matchChildren(bindingOf(parent.resource, relation, target.resource), value)
+  const guard = joinModel === null ? null : await authorizeTarget(joinModel.resource, joinModel.caller)
+  // A caller who may not see any row of the join model may not use the relation.
+  if (guard === false) throw problem('not-found')
+  return { kind: 'owned', relation, key: field, values: [value], joinRowCondition: guard }
+}
+
+/** Join model rows between the parent and the records of a many-to-many, if paths may use these rows. */
+export function resolveParentLink(
+  { relation }: Pick<NestedRequest, 'relation'>,
+  { stored }: ParentKey,
+): ParentLink | null {
+  const row = relation.joinModel?.joinRow() ?? null
+  const holder = row?.resolveTarget()?.resources[0]
+  if (row === null || holder === undefined || stored === null || relation.joinModel === null) return null
+  return {
+    relation: row,
+    condition: matchStoredValues(requireField(holder.fields, relation.joinModel.source), [stored]),
+  }
+}
+
+/** Whether a value in a body equals the parent's key in a comparison by the database. */
+export function isParentKey({ parent, parentId, relation }: NestedRequest, stated: unknown): Promise<boolean> {
+  const { keys, fields } = parent.resource
+  const key = readKeyParts(keys, parentId)
+  if (key === null) throw problem('not-found')
+  return isEqualInDatabase(parent.resource, key, requireField(fields, relation.attributes.source), stated)
+}

@@ -1,0 +1,144 @@
+import type { Action } from '../../types/action.js'
+import type { Relation } from '../../types/resource.js'
+import { type IntentKind, type Operation, type OperationName, packageOperationEntries } from '../operations.js'
+import type { Subject } from './subjects.js'
+
+/** An operation that a request needs permission for. */
+export interface RequiredPermission {
+  readonly subject: Subject
+  readonly operation: OperationName
+  readonly row: Operation
+  /** Action in place of the operation. Absent for the operation itself. */
+  readonly action?: Action
+  /** Whether the request has its parameters in a QUERY body. */
+  readonly hasQueryBody?: true
+  /** Whether only some bodies need the permission. */
+  readonly isNested?: true
+  /** Whether the request links or unlinks the record. The scope of the record may reject it. */
+  readonly isLinkChange?: true
+  /** Attributes that the request itself sets. */
+  readonly assignedAttributes?: ReadonlySet<string>
+}
+
+export function createPermission(subject: Subject, operation: OperationName): RequiredPermission {
+  return { subject, operation, row: subject.resource.operationTable[operation] }
+}
+
+/** Entry of an action. It has the problems of the operation that it represents. */
+export function createActionPermission(subject: Subject, action: Action): RequiredPermission {
+  const { method, path, operation, input } = action
+  const body = method === 'post' && input !== null ? 'object' : null
+  return { subject, operation, action, row: { ...subject.resource.operationTable[operation], method, path, body } }
+}
+
+/** Entry of an operation as part of another one, without a record or version of its own. */
+export function createNestedPermission(subject: Subject, operation: OperationName): RequiredPermission {
+  const row = subject.resource.operationTable[operation]
+  const intent = row.intent === 'create' ? 'create' : 'restore'
+  return { subject, operation, row: { ...row, path: '/', body: 'object', intent }, isNested: true }
+}
+
+/** Operations on nested records. */
+const NESTED_WRITES: readonly OperationName[] = ['create', 'update', 'delete']
+const NESTED_BY_INTENT: { readonly [intent in IntentKind]?: readonly OperationName[] } = {
+  create: ['create'],
+  bulkCreate: ['create'],
+  update: NESTED_WRITES,
+  bulkUpdate: NESTED_WRITES,
+  replace: NESTED_WRITES,
+  upsert: NESTED_WRITES,
+}
+
+/** Operations on nested records of a body, at any depth. */
+export function nestedPermissions({ subject, row, action }: RequiredPermission): readonly RequiredPermission[] {
+  if (action !== undefined) return []
+  const found = new Map<string, RequiredPermission>()
+  const addNested = (owner: Subject, operations: readonly OperationName[] = []): void => {
+    for (const relation of nestableRelationsOf(owner)) {
+      const isLink = relation.joinModel !== null
+      const parts = isLink
+        ? permissionsOfLinks(owner, relation, operations)
+        : permissionsOfNested(owner, relation, operations)
+      for (const part of parts) {
+        const key = `${part.subject.path} ${part.operation}`
+        if (!isLink && found.has(key)) continue
+        found.set(key, part)
+        if (!isLink) addNested(part.subject, NESTED_BY_INTENT[part.row.intent])
+      }
+    }
+  }
+  addNested(subject, NESTED_BY_INTENT[row.intent])
+  return [...found.values()]
+}
+
+type FindNested = (
+  owner: Subject,
+  relation: Relation,
+  operations: readonly OperationName[],
+) => readonly RequiredPermission[]
+
+const permissionsOfNested: FindNested = (owner, relation, operations) => {
+  const target = owner.subjectOf(relation.relatedResource())
+  const sets = new Set([relation.attributes.target])
+  return operations.map((operation) => ({
+    ...createPermission(target, operation),
+    isNested: true,
+    assignedAttributes: sets,
+  }))
+}
+
+/** Operations for keys in a body: on the linked records, and on the join model. */
+const permissionsOfLinks: FindNested = (owner, relation, operations) => {
+  if (operations.length === 0) return []
+  const rows = joinModelSubject(owner, relation)
+  const sets = new Set(relation.joinModel?.keys)
+  const parts =
+    rows === null
+      ? []
+      : operations.filter((operation) => operation !== 'update').map((each) => createNestedPermission(rows, each))
+  return [
+    createNestedPermission(owner.subjectOf(relation.relatedResource()), 'getById'),
+    ...parts.map((part) => ({ ...part, assignedAttributes: sets })),
+  ]
+}
+
+/** Subject of a join model. */
+export function joinModelSubject({ subjectOf }: Subject, { joinModel }: Relation): Subject | null {
+  const resource = joinModel?.joinModelResource() ?? null
+  return resource === null ? null : subjectOf(resource)
+}
+
+/** Relations whose records a body of the resource may nest. */
+export function nestableRelationsOf({ resource }: Subject): readonly Relation[] {
+  return resource.nestedRelations.flatMap((json) => resource.relations().get(json.toLowerCase()) ?? [])
+}
+
+/** Whether a replacement may create a missing record. */
+export function canCreate({ resource: { keys } }: Subject): boolean {
+  return keys.every(({ targets }) => targets.has('create'))
+}
+
+const LIST_INTENTS: ReadonlySet<IntentKind> = new Set(['list', 'aggregate', 'export'])
+
+/** Whether policies are evaluated for all requests of a route, for some, or for none. */
+export function policyCoverage({
+  subject,
+  operation,
+  action,
+  row,
+  isNested,
+}: RequiredPermission): 'always' | 'sometimes' | 'never' {
+  const { documented, operations, softDeletes } = subject.resource
+  if (action !== undefined) return documented.actionsWithPolicy.has(action.name) ? 'always' : 'never'
+  const { policies } = documented
+  // Operations that share the route and are selected by the request.
+  const shared = packageOperationEntries(subject.resource.operationTable).filter(
+    ([name, { method, path }]) => method === row.method && path === row.path && operations.has(name),
+  )
+  const all = [operation, ...(LIST_INTENTS.has(row.intent) ? shared.map(([name]) => name) : [])]
+  if (!isNested && all.every((name) => policies.has(name))) return 'always'
+  if (all.some((name) => policies.has(name))) return 'sometimes'
+  if (row.intent === 'replace' && canCreate(subject) && policies.has('create')) return 'sometimes'
+  // Reading deleted records has its own policy check if the resource has any policy.
+  return LIST_INTENTS.has(row.intent) && softDeletes && policies.size > 0 ? 'sometimes' : 'never'
+}

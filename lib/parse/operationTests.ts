@@ -1,0 +1,30 @@
+import type { Call } from '../../types/call.js'
+import type { Resource } from '../../types/resource.js'
+import type { IntentKind, OperationName } from '../operations.js'
+import { modeOfUrl } from './list.js'
+import { resourceForQuery, urlOf } from './queryMethod.js'
+
+type IsRequested = (resource: Resource, call: Call) => boolean
+
+/** For operations that share a method and path: whether a request is for the operation. */
+const REQUEST_TESTS: { readonly [kind in IntentKind]?: IsRequested } = {
+  aggregate: (resource, call) => modeOfUrl(resourceForQuery(resource, call), urlOf(call)) === 'aggregate',
+}
+
+/** Whether a request is for the operation of this kind, among those with the same method and path. */
+export function isOperationRequested(kind: IntentKind, resource: Resource, call: Call): boolean {
+  return REQUEST_TESTS[kind]?.(resource, call) ?? false
+}
+
+/** The operation of a list request. A file is an export regardless of the other parameters. */
+export function listOperationOf(resource: Resource, call: Call, isFile: boolean): OperationName {
+  if (isFile && resource.operations.has('export')) return 'export'
+  return resource.operations.has('aggregate') && isOperationRequested('aggregate', resource, call)
+    ? 'aggregate'
+    : 'getList'
+}
+
+/** Whether the operation of this kind shares its method and path with another one. */
+export function hasSharedRoute(kind: IntentKind): boolean {
+  return REQUEST_TESTS[kind] !== undefined
+}

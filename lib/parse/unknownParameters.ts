@@ -1,0 +1,196 @@
+import type { Field } from '../../types/field.js'
+import type { Resource } from '../../types/resource.js'
+import type { QuerySettings } from '../../types/settings.js'
+import { COMPUTED_HINT } from '../common/hints.js'
+import { normalizeName } from '../common/normalizedName.js'
+import { problem } from '../common/problem.js'
+import { truncateEcho } from '../common/truncateEcho.js'
+import { didYouMean } from '../config/suggest.js'
+import { type OperatorName, operatorInfoOf } from '../language/operators.js'
+import { OPTIONAL_PARAMETERS } from '../language/reservedParameters.js'
+import type { readHandling } from './prefer.js'
+
+/** The attributes that the caller may not read. They are no parameters, like unknown names. */
+export type UnreadableFields = Pick<ReadonlySet<string>, 'has'>
+
+/** A parameter's name, and its value as written in the URL. */
+export type ParameterPair = readonly [name: string, value: string]
+
+/** The unknown parameters of a request. */
+export interface UnknownParameters {
+  readonly given: readonly ParameterPair[]
+  /** The kind of request: `list` or `record`. */
+  readonly requestKind: string
+  /** A hint at the parameter that the client probably meant, among the names that the caller may use. */
+  readonly hint: (name: string, value: string) => string
+}
+
+/** The unknown parameters without the host's own. */
+export function omitHostParameters(
+  { query: { unknownParameters } }: Resource,
+  given: readonly ParameterPair[],
+): readonly ParameterPair[] {
+  if (typeof unknownParameters === 'string' || given.length === 0) return given
+  const own = createNameTest(unknownParameters)
+  return given.filter(([name]) => !own(name))
+}
+
+/** Whether a parameter is one of the host's own. */
+export function createHostParameterTest({ query: { unknownParameters } }: Resource): (name: string) => boolean {
+  return typeof unknownParameters === 'string' ? () => false : createNameTest(unknownParameters)
+}
+
+function createNameTest(names: readonly string[]): (name: string) => boolean {
+  return (name) => names.some((own) => isNameMatch(own, name))
+}
+
+function isNameMatch(own: string, name: string): boolean {
+  return own.endsWith('*') ? name.startsWith(own.slice(0, -1)) : name === own
+}
+
+type AppliedHandling = ReturnType<typeof readHandling>
+
+/**
+ * The applied `Prefer: handling` of a request with these parameters; null if it has no effect. Every client may ask for
+ * `strict`. `lenient` applies only if the host ignores unknown names.
+ *
+ * @throws Problem for unknown parameters, unless they are ignored
+ */
+export function applyHandling(
+  { unknownFields, unknownParameters }: QuerySettings,
+  unknown: UnknownParameters,
+  asked: AppliedHandling,
+): AppliedHandling {
+  const isIgnored = unknownParameters === 'ignore'
+  if (asked === 'strict' || !isIgnored) rejectUnknown(unknown)
+  if (asked !== 'lenient') return asked
+  return unknownFields === 'ignore' || (isIgnored && unknown.given.length > 0) ? asked : null
+}
+
+// A URL may have thousands of names, some very long.
+const MAX_REPORTED = 10
+const MAX_GUESSED_LENGTH = 50
+
+function rejectUnknown({ given, requestKind, hint }: UnknownParameters): void {
+  const texts = new Map<string, string>()
+  for (const [name, text] of given) if (texts.size < MAX_REPORTED && !texts.has(name)) texts.set(name, text)
+  if (texts.size === 0) return
+  const messages = [...texts].map(([name, text]) => {
+    const meant = name.length > MAX_GUESSED_LENGTH ? '' : hint(name, text)
+    return [truncateEcho(name), [`is not a parameter of this ${requestKind}.${meant}`]] as const
+  })
+  const [first, [message = ''] = []] = messages[0] ?? []
+  throw problem('unknown-parameter', { errors: Object.fromEntries(messages), detail: `${first} ${message}` })
+}
+
+/** Parameter names of other APIs, by normalized name. */
+const WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    pageSize: ['limit', 'perpage', 'take'],
+    page: ['offset', 'skip'],
+    sort: ['order', 'orderby'],
+    select: ['fields', 'include', 'expand', 'populate', 'with', 'embed'],
+    search: ['q', 'query'],
+    filter: ['where'],
+    keys: ['id', 'ids'],
+    group: ['groupby'],
+  }).flatMap(([meant, words]) => words.map((word) => [word, meant] as const)),
+)
+
+/** Operator names of other APIs, as in `level[gte]`. */
+const OPERATORS: ReadonlyMap<string, OperatorName> = new Map<string, OperatorName>([
+  ...(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains'] as const).map((name) => [name, name] as const),
+  ['neq', 'ne'],
+  ['nin', 'notIn'],
+  ['like', 'contains'],
+  ['startswith', 'startsWith'],
+  ['endswith', 'endsWith'],
+])
+
+/** A hint at the parameter of a list that the client probably meant, among those that the caller may use. */
+export function listHint(
+  resource: Resource,
+  hidden: UnreadableFields,
+  valid: readonly string[],
+  [name, value]: ParameterPair,
+): string {
+  const off = disabledOperationOf(resource, name)
+  if (off !== null) return ` The operation "${off}" is off.`
+  const clause = suggestClause(resource, hidden, name, value) ?? suggestItemsClause(resource, hidden, name, value)
+  if (clause !== null) return ` Did you mean "${clause}"?`
+  const word = normalizeName(name)
+  if (isComputedName(resource, hidden, word)) return COMPUTED_HINT
+  if (isKeyName(resource, word)) return ' Use keys=, as in keys=1,2.'
+  const spelt = valid.filter((each) => normalizeName(each) === word)
+  const meant = findForeignParameter(resource, hidden, word)
+  const [only = meant, ...others] = spelt
+  if (only !== null && others.length === 0 && valid.includes(only)) return ` Did you mean "${only}"?`
+  return didYouMean(name, valid)
+}
+
+/** A hint at the parameter of a single record that the client probably meant. */
+export function recordHint(name: string): string {
+  const valid = ['select']
+  return WORDS.get(normalizeName(name)) === 'select' ? ' Did you mean "select"?' : didYouMean(name, valid)
+}
+
+/** The disabled operation that a parameter belongs to; null for other parameters. */
+function disabledOperationOf({ operations }: Resource, name: string): 'aggregate' | 'export' | null {
+  const off = (['aggregate', 'export'] as const).find((each) => OPTIONAL_PARAMETERS[each].includes(name))
+  return off === undefined || operations.has(off) ? null : off
+}
+
+/** Whether a word is the name of the key, which responses show. */
+function isKeyName({ keys }: Resource, word: string): boolean {
+  const [key] = keys
+  return key !== undefined && keys.length === 1 && key.targets.has('response') && normalizeName(key.json) === word
+}
+
+/** Whether a word is the name of a computed field that the caller may read. */
+function isComputedName({ computed }: Resource, hidden: UnreadableFields, word: string): boolean {
+  return computed.some(
+    ({ name, json, targets }) => targets.size > 0 && !hidden.has(name) && normalizeName(json) === word,
+  )
+}
+
+/** The parameter with this name in other APIs; null if the caller can see a field of that name. */
+function findForeignParameter({ fields }: Resource, hidden: UnreadableFields, word: string): string | null {
+  const isField = ({ name, json, isKey, targets }: Field): boolean =>
+    !isKey && !hidden.has(name) && (targets.has('response') || targets.has('list')) && normalizeName(json) === word
+  return fields.some(isField) ? null : (WORDS.get(word) ?? null)
+}
+
+/**
+ * `level[gte]=30` and `filter[level]=30` as comparisons of `filter`; null for other names, and for fields that the
+ * caller cannot filter by.
+ */
+function suggestClause({ byName }: Resource, hidden: UnreadableFields, name: string, value: string): string | null {
+  const [, first = '', second = ''] = /^(\w+)\[(\w+)\]$/.exec(name) ?? []
+  const isFilter = first === 'filter'
+  const field = byName.get((isFilter ? second : first).toLowerCase())
+  const operator = isFilter ? 'eq' : OPERATORS.get(second.toLowerCase())
+  if (field === undefined || operator === undefined) return null
+  if (!field.filterable || hidden.has(field.name) || !field.operators.has(operator)) return null
+  return `filter=${field.json}${operatorInfoOf(operator).token}${truncateValue(value)}`
+}
+
+/**
+ * `tags=vip`, `tags[]=vip` and similar as a comparison of `filter`; null if the caller cannot filter by an array of
+ * that name.
+ */
+function suggestItemsClause(
+  { fields }: Resource,
+  hidden: UnreadableFields,
+  name: string,
+  value: string,
+): string | null {
+  const word = normalizeName(name.replace(/\[\w*\]$/, ''))
+  const field = fields.find(({ json }) => normalizeName(json) === word)
+  if (field?.item === undefined || !field.filterable || hidden.has(field.name)) return null
+  return `filter=${field.json}.Any=${truncateValue(value)}`
+}
+
+/** A value that needs no escapes, else dots. */
+function truncateValue(value: string): string {
+  return /^[\w.:-]{1,50}$/.test(value) ? value : '...'
+}

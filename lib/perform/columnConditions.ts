@@ -1,0 +1,58 @@
+import type { Field, ItemOf } from '../../types/field.js'
+import type { Column, ComparePredicate, Join, Predicate, TuplesPredicate } from '../../types/plan.js'
+import type { Dialect } from '../sequelize/dialect/index.js'
+import type { WhereFragment } from '../sequelize/internals.js'
+import { literal, writeCondition } from '../sequelize/sql.js'
+import { compareColumn, joinAnd } from '../sequelize/whereTree.js'
+import { writeColumn } from './childSelect.js'
+import { encodeValue } from './statement/encode.js'
+import type { TableContext } from './tableContext.js'
+
+/** The model that a column belongs to. */
+export function modelAtEnd(
+  { joins }: Pick<Column, 'joins'>,
+  { model }: Pick<TableContext, 'model'>,
+): TableContext['model'] {
+  return joins.at(-1)?.relation.association.target ?? model
+}
+
+/** Whether Sequelize would parse the column's name as a path. */
+export function isPathName({ field }: Column): boolean {
+  return /[.$]/.test(field.column)
+}
+
+/** The array column of an item predicate. */
+export function arrayColumn(hops: readonly Join[], { source: field }: ItemOf): Column {
+  return { joins: hops, field, nullable: true }
+}
+
+/** Converts a condition by column into SQL for the table of `at`. */
+export function toTextFragment({ model, alias }: TableContext, where: WhereFragment): WhereFragment {
+  return joinAnd([literal(`(${writeCondition(model, where, alias)})`)])
+}
+
+/** Condition that an attribute is in a subquery. */
+export function writeIn(scope: TableContext, attribute: string, rows: string): WhereFragment {
+  return scope.usesAttributes === true
+    ? compareColumn(attribute, 'in', literal(`(${rows})`), false)
+    : literal(`${writeColumn(scope, attribute)} IN (${rows})`)
+}
+
+/** Whether a condition on items is an equality that an index over the array serves. */
+export function isEquality(condition: Predicate): condition is ComparePredicate {
+  if (condition.kind !== 'compare' || condition.negated || condition.ignoreCase) return false
+  return condition.operator === 'eq' || condition.operator === 'in'
+}
+
+/** Encoded values of tuples, in the order of `fields`, repeated. */
+export function encodeTuples(
+  dialect: Dialect,
+  model: TableContext['model'],
+  fields: readonly Field[],
+  values: TuplesPredicate['values'],
+): readonly unknown[] {
+  return values.map((value, index) => {
+    const field = fields[index % fields.length]
+    return field === undefined ? value : encodeValue(dialect, model, field, value)
+  })
+}

@@ -1,0 +1,203 @@
+import type { Changes } from '../../types/changes.js'
+import type { Field, Value } from '../../types/field.js'
+import type { Row } from '../../types/outcome.js'
+import type { BulkCreatePlan, CreatePlan, PlainValue, UpdatePlan } from '../../types/plan.js'
+import type { ForeignKeyCheck, Work } from '../../types/work.js'
+import { hasErrors } from '../common/bodyErrors.js'
+import { ownColumn, projectOwnFields } from '../common/columns.js'
+import { addCondition, matchAnyValue, matchStoredValues } from '../common/predicates.js'
+import { type ProblemErrors, problem } from '../common/problem.js'
+import { hasTwoUuidSpellings } from '../sequelize/columnTypes.js'
+import { missingReferenceProblem } from './foreignKeyProblem.js'
+import { collectPlanErrors } from './newRecords.js'
+import { readVisible } from './read.js'
+import { findExisting, fullConditionOf, missedWriteError, prepareChanged } from './refusal.js'
+import { type Store, storeInSameTransaction, withTransaction } from './store.js'
+import { inTransaction, withWriteTimeout } from './transaction.js'
+import { maxRowsOf } from './uuidSpellings.js'
+import { collectValueErrors, NO_ERRORS } from './validation.js'
+
+type ReferencingPlan = CreatePlan | BulkCreatePlan | UpdatePlan
+
+/**
+ * Runs a write after checking that the caller may see the records that its foreign keys reference. A failed check is
+ * reported like a foreign key without a referenced record.
+ */
+export function writeWithForeignKeyChecks<P extends ReferencingPlan, T>(
+  store: Store,
+  { plan, foreignKeyChecks }: Work<P>,
+  write: (store: Store, plan: P) => Promise<T>,
+): Promise<T> {
+  // Validation errors take precedence. The write itself reports them.
+  return foreignKeyChecks.length === 0 || isInvalidPlan(plan)
+    ? write(store, plan)
+    : writeIfChecked(store, plan, foreignKeyChecks, write)
+}
+
+async function writeIfChecked<P extends ReferencingPlan, T>(
+  store: Store,
+  given: P,
+  pointers: readonly ForeignKeyCheck[],
+  write: (store: Store, plan: P) => Promise<T>,
+): Promise<T> {
+  const { failing, spellings } = await findFailedChecks(store, given, pointers)
+  const plan = useStoredSpellings(given, spellings)
+  if (failing.length === 0) return write(store, plan)
+  if ('key' in plan) return assertUnchanged(store, plan, failing, (inside) => write(inside, plan))
+  throw await foreignKeyCheckError(
+    fieldsOfChecks(failing),
+    await withWriteTimeout(store, () => collectPlanErrors(store, plan)),
+    store,
+  )
+}
+
+/** UUIDs in the spelling of the referenced key, by field name and lower-case text. */
+type UuidSpellings = ReadonlyMap<string, ReadonlyMap<string, Value>>
+
+/** The plan with foreign keys in the spelling of the referenced key. In text columns a UUID has two spellings. */
+function useStoredSpellings<P extends ReferencingPlan>(plan: P, spellings: UuidSpellings): P
+function useStoredSpellings(plan: ReferencingPlan, spellings: UuidSpellings): ReferencingPlan {
+  if (spellings.size === 0) return plan
+  const respellChanges = (changes: Changes): Changes =>
+    new Map([...changes].map(([name, value]) => [name, spellings.get(name)?.get(String(value).toLowerCase()) ?? value]))
+  return plan.kind === 'bulkCreate'
+    ? { ...plan, records: plan.records.map(respellChanges) }
+    : { ...plan, changes: respellChanges(plan.changes) }
+}
+
+function isInvalidPlan(plan: ReferencingPlan): boolean {
+  switch (plan.kind) {
+    case 'create':
+      return plan.invalid !== null
+    case 'bulkCreate':
+      return plan.invalid.size > 0
+    default:
+      return plan.invalid !== null || plan.precondition?.where === null
+  }
+}
+
+async function foreignKeyCheckError(
+  failing: readonly Field[],
+  errors: ProblemErrors,
+  { resource }: Store,
+): Promise<Error> {
+  return hasErrors(errors) ? problem('validation', { errors }) : missingReferenceProblem(resource, failing)
+}
+
+/**
+ * An update may repeat a foreign key whose record the caller may not see. This requires that the caller may read the
+ * foreign key: otherwise guesses would reveal its value.
+ */
+function assertUnchanged<T>(
+  store: Store,
+  plan: UpdatePlan,
+  failing: readonly ForeignKeyCheck[],
+  write: (store: Store) => Promise<T>,
+): Promise<T> {
+  const fields = fieldsOfChecks(failing)
+  return inTransaction(store, async (transaction) => {
+    const inside = withTransaction(store, transaction)
+    const where = fullConditionOf(plan)
+    const row = await findExisting(
+      inside,
+      { kind: plan.kind, where, projection: projectOwnFields(fields) },
+      transaction,
+    )
+    if (row === null) throw await missedWriteError(inside, plan, transaction)
+    const isUnchanged = ({ field, isReadable }: ForeignKeyCheck, index: number): boolean =>
+      isReadable && isSameStoredValue(field, row[index], plan.changes.get(field.name))
+    const moved = fieldsOfChecks(failing.filter((each, index) => !isUnchanged(each, index)))
+    if (moved.length === 0) return write(inside)
+    const make = await prepareChanged(inside, plan)
+    throw await foreignKeyCheckError(
+      moved,
+      await collectValueErrors(inside, NO_ERRORS, make, { hasHostCode: plan.before !== null }),
+      inside,
+    )
+  })
+}
+
+/** A null is never a repetition, not even of the text "null". */
+function isSameStoredValue({ decode }: Field, stored: unknown, sent: Value | undefined): boolean {
+  const kept = decode(stored)
+  return kept !== null && String(kept) === String(decode(sent))
+}
+
+function fieldsOfChecks(pointers: readonly ForeignKeyCheck[]): readonly Field[] {
+  return pointers.map(({ field }) => field)
+}
+
+interface FailedChecks {
+  /** Foreign keys that reference a record which the caller may not see. */
+  readonly failing: readonly ForeignKeyCheck[]
+  readonly spellings: UuidSpellings
+}
+
+async function findFailedChecks(
+  store: Store,
+  plan: ReferencingPlan,
+  pointers: readonly ForeignKeyCheck[],
+): Promise<FailedChecks> {
+  const failing: ForeignKeyCheck[] = []
+  const spellings = new Map<string, ReadonlyMap<string, Value>>()
+  const records = plan.kind === 'bulkCreate' ? plan.records : [plan.changes]
+  const kept = 'key' in plan ? plan.serverValues.values : plan.serverValues
+  for (const pointer of pointers) {
+    // Values that a behaviour sets are not checked.
+    if (kept.has(pointer.field.name)) continue
+    const { rows, isComplete } = await readReferenced(store, pointer, records)
+    if (!isComplete && pointer.isEnforced) failing.push(pointer)
+    else if (pointer.key.valueType.type === 'uuid') {
+      // If both spellings exist, the lower-case one of the body takes precedence.
+      const stored = rows.flatMap(([value]) => (typeof value === 'string' ? [value] : [])).sort()
+      spellings.set(pointer.field.name, new Map(stored.map((value) => [value.toLowerCase(), value])))
+    }
+  }
+  return { failing, spellings }
+}
+
+/** Whether a foreign key must be checked before the write, or may need another spelling. */
+export function isCheckNeeded({ isEnforced, target, key }: ForeignKeyCheck): boolean {
+  return isEnforced || hasTwoUuidSpellings(target.dialect(), target.model, key)
+}
+
+interface ReferencedRows {
+  readonly rows: readonly Row[]
+  /** Whether the caller may see all referenced records. */
+  readonly isComplete: boolean
+}
+
+/** Keys of the referenced records, compared by the database. */
+async function readReferenced(
+  store: Store,
+  { field, target, key, condition }: ForeignKeyCheck,
+  records: readonly Changes[],
+): Promise<ReferencedRows> {
+  const sent = records
+    .map((changes) => changes.get(field.name))
+    .filter((value) => value !== undefined && value !== null)
+  const values = [...new Map(sent.map((value) => [String(field.decode(value)), value])).values()]
+  if (values.length === 0) return { rows: [], isComplete: true }
+  if (!values.every(isPlainValue)) return { rows: [], isComplete: false }
+  const pointedAt = key.valueType.type === 'uuid' ? matchAnyValue : matchStoredValues
+  const readRowsWith = (wanted: readonly PlainValue[]): Promise<readonly Row[]> =>
+    readVisible(
+      storeInSameTransaction(store, target),
+      addCondition(pointedAt(key, wanted), condition),
+      [ownColumn(key)],
+      maxRowsOf([key], wanted.length),
+    )
+  const rows = await readRowsWith(values)
+  const met = new Set(rows.map(([value]) => String(key.decode(value))))
+  for (const value of values) {
+    // A record with another spelling of the key may have been returned in its place, if the key is not unique or
+    // compares equal to other texts.
+    if (!met.has(String(field.decode(value))) && (await readRowsWith([value])).length === 0)
+      return { rows, isComplete: false }
+  }
+  return { rows, isComplete: true }
+}
+
+function isPlainValue(value: Value): value is PlainValue {
+  return typeof value !== 'object' || value instanceof Date
+}

@@ -1,0 +1,114 @@
+import type { Changes } from '../../types/changes.js'
+import type { ForeignKeyViolation } from '../../types/failures.js'
+import type { Field } from '../../types/field.js'
+import type { Plan } from '../../types/plan.js'
+import type { Resource } from '../../types/resource.js'
+import { createMessage } from '../common/messages.js'
+import { type Problem, problem } from '../common/problem.js'
+import { findForeignKeyViolation } from '../sequelize/failure.js'
+import { countReferencedValues } from '../sequelize/foreignKeys.js'
+import { escapeValue } from '../sequelize/sql.js'
+import { ambientTransaction } from '../sequelize/transaction.js'
+import { buildInstance } from './build.js'
+import { encodeColumn } from './encodedRows.js'
+import { findFieldByColumn } from './failure.js'
+import type { Store } from './store.js'
+
+const MISSING_REFERENCE = 'A record that this one refers to does not exist.'
+const STILL_REFERENCED = 'Other records still refer to this one.'
+const MISSING_OR_REFERENCED =
+  'A record that this one refers to does not exist, or other records still refer to this one.'
+
+/**
+ * The Problem for a violated foreign key, or null for other failures. The fields are named by the database, or found by
+ * reading.
+ */
+export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan): Promise<Problem | null> {
+  const pointing = findForeignKeyViolation(error, store.dialect)
+  if (pointing === null) return null
+  const { kind } = plan
+  if (kind === 'delete') return problem('conflict', { detail: STILL_REFERENCED })
+  if (kind === 'bulkDelete') return problem('conflict', { detail: 'Other records still refer to one of these.' })
+  if (pointing.isReferenced) return problem('conflict', { detail: STILL_REFERENCED })
+  const told = reportedColumns(pointing, store)
+  // If the fields cannot be determined, the violation is reported without them.
+  const columns =
+    told.length > 0 ? told : await findMissingReferences(store, writtenValues(store, plan)).catch(() => [])
+  const isNew = kind === 'create' || kind === 'bulkCreate'
+  if (columns.length === 0) return problem('conflict', { detail: isNew ? MISSING_REFERENCE : MISSING_OR_REFERENCED })
+  return missingReferenceProblem(
+    store.resource,
+    columns.flatMap((column) => findFieldByColumn(store.resource, column) ?? []),
+  )
+}
+
+/** The Problem for foreign keys without a referenced record. It names the fields that clients know. */
+export function missingReferenceProblem({ translate }: Resource, fields: readonly Field[]): Problem {
+  const named = fields
+    .filter(({ targets, isKey }) => targets.size > 0 || isKey)
+    .map(({ json }) => [json, [translate(createMessage('foreign-key'))]] as const)
+  return problem('conflict', {
+    detail: MISSING_REFERENCE,
+    ...(named.length === 0 ? {} : { errors: Object.fromEntries(named) }),
+  })
+}
+
+/**
+ * Columns that the database names, if the violation is in the model's own table. A trigger or hook may have written to
+ * another one.
+ */
+function reportedColumns({ table, columns }: ForeignKeyViolation, { model }: Store): readonly string[] {
+  const name: string | object = model.getTableName()
+  const own: unknown = typeof name === 'object' ? Reflect.get(name, 'tableName') : name
+  return table === own ? columns : []
+}
+
+/** Values of each written record by attribute, as far as the plan knows them. */
+function writtenValues(store: Store, plan: Plan): readonly Changes[] {
+  const mergeValues = (changes: Changes, upkeep: Changes): Changes =>
+    new Map(Object.entries(buildInstance(store, changes, upkeep).dataValues))
+  if (plan.kind === 'create') return [mergeValues(plan.changes, plan.serverValues)]
+  if (plan.kind === 'bulkCreate') {
+    // Owners that were created in the same request are rolled back by now.
+    const { parentKeys = [], records, serverValues } = plan
+    return records.map((changes) => omitAttributes(mergeValues(changes, serverValues), parentKeys))
+  }
+  if (plan.kind === 'bulkUpdate') return plan.items.flatMap((item) => writtenValues(store, item))
+  if (plan.kind === 'upsert') {
+    return plan.items.flatMap(({ update, create }) => [update, create].flatMap((part) => writtenValues(store, part)))
+  }
+  if (plan.kind === 'replace') {
+    return [plan.update, ...(plan.create === null ? [] : [plan.create])].flatMap((part) => writtenValues(store, part))
+  }
+  return plan.kind === 'update' ? [new Map([...plan.changes, ...plan.serverValues.values])] : []
+}
+
+function omitAttributes(values: Changes, names: readonly string[]): Changes {
+  return new Map([...values].filter(([name]) => !names.includes(name)))
+}
+
+/** Columns of the foreign keys whose referenced record is missing. */
+async function findMissingReferences(store: Store, records: readonly Changes[]): Promise<readonly string[]> {
+  const { model, resource, sequelize, dialect } = store
+  const transaction = ambientTransaction(sequelize)
+  const keys = await dialect.foreignKeys(model, transaction)
+  const missing: string[] = []
+  for (const key of keys) {
+    const fields = key.columns.flatMap((column) => findFieldByColumn(resource, column) ?? [])
+    if (fields.length < key.columns.length) continue
+    const values = distinctTuples(records.flatMap((record) => escapeValues(store, record, fields)))
+    if (values.length === 0) continue
+    if ((await countReferencedValues(model, key, values, transaction)) < values.length) missing.push(...key.columns)
+  }
+  return missing
+}
+
+/** The escaped values of the fields, or an empty array if one is null or not written: it then references nothing. */
+function escapeValues(store: Store, record: Changes, fields: readonly Field[]): readonly (readonly string[])[] {
+  const values = fields.map((field) => encodeColumn(store, field, record.get(field.name)))
+  return values.includes(null) ? [] : [values.map((value) => escapeValue(store.model, value))]
+}
+
+function distinctTuples(values: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  return [...new Map(values.map((each) => [each.join(), each])).values()]
+}

@@ -1,0 +1,154 @@
+import type { Transaction } from 'sequelize'
+import type { Plan } from '../../types/plan.js'
+import type { Reply } from '../../types/reply.js'
+import type { IdempotencyRequest } from '../../types/resource.js'
+import type { PassedPolicies, PolicyChecks, WriteResult } from '../../types/work.js'
+import { type Problem, problem } from '../common/problem.js'
+import { classifyFailure } from '../sequelize/failure.js'
+import {
+  deleteIdempotencyRecords,
+  findExpiredRecords,
+  findIdempotencyRecord,
+  insertIdempotencyRecord,
+  storeReply,
+} from '../sequelize/idempotencyRecords.js'
+import { ambientTransaction, runWhenCommitted } from '../sequelize/transaction.js'
+import { type Store, storeOf, withTransaction } from './store.js'
+import { inTransaction, markRaced, runSingleStatement } from './transaction.js'
+
+/** Settings of an idempotent write. */
+export interface IdempotentOptions {
+  readonly policyChecks: PolicyChecks | undefined
+  /** Whether each statement sees what others committed before it. */
+  readonly readsCommitted: boolean
+}
+
+/** The reply of a write, new or replayed. */
+export interface IdempotentResult {
+  readonly reply: Reply
+  /** null for a replayed reply. */
+  readonly done: WriteResult | null
+  /** Permissions that were checked for a replayed reply. They are checked again. */
+  readonly passedPolicies: PassedPolicies
+}
+
+/**
+ * Runs a write that has not run yet, and stores its reply in the same transaction. The key is inserted first, so that a
+ * duplicate request in another process waits for the end of this one.
+ * @throws Problem 422 if another request has used the key
+ */
+export async function writeIdempotently(
+  store: Store,
+  plan: Plan,
+  ticket: IdempotencyRequest,
+  write: (store: Store) => Promise<Pick<IdempotentResult, 'reply' | 'done'> & { readonly kept: Reply }>,
+  { policyChecks, readsCommitted }: IdempotentOptions,
+): Promise<IdempotentResult> {
+  const model = requireIdempotencyModel(store)
+  const { id, fingerprint, expires: expiresAt } = ticket
+  const writeOnce = async (transaction: Transaction): Promise<IdempotentResult> => {
+    const kept = await findIdempotencyRecord(model, id, new Date(), transaction)
+    if (kept !== null && !kept.isExpired) return { ...replayReply(kept, ticket, plan), done: null }
+    if (kept !== null) await deleteIdempotencyRecords(model, [id], transaction)
+    await insertIdempotencyRecord(model, { id, fingerprint, expiresAt }, transaction).catch((error: unknown) => {
+      // A duplicate was faster. The next attempt finds its reply.
+      throw classifyFailure(error, store.dialect) === 'unique' ? markRaced(inProgressProblem()) : error
+    })
+    const { reply, done, kept: replayed } = await write(withTransaction(store, transaction))
+    const told: StoredReply = { ...replayed, asked: policyChecks?.passed() ?? [] }
+    await storeReply(model, id, JSON.stringify(told), transaction)
+    return { reply, done, passedPolicies: [] }
+  }
+  const came = await inTransaction(store, writeOnce, { isRepeatable: true, readsCommitted })
+  if (came.done !== null) cleanUp(store)
+  return came
+}
+
+function requireIdempotencyModel({
+  resource: { idempotencyModel, name },
+}: Store): ReturnType<NonNullable<Store['resource']['idempotencyModel']>> {
+  if (idempotencyModel === null) throw new TypeError(`${name} has no table for idempotency records`)
+  return idempotencyModel()
+}
+
+/** A reply as it is stored. */
+interface StoredReply extends Reply {
+  readonly asked: PassedPolicies
+}
+
+function replayReply(
+  kept: { readonly fingerprint: string; readonly reply: string | null },
+  ticket: IdempotencyRequest,
+  plan: Plan,
+): Pick<IdempotentResult, 'reply' | 'passedPolicies'> {
+  if (kept.fingerprint !== ticket.fingerprint) {
+    throw problem('idempotency-mismatch', {
+      detail: 'Another request has used this Idempotency-Key. Send a new key with each write.',
+    })
+  }
+  if (kept.reply === null) throw inProgressProblem()
+  const { asked, ...reply }: StoredReply = JSON.parse(kept.reply)
+  // The first request passed the policy of creation, so a replay must as well.
+  const refusal = plan.kind === 'replace' && reply.status === 201 ? plan.create?.policyError : undefined
+  if (refusal !== undefined) throw refusal
+  return { reply: { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } }, passedPolicies: asked }
+}
+
+function inProgressProblem(): Problem {
+  return problem('idempotency-in-progress', {
+    detail: 'A request with this Idempotency-Key is still running. Send it again later.',
+    headers: { 'Retry-After': '1' },
+  })
+}
+
+/** A running write, and whether a duplicate waits for it. */
+interface RunningWrite {
+  hasDuplicate: boolean
+  readonly end: Promise<unknown>
+}
+
+const runningWrites = new Map<string, RunningWrite>()
+
+/**
+ * Runs a write. One duplicate may wait for its end.
+ * @throws Problem 409 for further duplicates
+ */
+export async function queueDuplicates<T>({ id }: IdempotencyRequest, write: () => Promise<T>): Promise<T> {
+  for (let first = runningWrites.get(id); first !== undefined; first = runningWrites.get(id)) {
+    if (first.hasDuplicate) throw inProgressProblem()
+    first.hasDuplicate = true
+    await first.end
+  }
+  const mine = write()
+  runningWrites.set(id, { hasDuplicate: false, end: mine.catch(() => undefined) })
+  try {
+    return await mine
+  } finally {
+    runningWrites.delete(id)
+  }
+}
+
+/** Number of expired records that are removed at a time, and the number of writes between two removals. */
+const CLEANUP_SIZE = 50
+const CLEANUP_INTERVAL = 10
+
+let writeCount = 0
+
+/** Removes some expired records after a write. Errors are ignored: a later write repeats the removal. */
+function cleanUp(store: Store): void {
+  writeCount += 1
+  if (writeCount % CLEANUP_INTERVAL !== 0 || store.transaction !== undefined) return
+  // A new store, because the client's disconnect must not stop the removal.
+  const startRemoval = (): void => void removeExpired(storeOf(store.resource)).catch(() => undefined)
+  const ambient = ambientTransaction(store.sequelize)
+  if (ambient === undefined) startRemoval()
+  // The host's transaction must not wait for the removal.
+  else if (store.resource.isTransactional) runWhenCommitted(ambient, startRemoval)
+}
+
+async function removeExpired(store: Store): Promise<void> {
+  const model = requireIdempotencyModel(store)
+  const ids = await findExpiredRecords(model, new Date(), CLEANUP_SIZE)
+  if (ids.length > 0)
+    await runSingleStatement(store, (transaction) => deleteIdempotencyRecords(model, ids, transaction))
+}

@@ -1,0 +1,148 @@
+import type { Model } from 'sequelize'
+import type { Outcome, WrittenRecord } from '../../types/outcome.js'
+import type { BulkCreatePlan, CreatePlan, Precondition, UpdatePlan } from '../../types/plan.js'
+import type { Work } from '../../types/work.js'
+import { BodyErrors, hasErrors, refuse } from '../common/bodyErrors.js'
+import { splitIntoChunks } from '../common/chunks.js'
+import { matchKeys } from '../common/keys.js'
+import { maxRecordsOf } from '../common/largeColumns.js'
+import type { ProblemErrors } from '../common/problem.js'
+import { WrittenSize } from '../common/responseSize.js'
+import { buildInstance } from './build.js'
+import { applyChanges, loadAllLocked } from './instances/load.js'
+import { assertVersions, type VersionCheck } from './nested/diff.js'
+import { attributeToPlace } from './nested/errors.js'
+import { keyIdentityText } from './recordIdentity.js'
+import { assertAllStorable } from './scoped/scopeChecks.js'
+import type { Store } from './store.js'
+import { buildPartial, collectValueErrors, NO_ERRORS } from './validation.js'
+
+/** One of several writes in one transaction. */
+export type ItemPlan = CreatePlan | UpdatePlan
+
+export type ItemWriter = (store: Store, item: ItemPlan) => Promise<Outcome>
+
+/** Runs several writes as one statement. Returns null if they must run one by one. */
+export type ItemsWriter = (store: Store, items: readonly ItemPlan[]) => Promise<readonly Outcome[] | null>
+
+/** Values that preconditions of updates are compared with, read under the transaction's locks. */
+export type StoredVersions = ReadonlyMap<ItemPlan, unknown>
+
+/** Nested children of the items. They are written together with the items. */
+export interface ItemsChildren {
+  /** Size of the records in the response. */
+  readonly writtenSize: WrittenSize
+  /** Plans the children's diffs. @throws Problem 404 or 403 */
+  readonly planDiffs: (store: Store, items: readonly ItemPlan[]) => Promise<void>
+  readonly versions: () => readonly VersionCheck[]
+  /** Writes that are known before the first write. */
+  readonly planPendingWrites: (store: Store) => Promise<readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]>
+  /** Validation errors of the children. Checked only if an item has errors or `isRefused` is true. */
+  readonly collectErrors: (isRefused: boolean) => Promise<ProblemErrors>
+  /** Writes the children of an item, after the item. */
+  readonly writeChildren: (store: Store, index: number, item: ItemPlan, outcome: Outcome) => Promise<void>
+}
+
+/**
+ * Runs all writes or none. The store must be in a transaction. Before the first write all versions and bodies are
+ * checked, and errors are collected for all items.
+ * @throws Problem 428, 412 or 400 with the items' positions; 400 if the records exceed the response limit
+ */
+export async function writeItems(
+  store: Store,
+  { items, stored }: { readonly items: readonly ItemPlan[]; readonly stored: StoredVersions },
+  write: ItemWriter,
+  children: ItemsChildren | null,
+  together: ItemsWriter | null = null,
+): Promise<Outcome> {
+  await children?.planDiffs(store, items)
+  assertVersions(versionChecksOf(store, items, stored))
+  assertVersions(children?.versions() ?? [])
+  const errors = await collectItemErrors(store, items)
+  refuse('validation', { ...errors, ...(await children?.collectErrors(hasErrors(errors))) })
+  await assertStorableItems(store, items, children)
+  const parts: WrittenRecord[] = []
+  const size = children?.writtenSize ?? new WrittenSize(store.resource.limits.responseBytes)
+  const isMany = items.some(
+    ({ kind, projection: { columns } }) => kind !== 'create' && items.length > maxRecordsOf(columns),
+  )
+  const outcomes = together === null || isMany ? null : await together(store, items)
+  for (const [index, plan] of items.entries()) {
+    const outcome =
+      outcomes?.[index] ?? (await attributeToPlace(store, index, plan, () => write(store, markItemChecked(plan))))
+    if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
+    // If the response would be too large, the transaction is rolled back.
+    size.add(plan.projection, [outcome.row], [plan.changes])
+    await children?.writeChildren(store, index, plan, outcome)
+    parts.push({ plan, outcome })
+  }
+  return { kind: 'parts', parts }
+}
+
+/** Marks an item whose scope condition was already checked with the other items. */
+function markItemChecked(item: ItemPlan): ItemPlan {
+  return item.scope === undefined ? item : { ...item, isScopeChecked: true }
+}
+
+/** Checks the scope before the first write. @throws Problem 403 with the positions of all items */
+async function assertStorableItems(
+  store: Store,
+  items: readonly ItemPlan[],
+  children: ItemsChildren | null,
+): Promise<void> {
+  const works = items.map((plan, index): Work<ItemPlan> => {
+    return { resource: store.resource, plan, foreignKeyChecks: [], places: [`[${index}]`] }
+  })
+  await assertAllStorable(store, [...works, ...((await children?.planPendingWrites(store)) ?? [])])
+}
+
+function versionChecksOf(
+  { resource }: Store,
+  items: readonly ItemPlan[],
+  stored: StoredVersions,
+): readonly VersionCheck[] {
+  return items.flatMap((item, index) => {
+    const precondition = preconditionOf(item)
+    return precondition === null ? [] : [{ resource, place: `[${index}]`, precondition, stored: stored.get(item) }]
+  })
+}
+
+export function preconditionOf(item: ItemPlan): Precondition | null {
+  return item.kind === 'create' ? null : item.precondition
+}
+
+async function collectItemErrors(store: Store, items: readonly ItemPlan[]): Promise<ProblemErrors> {
+  const isAsked = store.resource.validation !== 'rules'
+  if (!isAsked && items.every(({ invalid }) => invalid === null)) return {}
+  const errors = new BodyErrors()
+  let at = 0
+  for (const part of splitIntoChunks(items, store.resource.maxInstances)) {
+    const makerOf = await createInstanceMakers(store, part)
+    for (const item of part) {
+      const index = at++
+      const round = { hasHostCode: item.before !== null }
+      errors.add(await collectValueErrors(store, item.invalid ?? NO_ERRORS, makerOf(item), round), `[${index}].`)
+    }
+  }
+  return errors.all
+}
+
+/** Returns builders of the instances for the model's validators. */
+async function createInstanceMakers(
+  store: Store,
+  items: readonly ItemPlan[],
+): Promise<(item: ItemPlan) => () => Model> {
+  const { keys: fields, validation } = store.resource
+  const isPartial = validation === 'rules' || validation === 'attributes'
+  const keys = items.flatMap((item) => (item.kind === 'create' ? [] : [item.key]))
+  const loaded =
+    isPartial || keys.length === 0 ? new Map<string, Model>() : await loadAllLocked(store, matchKeys(fields, keys))
+  return (item) => () => {
+    const { changes } = item
+    if (item.kind === 'create') return buildInstance(store, item.changes, item.serverValues)
+    const instance = loaded.get(keyIdentityText(fields, item.key))
+    return instance === undefined
+      ? buildPartial(store, changes)
+      : applyChanges(store, instance, changes, item.serverValues)
+  }
+}

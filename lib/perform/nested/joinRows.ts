@@ -1,0 +1,358 @@
+// Reads links: the records that may be linked, and the rows of the join model.
+
+import type { Field } from '../../../types/field.js'
+import type { Row } from '../../../types/outcome.js'
+import type { KeyValue, Predicate, UpdatePlan } from '../../../types/plan.js'
+import type { LinkChange, LinkTarget, PlannedPart } from '../../../types/work.js'
+import { errorsAt, refuse } from '../../common/bodyErrors.js'
+import { MAX_LOOKUP_VALUES, splitIntoChunks } from '../../common/chunks.js'
+import { ownColumn } from '../../common/columns.js'
+import { matchChildren } from '../../common/foreignKeyBinding.js'
+import {
+  isKeyValue,
+  type KeyFields,
+  keyColumns,
+  keyText,
+  lastKeyOfRow,
+  matchKeyRange,
+  matchKeys,
+  seekAfterKey,
+} from '../../common/keys.js'
+import { toPlainValue } from '../../common/plainValue.js'
+import { addCondition, matchStoredValues } from '../../common/predicates.js'
+import { problem } from '../../common/problem.js'
+import { readLocked, readUnscoped, readVisible } from '../read.js'
+import { buildIdentityPredicate } from '../recordIdentity.js'
+import { findExisting } from '../refusal.js'
+import { type Store, storeInSameTransaction } from '../store.js'
+import { markRaced } from '../transaction.js'
+import { createRowLookup, maxRowsOf } from '../uuidSpellings.js'
+import { limitPlan } from './diff.js'
+import { readTargetTexts, storedValueText } from './linkTargets.js'
+import { bindingValuesOf } from './parentKeys.js'
+
+/** A record to be linked, and the value that the join model's foreign key refers to. */
+export interface LinkedRecord {
+  readonly wanted: LinkTarget
+  readonly value: unknown
+}
+
+/** Records to be linked, by the text of their referenced key. */
+export type LinkedRecords = ReadonlyMap<string, LinkedRecord>
+
+/** Rows of the join model, by the linked record's key. There is usually one per record. */
+export type JoinRows = ReadonlyMap<string, readonly Row[]>
+
+/** A deleted join row that is restored. */
+export interface RestoredLink {
+  readonly target: LinkTarget
+  readonly row: Row
+  readonly planned: PlannedPart<UpdatePlan>
+}
+
+/** No limit on the number of rows. */
+const ALL_ROWS = 2 ** 31 - 1
+
+/**
+ * Whether concurrent changes to one owner's links are serialized. They are unless a unique index prevents duplicate
+ * links.
+ */
+export function isSerialized({ mode, isUnique }: Pick<LinkChange, 'mode' | 'isUnique'>): boolean {
+  return mode === 'set' || !isUnique
+}
+
+/**
+ * Reads the records to be linked, each once.
+ * @throws Problem if the caller may not see some: 404 for a single key, 400 with positions for several
+ */
+export async function findLinkedRecords(
+  owner: Store,
+  branch: LinkChange,
+  all: readonly LinkTarget[],
+): Promise<LinkedRecords> {
+  const { resource, targetCondition, target, isOne, isUnique } = branch
+  const { keys } = resource
+  const store = storeInSameTransaction(owner, branch.resource)
+  const found: Row[] = []
+  const wanted = [...new Set(all.flatMap(({ key }) => key ?? []))]
+  // Without a unique index, a request that links from the other side locks its owner. Locking the records serializes
+  // both.
+  const read = isUnique ? readVisible : readLocked
+  for (const some of splitIntoChunks(wanted)) {
+    const rows = await read(
+      store,
+      addCondition(matchKeys(keys, some), targetCondition),
+      keyColumns([...keys, target]),
+      maxRowsOf(keys, some.length),
+    )
+    found.push(...rows)
+  }
+  const rowOf = createRowLookup(keys, found)
+  const pairs = new Map<string, LinkedRecord>()
+  const missing: LinkTarget[] = []
+  for (const each of all) {
+    const row = each.key === undefined ? undefined : rowOf(each.key)
+    if (row === undefined) {
+      missing.push(each)
+      continue
+    }
+    const value = row[keys.length]
+    const name = storedValueText(target, value)
+    if (!pairs.has(name)) pairs.set(name, { wanted: each, value })
+  }
+  if (missing.length > 0 && isOne) throw problem('not-found')
+  refuse('validation', errorsAt(resource, placesOf(missing), 'not-found'))
+  return pairs
+}
+
+/** The owner's links to the given records, as far as the caller may see them. */
+export async function readJoinRows(
+  store: Store,
+  branch: LinkChange,
+  value: unknown,
+  pairs: LinkedRecords,
+): Promise<JoinRows> {
+  const { joinModelResource, key, binding, joinRowCondition } = branch
+  const found = new Map<string, Row[]>()
+  if (value === null || value === undefined) return found
+  const own = addCondition(matchChildren(binding, value), joinRowCondition)
+  const versions = joinModelResource.fields.filter(({ name }) => name === joinModelResource.version)
+  const columns = keyColumns([...joinModelResource.keys, key, ...versions])
+  for (const each of splitIntoChunks([...pairs.values()])) {
+    const where = addCondition(own, matchForeignKey(key, valuesOfAll(each)))
+    const rows = await (isSerialized(branch) ? readLocked : readVisible)(store, where, columns, ALL_ROWS)
+    await addToGroups(found, { store, linkChange: branch, records: pairs }, rows)
+  }
+  return found
+}
+
+/** Links in pages, because an owner may have more links than fit into memory. */
+export interface JoinRowPages {
+  readonly first: JoinRows
+  /** The key range of the page. Without statistics PostgreSQL would scan all links to delete a page by keys. */
+  readonly bounds: Predicate | null
+  /** Reads the next page, or null on the last page. */
+  readonly next: (() => Promise<JoinRowPages>) | null
+}
+
+/** Compares the owner's links with a replacement set: links to keep, and other links. */
+export async function splitJoinRows(
+  owner: Store,
+  branch: LinkChange,
+  value: unknown,
+  pairs: LinkedRecords,
+): Promise<{ readonly found: JoinRows; readonly others: JoinRowPages }> {
+  if (value === null || value === undefined) return { found: new Map(), others: NO_PAGES }
+  const rows = await readJoinRowPage(owner, branch, value, null)
+  const found =
+    rows.length < MAX_LOOKUP_VALUES
+      ? new Map([...(await groupJoinRows(owner, branch, pairs, rows))].filter(([name]) => pairs.has(name)))
+      : await readJoinRows(storeInSameTransaction(owner, branch.joinModelResource), branch, value, pairs)
+  return { found, others: await readOtherJoinRows(owner, branch, value, pairs, rows) }
+}
+
+export const NO_PAGES: JoinRowPages = Object.freeze({
+  first: new Map<string, readonly Row[]>(),
+  bounds: null,
+  next: null,
+})
+
+/**
+ * The sort key for paging through links. It is the linked record's key if a unique index covers it, else the join row's
+ * key.
+ */
+function pagingKeysOf({ isUnique, joinModelResource, key }: LinkChange): KeyFields {
+  return isUnique ? [key] : joinModelResource.keys
+}
+
+/** A page of the owner's links that the caller may see, sorted. */
+function readJoinRowPage(
+  owner: Store,
+  branch: LinkChange,
+  value: unknown,
+  after: KeyValue | null,
+): Promise<readonly Row[]> {
+  const { joinModelResource, key, binding, joinRowCondition } = branch
+  const by = pagingKeysOf(branch)
+  const own = addCondition(matchChildren(binding, value), joinRowCondition)
+  const where = addCondition(own, after === null ? null : seekAfterKey(by, after))
+  const versions = joinModelResource.fields.filter(({ name }) => name === joinModelResource.version)
+  return readLocked(
+    storeInSameTransaction(owner, joinModelResource),
+    where,
+    keyColumns([...joinModelResource.keys, key, ...versions]),
+    MAX_LOOKUP_VALUES,
+    by,
+  )
+}
+
+/**
+ * Links that the replacement set lacks, from one page and lazily from the following pages. Links to records that the
+ * caller may not see are omitted.
+ */
+async function readOtherJoinRows(
+  owner: Store,
+  branch: LinkChange,
+  value: unknown,
+  pairs: LinkedRecords,
+  rows: readonly Row[],
+): Promise<JoinRowPages> {
+  const { joinModelResource, key } = branch
+  const by = pagingKeysOf(branch)
+  const found = await groupJoinRows(owner, branch, pairs, rows)
+  for (const name of pairs.keys()) found.delete(name)
+  const columns = keyColumns([...joinModelResource.keys, key])
+  const start = lastKeyOfRow(by, columns, rows[0] ?? [])
+  const last = lastKeyOfRow(by, columns, rows.at(-1) ?? [])
+  const bounds = isKeyValue(start) && isKeyValue(last) ? matchKeyRange(by, start, last) : null
+  const isFull = rows.length === MAX_LOOKUP_VALUES
+  const next =
+    isFull && isKeyValue(last)
+      ? async () => readOtherJoinRows(owner, branch, value, pairs, await readJoinRowPage(owner, branch, value, last))
+      : null
+  return { first: await selectVisibleLinks(owner, branch, found), bounds, next }
+}
+
+async function groupJoinRows(
+  owner: Store,
+  branch: LinkChange,
+  pairs: LinkedRecords,
+  rows: readonly Row[],
+): Promise<Map<string, Row[]>> {
+  const found = new Map<string, Row[]>()
+  await addToGroups(
+    found,
+    { store: storeInSameTransaction(owner, branch.joinModelResource), linkChange: branch, records: pairs },
+    rows,
+  )
+  return found
+}
+
+interface JoinRowGrouping {
+  readonly store: Store
+  readonly linkChange: LinkChange
+  readonly records: LinkedRecords
+}
+
+/** Groups join rows by their linked record. A row begins with its key parts, followed by the foreign key. */
+async function addToGroups(
+  found: Map<string, Row[]>,
+  { store, linkChange, records }: JoinRowGrouping,
+  rows: readonly Row[],
+): Promise<void> {
+  const { joinModelResource, key } = linkChange
+  const values = rows.map((row) => row[joinModelResource.keys.length])
+  const targets = new Map<string, string>()
+  for (const some of splitIntoChunks(values.filter((value) => !records.has(storedValueText(key, value))))) {
+    for (const [own, target] of await readTargetTexts(store, linkChange, some)) targets.set(own, target)
+  }
+  for (const [index, row] of rows.entries()) {
+    const own = storedValueText(key, values[index])
+    const name = targets.get(own) ?? own
+    const known = found.get(name)
+    if (known === undefined) found.set(name, [row])
+    else known.push(row)
+  }
+}
+
+/** Links whose records the caller may see. The caller may not remove other links. */
+async function selectVisibleLinks(owner: Store, branch: LinkChange, links: JoinRows): Promise<JoinRows> {
+  const { target, targetCondition, joinModelResource } = branch
+  const store = storeInSameTransaction(owner, branch.resource)
+  const met = new Set<string>()
+  const all = [...links.values()].flat().map((row) => ({ value: row[joinModelResource.keys.length] }))
+  for (const each of splitIntoChunks(all)) {
+    const rows = await readVisible(
+      store,
+      addCondition(matchForeignKey(target, valuesOfAll(each)), targetCondition),
+      [ownColumn(target)],
+      each.length,
+    )
+    for (const [value] of rows) met.add(storedValueText(target, value))
+  }
+  return new Map([...links].filter(([name]) => met.has(name)))
+}
+
+/**
+ * Splits new links into links to create and deleted join rows to restore.
+ * @throws Problem 403, or 409 if a link exists that the caller may not see: a second one would be a duplicate
+ */
+export async function separateRestored(
+  store: Store,
+  branch: LinkChange,
+  value: unknown,
+  fresh: readonly LinkedRecord[],
+): Promise<{ readonly created: readonly LinkedRecord[]; readonly revived: readonly RestoredLink[] }> {
+  const { joinModelResource, key, binding, joinRowCondition, isOne } = branch
+  if (fresh.length > 0) bindingValuesOf(binding, value)
+  if (joinRowCondition === null || fresh.length === 0) return { created: fresh, revived: [] }
+  const there = new Map<string, Row[]>()
+  const pairs = new Map(fresh.map((pair) => [storedValueText(branch.target, pair.value), pair]))
+  for (const some of splitIntoChunks(fresh)) {
+    const where = addCondition(matchChildren(binding, value), matchForeignKey(key, valuesOfAll(some)))
+    const rows = await readUnscoped(
+      store,
+      where,
+      keyColumns([...joinModelResource.keys, key]),
+      ALL_ROWS,
+      isSerialized(branch),
+    )
+    await addToGroups(there, { store, linkChange: branch, records: pairs }, rows)
+  }
+  const created: LinkedRecord[] = []
+  const revived: RestoredLink[] = []
+  const barred: LinkTarget[] = []
+  for (const pair of fresh) {
+    const own = there.get(storedValueText(branch.target, pair.value))
+    if (own === undefined) {
+      created.push(pair)
+      continue
+    }
+    const revival = await findRestorable(store, branch, pair, own)
+    if (revival === null) barred.push(pair.wanted)
+    else revived.push(revival)
+  }
+  if (barred.length > 0) {
+    // A caller who may not create links gets 403, which does not reveal that a link exists.
+    await branch.create(barred)
+    // Another request may have created the link since the visible links were read.
+    throw markRaced(
+      problem('conflict', isOne ? ALREADY_LINKED : { errors: errorsAt(joinModelResource, placesOf(barred), 'unique') }),
+    )
+  }
+  return { created, revived }
+}
+
+const ALREADY_LINKED = { detail: 'The two records are already linked, and you may not change this link.' }
+
+/** A deleted join row that the caller may restore, or null. */
+async function findRestorable(
+  store: Store,
+  { joinModelResource, restore }: LinkChange,
+  { wanted }: LinkedRecord,
+  rows: readonly Row[],
+): Promise<RestoredLink | null> {
+  if (!joinModelResource.softDeletes) return null
+  for (const row of rows) {
+    const own = buildIdentityPredicate(joinModelResource.keys, [row.slice(0, joinModelResource.keys.length)])
+    const planned = limitPlan(await restore(keyText(joinModelResource.keys, row)), own)
+    const { kind, where } = planned.work.plan
+    if ((await findExisting(store, { kind, where })) !== null) return { target: wanted, row, planned }
+  }
+  return null
+}
+
+function placesOf(wanted: readonly LinkTarget[]): readonly string[] {
+  return wanted.map(({ place }) => place)
+}
+
+export function matchForeignKey(field: Field, values: readonly unknown[]): Predicate {
+  return matchStoredValues(
+    field,
+    values.map((value) => toPlainValue(field, value)),
+  )
+}
+
+function valuesOfAll(all: readonly { readonly value: unknown }[]): readonly unknown[] {
+  return all.map(({ value }) => value)
+}

@@ -1,0 +1,152 @@
+import type { Outcome, Row } from '../../../types/outcome.js'
+import type { UpdatePlan } from '../../../types/plan.js'
+import type { NestedResult, NestedWrite, Work, WriteResult, WrittenPart } from '../../../types/work.js'
+import { hasErrors, mergeErrors, refuse } from '../../common/bodyErrors.js'
+import { lockForWrite } from '../refusal.js'
+import { requestHistoryOf } from '../scoped/requestHistory.js'
+import { assertAllStorable, markScopeChecked } from '../scoped/scopeChecks.js'
+import { type Store, storeOf, withTransaction } from '../store.js'
+import { diffChildren, executeInPlace } from './children.js'
+import { assertVersions, type Diff, type PendingWrite, RemovalCounter, type WorkExecution } from './diff.js'
+import { attributeErrors, collectErrors, errorsOfWorks, hasWorkErrors, withErrorsOfWorks } from './errors.js'
+import { diffLinks } from './links.js'
+import { referencedValuesOf } from './parentKeys.js'
+
+/** Branches of an owner's body, each with the owner's key that its records refer to. */
+export interface ParentValues {
+  readonly nestedWrites: readonly NestedWrite[]
+  readonly values: readonly unknown[]
+}
+
+/**
+ * Updates a record and replaces its nested elements. The owner's row is locked first, so that concurrent replacements
+ * of a collection run one after the other. All checks run before the first write.
+ * @throws Problem 404, 403, 428, 412, 400, in this order, with the positions of the elements
+ */
+export async function updateParent(store: Store, work: Work<UpdatePlan>, means: WorkExecution): Promise<WriteResult> {
+  const { plan, nestedWrites = [] } = work
+  const values = await lockParent(store, plan, nestedWrites)
+  const [diffs = []] = await planDiffs(store, [{ nestedWrites, values }], means)
+  assertParentVersion(plan, values.at(-1))
+  assertVersions(diffs.flatMap(({ versionChecks }) => versionChecks))
+  const works = [work, ...diffs.flatMap((diff) => diff.works)]
+  const errors = mergeErrors(diffs.map((diff) => diff.errors))
+  if (hasErrors(errors) || works.some(hasWorkErrors))
+    refuse('validation', { ...(await errorsOfWorks(works)), ...errors })
+  await assertAllStorable(store, [work, ...(await planPendingWrites(store, diffs, means))])
+  return withErrorsOfWorks(
+    () => works,
+    async () => {
+      const outcome = await attributeErrors(store, work, () => means.write(store, markScopeChecked(work)))
+      if (outcome.kind === 'record') means.writtenSize.add(plan.projection, [outcome.row], [plan.changes])
+      return { work, outcome, ...(await executeDiffs(diffs, { index: 0, plan, outcome }, means)) }
+    },
+  )
+}
+
+/**
+ * Plans all nested writes at any depth, to check scopes before the first write: a record must not be admitted by a row
+ * that the same request writes. Empty if no scope has a condition.
+ * @throws Problem like the write
+ */
+export async function planPendingWrites(
+  store: Store,
+  diffs: readonly Diff[],
+  means: WorkExecution,
+): Promise<readonly PendingWrite[]> {
+  if (requestHistoryOf(store) === null) return []
+  const storing: PendingWrite[] = []
+  for (const diff of diffs) {
+    for (const work of await diff.planPendingWrites())
+      storing.push(work, ...(await planPendingWithin(store, work, means)))
+  }
+  return storing
+}
+
+/** Plans the writes below an existing record. A new record's work already contains its nested writes. */
+async function planPendingWithin(
+  { transaction }: Store,
+  { resource, plan, nestedWrites = [], places = [] }: PendingWrite,
+  means: WorkExecution,
+): Promise<readonly PendingWrite[]> {
+  const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
+  if (isNew || nestedWrites.length === 0 || transaction === undefined) return []
+  const inside = withTransaction(storeOf(resource), transaction)
+  return executeInPlace({ place: places[0] ?? '' }, async () => {
+    const values = await lockParent(inside, plan, nestedWrites)
+    // Removals are counted when they are executed.
+    const apart = { ...means, removals: new RemovalCounter() }
+    const [diffs = []] = await planDiffs(inside, [{ nestedWrites, values }], apart)
+    assertVersions(diffs.flatMap(({ versionChecks }) => versionChecks))
+    // Invalid works are rejected later, with all errors.
+    const isInvalid = diffs.some(({ works, errors }) => works.some(hasWorkErrors) || hasErrors(errors))
+    return isInvalid ? [] : planPendingWrites(inside, diffs, apart)
+  })
+}
+
+/**
+ * Plans the diffs of owners, whose records must be locked.
+ * @throws Problem 404 or 400 with the positions of elements that name other owners' records, and 403
+ */
+export async function planDiffs(
+  store: Store,
+  owners: readonly ParentValues[],
+  { removals }: WorkExecution,
+): Promise<readonly (readonly Diff[])[]> {
+  const held = owners.flatMap(({ nestedWrites, values }) =>
+    nestedWrites.flatMap((branch, index) => (branch.kind === 'replaced' ? [[branch, values[index]] as const] : [])),
+  )
+  const children = await diffChildren(store, held, removals)
+  const links = await collectErrors(owners, ({ nestedWrites, values }) => planLinkDiffs(store, nestedWrites, values))
+  const byBranch = new Map(children.map((diff) => [diff.nestedWrite, diff]))
+  return owners.map(({ nestedWrites }, index) => [
+    ...nestedWrites.flatMap((branch) => byBranch.get(branch) ?? []),
+    ...(links[index] ?? []),
+  ])
+}
+
+async function planLinkDiffs(
+  store: Store,
+  branches: readonly NestedWrite[],
+  values: readonly unknown[],
+): Promise<readonly Diff[]> {
+  const linked = branches.flatMap((branch, index) => {
+    if (branch.kind === 'new') throw new TypeError(`a record of ${store.resource.name} is new to its ${branch.json}`)
+    return branch.kind === 'linked' ? [{ branch, value: values[index] }] : []
+  })
+  return collectErrors(linked, ({ branch, value }) => diffLinks(store, branch, value))
+}
+
+/** A written record, and its index in the request. */
+interface WrittenParent {
+  readonly index: number
+  readonly plan: UpdatePlan
+  readonly outcome: Outcome
+}
+
+/** Executes the diffs of an owner. */
+export async function executeDiffs(
+  diffs: readonly Diff[],
+  { index, plan, outcome }: WrittenParent,
+  means: WorkExecution,
+): Promise<Pick<WriteResult, 'nested' | 'parts'>> {
+  const held: NestedResult[] = []
+  const parts: WrittenPart[] = []
+  for (const diff of diffs) {
+    const { json, binding } = diff.nestedWrite
+    const [value] = referencedValuesOf({ plan }, outcome, binding)
+    held.push({ parentIndex: index, json, value: await diff.execute(value, means, parts) })
+  }
+  return { nested: held, parts }
+}
+
+/** Locks an owner and reads the keys that its branches refer to, followed by the value for its precondition. */
+function lockParent(store: Store, plan: UpdatePlan, branches: readonly NestedWrite[]): Promise<Row> {
+  const decides = plan.precondition?.field ?? store.resource.key
+  return lockForWrite(store, plan, [...branches.map(({ binding }) => binding.source), decides])
+}
+
+function assertParentVersion({ precondition }: UpdatePlan, stored: unknown): void {
+  if (precondition !== null && (precondition.where === null || !precondition.isMet(stored)))
+    throw precondition.createError()
+}

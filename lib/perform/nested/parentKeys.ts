@@ -1,0 +1,49 @@
+import type { Outcome, Row } from '../../../types/outcome.js'
+import type { BulkCreatePlan, PlainValue } from '../../../types/plan.js'
+import type { BindingValues, ForeignKeyBinding, Work } from '../../../types/work.js'
+import { indexOfOwnColumn } from '../../common/columns.js'
+import { assertSameForeignKeys } from '../../common/foreignKeyBinding.js'
+import { toPlainValue } from '../../common/plainValue.js'
+import { problem } from '../../common/problem.js'
+import { type Store, storeOf, withTransaction } from '../store.js'
+
+/**
+ * A plan for new children with their foreign keys.
+ * @throws Problem 403 if the caller may only create records of other owners
+ */
+export function addParentKeys({ plan, resource }: Work<BulkCreatePlan>, ties: BindingValues): BulkCreatePlan {
+  for (const each of ties) assertSameForeignKeys(resource, plan.serverValues, each)
+  const records = plan.records.map((changes, index) => new Map([...changes, ...(ties[index] ?? [])]))
+  return { ...plan, records }
+}
+
+export function bindingValuesOf({ key, fixed }: ForeignKeyBinding, value: unknown): BindingValues[number] {
+  // A record without a value in the referenced key cannot have children.
+  if (value === null || value === undefined) {
+    throw problem('conflict', { detail: 'The record has no key that others could refer to.' })
+  }
+  const set: Iterable<readonly [string, PlainValue | null]> = [...fixed].map(([{ name }, each]) => [name, each])
+  return new Map([[key.name, toPlainValue(key, value)], ...set])
+}
+
+/** Values of the referenced key, one per record. */
+export function referencedValuesOf(
+  { plan }: Pick<Work, 'plan'>,
+  outcome: Outcome,
+  { source }: ForeignKeyBinding,
+): readonly unknown[] {
+  const columns = 'projection' in plan ? plan.projection.columns : []
+  const index = indexOfOwnColumn(columns, source.name)
+  return outcomeRows(outcome).map((row) => row[index])
+}
+
+function outcomeRows(outcome: Outcome): readonly Row[] {
+  if (outcome.kind === 'record') return [outcome.row]
+  return outcome.kind === 'records' ? outcome.rows : []
+}
+
+/** The store of another resource in the same transaction. */
+export function storeOfWork({ transaction }: Store, { resource }: Pick<Work, 'resource'>): Store {
+  if (transaction === undefined) throw new TypeError(`records of ${resource.name} are written without a transaction`)
+  return withTransaction(storeOf(resource), transaction)
+}

@@ -1,0 +1,64 @@
+import type { CursorPosition, KeysetPredicate, OrderKey, PlainValue, Predicate, SeekPlan } from '../../types/plan.js'
+import { addCondition } from '../common/predicates.js'
+
+/** A partition of the rows after a cursor, with its own order. */
+export interface NullPartition {
+  readonly where: Predicate | null
+  readonly order: readonly OrderKey[]
+}
+
+type Traversal = Pick<SeekPlan, 'where' | 'order' | 'isBackward' | 'position'>
+
+/** The order in the direction of the walk. */
+export function traversalOrderOf({ order, isBackward }: Traversal): readonly OrderKey[] {
+  return isBackward
+    ? order.map(({ column, direction }) => ({ column, direction: direction === 'asc' ? 'desc' : 'asc' }))
+    : order
+}
+
+/** All rows after the cursor of a walk, as one condition. */
+export function buildKeysetPredicate(walk: Traversal): Predicate | null {
+  return walk.position === null
+    ? walk.where
+    : addCondition(walk.where, createKeysetPredicate(traversalOrderOf(walk), walk.position))
+}
+
+/**
+ * The rows after the cursor, in partitions to be read one after the other. If the first sort key is nullable, its nulls
+ * are a partition: an index serves each partition, but not "less than x, or null".
+ */
+export function partitionByNulls(walk: Traversal): readonly NullPartition[] {
+  const { where, position } = walk
+  const order = traversalOrderOf(walk)
+  const [first, ...others] = order
+  if (position === null || first === undefined) return [{ where, order }]
+  const { column, direction } = first
+  if (!column.nullable) return [{ where: addCondition(where, createKeysetPredicate(order, position)), order }]
+  const held: OrderKey = { column: { ...column, nullable: false }, direction }
+  const [value, ...further] = position.values
+  const createNullsPartition = (behind: Predicate | null): NullPartition => ({
+    where: addCondition(addCondition(where, { kind: 'null', column, negated: false }), behind),
+    order: others,
+  })
+  const within: CursorPosition = { ...position, values: further }
+  if (value === null) {
+    const rest = createNullsPartition(createKeysetPredicate(others, within))
+    if (direction === 'desc') return [rest]
+    return [rest, { where: addCondition(where, { kind: 'null', column, negated: true }), order: [held, ...others] }]
+  }
+  const valued: NullPartition = {
+    where: addCondition(where, createKeysetPredicate([held, ...others], position)),
+    order: [held, ...others],
+  }
+  return direction === 'asc' ? [valued] : [valued, createNullsPartition(null)]
+}
+
+function createKeysetPredicate(order: readonly OrderKey[], { values, inclusive }: CursorPosition): KeysetPredicate {
+  const held = values.filter((value): value is Exclude<typeof value, null> => value !== null)
+  const keys = order.map(({ column, direction }, index) => ({
+    column,
+    direction,
+    isNull: (values[index] ?? null) === null,
+  }))
+  return { kind: 'beyond', keys, inclusive, values: held satisfies readonly PlainValue[] }
+}

@@ -1,5 +1,0 @@
-/** The total number of records, or null if the length of the page does not reveal it. */
-export function totalOf(length: number, offset: number, pageSize: number): number | null {
-  if (length === pageSize || (length === 0 && offset > 0)) return null
-  return offset + length
-}

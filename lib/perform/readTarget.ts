@@ -1,0 +1,46 @@
+import type { Request } from '../../types/express.js'
+import type { Reply } from '../../types/reply.js'
+import type { Resource } from '../../types/resource.js'
+import { addAppliedPreference } from '../common/appliedPreference.js'
+import { reportError } from '../common/report.js'
+import { runWithLoggingReport } from '../sequelize/logging.js'
+import { isReplicated, runOnPrimary } from '../sequelize/primary.js'
+import { storeOf } from './store.js'
+
+/** Where a request reads: a write from the primary, a read from a replica unless it prefers the primary. */
+export interface ReadTarget {
+  readonly isRead: boolean
+  readonly isPrimaryPreferred: boolean
+}
+
+/**
+ * Runs a request with all its statements on the right server, including those of a streamed response. Errors of the host's `logging`
+ * function are reported to `onError` and otherwise ignored.
+ */
+export function withReadTarget<T>(
+  resource: Resource,
+  request: Request,
+  { isRead, isPrimaryPreferred }: ReadTarget,
+  work: () => T,
+): T {
+  const { sequelize } = storeOf(resource)
+  return runWithLoggingReport(
+    sequelize,
+    (error) => reportError(error, request, resource.onError),
+    () => (isRead && !isPrimaryPreferred ? work() : runOnPrimary(sequelize, work)),
+  )
+}
+
+/**
+ * Adds headers to the reply of such a request. With replicas it varies by `Prefer`, even if this request did not send
+ * it.
+ */
+export function addReadTargetHeaders(
+  resource: Resource,
+  { isRead, isPrimaryPreferred }: ReadTarget,
+  reply: Reply,
+): Reply {
+  if (!isRead) return reply
+  if (isPrimaryPreferred) return { ...reply, headers: addAppliedPreference(reply.headers, 'read=primary') }
+  return isReplicated(storeOf(resource).sequelize) ? { ...reply, headers: { ...reply.headers, Vary: 'Prefer' } } : reply
+}

@@ -1,0 +1,155 @@
+// Tracks the rows that a request writes, and which parts of conditions were met before. A record must not be admitted
+// to a scope by rows that the same request writes.
+
+import type { Model, ModelStatic, Transaction } from 'sequelize'
+import type { Changes } from '../../../types/changes.js'
+import type { Outcome, Row } from '../../../types/outcome.js'
+import type { CreatePlan, Plan, Predicate, UpdatePlan } from '../../../types/plan.js'
+import type { Resource } from '../../../types/resource.js'
+import { indexOfOwnColumn } from '../../common/columns.js'
+import type { KeyFields } from '../../common/keys.js'
+import { buildExclusionPredicate, identityText } from '../recordIdentity.js'
+import type { Store } from '../store.js'
+import { limitPaths, type RowLimit } from './paths.js'
+
+/** Rows of one table that a request has written. */
+interface WrittenRows {
+  readonly keys: KeyFields
+  /** Key parts by the records' key texts. */
+  readonly created: Map<string, Row>
+  readonly updated: Map<string, Row>
+  /** Whether some created rows have unknown keys. */
+  hasUnknownKeys: boolean
+}
+
+/** Maximum number of rows that a condition excludes individually. */
+const MAX_EXCLUDED = 1000
+
+/** Rows that a request has written, and parts of conditions that were met before. */
+export class RequestHistory {
+  readonly #metParts = new Map<Predicate, Map<string, boolean>>()
+  readonly #writtenRows = new Map<ModelStatic<Model>, WrittenRows>()
+  readonly #newValues = new Map<ModelStatic<Model>, Map<string, Set<string>>>()
+
+  /** Records whether a part of a condition was met before the request, for a value of its foreign key. */
+  notePart(part: Predicate, value: string, isMet: boolean): void {
+    const known = this.#metParts.get(part) ?? new Map<string, boolean>()
+    this.#metParts.set(part, known)
+    if (!known.has(value)) known.set(value, isMet)
+  }
+
+  /** Whether the part was met, or undefined if the value was not checked. */
+  wasMet(part: Predicate, value: string): boolean | undefined {
+    return this.#metParts.get(part)?.get(value)
+  }
+
+  /** Registers the values of records that the request will create. */
+  noteNewValues({ model, fields }: Resource, values: Changes): void {
+    for (const field of fields) {
+      const value = values.get(field.name)
+      if (value !== undefined && value !== null) this.#newValuesOf(model, field.name).add(String(field.decode(value)))
+    }
+  }
+
+  /** Whether the request creates a record with this value of an attribute. */
+  isCreating(model: ModelStatic<Model>, attribute: string, value: string): boolean {
+    return this.#newValues.get(model)?.get(attribute)?.has(value) ?? false
+  }
+
+  #newValuesOf(model: ModelStatic<Model>, attribute: string): Set<string> {
+    const ofModel = this.#newValues.get(model) ?? new Map<string, Set<string>>()
+    this.#newValues.set(model, ofModel)
+    const values = ofModel.get(attribute) ?? new Set<string>()
+    ofModel.set(attribute, values)
+    return values
+  }
+
+  /** Registers the records that a part of the request has written. */
+  noteWrite(resource: Resource, plan: Plan, outcome: Outcome): void {
+    if (outcome.kind === 'parts') {
+      for (const part of outcome.parts) this.noteWrite(resource, part.plan, part.outcome)
+    } else if (plan.kind === 'create' || plan.kind === 'bulkCreate')
+      this.#noteCreated(resource, plan, outcomeRows(outcome))
+    else if (plan.kind === 'update') this.#noteUpdated(resource, plan, outcomeRows(outcome))
+  }
+
+  #noteCreated(
+    resource: Resource,
+    { projection: { columns } }: Pick<CreatePlan, 'projection'>,
+    rows: readonly Row[],
+  ): void {
+    const { model, keys } = resource
+    const written = this.#writtenRowsOf(resource)
+    const places = keys.map(({ name }) => indexOfOwnColumn(columns, name))
+    const own = columns.filter(({ joins, countedJoin, field }) => {
+      return joins.length === 0 && countedJoin === undefined && field.derived === undefined && !field.virtual
+    })
+    for (const row of rows) {
+      const parts = places.map((place) => row[place])
+      if (places.includes(-1)) written.hasUnknownKeys = true
+      else written.created.set(identityText(keys, parts), parts)
+      for (const { field } of own) {
+        const value = row[indexOfOwnColumn(columns, field.name)]
+        if (value !== null && value !== undefined) this.#newValuesOf(model, field.name).add(String(field.decode(value)))
+      }
+    }
+  }
+
+  #noteUpdated(
+    resource: Resource,
+    { projection: { columns } }: Pick<UpdatePlan, 'projection'>,
+    rows: readonly Row[],
+  ): void {
+    const { keys } = resource
+    const places = keys.map(({ name }) => indexOfOwnColumn(columns, name))
+    if (places.includes(-1)) return
+    for (const row of rows) {
+      const parts = places.map((place) => row[place])
+      this.#writtenRowsOf(resource).updated.set(identityText(keys, parts), parts)
+    }
+  }
+
+  #writtenRowsOf({ model, keys }: Resource): WrittenRows {
+    const known = this.#writtenRows.get(model)
+    if (known !== undefined) return known
+    const made: WrittenRows = { keys, created: new Map(), updated: new Map(), hasUnknownKeys: false }
+    this.#writtenRows.set(model, made)
+    return made
+  }
+
+  /**
+   * The condition, excluding rows that the request has created. Rows of the model `changed` that it has updated are
+   * excluded too.
+   */
+  excludeWritten(condition: Predicate, changed: ModelStatic<Model> | null): Predicate {
+    if (this.#writtenRows.size === 0) return condition
+    const limit: RowLimit = (model) => {
+      const written = this.#writtenRows.get(model)
+      if (written === undefined) return null
+      const { keys, created, updated, hasUnknownKeys } = written
+      const rows = [...created.values(), ...(model === changed ? updated.values() : [])]
+      if (hasUnknownKeys || rows.length > MAX_EXCLUDED) return { kind: 'never' }
+      return rows.length === 0 ? null : buildExclusionPredicate(keys, rows)
+    }
+    return limitPaths(condition, limit)
+  }
+}
+
+function outcomeRows(outcome: Outcome): readonly Row[] {
+  if (outcome.kind === 'record') return [outcome.row]
+  return outcome.kind === 'records' ? outcome.rows : []
+}
+
+const histories = new WeakMap<Transaction, RequestHistory>()
+
+/** The tracker of a transaction, or null if no scope has a condition. */
+export function requestHistoryOf({ transaction }: Pick<Store, 'transaction'>): RequestHistory | null {
+  return transaction === undefined ? null : (histories.get(transaction) ?? null)
+}
+
+/** Starts to track the request of a transaction. */
+export function startRequestHistory(transaction: Transaction): RequestHistory {
+  const known = histories.get(transaction) ?? new RequestHistory()
+  histories.set(transaction, known)
+  return known
+}

@@ -1,0 +1,127 @@
+// Checks scope conditions before a request writes, with the new values and the current records: a record must not be
+// admitted by a row that the same request writes.
+
+import type { Changes } from '../../../types/changes.js'
+import type { BulkCreatePlan, CreatePlan, UpdatePlan } from '../../../types/plan.js'
+import type { NestedWrite, Work } from '../../../types/work.js'
+import { errorsAt, hasErrors, mergeErrors } from '../../common/bodyErrors.js'
+import { type Problem, type ProblemErrors, problem } from '../../common/problem.js'
+import { collectPlanErrors } from '../newRecords.js'
+import { findExisting, fullConditionOf, missedWriteError, prepareChanged } from '../refusal.js'
+import { type Store, storeInSameTransaction } from '../store.js'
+import { withWriteTimeout } from '../transaction.js'
+import { collectValueErrors, NO_ERRORS } from '../validation.js'
+import { findFailing, type PendingRecord } from './pendingRecords.js'
+import { requestHistoryOf } from './requestHistory.js'
+
+type StorablePlan = CreatePlan | BulkCreatePlan | UpdatePlan
+
+/** The error for a record that would be stored outside the caller's scope. */
+export function outOfScopeProblem(errors: ProblemErrors = {}): Problem {
+  const detail = 'You may not store this record.'
+  return problem('forbidden', hasErrors(errors) ? { detail, errors } : { detail })
+}
+
+/**
+ * Checks the scope of a write's values. Errors of the record, its version and its values are reported first.
+ * @throws Problem 404, 428, 412, 400 or 403
+ */
+export async function assertStorable(store: Store, plan: StorablePlan): Promise<void> {
+  const failing = await findOutOfScope(store, [plan])
+  if (failing.length === 0) return
+  const errors =
+    'key' in plan
+      ? await collectUpdateErrors(store, plan)
+      : await withWriteTimeout(store, () => collectPlanErrors(store, plan))
+  if (hasErrors(errors)) throw problem('validation', { errors })
+  if (plan.kind !== 'bulkCreate') throw outOfScopeProblem()
+  const places = failing.map((index) => `[${index}]`)
+  throw outOfScopeProblem(errorsAt(store.resource, places, 'scope'))
+}
+
+async function collectUpdateErrors(store: Store, plan: UpdatePlan): Promise<ProblemErrors> {
+  const { precondition, invalid, before } = plan
+  if (precondition?.where === null) throw precondition.createError()
+  if ((await findExisting(store, { kind: plan.kind, where: fullConditionOf(plan) })) === null)
+    throw await missedWriteError(store, plan)
+  return collectValueErrors(store, invalid ?? NO_ERRORS, await prepareChanged(store, plan), {
+    hasHostCode: before !== null,
+  })
+}
+
+/** Checks the scopes of several works before the first write. @throws Problem 403 with all positions */
+export async function assertAllStorable(store: Store, works: readonly Work<StorablePlan>[]): Promise<void> {
+  for (const { resource, plan } of works) noteNewRecords(store, resource, plan)
+  const errors: ProblemErrors[] = []
+  let isRefused = false
+  for (const { resource, plan, places } of works) {
+    const failing = await findOutOfScope(storeInSameTransaction(store, resource), [plan])
+    isRefused ||= failing.length > 0
+    const at = failing.flatMap((index) => places?.[index] || (plan.kind === 'bulkCreate' ? `[${index}]` : []))
+    errors.push(errorsAt(resource, at, 'scope'))
+  }
+  if (isRefused) throw outOfScopeProblem(mergeErrors(errors))
+}
+
+/** Registers new records whose keys the client has chosen. Other records of the request may refer to them. */
+export function noteNewRecords(store: Store, resource: Work['resource'], plan: StorablePlan): void {
+  const before = requestHistoryOf(store)
+  if (before === null || 'key' in plan) return
+  for (const values of plan.kind === 'create' ? [plan.changes] : plan.records) before.noteNewValues(resource, values)
+}
+
+/** Works of a new record and of all new records nested in it. */
+export function newWorksIn(work: Work): readonly Work<StorablePlan>[] {
+  const { plan, nestedWrites = [] } = work
+  const held = nestedWrites.flatMap((branch) => (branch.kind === 'new' ? newWorksIn(branch.work) : []))
+  return plan.kind === 'create' || plan.kind === 'bulkCreate' ? [{ ...work, plan }, ...held] : held
+}
+
+/** The work, marked as checked. */
+export function markScopeChecked<W extends Work>(work: W): W {
+  const { plan, nestedWrites } = work
+  const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
+  return {
+    ...work,
+    plan: 'scope' in plan && plan.scope !== undefined ? { ...plan, isScopeChecked: true } : plan,
+    ...(isNew && nestedWrites !== undefined ? { nestedWrites: nestedWrites.map(markNestedChecked) } : {}),
+  }
+}
+
+/** The branch with its new records marked as checked. */
+export function markNestedChecked(branch: NestedWrite): NestedWrite {
+  return branch.kind === 'new' ? { ...branch, work: markScopeChecked(branch.work) } : branch
+}
+
+/** Positions of the records outside the scope. For a bulk create they are positions among its records. */
+export async function findOutOfScope(store: Store, plans: readonly StorablePlan[]): Promise<readonly number[]> {
+  if (plans.every(isAdmitted)) return []
+  const all = plans.flatMap((plan) => pendingRecordsOf(plan))
+  const askable = all.flatMap((record, place) => (record === null ? [] : [{ ...record, place }]))
+  return findFailing(store, askable)
+}
+
+/** Whether a plan needs no check of its scope. */
+function isAdmitted({ scope, isScopeChecked }: StorablePlan): boolean {
+  return scope === undefined || isScopeChecked === true
+}
+
+/** Records with the values that are known before the write. Keys of owners that the request creates are omitted. */
+function pendingRecordsOf(plan: StorablePlan): readonly (Omit<PendingRecord, 'place'> | null)[] {
+  const { scope } = plan
+  const isSkipped = scope === undefined || isAdmitted(plan)
+  if (plan.kind === 'create') {
+    return [isSkipped ? null : { scope, stored: null, values: new Map([...plan.changes, ...plan.serverValues]) }]
+  }
+  if (plan.kind !== 'bulkCreate') {
+    const { identity, changes, serverValues } = plan
+    const stored = { identity, increments: serverValues.increments }
+    return [isSkipped ? null : { scope, stored, values: new Map([...changes, ...serverValues.values]) }]
+  }
+  const { records, serverValues, parentKeys = [] } = plan
+  return records.map((changes) => {
+    if (isSkipped) return null
+    const values: Changes = new Map([...changes, ...serverValues].filter(([name]) => !parentKeys.includes(name)))
+    return { scope, stored: null, values }
+  })
+}

@@ -1,0 +1,104 @@
+import type { Column, Join, Plan, Predicate } from '../../../types/plan.js'
+import { type Visitors, visit } from '../../common/visitor.js'
+
+/** Approximate sizes of a statement's parts: scope conditions of the host, and parts that the client has sent. */
+interface StatementSize {
+  host: number
+  client: number
+}
+
+/** Whether scope conditions make up most of a plan's statements. */
+export function isMostlyScope(plan: Plan): boolean {
+  const size: StatementSize = { host: 0, client: 0 }
+  for (const part of partPlansOf(plan)) addPlan(part, size)
+  return size.host > size.client
+}
+
+/** The parts that a plan consists of. */
+function partPlansOf(plan: Plan): readonly Plan[] {
+  switch (plan.kind) {
+    case 'bulkUpdate':
+      return [plan.combined, ...plan.items]
+    case 'replace':
+      return plan.create === null ? [plan.update] : [plan.update, plan.create]
+    case 'upsert':
+      return [plan.anyUpdate, ...plan.items.flatMap(({ update, create }) => [update, create])]
+    default:
+      return [plan]
+  }
+}
+
+function addPlan(plan: Plan, size: StatementSize): void {
+  if ('scope' in plan && plan.scope !== undefined) addConditionSize({ kind: 'apart', condition: plan.scope }, size)
+  if ('where' in plan && plan.where !== null) addConditionSize(plan.where, size)
+  if ('projection' in plan) for (const column of plan.projection.columns) size.client += 1 + column.joins.length
+  if ('order' in plan) for (const { column } of plan.order) size.client += 1 + column.joins.length
+  if ('changes' in plan) size.client += plan.changes.size
+  if ('records' in plan) for (const record of plan.records) size.client += record.size
+}
+
+function addConditionSize(condition: Predicate, size: StatementSize, isHosts = false): void {
+  visit(SIZE_ADDERS, condition, size, isHosts)
+}
+
+type SizeAdder<N> = (node: N, size: StatementSize, isHosts: boolean) => void
+
+function addCount(count: number, size: StatementSize, isHosts: boolean): void {
+  if (isHosts) size.host += count
+  else size.client += count
+}
+
+function addHops(hops: readonly Join[], size: StatementSize, isHosts: boolean): void {
+  for (const { condition, joinRowCondition } of hops) {
+    addCount(1, size, isHosts)
+    for (const limit of [condition, joinRowCondition]) if (limit !== null) addConditionSize(limit, size, isHosts)
+  }
+}
+
+const addColumn: SizeAdder<{ readonly column: Column }> = ({ column: { joins, countedJoin } }, size, isHosts) => {
+  addCount(1, size, isHosts)
+  addHops(countedJoin === undefined ? joins : [...joins, countedJoin], size, isHosts)
+}
+
+const addNodes: SizeAdder<{ readonly nodes: readonly Predicate[] }> = ({ nodes }, size, isHosts) => {
+  for (const node of nodes) addConditionSize(node, size, isHosts)
+}
+
+const addElements: SizeAdder<{
+  readonly joins: readonly Join[]
+  readonly join: Join
+  readonly condition: Predicate | null
+}> = ({ joins, join, condition }, size, isHosts) => {
+  addHops([...joins, join], size, isHosts)
+  if (condition !== null) addConditionSize(condition, size, isHosts)
+}
+
+const addItems: SizeAdder<{ readonly joins: readonly Join[] }> = ({ joins }, size, isHosts) => {
+  addCount(1, size, isHosts)
+  addHops(joins, size, isHosts)
+}
+
+const addValues: SizeAdder<{ readonly values: readonly unknown[] }> = ({ values }, size, isHosts) =>
+  addCount(values.length, size, isHosts)
+
+const SIZE_ADDERS: Visitors<Predicate, [size: StatementSize, isHosts: boolean], void> = {
+  and: addNodes,
+  or: addNodes,
+  compare: (node, size, isHosts) => {
+    addColumn(node, size, isHosts)
+    addValues(node, size, isHosts)
+  },
+  null: addColumn,
+  absent: addItems,
+  quantified: addElements,
+  count: addElements,
+  items: addItems,
+  itemCount: addItems,
+  owned: addValues,
+  tuples: addValues,
+  match: addValues,
+  beyond: addValues,
+  apart: ({ condition }, size) => addConditionSize(condition, size, true),
+  never: () => undefined,
+  always: () => undefined,
+}

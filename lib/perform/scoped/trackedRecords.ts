@@ -1,0 +1,102 @@
+// Tracks which push conditions records meet before and after a write. Clients with the same condition share a room.
+
+import type { Transaction } from 'sequelize'
+import type { Plan, Predicate } from '../../../types/plan.js'
+import type { Tracking } from '../../../types/rooms.js'
+import type { Work } from '../../../types/work.js'
+import { splitIntoChunks } from '../../common/chunks.js'
+import { ownColumn, readOwnValue } from '../../common/columns.js'
+import { keyColumns, keyText, planKeyText } from '../../common/keys.js'
+import { buildIdentityPredicate } from '../recordIdentity.js'
+import { statementReader } from '../statements/read.js'
+import type { Store } from '../store.js'
+import { maxRowsOf } from '../uuidSpellings.js'
+import { hasNoKeys } from '../writtenRows.js'
+import { evaluateConditions } from './evaluate.js'
+
+/** Records that a plan may change. */
+interface TrackedRecords {
+  readonly where: Predicate
+  readonly count: number
+}
+
+/**
+ * Locks the records of a plan and records their state before the write. Returns null if nothing is tracked. `by` is the
+ * whole plan if `plan` is a part of it.
+ */
+export function noteStateBefore(store: Store, plan: Plan, by: Plan = plan): Promise<void> | null {
+  const { resource, commitOrder, transaction } = store
+  const { selectTracking } = resource.behaviours
+  if (selectTracking === null || commitOrder === undefined || transaction === undefined) return null
+  const target = trackedRecordsOf(store, plan)
+  if (target === null || hasNoKeys(target.where)) return null
+  const tracking = selectTracking(by)
+  return tracking === null ? null : noteRecords(store, transaction, target, tracking)
+}
+
+/** Whether the state before the write is tracked. The write must then be one transaction. */
+export function isTracked({ resource, plan, nestedWrites = [], nestedResources = [] }: Work): boolean {
+  if (plan.kind === 'action' && !plan.action.isTransactional) return false
+  const nested = nestedWrites.map((branch) => (branch.kind === 'linked' ? branch.joinModelResource : branch.resource))
+  const others = new Set([...(TRACKED_KINDS.has(plan.kind) ? [resource] : []), ...nested, ...nestedResources])
+  return [...others].some(
+    ({ behaviours: { selectTracking } }) => selectTracking !== null && selectTracking(plan) !== null,
+  )
+}
+
+/** Plans that may change existing records. */
+const TRACKED_KINDS: ReadonlySet<Plan['kind']> = new Set([
+  'update',
+  'delete',
+  'bulkDelete',
+  'bulkUpdate',
+  'replace',
+  'upsert',
+  'action',
+])
+
+function trackedRecordsOf({ resource, commitOrder }: Store, plan: Plan): TrackedRecords | null {
+  const { keys } = resource
+  switch (plan.kind) {
+    case 'update':
+    case 'delete': {
+      const isNoted =
+        commitOrder !== undefined && commitOrder.before.get(resource, planKeyText(keys, plan.key)) !== null
+      return isNoted ? null : { where: plan.where, count: maxRowsOf(keys, 1) }
+    }
+    case 'bulkDelete':
+      return { where: plan.where, count: maxRowsOf(keys, plan.keys.length) }
+    case 'bulkUpdate':
+      return { where: plan.combined.where, count: maxRowsOf(keys, plan.items.length) }
+    default:
+      return null
+  }
+}
+
+/** Maximum number of records per evaluation statement. */
+const RECORDS_PER_STATEMENT = 100
+
+async function noteRecords(
+  store: Store,
+  transaction: Transaction,
+  { where, count }: TrackedRecords,
+  { conditions, fields }: Tracking,
+): Promise<void> {
+  const { resource, commitOrder } = store
+  const { keys } = resource
+  const columns = keyColumns([...keys, ...fields])
+  const inOrder = keys.map((key) => ({ column: ownColumn(key), direction: 'asc' }) as const)
+  const window = { where, columns, order: inOrder, limit: count }
+  const rows = await statementReader.readRows(store, window, { transaction, lock: true, isFromPrimary: true })
+  const asked = new Set(conditions.map(({ name }) => name))
+  for (const some of splitIntoChunks(rows, RECORDS_PER_STATEMENT)) {
+    const met = await evaluateConditions(store, buildIdentityPredicate(keys, some), conditions)
+    for (const row of some) {
+      const name = keyText(keys, row)
+      const values = new Map(fields.map((field) => [field.name, readOwnValue(columns, row, field.name)] as const))
+      commitOrder?.before.note(resource, name, { evaluated: asked, met: met.get(name) ?? NO_NAMES, values })
+    }
+  }
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()

@@ -1,0 +1,41 @@
+import type { ValuesTable } from '../../../types/valuesTable.js'
+import type { Operands } from './operands.js'
+import type { StatementRequestOf } from './request.js'
+import type { StatementTarget } from './statement.js'
+import { StatementWriter } from './text.js'
+
+/** Values of several updates that differ only in values, each in the order of the statement. */
+interface TableValues {
+  readonly table: ValuesTable
+  readonly rows: readonly (readonly unknown[])[]
+}
+
+/**
+ * Writes several updates as one UPDATE that is joined with a table of values. A value that all rows share is bound
+ * once, outside the table.
+ * @throws TypeError if the number of values differs from the rows
+ */
+export function writeValuesTableUpdate(
+  { dialect, model }: StatementTarget,
+  update: StatementRequestOf<'update'>,
+  { table: items, rows }: TableValues,
+  operands: Operands,
+): string {
+  const [first = []] = rows
+  const own: number[] = []
+  const places = first.map((value, index) => {
+    // With a single row all values are shared, but the table needs at least one column.
+    const isShared = (rows.length > 1 || index > 0) && rows.every((row) => row[index] === value)
+    return isShared ? operands.write(value) : items.column(own.push(index) - 1)
+  })
+  const table = rows.map((row) => own.map((index) => operands.write(row[index])).join(', ')).join('), (')
+  let next = 0
+  const addOperand = (): string => {
+    next += 1
+    return places[next - 1] ?? ''
+  }
+  const placed: Operands = { write: addOperand }
+  const sql = new StatementWriter(dialect, model, placed).update(update, ` FROM ${items.start}${table}${items.end}`)
+  if (next !== places.length) throw new TypeError(`an UPDATE has ${next} values where its rows have ${places.length}`)
+  return sql
+}

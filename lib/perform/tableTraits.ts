@@ -1,0 +1,93 @@
+import type { Model, ModelStatic, Transaction } from 'sequelize'
+import type { Failure } from '../../types/failures.js'
+import type { TableTraits } from '../../types/table.js'
+import { problem } from '../common/problem.js'
+import { waitForShared } from '../sequelize/connections.js'
+import { classifyFailure, isSequelizeError } from '../sequelize/failure.js'
+import { runReadQuery } from '../sequelize/run.js'
+import { storeVersion } from '../sequelize/serverVersion.js'
+import { withoutCause } from '../trace/channels.js'
+import { withStatementTimeout } from './statementTimeout.js'
+import type { Store } from './store.js'
+import { surroundingTransaction } from './transaction.js'
+
+const traitsByModel = new WeakMap<ModelStatic<Model>, TableTraits>()
+const pendingReads = new WeakMap<ModelStatic<Model>, Promise<TableTraits>>()
+
+/** Assumptions for a table that the catalogue does not describe: the worst case. */
+const UNKNOWN_TRAITS: TableTraits = Object.freeze({
+  canSkipWrites: true,
+  canSkipLocks: true,
+  countsInserted: true,
+  countsFound: false,
+  storesZero: false,
+  unsafeEngine: null,
+  hasDefault: () => true,
+})
+
+/** Assumptions for a table that neither skips writes nor prevents locks. */
+const RELIABLE_TRAITS: TableTraits = Object.freeze({ ...UNKNOWN_TRAITS, canSkipWrites: false, canSkipLocks: false })
+
+const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
+
+/**
+ * The traits of the model's table, read before the first write. Call it before a transaction begins: it needs a
+ * connection.
+ */
+export function loadTableTraits(store: Store): Promise<TableTraits> {
+  const { model } = store
+  const known = traitsByModel.get(model)
+  if (known !== undefined) return Promise.resolve(known)
+  const joined = surroundingTransaction(store)
+  if (joined !== undefined) return readTableTraits(store, joined)
+  // Later writers wait and continue in the order of their arrival.
+  const others = pendingReads.get(model)
+  if (others !== undefined) return waitForShared(store.sequelize, others)
+  const reading = readTableTraits(store, undefined).finally(() => pendingReads.delete(model))
+  pendingReads.set(model, reading)
+  return reading
+}
+
+/** The traits for writing one existing record, for which only skipped rows matter. */
+export function loadTraitsForRecord(store: Store): Promise<TableTraits> {
+  return store.dialect.tableCatalogue.canSkipRows ? loadTableTraits(store) : Promise.resolve(RELIABLE_TRAITS)
+}
+
+async function readTableTraits(store: Store, transaction: Transaction | undefined): Promise<TableTraits> {
+  const { dialect, model, sequelize, limit } = store
+  const run = { sql: dialect.tableCatalogue.write(model), transaction, writes: true, limit, isLogged: false }
+  try {
+    // Not published on the diagnostics channel, as Sequelize's own version query is not.
+    const rows = await withoutCause(() => withStatementTimeout(store, transaction, () => runReadQuery(sequelize, run)))
+    const version = rows[0]?.version
+    if (version !== undefined) storeVersion(sequelize, version)
+    const read = dialect.tableCatalogue.read(rows)
+    if (read === null) return UNKNOWN_TRAITS
+    if (read.unsafeEngine !== null && !traitsByModel.has(model)) warnUnsafeEngine(model, read.unsafeEngine)
+    traitsByModel.set(model, read)
+    return read
+  } catch (error) {
+    if (!isSequelizeError(error) || TRANSIENT_FAILURES.has(classifyFailure(error, dialect))) throw error
+    return UNKNOWN_TRAITS
+  }
+}
+
+/** Discards the traits, because the table behaved differently. */
+export function forgetTableTraits({ model }: Store): void {
+  traitsByModel.delete(model)
+}
+
+/** The error if the table has skipped a write without an error. */
+export function skippedWriteError(): Error {
+  return problem('not-written', {
+    detail: 'A trigger, rule or policy of the database skipped the change. Nothing was written.',
+  })
+}
+
+function warnUnsafeEngine(model: ModelStatic<Model>, engine: string): void {
+  process.emitWarning(
+    `${model.name}: its table uses the storage engine ${engine}, which has no transactions. ` +
+      'A write that fails leaves what was written before the failure. Use ALTER TABLE ... ENGINE = InnoDB.',
+    { code: 'CRUD_NO_TRANSACTIONS' },
+  )
+}

@@ -1,0 +1,60 @@
+import type { Transaction } from 'sequelize'
+import type { JsonValue } from '../../types/field.js'
+import type { Outcome, Row } from '../../types/outcome.js'
+import type { BulkDeletePlan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
+import { encodeKey, keyColumns, matchKeys, planKeyText } from '../common/keys.js'
+import { problem } from '../common/problem.js'
+import { readOne, readWritten } from './read.js'
+import type { Store } from './store.js'
+
+/**
+ * Reads back an updated record. On MySQL a transaction reads a snapshot. If the UPDATE possibly changed nothing, the
+ * record is read under its lock to see its current state.
+ */
+export async function readUpdated(
+  store: Store,
+  plan: UpdatePlan,
+  transaction?: Transaction,
+  mayBeOld = false,
+): Promise<Outcome> {
+  const { identity, projection } = plan
+  const lock = mayBeOld && store.dialect.readsSnapshots
+  const within =
+    transaction === undefined ? { isFromPrimary: true, unscoped: true } : { transaction, unscoped: true, lock }
+  const row = await readOne(store, { where: identity, projection }, within)
+  if (row === null) throw problem('not-found')
+  return { kind: 'record', row }
+}
+
+export type RecordRemoval = (plan: BulkDeletePlan, transaction: Transaction) => Promise<number>
+
+/** Deletes locked records and returns those that are gone. */
+export async function deleteAndReport(
+  store: Store,
+  plan: BulkDeletePlan,
+  { columns }: Projection,
+  transaction: Transaction,
+  remove: RecordRemoval,
+): Promise<Outcome> {
+  const { keys: fields } = store.resource
+  const told = [...columns, ...keyColumns(fields)]
+  const keyOfRow = (row: Row): JsonValue | undefined => encodeKey(fields, row.slice(columns.length))
+  const found = await readWritten(store, plan.where, told, plan.keys.length, transaction, true)
+  if (found.length === 0) return NOTHING_DELETED
+  const keys = found.map(keyOfRow)
+  const where: Predicate = { kind: 'and', nodes: [plan.where, matchKeys(fields, keys)] }
+  const count = await remove({ ...plan, where }, transaction)
+  // The model's default scope or a hook of the host may have kept some.
+  const left = count === found.length ? [] : await readWritten(store, plan.where, told, keys.length, transaction)
+  const gone = new Map(found.map((row) => [String(keyOfRow(row)), row.slice(0, columns.length)]))
+  for (const row of left) gone.delete(String(keyOfRow(row)))
+  const rows = plan.keys.map((each) => gone.get(planKeyText(fields, each))).filter((row) => row !== undefined)
+  return { kind: 'deleted', count, rows }
+}
+
+export const NOTHING_DELETED: Outcome = Object.freeze({ kind: 'deleted', count: 0, rows: [] })
+
+/** Whether the condition contains no key, apart from conditions of behaviours. */
+export function hasNoKeys(where: Predicate): boolean {
+  return where.kind === 'never' || (where.kind === 'and' && where.nodes.some(hasNoKeys))
+}

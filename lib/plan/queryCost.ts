@@ -1,0 +1,139 @@
+import type { Column, Join } from '../../types/plan.js'
+import type { Relation } from '../../types/resource.js'
+import type { Limits } from '../../types/settings.js'
+import { invalidQuery } from '../common/problem.js'
+import type { Parameter } from './context.js'
+import type { Root } from './path.js'
+
+type CostLimit = 'joins' | 'quantifiers' | 'quantifierDepth' | 'cost'
+
+/**
+ * Cost of each part of a request, in approximate reads of all rows. A comparison that an index may serve costs 1. A text search, or a
+ * comparison that ignores case, reads every row. A collection is read for every owner, with the conditions on its records.
+ */
+const COSTS: Readonly<Record<'comparison' | 'pattern' | 'collection' | 'within', number>> = Object.freeze({
+  comparison: 1,
+  pattern: 4,
+  collection: 10,
+  within: 3,
+})
+
+const LIMIT_MESSAGES: Readonly<Record<CostLimit, string>> = {
+  joins: 'reaches more tables than the limit of',
+  quantifiers: 'crosses more collections than the limit of',
+  quantifierDepth: 'crosses more collections within each other than the limit of',
+  cost: 'makes the request cost more than the limit of',
+}
+
+/** Parameter and offset of a part of the request. The error for a limit reports it. */
+export interface QueryPosition {
+  readonly parameter: Parameter
+  readonly offset: number
+}
+
+/**
+ * Counts the tables and collections that the paths of a request use, before the database is queried. Paths from one root share the tables
+ * of their common beginning. Every quantifier has its own collection, which is the root of the paths in its condition.
+ */
+export class QueryCost {
+  readonly #limits: Pick<Limits, CostLimit>
+  readonly #joinedRelations = new Map<Root, Set<string>>()
+  #tables = 0
+  #collections = 0
+  /** Cost of all statements of a request. */
+  readonly #cost: { spent: number }
+  readonly #names: Partial<Readonly<Record<CostLimit, keyof Limits>>>
+
+  /** `names` has the options for limits, if they differ from the defaults. */
+  constructor(
+    limits: Pick<Limits, CostLimit>,
+    cost: { spent: number } = { spent: 0 },
+    names: Partial<Readonly<Record<CostLimit, keyof Limits>>> = {},
+  ) {
+    this.#limits = limits
+    this.#cost = cost
+    this.#names = names
+  }
+
+  /** Tally of a further statement of the same request. */
+  startStatement(): QueryCost {
+    return new QueryCost(this.#limits, this.#cost, this.#names)
+  }
+
+  /** Counts one or several comparisons of one kind. @throws Problem if the cost exceeds the limit */
+  addComparison(root: Root, isPattern: boolean, place: QueryPosition, times = 1): void {
+    this.#addCost(root, times * (isPattern ? COSTS.pattern : COSTS.comparison), place)
+  }
+
+  /** Counts a path over to-one relations. @throws Problem if it needs too many tables */
+  addPath(root: Root, hops: readonly Join[], place: QueryPosition): void {
+    const reached = this.#joinedRelations.get(root) ?? new Set()
+    this.#joinedRelations.set(root, reached)
+    let path = ''
+    for (const { relation } of hops) {
+      path += `${relation.name}.`
+      if (reached.has(path)) continue
+      reached.add(path)
+      this.#addTables(1, place)
+    }
+  }
+
+  /** Whether a path from a root already uses the table behind a relation. */
+  hasJoined(root: Root, { name }: Pick<Relation, 'name'>): boolean {
+    return this.#joinedRelations.get(root)?.has(`${name}.`) === true
+  }
+
+  /** Counts a collection with a quantifier or a count, behind to-one relations. @throws Problem if there are too many collections */
+  addCollection(root: Root, hops: readonly Join[], hop: Join, place: QueryPosition): void {
+    this.#addQuantifier(root, place)
+    this.addPath(root, hops, place)
+    this.#addTables(countTables(hop), place)
+    this.#addCost(root, COSTS.collection, place)
+  }
+
+  /** Counts the items of an array with a quantifier or a count, behind to-one relations. @throws Problem if there are too many */
+  addItems(root: Root, hops: readonly Join[], place: QueryPosition): void {
+    this.#addQuantifier(root, place)
+    this.addPath(root, hops, place)
+    this.#addCost(root, COSTS.collection, place)
+  }
+
+  /** Counts a column, or the number of a collection's records. @throws Problem if it needs too many tables */
+  addColumn(root: Root, { joins, countedJoin }: Column, place: QueryPosition): void {
+    this.addPath(root, joins, place)
+    if (countedJoin === undefined) return
+    this.#addTables(countTables(countedJoin), place)
+    this.#addCost(root, COSTS.collection, place)
+  }
+
+  #addQuantifier({ collections }: Root, place: QueryPosition): void {
+    this.#check('quantifierDepth', collections + 1, place)
+    this.#collections += 1
+    this.#check('quantifiers', this.#collections, place)
+  }
+
+  #addCost({ collections }: Root, cost: number, place: QueryPosition): void {
+    this.#cost.spent += cost * COSTS.within ** collections
+    this.#check('cost', this.#cost.spent, place)
+  }
+
+  #addTables(tables: number, place: QueryPosition): void {
+    this.#tables += tables
+    this.#check('joins', this.#tables, place)
+  }
+
+  #check(limit: CostLimit, count: number, { parameter, offset }: QueryPosition): void {
+    const maximum = this.#limits[limit]
+    // Not `count > maximum`: a maximum of NaN must reject.
+    if (maximum === false || count <= maximum) return
+    throw invalidQuery(
+      parameter,
+      `at position ${offset} ${LIMIT_MESSAGES[limit]} ${maximum} (${this.#names[limit] ?? limit}).`,
+    )
+  }
+}
+
+/** Number of tables. A many-to-many uses two. */
+function countTables({ relation }: Join): number {
+  return relation.joinModel === null ? 1 : 2
+}

@@ -1,0 +1,103 @@
+// Databases store values that responses cannot show: zero dates, infinities, NaN. Responses show null instead, and filters treat them as
+// null.
+
+import type { Bound, Field } from '../../types/field.js'
+import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
+import { FIRST_INSTANT, LAST_INSTANT } from '../common/values.js'
+
+/** Compares a column's stored value. */
+export function compareStored(
+  column: Column,
+  operator: PositiveOperator,
+  values: readonly PlainValue[],
+  ignoreCase = false,
+): Predicate {
+  return { kind: 'compare', column, operator, values, ignoreCase, negated: false }
+}
+
+/** Conjunction of at least one condition. */
+export function joinAnd(nodes: readonly Predicate[]): Predicate {
+  const [only] = nodes
+  return nodes.length === 1 && only !== undefined ? only : { kind: 'and', nodes }
+}
+
+/** Disjunction of at least one condition. */
+export function joinOr(nodes: readonly Predicate[]): Predicate {
+  const [only] = nodes
+  return nodes.length === 1 && only !== undefined ? only : { kind: 'or', nodes }
+}
+
+type BoundSide = 'lower' | 'upper'
+
+const SIDES: Readonly<Record<Bound['operator'], BoundSide>> = { gt: 'lower', gte: 'lower', lt: 'upper', lte: 'upper' }
+
+const OUTSIDE_OPERATORS: Readonly<Record<Bound['operator'], Bound['operator']>> = {
+  gt: 'lte',
+  gte: 'lt',
+  lt: 'gte',
+  lte: 'gt',
+}
+
+/** Bounds of the values that responses show, for one side of a comparison. */
+export function boundsOf(column: Column, side: BoundSide): readonly Predicate[] {
+  const { responseBounds = [] } = column.field.valueType
+  return responseBounds
+    .filter(({ operator }) => SIDES[operator] === side)
+    .map(({ operator, value }) => compareStored(column, operator, [value]))
+}
+
+/** The unbounded side of a comparison. */
+const OPEN_SIDES: ReadonlyMap<PositiveOperator, BoundSide> = new Map([
+  ['gt', 'upper'],
+  ['gte', 'upper'],
+  ['lt', 'lower'],
+  ['lte', 'lower'],
+])
+
+/** A comparison that excludes values that responses show as null. */
+export function compareVisible(
+  column: Column,
+  operator: PositiveOperator,
+  values: readonly PlainValue[],
+  ignoreCase = false,
+): Predicate {
+  const side = OPEN_SIDES.get(operator)
+  return joinAnd([
+    compareStored(column, operator, values, ignoreCase),
+    ...(side === undefined ? [] : boundsOf(column, side)),
+  ])
+}
+
+/** Whether responses may show null although the column has a value. */
+export function canBeShownAsNull({
+  valueType: { responseBounds, hasOtherFormats },
+}: Pick<Field, 'valueType'>): boolean {
+  return responseBounds !== undefined || hasOtherFormats === true
+}
+
+/** Predicate for columns that responses show as null. */
+export function matchShownAsNull(column: Column): Predicate {
+  const { responseBounds = [], type, hasOtherFormats } = column.field.valueType
+  const outside = responseBounds.map(({ operator, value }) =>
+    compareStored(column, OUTSIDE_OPERATORS[operator], [value]),
+  )
+  const strange = hasOtherFormats === true && type === 'datetime' ? matchMalformedInstants(column) : []
+  return joinOr([{ kind: 'null', column, negated: false }, ...outside, ...strange])
+}
+
+/** Predicate for columns that responses show with a value. */
+export function matchVisible(column: Column): Predicate {
+  const has: Predicate = { kind: 'null', column, negated: true }
+  return joinAnd([has, ...boundsOf(column, 'lower'), ...boundsOf(column, 'upper')])
+}
+
+/** Predicates for malformed date-times. SQLite sorts numbers (milliseconds) before texts, which begin with a year. */
+function matchMalformedInstants(column: Column): readonly Predicate[] {
+  return [
+    compareStored(column, 'lt', [FIRST_INSTANT]),
+    joinAnd([compareStored(column, 'gt', [LAST_INSTANT]), compareStored(column, 'lt', ['0001-'])]),
+    compareStored(column, 'gte', [AFTER_DIGITS]),
+  ]
+}
+
+export const AFTER_DIGITS = ':'

@@ -1,0 +1,37 @@
+import type { CommitPosition } from '../../types/commitPosition.js'
+
+/** The last writer of each record, among the writers that have not sent their events yet. */
+export class CommitPositions<K> {
+  readonly #last = new Map<K, CommitPosition>()
+  /** Writes in progress, each with the keys that other writers have written meanwhile. */
+  readonly #expected = new Map<CommitPosition, Set<K>>()
+
+  /** Registers a writer of records. Its events follow those of earlier writers. */
+  addPosition(keys: () => readonly K[], place: CommitPosition): void {
+    const taken: K[] = []
+    for (const other of this.#expected.keys()) if (other.isCancelled) this.#expected.delete(other)
+    for (const key of keys()) {
+      for (const [other, met] of this.#expected) if (other !== place) met.add(key)
+      const before = this.#last.get(key)
+      if (before !== undefined && !place.orderAfter(before)) continue
+      this.#last.set(key, place)
+      taken.push(key)
+    }
+    if (taken.length === 0) return
+    place.onSent(() => {
+      for (const key of taken) if (this.#last.get(key) === place) this.#last.delete(key)
+    })
+  }
+
+  /** Starts to collect the keys that other writers write, until this writer has sent its events. */
+  expect(place: CommitPosition): void {
+    if (this.#expected.has(place)) return
+    this.#expected.set(place, new Set())
+    place.onSent(() => this.#expected.delete(place))
+  }
+
+  /** Whether another writer has written the record since `expect`. */
+  isDoubtful(place: CommitPosition, key: K): boolean {
+    return this.#expected.get(place)?.has(key) === true
+  }
+}

@@ -1,0 +1,107 @@
+import type { JsonValue } from '../../types/field.js'
+import type { Predicate } from '../../types/plan.js'
+import type { Change } from '../../types/push.js'
+import type { Resource } from '../../types/resource.js'
+import type { NamedCondition } from '../../types/rooms.js'
+import { planConditionSources } from '../behaviour/readScope.js'
+import { splitIntoChunks } from '../common/chunks.js'
+import { addCondition } from '../common/predicates.js'
+import { evaluateConditions, storeOf } from '../perform/index.js'
+import { matchRecords } from '../read.js'
+import type { Cluster } from './cluster.js'
+import { roomNameOf } from './room.js'
+import type { Subscription } from './subscription.js'
+
+/** A room of clients that share the condition of their scope and their view. */
+export interface ConditionRoom extends NamedCondition {
+  readonly subscription: Subscription
+  readonly room: string
+}
+
+/** Maximum number of records whose conditions are evaluated in one statement. */
+const RECORDS_PER_READ = 100
+
+/** Rooms by condition of a hub, on all servers of the cluster. */
+export class ConditionRooms {
+  readonly #resource: Resource
+  readonly #cluster: Cluster
+  readonly #report: (error: unknown) => void
+  readonly #resolved = new WeakMap<Subscription, NamedCondition | null>()
+  readonly #met = new WeakMap<Change, () => Promise<ReadonlySet<string>>>()
+
+  constructor(resource: Resource, cluster: Cluster, report: (error: unknown) => void) {
+    this.#resource = resource
+    this.#cluster = cluster
+    this.#report = report
+  }
+
+  rooms(): readonly ConditionRoom[] {
+    const rooms: ConditionRoom[] = []
+    for (const [text, subscription] of this.#cluster.subscriptions()) {
+      if (subscription.condition.length === 0) continue
+      const planned = this.#resolveCondition(subscription)
+      if (planned !== null) rooms.push({ ...planned, subscription, room: roomNameOf(text, []) })
+    }
+    return rooms
+  }
+
+  /** The distinct conditions of all rooms. */
+  distinctConditions(): readonly NamedCondition[] {
+    return [...new Map(this.rooms().map(({ name, condition }) => [name, { name, condition }])).values()]
+  }
+
+  /** Names of the conditions that a record meets. */
+  async findMet(key: JsonValue): Promise<ReadonlySet<string>> {
+    return (await this.#findMetByKeys([key])).get(String(key)) ?? NO_NAMES
+  }
+
+  /** Evaluates the conditions of several changes in one statement, when the first of them is sent. */
+  evaluateTogether(changes: readonly Change[]): void {
+    for (const some of splitIntoChunks(changes, RECORDS_PER_READ)) {
+      let all: Promise<ReadonlyMap<string, ReadonlySet<string>>> | null = null
+      for (const change of some) {
+        this.#met.set(change, async () => {
+          all ??= this.#findMetByKeys(some.map(({ key }) => key))
+          return (await all).get(String(change.key)) ?? NO_NAMES
+        })
+      }
+    }
+  }
+
+  /** Names of the conditions that the changed record meets after the change. */
+  findMetAfter(change: Change): Promise<ReadonlySet<string>> {
+    const met = this.#met.get(change)
+    return met === undefined ? this.findMet(change.key) : met()
+  }
+
+  async #findMetByKeys(keys: readonly JsonValue[]): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+    return evaluateConditions(storeOf(this.#resource), matchRecords(this.#resource, keys), this.distinctConditions())
+  }
+
+  /** null: the condition is invalid on this server, so its room receives no records. */
+  #resolveCondition(subscription: Subscription): NamedCondition | null {
+    const known = this.#resolved.get(subscription)
+    if (known !== undefined) return known
+    const planned = this.#planCondition(subscription)
+    this.#resolved.set(subscription, planned)
+    return planned
+  }
+
+  #planCondition({ condition: sources }: Subscription): NamedCondition | null {
+    try {
+      const condition = planConditionSources(this.#resource, sources)
+      return condition === null ? null : { name: JSON.stringify(sources), condition }
+    } catch (error) {
+      // Another server with other options has sent the condition.
+      this.#report(error)
+      return null
+    }
+  }
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** Combines the conditions with AND, or returns null if there are none. */
+export function combineConditions(conditions: readonly Predicate[]): Predicate | null {
+  return conditions.reduce<Predicate | null>((all, condition) => addCondition(all, { kind: 'apart', condition }), null)
+}

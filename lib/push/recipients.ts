@@ -1,0 +1,137 @@
+import type { JsonValue } from '../../types/field.js'
+import type { Predicate } from '../../types/plan.js'
+import type { Change, PushEvent, ReadChange } from '../../types/push.js'
+import type { Resource } from '../../types/resource.js'
+import type { RecordBefore } from '../../types/rooms.js'
+import { splitIntoChunks } from '../common/chunks.js'
+import type { Cluster } from './cluster.js'
+import type { ConditionRoom } from './conditionRooms.js'
+import { readChangeValue } from './payload.js'
+import { roomNameOf } from './room.js'
+import { EVERYBODY, isSameForEverybody, type Subscription, serializeSubscription } from './subscription.js'
+
+/** One event with one payload, and the rooms that receive it. */
+export interface Delivery {
+  readonly event: PushEvent
+  readonly subscription: Subscription
+  /** null: all rooms. */
+  readonly rooms: ReadonlySet<string> | null
+  /**
+   * Conditions of the rooms, in the order of `rooms`. The record must meet all of them when it is read. Empty for rooms
+   * by value.
+   */
+  readonly conditions: readonly Predicate[]
+}
+
+/** Deliveries to rooms by value, from the record's values after the change. */
+export function planDeliveriesByValue(resource: Resource, cluster: Cluster, change: ReadChange): readonly Delivery[] {
+  const { event } = change
+  if (isSameForEverybody(resource)) return [{ event, subscription: EVERYBODY, rooms: null, conditions: [] }]
+  const audiences = new Map<string, Delivery & { readonly rooms: Set<string> }>()
+  for (const [text, subscription] of cluster.subscriptions()) {
+    if (subscription.condition.length > 0) continue
+    const values = subscription.fixedAttributes.map((attribute) => readChangeValue(change, attribute))
+    if (!hasAllValues(values)) continue
+    // The payload is only the key, so all views share one delivery.
+    const view = event === 'OnDeleted' ? '' : text
+    const known = audiences.get(view) ?? { event, subscription, rooms: new Set<string>(), conditions: [] }
+    audiences.set(view, known)
+    known.rooms.add(roomNameOf(text, values))
+  }
+  return [...audiences.values()]
+}
+
+/** Whether any known subscription chooses its room by values of the record. */
+export function hasRoomsByValue(cluster: Cluster): boolean {
+  for (const [, { fixedAttributes }] of cluster.subscriptions()) if (fixedAttributes.length > 0) return true
+  return false
+}
+
+/** Rooms by value that contained the record before the change and do not contain it afterwards. */
+export function findRoomsLeft(
+  cluster: Cluster,
+  { values }: RecordBefore,
+  change: ReadChange | null,
+): ReadonlySet<string> {
+  const left = new Set<string>()
+  if (values.size === 0) return left
+  for (const [text, { condition, fixedAttributes }] of cluster.subscriptions()) {
+    if (condition.length > 0 || fixedAttributes.length === 0) continue
+    const before = fixedAttributes.map((attribute) => values.get(attribute))
+    if (!hasAllValues(before)) continue
+    const room = roomNameOf(text, before)
+    const after = change === null ? [] : fixedAttributes.map((attribute) => readChangeValue(change, attribute))
+    if (change === null || (hasAllValues(after) && roomNameOf(text, after) !== room)) left.add(room)
+  }
+  return left
+}
+
+function hasAllValues(values: readonly (JsonValue | undefined)[]): values is readonly JsonValue[] {
+  return !values.includes(undefined)
+}
+
+/** Maximum number of rooms that share one read of a record. */
+const ROOMS_PER_READ = 50
+
+interface ConditionDeliveries {
+  readonly deliveries: readonly Delivery[]
+  /** Rooms that may have contained the record: their conditions were not evaluated before the write. */
+  readonly uncertainRooms: readonly string[]
+}
+
+/**
+ * Deliveries to rooms by condition. `met` has the names of the conditions that the record meets after the change. It is
+ * empty if the record was deleted.
+ */
+export function planDeliveriesByCondition(
+  { event, before, isMove, isFromRoute }: Change,
+  rooms: readonly ConditionRoom[],
+  met: ReadonlySet<string>,
+): ConditionDeliveries {
+  const isNew = event === 'OnCreated'
+  const hasMetBefore = ({ name }: ConditionRoom): boolean => !isNew && before !== null && before.met.has(name)
+  const left = rooms.filter((room) => !met.has(room.name) && hasMetBefore(room))
+  const inside =
+    event === 'OnDeleted' ? [] : rooms.filter((room) => met.has(room.name) && !(isMove && hasMetBefore(room)))
+  const isUnknown = ({ name }: ConditionRoom): boolean => !met.has(name) && before?.evaluated.has(name) !== true
+  return {
+    deliveries: [...toDeletions(left), ...groupByView(event, inside)],
+    uncertainRooms: isFromRoute && !isNew ? rooms.filter(isUnknown).map(({ room }) => room) : [],
+  }
+}
+
+function toDeletions(rooms: readonly ConditionRoom[]): readonly Delivery[] {
+  const [first] = rooms
+  if (first === undefined) return []
+  const names = new Set(rooms.map(({ room }) => room))
+  return [{ event: 'OnDeleted', subscription: first.subscription, rooms: names, conditions: [] }]
+}
+
+function groupByView(event: PushEvent, rooms: readonly ConditionRoom[]): readonly Delivery[] {
+  const views = new Map<string, ConditionRoom[]>()
+  for (const room of rooms) {
+    const view = serializeSubscription({ ...room.subscription, condition: [] })
+    const known = views.get(view)
+    if (known === undefined) views.set(view, [room])
+    else known.push(room)
+  }
+  return [...views.values()].flatMap((all) =>
+    splitIntoChunks(all, ROOMS_PER_READ).flatMap((some) => toDeliveries(event, some)),
+  )
+}
+
+function toDeliveries(event: PushEvent, rooms: readonly ConditionRoom[]): readonly Delivery[] {
+  const [first] = rooms
+  if (first === undefined) return []
+  const names = new Set(rooms.map(({ room }) => room))
+  const conditions = rooms.map(({ condition }) => condition)
+  return [{ event, subscription: first.subscription, rooms: names, conditions }]
+}
+
+/** One delivery per room, used when the record has left one of the rooms before it was read. */
+export function splitByRoom({ event, subscription, rooms, conditions }: Delivery): readonly Delivery[] {
+  const names = [...(rooms ?? [])]
+  return conditions.map((condition, index) => {
+    return { event, subscription, rooms: new Set(names.slice(index, index + 1)), conditions: [condition] }
+  })
+}

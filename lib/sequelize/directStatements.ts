@@ -1,0 +1,122 @@
+// Kept for speed: statements on MySQL and MariaDB, sent directly to the driver.
+
+import type { Sequelize } from 'sequelize'
+import { currentCause } from '../trace/channels.js'
+import { traceStatement } from '../trace/statement.js'
+import type { Connection } from './connections.js'
+import { awaitAnswer, type PooledRun, runOnConnection } from './pooledConnections.js'
+import type { RawRow } from './run.js'
+import { type TypeCast, typeCastOf } from './valueParsers.js'
+
+/** A statement to run, with its values in the SQL text. */
+export interface DirectRun extends PooledRun {
+  readonly sql: string
+}
+
+/** A connection of mysql2. */
+interface CallbackConnection extends Connection {
+  query(statement: StatementText | string, done: (error: Error | null, result: unknown) => void): unknown
+}
+
+/** A connection of mariadb. */
+interface PromiseConnection extends Connection {
+  query(statement: StatementText | string): Promise<unknown>
+}
+
+interface StatementText {
+  readonly sql: string
+  readonly typeCast: TypeCast
+}
+
+/** Sends text to a driver. */
+type SendText = (connection: Connection, text: StatementText | string) => Promise<unknown>
+
+/** By Sequelize's driver names. */
+const SENDS: Readonly<Record<string, SendText>> = {
+  mysql: (connection, text) =>
+    new Promise((resolve, reject) => {
+      const { query } = connection as CallbackConnection
+      query.call(connection, text, (error, result) => (error === null ? resolve(result) : reject(error)))
+    }),
+  mariadb: (connection, text) => (connection as PromiseConnection).query(text),
+}
+
+/** Statements on MySQL and MariaDB, on connections of the pool. */
+export class DirectStatements {
+  readonly #sequelize: Sequelize
+  readonly #send: SendText
+  readonly #typeCast: TypeCast
+
+  private constructor(sequelize: Sequelize, send: SendText) {
+    this.#sequelize = sequelize
+    this.#send = send
+    this.#typeCast = typeCastOf(sequelize)
+  }
+
+  /** Null for other drivers. */
+  static of(sequelize: Sequelize): DirectStatements | null {
+    const name = sequelize.getDialect()
+    const send = Object.hasOwn(SENDS, name) ? SENDS[name] : undefined
+    return send === undefined ? null : new DirectStatements(sequelize, send)
+  }
+
+  async readRows(run: DirectRun): Promise<readonly RawRow[]> {
+    const found = await this.#run(run, this.#typeCast)
+    return Array.isArray(found) ? found : []
+  }
+
+  /** Number of rows that the statement changed. */
+  async runWrite(run: DirectRun): Promise<number> {
+    // No result values are read. mysql2 copies an options object, which is slow.
+    return affectedRowsOf(await this.#run(run, undefined))
+  }
+
+  /** Runs a statement and publishes it to listeners. */
+  #run(run: DirectRun, typeCast: TypeCast | undefined): Promise<unknown> {
+    const cause = currentCause()
+    const work = (): Promise<unknown> =>
+      runOnConnection(this.#sequelize, run, (connection) => this.#runOn(connection, run, typeCast))
+    if (cause === undefined) return work()
+    return traceStatement(cause, { dialect: this.#sequelize.getDialect(), sql: run.sql }, work, (found) =>
+      Array.isArray(found) ? found.length : affectedRowsOf(found),
+    )
+  }
+
+  async #runOn(
+    connection: Connection,
+    { sql, transaction }: DirectRun,
+    typeCast: TypeCast | undefined,
+  ): Promise<unknown> {
+    const text = typeCast === undefined ? sql : { sql, typeCast }
+    try {
+      return await awaitAnswer(this.#sequelize, connection, { sql, values: NONE }, this.#send(connection, text))
+    } catch (error) {
+      // The server has ended the transaction. Later statements would be committed one by one.
+      if (transaction !== undefined && ENDED_TRANSACTION_CODES.has(Object(Object(error).original).errno)) {
+        await transaction.rollback().catch(() => undefined)
+        Object.assign(transaction, { finished: 'rollback' })
+      }
+      throw error
+    }
+  }
+}
+
+/** Deadlock. MariaDB: record changed since the last read. */
+const ENDED_TRANSACTION_CODES: ReadonlySet<unknown> = new Set([1213, 1020])
+const NONE: readonly unknown[] = []
+
+function affectedRowsOf(found: unknown): number {
+  const affected: unknown = Object(found).affectedRows
+  return typeof affected === 'number' ? affected : 0
+}
+
+const statementsBySequelize = new WeakMap<Sequelize, DirectStatements | null>()
+
+/** Direct statements of a Sequelize instance. Null for other drivers. */
+export function directStatementsOf(sequelize: Sequelize): DirectStatements | null {
+  const known = statementsBySequelize.get(sequelize)
+  if (known !== undefined) return known
+  const created = DirectStatements.of(sequelize)
+  statementsBySequelize.set(sequelize, created)
+  return created
+}

@@ -1,0 +1,75 @@
+// Statements on connections of Sequelize's pool that bypass `sequelize.query`, which costs as much as the rest of a small request.
+
+import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
+import { type Connection, connectionsFor } from './connections.js'
+import { readOptionOf } from './primary.js'
+import { formatError, logQuery } from './run.js'
+import { checkSession } from './session.js'
+import {
+  assertConnected,
+  limitAnswer,
+  returnConnection,
+  type StatementLimit,
+  StatementTimer,
+} from './statementTimeout.js'
+
+/** Connection and limits of a statement. */
+export interface PooledRun {
+  /** Transaction of the statement, already started. */
+  readonly transaction: Transaction | undefined
+  /** Whether the statement writes, or reads a recent write, so that it must use the primary. */
+  readonly writes: boolean
+  /** Statement timeout, if there is no transaction. */
+  readonly limit: StatementLimit | null
+}
+
+/** Runs work on the connection of the run's transaction, or on a connection of the pool, acquired like Sequelize does. */
+export async function runOnConnection<T>(
+  sequelize: Sequelize,
+  { transaction, writes, limit }: PooledRun,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const begun = transaction as { readonly connection?: Connection } | undefined
+  if (begun?.connection !== undefined) return runOnChecked(sequelize, begun.connection, work)
+  const leaving = limit?.client ?? null
+  assertConnected(leaving)
+  const connection = await connectionsFor(sequelize).getConnection({ type: QueryTypes.SELECT, ...readOptionOf(writes) })
+  const clock = limit === null ? null : new StatementTimer(sequelize, limit, connection, leaving)
+  try {
+    // Returns the connection at once if the client disconnected during the wait.
+    assertConnected(leaving)
+    return await runOnChecked(sequelize, connection, work)
+  } finally {
+    returnConnection(sequelize, connection, clock)
+  }
+}
+
+/** Runs work on a connection whose session was checked. */
+function runOnChecked<T>(
+  sequelize: Sequelize,
+  connection: Connection,
+  work: (connection: Connection) => Promise<T>,
+): Promise<T> {
+  const checking = checkSession(sequelize, connection)
+  return checking === null ? work(connection) : checking.then(() => work(connection))
+}
+
+/** Result of a statement that the driver has received. Logging and errors are the same as Sequelize's. */
+export async function awaitAnswer<T>(
+  sequelize: Sequelize,
+  connection: Connection,
+  { sql, values }: { readonly sql: string; readonly values: readonly unknown[] },
+  answer: Promise<T>,
+): Promise<T> {
+  const logged = logQuery(sequelize, connection, sql, values)
+  try {
+    return await limitAnswer(connection, answer)
+  } catch (error) {
+    throw error instanceof Error
+      ? formatError(sequelize, connection, sql, Object.assign(error, { parameters: values }))
+      : error
+  } finally {
+    // With `benchmark` it is logged now, after success or failure.
+    logged()
+  }
+}

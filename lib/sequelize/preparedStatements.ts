@@ -1,0 +1,310 @@
+// Kept for speed: prepared statements on a SQLite connection.
+
+import { QueryTypes, type Sequelize } from 'sequelize'
+import { BoundedCache, estimateStringBytes } from '../common/cache.js'
+import { currentCause } from '../trace/channels.js'
+import { traceStatement } from '../trace/statement.js'
+import { connectionsFor, limitOptionsOf } from './connections.js'
+import { internalsOf } from './internals.js'
+import { formatError, logQuery, type RawRow } from './run.js'
+import {
+  type ChangedCallback,
+  openConnectionOf,
+  requireSqliteConnection,
+  type SqliteConnection,
+  type SqliteStatement,
+} from './sqlite.js'
+import { StatementQueue } from './statementQueue.js'
+import { type StatementLimit, timerOf } from './statementTimeout.js'
+import type { LoneStatement, WriteTransaction } from './writeTransaction.js'
+
+/** Maximum number of statements per connection, and of the bytes of their texts. The driver's memory per statement grows with its text. */
+const CAPACITY = 200
+const BYTES = 8 * 1024 * 1024
+
+/** Maximum number of additional statements per connection, their number per text, and their maximum length. */
+const MAX_SPARES = 100
+const MAX_SPARES_PER_TEXT = 7
+const MAX_SPARE_LENGTH = 10_000
+
+/** Statements of one text. The driver runs a statement once at a time, so short ones are compiled several times to run concurrently. */
+interface PreparedText {
+  readonly statement: SqliteStatement
+  /** Rejects if the text does not compile. Null after a successful compilation. */
+  compilation: Promise<void> | null
+  /** Whether the text did not compile. Then the driver has released the statement. */
+  hasFailed: boolean
+  /** Idle statements of the text. */
+  readonly idle: SqliteStatement[]
+  readonly spares: Set<SqliteStatement>
+}
+
+/** Callback of a driver call. */
+type DriverCallback<T> = (error: Error | null, value?: T) => void
+
+/** Prepared statements of one SQLite connection. Compiling costs about as much as running, and Sequelize compiles every time. */
+export class PreparedStatements {
+  readonly #sequelize: Sequelize
+  readonly #connection: SqliteConnection
+  readonly #entries = new BoundedCache<string, PreparedText>({
+    entries: CAPACITY,
+    bytes: BYTES,
+    // The statement to run is kept, however long it is.
+    estimateSize: (sql) => Math.min(estimateStringBytes(sql), BYTES),
+    // The driver waits until a running statement ends.
+    onRemove: ({ statement, hasFailed, spares }) => {
+      if (!hasFailed) statement.finalize()
+      for (const spare of spares) spare.finalize()
+      this.#spareCount -= spares.size
+      spares.clear()
+    },
+  })
+  readonly #queue: StatementQueue
+  #spareCount = 0
+  #isClosing = false
+
+  constructor(sequelize: Sequelize, connection: SqliteConnection, isShared: boolean) {
+    this.#sequelize = sequelize
+    this.#connection = connection
+    this.#queue = new StatementQueue(connection, isShared)
+    // A connection with open statements refuses to close.
+    const close = connection.close.bind(connection)
+    connection.close = (done) => {
+      this.#isClosing = true
+      this.#entries.clear()
+      close((error) => {
+        // It stays open if other code has statements on it.
+        if (error !== null) this.#isClosing = false
+        done?.(error)
+      })
+    }
+  }
+
+  /** Rows of a statement. `isBrief`: it reads one or a few records by key. */
+  readRows(sql: string, values: readonly unknown[], isBrief: boolean): Promise<readonly RawRow[]> {
+    return this.#runPrepared(sql, values, isBrief, (statement, done) => statement.all(values, this.#limitTime(done)))
+  }
+
+  /** Rows of a statement that is compiled for one run, because a large statement would displace many others. */
+  readRowsOnce(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
+    return this.#run(sql, values, false, (done) => this.#connection.all(sql, values, done))
+  }
+
+  /** Number of rows that the statement changed. */
+  runWrite(sql: string, values: readonly unknown[]): Promise<number> {
+    const told = (done: DriverCallback<number>): ChangedCallback =>
+      function (error) {
+        done(error, error === null ? this.changes : undefined)
+      }
+    return this.#runPrepared(sql, values, false, (statement, done) =>
+      statement.run(values, this.#limitTime(told(done))),
+    )
+  }
+
+  /** Applies the statement timeout of the connection to a callback, if it has one. */
+  #limitTime<D extends (...given: never[]) => void>(done: D): D {
+    const clock = timerOf(this.#connection)
+    return clock === undefined ? done : (clock.limit(done as never) as never)
+  }
+
+  #runPrepared<T>(
+    sql: string,
+    values: readonly unknown[],
+    isBrief: boolean,
+    call: (statement: SqliteStatement, done: DriverCallback<T>) => void,
+  ): Promise<T> {
+    return this.#run(sql, values, isBrief, (done) => {
+      const entry = this.#textEntryOf(sql)
+      const { compilation, idle } = entry
+      const taken = isBrief && compilation === null ? idle.pop() : undefined
+      if (isBrief && compilation === null && taken === undefined) this.#compileSpare(sql, entry)
+      // If no statement is idle, the driver queues the call.
+      const statement = taken ?? entry.statement
+      let isReset = false
+      const ended: DriverCallback<T> = (error, value) => {
+        if (error !== null && !isReset) {
+          // The driver does not reset a statement that found the file locked. Until then SQLite commits no write on the connection, and rolls
+          // them back at its end. So the statement is reset at once; callers that need the connection idle wait for the reset, too.
+          isReset = true
+          statement.reset(() => ended(error))
+          return
+        }
+        if (taken !== undefined) idle.push(taken)
+        done(error, value)
+      }
+      if (compilation === null) call(statement, ended)
+      // The driver itself releases a statement that does not compile.
+      else compilation.then(() => call(statement, ended)).catch(done)
+    })
+  }
+
+  /** Runs a statement and publishes it to listeners. */
+  #run<T>(
+    sql: string,
+    values: readonly unknown[],
+    isBrief: boolean,
+    call: (done: DriverCallback<T>) => void,
+  ): Promise<T> {
+    const cause = currentCause()
+    if (cause === undefined) return this.#runQueued(sql, values, isBrief, call)
+    return traceStatement(
+      cause,
+      { dialect: 'sqlite', sql },
+      () => this.#runQueued(sql, values, isBrief, call),
+      affectedRowsOf,
+    )
+  }
+
+  /** Calls the driver when the queue starts the statement. */
+  #runQueued<T>(
+    sql: string,
+    values: readonly unknown[],
+    isBrief: boolean,
+    call: (done: DriverCallback<T>) => void,
+  ): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const logged = logQuery(this.#sequelize, this.#connection, sql, values)
+      const done: DriverCallback<T> = (error, value) => {
+        this.#queue.finish()
+        logged()
+        if (error === null) resolve(value as T)
+        else reject(error instanceof Error ? formatError(this.#sequelize, this.#connection, sql, error) : error)
+      }
+      this.#queue.add(isBrief, () => {
+        try {
+          if (this.#isClosing) throw createClosedError()
+          call(done)
+        } catch (error) {
+          done(error as Error)
+        }
+      })
+    })
+  }
+
+  /** Compiles another statement of a text for future concurrent runs. */
+  #compileSpare(sql: string, entry: PreparedText): void {
+    const { spares, idle } = entry
+    if (spares.size >= MAX_SPARES_PER_TEXT || this.#spareCount >= MAX_SPARES || sql.length > MAX_SPARE_LENGTH) return
+    this.#spareCount += 1
+    const statement = this.#connection.prepare(sql, (error) => {
+      if (error === null) idle.push(statement)
+      else if (spares.delete(statement)) this.#spareCount -= 1
+    })
+    spares.add(statement)
+  }
+
+  #textEntryOf(sql: string): PreparedText {
+    const known = this.#entries.get(sql)
+    if (known !== undefined) return known
+    const entry = this.#prepare(sql)
+    this.#entries.set(sql, entry)
+    return entry
+  }
+
+  #prepare(sql: string): PreparedText {
+    const { promise, resolve, reject } = createDeferred()
+    const statement = this.#connection.prepare(sql, (error) => (error === null ? resolve() : reject(error)))
+    const entry: PreparedText = {
+      statement,
+      compilation: promise,
+      hasFailed: false,
+      idle: [statement],
+      spares: new Set(),
+    }
+    promise.then(
+      () => {
+        entry.compilation = null
+      },
+      () => {
+        entry.hasFailed = true
+        this.#entries.delete(sql)
+      },
+    )
+    return entry
+  }
+}
+
+/** The driver's own error for a closed connection. */
+function createClosedError(): Error {
+  return Object.assign(new Error('SQLITE_MISUSE: Database is closed'), { code: 'SQLITE_MISUSE', errno: 21 })
+}
+
+function affectedRowsOf(outcome: unknown): number | null {
+  if (Array.isArray(outcome)) return outcome.length
+  return typeof outcome === 'number' ? outcome : null
+}
+
+function createDeferred(): { promise: Promise<void>; resolve: () => void; reject: (error: Error) => void } {
+  let resolve: () => void = () => undefined
+  let reject: (error: Error) => void = () => undefined
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  return { promise, resolve, reject }
+}
+
+const statementsByConnection = new WeakMap<SqliteConnection, PreparedStatements>()
+
+/** Prepared statements of the connection that Sequelize uses outside of transactions. Synchronous if the connection is open. */
+export function preparedStatementsOf(sequelize: Sequelize): PreparedStatements | Promise<PreparedStatements> {
+  const { getConnection } = internalsOf(sequelize).connectionManager
+  const last = lastBySequelize.get(sequelize)
+  // Closing replaces this function.
+  if (last?.getConnection === getConnection && last.handle === openConnectionOf(sequelize)) return last.statements
+  return openStatements(sequelize, getConnection)
+}
+
+interface LastConnection {
+  readonly getConnection: unknown
+  readonly handle: object
+  readonly statements: PreparedStatements
+}
+
+const lastBySequelize = new WeakMap<Sequelize, LastConnection>()
+
+async function openStatements(sequelize: Sequelize, getConnection: unknown): Promise<PreparedStatements> {
+  const handle = await requireSqliteConnection(sequelize)
+  const statements = statementsOfConnection(sequelize, handle)
+  lastBySequelize.set(sequelize, { getConnection, handle, statements })
+  return statements
+}
+
+/** Prepared statements of the connection for a write of one statement. */
+export function preparedForLoneStatement({
+  sequelize,
+  connection,
+}: LoneStatement): ReturnType<typeof preparedStatementsOf> {
+  return connection === undefined ? preparedStatementsOf(sequelize) : statementsOfConnection(sequelize, connection)
+}
+
+/** Runs work on an exclusive connection, within the statement timeout. */
+export async function runOnTimedConnection<T>(
+  sequelize: Sequelize,
+  limit: StatementLimit,
+  work: (statements: PreparedStatements) => Promise<T>,
+): Promise<T> {
+  const connections = connectionsFor(sequelize)
+  const handle = await connections.getConnection({ type: QueryTypes.SELECT, ...limitOptionsOf(limit) })
+  try {
+    return await work(statementsOfConnection(sequelize, handle))
+  } finally {
+    connections.releaseConnection(handle)
+  }
+}
+
+/** Prepared statements of a connection of the driver sqlite3. */
+export function statementsOfConnection(sequelize: Sequelize, given: object): PreparedStatements {
+  const connection = given as SqliteConnection
+  const known = statementsByConnection.get(connection)
+  if (known !== undefined) return known
+  const created = new PreparedStatements(sequelize, connection, connection === openConnectionOf(sequelize))
+  statementsByConnection.set(connection, created)
+  return created
+}
+
+/** Prepared statements of an open transaction's connection. */
+export function preparedForTransaction({ connection, sequelize }: WriteTransaction): PreparedStatements {
+  if (connection === undefined) throw new TypeError('a transaction that has begun has a handle')
+  return statementsOfConnection(sequelize, connection)
+}

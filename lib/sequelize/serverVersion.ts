@@ -1,0 +1,38 @@
+import type { Sequelize } from 'sequelize'
+import { versionOf } from './model.js'
+
+/** Server greetings from the first connection. Sequelize keeps only the version number. */
+const greetingsBySequelize = new WeakMap<Sequelize, string>()
+
+/** Stores the greeting of a server. With mysql2, only the greeting distinguishes MariaDB from MySQL. */
+export function storeGreeting(sequelize: Sequelize, connection: object): void {
+  if (greetingsBySequelize.has(sequelize)) return
+  const greeting: unknown = Reflect.get(connection, '_handshakePacket')
+  const words: unknown = typeof greeting === 'object' && greeting !== null ? Reflect.get(greeting, 'serverVersion') : ''
+  storeVersion(sequelize, words)
+}
+
+/** Stores the version text that a statement returned. */
+export function storeVersion(sequelize: Sequelize, words: unknown): void {
+  if (!greetingsBySequelize.has(sequelize)) greetingsBySequelize.set(sequelize, typeof words === 'string' ? words : '')
+}
+
+/**
+ * Server version as Sequelize knows it, after the first connection. It includes the product if the driver does not determine it: `10.11.6
+ * MariaDB`. With mysql2 the product is known after the first write.
+ */
+export function serverVersionOf(sequelize: Sequelize): string {
+  const version = versionOf(sequelize)
+  const greeting = greetingsBySequelize.get(sequelize) ?? ''
+  const known = parsedVersions.get(sequelize)
+  if (known !== undefined && known.version === version && known.greeting === greeting) return known.server
+  const server = `${String(version)}${/mariadb/i.test(greeting) ? ' MariaDB' : ''}`
+  parsedVersions.set(sequelize, { version, greeting, server })
+  return server
+}
+
+/** Values derived from a server version. */
+const parsedVersions = new WeakMap<
+  Sequelize,
+  { readonly version: unknown; readonly greeting: string; readonly server: string }
+>()

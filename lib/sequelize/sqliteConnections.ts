@@ -1,0 +1,109 @@
+import type { Sequelize } from 'sequelize'
+import { connectionManagerOf } from './model.js'
+
+/** A connection of the sqlite3 driver. `uuid` identifies its transaction. */
+interface SqliteHandle {
+  readonly filename: string
+  readonly uuid?: string | undefined
+  interrupt(): void
+  serialize(work: () => void): void
+  run(sql: string, done: () => void): void
+  all(sql: string, done: (error: Error | null, rows?: Readonly<Record<string, unknown>>[]) => void): void
+  close(done: () => void): void
+}
+
+/** Sequelize's SQLite connections: by transaction, by `default`, or one for a database in memory. */
+interface SqliteHandles {
+  readonly connections: Record<string | number, SqliteHandle>
+  getConnection(options?: HandleOptions): Promise<SqliteHandle>
+  destroyConnection(handle: SqliteHandle): Promise<void>
+}
+
+/** Argument of `getConnection`, which modifies it. */
+interface HandleOptions {
+  readonly uuid?: string
+  readonly inMemory?: number
+}
+
+const fixedManagers = new WeakSet<SqliteHandles>()
+
+/** Prefix for the names of connections that this package opens. */
+const OWN_PREFIX = 'crud-'
+
+/**
+ * Makes Sequelize close broken SQLite connections. Without this, it keeps a connection whose BEGIN, COMMIT or ROLLBACK failed, with its
+ * locks, until the process ends. It also keeps a connection that failed to open, so that the file stays unreachable. The fix applies to the
+ * host's own transactions as well.
+ */
+export function fixSqliteConnections(sequelize: Sequelize): void {
+  const handles = connectionManagerOf(sequelize) as SqliteHandles
+  if (fixedManagers.has(handles)) return
+  fixedManagers.add(handles)
+  const open = handles.getConnection
+  handles.getConnection = async (wanted: HandleOptions = {}) => {
+    const { uuid = 'default' } = wanted
+    const known = handles.connections[uuid]
+    try {
+      const handle = await open.call(handles, wanted)
+      if (handle !== known && uuid.startsWith(OWN_PREFIX)) await copySettings(handles.connections.default, handle)
+      return handle
+    } catch (error) {
+      delete handles.connections[wanted.inMemory || uuid]
+      throw error
+    }
+  }
+  handles.destroyConnection = async (handle) => {
+    if (handle.filename === ':memory:') return rollBack(handle)
+    for (const [name, each] of Object.entries(handles.connections)) {
+      if (each === handle) delete handles.connections[name]
+    }
+    return closeHandle(handle)
+  }
+}
+
+/** Pragmas that the host sets on one connection but that should apply to all. Every connection has its own. */
+const SETTINGS = [
+  ...['synchronous', 'busy_timeout', 'cache_size', 'mmap_size', 'temp_store', 'foreign_keys', 'fullfsync'],
+  ...['ignore_check_constraints', 'recursive_triggers', 'secure_delete', 'wal_autocheckpoint'],
+]
+
+/** Copies the settings of one connection to another. Settings that the SQLite build does not know are skipped. */
+async function copySettings(from: SqliteHandle | undefined, to: SqliteHandle): Promise<void> {
+  if (from === undefined || from === to) return
+  for (const name of SETTINGS) {
+    const value = await new Promise<unknown>((resolve) => {
+      from.all(`PRAGMA ${name}`, (_error, rows = []) => resolve(Object.values(rows[0] ?? {})[0]))
+    })
+    if (typeof value === 'number') {
+      await new Promise<void>((resolve) => to.run(`PRAGMA ${name} = ${value}`, () => resolve()))
+    }
+  }
+}
+
+/** Rolls back instead of closing. All share the connection of a database in memory, and closing it would delete the data. */
+function rollBack(handle: SqliteHandle): Promise<void> {
+  return new Promise((resolve) => {
+    handle.serialize(() => handle.run('ROLLBACK', resolve))
+  })
+}
+
+/**
+ * Ends the transaction and closes the connection without waiting for the current statement. All commands are queued at once, so that no
+ * other statement comes between. Each may fail if there is nothing to end.
+ */
+function closeHandle(handle: SqliteHandle): Promise<void> {
+  interruptStatement(handle)
+  return new Promise((resolve) => {
+    handle.serialize(() => handle.run('ROLLBACK', () => undefined))
+    handle.close(() => resolve())
+  })
+}
+
+/** Interrupts the running statement of a connection. */
+export function interruptStatement(handle: object): void {
+  try {
+    if ('interrupt' in handle && typeof handle.interrupt === 'function') handle.interrupt()
+  } catch {
+    // The connection is already closing.
+  }
+}

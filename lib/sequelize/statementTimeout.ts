@@ -1,0 +1,229 @@
+// Statement timeouts. This process measures the time and stops statements on the server. Setting and resetting a server's own timeout costs
+// two round trips per statement, and another user of the pooled connection could inherit it. If the server does not respond, its connection
+// is closed.
+
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Sequelize } from 'sequelize'
+import type { ClientConnection } from '../../types/call.js'
+import { abortConnection, type Connection, closeConnection, connectionsFor, stopStatement } from './connections.js'
+import type { Dialect } from './dialect/index.js'
+
+/** Error of a stopped statement. The driver's error is its cause. */
+export class StatementTimeout extends Error {
+  /** Dialect name, for printing the error without values. */
+  readonly dialect: string
+
+  constructor({ milliseconds, dialect }: StatementLimit, cause: unknown) {
+    super(`The statement did not end within the ${milliseconds} milliseconds of limits.statementTime.`, { cause })
+    this.name = 'StatementTimeout'
+    this.dialect = dialect.name
+  }
+}
+
+/** Error of a statement whose client disconnected. The statement was stopped, or not started. */
+export class StatementAborted extends Error {
+  constructor(cause: unknown) {
+    super('Nobody waits for the statement any more.', { cause })
+    this.name = 'StatementLeft'
+  }
+}
+
+/** @throws StatementLeft if the client disconnected before the statement was sent */
+export function assertConnected(leaving: ClientConnection | null): void {
+  if (leaving?.isDisconnected) throw new StatementAborted(null)
+}
+
+/** Statement timeout of a resource. It is a class because Sequelize copies plain objects in its options. */
+export class StatementLimit {
+  readonly milliseconds: number
+  /** Client that waits for a read. Null if no client can disconnect. */
+  readonly client: ClientConnection | null
+  readonly #dialect: () => Dialect
+
+  constructor(milliseconds: number, dialect: () => Dialect, leaving: ClientConnection | null = null) {
+    this.milliseconds = milliseconds
+    this.client = leaving
+    this.#dialect = dialect
+  }
+
+  /** The same limit for reads, which also end if the client disconnects. */
+  withClient(leaving: ClientConnection): StatementLimit {
+    return new StatementLimit(this.milliseconds, this.#dialect, leaving)
+  }
+
+  get dialect(): Dialect {
+    return this.#dialect()
+  }
+}
+
+/** Callback of a driver at the end of a statement. */
+type EndCallback = (this: unknown, error: unknown, ...result: unknown[]) => void
+
+/** Creates the error of a stopped statement from the driver's error. */
+type CreateError = (cause: unknown) => Error
+
+/** Methods of the SQLite driver that run statements. */
+const METHODS = ['all', 'run'] as const
+
+/** Milliseconds for a server to respond after the request to stop a statement. Then the connection is closed. */
+const STOP_TIME = 2000
+/** Milliseconds after which the request to stop is repeated. */
+const REPEAT_TIME = 250
+/** Interval for SQLite, which cannot stop a statement before it starts. */
+const INTERVAL = 20
+
+/** Limits the time of each statement on an exclusive connection. A result that arrives counts, even if it is late. */
+export class StatementTimer {
+  readonly #sequelize: Sequelize
+  readonly #limit: StatementLimit
+  readonly #connection: Connection
+  readonly #client: ClientConnection | null
+  readonly #undoFunctions: readonly (() => void)[]
+  #hasEnded = false
+
+  /** `leaving`: the client that waits for reads. Other statements ignore disconnects. */
+  constructor(
+    sequelize: Sequelize,
+    limit: StatementLimit,
+    connection: Connection,
+    leaving: ClientConnection | null = null,
+  ) {
+    this.#sequelize = sequelize
+    this.#limit = limit
+    this.#connection = connection
+    this.#client = leaving
+    this.#undoFunctions = limit.dialect.interrupt === null ? METHODS.map((name) => this.#limitMethod(name)) : []
+    timersByConnection.set(connection, this)
+  }
+
+  /** Whether a request to stop was sent. It may arrive late and would stop the next statement. */
+  get isStopSent(): boolean {
+    return this.#hasEnded && this.#limit.dialect.interrupt !== null
+  }
+
+  stop(): void {
+    if (timersByConnection.get(this.#connection) !== this) return
+    timersByConnection.delete(this.#connection)
+    for (const undo of this.#undoFunctions) undo()
+  }
+
+  /** Starts the timeout of a statement that the driver has received. */
+  run<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const told = this.limit((error, value) => (error === null ? resolve(value as T) : reject(error)))
+      answer.then(
+        (value) => told.call(undefined, null, value),
+        (error: unknown) => told.call(undefined, error),
+      )
+    })
+  }
+
+  /** Starts the timeout of a statement. Returns a callback to use instead of `done`. */
+  limit(done: EndCallback): EndCallback {
+    const limit = this.#limit
+    let isTold = false
+    let sent: Promise<void> | null = null
+    let failure: CreateError | null = null
+    const end = async (by: CreateError): Promise<void> => {
+      if (failure !== null) return
+      failure = by
+      const isServer = limit.dialect.interrupt !== null
+      this.#hasEnded = true
+      const late = isServer ? [wait(STOP_TIME, true, { ref: false })] : []
+      for (let isLate = false; !isTold && !isLate; ) {
+        sent = stopStatement(this.#sequelize, limit.dialect, this.#connection)
+        const again = sent.then(() => isTold || wait(isServer ? REPEAT_TIME : INTERVAL, false, { ref: false }))
+        isLate = await Promise.race([again, ...late])
+      }
+      if (isTold) return
+      over()
+      void abortConnection(this.#sequelize, this.#connection)
+      done.call(undefined, by(null))
+    }
+    const timer = setTimeout(() => void end((cause) => new StatementTimeout(limit, cause)), limit.milliseconds)
+    timer.unref()
+    const stay = this.#client?.onDisconnect(() => void end((cause) => new StatementAborted(cause)))
+    const over = (): void => {
+      isTold = true
+      clearTimeout(timer)
+      stay?.()
+    }
+    return function told(error, ...result) {
+      if (isTold) return
+      over()
+      if (sent === null) return done.call(this, error, ...result)
+      const failed = error === null || error === undefined || failure === null ? error : failure(error)
+      // Waits for the request to stop, which would otherwise stop the next statement.
+      void sent.then(() => done.call(this, failed, ...result))
+    }
+  }
+
+  /** Watches a method of the SQLite driver. Returns a function that undoes it. */
+  #limitMethod(name: (typeof METHODS)[number]): () => void {
+    const connection = this.#connection
+    const method: unknown = Reflect.get(connection, name)
+    if (typeof method !== 'function') return () => undefined
+    const own = Object.getOwnPropertyDescriptor(connection, name)
+    const watched = (...given: unknown[]): unknown => {
+      const done = given.at(-1)
+      const rest = typeof done === 'function' ? [this.limit(callWhenIdle(done as EndCallback))] : [done]
+      return method.apply(connection, [...given.slice(0, -1), ...rest])
+    }
+    Object.defineProperty(connection, name, { value: watched, configurable: true, writable: true })
+    return () => {
+      if (own === undefined) Reflect.deleteProperty(connection, name)
+      else Object.defineProperty(connection, name, own)
+    }
+  }
+}
+
+/**
+ * Delays a callback until the connection is idle. After a one-time statement the SQLite driver waits for the connection and blocks the
+ * process. If another statement ran by then, timers would not fire until it ends.
+ */
+function callWhenIdle(done: EndCallback): EndCallback {
+  return function told(error, ...result) {
+    setImmediate(() => done.call(this, error, ...result))
+  }
+}
+
+const timersByConnection = new WeakMap<object, StatementTimer>()
+
+/** Timeout clock of a connection, if it has one. */
+export function timerOf(connection: object): StatementTimer | undefined {
+  return timersByConnection.get(connection)
+}
+
+/** Result of a statement that the driver has received, within the timeout of its connection. */
+export function limitAnswer<T>(connection: object, answer: Promise<T>): Promise<T> {
+  return timerOf(connection)?.run(answer) ?? answer
+}
+
+/** Returns a connection to the pool. It is closed if a request to stop was sent, because that could stop the next statement. */
+export function returnConnection(sequelize: Sequelize, connection: Connection, clock: StatementTimer | null): void {
+  clock?.stop()
+  if (clock?.isStopSent) void closeConnection(sequelize, connection)
+  else connectionsFor(sequelize).releaseConnection(connection)
+}
+
+/** Whether a connection is the shared connection of a SQLite database in memory. A statement cannot be stopped there without affecting others. */
+export function isSharedConnection(connection: object): boolean {
+  return Reflect.get(connection, 'filename') === ':memory:'
+}
+
+/** Runs work with a statement timeout on a connection of the host. The host keeps the connection. */
+export async function runTimed<T>(
+  sequelize: Sequelize,
+  limit: StatementLimit | null,
+  connection: Connection | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (limit === null || connection === undefined || timerOf(connection) !== undefined) return work()
+  if (isSharedConnection(connection)) return work()
+  const clock = new StatementTimer(sequelize, limit, connection)
+  try {
+    return await work()
+  } finally {
+    clock.stop()
+  }
+}

@@ -1,0 +1,43 @@
+import { QueryTypes, type Sequelize } from 'sequelize'
+import { currentCause } from '../trace/channels.js'
+import { traceStatement } from '../trace/statement.js'
+
+const tracedInstances = new WeakSet<Sequelize>()
+
+/**
+ * Publishes the statements that a Sequelize instance runs for watched requests and events. It does not use Sequelize's hooks, because they
+ * would change how statements are run. It is called when the first listener subscribes.
+ */
+export function traceQueries(sequelize: Sequelize): void {
+  if (tracedInstances.has(sequelize)) return
+  tracedInstances.add(sequelize)
+  const own: unknown = Object.hasOwn(sequelize, 'query') ? sequelize.query : undefined
+  const tracedQuery = function (this: Sequelize, ...given: readonly unknown[]): Promise<unknown> {
+    // The method of the class may have been replaced.
+    const original: unknown = own ?? Reflect.get(Object.getPrototypeOf(sequelize), 'query')
+    if (typeof original !== 'function') throw new TypeError('this Sequelize runs no queries')
+    const runOriginal = (): Promise<unknown> => Reflect.apply(original, this, given)
+    const cause = currentCause()
+    if (cause === undefined) return runOriginal()
+    const [text, options] = given
+    const sql = typeof text === 'string' ? text : String(Object(text).query ?? '')
+    const type: unknown = Object(options).type
+    return traceStatement(cause, { dialect: sequelize.getDialect(), sql }, runOriginal, (outcome) =>
+      countRows(outcome, type),
+    )
+  }
+  Object.defineProperty(sequelize, 'query', {
+    value: tracedQuery,
+    writable: true,
+    configurable: true,
+    enumerable: false,
+  })
+}
+
+/** Number of rows in a query result: from rows or an affected count. Null without either. */
+function countRows(outcome: unknown, type: unknown): number | null {
+  if (typeof outcome === 'number') return outcome
+  if (type === QueryTypes.SELECT) return Array.isArray(outcome) ? outcome.length : outcome === null ? 0 : 1
+  const last: unknown = Array.isArray(outcome) ? outcome.at(-1) : undefined
+  return typeof last === 'number' ? last : null
+}

@@ -1,0 +1,37 @@
+// Where trees of Sequelize.
+
+import { Op } from 'sequelize'
+import type { ValueOperator } from '../language/operators.js'
+import type { WhereFragment } from './internals.js'
+
+const OPERATOR_SYMBOLS: Readonly<Record<ValueOperator, readonly [positive: symbol, opposite: symbol]>> = {
+  eq: [Op.eq, Op.ne],
+  gt: [Op.gt, Op.lte],
+  gte: [Op.gte, Op.lt],
+  lt: [Op.lt, Op.gte],
+  lte: [Op.lte, Op.gt],
+  in: [Op.in, Op.notIn],
+}
+
+export function joinAnd(parts: readonly unknown[]): WhereFragment {
+  return { [Op.and]: parts } as WhereFragment
+}
+
+export function joinOr(parts: readonly WhereFragment[]): WhereFragment {
+  return { [Op.or]: [...parts] }
+}
+
+/** The condition wrapped in `Op.and`. */
+export function wrapInAnd(tree: WhereFragment): WhereFragment {
+  return Reflect.has(tree, Op.and) ? tree : joinAnd([tree])
+}
+
+/** Condition that compares a column with a value, or with several values by `in`. Null meets no comparison. The column is named as in where trees. */
+export function compareColumn(key: string, operator: ValueOperator, value: unknown, negated: boolean): WhereFragment {
+  const [positive, opposite] = OPERATOR_SYMBOLS[operator]
+  return { [key]: { [negated ? opposite : positive]: value } }
+}
+
+export function compareWithNull(key: string, negated: boolean): WhereFragment {
+  return { [key]: { [negated ? Op.ne : Op.eq]: null } }
+}

@@ -1,0 +1,311 @@
+import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
+import {
+  abortConnection,
+  type Connection,
+  closeConnection,
+  connectionsFor,
+  interrupt,
+  limitOptionsOf,
+  settleSoon,
+} from './connections.js'
+import { remainingAttempts, runControl } from './control.js'
+import type { Dialect } from './dialect/index.js'
+import { queryGeneratorOf } from './internals.js'
+import { statementLoggingOf } from './logging.js'
+import { storeGreeting } from './serverVersion.js'
+import { checkSession } from './session.js'
+import { isSharedConnection, returnConnection, type StatementLimit, StatementTimer } from './statementTimeout.js'
+import { WRITER, waitForSetup, waitForStatements } from './timedConnections.js'
+import { enterContext } from './transaction.js'
+
+/** A savepoint in a transaction. Sequelize represents it as a transaction too. */
+interface Savepoint {
+  readonly savepoints: readonly Savepoint[]
+  finished?: 'commit' | 'rollback'
+}
+
+/** Database and statement timeout of a run. */
+export interface RunSettings {
+  readonly sequelize: Sequelize
+  readonly dialect: Dialect
+  readonly limit: StatementLimit | null
+}
+
+/** Context for the statements of a write: a Sequelize transaction whose connection can be taken away. */
+abstract class WriteRun extends Transaction {
+  declare readonly sequelize: Sequelize
+  declare readonly savepoints: readonly Savepoint[]
+  declare connection?: Connection
+  declare finished?: 'commit' | 'rollback'
+
+  protected readonly dialect: Dialect
+  protected readonly limit: StatementLimit | null
+  protected timer: StatementTimer | null = null
+  #heldConnection: Connection | null = null
+
+  constructor({ sequelize, dialect, limit }: RunSettings, options: ConstructorParameters<typeof Transaction>[1]) {
+    super(sequelize, { ...options, ...statementLoggingOf(sequelize) })
+    this.dialect = dialect
+    this.limit = limit
+  }
+
+  /** Waits for a connection. */
+  async waitForConnection(): Promise<void> {
+    const { sequelize, limit } = this
+    const connection = await this.acquire()
+    if (limit !== null && !this.dialect.queuesWrites) this.timer = new StatementTimer(sequelize, limit, connection)
+    try {
+      await checkSession(sequelize, connection)
+    } catch (error) {
+      returnConnection(sequelize, connection, this.timer)
+      throw error
+    }
+    this.#heldConnection = connection
+    this.connection = connection
+    storeGreeting(this.sequelize, connection)
+  }
+
+  /**
+   * Takes the connection away from everything that uses it, including hanging hooks. They cannot run further statements in the transaction,
+   * a savepoint, on the connection or by continuation-local storage. Never rejects, and returns soon. `pending` is a statement whose result
+   * counts, if any.
+   */
+  async abandon(pending: Promise<unknown> | null): Promise<void> {
+    rejectStatements(this)
+    const held = this.#heldConnection
+    if (held === null) return
+    if (this.dialect.queuesWrites) return this.abandonSqlite(pending)
+    // Before the driver closes the connection: afterwards it does not report the results of running statements.
+    await interrupt(this.sequelize, this.dialect, held)
+    if (pending !== null) await settleSoon(pending)
+    await settleSoon(this.closeHeldConnection(abortConnection))
+  }
+
+  /** Closes the connection instead of returning it: a new connection may lead to a server that can perform the write. */
+  markUnusable(): void {
+    this.isUnusable = true
+  }
+
+  protected isUnusable = false
+
+  protected abstract acquire(): Promise<Connection>
+
+  /** Gives up the connection on SQLite, which has no server. */
+  protected abstract abandonSqlite(pending: Promise<unknown> | null): Promise<void>
+
+  /** Removes and returns the connection. */
+  protected removeConnection(): Connection | null {
+    this.timer?.stop()
+    const held = this.#heldConnection
+    this.#heldConnection = null
+    return held
+  }
+
+  protected async closeHeldConnection(close: typeof closeConnection = closeConnection): Promise<void> {
+    const connection = this.removeConnection()
+    if (connection === null) return
+    const { sequelize } = this
+    if (this.dialect.queuesWrites)
+      await connectionsFor(sequelize)
+        .destroyConnection(connection)
+        .catch(() => undefined)
+    else await close(sequelize, connection)
+    connection.uuid = undefined
+  }
+}
+
+/** Makes Sequelize reject further statements in a transaction. */
+function rejectStatements(transaction: Savepoint): void {
+  transaction.finished ??= 'rollback'
+  for (const savepoint of transaction.savepoints) rejectStatements(savepoint)
+}
+
+/** Transaction of a write. After its end, no connection is left in the transaction. */
+export class WriteTransaction extends WriteRun {
+  declare readonly id: string
+  declare readonly options: object
+  declare readonly _afterCommitHooks: readonly ((transaction: Transaction) => unknown)[]
+  declare readonly _clearCls: () => void
+  declare readonly begin: () => Promise<unknown>
+
+  #isCommitted = false
+
+  constructor(of: RunSettings, seesCommitted = false) {
+    // SQLite locks at once: a later lock fails if another connection has written since BEGIN.
+    super(of, of.dialect.queuesWrites ? { type: Transaction.TYPES.IMMEDIATE } : isolationOptions(of, seesCommitted))
+  }
+
+  /** Begins the transaction on the acquired connection. BEGIN, COMMIT and ROLLBACK have the write timeout only. */
+  async start(): Promise<void> {
+    this.timer?.stop()
+    try {
+      await this.#begin()
+    } catch (error) {
+      this.finished ??= 'rollback'
+      // In memory, where another transaction may cause the failure, the connection is kept unchanged. The connection of a file may still be
+      // in a transaction.
+      if (this.connection !== undefined && isSharedConnection(this.connection)) this.#release()
+      else await this.closeHeldConnection()
+      throw error
+    }
+    if (this.limit !== null && this.connection !== undefined && !isSharedConnection(this.connection)) {
+      await waitForSetup(this.connection)
+      this.timer = new StatementTimer(this.sequelize, this.limit, this.connection)
+    }
+    enterContext(this)
+  }
+
+  /** Returns the connection before BEGIN. */
+  returnBeforeBegin(): void {
+    this.finished ??= 'rollback'
+    this.#release()
+  }
+
+  /** Whether COMMIT has succeeded, regardless of later errors. */
+  get isCommitted(): boolean {
+    return this.#isCommitted
+  }
+
+  override async commit(): Promise<void> {
+    this.#assertOpen('committed')
+    this.timer?.stop()
+    let answer: unknown
+    try {
+      answer = await this.#end()
+    } catch (error) {
+      await this.closeHeldConnection()
+      throw error
+    }
+    this.#release()
+    if (isRollbackAnswer(answer)) throw new Error('A statement of the transaction failed, and a hook caught its error.')
+    this.#isCommitted = true
+    for (const hook of this._afterCommitHooks) await hook.call(this, this)
+  }
+
+  /** Begins like Sequelize. If the host sets an isolation level, Sequelize runs an additional statement. */
+  #begin(): Promise<unknown> {
+    const { sequelize } = this
+    if (Reflect.get(this.options, 'isolationLevel')) return this.begin()
+    const sql = queryGeneratorOf(sequelize).startTransactionQuery(this)
+    return this.#control(sql, (options) => sequelize.getQueryInterface().startTransaction(this, options))
+  }
+
+  #end(): Promise<unknown> {
+    const { sequelize } = this
+    const done = this.#control(queryGeneratorOf(sequelize).commitTransactionQuery(this), (options) =>
+      sequelize.getQueryInterface().commitTransaction(this, options),
+    )
+    this.finished = 'commit'
+    return done
+  }
+
+  /** Runs a control statement on the driver or through Sequelize. */
+  async #control(sql: string, bySequelize: (options: object) => Promise<unknown>): Promise<unknown> {
+    // Otherwise the transaction's `type` would be taken as the query type.
+    const options = { ...this.options, type: QueryTypes.RAW }
+    const own = this.connection === undefined ? null : runControl(this.sequelize, this.connection, sql)
+    if (own === null) return bySequelize(options)
+    try {
+      return await own
+    } catch (error) {
+      const max = remainingAttempts(this.sequelize, error)
+      if (max < 1) throw error
+      return bySequelize({ ...options, retry: { max } })
+    }
+  }
+
+  override async rollback(): Promise<void> {
+    this.#assertOpen('rolled back')
+    this.timer?.stop()
+    try {
+      await this.sequelize.getQueryInterface().rollbackTransaction(this, this.options)
+    } catch (error) {
+      await this.closeHeldConnection()
+      throw error
+    }
+    this.#release()
+  }
+
+  protected override async acquire(): Promise<Connection> {
+    const connections = connectionsFor(this.sequelize)
+    if (!this.dialect.queuesWrites)
+      return Object.assign(await connections.getConnection({ uuid: this.id }), { uuid: this.id })
+    const handle = await connections.getConnection({ uuid: WRITER })
+    // A statement that the previous transaction did not await must not run in this one.
+    await waitForStatements(handle)
+    return Object.assign(handle, { uuid: this.id })
+  }
+
+  protected override abandonSqlite(): Promise<void> {
+    return this.closeHeldConnection()
+  }
+
+  #assertOpen(what: string): void {
+    if (this.finished === undefined) return
+    throw new Error(`The transaction cannot be ${what}: ${this.finished} has been called on it already.`)
+  }
+
+  #release(): void {
+    if (this.isUnusable || this.timer?.isStopSent) {
+      this._clearCls()
+      void this.closeHeldConnection()
+      return
+    }
+    const connection = this.removeConnection()
+    if (connection === null) return
+    this._clearCls()
+    // Sequelize finds and closes SQLite connections by this id.
+    if (this.dialect.queuesWrites) connection.uuid = undefined
+    connectionsFor(this.sequelize).releaseConnection(connection)
+    connection.uuid = undefined
+  }
+}
+
+/** MySQL's repeatable read shows all rows as of the first read. `seesCommitted` selects READ COMMITTED. */
+function isolationOptions(
+  { dialect }: RunSettings,
+  seesCommitted: boolean,
+): ConstructorParameters<typeof Transaction>[1] {
+  return seesCommitted && dialect.readsSnapshots ? { isolationLevel: Transaction.ISOLATION_LEVELS.READ_COMMITTED } : {}
+}
+
+/** Whether PostgreSQL answers COMMIT with a rollback, because it had aborted the transaction. It reports no error. */
+function isRollbackAnswer(answer: unknown): boolean {
+  const [, result] = Array.isArray(answer) ? answer : [null, answer]
+  return (result as { command?: unknown } | undefined)?.command === 'ROLLBACK'
+}
+
+/**
+ * Stands in for an enclosing transaction. Without one, Sequelize generates a random name, which takes longer than the rest of a single
+ * statement. It stores nothing.
+ */
+const ENCLOSING_TRANSACTION: Transaction = Object.create(Transaction.prototype, {
+  id: { value: 'statement' },
+  savepoints: { get: () => [] },
+})
+
+/** A write of one statement that needs no transaction. */
+export class LoneStatement extends WriteRun {
+  constructor(of: RunSettings) {
+    super(of, { transaction: ENCLOSING_TRANSACTION })
+  }
+
+  release(): void {
+    if (this.isUnusable) return void this.closeHeldConnection()
+    const connection = this.removeConnection()
+    if (connection !== null) returnConnection(this.sequelize, connection, this.timer)
+  }
+
+  /** Sequelize calls this after a deadlock. There is no transaction to roll back. */
+  override async rollback(): Promise<void> {}
+
+  protected override acquire(): Promise<Connection> {
+    const own = this.limit !== null && this.dialect.queuesWrites ? { uuid: WRITER } : {}
+    return connectionsFor(this.sequelize).getConnection({ useMaster: true, ...own, ...limitOptionsOf(this.limit) })
+  }
+
+  /** Other code uses the connection too, and the driver does not wait long for a lock. The statement is not retried. */
+  protected override async abandonSqlite(pending: Promise<unknown> | null): Promise<void> {
+    await pending?.catch(() => undefined)
+  }
+}

@@ -1,0 +1,65 @@
+import type { Row } from '../../types/outcome.js'
+import type { Projection } from '../../types/plan.js'
+import type { Content, JsonRecord, Reply } from '../../types/reply.js'
+import type { ResultRecord, WriteResult } from '../../types/work.js'
+import type { ShownRows } from './computed.js'
+import { toJsonRecord } from './record.js'
+
+/** A reply with the nested records of its records, in the order of the bodies. */
+export function addNestedRecords(reply: Reply, done: WriteResult): Reply {
+  return done.nested.length === 0 ? reply : { ...reply, content: addToContent(reply.content, done) }
+}
+
+function addToContent(content: Content, done: WriteResult): Content {
+  if (content.kind === 'record') return { ...content, value: addToRecord(content.value, done, 0) }
+  if (content.kind !== 'records') return content
+  return { ...content, value: content.value.map((record, index) => addToRecord(record, done, index)) }
+}
+
+function addToRecord(record: JsonRecord, { nested }: WriteResult, index: number): JsonRecord {
+  const own = nested.filter(({ parentIndex }) => parentIndex === index)
+  return { ...record, ...Object.fromEntries(own.map(({ json, value }) => [json, nestedValueOf(value)])) }
+}
+
+function nestedValueOf(value: WriteResult['nested'][number]['value']): JsonRecord[string] {
+  if (value === null) return null
+  if (isCollection(value)) return value.map(resultToJson)
+  return 'result' in value ? resultToJson(value) : [...value.keys]
+}
+
+function isCollection(value: NonNullable<WriteResult['nested'][number]['value']>): value is readonly ResultRecord[] {
+  return Array.isArray(value)
+}
+
+/** The rows of the nested records of a reply. */
+export function nestedRowsOf({ nested }: WriteResult): readonly ShownRows[] {
+  return nested.flatMap(({ value }): readonly ShownRows[] => {
+    if (value === null) return []
+    const all = isCollection(value) ? value : 'result' in value ? [value] : []
+    return all.flatMap((each) => [rowsOfResult(each), ...nestedRowsOf(resultOf(each))])
+  })
+}
+
+function rowsOfResult({ result, index }: ResultRecord): ShownRows {
+  return [projectionOfResult(result), [rowOfResult(result, index)]]
+}
+
+/** The result for one record. */
+function resultOf({ result, index }: ResultRecord): WriteResult {
+  return { ...result, nested: result.nested.filter(({ parentIndex }) => parentIndex === index) }
+}
+
+function projectionOfResult({ work: { plan } }: WriteResult): Projection {
+  if (!('projection' in plan)) throw new TypeError(`a ${plan.kind} has no records`)
+  return plan.projection
+}
+
+function resultToJson({ result, index }: ResultRecord): JsonRecord {
+  return addToRecord(toJsonRecord(projectionOfResult(result), rowOfResult(result, index)), result, index)
+}
+
+function rowOfResult({ outcome }: WriteResult, index: number): Row {
+  const row = outcome.kind === 'record' ? outcome.row : outcome.kind === 'records' ? outcome.rows[index] : undefined
+  if (row === undefined) throw new TypeError(`a ${outcome.kind} has no record ${index}`)
+  return row
+}

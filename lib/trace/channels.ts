@@ -1,0 +1,93 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { type Channel, channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
+import type { EventMessage, RequestMessage, StatementMessage, WatchedError } from '../../types/trace.js'
+
+/** A message while it is being completed. */
+export type Mutable<M> = { -readonly [member in keyof M]: M[member] }
+
+/** The request or event that runs statements. */
+export type Cause = Mutable<RequestMessage> | Mutable<EventMessage>
+
+export const REQUESTS: TracingChannel<unknown, RequestMessage> = tracingChannel('sequelize-crud-router.request')
+export const STATEMENTS: TracingChannel<unknown, StatementMessage> = tracingChannel('sequelize-crud-router.statement')
+export const EVENTS: TracingChannel<unknown, EventMessage> = tracingChannel('sequelize-crud-router.event')
+
+/** The channel for mounted resources. */
+export const MOUNTS: Channel = channel('sequelize-crud-router.mount')
+
+/** Empty and without cost until the first subscription. */
+const causes = new AsyncLocalStorage<Cause | undefined>()
+
+/** Whether a channel has subscribers. */
+export function isTraced(): boolean {
+  return REQUESTS.hasSubscribers || STATEMENTS.hasSubscribers || EVENTS.hasSubscribers
+}
+
+/** The current request or event; undefined without subscribers. */
+export function currentCause(): Cause | undefined {
+  return causes.getStore()
+}
+
+/** Runs work of the whole process, which must not be attributed to the current request. */
+export function withoutCause<T>(work: () => Promise<T>): Promise<T> {
+  return currentCause() === undefined ? work() : causes.run(undefined, work)
+}
+
+/** Runs the work of a request or event. Its statements are attributed to it. */
+export function traceCause<M extends Cause, T>(
+  channel: TracingChannel<unknown, M>,
+  message: M,
+  work: () => Promise<T>,
+): Promise<T> {
+  return trace(channel, message, () => causes.run(message, work))
+}
+
+/**
+ * Publishes the events of an asynchronous tracing channel. Node's `tracePromise` would publish errors with the values
+ * in their messages.
+ */
+export function trace<M extends { duration: number | null; error: WatchedError | null }, T>(
+  channel: TracingChannel<unknown, M>,
+  message: M,
+  work: () => Promise<T>,
+  ended: (value: T) => void = () => undefined,
+): Promise<T> {
+  const { start, end, asyncStart, asyncEnd, error } = channel
+  const begun = performance.now()
+  const publishEnd = (): void => {
+    message.duration = performance.now() - begun
+    if (message.error !== null) error.publish(message)
+    asyncStart.publish(message)
+    asyncEnd.publish(message)
+  }
+  return start.runStores(message, () => {
+    const working = work()
+    end.publish(message)
+    return working.then(
+      (value) => {
+        ended(value)
+        publishEnd()
+        return value
+      },
+      (thrown: unknown) => {
+        message.error ??= toTracedError(thrown)
+        publishEnd()
+        throw thrown
+      },
+    )
+  })
+}
+
+/** An error reduced to its class and code. */
+export function toTracedError(error: unknown): WatchedError {
+  const { original } = Object(error) as { original?: unknown }
+  const code = errorCodeOf(original) ?? errorCodeOf(error)
+  return { code, name: error instanceof Error ? error.name : typeof error }
+}
+
+/** The code of an error of a driver or Node. A text that is long or has blanks is not a code. */
+function errorCodeOf(error: unknown): string | null {
+  const { code, errno } = Object(error) as { code?: unknown; errno?: unknown }
+  const text = String(code ?? errno ?? '')
+  return /^\w{1,64}$/.test(text) ? text : null
+}

@@ -1,0 +1,46 @@
+import type { StatementMessage, WatchedError } from '../../types/trace.js'
+import { commandOf, redactSql } from '../common/sqlText.js'
+import { type Cause, STATEMENTS, trace } from './channels.js'
+
+/** The message of a statement. Its SQL is private, because it may contain values. */
+class TracedStatement implements StatementMessage {
+  readonly kind = 'statement'
+  readonly cause: Cause
+  readonly dialect: string
+  readonly command: string
+  rows: number | null = null
+  duration: number | null = null
+  error: WatchedError | null = null
+  readonly #sql: string
+  #text: string | null = null
+
+  constructor(cause: Cause, dialect: string, sql: string) {
+    this.cause = cause
+    this.dialect = dialect
+    this.command = commandOf(sql)
+    this.#sql = sql
+  }
+
+  get text(): string {
+    this.#text ??= redactSql(this.#sql, this.dialect)
+    return this.#text
+  }
+}
+
+/** Runs a statement of the current request or event. `rowsOf` returns the number of rows of its result. */
+export async function traceStatement<T>(
+  cause: Cause,
+  { dialect, sql }: { readonly dialect: string; readonly sql: string },
+  run: () => Promise<T>,
+  rowsOf: (outcome: T) => number | null,
+): Promise<T> {
+  const message = new TracedStatement(cause, dialect, sql)
+  cause.statements += 1
+  try {
+    return await trace(STATEMENTS, message, run, (outcome) => {
+      message.rows = rowsOf(outcome)
+    })
+  } finally {
+    cause.databaseTime += message.duration ?? 0
+  }
+}
