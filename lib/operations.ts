@@ -1,4 +1,4 @@
-// The table of operations. Routes, handlers, flags, policies, hooks, response shapes and documents are derived from it.
+// The table of operations. Routes, handlers, flags, policies, hooks, response types and OpenAPI documents are derived from it.
 
 type Rows = typeof OPERATIONS
 
@@ -17,7 +17,7 @@ export interface Operation {
   readonly byFormat?: true
   /** Whether the QUERY method is supported as well, with parameters in the body (RFC 10008). */
   readonly queried?: true
-  /** Kind of intent of the parsed request. The stages have an entry for each kind. */
+  /** Kind of intent of the parsed request. The stages (parse, plan, perform, reply) have an entry for each kind. */
   readonly intent: IntentKind
   /** Type of the body, or null for no body. */
   readonly body: 'object' | 'array' | null
@@ -29,7 +29,7 @@ export interface Operation {
   readonly and?: PolicyOption
   /** Option with the policy to use if `policy` is not set, before `authorizePolicy`. */
   readonly orPolicy?: PolicyOption
-  /** Default in resources that have policies, but neither of these: authenticated callers, or everybody (null). */
+  /** Callers of the operation in a resource that has policies, but none of these: authenticated callers, or everybody (null). */
   readonly unset: 'authenticated' | null
   /** Noun in hook names such as `beforeCreate`. Null for operations without a write. */
   readonly hook: HookNoun | null
@@ -47,7 +47,7 @@ export type HookNoun = NonNullable<Rows[OperationName]['hook']>
 /** Operations with a flag of their own. */
 type OwnFlagName = { [name in OperationName]: Rows[name] extends { with: string } ? never : name }[OperationName]
 
-/** Operations by name: the package's own, or extended. */
+/** Operations by name: those of the package, or a changed copy. */
 export type OperationTable = Readonly<Record<OperationName, Operation>>
 
 /** In the order of the flags. Operations that write have a hook noun. */
@@ -207,7 +207,7 @@ export const OPERATIONS = {
   },
 } as const
 
-/** Rows of the package's own operations in a resource's table. */
+/** Rows of a resource's table for the operations that this package defines. */
 export function packageOperationEntries(
   table: OperationTable,
 ): readonly (readonly [name: OperationName, row: Operation])[] {

@@ -21,7 +21,7 @@ export type OptionsOf<R> = typeof carried extends keyof R
 /** The options that affect the types of records and that `createCrud` accepts as defaults. */
 type TypingOption = 'concurrency' | 'format' | 'naming' | 'operations'
 
-/** The names of the required members. */
+/** The names of a type's required members: the options that are certainly set. */
 type RequiredName<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T]
 
 /** Options merged over the defaults that affect the types of records, as `createCrud` merges them. */

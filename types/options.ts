@@ -20,13 +20,13 @@ import type { Server } from './socket.js'
 /** Rules added to those that the model declares; both apply. */
 export interface FieldRules {
   /**
-   * `false` also makes the field optional in bodies if `allowNull: false` requires it. Hooks or the database must fill
-   * it.
+   * Whether bodies must have the field. `false` makes it optional even if the model has `allowNull: false`. Hooks or the
+   * database must set the value then.
    */
   readonly required?: boolean
   /** In characters (Unicode code points). */
   readonly minLength?: number
-  /** In characters, checked before any pattern. Default 10000 for a text with a pattern whose column has no length. */
+  /** In characters, checked before any pattern. Default 10000 for a text field with a pattern if its column has no length. */
   readonly maxLength?: number
   readonly min?: number
   readonly max?: number
@@ -46,23 +46,23 @@ export type NamingFunction = (
 export interface FieldOptions {
   /** Its name in the API. Default: the name by `naming`. */
   readonly name?: string
-  /** `true` removes the field from every shape; targets remove it from the named shapes. */
+  /** `true` removes the field everywhere. Targets remove it from these only: bodies, queries, responses or lists. */
   readonly exclude?: true | Target | readonly Target[]
-  /** The only shapes with the field. `exclude` is applied afterwards. */
+  /** The only targets that have the field. `exclude` is applied afterwards. */
   readonly only?: Target | readonly Target[]
   readonly rules?: FieldRules
   /** Replaces the schema derived from the model. */
   readonly schema?: Schema
-  /** Whether filters accept the field. Default: whether the query shape has it. */
+  /** Whether filters accept the field. Default: whether the target `query` has it. */
   readonly filterable?: boolean
-  /** Whether sorts accept the field. Default: whether the query shape has it. */
+  /** Whether sorts accept the field. Default: whether the target `query` has it. */
   readonly sortable?: boolean
   /**
-   * Of a JSON attribute: the members that paths reach, by their path in the document, such as `address.city`. The path
-   * `''` is the whole document, if it is an array: `{ '': ['string'] }`.
+   * For a JSON attribute: the members that query paths may use, by their path in the JSON value, such as `address.city`.
+   * The path `''` is the whole value, if it is an array: `{ '': ['string'] }`.
    */
   readonly members?: { readonly [path: string]: MemberDeclaration }
-  /** Marks the field in documents and declarations of types. Default: false. */
+  /** Marks the field as deprecated in OpenAPI documents and generated types. Default: false. */
   readonly deprecated?: false | Deprecated
   /** The JSON type of a DECIMAL. Default: `number` up to 15 declared digits, else `string`. */
   readonly decimal?: 'string' | 'number'
@@ -93,8 +93,8 @@ export interface QueryOptions<M extends Model = Model> {
   /** The largest page size that a request may ask for, in items. Default 1000. */
   readonly maxPageSize?: number
   /**
-   * Whether a page by number counts all records. With `none`, `totalCount` and `totalPages` are null. The parameter
-   * `count` overrides it (`exact`, `none`). Default `exact`.
+   * Whether a numbered page counts all records. With `none`, `totalCount` and `totalPages` are null. The parameter
+   * `count` (`exact`, `none`) overrides this option. Default `exact`.
    */
   readonly total?: 'exact' | 'none'
   /**
@@ -165,18 +165,18 @@ export interface CrudOptions<M extends Model = Model> {
    */
   readonly configure?: (router: Router, own: OwnRoutes) => void
 
-  /** By attribute or computed field. Computed fields take `exclude`, `only` and `name`. */
+  /** Options of fields, by the name of the attribute or computed field. Computed fields have `exclude`, `only` and `name`. */
   readonly fields?: { readonly [attribute in keyof Attributes<M>]?: FieldOptions }
   /** Fields that the application computes for responses. Bodies, filters, sorts and aggregates do not accept them. */
   readonly computed?: { readonly [name: string]: ComputedField<M> }
   /** To-one associations or JSON attributes whose members are added to the response: `team` adds `teamName`. */
   readonly flatten?: readonly FlattenName<M>[]
   /**
-   * The names of attributes and associations in JSON, parameters, paths and documents: camelCase, as in the model, or
-   * by a function. `fields.x.name` and `relations.y.name` take precedence. Default `camel`.
+   * The names of attributes and associations in JSON, parameters, paths and OpenAPI documents: camelCase, as in the
+   * model, or by a function. `fields.x.name` and `relations.y.name` take precedence. Default `camel`.
    */
   readonly naming?: 'camel' | 'attribute' | NamingFunction
-  /** The names of the resource's schemas in documents. */
+  /** The names of the resource's schemas in OpenAPI documents. */
   readonly names?: ShapeNames
   /** The effect of an unknown body property. Misspelt attribute names are always refused. Default `ignore`. */
   readonly unknownProperties?: 'ignore' | 'reject'
@@ -189,7 +189,7 @@ export interface CrudOptions<M extends Model = Model> {
   readonly format?: FormatFunction
 
   /**
-   * The associations that paths may cross. `true` (the default) opens those whose target has a resource. An object sets
+   * The associations that query paths such as `team.name` may use. `true` (the default) opens those whose target has a resource. An object sets
    * options per association; `{ fields }` also opens a target without a resource. Associations it omits keep the
    * default.
    */

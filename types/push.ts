@@ -21,7 +21,7 @@ export interface PushOptions {
   readonly audience?: 'permitted' | 'all'
 }
 
-/** The events of a hub. */
+/** The events that a resource's Socket.IO namespace (its hub) sends to clients. */
 export type PushEvent = 'OnCreated' | 'OnUpdated' | 'OnDeleted'
 
 /** A written record, as input of push events. */
@@ -62,9 +62,9 @@ export interface Publisher {
   readonly noteCommitOrder: (place: CommitPosition, keys: () => readonly JsonValue[]) => void
   /** Registers a write of one statement before it runs. */
   readonly expectWrite: (place: CommitPosition) => void
-  /** Whether another write of the record has finished since `expect`, so that their commit order is unknown. */
+  /** Whether another write of the record has finished since `expectWrite`, so that their commit order is unknown. */
   readonly isOrderUnknown: (place: CommitPosition, key: JsonValue) => boolean
-  /** The data to read about the records of a write before it; null for none. */
+  /** The data to read about records before a write changes them; null if none is needed. */
   readonly selectTracking: (plan: Plan) => Tracking | null
   /** Publishes without waiting. Never throws. */
   readonly publish: (changes: readonly Change[]) => void

@@ -80,7 +80,7 @@ function amendPlan(
   switch (plan.kind) {
     case 'create':
     case 'bulkCreate':
-      // A declared attribute may have no default.
+      // If the model declares the attribute itself, it may have no default.
       return { ...plan, serverValues: new Map([...plan.serverValues, ...booleanMark(mark, false)]) }
     case 'page':
     case 'count':

@@ -25,7 +25,7 @@ export function addIfMatch(settings: Settings, target: unknown, options: CallOpt
   throw new TypeError('The record has no version tag. Read it with get, add the tag with withTag, or pass { ifMatch }.')
 }
 
-/** An `Idempotency-Key`, if the client has the option and the call has none, so that a retry is not done again. */
+/** An `Idempotency-Key`, if the client has the option and the call has none. A retried request is then executed once. */
 export function addIdempotencyKey(settings: Settings, options: CallOptions): CallOptions {
   const isKeyless = options.idempotencyKey === undefined && !hasHeader(settings, options, 'Idempotency-Key')
   return settings.idempotency === true && isKeyless ? { idempotencyKey: crypto.randomUUID() } : {}

@@ -96,7 +96,7 @@ function bodySchema({ valueType, rules, isKey }: Field, parts: number): JsonSche
     ...(padded ? {} : { minLength: min, maxLength: max }),
     pattern,
     allOf: others.length === 0 ? undefined : others.map((other) => ({ pattern: other })),
-    // Dots and the empty text cannot be a path segment. Dots joined by `~` can.
+    // `.`, `..` and the empty text cannot be a path segment. Parts of a composite key are joined by `~`, so dots are valid there.
     ...(isKey ? { not: parts > 1 ? { const: '' } : { enum: [...INVALID_SEGMENTS] } } : {}),
     examples: email ? ['name@example.com'] : undefined,
   })

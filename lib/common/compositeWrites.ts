@@ -9,7 +9,7 @@ type ItemBody = BatchItem['body']
 type Amend = (plan: SinglePlan) => SinglePlan | Promise<SinglePlan>
 type Accept = (intent: SingleIntent) => SingleIntent | Promise<SingleIntent>
 
-/** Rewrites the client's input; in a batch each body like a single one. */
+/** Rewrites the bodies of an intent. Each body of a batch is rewritten like the body of a single write. */
 export async function acceptEach(intent: Intent, accept: Accept): Promise<Intent> {
   const acceptUpdate = async (body: ItemBody): Promise<ItemBody> => {
     const accepted = await accept({ kind: 'update', key: '', match: null, body, minimal: false })
@@ -46,7 +46,7 @@ export async function acceptEach(intent: Intent, accept: Accept): Promise<Intent
   }
 }
 
-/** The body for a create, or the error that the caller may not create it. */
+/** The rewritten body of a create, or the error if the caller may not create the record. */
 async function acceptCreate(body: CreateOrUpdateBody['create'], accept: Accept): Promise<CreateOrUpdateBody['create']> {
   if (body instanceof Error) return body
   try {

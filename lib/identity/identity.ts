@@ -101,7 +101,7 @@ function assertNames(options: JwtIdentityOptions): void {
   throw new TypeError(`jwtIdentity: there is no option "${unknown}".${hint}`)
 }
 
-/** An ineffective check would accept tokens that the host wants to refuse. */
+/** An `issuer` or `audience` that checks nothing would accept tokens that the host wants to reject. */
 function assertIssuerAndAudience(options: JwtIdentityOptions): void {
   for (const name of ['issuer', 'audience'] as const) {
     if (!Object.hasOwn(options, name)) continue
@@ -163,7 +163,7 @@ function assertKeyType({ type, asymmetricKeyType }: KeyObject, algorithms: reado
 /** Bytes of the hash of each HMAC algorithm, below which a key is too short (RFC 7518 section 3.2). */
 const HASH_BYTES = { HS256: 32, HS384: 48, HS512: 64 } as const
 
-/** Warns of secrets that can be guessed from one token. Other rules for keys are errors, but such tokens are valid. */
+/** Warns of secrets short enough to be guessed from one token. This is no error, because tokens with such secrets are valid. */
 function warnOfShortKey(key: JwtIdentityOptions['key'] | Uint8Array, algorithms: readonly JwtAlgorithm[]): void {
   const bytes = key instanceof KeyObject ? key.symmetricKeySize : key instanceof Uint8Array ? key.byteLength : undefined
   if (bytes === undefined) return

@@ -37,7 +37,7 @@ const FOREIGN_CONJUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['or', '|'],
 ])
 
-/** The operators with words between signs. */
+/** The operators that contain a word, such as `=in=`. */
 const WORD_OPERATORS = OPERATORS.map(({ token }) => token).filter((token) => /\w/.test(token))
 
 /** The position at which a parser stopped. */
@@ -45,7 +45,7 @@ interface ParserStop {
   readonly parameter: 'filter' | 'having'
   readonly text: string
   readonly offset: number
-  /** The end of the parsed text. Long filters are not searched from the start. */
+  /** The last characters before the position of the error. Long filters are not searched from the start. */
   readonly before: string
   readonly rest: string
   readonly expected: readonly string[]

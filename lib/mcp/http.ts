@@ -75,13 +75,13 @@ function toFetchRequest(req: Request, res: Response, body: string | null): globa
   res.once('close', () => {
     if (!res.writableFinished) disconnected.abort()
   })
-  // The SDK reads only headers and body.
+  // The SDK reads only the headers and the body, so the URL does not matter.
   return new Request('http://localhost/', { method: 'POST', headers, body, signal: disconnected.signal })
 }
 
 /**
- * Sends a complete response. Event streams end by themselves: the list of tools never changes, so subscriptions are
- * unnecessary.
+ * Sends a response in one piece. Event streams end by themselves: there are no subscriptions, because the list of tools
+ * never changes.
  */
 async function sendFetchResponse(answer: globalThis.Response, res: Response): Promise<void> {
   const body = Buffer.from(await answer.arrayBuffer())

@@ -1,6 +1,5 @@
 /**
- * The parts of `node:sqlite` that the driver uses. Node's own declarations of them come with later versions than the oldest Node that the
- * package supports.
+ * The parts of `node:sqlite` that the driver uses. Node declares them only in versions later than the oldest one that this package supports.
  */
 
 /** Values that SQLite stores. */

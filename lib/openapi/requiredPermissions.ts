@@ -24,14 +24,14 @@ export function createPermission(subject: Subject, operation: OperationName): Re
   return { subject, operation, row: subject.resource.operationTable[operation] }
 }
 
-/** Entry of an action. It has the problems of the operation that it represents. */
+/** The permission for an action. Its problems are those of the operation that the action stands for. */
 export function createActionPermission(subject: Subject, action: Action): RequiredPermission {
   const { method, path, operation, input } = action
   const body = method === 'post' && input !== null ? 'object' : null
   return { subject, operation, action, row: { ...subject.resource.operationTable[operation], method, path, body } }
 }
 
-/** Entry of an operation as part of another one, without a record or version of its own. */
+/** The permission for an operation that is part of another one. It has no record or version of its own. */
 export function createNestedPermission(subject: Subject, operation: OperationName): RequiredPermission {
   const row = subject.resource.operationTable[operation]
   const intent = row.intent === 'create' ? 'create' : 'restore'
@@ -49,7 +49,7 @@ const NESTED_BY_INTENT: { readonly [intent in IntentKind]?: readonly OperationNa
   upsert: NESTED_WRITES,
 }
 
-/** Operations on nested records of a body, at any depth. */
+/** The permissions for nested records of a body, at any depth. */
 export function nestedPermissions({ subject, row, action }: RequiredPermission): readonly RequiredPermission[] {
   if (action !== undefined) return []
   const found = new Map<string, RequiredPermission>()

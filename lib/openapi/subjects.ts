@@ -27,7 +27,7 @@ export function assertOptions(
 ): void {
   const given: unknown = options
   if (given === undefined || given === null) throw invalidOption(`${maker}: options are missing.`)
-  // Routers are functions, so `typeof` alone rejects a router as options.
+  // Routers are functions, so this check rejects a router that is passed in place of options.
   if (typeof given !== 'object' || Array.isArray(given))
     throw invalidOption(`${maker}: the argument must be an object with "resources" and "info".`)
   const unknown = Object.keys(given).find((name) => !names.includes(name))
@@ -55,7 +55,7 @@ export interface Subject {
   readonly components: Components
   /** Returns the subject of another resource: if it has several mounts, the one with the same mount path. */
   readonly subjectOf: (resource: Resource) => Subject
-  /** Whether the document already uses the joined name of a record and its relation. */
+  /** Whether another schema has the name made of a record's and its relation's names, such as `PlayerNote`. */
   readonly isNameTaken: (relation: Relation) => boolean
 }
 

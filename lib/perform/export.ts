@@ -37,7 +37,7 @@ interface CompletedRows {
   readonly remaining: readonly Row[]
 }
 
-/** The first rows with their collections. At least one row, and as many as fit into AT_ONCE. */
+/** The first rows with their collections. At least one row, and as many as fit into MAX_COLLECTION_BYTES. */
 async function completeFirstRows(store: Store, projection: Projection, rows: readonly Row[]): Promise<CompletedRows> {
   const { length } = rows
   const size = new ResponseSize(length > 1 ? MAX_COLLECTION_BYTES : Number.POSITIVE_INFINITY)

@@ -7,7 +7,7 @@ type JoinPath = readonly Join[]
 /** Alias for a joined table whose name equals the main table's alias. */
 const RENAMED_ALIAS = '_j'
 
-/** A joined table. `as` is the last part of `alias`. */
+/** A joined table. `localAlias` is the last part of `alias`. */
 interface JoinedTable {
   readonly joins: JoinPath
   readonly localAlias: string
@@ -63,7 +63,7 @@ export class JoinedTables {
     return alias
   }
 
-  /** The main table's alias is the model's name. Some databases compare aliases case-insensitively. */
+  /** A joined table must not have the main table's alias, the model's name. Some databases compare aliases case-insensitively. */
   #createTable({ relation: { name, association } }: Join, hops: JoinPath, before: string): JoinedTable {
     const isMain = this.#isRenaming && before === '' && name.toLowerCase() === association.source.name.toLowerCase()
     const as = isMain ? RENAMED_ALIAS : name
@@ -83,7 +83,7 @@ export class JoinedTables {
 /** String literals and quoted identifiers of PostgreSQL, which limits the length of aliases. */
 const QUOTED_TEXT = /\bE'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"/gs
 
-/** Paths that share a join must have the same relations and guards. */
+/** Paths that share a join must have the same relations and conditions. */
 function isSameJoin(one: JoinPath, other: JoinPath): boolean {
   return one.every(
     ({ relation, condition }, index) => relation === other[index]?.relation && condition === other[index].condition,

@@ -85,7 +85,7 @@ export async function missedWriteError(
   return skippedWriteError()
 }
 
-/** Like `refusalOf`, for tables that do not skip writes. The record was created meanwhile, so the write is repeated. */
+/** Like `missedWriteError`, for tables that do not skip writes. The record was created meanwhile, so the write is repeated. */
 export async function racedWriteError(
   store: Store,
   plan: ConditionalPlan & { readonly kind: string },

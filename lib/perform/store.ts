@@ -10,7 +10,7 @@ import { useTimedConnections } from '../sequelize/timedConnections.js'
 import { useTimedQueries } from '../sequelize/timedQueries.js'
 import { FullPages } from './fullPages.js'
 
-/** Settings that all statements of a resource share. */
+/** Context of the statements of a resource: its model, connection settings and transaction. */
 export interface Store {
   readonly resource: Resource
   readonly model: ModelStatic<Model>
@@ -83,13 +83,13 @@ export function withClient(store: Store, leaving: ClientConnection, order?: Comm
 
 /**
  * The store for a client that may disconnect during a read, which is then cancelled. Without a statement timeout, reads
- * are not cancelled: their connection is unknown.
+ * are not cancelled, because it is unknown which connection they use.
  */
 export function withAbort(store: Store, leaving: ClientConnection): Store {
   return store.limit === null ? store : copyStore(store, { limit: store.limit.withClient(leaving) })
 }
 
-/** The store with what is now known about the server. */
+/** The store with the resource's current dialect, which changes once the server's version is known. */
 export function withCurrentDialect(store: Store): Store {
   const dialect = store.resource.dialect()
   return store.dialect === dialect ? store : copyStore({ ...store, dialect }, {})

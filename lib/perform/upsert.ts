@@ -10,8 +10,8 @@ import { inTransaction, markRaced } from './transaction.js'
 import { maxRowsOf, narrowToRecord } from './uuidSpellings.js'
 
 /**
- * Updates the record with each item's values, or creates one. If another request creates one meanwhile, everything is
- * repeated and finds it.
+ * For each item, updates the record with the same unique values, or creates one. If another request creates that record
+ * meanwhile, all items are repeated, and the record is found.
  */
 export async function performUpsert(
   store: Store,

@@ -121,7 +121,7 @@ function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Calls `stuck` once when work is in progress and none of it ends within PATIENCE. */
+/** Calls `stuck` once when work is in progress and none of it ends within PUBLISH_TIMEOUT. */
 class StuckDetector {
   readonly #onStuck: () => void
   #pending = 0

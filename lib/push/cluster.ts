@@ -15,14 +15,14 @@ export const CLUSTER_TIMEOUT = 5000
 /** Milliseconds between two messages that repeat a server's subscriptions. */
 const RENEWAL_INTERVAL = 60_000
 
-/** Milliseconds without a message after which a server counts as dead. No connection of a dead server lives longer. */
+/** Milliseconds without a message after which a server counts as dead. By then its connections have ended. */
 const LEASE_DURATION = 3 * RENEWAL_INTERVAL
 
-/** One subscriber's hold on a subscription. The cluster knows a subscription as long as it has a hold. */
+/** One subscriber's reference to a subscription. The cluster knows a subscription as long as there are references to it. */
 export interface SubscriptionReference {
-  /** Resolves when the other servers know the subscription, or when PATIENCE has passed. */
+  /** Resolves when the other servers know the subscription, or after CLUSTER_TIMEOUT. */
   readonly published: Promise<void>
-  /** Releases the hold. Further calls have no effect. */
+  /** Releases the reference. Further calls have no effect. */
   readonly release: () => void
 }
 
@@ -47,7 +47,7 @@ export interface ClusterSettings {
   readonly onUnsent: () => void
   /** Milliseconds during which a disconnected client may recover its session, on any server. */
   readonly recoveryDuration: number
-  /** Maximum number of rooms by condition on this server. */
+  /** Maximum number of rooms on this server that a scope's condition defines. */
   readonly maxConditionRooms: number
 }
 
@@ -94,7 +94,7 @@ export class Cluster {
     return this.#registry.subscriptions()
   }
 
-  /** @throws Problem 503 if the server already has the maximum number of rooms by condition */
+  /** @throws Problem 503 if the server already has the maximum number of rooms that conditions define */
   acquire(text: string): SubscriptionReference {
     const own = this.#local.get(text) ?? this.#addLocal(text)
     own.references += 1
@@ -108,7 +108,7 @@ export class Cluster {
     return { published: own.published, release }
   }
 
-  /** Resolves when the other servers have answered, or when PATIENCE has passed. */
+  /** Resolves when the other servers have answered, or after CLUSTER_TIMEOUT. */
   synchronize(): Promise<void> {
     this.#synchronized ??= this.#requestPeers(LIST_SUBSCRIPTIONS).then(
       (answers) => {
@@ -122,7 +122,7 @@ export class Cluster {
       (error: unknown) => {
         this.#isUnsynchronized = true
         this.#settings.report(this.#createClusterError(error))
-        // The retry is delayed: otherwise every event would wait for PATIENCE again.
+        // The retry is delayed: otherwise every event would wait for CLUSTER_TIMEOUT again.
         setTimeout(() => {
           this.#synchronized = null
         }, CLUSTER_TIMEOUT).unref()
@@ -238,7 +238,7 @@ export class Cluster {
     return answers ?? []
   }
 
-  /** Runs work that concerns other servers, for at most PATIENCE. Returns null if there are no other servers. */
+  /** Runs work that concerns other servers, for at most CLUSTER_TIMEOUT. Returns null if there are no other servers. */
   async #runWithPeers<T>(work: () => Promise<T>): Promise<T | null> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {

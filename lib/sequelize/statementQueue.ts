@@ -2,12 +2,12 @@
 
 import type { SqliteConnection } from './sqlite.js'
 
-/** Number of statements that start together: one runs, and the next waits for the connection. Other threads stay free. */
+/** Number of statements that start together: one runs, and the next waits for the connection in a thread of libuv's pool. */
 const MAX_STARTED = 2
 
 /**
- * Number for statements that read a few records by key and wait for no lock: twice the number of threads. Waking a thread takes longer than
- * such a statement. If another statement waits already, the thread does not sleep.
+ * Number of statements that start together if all of them read a few records by key and wait for no lock: twice the number of threads in
+ * libuv's pool. Waking a thread takes longer than such a statement. A thread that has another statement waiting does not sleep.
  */
 const MAX_STARTED_BRIEF = 8
 
@@ -19,8 +19,8 @@ interface WaitingStatement {
 
 /**
  * Queue of the prepared statements on one SQLite connection. It starts several together when the connection is idle. Without it, a chain of
- * prepared statements would starve callers that need the connection idle, such as Sequelize. A write must not start while another
- * connection's lock is waited for, because SQLite would not commit it. The driver's `wait` keeps the order of all callers.
+ * prepared statements would starve callers that need the connection idle, such as Sequelize. A write must not start while a
+ * statement of this connection waits for another connection's lock, because SQLite would not commit the write. The driver's `wait` keeps the order of all callers.
  */
 export class StatementQueue {
   readonly #connection: SqliteConnection
@@ -40,7 +40,7 @@ export class StatementQueue {
     })
   }
 
-  /** Starts a statement when its turn comes. It must call `leave` at its end. `isBrief`: it reads a few records by key. */
+  /** Starts a statement when its turn comes. The statement must call `finish` at its end. `isBrief`: it reads a few records by key. */
   add(isBrief: boolean, start: () => void): void {
     this.#waiting.push({ isBrief, start })
     this.#startNext()

@@ -32,7 +32,7 @@ export const json: Format = Object.freeze<Format>({
 
 function sendWhole(out: OutgoingResponse, value: unknown, { call, json: host, limit }: SendContext): void {
   const { style, sendByHost } = host
-  // The limit only matters for smaller values: a value that is not heavy never exceeds LIGHT_BYTES.
+  // The limit only matters for smaller values: a value that is not large never exceeds MAX_WHOLE_BYTES.
   if ((style !== null || sendByHost !== null) && limit < MAX_WHOLE_BYTES) {
     assertResponseSize(Buffer.byteLength(JSON.stringify(value)), limit)
   }
