@@ -120,7 +120,7 @@ const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refusal, 'null' | 'unique'>, () 
     }),
   excluded: () => problem('conflict', { detail: 'A record that conflicts with this one exists already.' }),
   raised: () => problem('conflict', { detail: 'The database does not allow this change.' }),
-  denied: () => problem('forbidden', { detail: 'A policy of the database does not allow you to write this record.' }),
+  denied: () => problem('forbidden', { detail: 'The database does not allow you to write this record.' }),
   check: () => problem('validation', { detail: 'The record breaks a constraint of its table.' }),
   unfit: () => problem('validation', { detail: 'A value does not fit its column.' }),
   charset: () => problem('invalid-query', { detail: 'A value has characters that its column cannot hold.' }),
