@@ -80,7 +80,7 @@ export function forgetTableTraits({ model }: Store): void {
 /** The error if the table has skipped a write without an error. */
 export function skippedWriteError(): Error {
   return problem('not-written', {
-    detail: 'A trigger, rule or policy of the database skipped the change. Nothing was written.',
+    detail: 'A rule of the database skipped the change. Nothing was written.',
   })
 }
 
