@@ -35,17 +35,29 @@ const GET: Plan = { kind: 'get', where: { kind: 'always' }, projection: PROJECTI
 const written = (teamId?: number): ReadonlyMap<string, unknown> =>
   new Map<string, unknown>([['name', 'x'], ...(teamId === undefined ? [] : ([['teamId', teamId]] as const))])
 const createOf = (teamId?: number): Plan =>
-  ({ kind: 'create', changes: written(teamId), upkeep: new Map(), projection: PROJECTION, invalid: null }) as never
+  ({
+    kind: 'create',
+    changes: written(teamId),
+    serverValues: new Map(),
+    projection: PROJECTION,
+    invalid: null,
+  }) as never
 const updateOf = (teamId?: number): Plan =>
   ({
     kind: 'update',
     changes: written(teamId),
-    upkeep: { values: new Map() },
+    serverValues: { values: new Map() },
     projection: PROJECTION,
     invalid: null,
   }) as never
 const bulkOf = (): Plan =>
-  ({ kind: 'bulkCreate', records: [written()], upkeep: new Map(), projection: PROJECTION, invalid: new Map() }) as never
+  ({
+    kind: 'bulkCreate',
+    records: [written()],
+    serverValues: new Map(),
+    projection: PROJECTION,
+    invalid: new Map(),
+  }) as never
 
 /** An error of Sequelize's around what a driver says of a key of a table. */
 function said(store: Store, table: string, column: string, isPointedAt = false): Error {
