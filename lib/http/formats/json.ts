@@ -40,18 +40,13 @@ function sendWhole(out: OutgoingResponse, value: unknown, { call, json: host, li
     sendByHost(value)
     return
   }
-  const text = style === null ? JSON.stringify(value) : stringifyWithStyle(value, style)
-  const body = Buffer.from(text)
+  const body = Buffer.from(style === null ? JSON.stringify(value) : stringifyWithStyle(value, style))
   if (style === null) assertResponseSize(body.length, limit)
   if (hasNoTagYet(out, body.length)) {
     const tag = host.tagging === null ? null : createTag(host.tagging, body)
     if (tag !== null) out.setHeader('ETag', tag)
   }
-  if (host.isFresh !== null && isEndedUnmodified(out, host.isFresh)) return
-  if (call.method === 'HEAD') out.end()
-  // Node joins text in the encoding of the headers with these, and sends both at once.
-  else if (body.length === text.length) out.end(text, 'latin1')
-  else out.end(body)
+  if (host.isFresh === null || !isEndedUnmodified(out, host.isFresh)) out.end(call.method === 'HEAD' ? undefined : body)
 }
 
 const MAX_WHOLE_BYTES = 1024 * 1024
