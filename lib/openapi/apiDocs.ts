@@ -38,20 +38,20 @@ const EVENTS_FILE = 'asyncapi.json'
 type AnswerRequest = (req: Request, res: Response) => void | Promise<void>
 
 /**
- * A handler that serves documentation of resources. Other requests are passed on.
+ * Creates a handler that serves documentation of resources. Other requests are passed on.
  * - `/openapi.json`: the OpenAPI document
  * - `/asyncapi.json`: the AsyncAPI document of push hubs
  * - `/client.js`, `/client.d.ts`: the browser client and its types
- * - `/docs`: a page for people
+ * - `/docs`: an HTML page for readers
  *
- * @throws CrudConfigError for wrong options and for conflicting names or paths of resources. Errors that depend on later mounts go to
- * `next`
+ * @throws CrudConfigError for wrong options and for conflicting names or paths of resources. Errors that depend on
+ * later mounts are passed to `next`
  */
 export function apiDocs(options: ApiDocsOptions): RequestHandler {
   return createApiDocs(loadSwaggerUi, options)
 }
 
-/** `apiDocs` with another source of Swagger UI. */
+/** Creates the handler of `apiDocs` with a given source of Swagger UI. */
 export function createApiDocs(load: typeof loadSwaggerUi, given: ApiDocsOptions): RequestHandler {
   assertOptions(given, 'apiDocs', DOCS_OPTIONS)
   const { path = '/', ui, ...options } = given
@@ -97,7 +97,7 @@ export function createApiDocs(load: typeof loadSwaggerUi, given: ApiDocsOptions)
   const findAnswer = async (req: Request): Promise<AnswerRequest | null> => {
     const known = routes.get(req.path)
     if (known !== undefined) return known
-    // At this address, relative links of the page would be one level too deep.
+    // At this address, relative links of the page would point one level too deep.
     if (req.path === below) return (_, res) => void res.redirect(308, '../docs')
     if (!req.path.startsWith(below)) return null
     const file = (await files()).get(req.path.slice(below.length))
@@ -114,7 +114,7 @@ export function createApiDocs(load: typeof loadSwaggerUi, given: ApiDocsOptions)
 
 type Files = ReadonlyMap<string, Asset>
 
-/** The files of Swagger UI. @throws Error where the optional peer is not installed */
+/** The files of Swagger UI. @throws Error if the optional peer dependency is not installed */
 async function loadSwaggerFiles(load: typeof loadSwaggerUi): Promise<Files> {
   const files = await load()
   if (files !== null) return files
@@ -136,18 +136,18 @@ function createEventsLoader({ resources, info, security }: Omit<ApiDocsOptions, 
   return cacheWritten(async () => compressAsset(JSON_TYPE, [JSON.stringify(await runYielding(writeAsyncApi(options)))]))
 }
 
-/** Origin of the page as the reader sees it. `localhost` if the `Host` header is invalid. */
+/** Origin of the page in the reader's browser. `localhost` if the `Host` header is invalid. */
 function pageOrigin({ protocol, headers: { host = '' } }: Request): string {
   return `${protocol}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
 }
 
-/** Caches the result of some work until another resource mounts. */
+/** Caches the result of `work` until another resource mounts. */
 function cacheWritten<T>(work: () => Promise<T>): () => Promise<T> {
   const known = cacheUntilMount(() => cacheSuccess(work))
   return () => known()()
 }
 
-/** Caches the result of some work. A failure is not cached: the next call tries again. */
+/** Caches the result of `work`. A failure is not cached: the next call tries again. */
 function cacheSuccess<T>(work: () => Promise<T>): () => Promise<T> {
   let known: Promise<T> | null = null
   return () => {

@@ -40,7 +40,7 @@ export async function compressAsset(type: string, parts: Iterable<string> | Buff
 
 const PART_LENGTH = 2 ** 15
 
-/** Joins parts into larger ones. Each part costs a turn of the event loop and of the compressor. */
+/** Joins small parts into larger parts, because each part costs a turn of the event loop and of the compressor. */
 function* joinParts(parts: Iterable<string>): Generator<Buffer> {
   let known = ''
   for (const part of parts) {
@@ -52,7 +52,7 @@ function* joinParts(parts: Iterable<string>): Generator<Buffer> {
   yield Buffer.from(known)
 }
 
-/** Sends a file in an encoding that the client accepts, or 304. */
+/** Sends a file in an encoding that the client accepts. Sends 304 if the client has the current file. */
 export async function sendAsset(req: Request, res: Response, { type, zipped, length, hash }: Asset): Promise<void> {
   const isZipped = req.acceptsEncodings('gzip', 'identity') === 'gzip'
   const tag = isZipped ? `"${hash}-gzip"` : `"${hash}"`
@@ -73,7 +73,7 @@ export async function sendAsset(req: Request, res: Response, { type, zipped, len
   else res.end(isZipped ? zipped : await unzip(zipped))
 }
 
-/** The client as one file. The build writes it to `dist`. */
+/** Loads the browser client, which the build writes to `dist` as one file. */
 export async function loadClientFile(): Promise<Asset> {
   return compressAsset(JAVASCRIPT, await readFile(new URL('../browser/client.js', import.meta.url)))
 }
@@ -97,7 +97,7 @@ const SWAGGER_INITIALIZER = `SwaggerUIBundle({
 })
 `
 
-/** Files of Swagger UI by name. Null if the optional peer dependency is not installed. */
+/** Loads the files of Swagger UI by name. Returns null if the optional peer dependency is not installed. */
 export async function loadSwaggerUi(): Promise<ReadonlyMap<string, Asset> | null> {
   const folder = await findModuleFolder('swagger-ui-dist/absolute-path.js')
   if (folder === null) return null
@@ -108,7 +108,10 @@ export async function loadSwaggerUi(): Promise<ReadonlyMap<string, Asset> | null
   return new Map([...(await Promise.all(files)), own])
 }
 
-/** Folder of a module. The name is a variable, so that bundlers and compilers do not resolve an optional peer dependency. */
+/**
+ * Finds the folder of a module. The name is a variable, so that bundlers and compilers do not resolve an optional peer
+ * dependency.
+ */
 async function findModuleFolder(module: string): Promise<string | null> {
   try {
     const { default: folder }: { readonly default: unknown } = await import(module)
@@ -118,7 +121,7 @@ async function findModuleFolder(module: string): Promise<string | null> {
   }
 }
 
-/** Page of Swagger UI. Its files are below its path. */
+/** Writes the HTML page of Swagger UI. The page loads its files from below its path. */
 export function writeSwaggerPage(title: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -75,7 +75,7 @@ function toAsyncApiInfo({ summary: _, license, ...info }: DocumentInfo): Documen
   return { ...info, license: named }
 }
 
-/** The first subject of each hub. A resource with several mounts has one hub. */
+/** The first subject of each hub, because several mounts of a resource share one hub. */
 function distinctHubs(subjects: readonly Subject[]): readonly Subject[] {
   const hubs = new Set<string>()
   return subjects.filter(({ resource: { hub } }) => {
@@ -121,7 +121,7 @@ function writeMessage(name: string, summary: string, args: readonly JsonSchema[]
   return { name, title: name, summary, ...(payload === undefined ? {} : { payload }), 'x-arguments': args }
 }
 
-/** Record of an event. Without the operation `getById`, the event has the fields of lists. */
+/** Schema of the record in an event. Without the operation `getById`, an event has only the fields of lists. */
 function buildEventRecordSchema(subject: Subject): JsonSchema {
   const { operations, documented } = subject.resource
   if (!operations.has('getById')) return buildItemSchema(subject)

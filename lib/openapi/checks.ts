@@ -31,7 +31,7 @@ export function addCheckKeywords(
   return checks.reduce((all, check) => combineSchemas(all, buildCheckSchema(check, type)), schema)
 }
 
-/** Combines two schemas. Keywords of both go into `allOf`. */
+/** Combines two schemas. A keyword that both schemas have goes into `allOf`. */
 function combineSchemas(schema: JsonSchema, more: JsonSchema): JsonSchema {
   const { description, enum: values, ...rest } = more
   const known: unknown = schema.enum
@@ -86,12 +86,15 @@ const TEXT_CHECK_SCHEMAS: ReadonlyMap<string, (first: unknown) => JsonSchema | u
   ['equals', (text) => (isText(text) ? { enum: [text] } : {})],
 ])
 
-/** Values of an enumeration as JSON. Null if JSON values may differ from the values that the validator compares. */
+/**
+ * Builds the enumeration of values as JSON. Returns null if JSON values may differ from the values that the validator
+ * compares.
+ */
 function buildEnumSchema(given: unknown, type: FieldType): JsonSchema | null {
   if (!Array.isArray(given)) return null
   if (type === 'string' || type === 'enum') return { enum: given.map((value) => String(value ?? '')) }
   if (!EXACT_NUMBER_TYPES.has(type)) return null
-  // The validator compares texts. Only these texts are written like numbers.
+  // The validator compares texts. Only texts in the form of JSON numbers can match.
   return {
     enum: given
       .map((value) => String(value ?? ''))

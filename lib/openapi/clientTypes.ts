@@ -43,7 +43,7 @@ export function* writeTypes({ resources }: ClientTypesOptions): Steps<string> {
   }
   for (const [{ names }, type] of shapes) {
     const name = toIdentifier(names.many)
-    // A word without a distinct plural names the record type.
+    // A word without a distinct plural already names the record type.
     addDeclaration(declarations, declarations.has(name) ? `${name}Shapes` : name, type)
   }
   return FILE_HEAD + [...declarations.values()].join('\n')
@@ -90,7 +90,7 @@ function writeBlock(lines: readonly string[]): string {
   return `{\n${lines.map((line) => line.replace(/^(?=.)/gm, '  ')).join('\n')}\n}`
 }
 
-/** Type of a record in a push event, without fields that are computed for each caller. */
+/** Writes the type of a record in a push event, without fields that are computed for each caller. */
 function writePushedType({ resource: { computed } }: Subject, row: string): string {
   const own = computed.filter((field) => field.computed.isPerCaller && field.targets.has('response'))
   return own.length === 0 ? row : `Omit<${row}, ${own.map(({ json }) => JSON.stringify(json)).join(' | ')}>`
@@ -128,7 +128,7 @@ function writeEvents(row: string, key: string, hasVersions: boolean): string {
   return writeBlock(events.map(([name, given]) => `readonly ${name}: (${given}) => void`))
 }
 
-/** Members that `select` may add to a record over relations. */
+/** Schema of the members that `select` may add to a record over relations. */
 function buildEmbeddedSchema(subject: Subject): JsonSchema {
   buildProjection(subject)
   const { fields, computed } = subject.resource
@@ -138,7 +138,7 @@ function buildEmbeddedSchema(subject: Subject): JsonSchema {
 
 // ---------------------------------------------------------------- TypeScript
 
-/** The type of a schema in TypeScript. References are names of declarations. */
+/** Writes a schema as a TypeScript type. References become names of declarations. */
 function toTypeScript(schema: JsonSchema): string {
   const { $ref, anyOf, const: value, enum: values, type } = schema
   if (typeof $ref === 'string') return toIdentifier($ref.split('/').at(-1) ?? '')
@@ -189,7 +189,7 @@ function writeComment(text: string): string {
   return escapeComment(JSON.stringify(text))
 }
 
-/** Text that cannot end a comment. */
+/** Escapes text that would end a comment. */
 function escapeComment(text: string): string {
   return text.replaceAll('*/', '*\\/')
 }

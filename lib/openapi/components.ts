@@ -9,7 +9,10 @@ interface Component {
   content: JsonSchema
 }
 
-/** Content that occurs several times in a document. All occurrences share one object, which is filled when the document is complete. */
+/**
+ * Content that may occur several times in a document. All occurrences share one object, which is filled when the
+ * document is complete.
+ */
 interface RepeatedContent {
   readonly kind: Kind
   readonly name: string
@@ -28,7 +31,7 @@ interface NameOwner {
 /** Owner of the components that all resources share. */
 const SHARED_OWNER: object = Object.freeze({})
 
-/** Components of a document. Each is created at its first reference. */
+/** Components of a document. A component is created at its first reference. */
 export class Components {
   readonly #kinds = new Map<Kind, Map<string, Component>>()
   readonly #repeated = new Map<string, RepeatedContent>()
@@ -36,18 +39,21 @@ export class Components {
   readonly #reserved = new Map<string, NameOwner>()
   readonly #isSharing: boolean
 
-  /** The version of OpenAPI of the document. */
+  /** The OpenAPI version of the document. */
   readonly version: OpenApiVersion
 
-  /** @param isSharing whether `share` creates components for repeated content, and `make` creates all components */
+  /**
+   * @param isSharing whether `share` creates components for repeated content. If so, `createPending` creates the
+   * content of all components
+   */
   constructor(isSharing = false, version: OpenApiVersion = '3.1') {
     this.#isSharing = isSharing
     this.version = version
   }
 
   /**
-   * Returns the content, or a reference to it if that shortens the document. A name that another component has gets a number. The content
-   * must not contain shared content.
+   * Returns the content, or a reference to it if a reference shortens the document. A number is appended to a name that
+   * another component has. The content must not contain shared content.
    */
   share(kind: Kind, name: string, content: JsonSchema): JsonSchema {
     if (!this.#isSharing || '$ref' in content) return content
@@ -59,7 +65,7 @@ export class Components {
     return known.target
   }
 
-  /** Creates the referenced components, one per step, because chains of relations may lead through all resources. */
+  /** Creates the referenced components, one per step, because a component may refer to further components. */
   *createPending(): Steps<void> {
     for (let fill = this.#pending.shift(); fill !== undefined; fill = this.#pending.shift()) {
       fill()
@@ -67,7 +73,7 @@ export class Components {
     }
   }
 
-  /** Fills the occurrences of shared content. Nothing is shared afterwards. */
+  /** Writes the content or the reference into each occurrence of shared content. Nothing may be shared afterwards. */
   fillRepeated(): void {
     for (const { kind, name, content, length, target, uses } of this.#repeated.values()) {
       let free = name
@@ -80,7 +86,10 @@ export class Components {
     runAtOnce(this.createPending())
   }
 
-  /** Reserves the name of a schema, unless it is reserved already. Other owners get another name: `Problem_` beside a model named Problem. */
+  /**
+   * Reserves the name of a schema, unless it is reserved already. Other owners get another name, such as `Problem_` for
+   * a model named Problem.
+   */
   reserveName(name: string, owner: object): void {
     if (!this.#reserved.has(name)) this.#reserved.set(name, { owner, wanted: name })
   }
@@ -97,7 +106,8 @@ export class Components {
   }
 
   /**
-   * Returns a reference to a component. Equal components have one `owner`. A schema gets another name if a different owner has it.
+   * Returns a reference to a component. Equal components have one `owner`. A schema gets another name if a different
+   * owner has the wanted name.
    *
    * @throws CrudConfigError if a different owner has the name of a component other than a schema
    */
@@ -110,7 +120,7 @@ export class Components {
       throw invalidOption(`Two of the document's ${kind} would be called "${name}".`)
     }
     if (other === undefined) {
-      // Registered before its content, because schemas may refer to themselves.
+      // The component is registered before its content is created, because schemas may refer to themselves.
       const component: Component = { owner, content: {} }
       known.set(name, component)
       const fill = (): void => {

@@ -86,7 +86,7 @@ function describeJoinRow(
   }
 }
 
-/** Fields of responses, bodies or queries. */
+/** Describes the fields that responses, bodies or queries can contain. */
 function describeFields(fields: readonly Field[], resources: readonly Resource[]): readonly XCrudField[] {
   const isPublic = (field: Field): boolean => field.targets.size > 0 || isFilterable(field) || field.sortable
   return expandMembers(fields.filter(isPublic)).map((field) => {
@@ -94,7 +94,7 @@ function describeFields(fields: readonly Field[], resources: readonly Resource[]
     const read = masks.find((mask) => mask.read !== null)?.read ?? null
     const write = masks.find((mask) => mask.write !== null)?.write ?? null
     const { values } = field.valueType
-    // A list of texts has operators of its own, which describe its items.
+    // A list of texts has its own operators, which describe its items.
     const isPlain = field.item === undefined || field.operators.size > 0
     const items = isPlain ? null : { ...field.item, filterable: field.filterable }
     return {

@@ -1,11 +1,12 @@
-// Forms on the page for people that send GET requests for lists. Without the script, the browser opens the response instead of the page.
+// Forms on the documentation page that send GET requests for lists. Without JavaScript, the browser opens the response
+// instead of the page.
 
 import type { XCrud } from '../../types/openApi.js'
 import { escapeHtml } from './html.js'
 
 /**
- * Script of the forms. It shows the response below the form, and writes the key of the first record into the commands of the resource. A
- * token is only sent with the request and not stored.
+ * Script of the forms. It shows the response below the form, and writes the first record's key into the commands of the
+ * resource. A token is sent with the request and never stored.
  */
 export const FORM_SCRIPT = `for (const form of document.querySelectorAll('form.try')) {
   const [shown, token] = [form.querySelector('pre'), form.querySelector('input[type=password]')]
@@ -34,7 +35,7 @@ export const FORM_SCRIPT = `for (const form of document.querySelectorAll('form.t
 }
 `
 
-/** Form of a list. `example` is a filter on the resource's fields, or null. */
+/** Writes the form of a list. `example` is a filter on the resource's fields, or null. */
 export function writeForm(
   address: string,
   { key }: Pick<XCrud, 'key'>,

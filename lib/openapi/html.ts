@@ -15,7 +15,7 @@ export function toHtml(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
 }
 
-/** Converts text to paragraphs, which are separated by blank lines. */
+/** Converts text to HTML paragraphs. Blank lines separate paragraphs. */
 export function toParagraphs(text: string): string {
   return text
     .split(/\n\s*\n/)
@@ -27,7 +27,7 @@ export function toCode(text: string): string {
   return `<code>${escapeHtml(text)}</code>`
 }
 
-/** HTML table from cells. It scrolls if it is wider than the page. */
+/** Writes an HTML table from cells. The table scrolls if it is wider than the page. */
 export function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const toCells = (tag: 'th' | 'td', row: readonly string[]): string =>
     row.map((each) => `<${tag}>${each}</${tag}>`).join('')

@@ -63,7 +63,7 @@ function isJson(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
 }
 
-/** Converters by joi type. Converted values, such as dates, are text in JSON. */
+/** Converters by joi type. Converted values, such as dates, are texts in JSON. */
 const CONVERTERS: Readonly<Record<string, (description: JoiDescription) => JsonSchema>> = {
   string: (description) => ({
     type: 'string',
@@ -108,7 +108,7 @@ const CONVERTERS: Readonly<Record<string, (description: JoiDescription) => JsonS
   },
 }
 
-/** Minimum length of a text. Joi rejects the empty text unless the schema allows it. */
+/** Minimum length of a text: 1 unless the joi schema allows the empty text. */
 function minLengthOf({ allow = [] }: JoiDescription): number | undefined {
   return allow.includes('') ? undefined : 1
 }
@@ -117,7 +117,7 @@ function hasRule({ rules = [] }: JoiDescription, name: string): boolean {
   return rules.some((rule) => rule.name === name)
 }
 
-/** Numeric limit of a rule. Undefined without the rule, or if the limit refers to another value. */
+/** Numeric limit of a rule. Undefined if the rule is missing, or if its limit refers to another value. */
 function numericLimitOf({ rules = [] }: JoiDescription, name: string): number | undefined {
   const limit = rules.find((rule) => rule.name === name)?.args?.limit
   return typeof limit === 'number' && Number.isFinite(limit) ? limit : undefined

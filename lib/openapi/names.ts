@@ -22,8 +22,9 @@ interface NamedEntry {
 }
 
 /**
- * Returns a function that names the resources of a document and the resources behind their relations. Names of the entry override names of
- * the resource's options. Clashing automatic names are changed, independent of the order of resources.
+ * Returns a function that names the resources of a document and the resources behind their relations. Names of the
+ * entry override names in the resource's options. Automatic names that collide are changed, independent of the order of
+ * resources.
  *
  * @throws CrudConfigError for names that are not allowed in a document
  */
@@ -39,7 +40,7 @@ export function createNamer(entries: readonly NamedEntry[]): (entry: NamedEntry)
   )
   return (entry) => {
     const { many, ...names } = nameEntry(entry)
-    // The models `Device` and `Devices` both have the plural `Devices`.
+    // For example, the models `Device` and `Devices` both have the plural `Devices`.
     return { ...names, many: hasOtherMember(owners, many, names.one) ? `${names.one}_Records` : many }
   }
 }
@@ -61,7 +62,10 @@ function isDerivedName({ resource, names: { response = resource.names.response }
   return response === typeName(resource.name)
 }
 
-/** Distinct spelling of a name: `order_line` becomes `Order_Line`. `orderLine` becomes `OrderLine_` beside a model `OrderLine`. */
+/**
+ * Writes a model name so that it differs from similar names. `order_line` becomes `Order_Line`. `orderLine` becomes
+ * `OrderLine_` beside a model `OrderLine`.
+ */
 function distinctSpelling(name: string): string {
   const type = typeName(name)
   const spelt = name
@@ -75,7 +79,7 @@ function distinctSpelling(name: string): string {
 
 function createNames({ name, model, names }: Resource, given: ShapeNames): Names {
   const one = given.response ?? names.response
-  // If the entry has `names.response`, names derived from the old one are derived from it.
+  // If the entry has `names.response`, the other default names are derived from it.
   const deriveName = (own: string, end: string): string => (own === names.response + end ? one + end : own)
   const all: Names = {
     one,
@@ -103,7 +107,8 @@ interface NamedResource {
  *
  * @param spell writes a name in the form that must be distinct
  *
- * @throws CrudConfigError if a name chosen by the host is taken. Also for two resources over one model with equal operation names
+ * @throws CrudConfigError if the host chose a name that another resource has, or if two resources over one model have
+ * equal operation names
  */
 export function assertDistinctResourceNames(
   subjects: readonly NamedResource[],
@@ -133,7 +138,7 @@ function hasChosenNames({ resource: { name }, names: { one, create, update, list
 /** Operations without a record schema. */
 const OPERATIONS_WITHOUT_SCHEMA: ReadonlySet<string> = new Set(['delete', 'bulkDelete'])
 
-/** Whether two resources with one name share an operation name, or both have a record schema. */
+/** Whether two resources with one name have a common operation name, or both have a record schema. */
 function hasNameConflict(
   { names, resource: { operations: one } }: NamedResource,
   { names: { one: name }, resource }: NamedResource,

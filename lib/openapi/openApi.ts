@@ -6,8 +6,8 @@ import { writeNestedRoutes, writeOwnRoutes } from './routes.js'
 import { assertOptions, assertPaths, createSubjects, DOCUMENT_OPTIONS, type Subject } from './subjects.js'
 
 /**
- * OpenAPI document of resources, version 3.1 by default. The plain object is the same for every caller. Excluded fields are left out.
- * Masked fields have the required permission as `x-permission`.
+ * OpenAPI document of resources, version 3.1 by default. The document is a plain object and equal for all callers.
+ * Excluded fields are left out. Masked fields have the required permission as `x-permission`.
  *
  * @throws CrudConfigError for wrong options, values that are not resources, and duplicate names, paths or operation ids
  */
@@ -16,7 +16,7 @@ export function openApi(options: DocumentOptions): OpenApiDocument {
   return runAtOnce(writeDocument(options))
 }
 
-/** Latest patch release of each version. */
+/** Latest patch release of each OpenAPI version. */
 const PATCH_RELEASES = { '3.1': '3.1.1', '3.2': '3.2.0' } as const
 
 /** Writes the document of `openApi`, one resource per step. */
@@ -76,14 +76,20 @@ function* stringifyParts(value: object, depth: number): Generator<string> {
   yield `${before === ',' ? '' : before}${isList ? ']' : '}'}`
 }
 
-/** Free operation id. Ids of routes below records join two names, and the result may be the name of a third resource. */
+/**
+ * Finds a free operation id. Ids of routes below records join two names, and the joined name may equal an id of a third
+ * resource.
+ */
 function findFreeId(wanted: string, ids: ReadonlySet<string>): string {
   let id = wanted
   while (ids.has(id)) id = `${id}_`
   return id
 }
 
-/** Writes the tags of resources. Equal limits, and equal fields behind relations, refer to the first tag that has them. */
+/**
+ * Writes the tags of resources. Equal limits, and equal fields behind relations, become references to the first tag
+ * that has them.
+ */
 function* writeTags(described: ReadonlyMap<Subject, ResourceExtension>): Steps<readonly DocumentTag[]> {
   const all = [...described]
   const places = new Map<string, string>()

@@ -32,9 +32,12 @@ export interface ReplyEntry {
 
 export type Replies = Readonly<Record<number, ReplyEntry>>
 
-/** An operation in a document. Problems, path parameters and security follow from its row in the table of operations. */
+/**
+ * An operation in a document. Its problems, path parameters and security follow from its row in the table of
+ * operations.
+ */
 export interface OperationEntry {
-  /** Operations with the same method and path. The first enabled operation documents all of them. */
+  /** Other operations with this method and path. The first enabled operation documents all of them. */
   readonly sharedWith?: readonly OperationName[]
   readonly idAndSummary: readonly [id: string, summary: string]
   readonly describe?: (subject: Subject) => string | null
@@ -45,7 +48,7 @@ export interface OperationEntry {
   readonly replies: (subject: Subject) => Replies
 }
 
-/** Describes the QUERY method, which OpenAPI 3.1 cannot express. */
+/** Describes the QUERY method in words, because OpenAPI 3.1 cannot express it. */
 function describeQueryMethod({ components: { version } }: Subject): readonly string[] {
   return version === '3.1' ? [QUERY_METHOD_TEXT] : []
 }
@@ -56,12 +59,12 @@ const QUERY_METHOD_TEXT =
 const writeParameters = (): readonly JsonSchema[] => [PREFER.write]
 const batchParameters = (): readonly JsonSchema[] => [PREFER.several]
 
-/** Parameter `If-None-Match` of a read. A singleton has none, because its record is always sent. */
+/** Parameter `If-None-Match` of a read. A singleton has no such parameter, because its record is always sent. */
 export function tagParameter({ resource }: Subject): readonly JsonSchema[] {
   return resource.behaviours.ownKey === null ? [IF_NONE_MATCH] : []
 }
 
-/** Response 304 to `If-None-Match`. */
+/** Response 304 to a request with `If-None-Match`. */
 export function notModifiedReply({ resource }: Subject, headers: readonly HeaderName[]): Replies {
   return resource.behaviours.ownKey === null ? { 304: { name: 'NotModified', description: NOT_MODIFIED, headers } } : {}
 }
@@ -205,7 +208,7 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
   },
 }
 
-/** List parameters that do not apply to groups. `PAGE_PARAMETERS` do not apply to groups and files. */
+/** List parameters that do not apply to groups. Neither groups nor files have `PAGE_PARAMETERS`. */
 const RECORD_PARAMETERS: ReadonlySet<string> = new Set([
   'select',
   'cursor',
@@ -219,7 +222,7 @@ const PAGE_PARAMETERS: ReadonlySet<string> = new Set(['cursor', 'before'])
 /** Last line of a JSON lines file with a record count. */
 const COUNT_LINE = objectSchema({ '@count': { type: 'integer', minimum: 0 } })
 
-/** File formats by media type. OpenAPI 3.2 has a schema for the records of a stream. */
+/** Schemas of file formats by media type. OpenAPI 3.2 can also describe the records of a stream. */
 function fileContent(subject: Subject): JsonSchema {
   const files = FORMATS.filter(({ kinds }) => kinds.has('export'))
   const isTyped = subject.components.version !== '3.1'
@@ -254,7 +257,7 @@ export function listReplies(subject: Subject, linked: LinkedList | null = null):
   )
 }
 
-/** Responses of a list, as JSON or also as a file. */
+/** Responses of a list. The response is JSON, or a file if the resource has exports. */
 function listOrFileReplies(subject: Subject, description: string, schema: () => JsonSchema): Replies {
   const { operations } = subject.resource
   const headers = ['ETag', 'Link', 'X-Total-Count', 'Preference-Applied', 'Accept-Query'] as const
@@ -290,7 +293,7 @@ export function versionParameter({ resource: { versions } }: Subject, isRequired
   return versions ? [parameters.ifMatch(isRequired)] : []
 }
 
-/** Notes how PATCH treats JSON fields: readers of RFC 7396 would expect that JSON values are merged. */
+/** Describes how PATCH treats JSON fields. Readers of RFC 7396 would expect PATCH to merge JSON values. */
 function describeJson({ resource: { fields } }: Subject): string {
   const hasJson = fields.some(
     ({ targets, valueType }) => targets.has('update') && valueType.type === 'json' && valueType.form === undefined,
@@ -298,7 +301,7 @@ function describeJson({ resource: { fields } }: Subject): string {
   return hasJson ? ' A JSON field is replaced as a whole.' : ''
 }
 
-/** Array schema with the resource's limit of items per batch. */
+/** Array schema with the resource's maximum number of items per batch. */
 function limitItems({ resource: { limits } }: Subject, items: JsonSchema): JsonSchema {
   return listSchema(items, limits.bulkItems)
 }

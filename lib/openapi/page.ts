@@ -12,10 +12,13 @@ import { writeForm } from './explorer.js'
 import { escapeHtml, toCode, toHtml, toParagraphs, toTable } from './html.js'
 import { LIST_OPERATORS, OPERATOR_WORDS } from './operatorWords.js'
 
-/** Placeholder of the reader's origin. */
+/** Placeholder of the origin in the reader's browser. */
 const ORIGIN_PLACEHOLDER = '\u0000origin\u0000'
 
-/** Writes the page for people, one resource per step. The result creates the text for the origin of a request. */
+/**
+ * Writes the documentation page, one resource per step. Returns a function that creates the page's text for the origin
+ * of a request.
+ */
 export function* writePage(
   document: OpenApiDocument,
   urls: Readonly<Record<string, string>>,
@@ -65,7 +68,7 @@ function collectRoutes({ paths }: OpenApiDocument): readonly Route[] {
   )
 }
 
-/** Explains the filter operators in words. */
+/** Writes a table that explains the filter operators in words. */
 function writeLegend(): string {
   const rows = [...OPERATOR_WORDS].map(([token, words]) => {
     const value = LIST_OPERATORS.has(token) ? 'a;b' : 'a'
@@ -78,7 +81,7 @@ ${toTable(['Operator', 'Means', 'Example'], rows)}
 `
 }
 
-/** Form for the list of a resource, if its URL is known and belongs to this server. */
+/** Writes the form for a resource's list, if the list's URL is known and belongs to this server. */
 function writeExplorer(document: OpenApiDocument, { 'x-crud': crud }: DocumentTag, routes: readonly Route[]): string {
   const list = routes.find(({ method, path }) => method === 'get' && path === crud.path)
   const server = serverUrl(document)
@@ -88,7 +91,7 @@ function writeExplorer(document: OpenApiDocument, { 'x-crud': crud }: DocumentTa
   const filter = parameters.map((each) => resolveReference(document, each)).find(({ name }) => name === 'filter')
   const [, example] = Object.values<JsonSchema>(Object(filter?.examples))
   const takesToken = security.some((each) => Object.hasOwn(each, 'bearerAuth'))
-  // Behind a proxy the origin may have another protocol for the server than for the reader.
+  // The form has only the path. Behind a proxy, the server may see another protocol than the reader.
   return writeForm(server.slice(ORIGIN_PLACEHOLDER.length) + list.path, crud, {
     example: example === undefined ? null : String(example.value),
     takesToken,
@@ -167,7 +170,7 @@ function writeParameters(parameters: readonly JsonSchema[]): string {
   )
 }
 
-/** Marks the key of the record in a command. The page's script replaces it with a real key. */
+/** Placeholder of the record's key in a command. The page's script replaces it with a real key. */
 const KEY_PLACEHOLDER = '\u0001'
 
 function markKey(command: string): string {
@@ -175,7 +178,7 @@ function markKey(command: string): string {
   return key === undefined ? command : `${before}<span class="key">${key}</span>${after.join('')}`
 }
 
-/** A curl command that sends the request. */
+/** Writes a curl command that sends the request. */
 function writeCurl(document: OpenApiDocument, { method, path, operation }: Route): string {
   const { parameters = [], requestBody, security } = operation
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -200,7 +203,7 @@ function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
-/** URL of the document's first server, or else the reader's origin. */
+/** URL of the document's first server. A URL without an origin gets the placeholder of the reader's origin. */
 function serverUrl({ servers: [server] }: OpenApiDocument): string {
   const url = (server?.url ?? '').replace(/\/$/, '')
   return /^https?:/i.test(url) ? url : ORIGIN_PLACEHOLDER + url
@@ -232,7 +235,7 @@ const SAMPLE_CREATORS: Readonly<Record<string, (schema: JsonSchema, document: Op
   number: sampleNumber,
   boolean: () => true,
   array: ({ items }, document) => [createSample(document, Object(items))],
-  // Includes the required members, or else the first optional member.
+  // A sample has the required members. Without required members, it has the first optional member.
   object: ({ properties, required = [] }, document) => {
     const all = Object.entries<JsonSchema>(Object(properties)).filter(([, { readOnly }]) => readOnly !== true)
     const needed = all.filter(([name]) => [required].flat().includes(name))
@@ -241,7 +244,7 @@ const SAMPLE_CREATORS: Readonly<Record<string, (schema: JsonSchema, document: Op
   },
 }
 
-/** Content of a reference. Other content is returned unchanged. */
+/** Resolves a reference to its content. Other content is returned unchanged. */
 function resolveReference<T extends object>(document: OpenApiDocument, content: T | DocumentReference): T {
   if (!('$ref' in content) || typeof content.$ref !== 'string') return content as T
   const names = content.$ref.slice(2).split('/')

@@ -57,7 +57,7 @@ export interface LinkedList {
   readonly relation: Relation
 }
 
-/** Response schemas of a list, by mode. For a list below a record, `linked` is its relation. */
+/** Response schemas of a list, one per kind of page. For a list below a record, `linked` is its relation. */
 export function buildListSchemas(subject: Subject, linked: LinkedList | null = null): readonly JsonSchema[] {
   const { keyset, operations } = subject.resource
   const item = buildItemSchema(subject)
@@ -88,7 +88,7 @@ function buildProjectedPage(
   return owner.components.referTo('schemas', name, () => buildPage(owner, projection, members), relation)
 }
 
-/** A page of groups. A group has the measures of the request. */
+/** Schema of a page of groups. A group has the measures of the request. */
 export function buildGroupPage(subject: Subject): JsonSchema {
   const fields = { type: 'object' }
   const group = referToSchema(subject, `${subject.names.one}Group`, () => ({
@@ -116,14 +116,14 @@ const COUNT_MEMBERS: Readonly<Record<CountName, SchemaMembers>> = {
   Linked: { linked: COUNT, unlinked: COUNT },
 }
 
-/** Response with counts. All resources share its schema. */
+/** Schema of a response with counts. All resources share the schema. */
 export function buildCountSchema({ components }: Subject, name: CountName): JsonSchema {
   return components.referTo('schemas', name, () => objectSchema(COUNT_MEMBERS[name], new Set(['unlinked'])))
 }
 
 // ---------------------------------------------------------------- projections
 
-/** A record with `select`: it has the requested members, without masked fields. */
+/** Schema of a record with `select`. The record has the requested members, without masked fields. */
 export function buildProjection(subject: Subject): JsonSchema {
   return referToSchema(subject, `${subject.names.one}Projection`, () => {
     return objectSchema(buildProjectedMembers(subject), 'all')
@@ -140,7 +140,9 @@ function buildProjectedMembers(subject: Subject): SchemaMembers {
   }
 }
 
-/** Projection of a record in a many-to-many list, with its join row. Null if paths cannot read the join row. */
+/**
+ * Projection of a record in a many-to-many list, with its join row. Null if relation paths cannot read the join row.
+ */
 export function buildLinkedProjection(subject: Subject, relation: Relation): JsonSchema | null {
   const [reach, row] = [relation.resolveTarget(), relation.joinModel?.joinRow() ?? null]
   const rowReach = row?.resolveTarget() ?? null
@@ -157,7 +159,7 @@ export function buildLinkedProjection(subject: Subject, relation: Relation): Jso
   return subject.components.referTo('schemas', name, buildSchema, relation)
 }
 
-/** Relations as members, up to the maximum depth of paths. */
+/** Schemas of relations as members of a record, up to the maximum depth of relation paths. */
 export function buildRelationMembers(
   subject: Subject,
   all: ReadonlyMap<string, Relation> = subject.resource.relations(),
@@ -181,7 +183,10 @@ export function buildRelationMembers(
   return Object.fromEntries(members)
 }
 
-/** A record behind a relation. Uses the projection of its resource, if paths reach all fields of a single resource. */
+/**
+ * Schema of a record behind a relation. Uses the projection of its resource, if paths reach all fields of a single
+ * resource.
+ */
 function buildRelatedSchema(subject: Subject, reach: ModelAccess, depth: number, isWhole = true): JsonSchema {
   const { resources, relations, fields } = reach
   const only = isWhole ? onlyResourceOf(reach) : null
@@ -189,14 +194,17 @@ function buildRelatedSchema(subject: Subject, reach: ModelAccess, depth: number,
   const deeper = resources.length === 0 ? {} : buildRelationMembers(subject, relations, depth)
   const listed = [...fields.values()].filter(({ targets }) => targets.has('list'))
   const masks = new Map(resources.flatMap(({ documented }) => [...documented.masks]))
-  // A field takes precedence over a relation with its name.
+  // A field takes precedence over a relation with an equal name.
   return objectSchema(
     { ...deeper, ...buildFieldMembers(subject, listed, { masks, hostSchemaFields: new Set() }) },
     'all',
   )
 }
 
-/** The only resource behind a relation, if paths reach all fields of its list. */
+/**
+ * The only resource behind a relation. Null for several resources, or if relation paths cannot read all fields of its
+ * list.
+ */
 function onlyResourceOf({ resources, fields }: ModelAccess): Resource | null {
   const [only, ...others] = resources
   if (only === undefined || others.length > 0) return null

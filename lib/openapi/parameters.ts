@@ -81,7 +81,7 @@ export function listParameters(subject: Subject): readonly JsonSchema[] {
   ]
 }
 
-/** Schema of a list of names: known names, or any other path. */
+/** Schema of a list of names. An item is a known name or any other path. */
 function buildNameList(known: readonly string[], maxItems: number): JsonSchema {
   const items = known.length === 0 ? TEXT : { anyOf: [{ ...TEXT, enum: [...new Set(known)] }, TEXT] }
   return { type: 'array', maxItems, items }
@@ -93,7 +93,7 @@ function selectNames(fields: readonly Field[], isMeant: (field: Field) => boolea
     .map(({ json }) => json)
 }
 
-/** Paths over one to-one relation. */
+/** Paths that cross one to-one relation and end at a matching field. */
 function selectRelatedPaths(subject: Subject, isMeant: (field: Field) => boolean): readonly string[] {
   return queryableRelationsOf(subject).flatMap(([{ json, many }, { fields }]) =>
     many ? [] : selectNames([...fields.values()], isMeant).map((name) => `${json}.${name}`),
@@ -184,7 +184,7 @@ export function byParameter({ resource: { uniques, keys } }: Subject): JsonSchem
 
 // ---------------------------------------------------------------- filters
 
-/** Whether filters can name a field. Without the check, its operators would reveal the field. */
+/** Whether a filter can name a field. Virtual fields and fields without operators are excluded. */
 export function isFilterable({ filterable, operators, virtual }: Field): boolean {
   return filterable && operators.size > 0 && !virtual
 }
@@ -194,7 +194,7 @@ export function operatorTokensOf(field: Field): readonly string[] {
   return isFilterable(field) ? [...field.operators].map((name: OperatorName) => operatorInfoOf(name).token) : []
 }
 
-/** Relations that paths of a resource can cross, with the fields behind them. */
+/** Relations that relation paths can cross, with the fields behind them. */
 export function queryableRelationsOf({
   resource,
 }: Subject): readonly (readonly [relation: Relation, reach: ModelAccess])[] {
@@ -222,7 +222,7 @@ const QUANTIFIERS_TEXT =
 
 const ITEMS_TEXT = 'Arrays: `Any`, `All` and `None` of the items, as in `name.Any=a`, and `name.Count>2`.'
 
-/** Arrays among the fields, each with its item type and operators. */
+/** Lists the array fields, each with its item type and operators. */
 function describeArrays(fields: readonly Field[]): readonly string[] {
   return expandMembers(fields).flatMap(({ json, filterable, item }) => {
     const tokens = item === undefined ? [] : operatorTokensOf({ ...item, filterable }).map(toCode)
@@ -270,7 +270,7 @@ function describeFilter(subject: Subject): string {
 
 type Example = readonly [name: string, example: { readonly summary: string; readonly value: string }]
 
-/** Pages use the first example as the initial value, so it must not filter any record. */
+/** An example without a filter. Documentation pages use the first example as the initial value. */
 const ALL_RECORDS: Example = ['all', { summary: 'All records', value: '' }]
 
 function createExample(name: string, summary: string, value: string): Example {
@@ -300,7 +300,7 @@ function createExampleFilters(subject: Subject): readonly Example[] {
   ]
 }
 
-/** Two clauses on a field with operators that it supports, or none. */
+/** Two filter clauses with operators that the field supports, or an empty list. */
 function exampleClauses({ valueType, operators }: Field, path: string): readonly string[] {
   const plain = codecOf(valueType).example(valueType)
   const value = valueType.type === 'enum' ? escapeFilterValue(plain) : plain
@@ -335,7 +335,10 @@ const MINIMAL_TEXT = '`return=minimal` leaves the record out of the response.'
 const AFFECTED_TEXT =
   '`max-affected=10` rejects a request that would change more than 10 records. Nothing is written then.'
 
-/** Preferences by kind of request (RFC 7240): `several` for batches, `counted` for batches whose response has counts only. */
+/**
+ * Header `Prefer` (RFC 7240) by kind of request. `several` is for batches, and `counted` for batches whose response has
+ * only counts.
+ */
 export const PREFER: Readonly<Record<'record' | 'list' | 'write' | 'several' | 'counted', JsonSchema>> = {
   record: headerParameter('Prefer', READ_PREFERENCES, { ...TEXT, examples: ['handling=strict'] }),
   list: headerParameter('Prefer', READ_PREFERENCES, { ...TEXT, examples: ['handling=strict'] }),
@@ -354,14 +357,14 @@ export function idempotencyKey(isRequired: boolean): JsonSchema {
   return headerParameter('Idempotency-Key', description, schema, isRequired)
 }
 
-/** Conditional read, answered with 304. */
+/** Header of a conditional read, which the server may answer with 304. */
 export const IF_NONE_MATCH: JsonSchema = headerParameter(
   'If-None-Match',
   'The `ETag` of the response that the client has. The server answers 304 if it is still current.',
   TEXT,
 )
 
-/** Restricts a replacement to creating the record. */
+/** Header of a replacement that must create the record. */
 export const IF_NONE_MATCH_ANY: JsonSchema = headerParameter(
   'If-None-Match',
   '`*` creates the record only if it does not exist.',
@@ -371,7 +374,7 @@ export const IF_NONE_MATCH_ANY: JsonSchema = headerParameter(
   },
 )
 
-/** Version that a write requires. */
+/** Header with the version that a write requires. */
 export function ifMatch(isRequired: boolean): JsonSchema {
   const description = 'The `ETag` of the record when it was read, or `*` for any version.'
   return headerParameter('If-Match', description, { ...TEXT, examples: ['W/"3"'] }, isRequired)

@@ -67,11 +67,11 @@ const isAlways = (): boolean => true
 const isWrite = ({ row }: RequiredPermission): boolean => row.hook !== null
 const hasBody = ({ row }: RequiredPermission): boolean => row.body !== null
 const hasRequestBody = (asked: RequiredPermission): boolean => hasBody(asked) || asked.hasQueryBody === true
-/** Changes that an action's handler makes are validated as well. */
+/** Changes by an action's handler are validated as well. */
 const hasValidation = (asked: RequiredPermission): boolean => hasBody(asked) || asked.action?.method === 'post'
 const hasParameters = ({ subject: { resource }, row: { body, intent } }: RequiredPermission): boolean =>
   body === null && (READ_INTENTS.has(intent) || resource.versions)
-// A caller may have no record of a singleton.
+// The record of a singleton may be missing, although the request has no key.
 const hasRecordKey = ({ subject: { resource }, row, action, isNested }: RequiredPermission): boolean =>
   row.path.startsWith('/:id') ||
   row.intent === 'bulkUpdate' ||
@@ -87,7 +87,10 @@ function isAuthenticationPossible(asked: RequiredPermission): boolean {
   return policyCoverage(asked) !== 'never' || (!asked.isNested && identity !== null && isBearerIdentity(identity))
 }
 
-/** Whether 403 is possible: policies, scopes and masks of attributes that the request sets may reject it. */
+/**
+ * Whether the server may answer 403. Policies, scopes and masks of attributes that the request sets can reject a
+ * request.
+ */
 function isForbiddenPossible(asked: RequiredPermission): boolean {
   const { isScoped, masks } = asked.subject.resource.documented
   const setsMasked = [...(asked.assignedAttributes ?? [])].some((name) => (masks.get(name)?.write ?? null) !== null)
@@ -102,7 +105,7 @@ export function hasIdempotencyKey({ subject: { resource }, row, isNested }: Requ
 
 // ---------------------------------------------------------------- problems
 
-/** A problem response of some operations. Its body has the schema `Problem`, or `schemas`. */
+/** A problem response of some operations. Its body has the schema `Problem`, or one of `schemas`. */
 interface ProblemRow {
   readonly name: string
   readonly status: number
@@ -189,7 +192,7 @@ const PROBLEM_SCHEMAS = {
   },
 }
 
-/** Problem responses of an operation by status, as references, with additional headers. */
+/** Problem responses of an operation by status, as references. `more` has additional headers. */
 export function problemResponses(
   asked: RequiredPermission,
   more: SchemaMembers = {},

@@ -8,9 +8,9 @@ export interface RequiredPermission {
   readonly subject: Subject
   readonly operation: OperationName
   readonly row: Operation
-  /** Action in place of the operation. Absent for the operation itself. */
+  /** The action that the request runs. Absent if the request runs the operation itself. */
   readonly action?: Action
-  /** Whether the request has its parameters in a QUERY body. */
+  /** Whether the parameters of the request are in a QUERY body. */
   readonly hasQueryBody?: true
   /** Whether only some bodies need the permission. */
   readonly isNested?: true
@@ -24,14 +24,16 @@ export function createPermission(subject: Subject, operation: OperationName): Re
   return { subject, operation, row: subject.resource.operationTable[operation] }
 }
 
-/** The permission for an action. Its problems are those of the operation that the action stands for. */
+/** Creates the permission for an action. The action has the problems of its operation, for example `update`. */
 export function createActionPermission(subject: Subject, action: Action): RequiredPermission {
   const { method, path, operation, input } = action
   const body = method === 'post' && input !== null ? 'object' : null
   return { subject, operation, action, row: { ...subject.resource.operationTable[operation], method, path, body } }
 }
 
-/** The permission for an operation that is part of another one. It has no record or version of its own. */
+/**
+ * Creates the permission for an operation that is part of another operation. It has no record or version of its own.
+ */
 export function createNestedPermission(subject: Subject, operation: OperationName): RequiredPermission {
   const row = subject.resource.operationTable[operation]
   const intent = row.intent === 'create' ? 'create' : 'restore'
@@ -87,7 +89,7 @@ const permissionsOfNested: FindNested = (owner, relation, operations) => {
   }))
 }
 
-/** Operations for keys in a body: on the linked records, and on the join model. */
+/** Finds the operations for keys in a body, on the linked records and on the join model. */
 const permissionsOfLinks: FindNested = (owner, relation, operations) => {
   if (operations.length === 0) return []
   const rows = joinModelSubject(owner, relation)
@@ -120,7 +122,7 @@ export function canCreate({ resource: { keys } }: Subject): boolean {
 
 const LIST_INTENTS: ReadonlySet<IntentKind> = new Set(['list', 'aggregate', 'export'])
 
-/** Whether policies are evaluated for all requests of a route, for some, or for none. */
+/** Whether policies are evaluated for all requests of a route, for some requests, or for no request. */
 export function policyCoverage({
   subject,
   operation,
@@ -131,7 +133,7 @@ export function policyCoverage({
   const { documented, operations, softDeletes } = subject.resource
   if (action !== undefined) return documented.actionsWithPolicy.has(action.name) ? 'always' : 'never'
   const { policies } = documented
-  // Operations that share the route and are selected by the request.
+  // Several operations may share the route. The request chooses one of them.
   const shared = packageOperationEntries(subject.resource.operationTable).filter(
     ([name, { method, path }]) => method === row.method && path === row.path && operations.has(name),
   )
@@ -139,6 +141,6 @@ export function policyCoverage({
   if (!isNested && all.every((name) => policies.has(name))) return 'always'
   if (all.some((name) => policies.has(name))) return 'sometimes'
   if (row.intent === 'replace' && canCreate(subject) && policies.has('create')) return 'sometimes'
-  // Reading deleted records has its own policy check if the resource has any policy.
+  // Reading deleted records is a separate policy check, if the resource has any policy.
   return LIST_INTENTS.has(row.intent) && softDeletes && policies.size > 0 ? 'sometimes' : 'never'
 }

@@ -38,7 +38,7 @@ export interface Route {
   readonly relation?: string
 }
 
-/** Operations of a resource's own routes: collection, fixed paths below it, then records. */
+/** Writes the operations of a resource's own routes: the collection, fixed paths below it, and records. */
 export function writeOwnRoutes(subject: Subject, security: Security): readonly Route[] {
   const { names, path, resource } = subject
   const isDocumented = (name: OperationName): boolean =>
@@ -79,19 +79,19 @@ interface RouteDescription {
   /** Words for the operation id and summary. */
   readonly words: object
   readonly tag: string
-  /** Resource of the records. */
+  /** Resource whose records the route returns. */
   readonly subject: Subject
   /** Deprecation of the resource that owns the route, or null. */
   readonly deprecated: Deprecation | null
   /** Path parameters. */
   readonly pathParameters: readonly JsonSchema[]
-  /** Method and body formats. */
+  /** Method and body formats of the request. */
   readonly request: Pick<Operation, 'lines'> & { readonly method: PathMethod }
-  /** Operations that need permission. The last one is the route's own operation. */
+  /** Operations that need permission. The last entry is the route's own operation. */
   readonly permissions: readonly RequiredPermission[]
 }
 
-/** The operation with its method, and with QUERY if OpenAPI can express it. */
+/** Writes an operation with its method. Adds a QUERY operation if the OpenAPI version can express it. */
 function writeOperations(
   security: Security,
   described: RouteDescription,
@@ -102,7 +102,7 @@ function writeOperations(
   return all.map((each) => ({ method: each.request.method, operation: writeOperation(security, each) }))
 }
 
-/** The operation as QUERY, with its query parameters in the body (RFC 10008). */
+/** Describes the operation as QUERY, with its query parameters in the body (RFC 10008). */
 function toQueryDescription({ entry, permissions, ...described }: RouteDescription): RouteDescription {
   const [id, summary] = entry.idAndSummary
   const parametersFor = (subject: Subject): readonly JsonSchema[] => entry.parameters?.(subject) ?? []
@@ -121,7 +121,7 @@ function toQueryDescription({ entry, permissions, ...described }: RouteDescripti
   }
 }
 
-/** Object schema of the parameters. Lists are comma-separated texts, as in a URL. */
+/** Object schema of query parameters in a body. Lists are comma-separated texts, as in a URL. */
 function buildQueryBody(parameters: readonly JsonSchema[]): JsonSchema {
   const properties = parameters.map(({ name, description, schema }) => {
     const given: JsonSchema = Object(schema)
@@ -193,18 +193,18 @@ function writeRequestBody(
 /** Media types of bodies, by method. Default: JSON only. */
 const BODY_TYPES: { readonly [method in PathMethod]?: readonly string[] } = { patch: MEDIA_TYPES, query: QUERY_TYPES }
 
-/** Body with one JSON object per line. */
+/** Schema of a body with one JSON object per line. */
 function buildLinesSchema({ components }: Subject, { items }: JsonSchema): JsonSchema {
   if (components.version === '3.1') return { schema: { ...TEXT, description: 'One JSON object per line.' } }
   return { itemSchema: items }
 }
 
-/** Header of responses that may be replayed. */
+/** Response header that marks a replayed response. */
 function replayHeader(subject: Subject, once: readonly RequiredPermission[]): SchemaMembers {
   return once.length === 0 ? {} : Object(writeHeaders(subject, ['Idempotency-Replayed']).headers)
 }
 
-/** Responses with additional headers. */
+/** Responses of an operation, as shared components with additional headers. */
 function shareReplies(subject: Subject, replies: Replies, more: SchemaMembers): Readonly<Record<string, JsonSchema>> {
   const { components } = subject
   const isPlain = Object.keys(more).every((name) => name === 'Idempotency-Replayed')
@@ -332,7 +332,7 @@ interface NestedRoute {
   readonly route: RelationRoute
 }
 
-/** Body of a route below a record, and the operations that need permission. */
+/** The body of a route below a record, and the operations that need permission. */
 type NestedPart = Pick<OperationEntry, 'body' | 'isBodyOptional'> & Pick<RouteDescription, 'permissions'>
 
 /** List of a many-to-many relation with readable join rows. */
@@ -358,7 +358,7 @@ function describeNestedRecord({ owner, target, relation, route }: NestedRoute): 
   }
 }
 
-/** Links are updates of the owner, but without a check of the owner's version. */
+/** Describes a route that changes links. Links are updates of the owner, but the owner's version is not checked. */
 function describeLink({ owner, target, relation, route: { method, isItem } }: NestedRoute): NestedPart {
   const rows = joinModelSubject(owner, relation)
   const body = rows !== null && isItem && method === 'put' ? () => buildUpsertSchema(rows) : null
@@ -373,7 +373,7 @@ function describeLink({ owner, target, relation, route: { method, isItem } }: Ne
   const asks: readonly RequiredPermission[] = [
     { ...createPermission(target, 'getById'), isLinkChange: true },
     ...parts.map((part): RequiredPermission => {
-      // The body has the version of the updated join row.
+      // The body contains the version of the updated join row.
       const intent = part.operation === 'update' ? 'update' : part.row.intent
       return { ...part, row: { ...part.row, body: takes, intent }, assignedAttributes: sets }
     }),

@@ -30,7 +30,7 @@ export function buildEventSchema(subject: Subject): JsonSchema {
   })
 }
 
-/** A record in the response to its creation, without a key that only the database knows. */
+/** Schema of a record in the response to its creation. A key that only the database knows is missing. */
 export function buildNewRecordSchema(subject: Subject): JsonSchema {
   const { resource } = subject
   const unknown = new Set(resource.keys.filter((key) => isKeyFromDatabase(resource, key)).map(({ json }) => json))
@@ -42,13 +42,15 @@ export function buildNewRecordSchema(subject: Subject): JsonSchema {
   })
 }
 
-/** Whether a default or a trigger of the table may create the key, so that neither clients nor the model must set it. */
+/**
+ * Whether a default or a trigger of the table may create the key. Neither clients nor the model must set such a key.
+ */
 function isKeyFromDatabase(resource: Resource, key: Field): boolean {
   if (key.assigned || resource.model.getAttributes()[key.name]?.defaultValue !== undefined) return false
   return !key.targets.has('create') || !isRequired(resource, key)
 }
 
-/** An item of a page: the full record, or a shape of its own if lists omit fields. */
+/** Schema of an item of a page: the full record, or a separate schema if lists omit fields. */
 export function buildItemSchema(subject: Subject): JsonSchema {
   const { resource, names } = subject
   const isSame = [...resource.fields, ...resource.computed].every(
@@ -92,7 +94,7 @@ export function buildFieldMembers(
   return Object.fromEntries(fields.map((field) => [field.json, values.buildShownValue(subject, field, masking)]))
 }
 
-/** Flattened members, by name. They are null if there is no record behind the relation. */
+/** Schemas of flattened members, by name. Flattened members are null if there is no record behind the relation. */
 export function buildFlattenedMembers({ resource }: Subject, shape: Shape): SchemaMembers {
   const buildMembers = ({
     members,
@@ -125,7 +127,7 @@ export function buildUpdateSchema(subject: Subject): JsonSchema {
   )
 }
 
-/** Body of PUT. It may repeat the key. */
+/** Body of PUT. The body may repeat the key. */
 export function buildReplaceSchema(subject: Subject): JsonSchema {
   const { resource, names } = subject
   return referToSchema(subject, `${names.one}Replace`, () => {
@@ -172,13 +174,14 @@ export function buildNestedCreateSchema(owner: Subject, relation: Relation, targ
 function buildBody(subject: Subject, target: 'create' | 'update'): JsonSchema {
   const { resource } = subject
   const { fields, computed, documented, version, behaviours } = resource
-  // The server sets the key of a singleton and ignores the body's.
+  // The server sets the key of a singleton and ignores a key in the body.
   const own = fields.filter(({ targets, isKey }) => targets.has(target) && !(isKey && behaviours.ownKey !== null))
   const properties = Object.fromEntries(own.map((field) => [field.json, buildWritableValue(subject, field)]))
   const free = own.filter((field) => !isRequired(resource, field))
   const schema = objectSchema(properties, target === 'update' ? 'all' : new Set(free.map(({ json }) => json)))
   if (documented.unknownProperties === 'ignore') return schema
-  // Bodies that reject unknown members still accept read-only response members and the version, so that clients can send a record back.
+  // Bodies that reject unknown members still accept read-only response members and the version. Clients can therefore
+  // send a record back.
   const known = [...fields, ...computed].filter(({ name, targets }) => targets.has('response') || name === version)
   const ignored = Object.fromEntries(known.map(({ json }) => [json, IGNORED_MEMBER]))
   return {
@@ -282,12 +285,12 @@ function buildElement(target: Subject, relation: Relation, use: NestedUse): Json
   return { ...create, ...objectSchema({ ...key, ...version, ...changing, ...version, ...key, ...deeper }, 'all') }
 }
 
-/** Attributes of a record that its parent sets. */
+/** Attributes of a nested record that its parent sets. */
 export function parentAttributesOf({ attributes }: Relation): ReadonlySet<string> {
   return new Set([attributes.target, ...attributes.fixed().keys()])
 }
 
-/** Members whose value is fixed by the parent. */
+/** Members whose values the parent fixes. */
 function findFixedMembers({ attributes }: Relation, { fields }: Resource, members: SchemaMembers): SchemaMembers {
   const fixed = attributes.fixed()
   const named = fields.filter(({ name, json }) => fixed.has(name) && Object.hasOwn(members, json))

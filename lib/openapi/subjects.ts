@@ -27,7 +27,7 @@ export function assertOptions(
 ): void {
   const given: unknown = options
   if (given === undefined || given === null) throw invalidOption(`${maker}: options are missing.`)
-  // Routers are functions, so this check rejects a router that is passed in place of options.
+  // Routers are functions, so this check rejects a router passed as the options.
   if (typeof given !== 'object' || Array.isArray(given))
     throw invalidOption(`${maker}: the argument must be an object with "resources" and "info".`)
   const unknown = Object.keys(given).find((name) => !names.includes(name))
@@ -43,7 +43,7 @@ export function assertOptions(
   throw invalidOption(`${maker}: info must be an object with the texts "title" and "version".`)
 }
 
-/** A resource in a document. */
+/** A resource in a document, with its names and paths. */
 export interface Subject {
   readonly resource: Resource
   readonly names: Names
@@ -53,13 +53,13 @@ export interface Subject {
   readonly path: string
   /** Components of the document. */
   readonly components: Components
-  /** Returns the subject of another resource: if it has several mounts, the one with the same mount path. */
+  /** Returns the subject of another resource. If the resource has several mounts, the subject has this mount path. */
   readonly subjectOf: (resource: Resource) => Subject
-  /** Whether another schema has the name made of a record's and its relation's names, such as `PlayerNote`. */
+  /** Whether another schema has the combined name of a record and its relation, such as `PlayerNote`. */
   readonly isNameTaken: (relation: Relation) => boolean
 }
 
-/** Name for a relation of a record: `PlayerNote`, or `Player_Notes` if that is taken. */
+/** Name for a relation of a record: `PlayerNote`, or `Player_Notes` if that name is taken. */
 export function relationName(
   { names: { one }, isNameTaken }: Subject,
   relation: Relation,
@@ -70,7 +70,7 @@ export function relationName(
   return one + (form === 'one' ? singularize(name) : name)
 }
 
-/** Number of uses of each name in the document. */
+/** Counts how many schemas of the document would have each name. */
 function countNames(subjects: Subjects): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const addNames = (names: readonly string[]): void => {
@@ -156,7 +156,7 @@ export function assertPaths(subjects: readonly Subject[]): void {
   }
 }
 
-/** Resources that the document is for. */
+/** Resources of a document. */
 type Subjects = readonly [Subject, ...Subject[]]
 
 interface ResourceEntry {

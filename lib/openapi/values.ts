@@ -15,7 +15,7 @@ export function buildResponseValue(valueType: ValueType): JsonSchema {
   return codecOf(valueType).schemas.reply(valueType)
 }
 
-/** Schema of a field's value in bodies, without null. `parts` is the number of fields of the key. */
+/** Schema of a field's value in bodies, without null. `parts` is the number of fields in the resource's key. */
 export function buildBodyValue(field: Field, parts: number): JsonSchema {
   const schema = codecOf(field.valueType).schemas.body?.(field, parts) ?? buildResponseValue(field.valueType)
   return addCheckKeywords(schema, field)
@@ -25,7 +25,7 @@ export function buildQueryValue(valueType: ValueType): JsonSchema {
   return codecOf(valueType).schemas.query ?? buildResponseValue(valueType)
 }
 
-/** Fields, and the declared members of JSON fields under their paths. */
+/** Fields, and the declared members of JSON fields. The name of a member is its path. */
 export function expandMembers(fields: readonly Field[]): readonly Field[] {
   return fields.flatMap((field) => {
     const memberPath = (member: Field): string => [field.json, ...(jsonMemberOf(member)?.path ?? [])].join('.')
@@ -37,14 +37,14 @@ export function valueKindOf(field: Field): FieldType | 'array' {
   return field.item !== undefined || isArrayField(field) ? 'array' : field.valueType.type
 }
 
-/** Permissions of fields, and fields with a schema from the host. */
+/** Permissions that masks of fields require, and the fields with a schema from the host. */
 export type Masking = Pick<Documented, 'masks' | 'hostSchemaFields'>
 
 /** Schema of a field in a response. */
 export function buildShownValue(subject: Subject, field: Field, { masks, hostSchemaFields }: Masking): JsonSchema {
   const read = masks.get(field.name)?.read ?? null
   const isWritten = field.targets.has('create') || field.targets.has('update')
-  // A host's schema does not include the bounds of the column.
+  // A schema from the host does not include the bounds of the column.
   const isHosted = hostSchemaFields.has(field.json) && field.valueType.type === 'integer'
   const value = isHosted ? INT64 : buildResponseField(field)
   const isUnsure = field.virtual && !isComputedField(field)
@@ -58,8 +58,9 @@ export function buildShownValue(subject: Subject, field: Field, { masks, hostSch
 }
 
 /**
- * Schema of a field's value, shared as a component by fields of its type. `readOnly` and permissions stay beside the member, where
- * generators read them. Enumerations are not shared, because generators name their types by the member.
+ * Schema of a field's value. Fields with equal types share a component. `readOnly` and permissions stay beside the
+ * member, because generators read them there. Enumerations are not shared, because generators name their types by the
+ * member.
  */
 export function shareValue(
   { components }: Subject,
@@ -73,7 +74,7 @@ export function shareValue(
   return isOwn ? schema : components.share('schemas', toComponentName(type) + use, schema)
 }
 
-/** Schema of a value in responses. The value of a host's getter is unknown. */
+/** Schema of a value in responses. Values of a host's getter have an unknown type. */
 export function buildResponseField(field: Field): JsonSchema {
   if (isComputedField(field) && isArrayField(field)) return listSchema(TEXT)
   return field.getter ? { description: 'Computed by the application.' } : buildResponseValue(field.valueType)
@@ -83,7 +84,7 @@ export function permissionMember(permission: string | null = null): JsonSchema {
   return permission === null ? {} : { 'x-permission': permission }
 }
 
-/** Key in paths, bulk requests and responses. */
+/** Schema of a key in paths, bulk requests and responses. */
 export function buildKeySchema({ resource: { key, keys } }: Subject): JsonSchema {
   if (keys.length === 1) return buildResponseValue(key.valueType)
   return { type: 'string', description: 'The key parts, percent-encoded and joined by `~`.' }

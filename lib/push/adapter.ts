@@ -4,7 +4,7 @@ import { createRestoreSession } from './sessionRecovery.js'
 
 type Adapter = Namespace['adapter']
 
-/** Methods by which cluster adapters publish and receive messages. The in-memory adapter has neither. */
+/** Methods with which cluster adapters publish and receive messages. The in-memory adapter has neither method. */
 interface AdapterMethods {
   doPublish?: (message: unknown) => Promise<unknown>
   onMessage?: (message: unknown, offset?: unknown) => void
@@ -26,7 +26,7 @@ export interface AdapterSettings {
   readonly onArrival: (server: string, number: number) => void
   /** Called when an event could not be published. */
   readonly onFailure: () => void
-  /** Whether sessions may be recovered: no client has missed an event recently. */
+  /** Whether sessions may be recovered, because no client has missed an event recently. */
   readonly canRestoreSessions: () => boolean
 }
 
@@ -41,8 +41,8 @@ export function canCountEvents({ adapter }: Namespace): boolean {
 }
 
 /**
- * Wraps a namespace's adapter. The adapter hides its failures and does not report arrivals. Session recovery is denied
- * when it is not safe. Hosts may replace the adapter at any time.
+ * Wraps a namespace's adapter, because adapters report neither failures nor arriving events. Session recovery is denied
+ * while clients may have missed events. Hosts may replace the adapter at any time.
  */
 export function observeAdapter(namespace: Namespace, settings: AdapterSettings): void {
   let { adapter } = namespace
@@ -121,7 +121,7 @@ function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Calls `stuck` once when work is in progress and none of it ends within PUBLISH_TIMEOUT. */
+/** Calls `stuck` once if work is in progress and no work ends within PUBLISH_TIMEOUT. */
 class StuckDetector {
   readonly #onStuck: () => void
   #pending = 0

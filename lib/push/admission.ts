@@ -8,8 +8,8 @@ import { roomNameOf } from './room.js'
 import { conditionSourcesOf, createSubscription, hasWholeRecords, serializeSubscription } from './subscription.js'
 
 /**
- * A connection before it is admitted. `auth` is the same object for the whole handshake and belongs to one connection
- * only.
+ * A connection before it is admitted. `auth` stays one object during the whole handshake, and no other connection has
+ * it.
  */
 export interface ConnectionRequest {
   readonly request: Socket['request']
@@ -57,7 +57,7 @@ async function canGetAllListed(
   listed: ResolvedScope,
 ): Promise<boolean> {
   if (!hasWholeRecords(resource)) return false
-  // A new caller object, because answers are cached per caller and the cached ones are about lists.
+  // Results of policies are cached per caller object, and the cached results are about lists.
   const caller: Caller = { request, identity, instant }
   try {
     await resource.behaviours.admit?.(resource, 'getById', caller)
@@ -72,7 +72,7 @@ async function canGetAllListed(
   }
 }
 
-/** Whether two scopes with conditions are equal. */
+/** Whether two scopes have equal conditions. */
 function isEqualScope(one: ResolvedScope, other: ResolvedScope): boolean {
   return JSON.stringify(conditionSourcesOf(one)) === JSON.stringify(conditionSourcesOf(other))
 }

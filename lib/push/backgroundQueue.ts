@@ -1,16 +1,19 @@
 import { AsyncResource } from 'node:async_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** From this length on, the queue no longer yields between items: it would grow without limit. */
+/**
+ * A queue with more items does not yield between items. Otherwise new items could arrive faster than they are
+ * processed.
+ */
 const MAX_YIELDING_LENGTH = 1000
 
-/** Works items off one by one, after the process has handled its pending I/O. */
+/** Processes items one by one. Pending I/O of the process is handled first. */
 export class BackgroundQueue<T extends object> {
   readonly #waiting = new Set<T>()
   readonly #work: (item: T) => Promise<void>
   readonly #onError: (error: unknown, item: T) => void
-  // A separate async context. In the request's context the host's CLS would find the request's transaction, which has
-  // ended.
+  // Work runs in a separate async context. In the request's context, the host's CLS would find the request's
+  // transaction, which has ended.
   readonly #context = new AsyncResource('sequelize-crud-router')
   #isRunning = false
 
@@ -19,7 +22,7 @@ export class BackgroundQueue<T extends object> {
     this.#onError = failed
   }
 
-  /** Resolves when all added items are done. */
+  /** Resolves when all added items are processed. */
   async whenIdle(): Promise<void> {
     while (this.#isRunning) await nextTurn()
   }

@@ -77,7 +77,9 @@ export const push: BehaviourDefinition = {
   },
 }
 
-/** A payload is built once for all clients of a view. Row level security is not part of the view. */
+/**
+ * Warns that push is off. All clients of a subscription receive one payload, which cannot depend on row level security.
+ */
 function warnAboutRowSecurity(name: string): void {
   process.emitWarning(
     `${name}: push is off: rowLevelSecurity is true and there is no scope, so clients would receive rows that the database hides ` +
@@ -111,7 +113,8 @@ function createBehaviour(publisher: Publisher): Behaviour {
             before: before.get(resource, String(change.key)),
           }
         })
-        // A record that was not written can only have changed rooms. The conditions noted before the write show that.
+        // A record that the write did not change can only have changed rooms. Room changes are known only if conditions
+        // were evaluated before the write.
         .filter((change) => !change.isMove || change.before !== null)
       if (changes.length > 0) publisher.publish(changes)
     },
@@ -126,7 +129,7 @@ function amendPlan({ keys }: Resource, plan: SinglePlan, publisher: Publisher): 
     case 'bulkCreate':
       return { ...plan, projection: extendProjection(plan.projection, publisher.pushedFields()) }
     case 'delete': {
-      // The key is known. The record is read only for its version and for the values that choose rooms.
+      // The record is read only for its version and for the values that choose rooms, because the plan has the key.
       const fields = publisher.deletionFields()
       return fields.length === 0 ? plan : { ...plan, report: projectOwnFields(fields) }
     }
@@ -137,7 +140,7 @@ function amendPlan({ keys }: Resource, plan: SinglePlan, publisher: Publisher): 
   }
 }
 
-/** Keys of existing records that the plan writes, as far as they are known before the write. */
+/** Keys of existing records that the plan writes. Some plans do not know their keys before the write. */
 function contendedKeys(plan: Plan): readonly KeyValue[] {
   switch (plan.kind) {
     case 'update':
@@ -159,7 +162,7 @@ function contendedKeys(plan: Plan): readonly KeyValue[] {
 
 const extendedProjections = new WeakMap<Projection, Projection>()
 
-/** The projection, extended by the fields that it lacks. */
+/** Adds missing fields to a projection. */
 function extendProjection(projection: Projection, fields: readonly Field[]): Projection {
   const known = extendedProjections.get(projection) ?? projection
   const result = addOwnColumns(known, fields)

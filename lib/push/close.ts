@@ -24,9 +24,9 @@ export interface CloseOptions {
 export type Close = (options?: CloseOptions) => Promise<void>
 
 /**
- * Builds the function that closes a resource. The resource rejects new requests and in-flight requests end. Then other
- * resources no longer use it in relation paths, and its hub's path is free. The promise is fulfilled after the hub's
- * clients are disconnected.
+ * Builds the function that closes a resource. The resource rejects new requests and waits for in-flight requests.
+ * Afterwards its hub's path is free, and other resources cannot use the resource in relation paths. The promise is
+ * fulfilled after the hub's clients are disconnected.
  */
 export function createClose(resource: Resource): Close {
   let closed: Promise<void> | null = null

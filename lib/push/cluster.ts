@@ -15,10 +15,13 @@ export const CLUSTER_TIMEOUT = 5000
 /** Milliseconds between two messages that repeat a server's subscriptions. */
 const RENEWAL_INTERVAL = 60_000
 
-/** Milliseconds without a message after which a server counts as dead. By then its connections have ended. */
+/**
+ * Milliseconds without a message after which a server counts as dead. A dead server's clients have been disconnected by
+ * that time.
+ */
 const LEASE_DURATION = 3 * RENEWAL_INTERVAL
 
-/** One subscriber's reference to a subscription. The cluster knows a subscription as long as there are references to it. */
+/** A reference of one connection to a subscription. The cluster keeps a subscription as long as it has references. */
 export interface SubscriptionReference {
   /** Resolves when the other servers know the subscription, or after CLUSTER_TIMEOUT. */
   readonly published: Promise<void>
@@ -52,11 +55,11 @@ export interface ClusterSettings {
 }
 
 /**
- * The subscriptions of a hub on all servers that its Socket.IO adapter connects, so that a change on any server reaches
- * all subscribers.
- * A server announces a subscription before its first client is connected and after its last client is gone. Before its
- * own first event it asks the other servers for theirs. Every server repeats its subscriptions regularly, and those of
- * a dead server expire.
+ * The subscriptions of a hub on all servers that its Socket.IO adapter connects. A change on any server can therefore
+ * reach all subscribers.
+ * A server announces a subscription before its first client is connected, and again after its last client has left.
+ * Before its own first event, a server requests the subscriptions of the other servers. Every server repeats its
+ * subscriptions regularly. The subscriptions of a dead server expire.
  */
 export class Cluster {
   readonly #namespace: Namespace
@@ -94,7 +97,10 @@ export class Cluster {
     return this.#registry.subscriptions()
   }
 
-  /** @throws Problem 503 if the server already has the maximum number of rooms that conditions define */
+  /**
+   * Adds a reference to a subscription.
+   * @throws Problem 503 if the server already has the maximum number of rooms that conditions define
+   */
   acquire(text: string): SubscriptionReference {
     const own = this.#local.get(text) ?? this.#addLocal(text)
     own.references += 1
@@ -149,7 +155,7 @@ export class Cluster {
     return own
   }
 
-  /** @throws Problem 503 */
+  /** @throws Problem 503 if the server already has the maximum number of rooms that conditions define */
   #assertRoomLimit(): void {
     const { maxConditionRooms, report } = this.#settings
     let count = 0
@@ -192,7 +198,7 @@ export class Cluster {
       },
       (error: unknown) => {
         this.#settings.report(this.#createClusterError(error))
-        // Until the other servers know the subscription, their events do not reach these subscribers.
+        // Other servers that do not know the subscription yet send no events to its subscribers.
         setTimeout(() => {
           if (this.#local.get(text) === own) own.published = this.#publishAdded(text, own, true)
         }, CLUSTER_TIMEOUT).unref()
@@ -211,7 +217,7 @@ export class Cluster {
     this.#namespace.on(event as never, listener as never)
   }
 
-  /** Sends a message to the other servers without waiting for an answer. */
+  /** Sends a message about subscriptions to the other servers, without waiting for an answer. */
   #publishClaim(event: string, texts: Iterable<string>): void {
     const claim = this.#createClaim(texts)
     this.#runWithPeers(async () => {
@@ -225,7 +231,7 @@ export class Cluster {
     return new Error(message, { cause })
   }
 
-  /** Answers of the other servers, or an empty array if there are none. */
+  /** Sends a question to the other servers. Returns their answers, or an empty array if there are no other servers. */
   async #requestPeers(...question: readonly unknown[]): Promise<readonly unknown[]> {
     const answers = await this.#runWithPeers(
       () =>
@@ -238,7 +244,7 @@ export class Cluster {
     return answers ?? []
   }
 
-  /** Runs work that concerns other servers, for at most CLUSTER_TIMEOUT. Returns null if there are no other servers. */
+  /** Runs work that needs other servers, for at most CLUSTER_TIMEOUT. Returns null if there are no other servers. */
   async #runWithPeers<T>(work: () => Promise<T>): Promise<T | null> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
@@ -246,7 +252,7 @@ export class Cluster {
       timer.unref()
     })
     try {
-      // A single server's adapter cannot ask others and would write a warning to the console.
+      // Without other servers, the adapter would write a warning to the console.
       if ((await Promise.race([this.#namespace.adapter.serverCount(), late])) <= 1) return null
       return await Promise.race([work(), late])
     } finally {

@@ -1,12 +1,15 @@
 import type { CommitPosition } from '../../types/commitPosition.js'
 
-/** The last writer of each record, among the writers that have not sent their events yet. */
+/**
+ * Tracks the last writer of each record, until that writer has sent its events. Events of one record are sent in the
+ * order of the writes.
+ */
 export class CommitPositions<K> {
   readonly #last = new Map<K, CommitPosition>()
-  /** Writes in progress, each with the keys that other writers have written meanwhile. */
+  /** Writers in progress, each with the keys that other writers have written since `expect`. */
   readonly #expected = new Map<CommitPosition, Set<K>>()
 
-  /** Registers a writer of records. Its events follow those of earlier writers. */
+  /** Registers a writer of records. Its events are sent after the events of earlier writers of these records. */
   addPosition(keys: () => readonly K[], place: CommitPosition): void {
     const taken: K[] = []
     for (const other of this.#expected.keys()) if (other.isCancelled) this.#expected.delete(other)
@@ -23,7 +26,7 @@ export class CommitPositions<K> {
     })
   }
 
-  /** Starts to collect the keys that other writers write, until this writer has sent its events. */
+  /** Starts to collect the keys that other writers write. The collection ends when this writer has sent its events. */
   expect(place: CommitPosition): void {
     if (this.#expected.has(place)) return
     this.#expected.set(place, new Set())

@@ -12,7 +12,7 @@ import type { Cluster } from './cluster.js'
 import { roomNameOf } from './room.js'
 import type { Subscription } from './subscription.js'
 
-/** A room of clients that share the condition of their scope and their view. */
+/** A room of clients whose scopes have one condition and whose payloads are equal. */
 export interface ConditionRoom extends NamedCondition {
   readonly subscription: Subscription
   readonly room: string
@@ -21,7 +21,7 @@ export interface ConditionRoom extends NamedCondition {
 /** Maximum number of records whose conditions are evaluated in one statement. */
 const RECORDS_PER_READ = 100
 
-/** Rooms by condition of a hub, on all servers of the cluster. */
+/** The rooms of a hub that scope conditions define, on all servers of the cluster. */
 export class ConditionRooms {
   readonly #resource: Resource
   readonly #cluster: Cluster
@@ -50,12 +50,15 @@ export class ConditionRooms {
     return [...new Map(this.rooms().map(({ name, condition }) => [name, { name, condition }])).values()]
   }
 
-  /** Names of the conditions that a record meets. */
+  /** Names of the conditions that a record meets now. */
   async findMet(key: JsonValue): Promise<ReadonlySet<string>> {
     return (await this.#findMetByKeys([key])).get(String(key)) ?? NO_NAMES
   }
 
-  /** Evaluates the conditions of several changes in one statement, when the first of them is sent. */
+  /**
+   * Prepares several changes, so that one statement evaluates the conditions for all of them. It runs when the first
+   * change is sent.
+   */
   evaluateTogether(changes: readonly Change[]): void {
     for (const some of splitIntoChunks(changes, RECORDS_PER_READ)) {
       let all: Promise<ReadonlyMap<string, ReadonlySet<string>>> | null = null
@@ -78,7 +81,10 @@ export class ConditionRooms {
     return evaluateConditions(storeOf(this.#resource), matchRecords(this.#resource, keys), this.distinctConditions())
   }
 
-  /** null: the condition is invalid on this server, so its room receives no records. */
+  /**
+   * Plans a subscription's condition once. Returns null if the condition is invalid on this server: its room receives
+   * no records.
+   */
   #resolveCondition(subscription: Subscription): NamedCondition | null {
     const known = this.#resolved.get(subscription)
     if (known !== undefined) return known
@@ -92,7 +98,7 @@ export class ConditionRooms {
       const condition = planConditionSources(this.#resource, sources)
       return condition === null ? null : { name: JSON.stringify(sources), condition }
     } catch (error) {
-      // Another server with other options has sent the condition.
+      // The condition may come from a server with other options.
       this.#report(error)
       return null
     }

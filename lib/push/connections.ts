@@ -4,8 +4,8 @@ import type { Cluster, SubscriptionReference } from './cluster.js'
 import { isRoom, isSliceOf, readSubscriptionText, slicesOf } from './room.js'
 
 /**
- * Member of `socket.data` with the connection's end. It is there so that it applies to a session that another server
- * recovers.
+ * Member of `socket.data` with the instant at which the connection ends. Another server that recovers the session
+ * receives this member.
  */
 const END_KEY = 'sequelize-crud-router:end'
 
@@ -21,15 +21,15 @@ const RECOVERY_GRACE = 5000
 /** Reasons for a disconnect after which Socket.IO does not recover the session. */
 const FINAL_REASONS: ReadonlySet<string> = new Set(['client namespace disconnect', 'server namespace disconnect'])
 
-/** An admission, and the hold on its subscription while the connection is being made. */
+/** An admitted connection, with its reference to the subscription. */
 interface AdmittedConnection {
   readonly admission: Admission
   readonly reference: SubscriptionReference
 }
 
 /**
- * The connections of a hub: admits clients, puts them into rooms and ends them. A subscription is held as long as it
- * has a connection or a recoverable session.
+ * Admits the clients of a hub, puts them into rooms and disconnects them. A subscription keeps a reference as long as
+ * it has a connection or a recoverable session.
  */
 export class Connections {
   readonly #namespace: Namespace
@@ -37,7 +37,7 @@ export class Connections {
   readonly #admit: (socket: Socket) => Promise<Admission>
   readonly #admitted = new WeakMap<Socket, AdmittedConnection>()
   readonly #references = new WeakMap<Socket, SubscriptionReference>()
-  /** Number of connections that were put into rooms. It distributes them over the slices. */
+  /** Number of connections that were put into rooms so far. The number chooses the slice of the next connection. */
   #count = 0
 
   constructor(namespace: Namespace, cluster: Cluster, admit: (socket: Socket) => Promise<Admission>) {
@@ -45,7 +45,7 @@ export class Connections {
     this.#cluster = cluster
     this.#admit = admit
     namespace.use((socket, next) => {
-      // A session cannot be recovered before it is admitted again.
+      // An end in the past blocks recovery of the session until the connection is admitted.
       socket.data[END_KEY] = 0
       this.#admitNew(socket).then(
         () => next(),
@@ -58,7 +58,7 @@ export class Connections {
   async #admitNew(socket: Socket): Promise<void> {
     let kept: SubscriptionReference | null = null
     try {
-      // If middlewares also run for recovered connections, the socket is in its old room and already receives events.
+      // If middlewares also run for recovered connections, the socket is still in its old room and receives events.
       kept = this.#acquireRecovered(socket)
       const entry = await this.#acquireAdmission(socket)
       this.#admitted.set(socket, entry)
@@ -101,7 +101,8 @@ export class Connections {
   }
 
   /**
-   * Holds the subscription of a recovered connection, which is already in its room. Returns null for a new connection.
+   * Adds a reference to the subscription of a recovered connection, which is already in its room. Returns null for a
+   * new connection.
    */
   #acquireRecovered({ rooms }: Socket): SubscriptionReference | null {
     for (const room of rooms) {
@@ -134,7 +135,10 @@ export class Connections {
     return slices[this.#count % slices.length] ?? room
   }
 
-  /** Replaces the connection's previous hold. */
+  /**
+   * Replaces the connection's reference to a subscription. The last reference is released after the client has
+   * disconnected.
+   */
   #replaceReference(socket: Socket, hold: SubscriptionReference): void {
     const before = this.#references.get(socket)
     this.#references.set(socket, hold)
@@ -145,7 +149,7 @@ export class Connections {
     socket.once('disconnect', (reason) => {
       const { release } = this.#references.get(socket) ?? hold
       const duration = FINAL_REASONS.has(reason) ? 0 : recoveryDurationOf(this.#namespace)
-      // A client that reconnects within this time receives the events that it missed, on any server.
+      // A client that reconnects within this time receives its missed events, on any server.
       if (duration > 0) setTimeout(release, duration).unref()
       else release()
     })
@@ -164,15 +168,15 @@ function readEnd(data: unknown): number | null {
   return typeof end === 'number' ? end : null
 }
 
-/** Whether a session has ended, by `socket.data`. */
+/** Whether a session has ended, according to its `socket.data`. */
 export function hasSessionEnded(data: unknown): boolean {
   const end = readEnd(data)
   return end !== null && !(end > Date.now())
 }
 
 /**
- * Blocks recovery of the session while a recovered connection is authorized again. The connection still ends at its
- * previous end. Returns the function that cancels the scheduled end.
+ * Blocks recovery of a session while its recovered connection is authorized again. The connection still ends at its
+ * previous end. Returns a function that cancels the scheduled end.
  */
 function suspendSession(socket: Socket): () => void {
   const end = readEnd(socket.data)
@@ -180,7 +184,10 @@ function suspendSession(socket: Socket): () => void {
   return end === null ? () => undefined : disconnectAt(socket, end)
 }
 
-/** Disconnects a socket at an instant, or now if `end` is NaN. Returns the function that cancels it. */
+/**
+ * Disconnects a socket at an instant in milliseconds since the epoch, or at once if `end` is NaN. Returns a function
+ * that cancels the scheduled disconnect.
+ */
 function disconnectAt(socket: Socket, end: number): () => void {
   let timer: NodeJS.Timeout | undefined
   const cancel = (): void => clearTimeout(timer)

@@ -6,13 +6,13 @@ import { compile, type EntryPoint } from '../compile/index.js'
 import { createClose } from './close.js'
 import { createNotifier } from './notifier.js'
 
-/** A hub without routes. */
+/** A Socket.IO hub of a model that has no HTTP routes. */
 export interface CrudHub {
   /** Describes the resource. Its `hub` is the path of the namespace. */
   readonly resource: ResourceInfo
   /** Sends events for records that the host has written itself. */
   readonly notify: Notifier
-  /** Frees the path at once. Disconnects the clients after the events of earlier notifications were sent. */
+  /** Frees the path at once. Sends the events of earlier notifications, and disconnects the clients afterwards. */
   readonly close: () => Promise<void>
 }
 

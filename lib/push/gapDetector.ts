@@ -1,6 +1,6 @@
 /**
- * Half of the time that a late event may take, in milliseconds. An event may arrive after a later event, or after the
- * message that counts it.
+ * Half of the grace period, in milliseconds. An event that is missing for the whole period counts as lost. Events may
+ * arrive after later events, or after the heartbeat that counts them.
  */
 const HALF_GRACE_PERIOD = 250
 
@@ -10,18 +10,18 @@ interface Sender {
   arrived: number
   /** The highest number that has arrived or was announced. */
   sent: number
-  /** Numbers of events that have arrived after a gap. */
+  /** Numbers of arrived events that follow a missing event. */
   readonly outOfOrder: Set<number>
 }
 
 export interface GapDetectorSettings {
   /** Whether this server has clients that could have missed an event. */
   readonly hasListeners: () => boolean
-  /** Called when events were sent and did not arrive. */
+  /** Called when events of another server did not arrive. */
   readonly onMissed: () => void
 }
 
-/** Finds gaps in the events of one hub. Each server of the cluster numbers the events that it sends. */
+/** Detects missing events of one hub. Each server of the cluster numbers the events that it sends. */
 export class GapDetector {
   readonly #settings: GapDetectorSettings
   readonly #senders = new Map<string, Sender>()
@@ -37,7 +37,7 @@ export class GapDetector {
     return this.#sent
   }
 
-  /** The number of this server's next event. A number without an event is a gap for the other servers. */
+  /** Returns the number of this server's next event. A number without an event is a gap for the other servers. */
   nextNumber(): number {
     this.#sent += 1
     return this.#sent
@@ -59,7 +59,7 @@ export class GapDetector {
     this.#scheduleCheck()
   }
 
-  /** Removes a server that is gone. */
+  /** Removes a server that has left the cluster. */
   forget(server: string): void {
     this.#senders.delete(server)
   }
@@ -70,7 +70,8 @@ export class GapDetector {
   }
 
   /**
-   * Clients list the records after they connect. Without clients, earlier events of a new server are therefore ignored.
+   * Returns the state of another server. Earlier events of a new server are ignored if this server has no clients,
+   * because clients list the records after they connect.
    */
   #getSender(server: string, before: number): Sender {
     const known = this.#senders.get(server)
@@ -81,7 +82,7 @@ export class GapDetector {
     return sender
   }
 
-  /** Checks after GRACE whether the missing events have arrived. */
+  /** Checks after the grace period whether the missing events have arrived. */
   #scheduleCheck(): void {
     if (this.#timer !== null) return
     const missing = [...this.#senders.values()].filter(hasGap).map((sender) => [sender, sender.sent] as const)
@@ -93,7 +94,7 @@ export class GapDetector {
       if (lost.length > 0) this.#settings.onMissed()
       this.#scheduleCheck()
     }
-    // Two timers: after the process was blocked, messages that have come in are read between them.
+    // Two timers follow each other. If the process was blocked, Node.js reads received messages between the timers.
     this.#timer = setTimeout(() => {
       this.#timer = setTimeout(look, HALF_GRACE_PERIOD).unref()
     }, HALF_GRACE_PERIOD).unref()

@@ -68,8 +68,8 @@ export interface HubSettings {
 }
 
 /**
- * A Socket.IO namespace that sends a resource's changes to its subscribers. Each subscriber receives what GET would
- * show. The hub listens to no event of clients.
+ * A Socket.IO namespace that sends a resource's changes to its subscribers. Each subscriber receives the record as GET
+ * would show it. Events that clients send are ignored.
  */
 export class Hub implements Publisher {
   readonly #settings: HubSettings
@@ -87,14 +87,18 @@ export class Hub implements Publisher {
   #payloadFields: readonly Field[] = []
   #roomFields: readonly Field[] = []
   #version: Field | null = null
-  // The request that errors of adapters are reported with. The adapter does not say which request caused an error.
+  // The request that is reported with errors of the adapter. The adapter does not name the request that caused an
+  // error.
   #latestRequest: Request | null = null
   readonly #gapDetector = new GapDetector({
     hasListeners: () => this.#open !== null && this.#open.namespace.sockets.size > 0,
     onMissed: () => this.#noteMissed(),
   })
   #leavePeers: () => void = () => undefined
-  /** When clients last missed events, as far as it is known. */
+  /**
+   * Instant at which clients last missed events, in milliseconds since the epoch. -Infinity if no missed events are
+   * known.
+   */
   #missedAt = Number.NEGATIVE_INFINITY
   #isMissedPending = false
 
@@ -109,7 +113,7 @@ export class Hub implements Publisher {
     throw new CrudConfigError('HUB_PATH_TAKEN', `${model}: push: another hub uses the path "${path}". Set push.path.`)
   }
 
-  /** Creates the namespace. @throws CrudConfigError if another hub has it */
+  /** Creates the namespace. @throws CrudConfigError if another hub has the namespace */
   openNamespace(model: string): Namespace {
     this.assertFree(model)
     const { io, path } = this.#settings
@@ -137,14 +141,14 @@ export class Hub implements Publisher {
     const { namespace } = this.#open
     const { io, path } = this.#settings
     takenPaths.get(io)?.delete(path)
-    // Every client connects through the root namespace, so it stays.
+    // The root namespace stays open, because every client connects through it.
     if (path !== '/') io._nsps.delete(path)
     await ended
     await this.#queue.whenIdle()
     this.#leavePeers()
     this.#gapDetector.close()
     this.#open = null
-    // Only sockets of this server: other servers may stay open.
+    // Only sockets of this server are disconnected, because other servers may stay open.
     namespace.local.disconnectSockets()
     // The cluster announces the closed subscriptions in this turn of the event loop.
     await nextTurn()
@@ -214,7 +218,8 @@ export class Hub implements Publisher {
   }
 
   serializeWrites<T>(keys: readonly KeyValue[], write: () => Promise<T>): Promise<T> {
-    // With a scope, the rooms of other servers should be known before the write. The write does not wait for them.
+    // If the resource has a scope, the subscriptions of other servers are requested before the write. The write does
+    // not wait for the answers.
     if (this.#open !== null && this.#open.resource.behaviours.resolveScope !== null)
       void this.#open.cluster.synchronize()
     return this.#keyLock.runLocked(keys, write)
@@ -240,7 +245,7 @@ export class Hub implements Publisher {
     return fields.length + conditions.length === 0 ? null : { conditions, fields }
   }
 
-  /** State of a record before the host's own code changes it. */
+  /** Reads which conditions a record meets before the host's own code changes it. */
   async readBefore(key: JsonValue): Promise<RecordBefore> {
     if (this.#open === null) return { evaluated: new Set(), met: new Set(), values: new Map() }
     const { cluster, conditions } = this.#open
@@ -321,7 +326,10 @@ export class Hub implements Publisher {
     return version === undefined ? [change.key] : [change.key, version ?? FIRST_VERSION]
   }
 
-  /** `namespace.emit` would drop the promise of an adapter that fails later. */
+  /**
+   * Broadcasts an event through the adapter. `namespace.emit` would drop the promise of an adapter, and with it later
+   * errors.
+   */
   #emit(adapter: Namespace['adapter'], rooms: readonly string[], data: unknown[], change: Change): void {
     const packet = { type: EVENT_PACKET, data }
     const flags = createNumberFlags(peersOf(this.#settings.io).server, this.#gapDetector.nextNumber())
@@ -339,13 +347,13 @@ export class Hub implements Publisher {
     return new Error(`push: ${event} of ${this.#settings.path} could not be sent.`, { cause })
   }
 
-  /** Uses up a number for an event that was not sent. Other servers see a gap. */
+  /** Skips an event number for an event that was not sent, so that other servers detect a gap. */
   #noteUnsent(): void {
     this.#gapDetector.nextNumber()
     this.#noteMissed()
   }
 
-  /** Sends `OnMissed` to the clients of this server, which then list the records again. */
+  /** Sends `OnMissed` to the clients of this server, so that they list the records again. */
   #noteMissed(): void {
     this.#missedAt = Date.now()
     this.#isMissedPending = true
@@ -368,8 +376,8 @@ export class Hub implements Publisher {
   }
 
   /**
-   * Adds the attributes that subscriptions choose rooms by. They are never removed: there are at most as many as the
-   * resource has. Resolves when writes that began without them are finished.
+   * Adds the attributes whose values choose rooms. Attributes are never removed. Resolves when writes that were planned
+   * without the attributes have ended.
    */
   async #addRoomFields(resource: Resource, subscriptions: readonly Subscription[]): Promise<void> {
     const names = new Set(subscriptions.flatMap(({ fixedAttributes }) => fixedAttributes))
@@ -416,14 +424,14 @@ function canChangeRooms(plan: Plan, fields: readonly Field[]): boolean {
   }
 }
 
-/** Attributes that payloads are built from. */
+/** Fields that the hub reads to build payloads. */
 function findPayloadFields({ fields, computed }: Resource): readonly Field[] {
   const isShown = ({ targets }: Field): boolean => targets.has('response') || targets.has('list')
   const told = computed.filter((field) => isShown(field) && !field.computed.isPerCaller)
   return [...new Set([...fields.filter(isShown), ...told.flatMap((field) => field.computed.needs)])]
 }
 
-/** The version field, or null if there is none or if it is hidden from a caller. */
+/** The version field. Returns null if the resource has no version, or if the version is hidden from some callers. */
 function visibleVersionOf({ version, fields, behaviours }: Resource): Field | null {
   const field = fields.find(({ name }) => name === version)
   if (field === undefined || !field.targets.has('response') || !field.targets.has('list')) return null
@@ -447,7 +455,10 @@ function isReadChange(change: Change): change is ReadChange {
   return change.row !== null
 }
 
-/** The change as it can be sent, or null if a later write has replaced it. The later write sends its own event. */
+/**
+ * Returns the change with the record's row, or null if a later write has replaced it. The later write sends its own
+ * event.
+ */
 async function resolveChange(resource: Resource, change: Change): Promise<ReadChange | null> {
   if (isReadChange(change) && !change.isUncertain) return change
   if (change.event !== 'OnDeleted' || !isReadChange(change)) return readChange(resource, change)

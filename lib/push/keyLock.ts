@@ -1,4 +1,4 @@
-/** Runs work after all earlier work that shares a key with it. */
+/** Runs work with a common key one after the other. Work with different keys runs at the same time. */
 export class KeyLock<K> {
   readonly #last = new Map<K, Promise<unknown>>()
   readonly #running = new Set<Promise<unknown>>()
@@ -6,7 +6,7 @@ export class KeyLock<K> {
   async runLocked<T>(keys: readonly K[], work: () => Promise<T>): Promise<T> {
     const before = keys.map((key) => this.#last.get(key))
     const mine = Promise.all(before).then(work)
-    // Errors reject `mine` only, not the work that follows.
+    // An error rejects only this work. Later work with one of its keys still runs.
     const end = mine.catch(() => undefined)
     for (const key of keys) this.#last.set(key, end)
     this.#running.add(end)

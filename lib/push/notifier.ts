@@ -10,8 +10,8 @@ import { matchRecord, readRow } from '../read.js'
 import { hubOf } from './hub.js'
 
 /**
- * Sends events for changes that were made outside the routes, with the same payloads. Returns null if the resource has
- * no hub.
+ * Creates the function that sends events for changes outside the routes. Its payloads equal those of routes. Returns
+ * null if the resource has no hub.
  */
 export function createNotifier(resource: Resource): Notifier | null {
   const hub = hubOf(resource)
@@ -51,7 +51,7 @@ export function createNotifier(resource: Resource): Notifier | null {
   })
 }
 
-/** Members of a change that the host's own code has made: the record's earlier state is unknown. */
+/** Members of a change by the host's own code. The record's earlier state is unknown. */
 const HOST_CHANGE = {
   isUncertain: false,
   request: NO_REQUEST,

@@ -9,14 +9,14 @@ import { matchRecord, readRecordFor } from '../read.js'
 import { combineConditions } from './conditionRooms.js'
 import { createSubscriberView, planSubscriptionScope, type Subscription } from './subscription.js'
 
-/** Wire value of the record's own attribute, or undefined if the change does not contain it. */
+/** Wire value of an attribute of the changed record, or undefined if the change does not contain the attribute. */
 export function readChangeValue({ columns, row }: Change, attribute: string): JsonValue | undefined {
   return row === null ? undefined : readOwnValue(columns, row, attribute)
 }
 
 /**
- * The record as GET would show it to the subscribers, frozen. Returns null if they may not see it. With conditions, the
- * record and the conditions are read in one statement.
+ * Returns the frozen record as GET would show it to the subscribers, or null if the subscribers may not see the record.
+ * Conditions of rooms are evaluated in the statement that reads the record.
  */
 export async function buildPayload(
   resource: Resource,
@@ -31,10 +31,11 @@ export async function buildPayload(
     subscription.shape,
     createSubscriberView(resource, subscription, valueFor),
     {
-      // Another write may have changed the record since. Rooms by condition get the record as it is now.
+      // Another write may have changed the record since this change. Rooms that a condition defines receive the current
+      // record.
       readKnown: (projection) => (within === null ? projectChange(change, projection) : null),
       condition: () => {
-        // The record may have left the scope that chose the subscribers.
+        // The record may have left the subscribers' scope.
         const limits = planSubscriptionScope(resource, subscription, valueFor)
         return limits === false ? false : addCondition(addCondition(matchRecord(resource, change.key), limits), within)
       },
@@ -45,7 +46,7 @@ export async function buildPayload(
 
 const columnPositions = new WeakMap<readonly Column[], WeakMap<Projection, readonly number[]>>()
 
-/** The projection's values from the change, or null if the change lacks one. */
+/** Values of the projection's columns, read from the change. Returns null if the change lacks a column. */
 function projectChange({ columns, row }: Change, projection: Projection): Row | null {
   if (row === null) return null
   const known = columnPositions.get(columns) ?? new WeakMap<Projection, readonly number[]>()
@@ -55,7 +56,10 @@ function projectChange({ columns, row }: Change, projection: Projection): Row | 
   return places.includes(-1) ? null : places.map((place) => row[place])
 }
 
-/** Flattened columns depend on the subscriber, so they are never taken from the change. */
+/**
+ * Positions of the projection's columns in a change. Flattened columns depend on the subscriber, so they are never read
+ * from the change.
+ */
 function findColumnPositions(columns: readonly Column[], projection: Projection): readonly number[] {
   return projection.columns.map(({ joins, field }) => (joins.length > 0 ? -1 : indexOfOwnColumn(columns, field.name)))
 }

@@ -4,13 +4,13 @@ import type { GapDetector } from './gapDetector.js'
 
 const HEARTBEAT_EVENT = 'sequelize-crud-router:beat'
 
-/** Milliseconds between two beats. */
+/** Milliseconds between two heartbeats. */
 const HEARTBEAT_INTERVAL = 1000
 
-/** Beats without a message after which another server counts as lost. */
+/** Number of heartbeats without a message from another server, after which that server counts as lost. */
 const LOST_AFTER = 3
 
-/** Beats without a message after which a lost server is removed. */
+/** Number of heartbeats without a message from a lost server, after which that server is removed. */
 const FORGOTTEN_AFTER = 300
 
 /** A hub of this server. */
@@ -20,27 +20,27 @@ export interface LocalHub {
   readonly canCountEvents: () => boolean
   /** Sends `OnMissed` to the clients, now or as soon as possible. */
   readonly noteMissed: () => void
-  /** Sends it again if it failed. */
+  /** Sends `OnMissed` again if an earlier attempt failed. */
   readonly sendMissed: () => void
-  /** Milliseconds since clients missed events, or null for never. */
+  /** Milliseconds since clients last missed events, or null if no missed events are known. */
   readonly missedAgo: () => number | null
   /** Records that clients of another server missed events this many milliseconds ago. */
   readonly noteMissedElsewhere: (ago: number) => void
 }
 
-/** A message that each server sends every second, with the counters of its hubs by path. */
+/** The message that each server sends every second. It has the counters of the server's hubs by path. */
 interface Heartbeat {
   readonly server: string
-  /** Number of the beat, counted per server. */
+  /** Number of the heartbeat, counted per server. */
   readonly number: number
   readonly hubs: ReadonlyMap<string, readonly [sent: number, missedAgo: number | null]>
-  /** Whether the server has just started and needs the beats of the other servers. */
+  /** Whether the server has just started and needs the heartbeats of the other servers. */
   readonly isNew: boolean
   readonly isLast: boolean
 }
 
 interface Peer {
-  /** Number of this server's own beat at which the peer was last heard. */
+  /** Number of this server's own heartbeat when the peer's last message arrived. */
   heard: number
   heardAt: number
   number: number
@@ -58,8 +58,9 @@ export function peersOf(io: Server): Peers {
 }
 
 /**
- * Every server with hubs sends the number of its events each second. The others then know which events they have
- * missed. They also notice a server that died: it may have committed changes without sending them.
+ * Exchanges heartbeats with the other servers of the cluster. Heartbeats have the number of sent events, so that other
+ * servers detect missing events. A server without heartbeats counts as lost: it may have committed changes without
+ * sending their events.
  */
 export class Peers {
   readonly #root: Namespace
@@ -71,7 +72,10 @@ export class Peers {
   #number = 0
   /** Number of servers in the cluster, including this one. */
   #count = 1
-  /** Number of beats that this server could send. While its own connection is gone, no peer counts as lost. */
+  /**
+   * Number of heartbeats that this server could send. The number does not rise while its connection is interrupted, so
+   * that no peer counts as lost.
+   */
   #heartbeats = 0
 
   constructor(io: Server) {
@@ -96,7 +100,8 @@ export class Peers {
     return () => {
       if (this.#hubs.get(path) !== member) return
       const isLast = this.#hubs.size === 1
-      // Sent without asking for the server count: the adapter may be closed before the answer.
+      // The last heartbeat does not wait for the server count, because the adapter may be closed before the answer
+      // arrives.
       if (isLast && this.#count > 1) this.#publishHeartbeat({ isLast }).catch(() => undefined)
       this.#hubs.delete(path)
       if (!isLast || this.#timer === null) return
@@ -111,13 +116,13 @@ export class Peers {
     if (this.#isSending) return
     this.#isSending = true
     try {
-      // Without an adapter connection this rejects, and no peer is judged. A single server does not send.
+      // `serverCount` rejects without a connection, and no peer counts as lost. A single server sends no heartbeats.
       this.#count = await this.#root.adapter.serverCount()
       if (this.#count > 1) await this.#publishHeartbeat(more)
       this.#heartbeats += 1
       this.#findLostPeers()
     } catch {
-      // The hubs' adapters report what they cannot publish.
+      // The hubs' adapters report messages that cannot be published.
     } finally {
       this.#isSending = false
     }
@@ -143,7 +148,7 @@ export class Peers {
       else if (!isWhole) member?.noteMissed()
     }
     const heard = { heard: this.#heartbeats, heardAt: Date.now(), number: beat.number }
-    // A server that has sent its last beat does not count as lost later.
+    // A server does not count as lost after its last heartbeat.
     this.#peers.set(beat.server, { ...heard, isLost: beat.isLast, paths: [...beat.hubs.keys()] })
     if (beat.isNew) void this.#sendHeartbeat()
   }
@@ -166,7 +171,7 @@ function isSilent({ heardAt }: Peer): boolean {
   return Date.now() - heardAt > 2.5 * HEARTBEAT_INTERVAL
 }
 
-/** The beat in another server's message, or null if the message is malformed. */
+/** Reads the heartbeat from another server's message. Returns null if the message is malformed. */
 function readHeartbeat(message: unknown): Heartbeat | null {
   if (typeof message !== 'object' || message === null) return null
   const { server, number, hubs, isNew, isLast }: Readonly<Record<string, unknown>> = { ...message }

@@ -17,13 +17,13 @@ export interface Delivery {
   /** null: all rooms. */
   readonly rooms: ReadonlySet<string> | null
   /**
-   * Conditions of the rooms, in the order of `rooms`. The record must meet all of them when it is read. Empty for rooms
-   * by value.
+   * Conditions of the rooms, in the order of `rooms`. The record must meet all conditions when it is read. Empty for
+   * rooms that fixed attributes define.
    */
   readonly conditions: readonly Predicate[]
 }
 
-/** Deliveries to rooms by value, from the record's values after the change. */
+/** Plans deliveries to rooms that fixed attributes define. The record's values after the change choose the rooms. */
 export function planDeliveriesByValue(resource: Resource, cluster: Cluster, change: ReadChange): readonly Delivery[] {
   const { event } = change
   if (isSameForEverybody(resource)) return [{ event, subscription: EVERYBODY, rooms: null, conditions: [] }]
@@ -32,7 +32,7 @@ export function planDeliveriesByValue(resource: Resource, cluster: Cluster, chan
     if (subscription.condition.length > 0) continue
     const values = subscription.fixedAttributes.map((attribute) => readChangeValue(change, attribute))
     if (!hasAllValues(values)) continue
-    // The payload is only the key, so all views share one delivery.
+    // The payload is only the key, so all subscriptions share one delivery.
     const view = event === 'OnDeleted' ? '' : text
     const known = audiences.get(view) ?? { event, subscription, rooms: new Set<string>(), conditions: [] }
     audiences.set(view, known)
@@ -41,13 +41,13 @@ export function planDeliveriesByValue(resource: Resource, cluster: Cluster, chan
   return [...audiences.values()]
 }
 
-/** Whether any known subscription chooses its room by values of the record. */
+/** Whether any known subscription has fixed attributes, whose values choose a room. */
 export function hasRoomsByValue(cluster: Cluster): boolean {
   for (const [, { fixedAttributes }] of cluster.subscriptions()) if (fixedAttributes.length > 0) return true
   return false
 }
 
-/** Rooms by value that contained the record before the change and do not contain it afterwards. */
+/** Rooms that fixed attributes define and that the record has left with this change. */
 export function findRoomsLeft(
   cluster: Cluster,
   { values }: RecordBefore,
@@ -75,13 +75,13 @@ const ROOMS_PER_READ = 50
 
 interface ConditionDeliveries {
   readonly deliveries: readonly Delivery[]
-  /** Rooms that may have contained the record: their conditions were not evaluated before the write. */
+  /** Rooms that may have contained the record before the write. Their conditions were not evaluated at that time. */
   readonly uncertainRooms: readonly string[]
 }
 
 /**
- * Deliveries to rooms by condition. `met` has the names of the conditions that the record meets after the change. It is
- * empty if the record was deleted.
+ * Plans deliveries to rooms that a condition defines. `met` has the names of the conditions that the record meets after
+ * the change. `met` is empty for a deleted record.
  */
 export function planDeliveriesByCondition(
   { event, before, isMove, isFromRoute }: Change,
@@ -128,7 +128,7 @@ function toDeliveries(event: PushEvent, rooms: readonly ConditionRoom[]): readon
   return [{ event, subscription: first.subscription, rooms: names, conditions }]
 }
 
-/** One delivery per room, used when the record has left one of the rooms before it was read. */
+/** Splits a delivery into one delivery per room. The hub does so if the record left a room before it was read. */
 export function splitByRoom({ event, subscription, rooms, conditions }: Delivery): readonly Delivery[] {
   const names = [...(rooms ?? [])]
   return conditions.map((condition, index) => {

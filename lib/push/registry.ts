@@ -1,13 +1,16 @@
 import { readSubscription, type Subscription } from './subscription.js'
 
-/** Subscriptions that a server has clients of. The version rises with each change on that server. */
+/**
+ * A server's message about the subscriptions of its clients. `version` rises with each change of the server's
+ * subscriptions.
+ */
 export interface Claim {
   readonly server: string
   readonly version: number
   readonly texts: readonly string[]
 }
 
-/** The claim in another server's message, or null if the message is malformed. */
+/** Reads the claim from another server's message. Returns null if the message is malformed. */
 export function readClaim(message: unknown): Claim | null {
   if (typeof message !== 'object' || message === null) return null
   const { server, version, texts }: Readonly<Record<string, unknown>> = { ...message }
@@ -17,18 +20,18 @@ export function readClaim(message: unknown): Claim | null {
 
 interface RegisteredSubscription {
   readonly subscription: Subscription
-  /** Servers that have clients of the subscription, each with the version of its latest claim. */
+  /** Servers that have clients of the subscription. The value is the version of the server's latest claim. */
   readonly servers: Map<string, number>
 }
 
-/** Known subscriptions by their texts. A subscription is known as long as a server claims it. */
+/** Known subscriptions by their texts. A subscription stays known as long as a server claims it. */
 export class SubscriptionRegistry {
   readonly #registered = new Map<string, RegisteredSubscription>()
-  /** Time of the last message from each server. */
+  /** Instant of the last message from each server, in milliseconds since the epoch. */
   readonly #lastSeen = new Map<string, number>()
   readonly #isAttribute: (name: string) => boolean
 
-  /** Subscriptions by attributes that the resource does not have are ignored. */
+  /** @param isAttribute whether the resource has an attribute. Subscriptions with unknown attributes are ignored */
   constructor(isAttribute: (name: string) => boolean) {
     this.#isAttribute = isAttribute
   }
@@ -37,7 +40,7 @@ export class SubscriptionRegistry {
     for (const [text, { subscription }] of this.#registered) yield [text, subscription]
   }
 
-  /** Adds subscriptions of a server. Returns the ones that no server had before. */
+  /** Adds subscriptions of a server. Returns the subscriptions that no server had before. */
   add({ server, version, texts }: Claim, now: number): readonly Subscription[] {
     this.#lastSeen.set(server, now)
     const added: Subscription[] = []
@@ -54,20 +57,23 @@ export class SubscriptionRegistry {
     return added
   }
 
-  /** Removes subscriptions of a server, except those it has claimed since: messages may arrive out of order. */
+  /**
+   * Removes subscriptions of a server. A subscription with a later claim stays, because messages may arrive out of
+   * order.
+   */
   remove({ server, version, texts }: Claim, now: number): void {
     this.#lastSeen.set(server, now)
     for (const text of texts) this.#drop(text, server, version)
   }
 
-  /** Replaces all subscriptions of a server. */
+  /** Replaces all subscriptions of a server. Returns the subscriptions that no server had before. */
   replace(claim: Claim, now: number): readonly Subscription[] {
     const claimed = new Set(claim.texts)
     for (const text of this.#registered.keys()) if (!claimed.has(text)) this.#drop(text, claim.server, claim.version)
     return this.add(claim, now)
   }
 
-  /** Removes the claims of servers whose last message is older. */
+  /** Removes the claims of servers whose last message arrived before an instant, in milliseconds since the epoch. */
   expire(before: number): void {
     for (const [server, heard] of this.#lastSeen) {
       if (heard >= before) continue

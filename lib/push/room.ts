@@ -3,12 +3,12 @@ import type { JsonValue } from '../../types/field.js'
 const PREFIX = 'sequelize-crud-router:'
 
 /**
- * A room without clients that every event is also sent to. Some adapters choose channels by a single room. They would
- * skip servers without clients in that room, and those servers would see a lost event.
+ * A room without clients. Every event is also sent to this room. Some adapters choose channels by a single room and
+ * would skip servers without clients in it. Skipped servers would report a lost event.
  */
 export const EVERY_EVENT_ROOM: string = `${PREFIX}everywhere`
 
-/** The room of a subscription's clients whose scope has these values. Clients never see its name. */
+/** Name of the room for a subscription's clients whose scope has these values. Clients never receive room names. */
 export function roomNameOf(subscription: string, values: readonly JsonValue[]): string {
   return PREFIX + JSON.stringify([subscription, values])
 }
@@ -29,7 +29,8 @@ export function isSliceOf(room: string, name: string): boolean {
 }
 
 /**
- * Rooms to send to one after the other, so that requests are handled in between. With many clients these are slices.
+ * Splits a delivery into steps, between which the process handles requests. `count` is the number of clients. A step
+ * for many clients has one slice of each room.
  */
 export function splitIntoSteps(rooms: readonly string[], count: number): readonly (readonly string[])[] {
   if (count <= LARGE_ROOM) return [rooms]
@@ -40,7 +41,7 @@ export function isRoom(name: string): boolean {
   return name.startsWith(PREFIX)
 }
 
-/** Text of the room's subscription, or null if the room is not of this package's version. */
+/** Text of the room's subscription. Returns null if another version of the package named the room. */
 export function readSubscriptionText(room: string): string | null {
   if (!isRoom(room)) return null
   try {

@@ -7,7 +7,7 @@ import { isRoom, isSliceOf } from './room.js'
 type Adapter = Namespace['adapter']
 type Session = Awaited<ReturnType<Adapter['restoreSession']>>
 
-/** The method of a namespace that makes connections. Socket.IO does not export its type. */
+/** The method of a namespace that creates sockets. Socket.IO does not export its type. */
 interface NamespaceInternals {
   _createSocket?: (
     client: { readonly request: ConnectionRequest['request'] },
@@ -15,10 +15,10 @@ interface NamespaceInternals {
   ) => Promise<unknown>
 }
 
-/** The connection being made. Socket.IO looks for a session without passing on whose it is. */
+/** The connection that Socket.IO is creating. Socket.IO does not pass the connection to `restoreSession`. */
 const connectionRequests = new AsyncLocalStorage<ConnectionRequest>()
 
-/** Makes the connection available to `createRestoreSession`, from the first step on. */
+/** Records each connection that Socket.IO creates, so that `createRestoreSession` can read its handshake. */
 export function trackConnectionRequests(namespace: Namespace): void {
   const making = namespace as unknown as NamespaceInternals
   const create = making._createSocket
@@ -31,8 +31,9 @@ export function trackConnectionRequests(namespace: Namespace): void {
 }
 
 /**
- * Restores a session only if its caller would be put into the same room today. Socket.IO joins the rooms and sends
- * missed events before any middleware runs. Other callers get a new connection.
+ * Wraps an adapter's `restoreSession`. A session is restored only if its caller would be put into the session's room
+ * today. Other callers get a new connection. Middlewares could not check this, because Socket.IO sends missed events
+ * before they run.
  */
 export function createRestoreSession(
   restore: (pid: string, offset: string) => Promise<Session>,
@@ -41,7 +42,7 @@ export function createRestoreSession(
   return async (pid, offset) => {
     const asker = connectionRequests.getStore()
     const admission = asker === undefined ? null : await admit(asker).catch(() => null)
-    // Restored after the admission, so that events sent meanwhile are among the missed ones.
+    // The session is restored after the admission, so that its missed events include events sent during the admission.
     const session = admission === null ? null : await restore(pid, offset)
     const { room } = admission ?? { room: '' }
     const isOwnRoom = (name: string): boolean => !isRoom(name) || name === room || isSliceOf(room, name)

@@ -13,35 +13,35 @@ import { authorizeTarget, createView, flattenedRelationsOf, flattenedResourcesOf
 
 type Scalar = string | number | boolean | null
 
-/** A fixed attribute with its value. An array names an attribute of the record itself that has the same value. */
+/** A fixed attribute with its value. An array names an attribute of the pushed record, which has the value. */
 type ScopeLimit = readonly [attribute: string, value: Scalar | readonly [own: string]]
 
 type RelatedLimits = readonly [resource: string, limits: readonly ScopeLimit[], condition: readonly ConditionSource[]]
 
 /**
- * A class of callers who see the same of every record. It is plain data, so that servers of a cluster can exchange it.
- * Attributes and resources that it does not name stay hidden.
+ * A group of callers who receive equal payloads for every record. A subscription is plain data, so that servers of a
+ * cluster can exchange it. Attributes and resources that it does not name stay hidden.
  */
 export interface Subscription {
-  /** `list` for callers who may list records but not get one: they see what lists show. */
+  /** Shape of payloads: `list` for callers who may list records but not get a single record, otherwise `response`. */
   readonly shape: 'response' | 'list'
   /** Permissions of the callers, limited to those that masks use. */
   readonly permissions: readonly string[]
   /** Attributes that the scope fixes. Their values choose the room. */
   readonly fixedAttributes: readonly string[]
   /**
-   * Limits on flattened records of guarded resources, by values or by a condition. Records of a guarded resource
-   * without an entry are hidden.
+   * Limits on flattened records, for resources with a policy or a scope (guarded resources). Each limit is a list of
+   * values or a condition. Records of a guarded resource without an entry are hidden.
    */
   readonly relatedLimits: readonly RelatedLimits[]
   /**
-   * The whole scope, including the values that it fixes, if the scope has a condition. It then chooses the room alone.
-   * Otherwise empty.
+   * The whole scope of the callers, including its fixed values, if the scope has a condition. The condition alone
+   * chooses the room. Empty if the scope only fixes values.
    */
   readonly condition: readonly ConditionSource[]
 }
 
-/** The subscription of a caller, and the values that the caller's scope fixes. */
+/** Creates the subscription of a caller. Also returns the values that the caller's scope fixes. */
 export async function createSubscription(
   resource: Resource,
   shape: Subscription['shape'],
@@ -69,7 +69,10 @@ export async function createSubscription(
   }
 }
 
-/** @throws TypeError for values that cannot be compared outside the database */
+/**
+ * Attributes that the scope fixes, with their wire values.
+ * @throws TypeError for values that cannot be compared outside the database
+ */
 function readFixedValues(resource: Resource, confinement: FixedValues): ReturnType<typeof canonicalizeFixed> {
   const opaque = confinement.find(([{ getter }]) => getter)
   // The database compares the stored value, but the change has the getter's result.
@@ -77,7 +80,10 @@ function readFixedValues(resource: Resource, confinement: FixedValues): ReturnTy
   return canonicalizeFixed(resource, confinement)
 }
 
-/** Sources of a scope with a condition, sorted so that equal scopes are equal. Empty if the scope only fixes values. */
+/**
+ * Sources of a scope with a condition, sorted so that equal scopes have equal sources. Empty if the scope only fixes
+ * values.
+ */
 export function conditionSourcesOf({ fixed, where, sources }: ResolvedScope): readonly ConditionSource[] {
   if (where === null) return []
   const values = fixed.map(([{ name }, value]): ConditionSource => {
@@ -101,7 +107,7 @@ function createScopeError({ name }: Resource, field: Field, reason: string): Typ
   return new TypeError(`${name}: push cannot choose subscribers by ${field.name}: ${reason}`)
 }
 
-/** Whether other stored values could be rounded to the same number. The database would tell them apart. */
+/** Whether JavaScript may round different stored values to one number. The database distinguishes such values. */
 function isRounded(
   { model }: Resource,
   { valueType: { type, scale = Infinity, jsonType } }: Field,
@@ -119,7 +125,7 @@ function flattenedTargetsOf(resource: Resource): ReadonlySet<Resource> {
 
 /**
  * Attributes sorted by name, with their wire values.
- * @throws TypeError if other values are rounded to the same value: two tenants would share a room
+ * @throws TypeError if different values may be rounded to one number, because two tenants would share a room
  */
 function canonicalizeFixed(
   resource: Resource,
@@ -139,7 +145,10 @@ function toScalar(field: Field, value: Exclude<FixedValues[number][1], null>): S
   return typeof decoded === 'object' ? String(value) : decoded
 }
 
-/** null: the caller may read no records of the target. */
+/**
+ * Finds a caller's limits on flattened records of one resource. Returns null if the caller may read no records of the
+ * resource.
+ */
 async function findLimits(
   target: Resource,
   caller: Caller,
@@ -151,7 +160,7 @@ async function findLimits(
   const condition = confinement === null ? [] : conditionSourcesOf(confinement)
   if (condition.length > 0) return [[], condition]
   const fixed = canonicalizeFixed(target, confinement?.fixed ?? [])
-  // A reference if the record itself has the same value. Tenants with the same permissions then share a subscription.
+  // A reference instead of the value lets tenants with equal permissions share one subscription.
   const limits = fixed.map(([name, value]): ScopeLimit => {
     const same = own.find(([, known]) => known === value && known !== null)
     return [name, same === undefined ? value : [same[0]]]
@@ -159,10 +168,7 @@ async function findLimits(
   return [limits, []]
 }
 
-/**
- * Targets with a policy or a scope, by unique names. The route is added because several mount points may serve one
- * route.
- */
+/** Guarded resources by unique names. Several resources may have one name and one route, at different mount points. */
 function filterGuarded(targets: ReadonlySet<Resource>): ReadonlyMap<string, Resource> {
   const named = new Map<string, Resource>()
   for (const target of targets) {
@@ -174,7 +180,10 @@ function filterGuarded(targets: ReadonlySet<Resource>): ReadonlyMap<string, Reso
   return named
 }
 
-/** The view of a subscription's callers on a record. `valueFor` returns the record's own attributes. */
+/**
+ * Creates the view that a subscription's callers have of a record. `valueFor` returns values of the record's own
+ * attributes.
+ */
 export function createSubscriberView(
   resource: Resource,
   { permissions, relatedLimits }: Subscription,
@@ -203,7 +212,7 @@ function resolveReachable(
     : addCondition(target.behaviours.staticCondition?.(target) ?? null, { kind: 'apart', condition: planned })
 }
 
-/** null: the condition came from another server and is invalid here. */
+/** Plans a condition. Returns null if the condition came from another server and is invalid here. */
 function planSources(target: Resource, condition: readonly ConditionSource[]): Predicate | null {
   try {
     return planConditionSources(target, condition)
@@ -212,7 +221,7 @@ function planSources(target: Resource, condition: readonly ConditionSource[]): P
   }
 }
 
-/** Conditions of the subscribers' scope, with the values of a record in it. */
+/** Plans the condition of the subscribers' scope. The fixed attributes must have the values of the record. */
 export function planSubscriptionScope(
   resource: Resource,
   subscription: Subscription,
@@ -245,7 +254,7 @@ function isReference(value: ScopeLimit[1]): value is readonly [own: string] {
   return Array.isArray(value)
 }
 
-/** The subscription of all callers, for a resource that shows all callers the same. */
+/** The subscription of all callers, for a resource whose responses are equal for all callers. */
 export const EVERYBODY: Subscription = Object.freeze({
   shape: 'response',
   permissions: [],
@@ -254,14 +263,17 @@ export const EVERYBODY: Subscription = Object.freeze({
   condition: [],
 })
 
-/** Whether the resource shows all callers the same. */
+/** Whether the responses of a resource are equal for all callers. */
 export function isSameForEverybody(resource: Resource): boolean {
   const { admit, permissions, resolveScope } = resource.behaviours
   const isFree = admit === null && permissions.length === 0 && resolveScope === null
   return isFree && hasWholeRecords(resource) && [...flattenedTargetsOf(resource)].every(isUnguarded)
 }
 
-/** Whether payloads have all attributes of a response. Only lists omit attributes that are excluded from lists. */
+/**
+ * Whether payloads have all attributes of responses. Payloads of a resource that has only lists lack attributes that
+ * lists exclude.
+ */
 export function hasWholeRecords({ operations }: Resource): boolean {
   return operations.has('getById') || !operations.has('getList')
 }
@@ -270,7 +282,7 @@ function isUnguarded({ behaviours: { visibleRecords, permissions } }: Resource):
   return visibleRecords === null && permissions.length === 0
 }
 
-/** Equal subscriptions have equal texts. */
+/** Writes a subscription as text. Equal subscriptions have equal texts. */
 export function serializeSubscription({
   shape,
   permissions,
@@ -281,7 +293,7 @@ export function serializeSubscription({
   return JSON.stringify([shape, permissions, fixedAttributes, relatedLimits, condition])
 }
 
-/** Parses the text of another server. Returns null if it is malformed. */
+/** Parses a subscription's text from another server. Returns null if the text is malformed. */
 export function readSubscription(text: unknown): Subscription | null {
   try {
     const [shape, held, within, beyond, condition]: unknown[] = JSON.parse(String(text))
