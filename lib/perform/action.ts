@@ -25,9 +25,11 @@ import { writeOne } from './write.js'
 export type RowCompletion = (store: Store, projection: Projection, rows: readonly Row[]) => Promise<readonly Row[]>
 
 /**
- * Calls the handler of an action and saves its record as PATCH does. All of it is one transaction, unless the action is
- * not transactional.
- * @throws Problem 404, 428 or 412 for the record, then 400 for the input; any error of the handler
+ * Calls the handler of an action and saves its record as PATCH does, in one transaction unless `isTransactional` is
+ * false.
+ * @throws Problem 404, 412 or 428 if the record is missing or fails its precondition
+ * @throws Problem 400 if the input is invalid
+ * @throws any error of the handler, unchanged
  */
 export async function performAction(store: Store, plan: ActionPlan, complete: RowCompletion): Promise<Outcome> {
   const { record, errors, action } = plan
@@ -53,7 +55,7 @@ async function executeAction(store: Store, plan: ActionPlan, complete: RowComple
   }
 }
 
-/** Result of the handler, and the records that were saved. */
+/** Return value of the handler, and the records that the action saved. */
 interface HandlerResult {
   readonly parts: readonly WrittenRecord[]
   readonly returned: unknown
@@ -96,9 +98,7 @@ async function runHandlerInTransaction(store: Store, plan: ActionPlan, record: U
   return { parts: [writtenRecordOf(record, outcome)], returned, ownKey: own }
 }
 
-/**
- * The error for a handler that has deleted its own record, so that it cannot be saved. Returns null for other errors.
- */
+/** Returns the error for a handler that deleted its own record. Returns null for other errors. */
 function deletedRecordError({ action }: ActionPlan, error: unknown): Error | null {
   if (!(error instanceof Problem) || error.code !== 'not-found') return null
   return new TypeError(`the handler of the action ${action.name} has deleted its record: use DELETE for that`, {
@@ -107,7 +107,8 @@ function deletedRecordError({ action }: ActionPlan, error: unknown): Error | nul
 }
 
 /**
- * Without a transaction the handler may be slow, because it holds no lock. Only the values that it changes are written.
+ * Loads the record, calls the handler and writes only the values that the handler changed. The handler holds no lock,
+ * so it may be slow.
  */
 async function runHandlerWithoutTransaction(
   store: Store,
@@ -136,13 +137,14 @@ async function runHandlerWithoutTransaction(
   return { parts: [writtenRecordOf(record, outcome)], returned, ownKey: own }
 }
 
-/** Values of an instance by attribute. */
 function readInstanceValues({ resource }: Store, instance: Model): Changes {
   const own = resource.fields.filter(({ virtual }) => !virtual)
   return new Map(own.map(({ name }) => [name, instance.getDataValue(name as never) as Value]))
 }
 
-/** Calls the `before` hook and the handler. Without a record it also calls the `after` hook. */
+/**
+ * Calls the `before` hook and the handler. If no record is saved afterwards (`isAlone`), also calls the `after` hook.
+ */
 async function callHandler(store: Store, plan: ActionPlan, record: Model | null, isAlone: boolean): Promise<unknown> {
   const { action, input, caller, before, after } = plan
   const { request, identity } = caller
@@ -161,14 +163,17 @@ function writtenRecordOf(plan: UpdatePlan, outcome: Outcome): WrittenRecord {
 
 const NO_CHANGES: Changes = new Map()
 
-/** Records which parts of the scope's condition the record meets before the write. */
+/** Notes before the write which conditions of the caller's scope the record meets. */
 async function noteScopeParts(store: Store, record: UpdatePlan): Promise<void> {
   if (record.scope === undefined || store.transaction === undefined) return
   startRequestHistory(store.transaction)
   await findOutOfScope(store, [record])
 }
 
-/** @throws Problem 403 if the handler has moved the record out of the caller's scope */
+/**
+ * Checks that the record is still in the caller's scope.
+ * @throws Problem 403 if the handler moved the record out of the scope
+ */
 async function assertRecordInScope(
   store: Store,
   { scopeCondition }: ActionPlan,
@@ -198,7 +203,10 @@ interface ReturnedRecords {
   readonly returned: unknown
 }
 
-/** The returned records that the caller may read. @throws Problem 404 if a single record may not be read */
+/**
+ * Reads the records that the handler returned, as far as the caller may read them.
+ * @throws Problem 404 if the action returns one record and the caller may not read it
+ */
 async function readReturned(
   store: Store,
   { plan, resultPlan, ownKey, returned }: ReturnedRecords,
@@ -231,7 +239,10 @@ function readReturnedKeys(store: Store, name: string, returned: unknown): readon
   throw new TypeError(`the action ${name} must return an array of records`)
 }
 
-/** The key of a returned record or a returned key. `undefined` means the request's record. */
+/**
+ * Returns the key of the record or key that the handler returned. For `undefined`, it is the key of the request's
+ * record (`own`).
+ */
 function readReturnedKey(store: Store, name: string, returned: unknown, own: JsonValue | undefined): JsonValue {
   if (returned === null) throw problem('not-found')
   const given = returned instanceof store.model ? instanceKeyOf(store.resource.keys, returned) : returned

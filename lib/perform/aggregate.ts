@@ -20,8 +20,8 @@ interface AggregateFragments extends Pick<FindOptions, 'having' | 'group' | 'sub
 }
 
 /**
- * Builds the options for a SELECT of groups, without LIMIT and OFFSET. With `total`, the groups' values are not
- * selected. `named` replaces the default column aliases.
+ * Builds the options for a SELECT of groups, without LIMIT and OFFSET. If `total` is true, no values are selected,
+ * because the groups are only counted. `named` replaces the default column aliases.
  */
 export function buildAggregate(
   writer: WhereWriter,
@@ -37,7 +37,7 @@ export function buildAggregate(
   }
   const orderTerms = ({ column, direction }: AggregateSelect['order'][number]): readonly string[] => {
     const enumeration = column.field.valueType.type === 'enum'
-    // The same SQL text as in GROUP BY. PostgreSQL then treats both expressions as one.
+    // ORDER BY repeats the SQL text of GROUP BY, because PostgreSQL treats only equal texts as one expression.
     return (findGrouping(column)?.order ?? [writer.writeColumn(column, root)]).map((sql) =>
       dialect.orderTerm(sql, direction, { nullable: column.nullable, enumeration }),
     )
@@ -45,7 +45,8 @@ export function buildAggregate(
   const condition = where === null ? {} : { where: joinAnd([writer.writeWhere(where, root)]) }
   const place = { dialect, model: root.model, sql: (column: Column): string => writer.writeColumn(column, root) }
   const grouped = columns.slice(0, groups).map((column) => writeColumnGrouping(place, column))
-  // Without GROUP BY there must be one row, even if no value is selected.
+  // An aggregate without GROUP BY returns exactly one row. `COUNT(*)` makes the SELECT an aggregate even if no value is
+  // selected.
   const nothing: SelectedExpressions = [[literal(groups === 0 ? 'COUNT(*)' : '1'), '_']]
   const attributes: SelectedExpressions = total || columns.length === 0 ? nothing : columns.map(selectColumn)
   const terms = total ? [] : order.flatMap(orderTerms)

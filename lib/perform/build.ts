@@ -4,20 +4,23 @@ import { toWritableArray } from '../sequelize/arrays.js'
 import { acceptNulls } from '../sequelize/instances.js'
 import type { Store } from './store.js'
 
-/** A new instance with the client's and the behaviours' values. Defaults and setters are applied. */
+/**
+ * Builds a new instance from the client's values (`changes`) and the behaviours' values (`upkeep`). Applies defaults
+ * and setters.
+ */
 export function buildInstance({ model, resource }: Store, changes: Changes, upkeep: Changes): Model {
   const instance = model.build(toSettableValues({ model, resource }, changes))
   acceptNulls(instance, resource.filled)
   setValues(instance, upkeep)
   for (const { name, assigned } of resource.keys) {
-    // Sequelize would insert the null, and the table's default or trigger would not apply.
+    // Sequelize would insert null. The table generates the key only if the INSERT omits the column.
     if (!assigned && instance.getDataValue(name as never) === null)
       instance.setDataValue(name as never, undefined as never)
   }
   return instance
 }
 
-/** The client's values in the form that `build` and `set` accept. */
+/** Converts the client's values to the form that `build` and `set` accept. */
 export function toSettableValues(
   { model, resource }: Pick<Store, 'model' | 'resource'>,
   changes: Changes,
@@ -30,7 +33,7 @@ export function toSettableValues(
   return values
 }
 
-/** Bypasses setters and read-only marks: these values do not come from the client. */
+/** Sets values without setters and read-only checks, because the server chose these values. */
 export function setValues(instance: Model, values: Changes): void {
   for (const [name, value] of values) instance.setDataValue(name as never, value as never)
 }

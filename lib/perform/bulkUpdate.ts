@@ -32,9 +32,9 @@ export async function performBulkUpdate(
 }
 
 /**
- * Like `bulkUpdate`, but writes as many records as possible with one statement. A database error does not name the row,
- * so the transaction is rolled back and repeated one record at a time. Inside a transaction of the host nothing can be
- * rolled back, so records are written one by one.
+ * Like `performBulkUpdate`, but writes as many records as possible with one statement. A database error does not name
+ * the failing row. The transaction is rolled back and repeated record by record. A transaction of the host cannot be
+ * rolled back, so its records are written one by one from the start.
  */
 export async function performBulkUpdateTogether(
   store: Store,
@@ -62,7 +62,7 @@ export async function performBulkUpdateTogether(
 
 const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
 
-/** Whether the error is temporary and not caused by the values. */
+/** Whether an error is temporary, such as a deadlock, rather than caused by the values. */
 function isTransient(error: unknown, { dialect }: Store): boolean {
   return TRANSIENT_FAILURES.has(classifyFailure(error, dialect))
 }
@@ -84,7 +84,10 @@ async function executeBulkUpdate(
   })
 }
 
-/** @throws Problem 409 if records exist but PostgreSQL's row level security prevents locking them */
+/**
+ * Checks that all existing records were locked.
+ * @throws Problem 409 if PostgreSQL's row level security shows a record but prevents its lock
+ */
 async function assertAllLocked(
   store: Store,
   { combined }: BulkUpdatePlan,
@@ -94,17 +97,16 @@ async function assertAllLocked(
   const rows = await readVisible(store, combined.where, keyColumns(keys), maxRowsOf(keys, items.length))
   const there = new Set(rows.map((row) => keyText(keys, row)))
   const isUnlocked = (item: UpdatePlan): boolean => !stored.has(item) && there.has(planKeyText(keys, item.key))
-  // Or the record was created just now. The next attempt finds it.
+  // The record may also have been inserted after the locking read. A repeated transaction finds the record.
   if (items.some((item) => item.where.kind !== 'never' && isUnlocked(item))) throw markRaced(skippedWriteError())
 }
 
 interface LockedItems {
-  /** Items of the plan. An item with a stored record is narrowed to that record. */
+  /** Items of the plan. If the record of an item exists, the item's condition is narrowed to the stored key. */
   readonly items: readonly UpdatePlan[]
   readonly stored: StoredVersions
 }
 
-/** Locks the records of the items. */
 async function lockItems(store: Store, { items, combined }: BulkUpdatePlan): Promise<LockedItems> {
   const { key, keys } = store.resource
   const version = items.map(preconditionOf).find((precondition) => precondition !== null)?.field ?? key

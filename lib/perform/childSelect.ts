@@ -17,23 +17,23 @@ import type { TableContext } from './tableContext.js'
 type Fragment = WhereFragment
 
 interface Correlation {
-  /** Connects the elements to their owner. */
+  /** Writes the condition that connects child rows to their parent row. */
   readonly correlate: (tie: CorrelationKey) => Fragment
   readonly conditions: (element: TableContext) => readonly Fragment[]
-  /** Conditions on the join model's rows. */
+  /** Returns the conditions on rows of the join model. */
   readonly joinRowConditions: (link: TableContext) => readonly Fragment[]
   readonly alias: () => string
 }
 
-/** The foreign key column of the elements or of the join model, and the owner's key in the owner's table. */
+/** Foreign key column of the child table or join model, and a writer of the parent's key column. */
 export interface CorrelationKey {
   readonly childColumn: string
   readonly writeParentColumn: (source: TableContext) => string
 }
 
 /**
- * Writes the SELECT of a to-many association's records for one owner. `what` is SQL, or builds it from the foreign key
- * column.
+ * Writes a SELECT of one parent's records of a to-many association. `what` is the selected SQL, or builds this SQL from
+ * the foreign key column.
  */
 export function writeChildSelect(
   what: string | ((element: string) => string),
@@ -63,7 +63,7 @@ export function writeChildSelect(
   }
   const element = writeColumn(join, foreignKey)
   const other = literal(`${writeColumn(target, targetKey)} = ${writeColumn(join, otherKey)}`)
-  // One SELECT with both tables: MariaDB does not use indexes of the outer table inside a further subquery.
+  // One SELECT joins both tables, because MariaDB uses no index of the outer table inside a nested subquery.
   const ties = [
     correlation.correlate({ childColumn: element, writeParentColumn: parentColumn }),
     ...correlation.joinRowConditions(join),
@@ -76,7 +76,7 @@ export function writeChildSelect(
   ].join(' ')
 }
 
-/** Condition that a record of `to` is linked to an owner. `owner` is the SQL of the owner's key. */
+/** Writes the condition that a record of `to` is linked to a parent. `owner` is the SQL of the parent's key. */
 export function writeLinkCondition(
   association: Association,
   owner: string,
@@ -98,7 +98,7 @@ export function writeLinkCondition(
   return joinAnd([literal(`${writeColumn(to, targetKey)} IN (${rows})`), ...scopeConditions(to, scope)])
 }
 
-/** Writes the SELECT of a key at the end of several joined tables. Each table has its own condition. */
+/** Writes a SELECT of `key` from several joined tables, each with its own condition. */
 export function writePathSelect(
   key: string,
   [first, ...rest]: readonly { readonly at: TableContext; readonly where: Fragment }[],
@@ -111,7 +111,7 @@ export function writePathSelect(
   return `SELECT ${key} FROM ${writeTable(at)}${joined.join('')} WHERE ${writeScopedCondition(at.model, where, at.alias)}`
 }
 
-/** Join condition of an association between `from` and `to`. */
+/** Writes the join condition of an association between `from` and `to`. */
 export function writeJoinCondition(association: Association, from: TableContext, to: TableContext): string {
   const { foreignKey, sourceKey, targetKey } = associationKeysOf(association)
   return hasSourceForeignKey(association)
@@ -119,21 +119,21 @@ export function writeJoinCondition(association: Association, from: TableContext,
     : `${writeColumn(to, foreignKey)} = ${writeColumn(from, sourceKey)}`
 }
 
-/** Conditions on the record of `from` for a polymorphic foreign key to apply. */
+/** Returns the conditions under which a polymorphic foreign key of the source row belongs to this association. */
 export function sourceConditions(association: Association, source: TableContext): readonly Fragment[] {
   return scopeConditions(source, associationKeysOf(association).sourceScope)
 }
 
-/** Conditions of association or model scopes on a table. */
+/** Writes the conditions of association scopes or model scopes for a table. */
 export function scopeConditions({ model, alias }: TableContext, scopes: readonly Fragment[]): readonly Fragment[] {
-  // A scope may be empty.
+  // An empty scope is written as an empty text.
   const conditions = scopes.map((scope) => writeCondition(model, toColumns(model, scope), alias))
   return conditions.filter((sql) => sql !== '').map((sql) => literal(`(${sql})`))
 }
 
 /**
- * Condition that the row of `to` is the linked row with the lowest key. A to-one relation leads to one record even if
- * several are linked.
+ * Writes the condition that the row of `to` is the linked row with the lowest key. A to-one relation returns one record
+ * even if several rows are linked.
  */
 export function writeFirstCondition(
   association: Association,
@@ -156,12 +156,12 @@ export function writeFirstCondition(
   return literal(`(${keyColumns(to)}) = (${rows} ORDER BY ${keyColumns(row)} LIMIT 1)`)
 }
 
-/** A table with its alias in FROM. */
+/** Writes a table and its alias for FROM. */
 export function writeTable({ model, alias }: TableContext): string {
   return `${quoteTable(model)} AS ${quote(model, alias)}`
 }
 
-/** The qualified column of an attribute. */
+/** Writes the qualified column of an attribute. */
 export function writeColumn({ model, alias }: TableContext, attribute: string): string {
   const name = quote(model, model.getAttributes()[attribute]?.field ?? attribute)
   return alias === '' ? name : `${quote(model, alias)}.${name}`

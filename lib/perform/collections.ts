@@ -14,7 +14,8 @@ import { fetchRows } from './statements/execute.js'
 import type { Store } from './store.js'
 
 /**
- * Appends the projection's embedded collections to rows. Each collection is one statement, whatever the number of rows.
+ * Appends the projection's embedded collections to rows. Each collection is read for many rows at once, not for each
+ * row separately.
  */
 export async function addCollections(
   store: Store,
@@ -23,17 +24,17 @@ export async function addCollections(
   size: ResponseSize,
 ): Promise<readonly Row[]> {
   const collections: (readonly EmbeddedRows[])[] = []
-  // Sequential, because inside a transaction all statements share one connection.
+  // The reads run one by one, because all statements of a transaction share one connection.
   for (const embed of embeds) collections.push(await readCollection(store, embed, columns, rows, size))
   return collections.length === 0 ? rows : rows.map((row, index) => [...row, ...collections.map((each) => each[index])])
 }
 
-/** Maximum number of records per statement. Drivers build all rows before other work continues. */
+/** Maximum number of records per statement. A driver blocks the event loop while it builds the rows of a result. */
 const MAX_ROWS_PER_STATEMENT = 5000
 
 const EMPTY_COLLECTION = new EmbeddedRows([], false)
 
-/** The collection's records for each row. */
+/** Returns one collection per row, in the order of `rows`. */
 async function readCollection(
   store: Store,
   embed: Embed,
@@ -50,7 +51,7 @@ async function readCollection(
     if (value !== null && value !== undefined) keys.set(keyTextOf(value), value)
   }
   if (keys.size === 0) return rows.map(() => EMPTY_COLLECTION)
-  // A case-insensitive collation joins both spellings of a UUID.
+  // A case-insensitive collation matches both spellings of a UUID, so a child may spell its parent's key differently.
   const spelled = new Map([...keys].map(([name, value]) => [JSON.stringify(field.decode(value)), name]))
   const byOwner = new Map<string, Row[]>()
   const owners = [...keys.values()]
@@ -68,7 +69,7 @@ async function readCollection(
   return rows.map((row) => found.get(keyTextOf(row[embed.parentKeyColumn])) ?? EMPTY_COLLECTION)
 }
 
-/** Records of each owner, limited, with their own embedded collections. */
+/** Limits the records of each parent and adds the embedded collections of the records. */
 async function fillCollections(
   store: Store,
   { limit, projection }: Embed,
@@ -96,7 +97,10 @@ interface ChildRow {
   readonly row: Row
 }
 
-/** Records of several owners, in each owner's order. One extra record shows that an owner has more than the limit. */
+/**
+ * Reads the child records of several parents, in the order of the embed. One record above the limit shows that a
+ * collection is truncated.
+ */
 async function readChildRows(
   store: Store,
   embed: Embed,
@@ -122,7 +126,7 @@ async function readChildRows(
         transaction: store.transaction,
         isOnPrimary: false,
       })
-      // The owner's key follows the columns.
+      // The parent's key is appended after the columns.
       return found.map((row) => [...columnValues(row, near), row[PARENT_ALIAS]])
     },
   )
@@ -132,14 +136,14 @@ async function readChildRows(
   return whole.map((row, index) => ({ parentKey: rows[index]?.[length], row: row.slice(0, projection.columns.length) }))
 }
 
-/** Reads the related records by their identity. */
+/** Creates a row source that reads child records by their identity. */
 function createChildSource(store: Store, { join, identity }: Embed): RowSource {
   const target = { dialect: store.dialect, model: join.relation.association.target }
   return {
     identity,
     readRows: async (columns, named, most) => {
       const where = addCondition(join.condition, named)
-      // The records were just found by the relation's conditions, so model scopes and deletion marks are ignored.
+      // The relation's read has already applied model scopes and deletion marks.
       const request: StatementRequest = {
         ...DEFAULT_SELECT,
         where,

@@ -8,7 +8,7 @@ import { writeColumn } from './childSelect.js'
 import { encodeValue } from './statement/encode.js'
 import type { TableContext } from './tableContext.js'
 
-/** The model that a column belongs to. */
+/** Returns the model that a column belongs to. */
 export function modelAtEnd(
   { joins }: Pick<Column, 'joins'>,
   { model }: Pick<TableContext, 'model'>,
@@ -21,30 +21,30 @@ export function isPathName({ field }: Column): boolean {
   return /[.$]/.test(field.column)
 }
 
-/** The array column of an item predicate. */
+/** Returns the array column whose items a predicate compares. */
 export function arrayColumn(hops: readonly Join[], { source: field }: ItemOf): Column {
   return { joins: hops, field, nullable: true }
 }
 
-/** Converts a condition by column into SQL for the table of `at`. */
+/** Converts a condition by column name to SQL text with the table's alias. */
 export function toTextFragment({ model, alias }: TableContext, where: WhereFragment): WhereFragment {
   return joinAnd([literal(`(${writeCondition(model, where, alias)})`)])
 }
 
-/** Condition that an attribute is in a subquery. */
+/** Writes the condition that an attribute is in a subquery (`rows`). */
 export function writeIn(scope: TableContext, attribute: string, rows: string): WhereFragment {
   return scope.usesAttributes === true
     ? compareColumn(attribute, 'in', literal(`(${rows})`), false)
     : literal(`${writeColumn(scope, attribute)} IN (${rows})`)
 }
 
-/** Whether a condition on items is an equality that an index over the array serves. */
+/** Whether a condition on array items is an equality, which an index over the array serves. */
 export function isEquality(condition: Predicate): condition is ComparePredicate {
   if (condition.kind !== 'compare' || condition.negated || condition.ignoreCase) return false
   return condition.operator === 'eq' || condition.operator === 'in'
 }
 
-/** Encoded values of tuples, in the order of `fields`, repeated. */
+/** Encodes a flat list of tuple values. The value at `index` belongs to the field at `index % fields.length`. */
 export function encodeTuples(
   dialect: Dialect,
   model: TableContext['model'],

@@ -6,21 +6,23 @@ import { type Dialect, traitsOf, valueTraitsOf } from '../sequelize/dialect/inde
 import { encodeCompared } from './statement/encode.js'
 import type { Operands } from './statement/operands.js'
 
-/** The operator of a comparison of values other than text. */
+/**
+ * Returns the operator of a comparison of values other than text.
+ * @throws TypeError for operators that compare only text
+ */
 export function toValueOperator({ operator }: ComparePredicate | CountPredicate | ItemCountPredicate): ValueOperator {
   if (isValueOperator(operator)) return operator
   throw new TypeError(`${operator} compares text only`)
 }
 
 /**
- * Whether text is compared with `=` and the collation that joins use. MySQL and PostgreSQL reject `=` for some texts:
- * characters of four bytes in narrow columns, and binary columns. These are compared exactly.
+ * Whether text is compared with a plain `=` under the collation that joins use. MySQL and PostgreSQL reject a plain `=`
+ * for four-byte characters in narrow columns, and for binary columns.
  */
 function isJoinComparison({ values, column, asJoined }: ComparePredicate): boolean {
   return asJoined === true && !valueTraitsOf(values).hasFourByteCharacters && column.field.valueType.binary !== true
 }
 
-/** Writes comparisons as SQL. */
 export class ComparisonWriter {
   readonly #dialect: Dialect
   readonly #operands: Operands
@@ -30,7 +32,10 @@ export class ComparisonWriter {
     this.#operands = operands
   }
 
-  /** Compares a column, or an expression of a column. The caller adds the negation. `model` has the field. */
+  /**
+   * Compares a column or expression (`reference`) with the values of `node`, without the negation. `model` is the model
+   * of the column.
+   */
   write(node: ComparePredicate, reference: string, model: ModelStatic<Model>): string {
     const { column, operator, values } = node
     const { write, writeCompared } = this.#operands
@@ -48,12 +53,12 @@ export class ComparisonWriter {
     return this.#dialect.valueComparisons[toValueOperator(node)](reference, cast)
   }
 
-  /** The complement of a comparison, for a column that is not null. */
+  /** Writes the negation of a comparison, for a column that is never null. */
   writeComplement(node: ComparePredicate, reference: string, model: ModelStatic<Model>): string {
     const { column, operator } = node
     if (operator !== 'eq' || column.field.valueType.type !== 'boolean')
       return `NOT (${this.write(node, reference, model)})`
-    // An index serves equality with the other boolean, but not inequality.
+    // The database can use an index for `= NOT value`, but not for `<> value`.
     const [operand] = encodeCompared(this.#dialect, model, node).map(this.#operands.write)
     return this.#dialect.valueComparisons.eq(reference, [`(NOT ${operand})`])
   }

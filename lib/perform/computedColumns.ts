@@ -9,8 +9,8 @@ import { buildIdentityPredicate, identityText } from './recordIdentity.js'
 import type { Store } from './store.js'
 
 /**
- * Adds the values of getters and virtual attributes to the rows of a collection. The given rows have the other columns,
- * followed by the identity of each record.
+ * Adds the values of getters and virtual attributes to the rows of a collection. Each given row has the stored columns,
+ * followed by the record's identity.
  */
 export async function addComputedColumns(
   store: Store,

@@ -29,7 +29,7 @@ const EXPRESSION_WRITERS: Readonly<Record<Derivation, ExpressionWriter>> = {
   hour: createDatePartWriter('hour'),
 }
 
-/** Writes the SQL of a derived field. */
+/** Writes the SQL expression of a derived field, such as a member of a JSON document. */
 export function writeDerived(
   dialect: Dialect,
   column: string,
@@ -41,21 +41,20 @@ export function writeDerived(
   return EXPRESSION_WRITERS[derived.kind](dialect, column, derived.source, timezoneOf(model))
 }
 
-/** Context for writing columns of a statement. */
 interface StatementContext {
   readonly dialect: Dialect
   readonly model: ModelStatic<Model>
   readonly sql: (column: Column) => string
 }
 
-/** The SQL that selects a column or a derived field. */
+/** Writes the SQL that selects a column or a derived field. */
 export function writeColumnRead({ dialect, model, sql }: StatementContext, column: Column): string {
   const { derived } = column.field
   if (derived === undefined) return dialect.readExpression(sql(column), column.field)
   return writeDerived(dialect, sql({ ...column, field: derived.source }), derived, model).read
 }
 
-/** The SQL that groups by a column. */
+/** Writes the SQL that groups by a column. */
 export function writeColumnGrouping({ dialect, sql }: StatementContext, column: Column): Grouping {
   const whole = sql(column)
   if (column.field.derived !== undefined) return { by: whole, read: whole, order: [whole] }
@@ -63,7 +62,7 @@ export function writeColumnGrouping({ dialect, sql }: StatementContext, column: 
   return { by, read: read === whole ? dialect.readExpression(whole, column.field) : read, order }
 }
 
-/** The average is compared as the double that clients read. It is computed from the exact sum. */
+/** Writes an average as the exact sum divided by the count. Comparisons use the double that clients read. */
 function writeAverage(dialect: Dialect, column: string, of: Field): ColumnExpression {
   const sum: SumExpressions = dialect.sum(column, of)
   const count = `COUNT(${column})`

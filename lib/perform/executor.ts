@@ -24,15 +24,15 @@ import type { Store } from './store.js'
 
 export type Executor = 'statements' | 'instances'
 
-/** Conditions of a read. By default it runs outside a transaction and under the model's default scope. */
+/** Options of a read. By default the read runs outside a transaction and under the model's default scope. */
 export interface ReadOptions {
   readonly transaction?: Transaction
-  /** Ignores the model's default scope, for a record that was just written. */
+  /** Whether to ignore the model's default scope, for example to read back a written record. */
   readonly unscoped?: boolean
   /** Whether to include records that a paranoid model hides. */
   readonly includeDeleted?: boolean
   /**
-   * Whether to lock the records until the transaction ends. `findAll` locks only to read the latest committed values.
+   * Whether to lock the records until the transaction ends. A locking read also returns the latest committed values.
    */
   readonly lock?: boolean
   /** Whether to read from the primary. A replica may lag behind a write. */
@@ -43,17 +43,16 @@ export interface RowWindow {
   readonly where: Predicate | null
   readonly columns: readonly Column[]
   readonly order: readonly OrderKey[]
-  /** Maximum number of rows. */
   readonly limit: number
   /** Number of rows to skip. Default 0. */
   readonly offset?: number | undefined
-  /** How to append the sort keys' values to each row. Default: they are not appended. */
+  /** How the values of the sort keys are appended to each row. undefined: the values are not appended. */
   readonly keyReading?: KeyReading | undefined
-  /** Whether the page is small and is read directly through the key's index. Default false. */
+  /** Whether the page is small enough to be read through the key's index. Default false. */
   readonly isKeyLookup?: boolean | undefined
 }
 
-/** All groups of an aggregation. */
+/** Aggregation without a page: selects all groups. */
 export type GroupSelect = Pick<AggregatePlan, 'where' | 'groups' | 'having' | 'order' | 'includeDeleted'> & {
   readonly columns: readonly Column[]
 }
@@ -61,12 +60,12 @@ export type GroupSelect = Pick<AggregatePlan, 'where' | 'groups' | 'having' | 'o
 export interface GroupWindow {
   readonly limit: number
   readonly offset: number
-  /** Whether to read only the number of all groups, as `_total`. */
+  /** Whether to read only the number of groups, as `_total`. */
   readonly total: boolean
 }
 
 export interface RecordReader {
-  /** The one record that meets the condition, or null. */
+  /** Returns null if no record meets the condition. */
   readonly readOne: (
     store: Store,
     where: Predicate,
@@ -74,9 +73,9 @@ export interface RecordReader {
     within: ReadOptions,
   ) => Promise<Row | null>
   readonly readRows: (store: Store, window: RowWindow, within: ReadOptions) => Promise<readonly Row[]>
-  /** One page and the number of all records. */
+  /** Reads one page and the number of all records. */
   readonly readPage: (store: Store, plan: PagePlan) => Promise<Outcome>
-  /** A page of groups, or one row with their number. */
+  /** Reads a page of groups, or one row with the number of groups. */
   readonly readGroups: (store: Store, groups: GroupSelect, window: GroupWindow) => Promise<readonly RawRow[]>
   readonly countRecords: (store: Store, where: Predicate | null, deleted: boolean) => Promise<number>
 }
@@ -108,7 +107,9 @@ export function isReturnable(store: Store, { columns }: Projection): boolean {
 
 export type WritePlan = CreatePlan | UpdatePlan | DeletePlan | BulkCreatePlan | BulkDeletePlan
 
-/** Hooks of bulk writes. They receive instances, or options that may narrow the write. */
+/**
+ * Hooks that force a bulk write through instances. The hooks receive instances, or options that may narrow the write.
+ */
 const BULK_HOOKS: Readonly<Record<WritePlan['kind'], readonly string[]>> = {
   create: [],
   update: [],
@@ -119,8 +120,8 @@ const BULK_HOOKS: Readonly<Record<WritePlan['kind'], readonly string[]>> = {
 }
 
 /**
- * Chooses the executor of a write. Conditions that depend on values, such as SQL expressions as defaults, are checked
- * in `tryWriteByStatement`.
+ * Chooses the executor of a write. `tryWriteByStatement` checks conditions that depend on values, such as SQL
+ * expressions as defaults.
  */
 export function chooseWriteExecutor(store: Store, plan: WritePlan): Executor {
   return isWrittenByInstances(store, plan) || hasHooks(store.model, BULK_HOOKS[plan.kind]) ? 'instances' : 'statements'
@@ -131,7 +132,7 @@ export function isWrittenByInstances(store: Store, plan: WritePlan): boolean {
   return hasHostHooks(plan) || WRITTEN_BY_INSTANCES[plan.kind](store, plan)
 }
 
-/** Whether the resource has hooks for this operation, which receive the instance. */
+/** Whether the host's hooks for this operation receive the instance. */
 export function hasHostHooks({ before, after }: Pick<WritePlan, 'before' | 'after'>): boolean {
   return before !== null || after !== null
 }
@@ -158,19 +159,22 @@ function isCreatedByInstances({ resource, model }: Store): boolean {
 }
 
 function isUpdatedByInstances({ resource, model }: Store): boolean {
-  // Only `findOne` can apply such a scope.
+  // Only `findOne` can apply a default scope that is more than a condition.
   if (hasComplexScope(model)) return true
   return resource.validation === 'saved' || resource.validation === 'instance' || hasHooks(model, UPDATE_HOOKS)
 }
 
-/** As in Sequelize, a deletion by mark runs update hooks too, except on paranoid models. */
+/** A soft deletion runs update hooks too, except on paranoid models, as in Sequelize. */
 function isRemovedByInstances({ resource, model }: Store, plan: WritePlan): boolean {
   if (hasComplexScope(model) || hasHooks(model, DELETE_HOOKS)) return true
   if (!('softDelete' in plan) || plan.softDelete === null) return hasCascades(model)
   return resource.validation === 'saved' || (!model.options.paranoid && hasHooks(model, MARK_HOOKS))
 }
 
-/** Whether `Model.destroy` is insufficient: it neither cascades to dependants nor applies all of the default scope. */
+/**
+ * Whether each record must be destroyed separately. `Model.destroy` neither cascades to dependants nor applies a
+ * default scope that is more than a condition.
+ */
 export function isDestroyedOneByOne({ model }: Store): boolean {
   return hasCascades(model) || hasComplexScope(model)
 }

@@ -29,7 +29,7 @@ function nextBatchSize({ limit, projection: { columns } }: ExportPlan, seen: num
   return Math.min(EXPORT_BATCH_SIZE, maxRecordsOf(columns), limit - seen + 1)
 }
 
-/** Maximum bytes of collections in memory, except for a single record. */
+/** Maximum size of the embedded collections in memory, in bytes. A single record may exceed the maximum. */
 const MAX_COLLECTION_BYTES = 16 * 1024 * 1024
 
 interface CompletedRows {
@@ -37,7 +37,10 @@ interface CompletedRows {
   readonly remaining: readonly Row[]
 }
 
-/** The first rows with their collections. At least one row, and as many as fit into MAX_COLLECTION_BYTES. */
+/**
+ * Adds collections to the first rows: at least one row, and as many as fit into MAX_COLLECTION_BYTES. `remaining` has
+ * the other rows.
+ */
 async function completeFirstRows(store: Store, projection: Projection, rows: readonly Row[]): Promise<CompletedRows> {
   const { length } = rows
   const size = new ResponseSize(length > 1 ? MAX_COLLECTION_BYTES : Number.POSITIVE_INFINITY)
@@ -63,7 +66,7 @@ async function* readBatches(
 ): AsyncGenerator<readonly Row[], void, undefined> {
   let seen = 0
   let shown = firstOnes
-  // The position of the next page is taken from the rows without collections.
+  // The next page starts after the last of `rows`, which have no collections.
   for (let rows = first; ; ) {
     const isLast = rows.length < nextBatchSize(plan, seen)
     seen += rows.length
@@ -85,8 +88,7 @@ async function* readBatches(
 }
 
 /**
- * Runs a read while the response is being sent. Errors are translated here, because the error handler has already
- * returned.
+ * Runs a read while the response is being sent. Translates errors here, because the error handler has already returned.
  */
 async function readWhileSending<T>(store: Store, read: () => Promise<T>): Promise<T> {
   try {

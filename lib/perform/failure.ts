@@ -37,7 +37,8 @@ export function oversizedScopeError(error: unknown, { name, dialect }: Resource,
 }
 
 /**
- * Whether a record could not be created because one of the fields is already taken, as far as the database reports it.
+ * Whether an INSERT failed because a value of one of the fields is taken. Also true if the database does not report the
+ * fields.
  */
 export function isUniqueConflict(error: unknown, resource: Resource, fields: readonly Field[]): boolean {
   if (classifyFailure(error, resource.dialect()) !== 'unique') return false
@@ -45,7 +46,7 @@ export function isUniqueConflict(error: unknown, resource: Resource, fields: rea
   return taken.length === 0 || taken.some((field) => fields.includes(field))
 }
 
-/** Whether a record could not be created because all of these fields are already taken. */
+/** Whether an INSERT failed because the values of all given fields are taken. */
 export function isWholeUniqueConflict(error: unknown, resource: Resource, fields: readonly Field[]): boolean {
   if (classifyFailure(error, resource.dialect()) !== 'unique') return false
   const taken = conflictingFields(error, resource)
@@ -56,7 +57,10 @@ export function isDeadlock(error: unknown, dialect: Dialect): boolean {
   return classifyFailure(error, dialect) === 'deadlock'
 }
 
-/** The Problem for a failed read or write, or null for an unexpected error. It contains no text of the database. */
+/**
+ * Returns the Problem for a failed read or write, or null for an unexpected error. The Problem contains no text of the
+ * database.
+ */
 export function failureProblem(error: unknown, resource: Resource, plan: Plan): Problem | null {
   const failure = classifyFailure(error, resource.dialect())
   switch (failure) {
@@ -85,7 +89,7 @@ export function failureProblem(error: unknown, resource: Resource, plan: Plan): 
   }
 }
 
-/** The Problem for a temporary failure, or null for other errors. It does not depend on the plan. */
+/** Returns the Problem for a temporary failure, or null for other errors. */
 export function transientProblem(error: unknown, resource: Resource): Problem | null {
   const failure = classifyFailure(error, resource.dialect())
   return failure !== null && isTransientFailure(failure) ? TRANSIENT_PROBLEMS[failure](resource) : null
@@ -150,7 +154,8 @@ const CLIENT_SIZED: Readonly<Record<Exclude<Plan, { readonly hasQuery: boolean }
 }
 
 /**
- * The Problem for a statement that is too large for the database, or null if only the host's code made it too large.
+ * Returns the Problem for a statement that is too large for the database, or null if only the host's code made the
+ * statement too large.
  */
 function clientSizeProblem(plan: Plan): Problem | null {
   if (!isClientSized(plan) || isMostlyScope(plan)) return null
@@ -159,7 +164,7 @@ function clientSizeProblem(plan: Plan): Problem | null {
   })
 }
 
-/** The Problem for one write of several. Errors of values have positions. */
+/** Returns the Problem for one write of a batch. Names of invalid values include the record's position. */
 export function partFailureProblem(error: unknown, resource: Resource, plan: Plan): Problem | null {
   return classifyFailure(error, resource.dialect()) === 'null'
     ? missingValueProblem(error, resource, plan)
@@ -167,8 +172,8 @@ export function partFailureProblem(error: unknown, resource: Resource, plan: Pla
 }
 
 /**
- * The Problem for a null that only the table rejects, or null if the client may not write the column. A domain does
- * not name the column.
+ * Returns the Problem for a null that only the table rejects, or null if the client may not write the column. The error
+ * of a PostgreSQL domain does not name the column.
  */
 function missingValueProblem(error: unknown, resource: Resource, plan: Plan | null = null): Problem | null {
   const name = findNullColumn(error, resource.dialect())
@@ -182,8 +187,8 @@ function missingValueProblem(error: unknown, resource: Resource, plan: Plan | nu
 }
 
 /**
- * Positions of the records without a value for the field. The database does not report which new record it has
- * rejected.
+ * Returns the positions of records without a value for the field. The database does not report the position of the
+ * rejected record.
  */
 function placesWithoutValue({ name }: Field, plan: Plan | null): readonly string[] {
   if (plan?.kind !== 'bulkCreate') return ['']
@@ -204,7 +209,7 @@ function conflictProblem(error: unknown, resource: Resource): Problem {
   })
 }
 
-/** Fields whose values are taken together. */
+/** Returns the fields of the unique constraint that a write violated. */
 function conflictingFields(error: unknown, resource: Resource): readonly Field[] {
   const { columns, index } = findUniqueViolation(error, resource.dialect())
   const known = columns ?? (index === undefined ? [] : columnsOfIndex(resource.model, index))
@@ -220,7 +225,7 @@ export function findFieldByColumn(resource: Resource, name: string): Field | und
   return resource.fields.find((field) => field.column === name) ?? resource.fields.find((field) => field.name === name)
 }
 
-/** Messages of the model's validators by the JSON names of fields. */
+/** Returns the messages of the model's validators, by JSON name of the field. */
 export function validationMessages(
   items: readonly ValidationErrorItem[],
   resource: Resource,
@@ -229,7 +234,7 @@ export function validationMessages(
   for (const item of items) {
     const { path, type } = item
     const name = path === null ? '' : (findFieldByColumn(resource, path)?.json ?? path)
-    // Sequelize's own message for this error names the table.
+    // Sequelize's message for a null is replaced, because it names the table.
     const isNull = type === 'notnull violation' || (type as string) === 'notNull Violation'
     const said = path === null ? undefined : findFieldByColumn(resource, path)?.rules.messages?.required
     const text = isNull ? (said ?? resource.translate(createMessage('null'))) : validationMessage(item, resource)
@@ -238,7 +243,7 @@ export function validationMessages(
   return Object.fromEntries(messages)
 }
 
-/** Replaces Sequelize's built-in messages by those of this package. */
+/** Returns the message of a validation error. Replaces Sequelize's built-in messages by those of this package. */
 function validationMessage(item: ValidationErrorItem, { translate }: Resource): string {
   const told = packageMessageOf(item)
   if (told !== null) return translate(told)

@@ -19,10 +19,10 @@ import { createRowUpdate, createUpdateRequest, type RowUpdate } from './statemen
 import type { Store } from './store.js'
 
 /**
- * Runs several updates as one UPDATE that returns the records. Returns null if they must be written one by one.
- * The database reads all rows before it writes the first, in any order. Updates must therefore not influence each
- * other: no unique columns, no default scope and no triggers. The keys must be stored in the form in which they were
- * sent, because rows are matched by key.
+ * Runs several updates as one UPDATE that returns the records. Returns null if the updates must run one by one. The
+ * database reads all rows before it writes the first, in any order. Updates must therefore not influence each other: no
+ * unique columns, no default scope and no triggers. Rows are matched by key, so each stored key must equal the text
+ * that the client sent.
  */
 export async function tryUpdateTogether(
   store: Store,
@@ -61,7 +61,6 @@ export async function tryUpdateTogether(
   return outcomes
 }
 
-/** Whether two projections read the same own columns. */
 function hasSameColumns({ columns: own }: Projection, { columns }: Projection): boolean {
   return (
     own.length === columns.length &&
@@ -70,8 +69,8 @@ function hasSameColumns({ columns: own }: Projection, { columns }: Projection): 
 }
 
 /**
- * Runs one UPDATE in which each row has its own values. Rows are returned in any order. Returns null if the updates
- * differ in more than values, or if the dialect does not support it.
+ * Runs one UPDATE in which each row has its own values. Returns rows in any order. Returns null if the updates differ
+ * in more than values, or if the dialect has no table of values.
  */
 async function updateByValuesTable(
   store: Store,
@@ -99,7 +98,10 @@ async function updateByValuesTable(
   return rows
 }
 
-/** The values of each update in the order of the statement, or null if the updates differ in more than values. */
+/**
+ * Returns the values of each update in the order of the statement's parameters. Returns null if the updates differ in
+ * more than values.
+ */
 function alignValues(
   { dialect, model }: Store,
   first: StatementRequestOf<'update'>,

@@ -46,7 +46,7 @@ import { deleteAndReport, readUpdated } from './writtenRows.js'
 
 /**
  * Runs a write as one statement. Returns null if instances are required: host code takes part, a value is an SQL
- * expression, or the database does not return stored values. `built` has the instances of new records.
+ * expression, or the database does not return stored values. `built` contains the instances of new records.
  */
 export async function tryWriteByStatement(
   store: Store,
@@ -69,7 +69,10 @@ export async function tryWriteByStatement(
   }
 }
 
-/** Whether the table generates a key that an instance would not receive. The fast path is then required. */
+/**
+ * Whether the table generates a key that an instance would not receive. Only a statement returns the key, so the write
+ * needs a statement even if fast paths are disabled.
+ */
 function hasDatabaseKey({ resource: { keys } }: Store, built: readonly Model[]): boolean {
   const left = keys.filter(({ assigned }) => !assigned)
   return built.some((instance) => left.some(({ name }) => instance.getDataValue(name as never) === undefined))
@@ -82,7 +85,7 @@ async function insertOne(
   { changes, serverValues, projection, instant }: CreatePlan,
   instances: readonly Model[],
 ): Promise<Outcome | null> {
-  // Validated here, because `save` would validate inside its transaction.
+  // Validation runs before the transaction starts. `save` would validate inside its transaction.
   await validateInTime(store, async () => {
     for (const instance of instances) await validate(instance, attributesAccepted(store, changes, serverValues))
   })
@@ -93,7 +96,7 @@ async function insertOne(
   return inserted === undefined ? null : { kind: 'record', row: inserted }
 }
 
-/** Inserts all records with one statement, or several if there are too many values. */
+/** Inserts all records with one statement, or with several if there are too many values. */
 async function insertMany(
   store: Store,
   { records, serverValues, projection, instant }: BulkCreatePlan,
@@ -121,7 +124,7 @@ async function insertInParts(
   projection: Projection,
 ): Promise<readonly Row[]> {
   const table = await loadTableTraits(store)
-  // Rows of a view are inserted one by one, and each is looked up.
+  // The database does not count the inserted rows of a view. Each row is inserted alone and looked up.
   const most = table.countsInserted ? Math.max(1, Math.floor(store.dialect.maxValues / fields.length)) : 1
   const insertPart = async (part: readonly EncodedRow[], transaction: Transaction): Promise<readonly Row[]> => {
     const [only] = part
@@ -143,8 +146,8 @@ async function insertInParts(
 }
 
 /**
- * Inserts one row into a view. A view returns the given values even if its trigger skips the row, so the row is looked
- * up. @throws Problem 409 if the row was skipped
+ * Inserts one row into a view and looks it up. A view returns the given values even if its trigger skips the row.
+ * @throws Problem 409 if the row was skipped
  */
 async function insertAndFind(
   store: Store,
@@ -184,23 +187,27 @@ async function updateOne(store: Store, plan: UpdatePlan): Promise<Outcome> {
     if (row === undefined) throw await racedWriteError(store, plan)
     return { kind: 'record', row }
   }
-  // The read uses the transaction's connection, because another server may not have the change yet. It also lets a find
-  // hook hide the record, in which case nothing is written.
+  // The read uses the transaction's connection, because a replica may lag behind the write. If a find hook hides the
+  // record, the transaction is rolled back.
   return inTransaction(store, async (transaction) => {
     const count = await updateRows(store, write, transaction)
-    // MySQL counts changed rows, and possibly no value changed. An incremented version always changes.
+    // MySQL counts only rows whose values change, so an unchanged record counts as 0. An incremented version always
+    // changes.
     const isMissing =
       count === 0 &&
       (write.increments.length > 0 ||
         (await findExisting(store, { kind: plan.kind, where: write.where }, transaction)) === null)
     if (isMissing) throw await missingRecordError(store, plan, write, transaction)
-    // A trigger may move the record out of the caller's scope. The answer is then 404 and the write is rolled back.
+    // If a trigger moves the record out of the caller's scope, the write is rolled back and the server answers 404.
     const isOwn = isKnown && !isInTransaction(store) && !isRestore(plan)
     return readUpdated(store, isOwn ? { ...plan, identity: plan.where } : plan, transaction, count === 0)
   })
 }
 
-/** The reason why an UPDATE met no record on MySQL. Without increments the record was already looked up. */
+/**
+ * Returns the error for an UPDATE that met no record on MySQL. Without increments, a query has already shown that the
+ * record is missing.
+ */
 async function missingRecordError(
   store: Store,
   plan: UpdatePlan,
@@ -211,7 +218,10 @@ async function missingRecordError(
   return isKnown ? problem('not-found') : racedWriteError(store, plan, transaction)
 }
 
-/** Updates a row of a table that may skip the update. @throws Problem 409 if it was skipped */
+/**
+ * Updates a row of a table whose rules or triggers may skip the update.
+ * @throws Problem 409 if the update was skipped
+ */
 function updateOneChecked(store: Store, plan: UpdatePlan, write: RowUpdate, table: TableTraits): Promise<Outcome> {
   return inTransaction(store, async (transaction) => {
     if (!(await canReadRecord(store, plan, write.where, transaction)))
@@ -240,8 +250,9 @@ async function deleteOne(store: Store, plan: DeletePlan): Promise<Outcome> {
 }
 
 /**
- * Deletes a row from a table that may skip the deletion. Checks afterwards that the record is gone, moved or hidden by
- * its mark.
+ * Deletes a row from a table whose rules or triggers may skip the deletion. Checks afterwards that the caller can no
+ * longer read the record.
+ * @throws Problem 409 if the deletion was skipped
  */
 function deleteOneChecked(store: Store, plan: DeletePlan, where: Predicate): Promise<Outcome> {
   const { report } = plan
@@ -269,7 +280,10 @@ async function deleteMany(store: Store, plan: BulkDeletePlan): Promise<Outcome> 
   return { kind: 'deleted', count, rows: [] }
 }
 
-/** Deletes several rows from a table that may skip some. */
+/**
+ * Deletes several rows from a table whose rules or triggers may skip deletions.
+ * @throws Problem 409 if a deletion was skipped
+ */
 function deleteManyChecked(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
   const { where, report, keys } = plan
   const deleteRecords = async (given: BulkDeletePlan, transaction: Transaction): Promise<number> => {
@@ -287,7 +301,7 @@ function deleteManyChecked(store: Store, plan: BulkDeletePlan): Promise<Outcome>
   })
 }
 
-/** Deletes or marks rows with one statement. Returns their number. */
+/** Deletes rows or sets their deletion marks, with one statement. Returns the number of rows. */
 function deleteOrMarkRows(
   store: Store,
   where: Predicate,

@@ -20,15 +20,15 @@ import { collectValueErrors, NO_ERRORS } from './validation.js'
 type ReferencingPlan = CreatePlan | BulkCreatePlan | UpdatePlan
 
 /**
- * Runs a write after checking that the caller may see the records that its foreign keys reference. A failed check is
- * reported like a foreign key without a referenced record.
+ * Checks that the caller may see the records that the foreign keys of a write reference. Runs the write if the check
+ * passes. A hidden record is reported like a missing record.
  */
 export function writeWithForeignKeyChecks<P extends ReferencingPlan, T>(
   store: Store,
   { plan, foreignKeyChecks }: Work<P>,
   write: (store: Store, plan: P) => Promise<T>,
 ): Promise<T> {
-  // Validation errors take precedence. The write itself reports them.
+  // An invalid plan is not checked: the write reports its validation errors first.
   return foreignKeyChecks.length === 0 || isInvalidPlan(plan)
     ? write(store, plan)
     : writeIfChecked(store, plan, foreignKeyChecks, write)
@@ -51,10 +51,13 @@ async function writeIfChecked<P extends ReferencingPlan, T>(
   )
 }
 
-/** UUIDs in the spelling of the referenced key, by field name and lower-case text. */
+/** UUIDs in the spelling of the referenced key, by field name and by lower-case UUID. */
 type UuidSpellings = ReadonlyMap<string, ReadonlyMap<string, Value>>
 
-/** The plan with foreign keys in the spelling of the referenced key. In text columns a UUID has two spellings. */
+/**
+ * Returns the plan with each UUID foreign key in the spelling of the referenced key. A text column distinguishes the
+ * upper-case and lower-case spellings of a UUID.
+ */
 function useStoredSpellings<P extends ReferencingPlan>(plan: P, spellings: UuidSpellings): P
 function useStoredSpellings(plan: ReferencingPlan, spellings: UuidSpellings): ReferencingPlan {
   if (spellings.size === 0) return plan
@@ -85,8 +88,8 @@ async function foreignKeyCheckError(
 }
 
 /**
- * An update may repeat a foreign key whose record the caller may not see. This requires that the caller may read the
- * foreign key: otherwise guesses would reveal its value.
+ * Allows an update to repeat the stored foreign key of a hidden record. The caller must be allowed to read the foreign
+ * key, because guesses would otherwise reveal its value.
  */
 function assertUnchanged<T>(
   store: Store,
@@ -117,7 +120,7 @@ function assertUnchanged<T>(
   })
 }
 
-/** A null is never a repetition, not even of the text "null". */
+/** Whether the body repeats a stored value. A stored null is never repeated, not even by the text "null". */
 function isSameStoredValue({ decode }: Field, stored: unknown, sent: Value | undefined): boolean {
   const kept = decode(stored)
   return kept !== null && String(kept) === String(decode(sent))
@@ -148,7 +151,7 @@ async function findFailedChecks(
     const { rows, isComplete } = await readReferenced(store, pointer, records)
     if (!isComplete && pointer.isEnforced) failing.push(pointer)
     else if (pointer.key.valueType.type === 'uuid') {
-      // If both spellings exist, the lower-case one of the body takes precedence.
+      // Lower-case texts sort last, so the lower-case spelling wins if both spellings exist.
       const stored = rows.flatMap(([value]) => (typeof value === 'string' ? [value] : [])).sort()
       spellings.set(pointer.field.name, new Map(stored.map((value) => [value.toLowerCase(), value])))
     }
@@ -167,7 +170,7 @@ interface ReferencedRows {
   readonly isComplete: boolean
 }
 
-/** Keys of the referenced records, compared by the database. */
+/** Reads the keys of the referenced records. The database compares the keys, under its collation. */
 async function readReferenced(
   store: Store,
   { field, target, key, condition }: ForeignKeyCheck,
@@ -190,8 +193,8 @@ async function readReferenced(
   const rows = await readRowsWith(values)
   const met = new Set(rows.map(([value]) => String(key.decode(value))))
   for (const value of values) {
-    // A record with another spelling of the key may have been returned in its place, if the key is not unique or
-    // compares equal to other texts.
+    // If the key is not unique or the collation equates two texts, the first read may have returned another record
+    // instead.
     if (!met.has(String(field.decode(value))) && (await readRowsWith([value])).length === 0)
       return { rows, isComplete: false }
   }

@@ -20,8 +20,8 @@ const MISSING_OR_REFERENCED =
   'A record that this one refers to does not exist, or other records still refer to this one.'
 
 /**
- * The Problem for a violated foreign key, or null for other failures. The fields are named by the database, or found by
- * reading.
+ * Returns the Problem for a violated foreign key, or null for other failures. The fields come from the database error,
+ * or from a search for missing references.
  */
 export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan): Promise<Problem | null> {
   const pointing = findForeignKeyViolation(error, store.dialect)
@@ -42,7 +42,9 @@ export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan
   )
 }
 
-/** The Problem for foreign keys without a referenced record. It names the fields that clients know. */
+/**
+ * Returns the Problem for foreign keys without a referenced record. The Problem names only fields that clients know.
+ */
 export function missingReferenceProblem({ translate }: Resource, fields: readonly Field[]): Problem {
   const named = fields
     .filter(({ targets, isKey }) => targets.size > 0 || isKey)
@@ -54,8 +56,8 @@ export function missingReferenceProblem({ translate }: Resource, fields: readonl
 }
 
 /**
- * Columns that the database names, if the violation is in the model's own table. A trigger or hook may have written to
- * another one.
+ * Returns the columns that the database names, if the violation is in the model's own table. A trigger or hook may have
+ * violated a foreign key of another table.
  */
 function reportedColumns({ table, columns }: ForeignKeyViolation, { model }: Store): readonly string[] {
   const name: string | object = model.getTableName()
@@ -63,13 +65,13 @@ function reportedColumns({ table, columns }: ForeignKeyViolation, { model }: Sto
   return table === own ? columns : []
 }
 
-/** Values of each written record by attribute, as far as the plan knows them. */
+/** Returns the values of each written record by attribute, as far as the plan contains them. */
 function writtenValues(store: Store, plan: Plan): readonly Changes[] {
   const mergeValues = (changes: Changes, upkeep: Changes): Changes =>
     new Map(Object.entries(buildInstance(store, changes, upkeep).dataValues))
   if (plan.kind === 'create') return [mergeValues(plan.changes, plan.serverValues)]
   if (plan.kind === 'bulkCreate') {
-    // Owners that were created in the same request are rolled back by now.
+    // Parents that the same request created are already rolled back, so their keys are not checked.
     const { parentKeys = [], records, serverValues } = plan
     return records.map((changes) => omitAttributes(mergeValues(changes, serverValues), parentKeys))
   }
@@ -87,7 +89,7 @@ function omitAttributes(values: Changes, names: readonly string[]): Changes {
   return new Map([...values].filter(([name]) => !names.includes(name)))
 }
 
-/** Columns of the foreign keys whose referenced record is missing. */
+/** Finds the foreign key columns whose referenced record is missing. */
 async function findMissingReferences(store: Store, records: readonly Changes[]): Promise<readonly string[]> {
   const { model, resource, sequelize, dialect } = store
   const transaction = ambientTransaction(sequelize)
@@ -103,7 +105,10 @@ async function findMissingReferences(store: Store, records: readonly Changes[]):
   return missing
 }
 
-/** The escaped values of the fields, or an empty array if one is null or not written: it then references nothing. */
+/**
+ * Returns one tuple of escaped values. Returns no tuple if a value is null or not written, because an incomplete
+ * foreign key references nothing.
+ */
 function escapeValues(store: Store, record: Changes, fields: readonly Field[]): readonly (readonly string[])[] {
   const values = fields.map((field) => encodeColumn(store, field, record.get(field.name)))
   return values.includes(null) ? [] : [values.map((value) => escapeValue(store.model, value))]

@@ -7,9 +7,7 @@ import { isFast } from '../common/fastPaths.js'
 /** Number of consecutive full pages after which the next page is expected to be full. */
 const FULL_PAGES_EXPECTED = 3
 
-/**
- * Recent filters of a resource, and how often their pages were full. Filters that differ only in values share an entry.
- */
+/** Counts consecutive full pages of a resource's recent filters. Filters that differ only in values share an entry. */
 export class FullPages {
   readonly #counts = new BoundedCache<string, number>({
     entries: 500,
@@ -17,7 +15,7 @@ export class FullPages {
     estimateSize: (key) => estimateStringBytes(key) + 64,
   })
 
-  /** Whether the next page of filters with a shape is expected to be full. */
+  /** Whether the next page of a filter with this signature is expected to be full. */
   isExpected(shape: string): boolean {
     return isFast && (this.#counts.get(shape) ?? 0) >= FULL_PAGES_EXPECTED
   }
@@ -28,10 +26,10 @@ export class FullPages {
   }
 }
 
-/** Members of predicates that are identified by their name. */
+/** Members of predicates that the signature replaces by their name. */
 const NAMED_MEMBERS: ReadonlySet<string> = new Set(['field', 'relation', 'key', 'source'])
 
-/** A filter as a text without its values. */
+/** Returns a filter as a text without values. Filters that differ only in values have equal texts. */
 export function filterSignature(where: Predicate): string {
   return JSON.stringify(where, (name, value: unknown) => {
     if (name === 'values' || name === 'identity') return undefined

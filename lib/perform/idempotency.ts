@@ -19,7 +19,7 @@ import { inTransaction, markRaced, runSingleStatement } from './transaction.js'
 /** Settings of an idempotent write. */
 export interface IdempotentOptions {
   readonly policyChecks: PolicyChecks | undefined
-  /** Whether each statement sees what others committed before it. */
+  /** Whether each statement sees all data that was committed before the statement started. */
   readonly readsCommitted: boolean
 }
 
@@ -28,13 +28,13 @@ export interface IdempotentResult {
   readonly reply: Reply
   /** null for a replayed reply. */
   readonly done: WriteResult | null
-  /** Permissions that were checked for a replayed reply. They are checked again. */
+  /** Permissions that the original request of a replayed reply passed. The caller checks these permissions again. */
   readonly passedPolicies: PassedPolicies
 }
 
 /**
  * Runs a write that has not run yet, and stores its reply in the same transaction. The key is inserted first, so that a
- * duplicate request in another process waits for the end of this one.
+ * duplicate request in another process waits until this transaction ends.
  * @throws Problem 422 if another request has used the key
  */
 export async function writeIdempotently(
@@ -51,7 +51,7 @@ export async function writeIdempotently(
     if (kept !== null && !kept.isExpired) return { ...replayReply(kept, ticket, plan), done: null }
     if (kept !== null) await deleteIdempotencyRecords(model, [id], transaction)
     await insertIdempotencyRecord(model, { id, fingerprint, expiresAt }, transaction).catch((error: unknown) => {
-      // A duplicate was faster. The next attempt finds its reply.
+      // A duplicate request inserted the key first. The next attempt finds the stored reply.
       throw classifyFailure(error, store.dialect) === 'unique' ? markRaced(inProgressProblem()) : error
     })
     const { reply, done, kept: replayed } = await write(withTransaction(store, transaction))
@@ -71,7 +71,7 @@ function requireIdempotencyModel({
   return idempotencyModel()
 }
 
-/** A reply as it is stored. */
+/** Reply in an idempotency record, with the permissions that its request passed. */
 interface StoredReply extends Reply {
   readonly asked: PassedPolicies
 }
@@ -88,7 +88,7 @@ function replayReply(
   }
   if (kept.reply === null) throw inProgressProblem()
   const { asked, ...reply }: StoredReply = JSON.parse(kept.reply)
-  // The first request passed the policy of creation, so a replay must as well.
+  // The original request needed the permission to create, so a replay needs this permission too.
   const refusal = plan.kind === 'replace' && reply.status === 201 ? plan.create?.policyError : undefined
   if (refusal !== undefined) throw refusal
   return { reply: { ...reply, headers: { ...reply.headers, 'Idempotency-Replayed': 'true' } }, passedPolicies: asked }
@@ -110,7 +110,7 @@ interface RunningWrite {
 const runningWrites = new Map<string, RunningWrite>()
 
 /**
- * Runs a write. One duplicate may wait for its end.
+ * Runs a write, after a running write with the same key has ended. At most one duplicate waits.
  * @throws Problem 409 for further duplicates
  */
 export async function queueDuplicates<T>({ id }: IdempotencyRequest, write: () => Promise<T>): Promise<T> {
@@ -134,7 +134,7 @@ const CLEANUP_INTERVAL = 10
 
 let writeCount = 0
 
-/** Removes some expired records after a write. Errors are ignored: a later write repeats the removal. */
+/** Removes some expired records after a write. Ignores errors, because a later write repeats the removal. */
 function cleanUp(store: Store): void {
   writeCount += 1
   if (writeCount % CLEANUP_INTERVAL !== 0 || store.transaction !== undefined) return

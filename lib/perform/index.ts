@@ -66,7 +66,7 @@ export async function perform(work: Work, leaving: ClientConnection): Promise<Ou
   return withProblems({ store, plan: work.plan }, () => executePlan(store, work))
 }
 
-/** Executes a work with nested records in one transaction. */
+/** Executes a write and its nested writes in one transaction. */
 export function performWork(
   work: Work,
   leaving: ClientConnection,
@@ -80,7 +80,7 @@ export function performWork(
   })
 }
 
-/** Executes a work at most once, and stores its reply as an idempotency record. */
+/** Executes a write at most once per idempotency key, and stores the reply as an idempotency record. */
 export async function performIdempotentWork(
   work: Work,
   leaving: ClientConnection,
@@ -93,7 +93,7 @@ export async function performIdempotentWork(
   }: {
     readonly ticket: IdempotencyRequest
     readonly made: (done: WriteResult) => Reply
-    /** The reply that is stored for replays. */
+    /** Returns the reply that is stored for replays. */
     readonly kept: (done: WriteResult, reply: Reply) => Reply
     readonly order: CommitOrder | undefined
     readonly finish: Finish | undefined
@@ -107,7 +107,8 @@ export async function performIdempotentWork(
       const reply = made(done)
       return { done, reply, kept: kept(done, reply) }
     }
-    // The first statement looks for a stored reply, so later statements must see newer commits.
+    // The first statement looks for a stored reply and would fix the snapshot. Scope checks and reads of changed
+    // records need later commits.
     const seesCommitted = isScoped(work) || isTracked(work)
     return writeIdempotently(store, work.plan, ticket, write, {
       policyChecks: work.policyChecks,
@@ -117,8 +118,8 @@ export async function performIdempotentWork(
 }
 
 /**
- * Runs a write that authorizes and writes in one transaction. Code of the host finds the transaction by
- * continuation-local storage. `work` reports each plan, so that a failed COMMIT is answered like the write.
+ * Runs authorization and writes in one transaction. Host code finds the transaction through continuation-local storage.
+ * `work` reports each plan, so that a failed COMMIT becomes the Problem of the last plan.
  */
 export async function performInRequest<T>(
   resource: Resource,
@@ -138,25 +139,25 @@ export async function performInRequest<T>(
   }
 }
 
-/** A store that stops when the client disconnects: reads are cancelled, and writes are not started. */
+/** Creates a store that stops when the client disconnects: reads are cancelled, and writes are not started. */
 function createStore(
   { resource, plan, nestedWrites, items }: Work,
   leaving: ClientConnection,
   order?: CommitOrder,
 ): Store {
   const store = storeOf(resource)
-  // Reading a record in order to link others to it is part of a write.
+  // A GET plan with nested writes reads the parent of these writes, so it is part of a write.
   const isRead = readsOnly(plan) && nestedWrites === undefined && items === undefined
   return isRead ? withAbort(store, leaving) : withClient(store, leaving, order)
 }
 
 function executeWithScopes(store: Store, work: Work, finish?: Finish): Promise<WriteResult> {
   const { plan, nestedWrites = [], items = [] } = work
-  // A read is limited to scopes by its statement alone.
+  // The statement of a read already contains the scope's condition.
   if (readsOnly(plan) && nestedWrites.length + items.length === 0) return executeAndFinish(store, work, finish)
   if (isScoped(work)) return writeWithinScopes(store, (inside) => executeAndFinish(inside, work, finish))
   if (!isTracked(work)) return executeAndFinish(store, work, finish)
-  // Records are read before they are changed, in the state that other writers have committed.
+  // The transaction reads records before it changes them. READ COMMITTED returns the latest committed values.
   const how = { isRepeatable: true, readsCommitted: true }
   return inTransaction(store, (transaction) => executeAndFinish(withTransaction(store, transaction), work, finish), how)
 }
@@ -202,8 +203,8 @@ async function executeNested(store: Store, work: Work, finish?: Finish): Promise
 }
 
 /**
- * Rejects the request if too many requests wait for a connection. A joined transaction already has one, and SQLite has
- * no pool.
+ * Rejects the request if too many requests wait for a connection. A joined transaction already has a connection, and
+ * SQLite has no pool.
  */
 function assertPoolCapacity(store: Store): void {
   if (store.dialect.queuesWrites) return
@@ -212,7 +213,7 @@ function assertPoolCapacity(store: Store): void {
   if (waiting >= limit && !isInTransaction(store)) throw poolFullProblem(waiting, limit)
 }
 
-/** Runs a work, and converts database errors into Problems of the write that caused them. */
+/** Runs `work` and converts database errors into Problems of the write that caused them. */
 async function withProblems<T>(
   whole: { readonly store: Store; readonly plan: Plan },
   work: () => Promise<T>,
@@ -229,9 +230,9 @@ async function withProblems<T>(
   }
 }
 
-/** The Problem for a failure, or the error itself if it is unexpected. */
+/** Returns the Problem for a failure, or the error itself if the error is unexpected. */
 async function translateError(error: unknown, store: Store, plan: Plan | null): Promise<unknown> {
-  // A Problem is the answer, whatever code threw it.
+  // A Problem is sent as it is, whatever code threw it.
   if (error instanceof Problem) return error
   // Without a plan only a temporary failure of the database is expected. Any other error comes from the host's code.
   if (plan === null) {
@@ -314,7 +315,10 @@ function executeUpdate(plan: UpdatePlan, store: Store, { resource, foreignKeyChe
   )
 }
 
-/** Invalid values are reported first, by the write itself. The scope is checked only for valid ones. */
+/**
+ * Runs all checks of new records before the INSERT. An invalid plan skips the scope check, because the write reports
+ * invalid values first.
+ */
 async function executeCreate(
   plan: CreatePlan | BulkCreatePlan,
   store: Store,
@@ -327,12 +331,14 @@ async function executeCreate(
   )
 }
 
-/** Executes one item of a work with several records. */
+/** Returns a function that executes one item of a batch. */
 function createPartWriter({ resource, foreignKeyChecks }: Work): ItemWriter {
   return (within, part) => executePlan(within, { resource, plan: part, foreignKeyChecks })
 }
 
-/** Executes several updates with one statement, if none of them has a foreign key to check. */
+/**
+ * Executes several updates with one statement. Returns null if an update has a foreign key to check or embeds records.
+ */
 async function updateTogether(
   store: Store,
   items: readonly ItemPlan[],
@@ -352,7 +358,7 @@ async function readRecordOutcome(store: Store, plan: GetPlan): Promise<Outcome> 
   return { kind: 'record', row }
 }
 
-/** A record that was just written, or null if it is missing or hidden by the model. */
+/** Reads a written record from the primary. Returns null if the record is missing or hidden by the model. */
 export function readWrittenRecord(resource: Resource, where: Predicate, projection: Projection): Promise<Row | null> {
   return readOne(storeOf(resource), { where, projection }, { isFromPrimary: true })
 }
@@ -362,7 +368,7 @@ export function canHideRecords({ model }: Resource): boolean {
   return hasFindHooks(model) || hasScope(model)
 }
 
-/** The commit of a write that is made now. A rolled back write has no commit. */
+/** Returns the pending commit of a write that is made now. The commit never happens if the write is rolled back. */
 export function commitOf(resource: Resource): PendingCommit {
   return commitIn(storeOf(resource))
 }

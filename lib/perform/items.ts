@@ -17,36 +17,40 @@ import { assertAllStorable } from './scoped/scopeChecks.js'
 import type { Store } from './store.js'
 import { buildPartial, collectValueErrors, NO_ERRORS } from './validation.js'
 
-/** One of several writes in one transaction. */
+/** One write of a batch. */
 export type ItemPlan = CreatePlan | UpdatePlan
 
 export type ItemWriter = (store: Store, item: ItemPlan) => Promise<Outcome>
 
-/** Runs several writes as one statement. Returns null if they must run one by one. */
+/** Runs several writes as one statement. Returns null if the writes must run one by one. */
 export type ItemsWriter = (store: Store, items: readonly ItemPlan[]) => Promise<readonly Outcome[] | null>
 
-/** Values that preconditions of updates are compared with, read under the transaction's locks. */
+/** Stored versions for the preconditions of updates. The versions are read under the transaction's locks. */
 export type StoredVersions = ReadonlyMap<ItemPlan, unknown>
 
-/** Nested children of the items. They are written together with the items. */
+/** Nested children of a batch's items. Children and items are written in one transaction. */
 export interface ItemsChildren {
   /** Size of the records in the response. */
   readonly writtenSize: WrittenSize
-  /** Plans the children's diffs. @throws Problem 404 or 403 */
+  /** Plans the inserts, updates and deletes of the children. @throws Problem 404 or 403 */
   readonly planDiffs: (store: Store, items: readonly ItemPlan[]) => Promise<void>
   readonly versions: () => readonly VersionCheck[]
-  /** Writes that are known before the first write. */
+  /** Plans the children's writes before the first write, so that scopes can be checked. */
   readonly planPendingWrites: (store: Store) => Promise<readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]>
-  /** Validation errors of the children. Checked only if an item has errors or `isRefused` is true. */
+  /**
+   * Returns the validation errors of the children. The children are checked only if an item has errors or `isRefused`
+   * is true.
+   */
   readonly collectErrors: (isRefused: boolean) => Promise<ProblemErrors>
-  /** Writes the children of an item, after the item. */
+  /** Writes the children of an item that is already written. */
   readonly writeChildren: (store: Store, index: number, item: ItemPlan, outcome: Outcome) => Promise<void>
 }
 
 /**
  * Runs all writes or none. The store must be in a transaction. Before the first write all versions and bodies are
  * checked, and errors are collected for all items.
- * @throws Problem 428, 412 or 400 with the items' positions; 400 if the records exceed the response limit
+ * @throws Problem 428, 412 or 400 with the items' positions
+ * @throws Problem 400 if the records exceed the response limit
  */
 export async function writeItems(
   store: Store,
@@ -71,7 +75,7 @@ export async function writeItems(
     const outcome =
       outcomes?.[index] ?? (await attributeToPlace(store, index, plan, () => write(store, markItemChecked(plan))))
     if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
-    // If the response would be too large, the transaction is rolled back.
+    // `add` throws if the response would be too large, which rolls back the transaction.
     size.add(plan.projection, [outcome.row], [plan.changes])
     await children?.writeChildren(store, index, plan, outcome)
     parts.push({ plan, outcome })
@@ -79,12 +83,15 @@ export async function writeItems(
   return { kind: 'parts', parts }
 }
 
-/** Marks an item whose scope condition was already checked with the other items. */
+/** Marks an item whose scope condition is already checked. */
 function markItemChecked(item: ItemPlan): ItemPlan {
   return item.scope === undefined ? item : { ...item, isScopeChecked: true }
 }
 
-/** Checks the scope before the first write. @throws Problem 403 with the positions of all items */
+/**
+ * Checks before the first write that the caller's scope admits all items.
+ * @throws Problem 403 with the positions of the rejected items
+ */
 async function assertStorableItems(
   store: Store,
   items: readonly ItemPlan[],
@@ -127,7 +134,7 @@ async function collectItemErrors(store: Store, items: readonly ItemPlan[]): Prom
   return errors.all
 }
 
-/** Returns builders of the instances for the model's validators. */
+/** Returns a function that builds the instances of an item for the model's validators. */
 async function createInstanceMakers(
   store: Store,
   items: readonly ItemPlan[],

@@ -14,7 +14,10 @@ interface JoinedTable {
   readonly alias: string
 }
 
-/** The joined tables of a statement, each once. The key is the path in Sequelize's alias syntax. */
+/**
+ * Joined tables of a statement, without duplicates. The tables are identified by relation paths in Sequelize's alias
+ * syntax.
+ */
 export class JoinedTables {
   readonly #byPath = new Map<string, JoinedTable>()
   readonly #isRenaming: boolean
@@ -24,7 +27,7 @@ export class JoinedTables {
     this.#isRenaming = isRenaming
   }
 
-  /** The joins as Sequelize's `include` tree. `made` builds each node. */
+  /** Builds Sequelize's `include` tree of the joins. `made` builds each node. */
   buildTree(
     made: (
       hop: Join,
@@ -63,7 +66,10 @@ export class JoinedTables {
     return alias
   }
 
-  /** A joined table must not have the main table's alias, the model's name. Some databases compare aliases case-insensitively. */
+  /**
+   * Creates a joined table. An alias that equals the main table's alias is renamed, whatever its case, because some
+   * databases ignore case.
+   */
   #createTable({ relation: { name, association } }: Join, hops: JoinPath, before: string): JoinedTable {
     const isMain = this.#isRenaming && before === '' && name.toLowerCase() === association.source.name.toLowerCase()
     const as = isMain ? RENAMED_ALIAS : name
@@ -80,10 +86,10 @@ export class JoinedTables {
   }
 }
 
-/** String literals and quoted identifiers of PostgreSQL, which limits the length of aliases. */
+/** Matches string literals and quoted identifiers of PostgreSQL, which limits the length of aliases. */
 const QUOTED_TEXT = /\bE'(?:[^'\\]|\\.|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"/gs
 
-/** Paths that share a join must have the same relations and conditions. */
+/** Whether two paths have equal relations and conditions, so that one join serves both. */
 function isSameJoin(one: JoinPath, other: JoinPath): boolean {
   return one.every(
     ({ relation, condition }, index) => relation === other[index]?.relation && condition === other[index].condition,

@@ -2,7 +2,10 @@ import type { Column, KeysetPredicate } from '../../types/plan.js'
 import type { Direction } from '../../types/query.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 
-/** Writes a keyset predicate as SQL: rows after a position in an order. The callbacks write columns and values. */
+/**
+ * Writes a keyset predicate as SQL: rows after a position in an order. `columnSql` and `valueSql` write columns and
+ * values.
+ */
 export function writeKeysetPredicate(
   { orderKeys: { term, operand, hasIndexedRowValues } }: Dialect,
   { keys, inclusive, values }: KeysetPredicate,
@@ -25,11 +28,14 @@ interface KeysetTerm {
   readonly sql: string
   readonly direction: Direction
   readonly nullable: boolean
-  /** null if the value is null. */
+  /** SQL of the value at the position, or null if the value is null. */
   readonly operand: string | null
 }
 
-/** Nulls sort lowest. A bound on the leading keys is added with AND, so that an index on them is used. */
+/**
+ * Combines the terms into one condition, with nulls sorted lowest. A bound on the leading keys is added with AND, so
+ * that the database uses an index.
+ */
 function combineKeysetTerms(keys: readonly KeysetTerm[], inclusive: boolean, rowValues: boolean): string {
   const first = findLeadingTerms(keys, rowValues)
   const whole = writeAlternatives(keys, inclusive, rowValues)
@@ -38,7 +44,10 @@ function combineKeysetTerms(keys: readonly KeysetTerm[], inclusive: boolean, row
   return `(${writeRowComparison(first, only.direction, true)} AND ${whole})`
 }
 
-/** Leading keys that can be compared as one row value: same direction, and no nulls can follow their values. */
+/**
+ * Returns the leading keys that can be compared as one row value: with equal directions, and with values that no null
+ * can follow.
+ */
 function findLeadingTerms(keys: readonly KeysetTerm[], rowValues: boolean): readonly KeysetTerm[] {
   const [first] = keys
   const end = keys.findIndex(
@@ -62,7 +71,7 @@ function writeAlternatives(keys: readonly KeysetTerm[], inclusive: boolean, rowV
   return `(${writeRowComparison(run, key.direction, false)} OR (${[...equal, writeAlternatives(rest, inclusive, rowValues)].join(' AND ')}))`
 }
 
-/** Rows after a key whose value is null, or whose value may be followed by nulls. */
+/** Writes the condition for rows after a null, or after a value that nulls may follow. */
 function writeNullAlternative(
   { sql, direction, operand }: KeysetTerm,
   rest: readonly KeysetTerm[],

@@ -6,7 +6,7 @@ import { isLargeColumn, maxRecordsOf } from '../common/largeColumns.js'
 import type { ResponseSize } from '../common/responseSize.js'
 import { buildIdentityPredicate, identityText } from './recordIdentity.js'
 
-/** The records of one table. */
+/** Access to the records of one table. */
 export interface RowSource {
   /** Fields that identify a record. */
   readonly identity: readonly Field[]
@@ -14,20 +14,20 @@ export interface RowSource {
   readonly readRows: (columns: readonly Column[], where: Predicate, most: number) => Promise<readonly Row[]>
 }
 
-/** Large columns of the records at the end of one path. */
+/** Large columns at the end of one relation path. */
 interface LargeColumnGroup {
   readonly hops: Column['joins']
   readonly columns: Column[]
-  /** Positions of these columns among all columns. */
+  /** Positions of the large columns among all columns. */
   readonly positions: number[]
   readonly identity: readonly Field[]
 }
 
 /**
- * Reads rows without their large columns first. Then it reads the large values, once per record and in small batches. A
- * join would repeat a value in each row, and the size would be known only after all rows are in memory.
- * `read` returns the given columns, and may add more values after them. Records that were deleted meanwhile are left
- * out.
+ * Reads rows without large columns, and afterwards the large values, once per record and in small batches. A join would
+ * repeat a large value in each row, and the size would be known only after all rows are in memory.
+ * `read` returns the values of the given columns, and may append further values. Records that are deleted between the
+ * reads are omitted.
  * @throws Problem as soon as the distinct large values exceed the response limit
  */
 export async function readLargeColumnsSeparately(
@@ -63,7 +63,8 @@ function groupLargeColumns(source: RowSource, columns: readonly Column[]): reado
   for (const [place, column] of columns.entries()) {
     const { joins } = column
     const identity = joins.length === 0 ? source.identity : (joins.at(-1)?.identity ?? [])
-    // A record has one join row per owner, so its identity does not identify the row.
+    // A linked record has one join row per parent. The identity of the record does not identify the join row, so its
+    // columns are not separated.
     const isOfLink = joins.some(({ relation }) => relation.manyToMany !== null)
     if (!isLargeColumn(column) || identity.length === 0 || isOfLink) continue
     const path = joins.map(({ relation }) => relation.name).join('.')
@@ -79,10 +80,13 @@ function identityColumns(hops: Column['joins'], identity: readonly Field[]): rea
   return identity.map((field) => columnOf(hops, field))
 }
 
-/** The large values for a row, null if the row has no record at the path, or undefined if the record is gone. */
+/**
+ * Returns the large values for a row, null if the row has no record at the path, or undefined if that record was
+ * deleted.
+ */
 type ValueLookup = (row: Row) => Row | null | undefined
 
-/** Reads the large values of a group. Each record is read through one of the rows that lead to it. */
+/** Reads the large values of a group. A record that several rows refer to is read once. */
 async function readGroupValues(
   source: RowSource,
   { hops, columns, identity }: LargeColumnGroup,
@@ -115,7 +119,9 @@ async function readGroupValues(
   }
 }
 
-/** The row in the order of the columns. Empty if its own record was deleted. */
+/**
+ * Returns the row with its values in the order of the columns. Returns an empty array if the row's record was deleted.
+ */
 function composeRow(
   columns: readonly Column[],
   groups: readonly LargeColumnGroup[],

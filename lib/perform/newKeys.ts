@@ -10,14 +10,14 @@ import { readUnscoped } from './read.js'
 import type { Store } from './store.js'
 
 /**
- * Rejects new records whose UUID key already exists in another spelling. In a text column both spellings are different
- * keys, but clients treat them as one. Records that the caller may not see count as well.
- * @throws Problem 409 as for any key that is taken
+ * Rejects new records whose UUID key already exists in another spelling. A text column distinguishes both spellings,
+ * but clients treat both as one key. Records that the caller may not see count too.
+ * @throws Problem 409 as for any taken key
  */
 export async function assertNewKeys(store: Store, plan: CreatePlan | BulkCreatePlan): Promise<void> {
   const { dialect, model, resource } = store
   const { keys } = resource
-  // A foreign key that the request sets itself has the spelling of the referenced record.
+  // A foreign key to a parent of this request already has the spelling of the parent's key.
   const { parentKeys = [] } = plan.kind === 'bulkCreate' ? plan : {}
   const spelled = keys.filter((field) => !parentKeys.includes(field.name) && hasTwoUuidSpellings(dialect, model, field))
   if (spelled.length === 0) return
@@ -27,7 +27,7 @@ export async function assertNewKeys(store: Store, plan: CreatePlan | BulkCreateP
   if (rows.length > 0) throw duplicateKeyError(resource, spelled)
 }
 
-/** Keys that clients have chosen. Other keys are generated. */
+/** Returns the keys that clients or behaviours have chosen. The database generates other keys. */
 function clientKeysOf(keys: readonly Field[], plan: CreatePlan | BulkCreatePlan): readonly unknown[] {
   const records = plan.kind === 'create' ? [plan.changes] : plan.records
   return records.flatMap((changes) => {

@@ -42,7 +42,7 @@ export function buildInstances(store: Store, { records, serverValues }: BulkCrea
   return records.map((changes) => buildInstance(store, changes, serverValues))
 }
 
-/** All validation errors of a plan's values. Plans without values have none. */
+/** Returns all validation errors of a plan's values. Returns an empty object for a plan without values. */
 export async function collectPlanErrors(store: Store, plan: Plan): Promise<ProblemErrors> {
   switch (plan.kind) {
     case 'create': {
@@ -62,14 +62,14 @@ export async function collectPlanErrors(store: Store, plan: Plan): Promise<Probl
   }
 }
 
-/** All validation errors of the records in a body. */
+/** Returns all validation errors of the records in a body. */
 async function collectRecordErrors(
   store: Store,
   { records, serverValues, invalid, parentKeys = [] }: BulkCreatePlan,
 ): Promise<ProblemErrors> {
   const errors = new BodyErrors()
   const isPrepared = hasHooks(store.model, ['beforeBulkCreate'])
-  // Values that an owner sets are still missing, but are not errors.
+  // Foreign keys to a parent are set later, so their absence is not an error.
   const omitParentErrors = ({ errors: told, failed }: Invalid): Invalid => ({
     errors: told,
     failed: new Set([...failed, ...parentKeys]),
@@ -90,8 +90,8 @@ async function collectRecordErrors(
 }
 
 /**
- * Validates all instances before the first is saved. `optionsOf` returns Sequelize's options for each. Errors have
- * positions in the array.
+ * Validates all instances before the first instance is saved. `optionsOf` returns Sequelize's validation options for an
+ * instance. Names of errors have positions in the array.
  */
 export async function validateAll(
   store: Store,

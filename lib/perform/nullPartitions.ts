@@ -1,7 +1,7 @@
 import type { CursorPosition, KeysetPredicate, OrderKey, PlainValue, Predicate, SeekPlan } from '../../types/plan.js'
 import { addCondition } from '../common/predicates.js'
 
-/** A partition of the rows after a cursor, with its own order. */
+/** Condition and order of a partition of the rows after a cursor. */
 export interface NullPartition {
   readonly where: Predicate | null
   readonly order: readonly OrderKey[]
@@ -9,14 +9,14 @@ export interface NullPartition {
 
 type Traversal = Pick<SeekPlan, 'where' | 'order' | 'isBackward' | 'position'>
 
-/** The order in the direction of the walk. */
+/** Returns the sort order, reversed for a backward page. */
 export function traversalOrderOf({ order, isBackward }: Traversal): readonly OrderKey[] {
   return isBackward
     ? order.map(({ column, direction }) => ({ column, direction: direction === 'asc' ? 'desc' : 'asc' }))
     : order
 }
 
-/** All rows after the cursor of a walk, as one condition. */
+/** Builds one condition for all rows after the cursor. */
 export function buildKeysetPredicate(walk: Traversal): Predicate | null {
   return walk.position === null
     ? walk.where
@@ -24,8 +24,8 @@ export function buildKeysetPredicate(walk: Traversal): Predicate | null {
 }
 
 /**
- * The rows after the cursor, in partitions to be read one after the other. If the first sort key is nullable, its nulls
- * are a partition: an index serves each partition, but not "less than x, or null".
+ * Splits the rows after the cursor into partitions that are read one after the other. Nulls of a nullable first sort
+ * key are a partition. An index serves each partition, but not the condition "less than x, or null".
  */
 export function partitionByNulls(walk: Traversal): readonly NullPartition[] {
   const { where, position } = walk

@@ -6,7 +6,9 @@ export function aliasOfPath(hops: readonly Pick<Join, 'relation'>[]): string {
   return hops.map(({ relation }) => relation.name).join('->')
 }
 
-/** Aliases of joined tables that must have a row if the condition holds. They can be inner joins. */
+/**
+ * Returns the aliases of joined tables that must have a row if the condition is true. An INNER JOIN is then possible.
+ */
 export function findPresentTables(where: Predicate): ReadonlySet<string> {
   return visit(PRESENT_TABLES, where)
 }

@@ -42,7 +42,7 @@ function readerOf(store: Store, columns: readonly Column[]): RecordReader {
 
 const DEFAULT_OPTIONS: ReadOptions = {}
 
-/** Reads one record, or null if there is none. */
+/** Reads one record. Returns null if no record meets the condition. */
 export function readOne(
   store: Store,
   plan: Pick<GetPlan, 'where' | 'projection'>,
@@ -67,8 +67,8 @@ export function readVisible(
 }
 
 /**
- * Like `some`, for a response. Records that are already locked are read in their current state, not in the
- * transaction's snapshot.
+ * Like `readVisible`, for a response. Locked records are read in their current state instead of the transaction's
+ * snapshot.
  */
 export function readVisibleAsLocked(
   store: Store,
@@ -125,7 +125,7 @@ export async function readWrittenByKey(
   return rows
 }
 
-/** Reads records by any condition, including records that deletion marks or the model's scope hide. In any order. */
+/** Reads records in any order, including records that deletion marks or the model's scope hide. */
 export function readUnscoped(
   store: Store,
   where: Predicate,
@@ -139,8 +139,8 @@ export function readUnscoped(
 }
 
 /**
- * Reads and locks records until the store's transaction ends, in the order of `by`. The result includes records that
- * PostgreSQL's row level security prevents locking: writing them fails.
+ * Reads records in the order of `by`, and locks them until the transaction ends. PostgreSQL's row level security may
+ * prevent some locks. Writing an unlocked record fails.
  */
 export async function readLocked(
   store: Store,
@@ -160,7 +160,7 @@ export async function readLocked(
     : found
 }
 
-/** A page by page number. Without a total, one extra record shows whether another page follows. */
+/** Reads a page by page number. Without a total, one extra record shows whether another page follows. */
 export async function selectPage(store: Store, plan: PagePlan): Promise<Outcome> {
   const { pageSize } = plan
   if (plan.total !== 'none') return selectCountedPage(store, plan)
@@ -185,7 +185,10 @@ async function selectCountedPage(store: Store, plan: PagePlan): Promise<Outcome>
   return { kind: 'page', rows, ...told }
 }
 
-/** The resource's own records under the list's conditions, which a record may have left since it was found. */
+/**
+ * Creates a row source of the resource's records. The source repeats the list's conditions, because a record may have
+ * changed since it was found.
+ */
 function createRowSource(store: Store, condition: Predicate | null, within: ReadOptions): RowSource {
   return {
     identity: store.resource.keys,
@@ -202,12 +205,12 @@ function createResponseSize({ resource: { limits } }: Store): ResponseSize {
   return new ResponseSize(limits.responseBytes)
 }
 
-/** A page of groups. A page that is not full reveals the total. */
+/** Reads a page of groups. A page that is not full reveals the total. */
 export async function selectGroups(store: Store, plan: AggregatePlan): Promise<Outcome> {
   const { pageSize, page, projection } = plan
   const { columns } = projection
   const groups: GroupSelect = { ...plan, columns }
-  // The columns are computed by the database, so only the model's hooks and scope choose the reader.
+  // The database computes the columns, so the choice of the reader depends only on the model's hooks and scope.
   const reader = readerOf(store, [])
   const offset = (page - 1) * pageSize
   const isCounted = plan.total !== 'none'
@@ -218,9 +221,7 @@ export async function selectGroups(store: Store, plan: AggregatePlan): Promise<O
   return { kind: 'page', rows, totalCount, hasMore: offset + pageSize < totalCount }
 }
 
-/**
- * Groups by large values, and large minima and maxima, are read in small batches, so that their size is checked early.
- */
+/** Reads groups with large values in small batches, so that their size is checked early. */
 async function selectGroupsInParts(
   store: Store,
   reader: RecordReader,
@@ -243,7 +244,7 @@ async function selectGroupsInParts(
 
 async function countGroups(store: Store, reader: RecordReader, groups: GroupSelect): Promise<number> {
   if (groups.groups === 0) return 1
-  // Measures and sort order are omitted: the statement must not have parameters for them either.
+  // The count omits measures and the sort order, because their parameters must not be in the statement.
   const counted: GroupSelect = { ...groups, columns: groups.columns.slice(0, groups.groups), order: [] }
   const [row] = await reader.readGroups(store, counted, { limit: 1, offset: 0, total: true })
   return Number(row?._total ?? 0)
@@ -253,10 +254,10 @@ export async function selectCount(store: Store, { where, includeDeleted }: Count
   return { kind: 'count', count: await readerOf(store, []).countRecords(store, where, includeDeleted) }
 }
 
-/** Maximum size of a page that is read as fast as one record. */
+/** Maximum number of records of a page that is read as a key lookup. */
 const SHORT_PAGE = 100
 
-/** A page of records after a key. One extra record shows whether another page follows. */
+/** Reads a page of records after a key. One extra record shows whether another page follows. */
 export async function selectKeysetPage(store: Store, plan: KeysetPlan): Promise<Outcome> {
   const { pageSize, isKeysetOnly } = plan
   const isBrief = isKeysetOnly && pageSize <= SHORT_PAGE && !hasHiddenRecords(store.model)
@@ -265,7 +266,8 @@ export async function selectKeysetPage(store: Store, plan: KeysetPlan): Promise<
 }
 
 /**
- * A page after or before a position in an order. One extra record shows whether another page follows in that direction.
+ * Reads a page after or before a position in an order. One extra record shows whether another page follows in that
+ * direction.
  */
 export async function selectSeekPage(store: Store, plan: SeekPlan): Promise<Outcome> {
   const { pageSize } = plan

@@ -19,7 +19,7 @@ import { buildWhereTree, exactKeyOptions, exactReadOptions } from './find.js'
 import { instanceKeyParts } from './load.js'
 import { removeInstance } from './remove.js'
 
-/** Deletes the records of the keys and counts them. */
+/** Deletes the records of the plan's keys through instances, and counts the records. */
 export async function bulkDeleteInstances(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
   const { report } = plan
   const { canSkipWrites } = await loadTableTraits(store)
@@ -31,12 +31,15 @@ export async function bulkDeleteInstances(store: Store, plan: BulkDeletePlan): P
   })
 }
 
-/** Deletes from a table that may skip deletions. @throws Problem 409 if one was skipped */
+/**
+ * Deletes records of a table whose rules or triggers may skip deletions.
+ * @throws Problem 409 if a deletion was skipped
+ */
 async function removeChecked(store: Store, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
   const { keys } = store.resource
   let found: readonly Row[] = []
   const options = destroyOptions(store, plan, transaction)
-  // PostgreSQL's row level security may show a record but prevent locking it.
+  // The records are not locked: PostgreSQL's row level security may show a record but prevent its lock.
   const count = await removeInParts(store, plan, options, {}, async (rows) => {
     found = rows
     return createRemover(store, plan, transaction, rows)
@@ -82,7 +85,10 @@ type BulkOptions = DestroyOptions & { readonly transaction: Transaction }
 /** Deletes the records of a condition and returns their number. */
 type InstanceRemover = (records: Predicate) => Promise<number>
 
-/** Deletes records one by one, each with its hooks. */
+/**
+ * Increments the records' versions with one statement. Returns a function that deletes records one by one, each with
+ * its hooks.
+ */
 async function createRemover(
   store: Store,
   plan: BulkDeletePlan,
@@ -124,7 +130,7 @@ function keyOrder({ resource }: Store): [string, string][] {
   return resource.keys.map(({ name }) => [name, 'ASC'])
 }
 
-/** Deletes the records of a condition in batches, between the bulk hooks. These hooks may narrow the condition. */
+/** Deletes the records of a condition in batches, between the bulk hooks. The bulk hooks may narrow the condition. */
 async function removeInParts(
   store: Store,
   plan: BulkDeletePlan,
@@ -136,7 +142,7 @@ async function removeInParts(
   const { keys, maxInstances } = resource
   const given = options.where
   await runHooks(model, 'beforeBulkDestroy', options)
-  // Read after the hook, which may have replaced the condition. The tree is written again with an alias, because a
+  // The condition is read after the hook, which may have replaced it. The tree is built again with an alias, because a
   // SELECT may join tables with equal column names.
   const { transaction } = options
   const where = options.where === given ? buildWhereTree(store, plan.where) : options.where

@@ -23,7 +23,7 @@ import { instanceRow } from './find.js'
 import { instanceKeyOf } from './load.js'
 import { saveInsertedInstance } from './save.js'
 
-/** Saves a new record's instance. */
+/** Inserts a record by saving its instance, between the host's hooks. */
 export async function saveNewInstance(store: Store, plan: CreatePlan, instance: Model): Promise<Outcome> {
   const { changes, serverValues, projection } = plan
   const table = await loadTableTraits(store)
@@ -49,7 +49,7 @@ export function hasManagedTimestamp({ model }: Store, values: Changes): boolean 
   return updatedAt !== undefined && values.has(updatedAt)
 }
 
-/** Evaluates keys that are SQL expressions. Otherwise the new record could not be found afterwards. */
+/** Evaluates keys that are SQL expressions, because the inserted record is read back by its key. */
 async function resolveKeyExpression(store: Store, instance: Model, transaction: Transaction): Promise<void> {
   for (const { name } of store.resource.keys) {
     const value: unknown = instance.getDataValue(name as never)
@@ -71,7 +71,7 @@ async function readBackInstance(
   return row ?? instanceRow(store.dialect, instance, projection.columns)
 }
 
-/** Saves all new records or none. Returns them as stored, in the order of the request. */
+/** Saves all new records or none. Returns the stored records, in the order of the request. */
 export async function saveNewInstances(
   store: Store,
   plan: BulkCreatePlan,
@@ -107,7 +107,7 @@ async function createInstances(
   return { kind: 'records', rows: await readBackInstances(store, instances, plan, transaction) }
 }
 
-/** Saves one of several new records, after the validation hooks and validators. */
+/** Saves one record of a batch. Validation hooks and validators have already run. */
 async function saveValidatedInstance(
   store: Store,
   table: TableTraits,
@@ -150,8 +150,8 @@ async function readBackInstances(
 }
 
 /**
- * Whether one INSERT is impossible. If only some records omit a column with a default, the others' INSERT would set it
- * to null. An INSERT of several rows also needs at least one column.
+ * Whether the records need separate INSERTs. If only some records omit a column with a default, one INSERT would set
+ * the omitted column to null. An INSERT of several rows also needs at least one column.
  */
 function needsSingleInserts(
   { resource: { fields, filled } }: Store,
@@ -167,7 +167,6 @@ function needsSingleInserts(
   )
 }
 
-/** Whether the instance sets no column. */
 function hasNoColumns(instance: Model): boolean {
   return Object.values(instance.dataValues as object).every((value) => value === undefined || value === null)
 }

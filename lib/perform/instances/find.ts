@@ -24,11 +24,11 @@ import { WhereWriter } from '../where.js'
 
 export interface FindParts extends RowWindow, ReadOptions {
   readonly offset: number
-  /** Whether the model's find hooks run. Sequelize does not run them for includes. Default true. */
+  /** Whether the model's find hooks run. Default true. Sequelize runs no find hooks for includes. */
   readonly hooks?: boolean
 }
 
-/** The table that is read. */
+/** Properties of a store that a read needs. */
 export interface FindSource extends Pick<Store, 'dialect' | 'model' | 'sequelize' | 'limit'> {
   readonly resource: Pick<Resource, 'key'>
 }
@@ -55,7 +55,7 @@ function buildFinderOptions(store: FindSource, parts: FindShape, isWide = true):
     parts.keyReading === undefined || parts.keyReading === 'none'
       ? []
       : ordered.map((sql, index): AliasedExpression => [literal(sql), keyAlias(index)])
-  // Sequelize writes no SELECT without columns, which happens if the projection has no own fields.
+  // The key is selected if the projection has no own fields, because Sequelize writes no SELECT without columns.
   const key: Column = { joins: [], field: store.resource.key, nullable: false }
   return {
     ...condition,
@@ -71,15 +71,15 @@ function buildFinderOptions(store: FindSource, parts: FindShape, isWide = true):
 type FindShape = RowWindow & Pick<FindParts, 'offset'>
 
 /**
- * Options for the host's own `findAll`. They load nothing that the caller may not read. Getters and virtual attributes
- * see only attributes that responses show.
+ * Builds `findAll` options that host code uses itself. The options load only attributes that the caller may read, also
+ * for getters and virtual attributes.
  */
 export function buildHostOptions(store: Store, parts: FindShape, hidden: ReadonlySet<string>): FindOptions {
   const isReadable = ({ name, virtual, targets }: Field): boolean =>
     !virtual && !hidden.has(name) && (targets.has('response') || targets.has('list'))
   const shown = new Set(store.resource.fields.filter(isReadable).map(({ name }) => name))
-  // Sequelize loads the declared dependencies of a virtual attribute. For other models it is unknown here which
-  // attributes are shown.
+  // Sequelize also loads the declared dependencies of a virtual attribute. The readable attributes of other models are
+  // unknown here, so such virtual attributes are omitted.
   const columns = parts.columns.filter(({ joins, field }) => {
     const needed = field.virtual
       ? dependenciesOf(joins.at(-1)?.relation.association.target ?? store.model, field.name)
@@ -90,7 +90,7 @@ export function buildHostOptions(store: Store, parts: FindShape, hidden: Readonl
   const more = isOwnComputed ? store.resource.fields.filter(isReadable) : []
   const added = more.map((field): Column => ({ joins: [], field, nullable: field.nullable }))
   const options = buildFinderOptions(store, { ...parts, columns: [...columns, ...added] }, false)
-  // Otherwise Sequelize would replace one `Op.and` condition by the other.
+  // The scope is merged here, because Sequelize would replace one `Op.and` condition by the other.
   return hasScope(store.model) ? { ...options, where: addScope(store.model, options.where) } : options
 }
 
@@ -123,14 +123,14 @@ export async function findInstances(store: FindSource, parts: FindParts): Promis
   return instances.map((instance) => [...instanceRow(store.dialect, instance, columns), ...orderKeysOf(instance)])
 }
 
-/** Converts an instance to a row of a statement. */
+/** Converts an instance to the row that a statement would return. */
 export function instanceRow(dialect: Dialect, instance: Model, columns: readonly Column[]): Row {
   return columns.map((column) => readAttribute(dialect, instance, column))
 }
 
 /**
- * The where tree of a predicate on one table, combined with the model's default scope. A DELETE has no table alias, so
- * `alias` is then empty.
+ * Builds the where tree of a predicate on one table, combined with the model's default scope. `alias` is empty for a
+ * DELETE, which has no table alias.
  */
 export function buildWhereTree(store: Store, where: Predicate, alias: string = store.model.name): WhereFragment {
   return addScope(store.model, buildCondition(store, { where, alias }).condition.where)
@@ -147,7 +147,8 @@ export async function countInstances(store: Store, where: Predicate | null, dele
     ...limitOptionsOf(store.limit),
     ...statementLoggingOf(store.sequelize),
   }
-  // Sequelize shortens aliases in joins and then does not find the count under its own alias.
+  // Sequelize shortens aliases in joins, and then does not find the count under the alias of the count. The rows are
+  // counted instead.
   if (include.length > 0 && hasShortNames(store.model)) {
     const all: FindOptions = { ...options, attributes: [[literal('1'), '_']], raw: true }
     const find = async () => store.model.findAll(await runBeforeFindHooks(store.model, all))
@@ -156,7 +157,6 @@ export async function countInstances(store: Store, where: Predicate | null, dele
   return withSequelizeTimeout(store, undefined, () => store.model.count(options))
 }
 
-/** A condition and the table that it applies to. */
 interface ConditionTarget {
   readonly where: Predicate | null
   /** Alias of the table. Default: the model's name. */
@@ -168,7 +168,7 @@ interface BuiltCondition {
   readonly condition: FindOptions
 }
 
-/** Writes a condition as a where tree by attribute, with values inlined. */
+/** Writes a condition as a where tree by attribute. Values are part of the SQL text. */
 function buildCondition(
   store: Pick<Store, 'dialect' | 'model'>,
   { where, alias = store.model.name }: ConditionTarget,
@@ -179,10 +179,11 @@ function buildCondition(
   return { writer, condition: { where: wrapInAnd(writer.writeWhere(where, { model, alias, canJoin: true })) } }
 }
 
-/** A writer of conditions for Sequelize's finders. */
+/** Creates a writer of conditions for Sequelize's finders. */
 export function createFinderWriter({ dialect, model }: Pick<Store, 'dialect' | 'model'>): WhereWriter {
   const operands = createInlineOperands(model)
-  // Written as SQL: Sequelize could take a number for a date, and MySQL compares text with numbers as floating point.
+  // Values are written as SQL, because Sequelize could format a number as a date. MySQL would compare text with numbers
+  // as floating point.
   return new WhereWriter(dialect, operands, (value, field) =>
     typeof value === 'string' || typeof value === 'number'
       ? literal(dialect.operand(operands.write(value), field))
@@ -190,16 +191,16 @@ export function createFinderWriter({ dialect, model }: Pick<Store, 'dialect' | '
   )
 }
 
-/** The SQL that reads a column, or null if its plain name is exact. */
+/** Returns the SQL that reads a column, or null if the plain column name reads the exact value. */
 type ReadExpression = (column: Column) => string | null
 
-/** Attributes that read columns of one table: by name, or by an expression if the name would lose digits. */
+/** Selects columns of one table: by name, or by an expression if the driver would round the value. */
 function selectAttributes(
   given: readonly Column[],
   read: ReadExpression,
   isWide: boolean,
 ): NonNullable<FindOptions['attributes']> {
-  // Each column once: the mariadb driver rejects rows with two columns of one name.
+  // A column is selected once, because the mariadb driver rejects rows with two columns of one name.
   const columns = [...new Map(given.map(documentColumnOf).map((column) => [column.field, column])).values()]
   const exact = new Map(
     columns
@@ -210,14 +211,15 @@ function selectAttributes(
       }),
   )
   const expressions = [...exact].map(([name, sql]): AliasedExpression => [sql, name])
-  // A getter may use any attribute. The mariadb driver rejects a name that is read twice.
+  // A getter may use any attribute, so all columns are selected. The mariadb driver rejects a column that is selected
+  // twice.
   if (isWide && columns.some(isGetterOrVirtual)) {
     return { exclude: [...exact.keys()], include: expressions }
   }
   return [...columns.filter(({ field }) => !exact.has(field.name)).map(({ field }) => field.name), ...expressions]
 }
 
-/** The whole document column for a member of a document. */
+/** Returns the column of the whole JSON document for a member of a document. Returns other columns unchanged. */
 function documentColumnOf(column: Column): Column {
   const member = jsonMemberOf(column.field)
   return member === null ? column : { ...column, field: member.source }
@@ -233,8 +235,8 @@ type Attributes = NonNullable<FindOptions['attributes']>
 type AliasedExpression = [ReturnType<typeof literal>, string]
 
 /**
- * Options that make `findOne`, `findAll` and `reload` return whole instances without loss of digits. A rounded key
- * would identify another record, which `save` and `destroy` would then change.
+ * Returns options that make `findOne`, `findAll` and `reload` load whole instances without loss of digits. A rounded
+ * key would make `save` and `destroy` change another record.
  */
 export function exactReadOptions(store: Store): Pick<FindOptions, 'attributes' | 'logging'> {
   const logging = statementLoggingOf(store.sequelize)
@@ -245,14 +247,14 @@ export function exactReadOptions(store: Store): Pick<FindOptions, 'attributes' |
   return { attributes: { exclude: [...hidden, ...include.map(([, name]) => name)], include }, ...logging }
 }
 
-/** Options for instances that only have their keys, without loss of digits. */
+/** Returns options that load only the keys of instances, without loss of digits. */
 export function exactKeyOptions(store: Store): Pick<FindOptions, 'attributes' | 'logging'> {
   const { keys } = store.resource
   const expressions = new Map(exactExpressionsOf(store, keys).map((expression) => [expression[1], expression]))
   return { attributes: keys.map(({ name }) => expressions.get(name) ?? name), ...statementLoggingOf(store.sequelize) }
 }
 
-/** Fields whose values the driver would round, each with an exact expression. */
+/** Returns the fields whose values the driver would round, each with an exact SQL expression. */
 function exactExpressionsOf({ dialect, model }: Store, fields: readonly Field[]): AliasedExpression[] {
   return fields.flatMap((field): AliasedExpression[] => {
     const column = `${quote(model, model.name)}.${quote(model, field.column)}`
@@ -261,7 +263,7 @@ function exactExpressionsOf({ dialect, model }: Store, fields: readonly Field[])
   })
 }
 
-/** Sets the attributes of each include. It is all attributes if a getter needs them. */
+/** Sets the selected attributes of each include. A getter needs all attributes. */
 function addAttributes(
   includes: readonly IncludeOptions[],
   columns: readonly Column[],
@@ -277,14 +279,15 @@ function addAttributes(
       ({ joins }) => joins.length > here.length && isAtPath(joins.slice(0, here.length), here),
     )
     const passed = further?.joins[here.length - 1]?.relation.association.target
-    // Sequelize builds no instance for a record without attributes, and none for the records below it.
+    // The key is selected, because Sequelize builds no instance for an included record without attributes. Records that
+    // are nested in that record would be lost too.
     include.attributes =
       behind.length === 0 && passed !== undefined ? keyAttributes(passed) : selectAttributes(behind, read, isWide)
     addAttributes((include.include ?? []) as IncludeOptions[], columns, here, read, isWide)
   }
 }
 
-/** The model's primary key, or any attribute if it has none. */
+/** Returns the attributes of the model's primary key, or any attribute if the model has no primary key. */
 function keyAttributes({ primaryKeyAttributes, rawAttributes }: ModelStatic<Model>): string[] {
   return primaryKeyAttributes.length > 0 ? [...primaryKeyAttributes] : Object.keys(rawAttributes).slice(0, 1)
 }
@@ -301,7 +304,7 @@ function readAttribute(dialect: Dialect, instance: Model, { joins, field }: Colu
   let at: Model | null | undefined = instance
   for (const { relation } of joins) {
     if (at === null || at === undefined) return null
-    // The loaded value: find hooks of the host may have replaced the relation in the instance.
+    // `previous` returns the loaded relation. Find hooks of the host may have replaced the relation in the instance.
     at = at.previous(relation.name as never) as Model | null | undefined
   }
   if (at === null || at === undefined) return null
@@ -310,7 +313,10 @@ function readAttribute(dialect: Dialect, instance: Model, { joins, field }: Colu
   return toDriverValue(dialect, field, member === null ? value : readJsonMember(value, member))
 }
 
-/** Instances have parsed JSON. Decoders expect the driver's form, which is text for some drivers. */
+/**
+ * Converts an instance's parsed JSON to text if the driver returns JSON as text, because decoders expect the driver's
+ * form.
+ */
 function toDriverValue(dialect: Dialect, field: Field, value: unknown): unknown {
   const isText = dialect.jsonAsText && field.valueType.type === 'json' && !field.virtual && !field.getter
   return isText && value !== null && value !== undefined ? JSON.stringify(value) : value

@@ -12,8 +12,8 @@ import type { Store } from '../store.js'
 import { createFinderWriter } from './find.js'
 
 /**
- * Reads groups with `findAll`, so that find hooks run. Their number requires reading all groups. Options of the default
- * scope other than conditions are rejected.
+ * Reads groups with `findAll`, so that find hooks run. Counting groups requires reading all groups. Rejects a default
+ * scope that has more than conditions.
  */
 export async function findGroups(store: Store, groups: GroupSelect, window: GroupWindow): Promise<readonly RawRow[]> {
   const { where, ...rest } = buildGroupOptions(store, groups, window)
@@ -38,7 +38,7 @@ export async function findGroups(store: Store, groups: GroupSelect, window: Grou
   return (await find(options)) as unknown as readonly RawRow[]
 }
 
-/** Options for `findAll` that return groups as plain rows. `named` replaces the column aliases. */
+/** Builds options for `findAll` that return groups as plain rows. `named` replaces the column aliases. */
 export function buildGroupOptions(
   store: Store,
   groups: GroupSelect,

@@ -17,7 +17,10 @@ import { skippedWriteError } from '../tableTraits.js'
 import { markRaced } from '../transaction.js'
 import { buildWhereTree, exactReadOptions } from './find.js'
 
-/** Loads the record as an instance. In a transaction it is locked, if the database has row locks. */
+/**
+ * Loads a record as an instance. Locks the record if there is a transaction and the database has row locks.
+ * @throws Problem 404 if the record is missing
+ */
 export async function loadLocked(
   store: Store,
   where: Predicate,
@@ -36,7 +39,10 @@ export async function loadLocked(
   throw transaction === undefined ? problem('not-found') : await notLockedError(store, where, deleted, transaction)
 }
 
-/** The reason why a record cannot be locked: it is missing, or PostgreSQL's row level security prevents it. */
+/**
+ * Returns the reason why a record could not be locked: the record is missing, or PostgreSQL's row level security
+ * prevents the lock.
+ */
 async function notLockedError(
   store: Store,
   where: Predicate,
@@ -50,13 +56,13 @@ async function notLockedError(
     { transaction, includeDeleted: deleted, lock: store.dialect.readsSnapshots },
   )
   if (row === null) return problem('not-found')
-  // Or the record was created just now. The next attempt finds it.
+  // The record may also have been inserted after the locking read. The next attempt finds the record.
   const refusal = skippedWriteError()
   markRaced(refusal)
   return refusal
 }
 
-/** Loads several records as instances, by the text of their stored key, inside the store's transaction. */
+/** Loads records as instances, by the text of their keys, inside the store's transaction. */
 export async function loadAllLocked(store: Store, where: Predicate): Promise<ReadonlyMap<string, Model>> {
   const { model, resource, transaction } = store
   const instances = await model.findAll({
@@ -70,13 +76,17 @@ export async function loadAllLocked(store: Store, where: Predicate): Promise<Rea
 }
 
 /**
- * The key of an instance as JSON. @throws UnsafeSession if the driver has rounded it: it could identify another record
+ * Returns the key of an instance as JSON.
+ * @throws UnsafeSession if the driver has rounded the key, because a rounded key could identify another record
  */
 export function instanceKeyOf(keys: KeyFields, instance: Model): JsonValue | undefined {
   return encodeKey(keys, instanceKeyParts(keys, instance))
 }
 
-/** The parts of the key as stored. @throws UnsafeSession if the driver has rounded them */
+/**
+ * Returns the parts of an instance's key as stored.
+ * @throws UnsafeSession if the driver has rounded a part
+ */
 export function instanceKeyParts(keys: KeyFields, instance: Model): Row {
   const values = keys.map(({ name }): unknown => instance.get(name))
   if (keys.some(({ valueType: { type } }, index) => type !== 'float' && canBeRounded(values[index]))) {
@@ -87,7 +97,7 @@ export function instanceKeyParts(keys: KeyFields, instance: Model): Row {
   return values
 }
 
-/** Whether an integer may have lost digits. Floats are exact as they are. */
+/** Whether the driver may have rounded an integer. Floats are exact. */
 function canBeRounded(value: unknown): boolean {
   return typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
 }

@@ -3,7 +3,7 @@ import { deriveTotal } from '../pageTotal.js'
 import { countInstances, findInstances } from './find.js'
 import { findGroups } from './groups.js'
 
-/** Reads with `findAll` and `count`, so that the host's hooks and scopes apply. */
+/** Reads records with `findAll` and `count`, so that the host's hooks and scopes apply. */
 export const instanceReader: RecordReader = {
   readOne: async (store, where, columns, within) => {
     const [found] = await findInstances(store, { where, columns, order: [], limit: 1, offset: 0, ...within })

@@ -14,13 +14,13 @@ import { hasManagedTimestamp } from './create.js'
 import { instanceRow } from './find.js'
 import { claimInstance } from './update.js'
 
-/** Deletes the record, or marks it if the plan has a mark. */
+/** Deletes a record through its instance, or sets its deletion mark if the plan has a mark. */
 export async function removeRecord(store: Store, plan: DeletePlan): Promise<Outcome> {
   const { softDelete, report } = plan
   const { canSkipWrites } = await loadTraitsForRecord(store)
   return inTransaction(store, async (transaction) => {
     const increments = softDelete?.increments ?? []
-    // The record is reported with its old version, which `claimed` increments.
+    // Read before `claimInstance` increments the version, because the report contains the old version.
     const before =
       report === null || increments.length === 0
         ? null
@@ -33,7 +33,7 @@ export async function removeRecord(store: Store, plan: DeletePlan): Promise<Outc
   })
 }
 
-/** Deletes or marks the record of an instance. Its version was already incremented by `claimed`. */
+/** Deletes or marks the record of an instance, between the host's hooks. The version must already be incremented. */
 export async function removeInstance(
   store: Store,
   instance: Model,
@@ -46,7 +46,7 @@ export async function removeInstance(
   await after?.(instance, transaction)
 }
 
-/** Not validated, because the client has sent no values: any stored record may be deleted. */
+/** Sets the deletion mark of an instance. Skips validation, because any stored record may be deleted. */
 async function markInstance(
   store: Store,
   instance: Model,

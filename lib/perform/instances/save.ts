@@ -4,7 +4,10 @@ import { runCounted } from '../../sequelize/instances.js'
 import type { Store } from '../store.js'
 import { skippedWriteError } from '../tableTraits.js'
 
-/** Runs a write of an instance. @throws Problem 409 if the table skips the row */
+/**
+ * Runs a write of an instance.
+ * @throws Problem 409 if a rule or trigger of the table skips the row
+ */
 export function withSkipCheck<T>(table: TableTraits, instance: Model, write: () => Promise<T>): Promise<T> {
   if (!table.canSkipWrites) return write()
   const { countsInserted: inserted, countsFound: found } = table
@@ -12,8 +15,8 @@ export function withSkipCheck<T>(table: TableTraits, instance: Model, write: () 
 }
 
 /**
- * Saves a new instance. Its key is then set, unless only the database knows it. @throws Problem 409 if the table skips
- * the row
+ * Saves a new instance. Afterwards the instance has its key, unless only the database knows the key.
+ * @throws Problem 409 if a rule or trigger of the table skips the row
  */
 export async function saveInsertedInstance(
   { resource: { keys } }: Store,
@@ -25,7 +28,7 @@ export async function saveInsertedInstance(
   const clearKey = (): void => {
     for (const { name } of made) instance.setDataValue(name as never, undefined as never)
   }
-  // Sequelize writes DEFAULT for undefined, but would store a null.
+  // Sequelize writes DEFAULT for an undefined key, but would store a null.
   if (table.storesZero) clearKey()
   await withSkipCheck(table, instance, save)
   // If a view's trigger writes the row, the driver's insert id belongs to another record.

@@ -16,7 +16,7 @@ import { hasManagedTimestamp } from './create.js'
 import { applyChanges, loadLocked } from './load.js'
 import { withSkipCheck } from './save.js'
 
-/** Updates or restores a record. */
+/** Updates or restores a record through its instance. */
 export async function updateRecord(store: Store, plan: UpdatePlan, edit?: InstanceEdit): Promise<Outcome> {
   const table = await loadTraitsForRecord(store)
   return inTransaction(store, (transaction) => saveUpdated(store, table, plan, transaction, edit))
@@ -38,7 +38,8 @@ async function saveUpdated(
   applyChanges(store, instance, changes, serverValues)
   await assertLengths(store, instance, plan)
   await plan.before?.(instance, transaction)
-  // A hook of the model may still change the instance, so columns of other tables are read back.
+  // An unchanged record is read back under its lock, because the transaction's snapshot may be old. A model hook may
+  // undo all changes, so a projection without joins always uses the lock.
   const mayBeOld = !instance.changed() || plan.projection.columns.every(({ joins }) => joins.length === 0)
   const { updatedAt } = timestampsOf(store.model)
   // A PATCH updates the timestamp even if no value changes.
@@ -57,8 +58,8 @@ async function saveUpdated(
 }
 
 /**
- * Loads the record and checks the precondition. With a version, incrementing it makes one of two concurrent writers
- * fail. Without one, the record's lock does.
+ * Loads the record and checks the precondition. The incremented version, or without a version the record's lock, makes
+ * one of two concurrent writers fail.
  */
 export async function claimInstance(
   store: Store,

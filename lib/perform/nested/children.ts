@@ -32,29 +32,30 @@ import { type Diff, executePlanned, limitPlan, type RemovalCounter, type WorkExe
 import { collectBodyKeyErrors, isEqualToStored } from './equality.js'
 import { addParentKeys, bindingValuesOf, storeOfWork } from './parentKeys.js'
 
-/** The stored children of one owner, matched with the elements of the body. */
+/** Stored children of one parent, matched with the elements of the body. */
 interface MatchedChildren {
   readonly replacement: ChildReplacement
   readonly store: Store
-  /** Value of the owner's key that the children's foreign keys refer to. */
+  /** Value of the parent's key that the children's foreign keys refer to. */
   readonly parentKey: unknown
-  /** Stored children by key text: key parts, then the version. */
+  /** Stored children by key text. Each row has the key parts, followed by the version. */
   readonly stored: ReadonlyMap<string, Row>
   readonly keys: ReadonlyMap<BodyElement, KeyValue>
   readonly newElements: readonly BodyElement[]
-  /** Elements whose key is unknown or belongs to another owner. */
+  /** Elements whose key is unknown or belongs to a child of another parent. */
   readonly unknownElements: readonly BodyElement[]
-  /** Errors of elements that state a different owner. */
+  /** Errors of elements whose foreign key names another parent. */
   readonly errors: ErrorsByPlace
 }
 
-/** The nested elements of a relation, and the owner's key value. */
+/** Nested elements of a relation, and the parent's key value. */
 export type ParentReplacement = readonly [branch: ChildReplacement, value: unknown]
 
 /**
  * Plans the inserts, updates and deletes for the nested elements of one or several bodies.
- * @throws Problem 404 with the positions of elements that name other owners' records; then 400 if an element's record
- * is removed by another collection; then 403
+ * @throws Problem 404 with the positions of elements that name another parent's records
+ * @throws Problem 400 if another collection removes an element's record
+ * @throws Problem 403 if the caller may not make a change
  */
 export async function diffChildren(
   owner: Store,
@@ -128,7 +129,7 @@ async function loadMatchedChildren(
   }
 }
 
-/** Errors of elements that state a different owner. Each stated value is compared once. */
+/** Returns the errors of elements whose foreign key names another parent. Each distinct value is compared only once. */
 function collectParentKeyErrors(
   owner: Store,
   { elements, resource, binding: { source } }: ChildReplacement,
@@ -147,8 +148,8 @@ function collectParentKeyErrors(
 }
 
 /**
- * Finds the stored row of an element's key. All rows belong to one owner, so the foreign key part of a key is not
- * compared.
+ * Returns a function that finds the stored row of an element's key. All rows belong to one parent, so the foreign key
+ * part of a key is not compared.
  */
 function createRowFinder(
   stored: MatchedChildren['stored'],
@@ -163,14 +164,17 @@ function createRowFinder(
   return (key) => rows.get(keyTextOf(planKeyParts(keys, key)))
 }
 
-/** Stored children that the body omits, by key text. */
+/** Returns the stored children that the body omits, by key text. */
 function findRemoved({ replacement, stored, keys }: MatchedChildren): ReadonlyMap<string, Row> {
   const fields = replacement.resource.keys
   const mentioned = new Set([...keys.values()].map((key) => planKeyText(fields, key)))
   return new Map([...stored].filter(([name]) => !mentioned.has(name)))
 }
 
-/** Elements whose records another collection of the same model removes. Two relations may lead to the same record. */
+/**
+ * Returns the elements whose records another collection of the same model removes. Two relations may contain one
+ * record.
+ */
 function findContested(found: MatchedChildren, all: readonly MatchedChildren[]): readonly BodyElement[] {
   const { replacement, keys } = found
   const { model } = replacement.resource
@@ -181,7 +185,7 @@ function findContested(found: MatchedChildren, all: readonly MatchedChildren[]):
   return [...keys].filter(([, key]) => isRemoved(key)).map(([element]) => element)
 }
 
-/** The planned changes of one owner's children. */
+/** Planned changes of one parent's children. */
 interface ChildChanges extends MatchedChildren {
   readonly updates: ReadonlyMap<BodyElement, Awaited<ReturnType<ChildReplacement['update']>>>
   readonly creation: Awaited<ReturnType<ChildReplacement['create']>> | null
@@ -230,7 +234,7 @@ async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promi
   }
 }
 
-/** New children with the foreign key of their existing owner. */
+/** Adds the foreign key of an existing parent to new children. */
 function completeNewChildren(
   work: Work<BulkCreatePlan>,
   { replacement, parentKey, newElements }: MatchedChildren,
@@ -243,14 +247,14 @@ function completeNewChildren(
   return { ...work, plan }
 }
 
-/** The key of a stored row, whose first values are the key parts. */
+/** Returns the key of a stored row. The first values of the row are the key parts. */
 function keyOfReadRow(keys: KeyFields, row: Row | undefined): KeyValue {
   const value = row === undefined ? undefined : encodeKey(keys, row.slice(0, keys.length))
   return typeof value === 'number' || typeof value === 'string' ? value : String(value)
 }
 
 /**
- * Locks the owner's children that the caller may see. Returns key parts and versions by key text.
+ * Locks the parent's children that the caller may see. Returns key parts and versions by key text.
  * @throws Problem if there are more children than a request may keep and remove
  */
 async function readChildren(
@@ -262,15 +266,15 @@ async function readChildren(
   if (value === null || value === undefined) return new Map()
   const versions = fields.filter(({ name }) => name === version)
   const where = addCondition(matchChildren(binding, value), condition)
-  // Children beyond the number of elements are removed, and the number of removals is limited. No more rows need to be
-  // read.
+  // Children in excess of the body's elements must be removed, and the number of removals is limited. One more row
+  // shows that the limit is exceeded.
   const most = elements.length + Math.max(0, remainingDeletes)
   const rows = await readLocked(store, where, keyColumns([...keys, ...versions]), most + 1)
   if (rows.length > most) throw createLimitError()
   return new Map(rows.map((row) => [keyText(keys, row.slice(0, keys.length)), row]))
 }
 
-/** Elements whose client-chosen keys are not taken yet. */
+/** Returns the elements whose client-chosen keys are not taken yet. */
 async function findNewElements(
   store: Store,
   { resource, hasClientKeys, condition }: ChildReplacement,
@@ -317,7 +321,7 @@ async function writeChildChanges(
   return shown
 }
 
-/** Runs the work of an element. A Problem gets the element's position. */
+/** Runs `work` for an element. Adds the element's position to a thrown Problem. */
 export async function executeInPlace<T>({ place }: Pick<BodyElement, 'place'>, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -25,13 +25,13 @@ import type { WrittenSize } from '../../common/responseSize.js'
 import type { Store } from '../store.js'
 import { attributeErrors } from './errors.js'
 
-/** Executes a plan without its nested branches. */
+/** Executes a plan without its nested writes. */
 export type WorkWriter = (store: Store, work: Work) => Promise<Outcome>
 
 /** Helpers for executing the parts of a write. */
 export interface WorkExecution {
   readonly write: WorkWriter
-  /** Executes a plan with its nested branches. */
+  /** Executes a plan with its nested writes. */
   readonly execute: (store: Store, work: Work) => Promise<WriteResult>
   readonly removals: RemovalCounter
   /** Size of the records in the response. */
@@ -39,19 +39,19 @@ export interface WorkExecution {
 }
 
 /**
- * The planned changes of one relation of one owner, checked before the first write. Deeper relations are planned when
- * their own records are written.
+ * Planned changes of one relation of one parent, checked before the first write. Relations of the children are planned
+ * when the children are written.
  */
 export interface Diff {
   readonly nestedWrite: NestedWrite
-  /** Errors that are known only after the owner was read. */
+  /** Errors that are known only after the parent was read. */
   readonly errors: ErrorsByPlace
   /** Writes whose values may be invalid. */
   readonly works: readonly Work[]
-  /** Plans the writes with the foreign keys of the owner, for checks of scopes. */
+  /** Plans the writes, with foreign keys to the parent, so that scopes can be checked. */
   readonly planPendingWrites: () => Promise<readonly PendingWrite[]>
   readonly versionChecks: readonly VersionCheck[]
-  /** Deletes or unlinks, updates, then inserts or links. Returns the owner's member in the response. */
+  /** Deletes or unlinks, updates, then inserts or links the children. Returns the relation's value for the response. */
   readonly execute: (value: unknown, means: WorkExecution, parts: WrittenPart[]) => Promise<NestedResult['value']>
 }
 
@@ -69,7 +69,7 @@ export class RemovalCounter {
   }
 }
 
-/** Executes a part of a diff without branches, and adds it to the written parts. */
+/** Executes one part of a diff without its nested writes, and appends the result to `parts`. */
 export async function executePlanned(
   store: Store,
   { work, caller }: PlannedPart<Plan>,
@@ -85,7 +85,7 @@ export async function executePlanned(
 /** A write whose scope conditions are checked before the first write. */
 export type PendingWrite = Work<CreatePlan | BulkCreatePlan | UpdatePlan>
 
-/** A record that will be changed, with its precondition and its stored version. */
+/** Precondition and stored version of a record that will be changed. */
 export interface VersionCheck {
   readonly resource: Resource
   readonly place: string
@@ -93,7 +93,11 @@ export interface VersionCheck {
   readonly stored: unknown
 }
 
-/** @throws Problem 428, then 412, with the positions of all records that fail their precondition */
+/**
+ * Checks the preconditions of all records.
+ * @throws Problem 428 with the positions of records without a version
+ * @throws Problem 412 with the positions of records whose version has changed
+ */
 export function assertVersions(all: readonly VersionCheck[]): void {
   const name = all[0]?.precondition.field.json
   const errorsFor = (those: readonly VersionCheck[], code: 'version' | 'stale'): ErrorsByPlace =>

@@ -22,7 +22,7 @@ export async function isEqualToStored(store: Store, field: Field, stored: unknow
   return (await readVisible(store, where, [ownColumn(field)], 1)).length > 0
 }
 
-/** Errors of keys in bodies that differ from the expected keys. */
+/** Returns the errors of keys in bodies that differ from the expected keys. */
 export async function collectBodyKeyErrors(
   resource: Resource,
   all: readonly BodyKey[],

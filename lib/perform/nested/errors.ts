@@ -11,7 +11,7 @@ import { collectPlanErrors } from '../newRecords.js'
 import { type Store, storeOf } from '../store.js'
 import { withWriteTimeout } from '../transaction.js'
 
-/** The write that an error belongs to. */
+/** Write that an error belongs to. */
 interface Attribution {
   readonly store: Store
   readonly plan: Plan
@@ -19,12 +19,12 @@ interface Attribution {
 
 const attributionByError = new WeakMap<object, Attribution>()
 
-/** The write that an error belongs to, or null if it belongs to the whole transaction. */
+/** Returns the write that an error belongs to, or null if the error belongs to the whole transaction. */
 export function attributionOf(error: unknown): Attribution | null {
   return typeof error === 'object' && error !== null ? (attributionByError.get(error) ?? null) : null
 }
 
-/** Runs one of several writes. Validation errors get their positions in the request. */
+/** Runs one of several writes. Adds positions in the request to validation errors. */
 export async function attributeErrors<T>(store: Store, { plan, places }: Work, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -37,10 +37,12 @@ export async function attributeErrors<T>(store: Store, { plan, places }: Work, w
   }
 }
 
-/** Errors of one record are named by its fields alone. */
+/** With this kind of plan, error names have no array position. */
 const SINGLE_UPDATE = { kind: 'update' } as const
 
-/** Runs the write of one item. Validation errors get the item's position. Other errors belong to the whole request. */
+/**
+ * Runs the write of one item. Adds the item's position to validation errors. Other errors belong to the whole request.
+ */
 export async function attributeToPlace<T>(
   store: Store,
   index: number,
@@ -57,7 +59,7 @@ export async function attributeToPlace<T>(
   }
 }
 
-/** The Problem with positions for validation errors. Other errors are returned unchanged. */
+/** Adds positions to the names of validation errors. Returns other errors unchanged. */
 function placeError(error: unknown, known: unknown, plan: Pick<Plan, 'kind'>, places: readonly string[]): unknown {
   if (!hasFieldErrors(known)) return error
   const { detail, errors } = known
@@ -69,7 +71,7 @@ function hasFieldErrors(error: unknown): error is Problem & { readonly errors: P
   return error instanceof Problem && error.code === 'validation' && error.errors !== undefined
 }
 
-/** Errors with the names that the values have in the request. */
+/** Replaces field names by the paths of the values in the request. */
 function placeFieldNames(
   errors: ProblemErrors,
   { kind }: Pick<Plan, 'kind'>,
@@ -80,7 +82,7 @@ function placeFieldNames(
   return Object.fromEntries(Object.entries(errors).map(([name, messages]) => [placeOf(name), messages]))
 }
 
-/** Turns `[2].name` into the name at the third position. */
+/** Replaces the array index of a name such as `[2].name` by the place of that record, `places[2]`. */
 function placeInBatch(name: string, places: readonly string[]): string {
   const found = /^\[(\d+)\]/.exec(name)
   const place = found === null ? undefined : places[Number(found[1])]
@@ -90,8 +92,9 @@ function placeInBatch(name: string, places: readonly string[]): string {
 }
 
 /**
- * Runs work for several parts of a request and collects their validation errors.
- * @throws Problem 400 with all errors; any other error at once if no validation error came before
+ * Runs `work` for several parts of a request and collects their validation errors.
+ * @throws Problem 400 with all validation errors
+ * @throws any other error at once, if no validation error came before
  */
 export async function collectErrors<T, R>(
   all: Iterable<T>,
@@ -115,7 +118,7 @@ export async function collectErrors<T, R>(
   throw others.length === 0 ? first : problem('validation', { errors: errors.all })
 }
 
-/** Whether a work has validation errors that are known before the write. */
+/** Whether planning has found validation errors in a write or its nested writes. */
 export function hasWorkErrors({ plan, nestedWrites = [] }: Work): boolean {
   const isInvalid = plan.kind === 'bulkCreate' ? plan.invalid.size > 0 : 'invalid' in plan && plan.invalid !== null
   return isInvalid || nestedWrites.some(hasNestedErrors)
@@ -125,7 +128,7 @@ export function hasNestedErrors(branch: NestedWrite): boolean {
   return Object.keys(branch.errors).length > 0 || (branch.kind === 'new' && hasWorkErrors(branch.work))
 }
 
-/** All validation errors of branches and works, including nested works. */
+/** Returns all validation errors of `works` and `branches`, including nested writes. */
 export async function errorsOfWorks(
   works: readonly Work[],
   branches: readonly NestedWrite[] = [],
@@ -151,7 +154,7 @@ async function collectNestedWrites(errors: BodyErrors, branches: readonly Nested
 
 const otherWorks = new WeakMap<object, readonly Work[]>()
 
-/** Runs a part of a write. If it fails, the validation errors of these works are reported as well. */
+/** Runs `write`. If `write` fails, `addAllErrors` also reports the validation errors of `works`. */
 export async function withErrorsOfWorks<T>(works: () => readonly Work[], write: () => Promise<T>): Promise<T> {
   try {
     return await write()
@@ -163,11 +166,11 @@ export async function withErrorsOfWorks<T>(works: () => readonly Work[], write: 
 }
 
 /**
- * The error of a failed write with all validation errors of its works. Other errors are returned unchanged. Call it
- * after the transaction: validators of the host may use the database.
+ * Completes a validation error by the other validation errors of the request. Returns other errors unchanged. Call it
+ * after the transaction, because validators of the host may use the database.
  */
 export async function addAllErrors(error: unknown, store: Store, work: Work): Promise<unknown> {
-  // A Sequelize validation error belongs to the top record. Errors of nested records already have positions.
+  // A Sequelize validation error without a position belongs to the top-level record.
   const known = findValidationErrors(error) === null ? error : failureProblem(error, store.resource, work.plan)
   if (!hasFieldErrors(known)) return error
   const works = [work, ...(otherWorks.get(Object(error)) ?? [])]

@@ -22,8 +22,8 @@ import { executeLinkChange } from './links.js'
 import { updateParent } from './parent.js'
 
 /**
- * Executes a work with its branches. The store must be in a transaction. Owners are written first, because children
- * refer to their keys.
+ * Executes a write with its nested writes. The store must be in a transaction. Parents are written first, because
+ * children refer to their parents' keys.
  */
 export async function executeWork(store: Store, work: Work, write: WorkWriter): Promise<WriteResult> {
   const means: WorkExecution = {
@@ -35,7 +35,8 @@ export async function executeWork(store: Store, work: Work, write: WorkWriter): 
   try {
     return await means.execute(store, work)
   } catch (error) {
-    // Requests that write the same nested records in another order may deadlock with it repeatedly.
+    // Requests that write common nested records in different orders may deadlock repeatedly, so the write gets more
+    // attempts.
     throw isDeadlock(error, store.dialect) ? markRaced(error) : error
   }
 }
@@ -65,11 +66,14 @@ async function insertWithChildren(store: Store, given: Work, means: WorkExecutio
   return { work, outcome, ...(await insertChildren(store, work, outcome, means)) }
 }
 
-/** A new record's work, after checking the scopes of its own and all nested records. @throws Problem 400 or 403 */
+/**
+ * Checks that scopes admit a new record and all its nested records. Returns the work, marked as checked.
+ * @throws Problem 400 if values are invalid, or 403 if a scope rejects a record
+ */
 async function assertNewStorable(store: Store, work: Work): Promise<Work> {
   const { plan } = work
   const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
-  // Without a scope in the request nothing is known from before it.
+  // A request without scope conditions has no history and needs no check.
   if (!isNew || plan.isScopeChecked === true || requestHistoryOf(store) === null) return work
   try {
     await assertAllStorable(store, newWorksIn(work))
@@ -85,7 +89,7 @@ function countInserted({ plan }: Work, outcome: Outcome, size: WrittenSize): voi
   if (plan.kind === 'bulkCreate' && outcome.kind === 'records') size.add(plan.projection, outcome.rows, plan.records)
 }
 
-/** Updates the record with its nested elements, or creates it with them. */
+/** Executes a PUT with nested records: updates the record, or creates the record. */
 async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, means: WorkExecution): Promise<WriteResult> {
   const { resource, plan, foreignKeyChecks, items: [holds] = [] } = work
   const parts: WriteResult[] = []
@@ -104,7 +108,7 @@ async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, means: Wor
   return { work, outcome, nested: parts.flatMap(({ nested }) => nested), parts: parts.flatMap((done) => done.parts) }
 }
 
-/** Several records, each with nested elements. */
+/** Executes a batch of records with nested records. */
 async function executeItems(
   work: Work,
   means: WorkExecution,

@@ -7,7 +7,7 @@ import { findLinkedRecords } from './joinRows.js'
 import { linkNewParents, linkTargetsOf } from './links.js'
 import { addParentKeys, bindingValuesOf, referencedValuesOf, storeOfWork } from './parentKeys.js'
 
-/** Inserts and links the nested elements of new records, after these records. */
+/** Inserts and links the children of new records that are already written. */
 export async function insertChildren(
   store: Store,
   { resource, plan, nestedWrites = [] }: Pick<Work, 'resource' | 'plan' | 'nestedWrites'>,

@@ -31,7 +31,10 @@ interface ItemChildren extends ItemsChildren {
   readonly nestedResults: () => Pick<WriteResult, 'nested' | 'parts'>
 }
 
-/** Plans and checks the children of all items first. The children of an item are then written after it. */
+/**
+ * Creates the functions that write the children of a batch. All children are planned and checked before the first
+ * write.
+ */
 export function createItemChildren(holds: readonly ItemNestedWrites[], means: WorkExecution): ItemChildren {
   const held: NestedResult[] = []
   const parts: WrittenPart[] = []
@@ -94,7 +97,10 @@ export function createItemChildren(holds: readonly ItemNestedWrites[], means: Wo
   }
 }
 
-/** Runs a part of the links. If it fails, missing keys of links that are still to be made are reported as well. */
+/**
+ * Runs `work`, which creates some links. If `work` fails, also reports missing records of the links that are not
+ * created yet.
+ */
 async function withMissingKeys<T>(
   work: () => Promise<T>,
   store: Store,
@@ -123,7 +129,9 @@ interface ItemParent extends ParentValues {
   readonly index: number
 }
 
-/** Existing records with nested elements, locked, with the values that foreign keys refer to. */
+/**
+ * Locks the existing records that have nested writes. Returns the key values that the children's foreign keys refer to.
+ */
 async function findParents(
   store: Store,
   items: readonly ItemPlan[],
@@ -164,7 +172,7 @@ async function lockParents(
   const rows = await readLocked(store, where, columns, maxRowsOf(keys, items.length))
   const named = new Map(rows.map((row) => [identityText(keys, row.slice(0, keys.length)), row]))
   const byName = new Map(items.map((item) => [keyIdentityText(keys, item.key), item]))
-  // Locked in the order of keys, which avoids deadlocks.
+  // Rows are locked in the order of keys, which avoids deadlocks.
   for (const name of named.keys()) {
     const item = byName.get(name)
     if (item !== undefined) await lockByInstances(store, columns, item.where)

@@ -1,4 +1,4 @@
-// Reads links: the records that may be linked, and the rows of the join model.
+// Reads the records that may be linked, and the rows of the join model.
 
 import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
@@ -40,7 +40,7 @@ export interface LinkedRecord {
 /** Records to be linked, by the text of their referenced key. */
 export type LinkedRecords = ReadonlyMap<string, LinkedRecord>
 
-/** Rows of the join model, by the linked record's key. There is usually one per record. */
+/** Rows of the join model, by the linked record's key. A linked record usually has one row. */
 export type JoinRows = ReadonlyMap<string, readonly Row[]>
 
 /** A deleted join row that is restored. */
@@ -54,16 +54,17 @@ export interface RestoredLink {
 const ALL_ROWS = 2 ** 31 - 1
 
 /**
- * Whether concurrent changes to one owner's links are serialized. They are unless a unique index prevents duplicate
- * links.
+ * Whether concurrent changes to one parent's links are serialized. A unique index makes the serialization unnecessary,
+ * unless the request replaces all links.
  */
 export function isSerialized({ mode, isUnique }: Pick<LinkChange, 'mode' | 'isUnique'>): boolean {
   return mode === 'set' || !isUnique
 }
 
 /**
- * Reads the records to be linked, each once.
- * @throws Problem if the caller may not see some: 404 for a single key, 400 with positions for several
+ * Reads the records to be linked, without duplicates.
+ * @throws Problem 404 if the request names a single key and the caller may not see its record
+ * @throws Problem 400 with positions if the caller may not see some of several records
  */
 export async function findLinkedRecords(
   owner: Store,
@@ -75,8 +76,8 @@ export async function findLinkedRecords(
   const store = storeInSameTransaction(owner, branch.resource)
   const found: Row[] = []
   const wanted = [...new Set(all.flatMap(({ key }) => key ?? []))]
-  // Without a unique index, a request that links from the other side locks its owner. Locking the records serializes
-  // both.
+  // Without a unique index, two requests may create one link from opposite sides. Each request locks its parent and the
+  // linked records, which serializes both requests.
   const read = isUnique ? readVisible : readLocked
   for (const some of splitIntoChunks(wanted)) {
     const rows = await read(
@@ -105,7 +106,7 @@ export async function findLinkedRecords(
   return pairs
 }
 
-/** The owner's links to the given records, as far as the caller may see them. */
+/** Reads the parent's links to the given records, as far as the caller may see the links. */
 export async function readJoinRows(
   store: Store,
   branch: LinkChange,
@@ -126,16 +127,18 @@ export async function readJoinRows(
   return found
 }
 
-/** Links in pages, because an owner may have more links than fit into memory. */
+/** Links of a parent in pages, because all links may not fit into memory. */
 export interface JoinRowPages {
   readonly first: JoinRows
-  /** The key range of the page. Without statistics PostgreSQL would scan all links to delete a page by keys. */
+  /**
+   * Key range of the page, for the DELETE. Without the range, PostgreSQL would scan all links if it has no statistics.
+   */
   readonly bounds: Predicate | null
-  /** Reads the next page, or null on the last page. */
+  /** Reads the next page. null: this page is the last. */
   readonly next: (() => Promise<JoinRowPages>) | null
 }
 
-/** Compares the owner's links with a replacement set: links to keep, and other links. */
+/** Compares the parent's links with a replacement set. `found` has the links to keep, `others` the links to remove. */
 export async function splitJoinRows(
   owner: Store,
   branch: LinkChange,
@@ -158,14 +161,14 @@ export const NO_PAGES: JoinRowPages = Object.freeze({
 })
 
 /**
- * The sort key for paging through links. It is the linked record's key if a unique index covers it, else the join row's
- * key.
+ * Returns the sort key for paging through links: the foreign key of the linked record if an index covers it, otherwise
+ * the join row's key.
  */
 function pagingKeysOf({ isUnique, joinModelResource, key }: LinkChange): KeyFields {
   return isUnique ? [key] : joinModelResource.keys
 }
 
-/** A page of the owner's links that the caller may see, sorted. */
+/** Reads a sorted page of the parent's links that the caller may see. */
 function readJoinRowPage(
   owner: Store,
   branch: LinkChange,
@@ -187,8 +190,8 @@ function readJoinRowPage(
 }
 
 /**
- * Links that the replacement set lacks, from one page and lazily from the following pages. Links to records that the
- * caller may not see are omitted.
+ * Returns the links of a page that the replacement set lacks, and a function that reads the next page. Omits links to
+ * records that the caller may not see.
  */
 async function readOtherJoinRows(
   owner: Store,
@@ -255,7 +258,7 @@ async function addToGroups(
   }
 }
 
-/** Links whose records the caller may see. The caller may not remove other links. */
+/** Returns the links whose records the caller may see, because the caller may not remove other links. */
 async function selectVisibleLinks(owner: Store, branch: LinkChange, links: JoinRows): Promise<JoinRows> {
   const { target, targetCondition, joinModelResource } = branch
   const store = storeInSameTransaction(owner, branch.resource)
@@ -275,7 +278,8 @@ async function selectVisibleLinks(owner: Store, branch: LinkChange, links: JoinR
 
 /**
  * Splits new links into links to create and deleted join rows to restore.
- * @throws Problem 403, or 409 if a link exists that the caller may not see: a second one would be a duplicate
+ * @throws Problem 403 if the caller may not create a link
+ * @throws Problem 409 if a link exists that the caller may not see, because a second link would be a duplicate
  */
 export async function separateRestored(
   store: Store,
@@ -325,7 +329,7 @@ export async function separateRestored(
 
 const ALREADY_LINKED = { detail: 'The two records are already linked, and you may not change this link.' }
 
-/** A deleted join row that the caller may restore, or null. */
+/** Returns a deleted join row that the caller may restore, or null. */
 async function findRestorable(
   store: Store,
   { joinModelResource, restore }: LinkChange,

@@ -7,18 +7,18 @@ import { writeColumn, writeTable } from '../childSelect.js'
 import type { Store } from '../store.js'
 import type { TableContext } from '../tableContext.js'
 
-/** Types for which a database may consider two texts equal. */
+/** Types whose values a database may consider equal although their texts differ. */
 const SPELLING_TYPES: ReadonlySet<FieldType> = new Set(['string', 'uuid'])
 
-/** Text that identifies a stored value, independent of the table that it was read from. */
+/** Returns a text that identifies a stored value, independent of the table that the value comes from. */
 export function storedValueText({ decode, valueType: { type } }: Field, value: unknown): string {
-  // JSON has one spelling for a UUID, but databases compare the stored spelling.
+  // `decode` changes the spelling of a UUID, but databases compare the stored spelling.
   return JSON.stringify(type === 'uuid' && typeof value === 'string' ? value : decode(value)) ?? ''
 }
 
 /**
- * Maps values of a join model's foreign key to the keys of the referenced records, as texts. The database joins them,
- * because its collation may match different texts.
+ * Maps values of a join model's foreign key to the keys of the referenced records, as texts. The database joins both
+ * tables, because its collation may equate different texts.
  */
 export async function readTargetTexts(
   { sequelize, transaction, model }: Store,

@@ -45,20 +45,20 @@ import {
 } from './joinRows.js'
 import { addParentKeys, bindingValuesOf } from './parentKeys.js'
 
-/** The planned changes of one owner's links. */
+/** Planned changes of one parent's links. */
 export interface LinkDiff {
   readonly linkChange: LinkChange
   /** Store of the join model. */
   readonly store: Store
   readonly created: readonly LinkedRecord[]
   readonly restored: readonly RestoredLink[]
-  /** Links to remove, in pages. A page is read after the previous one is deleted. */
+  /** Links to remove, in pages. A page is read after the previous page is deleted. */
   readonly removed: JoinRowPages
   /** Existing join rows whose own fields the request changes. */
   readonly changed: readonly { readonly wanted: LinkTarget; readonly row: Row }[]
   /** Number of new links. */
   readonly linkedCount: number
-  /** Errors of foreign keys in bodies that differ from the link's. */
+  /** Errors of foreign keys in bodies that differ from the link's foreign keys. */
   readonly errors: ErrorsByPlace
 }
 
@@ -77,7 +77,10 @@ export async function executeLinkChange(store: Store, work: Work<GetPlan>, write
   return { work, outcome: { kind: 'record', row }, nested: [], parts, linkCounts: links }
 }
 
-/** The owner's key that join rows refer to. The owner is locked if links are serialized. @throws Problem 404 */
+/**
+ * Reads the parent's key that join rows refer to. Locks the parent if links are serialized.
+ * @throws Problem 404 if the parent is missing
+ */
 async function lockParentKey(store: Store, { plan }: Work<GetPlan>, branch: LinkChange): Promise<Row> {
   const { binding, key, isUnique, groups } = branch
   const readParent = async (): Promise<Row> => {
@@ -86,7 +89,8 @@ async function lockParentKey(store: Store, { plan }: Work<GetPlan>, branch: Link
     return row
   }
   if (!isSerialized(branch)) return readParent()
-  // If both sides are locked, the order is the same whichever side is the owner.
+  // If both sides are locked, the names of the foreign keys determine the order of the locks. A fixed order avoids
+  // deadlocks.
   if (!isUnique && binding.key.name > key.name) {
     await readParent()
     await findLinkedRecords(store, branch, groups[0] ?? [])
@@ -111,7 +115,10 @@ export async function diffLinks(owner: Store, branch: LinkChange, own: unknown):
   }
 }
 
-/** The join rows to insert for an existing owner. Invalid ones are omitted here: the write reports their errors. */
+/**
+ * Plans the join rows to insert for an existing parent. Omits invalid join rows, because the write reports their
+ * errors.
+ */
 async function planNewLinks({ linkChange, created }: LinkDiff, own: unknown): Promise<readonly PendingWrite[]> {
   if (created.length === 0) return []
   const { work } = await linkChange.create(created.map(({ wanted }) => wanted))
@@ -119,13 +126,13 @@ async function planNewLinks({ linkChange, created }: LinkDiff, own: unknown): Pr
   return hasWorkErrors(work) ? [] : [{ ...work, plan: { ...addParentKeys(work, ties), parentKeys: [] } }]
 }
 
-/** The foreign keys of a join row. */
+/** Returns the values of a join row's foreign keys. */
 function joinRowValues({ binding, key }: LinkChange, owner: unknown, value: unknown): BindingValues[number] {
   return new Map([...bindingValuesOf(binding, owner), ...bindingValuesOf({ ...binding, key, fixed: new Map() }, value)])
 }
 
 /**
- * Plans the changes of an owner's links. The owner must be locked if links are serialized.
+ * Plans the changes of a parent's links. The parent must be locked if links are serialized.
  * @throws Problem 404 or 400 for records that the caller may not see, 409 for links that the caller may not create
  */
 export async function planLinkDiff(
@@ -161,7 +168,7 @@ export async function planLinkDiff(
   }
 }
 
-/** Errors of foreign keys that a link's body states differently. */
+/** Returns the errors of foreign keys in link bodies that differ from the link's foreign keys. */
 async function collectLinkKeyErrors(
   owner: Store,
   { joinModelResource, binding, target, resource }: LinkChange,
@@ -179,7 +186,6 @@ async function collectLinkKeyErrors(
   return mergeErrors(errors)
 }
 
-/** Keys of join rows. */
 export function keysOfRows({ joinModelResource }: LinkChange, rows: readonly Row[]): readonly KeyValue[] {
   return rows.map((row) => keyText(joinModelResource.keys, row))
 }
@@ -190,7 +196,7 @@ function matchJoinRows({ joinModelResource: { keys } }: LinkChange, rows: readon
   return buildIdentityPredicate(keys, parts)
 }
 
-/** Whether a body has fields other than the key and the version. */
+/** Whether a link's body has fields other than the key and the version. */
 function hasRowChanges({ joinModelResource }: LinkChange, { body }: LinkTarget): boolean {
   const names = new Set(
     joinModelResource.fields
@@ -200,7 +206,7 @@ function hasRowChanges({ joinModelResource }: LinkChange, { body }: LinkTarget):
   return Object.keys(body ?? {}).some((name) => !names.has(name))
 }
 
-/** Writes join rows. */
+/** Executes the planned write of join rows. */
 type PlanWriter = (planned: PlannedPart<Plan>) => Promise<WriteResult>
 
 /** Executes the planned changes. Deletes run first, because they free unique values. */
@@ -226,7 +232,7 @@ async function writeLinkDiff(
   for (const { wanted, row } of changed) {
     const planned = await planRowUpdate(linkChange, wanted, row)
     assertVersion(planned, row[linkChange.joinModelResource.keys.length + 1])
-    // Another request has removed the link meanwhile. The next attempt creates it.
+    // Another request has removed the link meanwhile. The next attempt creates the link.
     await writePlanned(planned).catch((error: unknown) => {
       throw error instanceof Problem && error.code === 'not-found' ? markRaced(error) : error
     })
@@ -244,7 +250,10 @@ async function writeLinkDiff(
   return removed
 }
 
-/** Checks that changed links do not move linked records out of the caller's scope. @throws Problem 403 */
+/**
+ * Checks that changed links do not move linked records out of the caller's scope.
+ * @throws Problem 403 with the positions of the records
+ */
 async function assertTargetsInScope(branch: LinkChange, store: Store, all: RecordPlaces): Promise<void> {
   const { targetCondition, target, resource } = branch
   if (!hasSubquery(targetCondition)) return
@@ -259,7 +268,6 @@ async function assertTargetsInScope(branch: LinkChange, store: Store, all: Recor
   }
 }
 
-/** Plans the update of a join row. */
 export async function planRowUpdate(
   branch: LinkChange,
   wanted: LinkTarget,
@@ -269,7 +277,6 @@ export async function planRowUpdate(
   return limitPlan(planned, matchJoinRows(branch, [row]))
 }
 
-/** Result of removing join rows. */
 interface RemovalResult {
   /** Number of removed links. */
   readonly unlinked: number
@@ -281,7 +288,7 @@ interface RemovalResult {
 
 /** Deletes join rows in chunks. */
 async function removeLinks({ linkChange, removed }: LinkDiff, written: PlanWriter): Promise<RemovalResult> {
-  // Several rows may link the same two records.
+  // Counts links instead of rows, because several rows may link the same two records.
   const undone = new Set<string>()
   let count = 0
   let kept = 0
@@ -324,15 +331,15 @@ function assertVersion({ work: { plan } }: Awaited<ReturnType<LinkChange['update
   })
 }
 
-/** A link to create, with the owner's key. */
+/** Link to create, with the parent's key value. */
 interface NewLink extends LinkedRecord {
   readonly owner: unknown
 }
 
-/** Maximum number of attempts at a link that other requests create and remove. */
+/** Maximum number of attempts to create a link while other requests create and remove the link. */
 const LINK_ATTEMPTS = 12
 
-/** Inserts join rows. If another request creates one of them meanwhile, the write is repeated and finds it. */
+/** Inserts join rows. If another request has inserted one of the rows, the repeated write finds that row. */
 async function insertLinks(
   branch: LinkChange,
   links: readonly NewLink[],
@@ -367,7 +374,7 @@ async function insertLinks(
   }
 }
 
-/** Links records to new owners, which cannot have links yet. */
+/** Links records to new parents, which cannot have links yet. */
 export async function linkNewParents(
   owner: Store,
   branch: LinkChange,
@@ -388,7 +395,7 @@ export async function linkNewParents(
   )
 }
 
-/** Elements of all owners. */
+/** Returns the records to link of all parents. */
 export function linkTargetsOf({ groups }: LinkChange): readonly LinkTarget[] {
   return groups.flatMap((group) => group ?? [])
 }
@@ -397,7 +404,7 @@ function distinctTargets(group: readonly LinkTarget[]): readonly LinkTarget[] {
   return [...new Map(group.map((wanted) => [wanted.key, wanted])).values()]
 }
 
-/** Keys of a body's linked records, each once, in the order of the body. */
+/** Returns the keys of a body's linked records, without duplicates, in the order of the body. */
 function linkedKeysOf({ resource }: LinkChange, group: readonly LinkTarget[]): LinkedKeys {
   return { keys: distinctTargets(group).map(({ key }) => planKeyJson(resource.keys, key)) }
 }

@@ -12,15 +12,15 @@ import { attributeErrors, collectErrors, errorsOfWorks, hasWorkErrors, withError
 import { diffLinks } from './links.js'
 import { referencedValuesOf } from './parentKeys.js'
 
-/** Branches of an owner's body, each with the owner's key that its records refer to. */
+/** Nested writes of a parent, each with the parent's key value that the children refer to. */
 export interface ParentValues {
   readonly nestedWrites: readonly NestedWrite[]
   readonly values: readonly unknown[]
 }
 
 /**
- * Updates a record and replaces its nested elements. The owner's row is locked first, so that concurrent replacements
- * of a collection run one after the other. All checks run before the first write.
+ * Updates a record and replaces its nested records. Locks the record first, so that concurrent replacements of a
+ * collection run one after the other. All checks run before the first write.
  * @throws Problem 404, 403, 428, 412, 400, in this order, with the positions of the elements
  */
 export async function updateParent(store: Store, work: Work<UpdatePlan>, means: WorkExecution): Promise<WriteResult> {
@@ -45,9 +45,9 @@ export async function updateParent(store: Store, work: Work<UpdatePlan>, means: 
 }
 
 /**
- * Plans all nested writes at any depth, to check scopes before the first write: a record must not be admitted by a row
- * that the same request writes. Empty if no scope has a condition.
- * @throws Problem like the write
+ * Plans all nested writes at any depth, so that scopes can be checked before the first write. A row that the request
+ * writes must not bring another record into a scope. Returns an empty array if no scope has a condition.
+ * @throws the Problems that the write would throw
  */
 export async function planPendingWrites(
   store: Store,
@@ -63,7 +63,7 @@ export async function planPendingWrites(
   return storing
 }
 
-/** Plans the writes below an existing record. A new record's work already contains its nested writes. */
+/** Plans the nested writes of an existing record. The work of a new record already contains its nested writes. */
 async function planPendingWithin(
   { transaction }: Store,
   { resource, plan, nestedWrites = [], places = [] }: PendingWrite,
@@ -74,19 +74,20 @@ async function planPendingWithin(
   const inside = withTransaction(storeOf(resource), transaction)
   return executeInPlace({ place: places[0] ?? '' }, async () => {
     const values = await lockParent(inside, plan, nestedWrites)
-    // Removals are counted when they are executed.
+    // A separate counter is used, because the execution counts the removals.
     const apart = { ...means, removals: new RemovalCounter() }
     const [diffs = []] = await planDiffs(inside, [{ nestedWrites, values }], apart)
     assertVersions(diffs.flatMap(({ versionChecks }) => versionChecks))
-    // Invalid works are rejected later, with all errors.
+    // The write rejects invalid values later, and reports all errors.
     const isInvalid = diffs.some(({ works, errors }) => works.some(hasWorkErrors) || hasErrors(errors))
     return isInvalid ? [] : planPendingWrites(inside, diffs, apart)
   })
 }
 
 /**
- * Plans the diffs of owners, whose records must be locked.
- * @throws Problem 404 or 400 with the positions of elements that name other owners' records, and 403
+ * Plans the changes of several parents' children. The parents must be locked.
+ * @throws Problem 404 or 400 with the positions of elements that name another parent's records
+ * @throws Problem 403 if the caller may not make a change
  */
 export async function planDiffs(
   store: Store,
@@ -124,7 +125,7 @@ interface WrittenParent {
   readonly outcome: Outcome
 }
 
-/** Executes the diffs of an owner. */
+/** Executes the planned changes of one parent's children. */
 export async function executeDiffs(
   diffs: readonly Diff[],
   { index, plan, outcome }: WrittenParent,
@@ -140,7 +141,7 @@ export async function executeDiffs(
   return { nested: held, parts }
 }
 
-/** Locks an owner and reads the keys that its branches refer to, followed by the value for its precondition. */
+/** Locks a parent. Returns the key values that its children refer to, followed by the value for the precondition. */
 function lockParent(store: Store, plan: UpdatePlan, branches: readonly NestedWrite[]): Promise<Row> {
   const decides = plan.precondition?.field ?? store.resource.key
   return lockForWrite(store, plan, [...branches.map(({ binding }) => binding.source), decides])

@@ -8,8 +8,8 @@ import { problem } from '../../common/problem.js'
 import { type Store, storeOf, withTransaction } from '../store.js'
 
 /**
- * A plan for new children with their foreign keys.
- * @throws Problem 403 if the caller may only create records of other owners
+ * Adds foreign keys to the plan of new children.
+ * @throws Problem 403 if the caller may only create children of other parents
  */
 export function addParentKeys({ plan, resource }: Work<BulkCreatePlan>, ties: BindingValues): BulkCreatePlan {
   for (const each of ties) assertSameForeignKeys(resource, plan.serverValues, each)
@@ -26,7 +26,7 @@ export function bindingValuesOf({ key, fixed }: ForeignKeyBinding, value: unknow
   return new Map([[key.name, toPlainValue(key, value)], ...set])
 }
 
-/** Values of the referenced key, one per record. */
+/** Returns the values of the referenced key, one per record. */
 export function referencedValuesOf(
   { plan }: Pick<Work, 'plan'>,
   outcome: Outcome,
@@ -42,7 +42,7 @@ function outcomeRows(outcome: Outcome): readonly Row[] {
   return outcome.kind === 'records' ? outcome.rows : []
 }
 
-/** The store of another resource in the same transaction. */
+/** Returns the store of a work's resource, in the same transaction. */
 export function storeOfWork({ transaction }: Store, { resource }: Pick<Work, 'resource'>): Store {
   if (transaction === undefined) throw new TypeError(`records of ${resource.name} are written without a transaction`)
   return withTransaction(storeOf(resource), transaction)

@@ -9,9 +9,8 @@ import { hasWorkErrors } from './errors.js'
 import { keysOfRows, type LinkDiff, linkTargetsOf, planLinkDiff, planRowUpdate } from './links.js'
 
 /**
- * Evaluates the policies of link changes before the transaction starts, as far as they are known: a policy may be slow
- * and may need its own connection. Inside the transaction, policies that were already evaluated are not evaluated
- * again.
+ * Evaluates the policies of foreseeable link changes before the transaction starts, because a policy may be slow or
+ * need its own connection. The transaction does not evaluate a policy again.
  */
 export async function preauthorize(store: Store, work: Work): Promise<void> {
   // The policies for new records follow from the body alone and were evaluated while planning.
@@ -36,7 +35,7 @@ async function preauthorizeWork(store: Store, { plan, nestedWrites = [], items =
     const isThere = await preauthorizeParent(store, where, await holds.planExisting(key))
     if (!isThere) await preauthorizeNew(holds.forNew)
   }
-  // Every body has the same members, so if new records have no links, existing ones have none.
+  // All bodies have equal members. If new records have no links, existing records have no links either.
   if (plan.kind === 'upsert' && items.some(({ forNew }) => forNew.some(hasLinkPolicies))) {
     const found = await resolveItems(store, plan)
     for (const [index, item] of found.items.entries()) {
@@ -73,7 +72,10 @@ async function preauthorizeParent(store: Store, where: Predicate, branches: read
   return true
 }
 
-/** If clients may choose keys, only the transaction can tell whether an element is new. */
+/**
+ * Evaluates the link policies of a body's elements. Does nothing if clients may choose keys, because only the
+ * transaction can determine which elements are new.
+ */
 async function preauthorizeElements(owner: Store, branch: ChildReplacement, value: JsonValue): Promise<void> {
   if (branch.hasClientKeys) return
   for (const element of branch.elements) {
@@ -84,7 +86,7 @@ async function preauthorizeElements(owner: Store, branch: ChildReplacement, valu
   }
 }
 
-/** All links of a new record are new. */
+/** Evaluates the policies for the links of a new record, which are all inserted. */
 async function preauthorizeNew(branches: readonly NestedWrite[]): Promise<void> {
   for (const branch of branches) {
     if (branch.kind === 'new') await preauthorizeNew(branch.work.nestedWrites ?? [])
@@ -97,7 +99,7 @@ async function preauthorizeLinkInserts(branch: LinkChange): Promise<void> {
   if (wanted.length > 0 && hasLinkPolicies(branch)) await branch.create(wanted)
 }
 
-/** The policy for restoring a row was evaluated when the row was found. */
+/** Evaluates the policies for planned link changes. The plan has already evaluated the policy for restored rows. */
 async function preauthorizeLinkDiff({ linkChange, removed, created, changed }: LinkDiff): Promise<void> {
   const gone = keysOfRows(linkChange, [...removed.first.values()].flat())
   if (gone.length > 0) await linkChange.remove(gone)
