@@ -1,4 +1,7 @@
-/** `npx sequelize-crud-router check app.js`: the routes of an application, which of them no policy covers, and wrong options. */
+/**
+ * `npx sequelize-crud-router check app.js` lists the routes of an application. It reports routes without a policy, and
+ * wrong options.
+ */
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { existsSync } from 'node:fs'
@@ -10,7 +13,10 @@ import { createReport } from './report.js'
 
 /** Output and exit status of the program. */
 export interface CheckResult {
-  /** 0: fine. 1: options are wrong, or routes are open that must not be. 2: there was nothing to check. */
+  /**
+   * 0: nothing to report. 1: options are wrong, or `--fail-on-open` found a route without a policy. 2: nothing could be
+   * checked.
+   */
   readonly status: 0 | 1 | 2
   readonly text: string
 }
@@ -26,10 +32,10 @@ Status 0: fine. 1: options are wrong, or routes are open with --fail-on-open. 2:
 
 const CHANNEL = 'sequelize-crud-router.mount'
 
-/** Imports a module. The build keeps real imports out of CommonJS. */
+/** A function that imports a module. In CommonJS, the build would replace a real `import()`. */
 type Import = (url: string) => Promise<Readonly<Record<string, unknown>>>
 
-/** Runs the program. The module is imported into this process and may run any code. */
+/** Runs the program. The checked module is imported into this process, so its code runs. */
 export async function check(args: readonly string[], load: Import): Promise<CheckResult> {
   const given = readCheckArguments(args)
   if ('status' in given) return given
@@ -80,7 +86,7 @@ function readCheckArguments(args: readonly string[]): CheckArguments | CheckResu
 }
 
 async function callExport(module: Readonly<Record<string, unknown>>, name: string): Promise<void> {
-  // A CommonJS module is the default export of its import.
+  // `import()` of a CommonJS module returns its exports as the default export.
   const made = module[name] ?? Reflect.get(Object(module.default), name)
   if (typeof made !== 'function') throw new TypeError(`The module does not export a function "${name}".`)
   await made()
@@ -90,7 +96,10 @@ function isMountMessage(message: unknown): message is MountMessage {
   return typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'mount'
 }
 
-/** Wrong options are recognized by the error's code, because the application may have another copy of the package. */
+/**
+ * Reports why the module could not be imported. `instanceof` cannot recognize wrong options, because the application
+ * may have another copy of the package.
+ */
 function describeFailure(error: unknown): CheckResult {
   if (error instanceof Error && error.name === 'CrudConfigError') {
     const problems: unknown = Reflect.get(error, 'problems')

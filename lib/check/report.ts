@@ -37,7 +37,7 @@ function reportRoute({ method, path, operations, action, open }: MountedRoute, w
   return `  ${method.padEnd(6)}  ${path.padEnd(width)}  ${guard}  (${all.join(', ')})`
 }
 
-/** The guard of push: callers of GET receive events. */
+/** Describes the policy of a push hub. A hub is open if GET is open, because callers of GET receive its events. */
 function describePushPolicy(routes: readonly MountedRoute[]): string {
   const isOpen = routes.some(({ open }) => open.includes('getById') || open.includes('getList'))
   return isOpen ? 'OPEN, like GET' : 'policy'

@@ -6,7 +6,7 @@ import { createSend, parseJson } from './send.js'
 import type { ActionPlace, ActionShape, ActionShapes, ShapesFor } from './shapes.js'
 import type { CallOptions, Client, ClientOptions, Key, OptionsFor } from './types.js'
 
-/** Last argument of an action's method. */
+/** Options of an action call, the last argument of an action's method. */
 export interface ActionCallOptions extends CallOptions {
   /** Fields and relations of the records in the response. */
   readonly select?: string | readonly string[]
@@ -24,12 +24,12 @@ type Target<S> =
   | (S extends { readonly row: infer R } ? R : never)
   | (S extends { readonly item: infer I } ? I : never)
 
-/** Method of an action. A record action takes the record or its key first. */
+/** Method of an action. The first argument of a record action is the record or its key. */
 type ActionMethod<S, A extends ActionShape> = A['on'] extends 'record'
   ? (record: Target<S>, ...given: InputArgument<A['input']>) => Promise<A['output']>
   : (...given: InputArgument<A['input']>) => Promise<A['output']>
 
-/** Input argument of an action. An input that may be empty is optional. */
+/** Input argument of an action. The argument is optional if the input may be empty. */
 type InputArgument<Input> = undefined extends Input
   ? [input?: undefined, options?: ActionCallOptions]
   : object extends Input
@@ -45,9 +45,9 @@ export type ActionsOf<S> = S extends { readonly actions: infer A extends ActionS
 export type ActingClient<S> = Client<S> & { readonly actions: ActionsOf<S> }
 
 /**
- * Like `resource` of `sequelize-crud-router/client`, with the actions of the resource as functions in `actions`. The type knows their
- * names. The option `actions` has the location and method of each. An action of a record sends `If-Match` with the version that was read,
- * like `update`.
+ * Like `resource` of `sequelize-crud-router/client`, with the actions of the resource as functions in `actions`. The
+ * type has the names of the actions. The option `actions` has the location and method of each action. Like `update`, an
+ * action of a record sends `If-Match` with the version that was read.
  *
  * @throws TypeError for an address with a query or fragment
  */
@@ -70,7 +70,7 @@ export interface ActionPlaces {
 type Row = Readonly<Record<string, unknown>>
 type RunAction = (...given: readonly unknown[]) => Promise<unknown>
 
-/** The actions of a client. `pathOf` gives the path of the record below the address. */
+/** The actions of a client. `pathOf` returns the path of a record below the address. */
 export function actionsOf(
   address: string,
   settings: ClientOptions & ActionPlaces,

@@ -13,9 +13,9 @@ function hasHeader(settings: Settings, options: CallOptions, header: string): bo
 }
 
 /**
- * `If-Match` with the version of the record that was read, unless the call has one.
+ * Adds `If-Match` with the version of the record that was read, unless the call has an `If-Match` of its own.
  *
- * @throws TypeError for a record without its version, where writes need it
+ * @throws TypeError for a record without a version, if writes of the resource require a version
  */
 export function addIfMatch(settings: Settings, target: unknown, options: CallOptions): CallOptions {
   if (options.ifMatch !== undefined || hasHeader(settings, options, 'If-Match') || !isRecord(target)) return {}
@@ -25,7 +25,10 @@ export function addIfMatch(settings: Settings, target: unknown, options: CallOpt
   throw new TypeError('The record has no version tag. Read it with get, add the tag with withTag, or pass { ifMatch }.')
 }
 
-/** An `Idempotency-Key`, if the client has the option and the call has none. A retried request is then executed once. */
+/**
+ * Adds an `Idempotency-Key`, if the client has the option and the call has no key. The server executes a retried
+ * request once.
+ */
 export function addIdempotencyKey(settings: Settings, options: CallOptions): CallOptions {
   const isKeyless = options.idempotencyKey === undefined && !hasHeader(settings, options, 'Idempotency-Key')
   return settings.idempotency === true && isKeyless ? { idempotencyKey: crypto.randomUUID() } : {}

@@ -1,21 +1,23 @@
-/** Maximum number of remembered versions. The oldest are removed first. */
+/** Maximum number of stored versions. The oldest entries are removed first. */
 const MAX_VERSIONS = 10_000
 
-/** Result of judging an event: newer than the known version, older, or unclear. */
+/** Whether an event is newer than the known version, older, or possibly either. */
 export type Verdict = 'news' | 'old' | 'unclear'
 
 interface KnownVersion {
   readonly version: bigint
   readonly isDeleted: boolean
-  /** Whether a record with the same key may have been created again, so that its versions restarted. */
+  /** Whether a record with the same key may have been created again. Its versions would have restarted. */
   readonly isUnclear: boolean
 }
 
-/** Orders the events of each record by version. Processes of a cluster send events of one record in any order. */
+/** Orders the events of each record by version, because processes of a cluster may send them in any order. */
 export class EventOrder {
   readonly #known = new Map<string, KnownVersion>()
 
-  /** Judges the event of a record with its new version. An event without a version gives no order. */
+  /**
+   * Compares the version of a created or updated record with the known version. An event without a version is `news`.
+   */
   judgeWrite(key: string, version: bigint | null, isCreated: boolean): Verdict {
     if (version === null) return this.#clear(key)
     const known = this.#known.get(key)
@@ -29,7 +31,7 @@ export class EventOrder {
     return known.isDeleted && isUnclear ? 'unclear' : 'old'
   }
 
-  /** Judges the deletion of a record with its last version. */
+  /** Compares the last version of a deleted record with the known version. A deletion without a version is `news`. */
   judgeDeletion(key: string, version: bigint | null): Verdict {
     if (version === null) return this.#clear(key)
     const known = this.#known.get(key)

@@ -14,26 +14,32 @@ interface ConnectionHandlers extends LiveHandlers {
   readonly onConnect?: () => void
 }
 
-/** Events of the hub. */
+/** Push events of the hub, with their arguments. */
 interface HubEvents {
   readonly OnCreated: (record: object) => void
   readonly OnUpdated: (record: object) => void
-  /** Socket.IO's connection state recovery adds a text offset, after the version or in its place. */
+  /**
+   * Socket.IO's connection state recovery adds a text offset. The offset follows the version or replaces a missing
+   * version.
+   */
   readonly OnDeleted: (key: Key, version?: unknown) => void
   readonly OnMissed: () => void
 }
 
-/** Milliseconds between two list requests that events cause. */
+/** Minimum milliseconds between two list requests that events cause. */
 const LIST_INTERVAL = 250
-/** Milliseconds over which clients spread their requests after a common interruption. */
+/** Milliseconds over which clients spread their requests after an interruption that affects all clients. */
 const RECONNECT_SPREAD = 1000
-/** Milliseconds before a failed list request, or a connection that the server ended, is retried. */
+/** Milliseconds before the client retries a failed list request, or a connection that the server ended. */
 const RETRY_DELAY = 1000
 
-/** Statuses that a retry by the same caller does not change. */
+/** HTTP statuses that a retry by the same caller does not change. */
 const REFUSAL_STATUSES: ReadonlySet<unknown> = new Set([401, 403])
 
-/** Live connections of a resource: events, and an array that mirrors the list. */
+/**
+ * Creates `live` for a resource: a function that receives events, with `records`, which keeps an array equal to the
+ * list.
+ */
 export function createLive(surroundings: LiveContext): Live {
   return Object.assign((handlers: LiveHandlers) => connect(surroundings, handlers), {
     records: (...given: Parameters<Live['records']>) => mirrorRecords(surroundings, ...given),
@@ -49,7 +55,7 @@ function mirrorRecords(
   let isListing = false
   let isListed = false
 
-  /** Changes during a list request trigger another request. */
+  /** Requests the list. Changes during a request cause another request. */
   async function list(): Promise<void> {
     isDue = true
     if (isListing) return
@@ -63,7 +69,7 @@ function mirrorRecords(
         pause = LIST_INTERVAL
         if (!ended.signal.aborted) onChange(items)
       } catch (error) {
-        // Does not retry a request that was refused.
+        // A request that the server rejected is not retried.
         const { status } = Object(error)
         isDue ||= !status || status > 499
         if (!ended.signal.aborted) reportError(error)
@@ -73,7 +79,7 @@ function mirrorRecords(
     isListing = false
   }
 
-  /** Reports errors of the page's own handlers without ending the connection. */
+  /** Passes an error to `onError`. An error of `onError` itself does not end the connection. */
   function reportError(error: unknown): void {
     try {
       onError?.(error)
@@ -87,7 +93,7 @@ function mirrorRecords(
     void list()
   }
 
-  // Lists after connecting: later changes arrive as events, and earlier changes are in the list.
+  // The list is requested after connecting. It contains earlier changes, and later changes arrive as events.
   const stop = connect(surroundings, {
     onCreated: scheduleList,
     onUpdated: scheduleList,
@@ -104,7 +110,7 @@ function mirrorRecords(
   }
 }
 
-/** Connects to the hub until stopped, or until the server refuses the caller. */
+/** Connects to the hub. The connection ends when it is stopped, or when the server refuses the caller. */
 function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): Stop {
   const { onCreated, onUpdated, onDeleted, onMissed, onConnect, onState } = ears
   const keys = [settings.key ?? 'id'].flat()
@@ -122,10 +128,10 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
     const { token } = settings
     const hub: Socket<HubEvents> = io(hubAddress(address, settings.hub), {
       forceNew: true,
-      // Long polling is the fallback, because it needs sticky sessions at a load balancer.
+      // Long polling is only the fallback, because it needs sticky sessions at a load balancer.
       transports: ['websocket', 'polling'],
       tryAllTransports: true,
-      // A new token for each attempt, because the last one may have expired.
+      // Each attempt requests a new token, because the last token may have expired.
       auth: (done) => {
         Promise.resolve(null)
           .then(() => token?.())
@@ -162,7 +168,7 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
     hub.on('disconnect', (reason) => {
       if (isStopped) return
       onState?.('offline')
-      // The server ended the connection, for example because a token expired. Socket.IO does not reconnect by itself then.
+      // Socket.IO does not reconnect if the server ended the connection, for example because a token expired.
       if (reason === 'io server disconnect') reconnect()
     })
     hub.on('connect_error', (error: Error & { data?: { status?: unknown } }) => {
@@ -173,7 +179,7 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
     })
   }
 
-  /** Judges a created or updated record by its version. */
+  /** Compares the version of a created or updated record with the known version. */
   function judgeRecord(record: object, isCreated: boolean): Verdict {
     const members: Readonly<Record<string, unknown>> = { ...record }
     if (keys.some((name) => members[name] === undefined || members[name] === null)) return 'news'
@@ -187,7 +193,7 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
   }
 
   open().catch((error: unknown) => {
-    // `socket.io-client` is missing, so a retry is pointless.
+    // A retry cannot succeed, because `socket.io-client` is not installed.
     if (!isStopped) onState?.('refused')
     throwLater(error)
   })
@@ -199,14 +205,14 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
   }
 }
 
-/** Throws an error asynchronously, so that the page reports it as uncaught. */
+/** Throws an error asynchronously, so that the browser reports it as uncaught. */
 function throwLater(error: unknown): void {
   queueMicrotask(() => {
     throw error
   })
 }
 
-/** URL of the hub's namespace, at the origin of the resource. */
+/** URL of the hub's namespace. The hub has the origin of the resource. */
 function hubAddress(address: string, hub: string | undefined): string {
   const origin = /^[a-z][a-z\d+.-]*:\/\/[^/]+/i.exec(address)?.[0] ?? ''
   return `${origin}${hub ?? `${address.slice(origin.length)}/hub`}`

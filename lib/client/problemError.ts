@@ -8,12 +8,12 @@ interface Body {
   readonly errors?: unknown
 }
 
-/** Error for a response without success, and for a request without a response. */
+/** Error of an unsuccessful response, or of a request without a response. */
 export class ProblemError extends Error {
   override readonly name = 'ProblemError'
-  /** HTTP status, or 0 if there is no response. Then `cause` is the error of `fetch`. */
+  /** HTTP status. 0 if there is no response: `cause` is the error of `fetch`. */
   readonly status: number
-  /** Error code for programs: a code of the service, `network` without a response, else `http`. */
+  /** Error code for programs: a code of the service, `network` without a response, otherwise `http`. */
   readonly code: ProblemCode | 'network' | 'http' | (string & {})
   readonly title: string
   readonly detail: string | null
@@ -39,7 +39,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** First message about a property, for responses without `detail`. */
+/** First message about a property. It replaces a missing `detail`. */
 function firstMessage(errors: object): string | null {
   const [first] = Object.entries(errors)
   const message = stringOrUndefined([first?.[1]].flat()[0])
@@ -50,13 +50,13 @@ function stringOrUndefined(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** Creates the error for an unsuccessful response of any origin. */
+/** Creates the error for an unsuccessful response, also if it is not a problem document. */
 export async function readProblem(response: Response): Promise<ProblemError> {
   let body: unknown
   try {
     body = JSON.parse(await response.text())
   } catch {
-    // A proxy's page, or an incomplete body. The status suffices.
+    // The body is a proxy's page or incomplete. The status is sufficient.
   }
   return new ProblemError(response.status, typeof body === 'object' && body !== null ? body : {}, response)
 }

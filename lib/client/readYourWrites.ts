@@ -1,22 +1,25 @@
 import type { ClientOptions } from './types.js'
 
-/** Default number of seconds after a write in which reads use the primary. */
+/** Default number of seconds after a write during which reads use the primary. */
 const DEFAULT_SECONDS = 10
 
-/** Times of the last writes, by origin. Records of one resource may show data that another resource wrote. */
+/**
+ * Instants of the last writes, by origin. One resource may show data that another resource wrote, so resources of an
+ * origin share an instant.
+ */
 const lastWrites = new Map<string, number>()
 
-/** Origin of an address. Empty for the page's own origin. */
+/** Origin of an address. Empty for an address without an origin. */
 function serviceOriginOf(address: string): string {
   return /^[a-z][a-z\d+.-]*:\/\/[^/]+/i.exec(address)?.[0].toLowerCase() ?? ''
 }
 
-/** Remembers the time of a write, by this program or from an event. */
+/** Stores the time of a write. Both this program's writes and received events count. */
 export function noteWrite(address: string): void {
   lastWrites.set(serviceOriginOf(address), performance.now())
 }
 
-/** Whether a read may miss a recent write, because a replica lags behind. */
+/** Whether a read may miss a recent write because a replica lags behind. */
 export function isAfterWrite(address: string, { readYourWrites = false }: ClientOptions): boolean {
   if (readYourWrites === false) return false
   const last = lastWrites.get(serviceOriginOf(address))

@@ -3,7 +3,10 @@ import { rememberTag } from './entityTags.js'
 import { parseJson, type Send } from './send.js'
 import type { CallOptions, Key, Related } from './types.js'
 
-/** Client of a relation below a record's path. `once` adds an idempotency key to creates if the client has the option. */
+/**
+ * Creates the client of a relation below a record's path. `once` adds an idempotency key to creates, if the client has
+ * the option.
+ */
 export function createRelated<T extends object>(
   path: string,
   send: Send,

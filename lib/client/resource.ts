@@ -13,11 +13,12 @@ type Parameters = Readonly<Record<string, unknown>>
 type Row = Readonly<Record<string, unknown>>
 
 /**
- * Client of a resource at an address: `/api/players`, optionally with an origin. The type comes from a router that is imported as a type
- * only: `resource<typeof players>('/api/players')`. Alternatives are a type from `clientTypes` or the interface of a row.
+ * Creates the client of a resource at an address such as `/api/players`, optionally with an origin. The type comes from
+ * a router that is imported as a type only: `resource<typeof players>('/api/players')`. A type from `clientTypes` or
+ * the interface of a row works as well.
  *
- * Methods resolve with the JSON of the response and reject with a `ProblemError`. The client remembers the entity tag of each returned
- * record and sends it as `If-Match` when that record is written.
+ * Methods resolve with the JSON of the response and reject with a `ProblemError`. The client stores the entity tag of
+ * each returned record and sends it as `If-Match` when the record is written.
  *
  * @throws TypeError for an address with a query or fragment
  */
@@ -39,7 +40,7 @@ function createMethods(address: string, settings: ClientOptions): Methods<Shapes
     return parseJson<T>(await send(...given))
   }
 
-  /** Record of a response. Its entity tag is remembered. */
+  /** Reads the record of a response, and stores its entity tag. */
   function readRecord(answer: SuccessResponse): Row {
     const body = parseJson<Row | undefined>(answer)
     if (body === undefined) return {}
@@ -47,12 +48,12 @@ function createMethods(address: string, settings: ClientOptions): Methods<Shapes
     return body
   }
 
-  /** A header from the options of the call or of the client. */
+  /** A header from the options of the call, or from the options of the client. */
   function headerOf(options: CallOptions, name: string): string | null {
     return mergeHeaders(settings.headers, options.headers).get(name)
   }
 
-  /** Path and conditional headers of a call for one record. */
+  /** Path and conditional headers of a call on one record. */
   function addressRecord(
     target: unknown,
     options: CallOptions,
@@ -93,7 +94,7 @@ function createMethods(address: string, settings: ClientOptions): Methods<Shapes
     const { page: _, count: __, ...rest } = parameters
     for (let after: string | null = ''; after !== null; ) {
       const page: KeysetPage<never> | null = await read('', { ...rest, after }, options)
-      // Checks the response, which may come from a proxy. Without `nextCursor` the loop would request the first page forever.
+      // The response may come from a proxy. Without `nextCursor`, the loop would request the first page forever.
       if (page?.nextCursor === undefined) throw new ProblemError(200, { title: 'The response is not a page.' }, null)
       yield page
       after = page.nextCursor

@@ -10,11 +10,11 @@ export interface ClientRequest extends CallOptions {
   readonly query?: string
   readonly body?: unknown
   readonly accept?: string
-  /** Whether the caller of `send` reads the body as a stream. */
+  /** Whether the caller of `send` reads the response body as a stream. */
   readonly isStream?: boolean
 }
 
-/** A successful response with the text of its body. The body of a stream is unread. */
+/** A successful response with the text of its body. `text` is empty for a stream, whose body is unread. */
 export interface SuccessResponse {
   readonly response: Response
   readonly text: string
@@ -22,18 +22,18 @@ export interface SuccessResponse {
 
 export type Send = (call: ClientRequest) => Promise<SuccessResponse>
 
-/** Milliseconds. If a server asks for a longer wait, the caller decides. */
+/** Longest wait before a retry, in milliseconds. If a server requests a longer wait, the request fails. */
 const LONGEST_WAIT = 30_000
 const FIRST_WAIT = 200
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 
-/** Sends requests to a resource. Retries only requests that are safe to repeat. */
+/** Creates the function that sends requests to a resource. Only requests that are safe to repeat are retried. */
 export function createSend(address: string, options: ClientOptions): Send {
   const { retries = 2, token, headers: always } = options
   const request = options.fetch ?? ((...given: Parameters<typeof fetch>) => fetch(...given))
 
-  /** Options for `fetch`. Errors of the application's own functions are thrown unchanged. */
+  /** Builds the options for `fetch`. Errors of the application's own functions are thrown unchanged. */
   async function buildRequest(call: ClientRequest): Promise<RequestInit & { readonly headers: Headers }> {
     const { method, body, accept = 'application/json', signal } = call
     const headers = mergeHeaders(always, call.headers)
@@ -47,7 +47,7 @@ export function createSend(address: string, options: ClientOptions): Send {
     return {
       method,
       headers,
-      // Redirects are errors, so that a token is not sent to another address.
+      // A redirect is an error, because it could send the token to another address.
       redirect: 'error',
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
@@ -76,14 +76,14 @@ export function createSend(address: string, options: ClientOptions): Send {
   }
 }
 
-/** Merges headers of a call over headers of the client, ignoring case. */
+/** Merges headers of a call and of the client. Headers of the call take precedence. Case is ignored. */
 export function mergeHeaders(always: CallOptions['headers'], own: CallOptions['headers']): Headers {
   const headers = new Headers(always)
   for (const [name, value] of Object.entries(own ?? {})) headers.set(name, value)
   return headers
 }
 
-/** Sends once. A connection that breaks within the body is a network failure. */
+/** Sends a request without retries. A connection that breaks within the response body is a network failure. */
 async function sendOnce(send: () => Promise<Response>, isStream = false): Promise<SuccessResponse | ProblemError> {
   try {
     const response = await send()
@@ -94,7 +94,10 @@ async function sendOnce(send: () => Promise<Response>, isStream = false): Promis
   }
 }
 
-/** Result of some work, or rejection with the signal's reason when it aborts. Not every `fetch` and `token` function supports signals. */
+/**
+ * Rejects with the signal's reason when the signal aborts, because not every `fetch` and `token` function supports
+ * signals.
+ */
 function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work
   return new Promise((resolve, reject) => {
@@ -109,20 +112,20 @@ function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal | undefined): Pr
 function isRepeatable(method: string, headers: Headers, { status, code }: ProblemError): boolean {
   const isSafe = READS.has(method) || headers.has('Idempotency-Key')
   if (status === 0) return isSafe
-  // A request that timed out would time out again.
+  // A repeated request would probably exceed the timeout again.
   const isBusy = status === 429 || (status === 503 && code !== 'timeout')
   return isBusy && (isSafe || headers.has('If-Match'))
 }
 
-/** Milliseconds before the next attempt. Null if the server asks for more than `LONGEST_WAIT`. */
+/** Milliseconds before the next attempt. Null if the server requests more than `LONGEST_WAIT`. */
 function retryDelay({ response }: ProblemError, tried: number): number | null {
   const asked = parseRetryAfter(response?.headers.get('retry-after') ?? null)
   if (asked === null) return FIRST_WAIT * 2 ** tried * (0.5 + Math.random() / 2)
-  // Adds a random delay, so that clients with the same Retry-After do not return at the same moment.
+  // A random delay prevents clients with an equal Retry-After from returning at the same moment.
   return asked > LONGEST_WAIT ? null : asked + Math.random() * FIRST_WAIT
 }
 
-/** Parses Retry-After, seconds or a date (RFC 9110, section 10.2.3), as milliseconds from now. */
+/** Parses Retry-After, which has seconds or a date (RFC 9110, section 10.2.3). Returns milliseconds from now. */
 function parseRetryAfter(text: string | null): number | null {
   if (text === null) return null
   const until = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now()
@@ -142,18 +145,21 @@ function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
   })
 }
 
-/** JSON of a response. Undefined for a response without a body. @throws ProblemError for a body that is not JSON */
+/**
+ * Parses the JSON of a response. Undefined for a response without a body. @throws ProblemError for a body that is not
+ * JSON
+ */
 export function parseJson<T>({ response, text }: SuccessResponse): T {
   if (response.status === 204 || response.headers.get('content-length') === '0') return undefined as T
   try {
-    // The type is trusted, as with any JSON from a service.
+    // The type is not checked at run time.
     return JSON.parse(text)
   } catch (error) {
     throw new ProblemError(response.status, { title: 'The response is not JSON.' }, response, error)
   }
 }
 
-/** Byte stream of a response. A broken connection is a `ProblemError`; an abort rejects with the signal's reason. */
+/** Byte stream of a response. A broken connection is a `ProblemError`. An abort rejects with the signal's reason. */
 export function openStream({ response }: SuccessResponse, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
   const reader = response.body?.getReader()
   return new ReadableStream<Uint8Array>(

@@ -20,7 +20,7 @@ export interface Shapes {
   readonly key: string | readonly string[]
   /** Names of the enabled operations. */
   readonly operations: string
-  /** Members that `select` may add by crossing relations. */
+  /** Members that `select` may add over relations. */
   readonly embedded?: object
   /** True if the resource has versions (`concurrency`). */
   readonly versions?: boolean
@@ -53,14 +53,14 @@ export interface Events {
   readonly OnMissed?: () => void
 }
 
-/** Types of a client's type argument: a router's type, a type from `clientTypes`, or a row. */
+/** Resource types from a client's type argument: a router's type, a type from `clientTypes`, or a row. */
 export type ShapesFor<R> = R extends Omit<Shapes, 'operations' | 'key'> & Partial<Shapes>
   ? Declared<R>
   : ModelOf<R> extends ModelStatic<Model>
     ? Inferred<R, OptionsOf<R>>
     : { row: R; item: R; create: Partial<R>; patch: Partial<R>; key: PlainKey<R>; operations: string }
 
-/** Key of a row type that does not come from a router. Any name if the row type has an index signature. */
+/** Key of a row type that does not come from a router. Any name is allowed if the row type has an index signature. */
 type PlainKey<R> = string extends keyof R ? string | readonly string[] : 'id'
 
 type Declared<R> = R &
@@ -81,13 +81,13 @@ interface Inferred<R, O> {
   readonly actions: ActionsIn<O, ShownRecord<O, RowOf<R>, unknown>, ListItemOf<R>>
 }
 
-/** A function of the option `format`, by its form alone: its declaration needs the types of Express. */
+/** Form of the option `format`. The option's own type would require the types of Express. */
 type FormatLike = (...given: never[]) => unknown
 
-/** A record in responses. For a resource with `format`, the result of the host's function. */
+/** A record in responses. If the resource has `format`, it is the result of that function. */
 type ShownRecord<O, T, Made = Readonly<Record<string, unknown>>> = O extends { readonly format: FormatLike } ? Made : T
 
-/** Actions in options, or undefined. */
+/** Types of the actions in a resource's options, or undefined without actions. */
 type ActionsIn<O, Row, Item> = O extends { readonly actions: infer A }
   ? {
       readonly [name in keyof A]: A[name] extends ActionPlace
@@ -113,7 +113,7 @@ type OutputOf<A extends ActionPlace, Row, Item> = A extends { readonly output: i
     : ValidatedValue<Out>
   : ActionOutputs<Row, Item>[A['on'] extends 'record' ? 'record' : A['method'] extends 'get' ? 'list' : 'none']
 
-/** Type of the values that a schema accepts, if the schema declares it. */
+/** Type of the values that a schema accepts. It is unknown if the schema does not declare the type. */
 type ValidatedValue<S> = S extends { readonly validate: (...given: never[]) => infer R }
   ? Extract<R, { readonly error: undefined }> extends { readonly value: infer T }
     ? IsAny<T> extends true
@@ -138,14 +138,17 @@ type KeyNames<O, Row> = O extends { readonly keyProperty: infer K }
       : DefaultKey<Row>
   : DefaultKey<Row>
 
-/** Key without a member `id`: the model's primary key, which types do not know. It may be any member, or several. */
+/**
+ * Key of a resource without the option `key`. Types do not know the model's primary key, so without a member `id` it is
+ * any member, or several members.
+ */
 type DefaultKey<Row> = string extends keyof Row
   ? string | readonly string[]
   : 'id' extends keyof Row
     ? 'id'
     : (keyof Row & string) | readonly (keyof Row & string)[]
 
-/** Name of the version member, or null. */
+/** Name of the version member, or null without versions. */
 type VersionName<O> = O extends { readonly concurrency: infer C extends true | object }
   ? C extends { readonly rowVersion: infer N extends string }
     ? FieldName<O, N>
@@ -154,7 +157,7 @@ type VersionName<O> = O extends { readonly concurrency: infer C extends true | o
 
 type Name = keyof typeof OPERATIONS
 
-/** Operations that are enabled together with the named ones. */
+/** Operations that are enabled together with some named operations. */
 type EnabledTogether<Names extends string> = {
   [N in Name]: (typeof OPERATIONS)[N] extends { readonly with: infer W extends string }
     ? Lowercase<W> extends Lowercase<Names>
@@ -167,7 +170,7 @@ type Flag<F> = { [N in Name]: (typeof OPERATIONS)[N]['flag'] extends F ? N : nev
 type All = 'getById' | 'getList' | 'create' | 'update' | 'delete'
 type Bulk = 'bulkCreate' | 'bulkDelete'
 
-/** Named sums of operations. */
+/** Operations by the named sums of flags. */
 interface Sums {
   readonly 3: 'getById' | 'getList'
   readonly 28: 'create' | 'update' | 'delete'
@@ -176,7 +179,9 @@ interface Sums {
   readonly 127: All | Bulk
 }
 
-/** Operations that options enable. An added sum has an unknown value and may be any operation. */
+/**
+ * Operations that a resource's options enable. The type of an added sum is `number`, so every operation is possible.
+ */
 type OperationsIn<O> = O extends { readonly operations: infer Given }
   ? Given extends readonly (infer Each extends string)[]
     ? { [N in Name]: Lowercase<N> extends Lowercase<Each> ? N : never }[Name] | EnabledTogether<Each>
@@ -191,7 +196,7 @@ type OperationsIn<O> = O extends { readonly operations: infer Given }
       : string
   : All
 
-/** Records that the model class declares beside its attributes: one relation deep, every member optional. */
+/** Relation members that the model class declares. They reach one relation deep, and every member is optional. */
 type Embedded<S, O> =
   S extends ModelStatic<infer M>
     ? {
@@ -207,7 +212,7 @@ type Embedded<S, O> =
       }
     : object
 
-/** Members that are arrays of records. */
+/** Names of a model's members that are arrays of records. */
 type Collections<M> = {
   [K in Exclude<keyof M, keyof Model> & string]: NonNullable<M[K]> extends readonly unknown[]
     ? [RecordIn<M[K]>] extends [never]

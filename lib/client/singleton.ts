@@ -7,7 +7,7 @@ import { createSend, parseJson, type Send } from './send.js'
 import type { ActionPlace, ActionShapes, ShapesFor } from './shapes.js'
 import type { CallOptions, ClientOptions, CreateBody, PatchBody, Related, Row } from './types.js'
 
-/** Options of the client of a singleton. `actions` has the location of each action, if there are actions. */
+/** Options of the client of a singleton. `actions` has the location of each action, if the resource has actions. */
 export type SingletonOptionsFor<S> = Omit<ClientOptions, 'key' | 'versions' | 'hub'> &
   (S extends { readonly versions: true } ? { readonly versions: true } : { readonly versions?: boolean }) &
   (S extends { readonly actions: infer A extends ActionShapes }
@@ -15,8 +15,8 @@ export type SingletonOptionsFor<S> = Omit<ClientOptions, 'key' | 'versions' | 'h
     : { readonly actions?: Readonly<Record<string, ActionPlace>> })
 
 /**
- * Client of the caller's one record. Writes take the record that was read, whose version they send as `If-Match`, or null where there are no
- * versions.
+ * Client of a singleton, the caller's only record. The first argument of a write is the record that was read, or null
+ * for a resource without versions. Writes send the version of that record as `If-Match`.
  */
 export interface SingletonClient<S> {
   /** Rejects with a `ProblemError` of status 404 for a caller without a record. */
@@ -28,7 +28,7 @@ export interface SingletonClient<S> {
   /** Restores a record that was deleted softly. */
   restore(options?: CallOptions): Promise<Row<S>>
   related<T extends object = Readonly<Record<string, unknown>>>(relation: string): Related<T>
-  /** Takes the record, or null, first: `me.actions.promote(record, input)`. */
+  /** Actions of the singleton. Their first argument is the record or null: `me.actions.promote(record, input)`. */
   readonly actions: ActionsOf<S>
 }
 
@@ -36,8 +36,8 @@ type Call = Parameters<Send>[0]
 type Members = Readonly<Record<string, unknown>>
 
 /**
- * Client of a singleton at an address: `/api/me`. It has no keys and no lists. Types come from a router or from `clientTypes`, as for
- * `resource`.
+ * Creates the client of a singleton at an address such as `/api/me`. The client has no keys and no lists. Types come
+ * from a router or from `clientTypes`, as for `resource`.
  *
  * @throws TypeError for an address with a query or fragment
  */

@@ -12,19 +12,21 @@ import type { Shapes } from './shapes.js'
 
 /** Options of a call, the last argument of every method. */
 export interface CallOptions {
-  /** Aborts the request and the wait between attempts. The method rejects with the signal's reason. */
+  /** Aborts the request, and also the wait between attempts. The method rejects with the signal's reason. */
   readonly signal?: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
-  /** For writes: the expected version instead of the remembered one, or `*` for any version. */
+  /** For writes: the expected version, or `*` for any version. Replaces the stored version of the record. */
   readonly ifMatch?: string
-  /** For writes: a repeated request with the same key writes once, if the resource has `idempotency`. */
+  /** For writes: requests with one key are executed once, if the resource has `idempotency`. */
   readonly idempotencyKey?: string
 }
 
 export interface ClientOptions {
-  /** Name of the key member, or names of its parts in the model's order. Default: `id`. */
+  /** Name of the key member, or names of the key's parts in the model's order. Default: `id`. */
   readonly key?: string | readonly string[]
-  /** Returns the token. Called before each request, and when the token of a live connection has expired. */
+  /**
+   * Returns the token. The client calls it before each request, and when the token of a live connection has expired.
+   */
   readonly token?: () => string | null | undefined | Promise<string | null | undefined>
   /** Path of the resource's push hub. Default: the resource's path followed by `/hub`. */
   readonly hub?: string
@@ -34,11 +36,14 @@ export interface ClientOptions {
   readonly retries?: number
   /** Adds an `Idempotency-Key` to creates, for resources with `idempotency`. Default: false. */
   readonly idempotency?: boolean
-  /** Whether the resource has versions (`concurrency`). Then records without a tag are not written. Default: detected from responses. */
+  /**
+   * Whether the resource has versions (`concurrency`). If true, writes of records without a version tag are rejected.
+   * Default: detected from responses.
+   */
   readonly versions?: boolean
   /**
-   * For services with read replicas: reads within this number of seconds after a write use the primary (`Prefer: read=primary`). `true` is
-   * 10 seconds. Default: false.
+   * For services with read replicas. Reads within this number of seconds after a write use the primary (`Prefer:
+   * read=primary`). `true` is 10 seconds. Default: false.
    */
   readonly readYourWrites?: boolean | number
   /** Name of the version member, for `concurrency` with `inBody`. Older events are ignored. Default: `rowVersion`. */
@@ -47,7 +52,7 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch
 }
 
-/** Options of a client. Options that the resource's type requires are not optional. */
+/** Options of a client. Options that the resource's type needs are required. */
 export type OptionsFor<S> = Omit<ClientOptions, 'key' | 'versions'> &
   (S extends { readonly key: 'id' }
     ? { readonly key?: 'id' }
@@ -61,7 +66,7 @@ export type OptionsFor<S> = Omit<ClientOptions, 'key' | 'versions'> &
 type Suggested<Names> = (Names & string) | (string & {})
 type SuggestedList<Names> = Suggested<Names> | readonly Suggested<Names>[]
 
-/** Parameters of a list, including typed field parameters. Arrays are joined by commas. */
+/** Parameters of a list. Field parameters are typed. Arrays are joined by commas. */
 export interface ListParameters<S = Shapes> {
   readonly filter?: string
   readonly sort?: SuggestedList<keyof Item<S> | `-${keyof Item<S> & string}`>
@@ -71,10 +76,13 @@ export interface ListParameters<S = Shapes> {
   readonly search?: string
   readonly keys?: readonly unknown[]
   readonly count?: 'none' | 'exact'
-  /** Cursors of keyset pages: `after` takes a `nextCursor`, and `before` a `previousCursor`. An empty text is the first or the last page. */
+  /**
+   * Cursors of keyset pages. `after` is a `nextCursor`, and `before` is a `previousCursor`. Empty texts request the
+   * first page (`after`) or the last page (`before`).
+   */
   readonly after?: string
   readonly before?: string
-  /** Cursor for pages in the order of the key: `nextCursor` of the previous page, or an empty text for the first page. */
+  /** Cursor for pages in key order: `nextCursor` of the previous page, or an empty text for the first page. */
   readonly cursor?: string
   readonly [parameter: string]: unknown
 }
@@ -95,7 +103,7 @@ export type CreateBody<S> = S extends { readonly create: infer C } ? C : never
 export type PatchBody<S> = S extends { readonly patch: infer P } ? P : never
 type Embedded<S> = S extends { readonly embedded: infer E } ? E : Readonly<Record<string, unknown>>
 
-/** Names of the key members. `never` if they are unknown. */
+/** Names of the key members. `never` if the names are unknown. */
 type KeyName<S> = S extends { readonly key: infer K extends string | readonly string[] }
   ? IsKnownKey<K> extends true
     ? K extends readonly string[]
@@ -103,14 +111,14 @@ type KeyName<S> = S extends { readonly key: infer K extends string | readonly st
       : K
     : never
   : never
-/** Whether the type is either one name or a list of names, and not a union of both. */
+/** Whether the names of the key are known: one name or a list of names, and not a union of both. */
 type IsKnownKey<K> = [Extract<K, string>] extends [never]
   ? true
   : [Extract<K, readonly string[]>] extends [never]
     ? true
     : false
 
-/** The key members. */
+/** The key members of a record, with their types. */
 type KeyMembers<S> = [KeyName<S>] extends [never]
   ? Partial<Row<S>>
   : { readonly [name in KeyName<S>]: MemberOf<Row<S>, name> }
@@ -120,23 +128,23 @@ type VersionMember<S> = S extends { readonly version: infer V extends string }
   ? { readonly [name in V]?: number | string }
   : unknown
 
-/** An item of a bulk update: its key, its version if the resource has versions, and the changes. */
+/** An item of a bulk update: the changes, the key, and the version if the resource has versions. */
 type ChangeOf<S> = PatchBody<S> & KeyMembers<S> & VersionMember<S>
 type MemberOf<R, Name> = Name extends keyof R ? R[Name] : string | number
 
-/** Body of a replacement. The path has the key, and the body may repeat it. */
+/** Body of a replacement. The path contains the key, and the body may repeat the key. */
 type ReplaceBody<S> = ([KeyName<S>] extends [never] ? Partial<CreateBody<S>> : Omit<CreateBody<S>, KeyName<S>>) &
   Partial<KeyMembers<S>>
 
-/** Body of an upsert item. The service checks members that a new record requires. */
+/** Body of an upsert item. The server checks that a new record has its required members. */
 type UpsertBody<S> = Partial<CreateBody<S>> & PatchBody<S> & VersionMember<S>
 
-/** Item of a list. With `select` its members are unknown to the type. */
+/** Item of a list. With `select`, the type does not know which members the item has. */
 type Selected<S, P, Whole> = P extends { readonly select: string | readonly string[] }
   ? Partial<Item<S>> & Partial<Row<S>> & Embedded<S>
   : Whole
 
-/** Result type of a list, by its parameters. */
+/** Page type of a list. The parameters choose the type. */
 type PageOf<P, T> = P extends { readonly after: string } | { readonly before: string }
   ? KeysetPage<T>
   : P extends { readonly cursor: string }
@@ -152,13 +160,13 @@ export interface LiveHandlers<S = Shapes> {
   readonly onUpdated?: (record: PushedRecord<S>) => void
   /** `version` is the record's last version, if `concurrency` has `inBody`. */
   readonly onDeleted?: (key: Key, version?: number) => void
-  /** Events may have been missed. Load the list again. */
+  /** Called when events may have been missed. The application should load the list again. */
   readonly onMissed?: () => void
-  /** `error` is the reason of a failed connection: `Invalid namespace` for an address without a hub. */
+  /** `error` is the reason of a failed connection, for example `Invalid namespace` for an address without a hub. */
   readonly onState?: (state: LiveState, error?: Error) => void
 }
 
-/** State of a live connection. `refused`: the server refuses the caller, and the client stops. */
+/** State of a live connection. `refused`: the server has refused the caller, and the client does not reconnect. */
 export type LiveState = 'connecting' | 'live' | 'offline' | 'refused'
 export type Stop = () => void
 
@@ -166,7 +174,7 @@ export type Stop = () => void
 export interface Query<T> {
   readonly queryKey: readonly unknown[]
   readonly queryFn: (context: { readonly signal?: AbortSignal }) => Promise<T>
-  /** Keeps the identity of records, and thus their entity tags. */
+  /** Keeps the identity of record objects, because entity tags are stored by object. */
   readonly structuralSharing: false
 }
 
@@ -176,22 +184,25 @@ export interface InfiniteQuery<T> extends Omit<Query<T>, 'queryFn'> {
   readonly getNextPageParam: (page: T) => string | null
 }
 
-/** Routes of a relation below one record. See the documentation of relations. */
+/** Methods for the routes of a relation below one record. */
 export interface Related<T extends object = Readonly<Record<string, unknown>>> {
   list(parameters?: ListParameters, options?: CallOptions): Promise<Page<T>>
-  /** The record of a to-one relation. */
+  /** Returns the record of a to-one relation. */
   get(parameters?: { readonly select?: string | readonly string[] }, options?: CallOptions): Promise<T>
   create(body: object, options?: CallOptions): Promise<T>
-  /** Links a record of a many-to-many. `values` are attributes of the join row, if a resource over the join model exists. */
+  /**
+   * Links a record of a many-to-many relation. `values` are attributes of the join row, if a resource for the join
+   * model exists.
+   */
   link(key: Key, values?: object, options?: CallOptions): Promise<void>
   unlink(key: Key, options?: CallOptions): Promise<void>
-  /** Replaces all links. */
+  /** Replaces all links of the record. */
   set(keys: readonly Key[], options?: CallOptions): Promise<Required<LinkResult>>
   /** Adds links. */
   add(keys: readonly Key[], options?: CallOptions): Promise<Pick<LinkResult, 'linked'>>
 }
 
-/** `live(handlers)` receives events. `live.records` keeps an array equal to the list. */
+/** `live(handlers)` calls handlers for events. `live.records` keeps an array equal to the list. */
 export interface Live<S = Shapes> {
   (handlers: LiveHandlers<S>): Stop
   records(
@@ -201,18 +212,18 @@ export interface Live<S = Shapes> {
   ): Stop
 }
 
-/** Every possible method. Each rejects with a `ProblemError`, or with the reason of its signal. */
+/** All methods of a client. Each method rejects with a `ProblemError`, or with the reason of its signal. */
 export interface Methods<S> {
   list<const P extends ListParameters<S>>(
     parameters?: P,
     options?: CallOptions,
   ): Promise<PageOf<P, Selected<S, P, Item<S>>>>
-  /** All pages from first to last, by the parameter `after`. */
+  /** Iterates over all pages, from first to last, with the parameter `after`. */
   pages<const P extends ListParameters<S>>(
     parameters?: P,
     options?: CallOptions,
   ): AsyncGenerator<KeysetPage<Selected<S, P, Item<S>>>, void, undefined>
-  /** Items of all pages. */
+  /** Iterates over the items of all pages. */
   all<const P extends ListParameters<S>>(
     parameters?: P,
     options?: CallOptions,
@@ -224,7 +235,7 @@ export interface Methods<S> {
     options?: CallOptions,
   ): Promise<Selected<S, P, Row<S>>>
   create(body: CreateBody<S>, options?: CallOptions): Promise<Row<S>>
-  /** Updates a record. For a record, the version that was read is sent. For a key, no version is sent. */
+  /** Updates a record. A record argument sends the version that was read. A key argument sends no version. */
   update(record: Target<S>, changes: PatchBody<S>, options?: CallOptions): Promise<Row<S>>
   replace(record: Target<S>, body: ReplaceBody<S>, options?: CallOptions): Promise<Row<S>>
   delete(record: Target<S>, options?: CallOptions): Promise<void>
@@ -234,7 +245,7 @@ export interface Methods<S> {
   bulkDelete(keys: readonly Key[], options?: CallOptions): Promise<BulkDeleteResult>
   upsert(bodies: readonly UpsertBody<S>[], by: string | readonly string[], options?: CallOptions): Promise<UpsertResult>
   aggregate(parameters: AggregateParameters<S>, options?: CallOptions): Promise<GroupPage>
-  /** The matching records as a byte stream. */
+  /** Exports the matching records as a byte stream. */
   export(
     format: ExportFormat,
     parameters?: ListParameters<S>,
@@ -249,7 +260,7 @@ export interface Methods<S> {
   }
 }
 
-/** Operation that a method needs, if the operation can be disabled. */
+/** Operation that a method needs, for methods whose operation can be disabled. */
 interface NeededOperations {
   readonly list: 'getList'
   readonly pages: 'getList'

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { type LANGUAGES, WrongArgument } from './choices.js'
 import { DATABASES } from './schema.js'
 
-/** The parsed arguments. undefined: the user has not decided. */
+/** The parsed command line. Choices that the user has not made are undefined. */
 export interface CreateArguments {
   readonly folder: string | undefined
   readonly language: (typeof LANGUAGES)[number] | undefined
@@ -15,7 +15,7 @@ export interface CreateArguments {
   /** Version of `sequelize-crud-router` to install, or the path of a tarball. */
   readonly package: string | undefined
   readonly install: boolean
-  /** Whether undecided choices get their defaults without a question. */
+  /** Whether choices that the user has not made get their defaults without a question. */
   readonly yes: boolean
   readonly help: boolean
 }
@@ -48,7 +48,7 @@ export const HELP: string = `npm create sequelize-crud-router@latest [folder] --
   --yes, -y                    asks no questions and uses the defaults
 `
 
-/** @throws WrongArgument for an unknown or contradictory argument */
+/** Parses the command line. @throws WrongArgument for an unknown or contradictory argument */
 export function readArguments(args: readonly string[]): CreateArguments {
   const { values, positionals } = parseOptions(args)
   if (positionals.length > 1) throw new WrongArgument(`Name one folder, not ${positionals.join(' and ')}.`)

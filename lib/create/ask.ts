@@ -4,10 +4,10 @@ import type { CreateArguments } from './arguments.js'
 import { type Choices, LANGUAGES, parseSource } from './choices.js'
 import { DATABASES } from './schema.js'
 
-/** Asks a question. An empty answer means the default. */
+/** Asks the user a question. An empty answer selects the default. */
 export type Ask = (question: string, initial: string) => Promise<string>
 
-/** Returns all choices: from the arguments, from answers, or by default. */
+/** Makes all choices. A choice comes from the arguments, otherwise from an answer. */
 export async function choose(given: CreateArguments, ask: Ask): Promise<Choices> {
   const folder = given.folder ?? (await ask('Folder', 'my-api'))
   const language = given.language ?? (await askChoice(ask, 'Language', LANGUAGES))
@@ -47,7 +47,7 @@ async function askFlag(ask: Ask, question: string, initial: boolean): Promise<bo
   }
 }
 
-/** Answers every question with its default, for programs without a terminal. */
+/** Answers each question with its default, if the program runs without a terminal. */
 export const answerDefaults: Ask = async (_question, initial) => initial
 
 export interface Terminal {

@@ -1,6 +1,6 @@
 /**
- * A rule on one column from a CHECK constraint: a length, bounds, or a list of values. Other expressions are skipped:
- * the database enforces them.
+ * A rule on one column, parsed from a CHECK constraint: a length, bounds, or a list of values. Other expressions are
+ * skipped, because the database enforces them.
  */
 
 export interface Rule {
@@ -27,7 +27,10 @@ const tokenPattern = (text: string): RegExp =>
 const STANDARD_TOKENS = tokenPattern("(?:[^']|'')*")
 const ESCAPED_TOKENS = tokenPattern(String.raw`(?:[^'\\]|''|\\[\s\S])*`)
 
-/** Splits SQL into tokens and drops comments. `hasEscapes`: `\` escapes in texts, as in MySQL and MariaDB. */
+/**
+ * Splits SQL into tokens, without comments. `hasEscapes`: backslashes in text literals are escapes, as in MySQL and
+ * MariaDB.
+ */
 export function tokenize(sql: string, hasEscapes = false): readonly Token[] {
   return [...sql.matchAll(hasEscapes ? ESCAPED_TOKENS : STANDARD_TOKENS)].flatMap((found): Token[] => {
     const [, double, back, text, number, word, sign] = found
@@ -59,7 +62,7 @@ function isWord(token: Token | undefined, ...texts: readonly string[]): boolean 
   return token?.kind === 'word' && texts.includes(token.text)
 }
 
-/** Index of the parenthesis that closes the one at `open`. */
+/** Index of the parenthesis that closes the parenthesis at `open`. */
 export function findClosing(tokens: readonly Token[], open: number): number {
   let depth = 0
   for (let index = open; index < tokens.length; index += 1) {
@@ -70,7 +73,7 @@ export function findClosing(tokens: readonly Token[], open: number): number {
   return -1
 }
 
-/** Further words of type names: `character varying`, `double precision`. */
+/** Words that continue the name of an SQL type: `character varying`, `double precision`. */
 const TYPE_WORDS = ['varying', 'precision', 'with', 'without', 'time', 'zone']
 
 /** Removes casts (`name::text`, `'a'::character varying(20)[]`) and character sets (`_utf8mb4'a'`). */
@@ -99,7 +102,7 @@ function findEndOfType(tokens: readonly Token[], first: number): number {
   return index
 }
 
-/** Removes redundant parentheses, but keeps those of functions and lists. */
+/** Removes redundant parentheses. Parentheses of functions and lists stay. */
 function removeParentheses(given: readonly Token[]): readonly Token[] {
   for (let open = 0; open < given.length; open += 1) {
     if (!isSign(given[open], '(')) continue
@@ -115,7 +118,7 @@ function removeParentheses(given: readonly Token[]): readonly Token[] {
   return given
 }
 
-/** Splits a condition at its ANDs. The AND of BETWEEN does not split. */
+/** Splits a condition at each AND, except the AND of BETWEEN. */
 function splitConjuncts(tokens: readonly Token[]): readonly (readonly Token[])[] {
   const parts: Token[][] = [[]]
   let depth = 0
@@ -134,7 +137,7 @@ function splitConjuncts(tokens: readonly Token[]): readonly (readonly Token[])[]
   return parts
 }
 
-/** Keywords of conditions that are not supported. */
+/** Keywords of conditions that the parser does not support. */
 const UNSUPPORTED_WORDS = ['or', 'not', 'case', 'xor', 'null']
 
 export function parseRules(check: string, hasEscapes: boolean): readonly Rule[] {
@@ -148,7 +151,7 @@ function findRules(tokens: readonly Token[]): readonly Rule[] {
   return parts.flatMap((part) => findRules(removeParentheses(part)))
 }
 
-/** Length functions, and whether they count characters. */
+/** SQL functions for the length of a text. True if the function counts characters, false if it counts bytes. */
 const LENGTH_FUNCTIONS: ReadonlyMap<string, boolean> = new Map([
   ['char_length', true],
   ['character_length', true],
@@ -158,7 +161,7 @@ const LENGTH_FUNCTIONS: ReadonlyMap<string, boolean> = new Map([
 
 interface ComparedColumn {
   readonly column: string
-  /** Whether the length counts characters. null: the column itself is compared, not its length. */
+  /** Whether a compared length counts characters. null if the column itself is compared, not its length. */
   readonly countsCharacters: boolean | null
   readonly rest: readonly Token[]
 }
@@ -193,7 +196,7 @@ function parseRule(tokens: readonly Token[]): readonly Rule[] {
   return sign?.kind === 'sign' ? boundRules(subject, sign.text, value) : []
 }
 
-/** The texts of `IN ('a', 'b')` or `= ANY (ARRAY['a', 'b'])`. null for other conditions. */
+/** The texts of `IN ('a', 'b')` or `= ANY (ARRAY['a', 'b'])`. Returns null for other conditions. */
 function parseList(tokens: readonly Token[]): readonly string[] | null {
   const isIn = isWord(tokens[0], 'in')
   const isAny = isSign(tokens[0], '=') && isWord(tokens[1], 'any')

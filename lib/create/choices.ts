@@ -14,7 +14,7 @@ export interface Choices {
   readonly docs: boolean
   readonly agents: boolean
   readonly live: boolean
-  /** Database whose tables become models: a URL, or the path of a SQLite file. null: the example. */
+  /** Database whose tables become models: a URL, or the path of a SQLite file. null selects the example application. */
   readonly from: string | null
 }
 
@@ -32,7 +32,7 @@ const PROTOCOLS: ReadonlyMap<string, Database> = new Map([
   ['postgresql:', 'postgres'],
 ])
 
-/** The kind of database that `--from` names, and its address: a URL, or a path. */
+/** Parses `--from`. The address is a URL or the path of a SQLite file. */
 export function parseSource(from: string): { readonly database: Database; readonly address: string } {
   const url = /^[a-z]+:\/\//i.test(from) && URL.canParse(from) ? new URL(from) : null
   if (url === null) return { database: 'sqlite', address: from.replace(/^sqlite:/, '') }

@@ -15,7 +15,9 @@ interface SqlType {
   readonly isArray: boolean
 }
 
-/** Parses an SQL type: `character varying(50)` has a name and a number, `bigint unsigned` a name and a flag. */
+/**
+ * Parses an SQL type into its name, numbers and flags: `character varying(50)` has a number, `bigint unsigned` a flag.
+ */
 function parseSqlType(type: string): SqlType {
   const [, numbers = ''] = /\(([\d ,]*)\)/.exec(type) ?? []
   const name = type
@@ -54,7 +56,7 @@ function textType(size?: string): CreateType {
   return () => createType(size === undefined ? 'TEXT' : `TEXT(${toLiteral(size)})`, 'string', 'text')
 }
 
-/** Without a length the SQL type is unlimited, but Sequelize's STRING has 255 characters. */
+/** An SQL type without a length is unlimited. Sequelize's STRING would limit it to 255 characters. */
 function varyingType(sql: SqlType): ColumnType {
   return (sql.numbers.length === 0 ? textType() : sizedType('STRING', 'string', 'text'))(sql)
 }
@@ -96,7 +98,7 @@ function nameAll(all: readonly string[], make: CreateType): Readonly<Record<stri
 
 const DATABASE_TYPES: Readonly<Record<'sqlite' | 'postgres' | 'mysql', Readonly<Record<string, CreateType>>>> = {
   sqlite: {
-    // Sequelize stores booleans in columns of this type.
+    // Sequelize stores booleans in columns of type `tinyint(1)`.
     tinyint: ({ numbers }) =>
       numbers[0] === '1' ? createType('BOOLEAN', 'boolean', 'boolean') : createType('TINYINT', 'number', 'number'),
     mediumint: integerType('INTEGER'),
@@ -110,7 +112,7 @@ const DATABASE_TYPES: Readonly<Record<'sqlite' | 'postgres' | 'mysql', Readonly<
     inet: plainType('INET', 'string'),
     cidr: plainType('CIDR', 'string'),
     macaddr: plainType('MACADDR', 'string'),
-    // No Sequelize type matches the driver's values for this type.
+    // No Sequelize type matches the driver's values for `money`.
     money: plainType('STRING', 'string'),
   },
   mysql: {
@@ -131,11 +133,12 @@ const DATABASE_TYPES: Readonly<Record<'sqlite' | 'postgres' | 'mysql', Readonly<
 
 const UNNAMED_TYPE: SqlType = { name: '', numbers: [], isUnsigned: false, isArray: false }
 
-/** The Sequelize type of a column, or null if there is none. */
+/** Finds the Sequelize type of a column. Returns null if Sequelize has no suitable type. */
 export function findColumnType({ type, values }: Column, database: Database): ColumnType | null {
   const sql = parseSqlType(type)
   if (values !== null) {
-    // Sequelize casts an array of an enumeration to a type name that it derives from the table. It may not exist.
+    // Sequelize casts an array of an enumeration to a type name that it derives from the table. The database may have
+    // no type of that name.
     if (sql.isArray) return null
     return {
       source: `DataTypes.ENUM(...${toArrayLiteral(values)})`,
@@ -152,7 +155,7 @@ export function findColumnType({ type, values }: Column, database: Database): Co
     : null
 }
 
-/** SQLite allows any type name and derives the affinity from parts of the name. */
+/** The type of a column in SQLite. SQLite allows any type name and derives the affinity from parts of the name. */
 function affinityType(name: string): ColumnType {
   if (name.includes('int')) return createType('INTEGER', 'number', 'number')
   if (/char|clob|text/.test(name)) return createType('TEXT', 'string', 'text')

@@ -1,4 +1,7 @@
-/** `npm create sequelize-crud-router`: writes an application with an API, from an example or from the tables of a database. */
+/**
+ * `npm create sequelize-crud-router` writes an application with an API. The models come from an example, or from the
+ * tables of a database.
+ */
 
 import { readFile } from 'node:fs/promises'
 import { isAbsolute, relative, resolve } from 'node:path'
@@ -9,7 +12,7 @@ import type { Plan, Versions } from './files/plan.js'
 import { toOneLine } from './text.js'
 import { packageManagerOf, writeApplication } from './write.js'
 
-/** Exit status 0: created. 1: unexpected error. 2: wrong argument. */
+/** Runs the program. Returns the exit status: 0 for success, 1 for an unexpected error, 2 for a wrong argument. */
 export async function main(args: readonly string[] = process.argv.slice(2)): Promise<number> {
   try {
     const given = readArguments(args)
@@ -30,7 +33,7 @@ async function create(given: CreateArguments): Promise<void> {
   printNextSteps(choices, given, written)
 }
 
-/** Without a terminal, questions are answered by defaults. */
+/** Makes all choices. Without a terminal, each question gets its default. */
 async function chooseAll(given: CreateArguments): Promise<Choices> {
   if (given.yes || !process.stdin.isTTY) return choose(given, answerDefaults)
   const terminal = openTerminal()
@@ -41,7 +44,7 @@ async function chooseAll(given: CreateArguments): Promise<Choices> {
   }
 }
 
-/** The build writes this file next to the program. */
+/** Reads the versions of dependencies. The build writes `versions.json` next to the program. */
 async function readVersions({ package: spec }: CreateArguments): Promise<Versions> {
   const versions: Versions = JSON.parse(await readFile(new URL('./versions.json', import.meta.url), 'utf8'))
   if (spec === undefined) return versions

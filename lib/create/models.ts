@@ -6,21 +6,21 @@ import type { Column, Schema, Table } from './schema.js'
 import { toArrayLiteral, toComment, toLiteral } from './text.js'
 import { type Grammar, Names, RESERVED_MEMBERS, RESERVED_NAMES, splitWords, toCamelCase, toModelName } from './words.js'
 
-/** A model of the application: its identifier, and the source of its router's options. */
+/** A model of the application, with its identifier and the source code of its router's options. */
 export interface WrittenModel {
   readonly identifier: string
   readonly model: string
-  /** Path of its collection. */
+  /** Path of the model's collection. */
   readonly path: string
-  /** null: no options. */
+  /** Source code of the router's options. null if the router needs no options. */
   readonly options: string | null
 }
 
 export interface WrittenModels {
-  /** Models and associations, without the connection. */
+  /** Source code of models and associations, without the connection. */
   readonly source: string
   readonly models: readonly WrittenModel[]
-  /** Messages for the user about tables, columns and keys that are left out. */
+  /** Messages for the user about skipped tables, columns and keys. */
   readonly notes: readonly string[]
 }
 
@@ -50,7 +50,10 @@ export function writeModels(schema: Schema, settings: Settings, grammar: Grammar
   }
 }
 
-/** The table if it can become a model: a model needs a key. */
+/**
+ * Returns the table in an array if it can become a model, otherwise an empty array. A model needs a key and supported
+ * names.
+ */
 function findSupportedTables(table: Table, { database }: Settings, notes: string[]): readonly SupportedTable[] {
   const required = new Set(table.columns.filter(({ isNullable }) => !isNullable).map(({ name }) => name))
   const otherKey = table.uniques.find((columns) => columns.every((column) => required.has(column)))
@@ -105,7 +108,7 @@ function toWrittenModel({ table, identifier, model, plural, attributes }: NamedT
   const computed = table.columns.filter(({ isComputed, name }) => isComputed && attributes.has(name))
   const key = table.primaryKey.map((column) => attributes.get(column) ?? column)
   const fields = computed.map(({ name }) => `${attributes.get(name)}: { exclude: ['create', 'update'] }`)
-  // A router would use an attribute named `id` as key.
+  // The key is configured, because a router would otherwise use the attribute `id` as the key.
   const isOther = [...attributes.values()].includes('id') && key.join() !== 'id'
   const options = [
     ...(isOther ? [`keyProperty: ${key.length === 1 ? toLiteral(key[0] ?? '') : toArrayLiteral(key)}`] : []),
@@ -182,7 +185,7 @@ function writeOptions(named: NamedTable, grammar: Grammar, first: readonly strin
   const { table, plural, model, attributes } = named
   const several = table.uniques.filter((columns) => columns.length > 1 && columns.every((each) => attributes.has(each)))
   const indexes = several.map((columns) => `{ unique: true, fields: ${toArrayLiteral(columns)} }`)
-  // Sequelize derives regular names itself.
+  // Names are written only if Sequelize would derive other names.
   const isUsual = grammar.pluralize(model) === plural && grammar.singularize(model) === model
   const members = [
     ...first,
@@ -195,7 +198,7 @@ function writeOptions(named: NamedTable, grammar: Grammar, first: readonly strin
   return line.length <= LINE_WIDTH ? line : `{\n${members.map((member) => `    ${member},\n`).join('')}  }`
 }
 
-/** Maximum line length of the source. */
+/** Maximum line length of the source code. */
 const LINE_WIDTH = 115
 
 function writeAttributes(named: NamedTable, types: ReadonlyMap<string, ColumnType>, settings: Settings): string {
@@ -208,7 +211,7 @@ function writeAttributes(named: NamedTable, types: ReadonlyMap<string, ColumnTyp
   return ['  {', ...lines, '  },'].join('\n')
 }
 
-/** Some databases change the case of unquoted names. */
+/** Whether a rule is about a column. Some databases change the case of unquoted names, so case may differ. */
 function isRuleOf({ column }: Rule, { name }: Column, { columns }: Table): boolean {
   if (columns.some((each) => each.name === column)) return column === name
   return column.toLowerCase() === name.toLowerCase()
@@ -258,7 +261,10 @@ function writeDefault(
   return writeExpression(`'${value.replaceAll("'", "''")}'`, database)
 }
 
-/** SQLite does not accept DEFAULT as a value. */
+/**
+ * Writes a default that is an SQL expression. SQLite needs the expression itself, because it does not accept DEFAULT as
+ * a value.
+ */
 function writeExpression(expression: string, database: Settings['database']): string {
   return `Sequelize.literal(${toLiteral(database === 'sqlite' ? `(${expression})` : 'DEFAULT')})`
 }

@@ -4,14 +4,17 @@ import { type Names, splitWords, toCamelCase } from './words.js'
 /** A table with the names of its model. */
 export interface NamedTable {
   readonly table: Table
-  /** Name of the constant or class. */
+  /** Name of the constant or class in the source code. */
   readonly identifier: string
   /** Name of the model in Sequelize. */
   readonly model: string
   readonly plural: string
   /** Attributes by column. */
   readonly attributes: ReadonlyMap<string, string>
-  /** Names of attributes and associations. They must differ, because records have both as members. */
+  /**
+   * Names of attributes and associations. Each name is used once, because records have attributes and associations as
+   * members.
+   */
   readonly names: Names
 }
 
@@ -45,13 +48,13 @@ interface Reference {
   readonly target: NamedTable
   readonly column: string
   readonly targetColumn: string
-  /** Name of the association to the target. */
+  /** Name of the association from the foreign key's table to the referenced table. */
   readonly as: string
-  /** Words of the column name without a suffix such as `id`. */
+  /** Words of the foreign key's column name, without a suffix such as `id`. */
   readonly columnWords: readonly string[]
 }
 
-/** Associations of all models, in both directions. */
+/** Finds the associations of all models, in both directions. */
 export function findAssociations(models: readonly NamedTable[]): {
   readonly associations: readonly Association[]
   readonly leftOut: readonly SkippedForeignKey[]
@@ -86,8 +89,8 @@ function findReference(
 }
 
 /**
- * `artist_id` and `ArtistId` become `artist`. `reports_to` becomes `reportsTo`, which is already the attribute's name,
- * so the target's name is appended.
+ * Splits a foreign key's column name into words, without a suffix such as `id`: `artist_id` and `ArtistId` become
+ * `artist`. `reports_to` keeps its words.
  */
 function removeKeyWord(column: string): readonly string[] {
   const words = splitWords(column)
@@ -101,7 +104,7 @@ function attributeOf(named: NamedTable, column: string): string {
   return named.attributes.get(column) ?? column
 }
 
-/** The referenced attribute, or null for the primary key, which is Sequelize's default. */
+/** The attribute that a foreign key refers to. Returns null for the primary key, which is Sequelize's default. */
 function targetKeyOf({ target, targetColumn }: Reference): string | null {
   const [key, ...others] = target.table.primaryKey
   return others.length === 0 && key === targetColumn ? null : attributeOf(target, targetColumn)
@@ -125,7 +128,7 @@ function toInverse(tie: Reference, ties: readonly Reference[]): Association {
   return { kind, source: target, target: source, as, key: attributeOf(source, column), at: targetKeyOf(tie) }
 }
 
-/** Many-to-many associations through a table whose key consists of two foreign keys. */
+/** Builds many-to-many associations through a table whose key consists of two foreign keys. */
 function manyToMany(through: NamedTable, ties: readonly Reference[]): readonly Association[] {
   const own = ties.filter(({ source }) => source === through)
   const key = new Set(through.table.primaryKey)

@@ -1,7 +1,7 @@
 import type { Column, Schema } from './schema.js'
 import type { Grammar } from './words.js'
 
-/** Tables of an application without an existing database. */
+/** Tables of the example application. */
 export const SAMPLE: Schema = {
   tables: [
     createTable(
@@ -18,7 +18,7 @@ export const SAMPLE: Schema = {
   ],
 }
 
-/** Nouns of the sample, so that Sequelize need not be installed. */
+/** Singular and plural for the nouns of the example. Sequelize need not be installed. */
 export const SAMPLE_GRAMMAR: Grammar = {
   singularize: (word) => word.replace(/s$/, ''),
   pluralize: (word) => `${word}s`,

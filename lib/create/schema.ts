@@ -1,4 +1,4 @@
-/** The tables of a database, as its catalogue describes them. */
+/** The tables of a database, as read from its catalogue. */
 
 export interface Schema {
   readonly tables: readonly Table[]
@@ -8,7 +8,7 @@ export interface Table {
   readonly name: string
   readonly comment: string | null
   readonly columns: readonly Column[]
-  /** Columns in the order of the key. Empty without a primary key. */
+  /** Columns of the primary key, in their order. Empty without a primary key. */
   readonly primaryKey: readonly string[]
   /** Unique constraints other than the primary key. */
   readonly uniques: readonly (readonly string[])[]
@@ -24,7 +24,7 @@ export interface Column {
   /** Values of an enumeration, or null for other types. */
   readonly values: readonly string[] | null
   readonly isNullable: boolean
-  /** Whether the database generates ascending numbers. */
+  /** Whether the database generates ascending numbers for the column. */
   readonly isNumbered: boolean
   /** Whether the database computes the value from other columns. */
   readonly isComputed: boolean
@@ -32,12 +32,12 @@ export interface Column {
   readonly comment: string | null
 }
 
-/** A value, or an SQL expression. */
+/** The default of a column: a value or an SQL expression. */
 export type Default = { readonly value: string } | { readonly expression: string }
 
 export interface ForeignKey {
   readonly columns: readonly string[]
-  /** A table of the same schema, or null for a table elsewhere. */
+  /** A table of this schema, or null if the referenced table is in another schema. */
   readonly table: string | null
   readonly targets: readonly string[]
 }

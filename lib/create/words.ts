@@ -10,8 +10,8 @@ export interface Grammar {
 const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th' }
 
 /**
- * Splits a name into words: `UnitPrice`, `unit_price` and `UNIT PRICE` become `unit` and `price`. Accents are removed,
- * and so are other characters outside ASCII.
+ * Splits a name into words: `UnitPrice`, `unit_price` and `UNIT PRICE` become `unit` and `price`. Accents and
+ * characters outside ASCII are removed.
  */
 export function splitWords(name: string): readonly string[] {
   return name
@@ -34,7 +34,7 @@ export function toCamelCase(words: readonly string[], otherwise: string): string
   return /^[a-z]/.test(name) ? name : `${otherwise}${capitalize(name)}`
 }
 
-/** The model's name, with its last word in the singular: `media_types` becomes `MediaType`. */
+/** Derives a model's name from a table's name. The last word becomes singular: `media_types` becomes `MediaType`. */
 export function toModelName(table: string, { singularize }: Grammar): string {
   const words = splitWords(table)
   const last = words.at(-1) ?? ''
@@ -42,7 +42,7 @@ export function toModelName(table: string, { singularize }: Grammar): string {
   return /^[A-Z][A-Za-z\d]*$/.test(name) ? name : `Table${name.replace(/[^A-Za-z\d]/g, '')}`
 }
 
-/** Assigns unique names, ignoring case. A taken name gets the suffix, then a number. */
+/** Assigns unique names, ignoring case. A name that is taken gets a suffix, or a suffix and a number. */
 export class Names {
   readonly #taken: Set<string>
 
@@ -80,7 +80,7 @@ export const RESERVED_MEMBERS: readonly string[] = [
   ...['uniqno', 'update', 'validate', 'where'],
 ]
 
-/** Names that the models' file already uses. */
+/** Names that the file with the models already uses. */
 export const RESERVED_NAMES: readonly string[] = [
   ...[
     'Array',

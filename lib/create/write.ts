@@ -11,7 +11,7 @@ import { writeModels } from './models.js'
 import { loadGrammar, readSchema } from './read/index.js'
 import { SAMPLE, SAMPLE_GRAMMAR } from './sample.js'
 
-/** Files that an otherwise empty folder may contain. */
+/** Files that an empty folder may contain. */
 const IGNORED_FILES: ReadonlySet<string> = new Set(['.git', '.DS_Store'])
 
 /** Writes an application into a new or empty folder. If the database cannot be read, the folder is restored. */
@@ -44,7 +44,7 @@ async function removeFolder(folder: string, isNew: boolean): Promise<void> {
   for (const name of written) await rm(join(folder, name), { recursive: true })
 }
 
-/** Checked first, because SQLite would create a missing file. */
+/** A missing SQLite file is an error before it is opened, because SQLite would create it. */
 function assertSource(from: string | null): void {
   const source = from === null ? null : parseSource(from)
   if (source?.database === 'sqlite' && !existsSync(source.address)) {

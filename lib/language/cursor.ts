@@ -3,21 +3,21 @@ import { hash } from 'node:crypto'
 const VERSION = '1'
 const TAG_LENGTH = 8
 
-/** The longest token in characters, for keys of usual length. */
+/** Maximum length of a token in characters, for keys of usual length. */
 const MAX_KEY_TOKEN_LENGTH = 512
 
-/** Binds a token to its resource. */
+/** Short hash of a resource's name. A token contains it, so that other resources reject the token. */
 function resourceTag(resource: string): string {
   return hash('sha256', resource, 'base64url').slice(0, TAG_LENGTH)
 }
 
-/** Encodes the last key of a keyset page as an opaque token with a version, bound to one resource. */
+/** Encodes the last key of a page as an opaque token. The token has a version and is valid for one resource. */
 export class CursorCodec {
   readonly #prefix: string
-  /** The longest token in characters. */
+  /** Maximum length of a token in characters. */
   readonly maxLength: number
 
-  /** `keyLength` is the longest key of the resource in characters. */
+  /** @param keyLength maximum length of the resource's keys, in characters */
   constructor(resource: string, keyLength: number) {
     this.#prefix = `${VERSION}.${resourceTag(resource)}.`
     // UTF-8 has at most four bytes per character, and base64url writes three bytes as four characters.
@@ -28,13 +28,14 @@ export class CursorCodec {
     return Buffer.from(this.#prefix + key).toString('base64url')
   }
 
-  /** The key in a token; null unless this resource encoded it. The key is not trusted. */
+  /** Decodes a token to its key. Returns null unless this resource encoded the token. The key is not trusted. */
   decode(token: string): string | null {
     if (token.length > this.maxLength) return null
     const text = Buffer.from(token, 'base64url').toString()
     if (!text.startsWith(this.#prefix)) return null
     const key = text.slice(this.#prefix.length)
-    // Encodes the result again, because decoding tolerates other padding, foreign characters and broken UTF-8.
+    // The result is encoded again and compared, because decoding accepts other padding, foreign characters and broken
+    // UTF-8.
     return this.encode(key) === token ? key : null
   }
 }

@@ -10,7 +10,7 @@ import {
 
 export { escapeFilterValue, type FilterOperand } from './filterValue.js'
 
-/** `ignoreCase` adds `/i` to the comparison. */
+/** Options of a comparison. `ignoreCase` adds `/i` to the comparison. */
 export interface ComparisonOptions {
   readonly ignoreCase?: boolean
 }
@@ -18,17 +18,17 @@ export interface ComparisonOptions {
 /** The operators that numbers support. */
 type NumberOperator = Exclude<OperatorName, OperatorWith<{ readonly fields: 'text' }>>
 
-/** The operators that counts support, with one number. */
+/** The operators that compare a count with one number. */
 export type CountOperator = Exclude<NumberOperator, OperatorWith<{ readonly list: true }>>
 
-/** The operators that counts support, with several numbers. */
+/** The operators that compare a count with several numbers. */
 export type CountListOperator = Extract<NumberOperator, OperatorWith<{ readonly list: true }>>
 
 type Compare = (field: string, value: FilterOperand, options?: ComparisonOptions) => string
 type CompareNullable = (field: string, value: FilterOperand | null, options?: ComparisonOptions) => string
 type CompareAll = (field: string, values: readonly (FilterOperand | null)[], options?: ComparisonOptions) => string
 
-/** A function for each operator. */
+/** Functions that write a comparison, by operator name. */
 export type ComparisonBuilder = {
   readonly [name in keyof typeof OPERATOR_ROWS]: name extends OperatorWith<{ readonly list: true }>
     ? CompareAll
@@ -44,12 +44,15 @@ export type ComparisonBuilder = {
  *     filter.and(filter.gt('Level', 25), filter.startsWith('Team.Name', 'La'))  // 'Level>25,Team.Name^La'
  */
 export interface FilterBuilder extends ComparisonBuilder {
-  /** All conditions are true. Conditions are filters, built here or written by hand; at least one. */
+  /**
+   * Joins conditions: all conditions must be true. A condition is a filter from this builder or a filter text. At least
+   * one condition is required.
+   */
   and(...conditions: readonly string[]): string
-  /** At least one condition is true. */
+  /** Joins conditions: at least one condition must be true. */
   or(...conditions: readonly string[]): string
 
-  /** `Email=null`. On a to-one relation: there is no related record. */
+  /** Writes `Email=null`. For a to-one relation, the filter finds records without a related record. */
   isNull(field: string): string
   notNull(field: string): string
 
@@ -60,8 +63,8 @@ export interface FilterBuilder extends ComparisonBuilder {
   /** No record of the collection meets the condition. */
   none(collection: string, condition: string): string
   /**
-   * Compares the number of records, or of those that meet a condition: `filter.count('Players', 'gt', 2)`,
-   * `filter.count('Players', 'gte', 1, filter.gt('Level', 50))`.
+   * Compares the number of records of a collection, or the number of records that meet a condition:
+   * `filter.count('Players', 'gt', 2)`, `filter.count('Players', 'gte', 1, filter.gt('Level', 50))`.
    */
   count(collection: string, operator: CountOperator, number: number | bigint, condition?: string): string
   count(
@@ -72,7 +75,7 @@ export interface FilterBuilder extends ComparisonBuilder {
   ): string
 }
 
-/** The path rule of the grammar. Any other text could inject a condition. */
+/** Pattern of a path in the filter grammar. Text of another form could inject a condition. */
 const PATH = /^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*$/u
 
 const COUNT_OPERATORS: ReadonlySet<OperatorName> = new Set(
@@ -115,7 +118,7 @@ function createComparison({ name, list, nulls, text }: OperatorInfo): Compare | 
   const compareAll: CompareAll = (field, values, options) =>
     buildClause(field, name, buildList(name, values, field), options)
   const compare: CompareNullable = (field, value, options) => {
-    // Untyped callers may pass null to an operator that does not support it.
+    // Callers without types may pass null to an operator that does not support null.
     const written = value === null && nulls ? 'null' : valueText(value as FilterOperand, field)
     if (written === '' && text) throw new TypeError(`${name} needs a value that is not empty`)
     return buildClause(field, name, written, options)
@@ -149,7 +152,10 @@ function buildClause(field: string, operator: OperatorName, value: string, optio
   return `${checkPath(field)}${operatorInfoOf(operator).token}${value}${options?.ignoreCase === true ? '/i' : ''}`
 }
 
-/** An empty list is an empty text. Servers accept it only in the condition of a scope. */
+/**
+ * Writes a comparison with a list. An empty list becomes an empty text, which servers accept only in the condition of a
+ * scope.
+ */
 function buildList(operator: OperatorName, values: readonly (FilterOperand | null)[], field: string): string {
   if (!Array.isArray(values)) throw new TypeError(`filter.${operator} needs an array for ${field}`)
   const items = values.map((value) => (value === null ? 'null' : valueText(value, field)))
@@ -164,7 +170,7 @@ function checkPath(path: string): string {
 }
 
 function joinConditions(name: 'and' | 'or', conditions: readonly string[], separator: string): string {
-  // Without a condition the list would return everything, so this is an error.
+  // Without conditions, the filter would match every record, so this is an error.
   if (conditions.length === 0) throw new TypeError(`${name} needs a condition`)
   return conditions.join(separator)
 }
@@ -175,8 +181,9 @@ function addParentheses(condition: string): string {
 }
 
 /**
- * True if a condition has a `|` outside groups. Throws for a condition that would not end where it should in a larger
- * filter.
+ * Whether a condition has a `|` outside groups.
+ * @throws TypeError for a condition with unmatched parentheses or escapes, which would change the meaning of a larger
+ * filter
  */
 function hasOuterOr(condition: string): boolean {
   if (typeof condition !== 'string' || condition.trim() === '')
@@ -191,7 +198,7 @@ function hasOuterOr(condition: string): boolean {
     else if (character === ')') depth -= 1
     else if (character === '|' && depth === 0) found = true
   }
-  // Past the end: a trailing backslash would escape the next character of the larger filter.
+  // `at` is larger after a trailing backslash. The backslash would escape the next character of the larger filter.
   if (depth === 0 && at === condition.length) return found
   throw new TypeError(`parentheses or escapes do not match in the condition ${JSON.stringify(condition)}`)
 }

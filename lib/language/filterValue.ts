@@ -1,9 +1,9 @@
 import { OPERATORS } from './operators.js'
 
-/** The types of values in filters. Dates are written as instants in UTC, numbers in plain decimal notation. */
+/** Types of values in filters. Dates are written as instants in UTC, and numbers in plain decimal notation. */
 export type FilterOperand = string | number | bigint | boolean | Date
 
-/** The texts that would extend another operator when they follow it: `*` after `=`. */
+/** Texts at the start of a value that would become part of the operator, such as `*` after `=`. */
 const CONTINUATIONS: readonly string[] = [
   ...new Set(
     OPERATORS.flatMap(({ token }) =>
@@ -15,8 +15,8 @@ const CONTINUATIONS: readonly string[] = [
 ]
 
 /**
- * The characters with a meaning in the filter language. Anywhere: separators and the backslash. At the start: blanks,
- * and texts that would extend or repeat the operator (`=`, `<`, `>`, `*`, `in=`, `out=`). At the end: blanks and `/i`.
+ * Special characters of the filter language. Anywhere: separators and the backslash. At the start: blanks, and texts
+ * that would become part of the operator (`=`, `<`, `>`, `*`, `in=`, `out=`). At the end: blanks and `/i`.
  */
 const SPECIAL_CHARACTERS = new RegExp(
   String.raw`[\\,|();]|^[ \t\r\n=<>]|^(?=${CONTINUATIONS.map(escapePattern).join('|')})|[ \t\r\n]$|\/(?=i$)`,
@@ -28,16 +28,19 @@ function escapePattern(text: string): string {
 }
 
 /**
- * Escapes a text for use as a value after any operator and in lists: `Name=${escapeFilterValue(name)}`. The empty
- * string stays empty, which text operators and lists refuse.
+ * Escapes a text for use as a value after any operator and in lists: `Name=${escapeFilterValue(name)}`. The empty text
+ * stays empty. Text operators and lists reject an empty text.
  */
 export function escapeFilterValue(text: string): string {
   if (typeof text !== 'string') throw new TypeError(`escapeFilterValue takes a string, not ${typeof text}`)
-  // The unescaped word would test for null.
+  // Without a backslash, the word `null` would test for null.
   return text === 'null' ? '\\null' : text.replace(SPECIAL_CHARACTERS, '\\$&')
 }
 
-/** A value as filter text. @throws TypeError for a value that cannot be compared, with the name of the field */
+/**
+ * Writes a value as filter text. @throws TypeError for a value that cannot be compared. The message has the name of the
+ * field
+ */
 export function valueText(value: FilterOperand, field: string): string {
   switch (typeof value) {
     case 'string':
@@ -53,7 +56,8 @@ export function valueText(value: FilterOperand, field: string): string {
 }
 
 /**
- * The shortest digits that parse to the same number, without an exponent, which the filter language does not support.
+ * Writes a number with the fewest digits that parse to the number. The text has no exponent, because the filter
+ * language does not support exponents.
  */
 function decimalText(value: number, field: string): string {
   if (!Number.isFinite(value)) throw incomparableError(field, value)
@@ -67,7 +71,7 @@ function decimalText(value: number, field: string): string {
 }
 
 function instantText(value: Date, field: string): string {
-  // Untyped callers may pass null, undefined or any object.
+  // Callers without types may pass null, undefined or any object.
   const given: unknown = value
   if (!(given instanceof Date) || Number.isNaN(given.getTime())) throw incomparableError(field, given)
   return given.toISOString()

@@ -1,7 +1,7 @@
 import type { QueryParameter } from '../common/errors.js'
 import { OPERATORS } from './operators.js'
 
-/** Syntax of other languages, with the equivalent here. */
+/** Syntax of other query languages, with the equivalent syntax of this language. */
 const FOREIGN_SYNTAX: ReadonlyMap<string, string> = new Map([
   ['==', '='],
   ['!==', '!='],
@@ -10,7 +10,7 @@ const FOREIGN_SYNTAX: ReadonlyMap<string, string> = new Map([
   ['<>', '!='],
 ])
 
-/** Operator words of other languages. */
+/** Operator words of other query languages, with the equivalent operators. */
 const FOREIGN_OPERATORS: ReadonlyMap<string, string> = new Map([
   ['eq', '='],
   ['is', '=null` or `!=null'],
@@ -29,7 +29,7 @@ const FOREIGN_OPERATORS: ReadonlyMap<string, string> = new Map([
   ['in', '=in='],
 ])
 
-/** Words that join conditions in other languages. */
+/** Words that join conditions in other query languages, with the equivalent separators. */
 const FOREIGN_CONJUNCTIONS: ReadonlyMap<string, string> = new Map([
   ['&', ','],
   ['&&', ','],
@@ -40,12 +40,12 @@ const FOREIGN_CONJUNCTIONS: ReadonlyMap<string, string> = new Map([
 /** The operators that contain a word, such as `=in=`. */
 const WORD_OPERATORS = OPERATORS.map(({ token }) => token).filter((token) => /\w/.test(token))
 
-/** The position at which a parser stopped. */
+/** The position at which the parser stopped, with its surroundings. */
 interface ParserStop {
   readonly parameter: 'filter' | 'having'
   readonly text: string
   readonly offset: number
-  /** The last characters before the position of the error. Long filters are not searched from the start. */
+  /** The last characters before the error. A long filter is not searched from its start. */
   readonly before: string
   readonly rest: string
   readonly expected: readonly string[]
@@ -53,7 +53,7 @@ interface ParserStop {
 
 type Hint = (halt: ParserStop) => string | undefined
 
-/** A hint for a common mistake, if the error looks like one. */
+/** Returns a hint if a syntax error looks like a common mistake, otherwise undefined. */
 export function findHint(
   parameter: QueryParameter,
   text: string,
@@ -93,7 +93,7 @@ function clauseHint(halt: ParserStop): string | undefined {
 const suggestRelation: Hint = (halt) =>
   isValueExpected(halt) ? relationHint(halt.text, halt.offset, halt.rest.charAt(0)) : undefined
 
-/** By the character at which the parser stopped. */
+/** Hints by the character at which the parser stopped. */
 const HINTS: ReadonlyMap<string, Hint> = new Map<string, Hint>([
   ['=', suggestRelation],
   ['<', suggestRelation],
@@ -137,7 +137,7 @@ function otherHint(halt: ParserStop): string | undefined {
 
 const LIST_HINT = 'Separate the values of a list by `;`: `=in=1;2`.'
 
-/** Whether the text parsed as a field may be another value of a list, because no operator follows it. */
+/** Whether a field name may be meant as another value of a list, because no operator follows it. */
 function isListValue(before: string, rest: string): boolean {
   return (
     (/^[,|;)]?$/.test(rest.slice(0, 1)) || (/\s$/.test(before) && wordHint(rest) === undefined)) &&

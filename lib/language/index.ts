@@ -1,4 +1,4 @@
-/** The query language on its own. It imports no Node modules and no packages, so that it runs in browsers. */
+/** Exports of the query language. It imports no Node.js modules and no packages, so that it runs in browsers. */
 
 export type {
   Comparison,

@@ -3,7 +3,7 @@ import type { Limits } from '../../types/settings.js'
 import { type QueryLimit, QueryLimitError, type QueryParameter } from '../common/errors.js'
 import { type Visitors, visit } from '../common/visitor.js'
 
-/** The limits of the query language, with their defaults. */
+/** Limits of the query language, with their defaults. */
 export const QUERY_LIMITS: Pick<
   Limits,
   'nesting' | 'clauses' | 'listItems' | 'sortKeys' | 'selectFields' | 'measures' | 'groups'
@@ -18,13 +18,15 @@ export const QUERY_LIMITS: Pick<
 })
 
 /**
- * The deepest nesting, whatever the host allows. The parser's recursion overflows Node's stack between 2,000 and 3,000.
+ * Maximum nesting that any option can set. The recursive parser overflows Node.js's stack at a nesting between 2,000
+ * and 3,000.
  */
 const MAX_NESTING = 500
 
 /**
- * Refuses deeply nested parentheses before the recursive parser runs. Misplaced parentheses are counted too. That is
- * harmless, because such a text is an error anyway.
+ * Rejects deeply nested parentheses before the recursive parser runs. Misplaced parentheses count as well, but a text
+ * with misplaced parentheses is invalid anyway.
+ * @throws QueryLimitError
  */
 export function checkNesting(parameter: QueryParameter, text: string, nesting: number): void {
   const maximum = Math.min(nesting, MAX_NESTING)
@@ -37,7 +39,10 @@ export function checkNesting(parameter: QueryParameter, text: string, nesting: n
   }
 }
 
-/** Refuses a list with too many items before the parser runs, by counting commas. */
+/**
+ * Rejects a list with too many items before the parser runs. Commas are counted.
+ * @throws QueryLimitError
+ */
 export function checkItems(parameter: QueryParameter, limit: QueryLimit, text: string, maximum: number): void {
   let items = 1
   for (let at = text.indexOf(','); at >= 0; at = text.indexOf(',', at + 1)) {
@@ -45,7 +50,10 @@ export function checkItems(parameter: QueryParameter, limit: QueryLimit, text: s
   }
 }
 
-/** Refuses a filter with too many comparisons, or with too many values in one list. */
+/**
+ * Rejects a filter with too many comparisons, or with too many values in one list.
+ * @throws QueryLimitError
+ */
 export function checkSize(
   parameter: QueryParameter,
   filter: FilterNode<unknown>,
@@ -75,6 +83,6 @@ const OPERAND_COUNTERS: Visitors<FilterNode<unknown>, [count: CountOperands], vo
 }
 
 export function checkCount(parameter: QueryParameter, limit: QueryLimit, count: number, maximum: number): void {
-  // Not `count > maximum`: a maximum of NaN must refuse.
+  // `count > maximum` would accept any count if the maximum is NaN.
   if (!(count <= maximum)) throw new QueryLimitError({ parameter, limit, maximum })
 }

@@ -1,4 +1,4 @@
-// The measures and date parts of aggregates, for the grammar, plans and statements.
+// The measures and date units of aggregates, for the grammar, plans and statements.
 
 import type { FieldType } from '../../types/fieldType.js'
 import { type OperatorName, operatorInfoOf } from './operators.js'
@@ -9,11 +9,11 @@ const operatorTypes = (operator: OperatorName): readonly FieldType[] => operator
 
 export type MeasureName = 'count' | 'distinct' | 'sum' | 'avg' | 'min' | 'max'
 
-/** The field types of each measure; null for all types. */
+/** Field types that each measure supports. null: all types. */
 export const MEASURES: Readonly<Record<MeasureName, readonly FieldType[] | null>> = Object.freeze({
-  /** The number of rows or, with a field, of non-null values. */
+  /** Number of rows. With a field, number of non-null values. */
   count: null,
-  /** The number of distinct values. */
+  /** Number of distinct values. */
   distinct: operatorTypes('eq'),
   sum: NUMBER_TYPES,
   avg: NUMBER_TYPES,
@@ -23,9 +23,7 @@ export const MEASURES: Readonly<Record<MeasureName, readonly FieldType[] | null>
 
 export type DateUnit = 'year' | 'month' | 'day' | 'hour'
 
-/**
- * The parts of a date in UTC by which records can be grouped. `date` tells whether dates without a time have the part.
- */
+/** Date units by which records can be grouped, in UTC. `date`: whether dates without a time have the unit. */
 export const DATE_UNITS: Readonly<Record<DateUnit, { readonly date: boolean }>> = Object.freeze({
   year: { date: true },
   month: { date: true },
@@ -40,12 +38,12 @@ function namedEntries<N extends string>(table: Readonly<Record<N, unknown>>): re
   return (Object.keys(table) as N[]).map((name) => [name, name])
 }
 
-/** The measure with this name, case-insensitive. */
+/** Finds a measure by its name. Case is ignored. */
 export function findMeasure(word: string): MeasureName | null {
   return measuresByName.get(word.toLowerCase()) ?? null
 }
 
-/** The part of a date with this name, case-insensitive. */
+/** Finds a date unit by its name. Case is ignored. */
 export function findUnit(word: string): DateUnit | null {
   return unitsByName.get(word.toLowerCase()) ?? null
 }

@@ -2,16 +2,16 @@
 
 import type { FieldType } from '../../types/fieldType.js'
 
-/** A row of the table. */
+/** A row of the table of operators. */
 interface OperatorRow {
   readonly token: string
-  /** The field types with the operator: comparable types, ordered types, or text only. */
+  /** Field types that have the operator: comparable types, ordered types, or text only. */
   readonly fields: 'equatable' | 'ordered' | 'text'
-  /** Takes a list of values separated by `;`. */
+  /** Whether the operator has a list of values, separated by `;`. */
   readonly list: boolean
   /** Whether the word `null` tests for null. */
   readonly nulls: boolean
-  /** The operator whose exact complement this one is. Complements match null. */
+  /** The operator that this operator negates, or null. A negation matches null as well. */
   readonly complementOf: string | null
 }
 
@@ -32,17 +32,19 @@ const TYPES_BY_GROUP: Readonly<Record<OperatorRow['fields'], readonly FieldType[
   text: ['string'],
 }
 
-/** By name, in the order of the documents. The comments appear in the types of the filter builder. */
+/**
+ * Operators by name, in the order of the documents. The comments of the rows appear in the types of the filter builder.
+ */
 export const OPERATOR_ROWS = {
   /** Equal. `null` tests for null. */
   eq: { token: '=', fields: 'equatable', list: false, nulls: true, complementOf: null },
-  /** Not equal, null included. `null` tests for anything but null. */
+  /** Not equal, including null. `null` tests for every value except null. */
   ne: { token: '!=', fields: 'equatable', list: false, nulls: true, complementOf: 'eq' },
   gt: { token: '>', fields: 'ordered', list: false, nulls: false, complementOf: null },
   gte: { token: '>=', fields: 'ordered', list: false, nulls: false, complementOf: null },
   lt: { token: '<', fields: 'ordered', list: false, nulls: false, complementOf: null },
   lte: { token: '<=', fields: 'ordered', list: false, nulls: false, complementOf: null },
-  /** The text contains the value. Like all text operators it needs a non-empty value. */
+  /** The text contains the value. Like all text operators, it rejects an empty value. */
   contains: { token: '=*', fields: 'text', list: false, nulls: false, complementOf: null },
   notContains: { token: '!*', fields: 'text', list: false, nulls: false, complementOf: 'contains' },
   startsWith: { token: '^', fields: 'text', list: false, nulls: false, complementOf: null },
@@ -50,11 +52,11 @@ export const OPERATOR_ROWS = {
   endsWith: { token: '$', fields: 'text', list: false, nulls: false, complementOf: null },
   notEndsWith: { token: '!$', fields: 'text', list: false, nulls: false, complementOf: 'endsWith' },
   /**
-   * Equal to one of the values. `null` tests for null. Empty strings are not allowed. An empty list is allowed in
-   * scopes only, and matches nothing.
+   * Equal to one of the values. `null` tests for null. Empty texts are not allowed. Only scopes allow an empty list,
+   * which matches nothing.
    */
   in: { token: '=in=', fields: 'equatable', list: true, nulls: true, complementOf: null },
-  /** Equal to none of the values. An empty list is allowed in scopes only, and matches everything. */
+  /** Equal to none of the values. Only scopes allow an empty list, which matches everything. */
   notIn: { token: '=out=', fields: 'equatable', list: true, nulls: true, complementOf: 'in' },
 } as const
 
@@ -62,27 +64,27 @@ type OperatorRows = typeof OPERATOR_ROWS
 
 export type OperatorName = keyof OperatorRows
 
-/** The operators whose rows have these members. */
+/** Names of the operators whose rows have the given members. */
 export type OperatorWith<Traits extends Partial<OperatorRow>> = {
   [name in OperatorName]: OperatorRows[name] extends Traits ? name : never
 }[OperatorName]
 
-/** The operators that are no complement of another one. Code with a separate flag for negation needs only these. */
+/** Operators that do not negate another operator. Code with a separate flag for negation needs only these operators. */
 export type PositiveOperator = OperatorWith<{ readonly complementOf: null }>
 
-/** The operators without complements that types other than text support. */
+/** Operators without negations that types other than text support. */
 export type ValueOperator = Exclude<PositiveOperator, OperatorWith<{ readonly fields: 'text' }>>
 
-/** A row with derived members. */
+/** An operator's row, with members that are derived from it. */
 export interface OperatorInfo extends OperatorRow {
   readonly name: OperatorName
   readonly complementOf: PositiveOperator | null
-  /** The operator without negation, and whether it is negated. */
+  /** The operator itself, or the operator that it negates. */
   readonly positive: PositiveOperator
   readonly negated: boolean
-  /** Whether the operator compares parts of text. Then only strings support it, and an empty value is an error. */
+  /** Whether the operator compares parts of text. If so, only text fields have it, and an empty value is an error. */
   readonly text: boolean
-  /** The field types with the operator. */
+  /** Field types that have the operator. */
   readonly types: readonly FieldType[]
 }
 
@@ -105,28 +107,28 @@ export const OPERATORS: readonly OperatorInfo[] = Object.freeze(
   (Object.keys(OPERATOR_TABLE) as OperatorName[]).map(createInfo),
 )
 
-/** The operators without complements, as statements use them. */
+/** All operators that do not negate another operator. */
 export const POSITIVE_OPERATORS: readonly PositiveOperator[] = Object.freeze([
   ...new Set(OPERATORS.map(({ positive }) => positive)),
 ])
 
 const byName: ReadonlyMap<OperatorName, OperatorInfo> = new Map(OPERATORS.map((info) => [info.name, info]))
 
-/** The row of an operator. */
+/** @throws TypeError for an unknown operator */
 export function operatorInfoOf(name: OperatorName): OperatorInfo {
   const info = byName.get(name)
   if (info === undefined) throw new TypeError(`unknown operator ${name}`)
   return info
 }
 
-/** Whether types other than text support an operator. */
+/** Whether types other than text have the operator. */
 export function isValueOperator(name: PositiveOperator): name is ValueOperator {
   return !operatorInfoOf(name).text
 }
 
 const byType = new Map<FieldType, ReadonlySet<OperatorName>>()
 
-/** The operators of a field type. Fields of one type share one set. */
+/** Operators of a field type. All fields of a type share one set. */
 export function operatorsForType(type: FieldType): ReadonlySet<OperatorName> {
   const known = byType.get(type)
   if (known !== undefined) return known

@@ -16,11 +16,11 @@ import { findMeasure, findUnit } from './measures.js'
 import { findOperatorAt } from './operatorTokens.js'
 import { parseSyntax } from './syntax.js'
 
-/** The limits of a filter. `Infinity` is no limit, but the nesting is never deeper than 500. */
+/** Limits of a filter. `Infinity` means no limit, but the nesting is at most 500. */
 export type FilterLimits = Partial<Pick<Limits, 'nesting' | 'clauses' | 'listItems'>>
 
 export interface SortOptions extends Partial<Pick<Limits, 'sortKeys'>> {
-  /** The direction of keys without one. Default `asc`. */
+  /** Direction of keys without a direction. Default `asc`. */
   readonly direction?: Direction
 }
 
@@ -34,8 +34,8 @@ const parseSortText = (text: string, direction: Direction): readonly SortNode[] 
 const parseSelectText = (text: string): readonly SelectNode[] => parse(text, { startRule: 'Select' })
 
 /**
- * Parses a filter into a syntax tree. Names are not resolved, and values are text. Throws `QuerySyntaxError` for
- * invalid syntax and `QueryLimitError` for an exceeded limit. Runs in linear time.
+ * Parses a filter into a syntax tree in linear time. Names are not resolved, and values stay text.
+ * @throws QuerySyntaxError for invalid syntax, QueryLimitError for an exceeded limit
  */
 export function parseFilter(text: string, options: FilterLimits = {}): FilterNode {
   const { nesting = QUERY_LIMITS.nesting, clauses = QUERY_LIMITS.clauses, listItems = QUERY_LIMITS.listItems } = options
@@ -47,7 +47,10 @@ export function parseFilter(text: string, options: FilterLimits = {}): FilterNod
   return filter
 }
 
-/** Parses a condition of the host. It has no limits and may have empty lists. Throws like `parseFilter`. */
+/**
+ * Parses a condition that the host wrote. It has no limits and may have empty lists.
+ * @throws QuerySyntaxError for invalid syntax
+ */
 export function parseCondition(text: string): FilterNode {
   return parseSyntax('filter', text, (given) => {
     checkNesting('filter', given, Number.POSITIVE_INFINITY)
@@ -55,7 +58,10 @@ export function parseCondition(text: string): FilterNode {
   })
 }
 
-/** Parses a sort into its keys, in order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`. */
+/**
+ * Parses a sort into its keys, in their order.
+ * @throws QuerySyntaxError for invalid syntax, QueryLimitError for an exceeded limit
+ */
 export function parseSort(text: string, options: SortOptions = {}): readonly SortNode[] {
   const { sortKeys = QUERY_LIMITS.sortKeys, direction = 'asc' } = options
   return parseSyntax('sort', text, (given) => {
@@ -65,8 +71,8 @@ export function parseSort(text: string, options: SortOptions = {}): readonly Sor
 }
 
 /**
- * Parses a select into its fields, in order. Groups are expanded into whole paths; a last segment `*` means every
- * field. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`.
+ * Parses a select into its paths, in their order. Groups are expanded. A last segment `*` selects every field.
+ * @throws QuerySyntaxError for invalid syntax, QueryLimitError for an exceeded limit
  */
 export function parseSelect(text: string, options: SelectLimits = {}): readonly Path[] {
   const { selectFields = QUERY_LIMITS.selectFields, nesting = QUERY_LIMITS.nesting } = options
@@ -86,7 +92,8 @@ function flattenPaths(nodes: readonly SelectNode[], before: readonly string[]): 
 }
 
 /**
- * Parses an aggregate into its measures, in order. Throws `QuerySyntaxError` and `QueryLimitError` like `parseFilter`.
+ * Parses an aggregate into its measures, in their order.
+ * @throws QuerySyntaxError for invalid syntax, QueryLimitError for an exceeded limit
  */
 export function parseAggregate(text: string, { measures }: Pick<Limits, 'measures'>): readonly MeasureNode[] {
   return parseSyntax('aggregate', text, (given) => {
@@ -95,7 +102,7 @@ export function parseAggregate(text: string, { measures }: Pick<Limits, 'measure
   })
 }
 
-/** Parses the keys of `group`, in order. */
+/** Parses `group` into its keys, in their order. */
 export function parseGroup(text: string, { groups }: Pick<Limits, 'groups'>): readonly GroupNode[] {
   return parseSyntax('group', text, (given) => {
     checkItems('group', 'groups', given, groups)
@@ -103,7 +110,7 @@ export function parseGroup(text: string, { groups }: Pick<Limits, 'groups'>): re
   })
 }
 
-/** Parses `having`: a filter over measures. */
+/** Parses `having`, a filter on measures. */
 export function parseHaving(text: string, limits: Pick<Limits, 'nesting' | 'clauses' | 'listItems'>): HavingNode {
   const having = parseSyntax('having', text, (given) => {
     checkNesting('having', given, limits.nesting)
@@ -113,7 +120,7 @@ export function parseHaving(text: string, limits: Pick<Limits, 'nesting' | 'clau
   return having
 }
 
-/** Parses a sort of groups into its keys. */
+/** Parses a sort of groups into its keys, in their order. */
 export function parseGroupSort(text: string, { sortKeys }: Pick<Limits, 'sortKeys'>): readonly GroupSortNode[] {
   return parseSyntax('sort', text, (given) => {
     checkItems('sort', 'sortKeys', given, sortKeys)

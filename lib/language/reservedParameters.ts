@@ -1,10 +1,10 @@
-/** The query parameters of every resource. Their names are case-sensitive; those of fields are not. */
+/** Query parameters of every resource. Their names are case-sensitive. Names of fields are not case-sensitive. */
 export const RESERVED_PARAMETERS: ReadonlySet<string> = new Set([
   ...['page', 'pageSize', 'filter', 'sort', 'select', 'count', 'cursor', 'after', 'before', 'keys'],
   ...['includeDeleted', 'sortBy', 'sortDirection'],
 ])
 
-/** Parameters that are reserved only if the resource uses them. */
+/** Query parameters that are reserved only if the resource uses them. */
 export const OPTIONAL_PARAMETERS: Readonly<Record<'search' | 'aggregate' | 'export' | 'replace', readonly string[]>> =
   Object.freeze({
     search: ['search'],

@@ -3,7 +3,7 @@ import { type QueryParameter, QuerySyntaxError } from '../common/errors.js'
 import { findHint } from './hint.js'
 import { EXPECTED_TOKENS } from './operatorTokens.js'
 
-/** Runs the generated parser and converts its error, whose form depends on the generator. */
+/** Runs the generated parser. The parser's error is converted, because its form depends on the parser generator. */
 export function parseSyntax<Tree>(parameter: QueryParameter, text: string, read: (text: string) => Tree): Tree {
   if (typeof text !== 'string') throw new TypeError(`the ${parameter} to parse must be a string`)
   try {
@@ -29,7 +29,10 @@ function toSyntaxError(parameter: QueryParameter, text: string, error: GrammarEr
   })
 }
 
-/** Error messages list named rules and literals. Character classes are omitted. */
+/**
+ * Describes what the parser expected, for an error message. Named rules and literals are listed, and character classes
+ * are omitted.
+ */
 function describeExpectation(expectation: Expectation): readonly string[] {
   switch (expectation.type) {
     case 'other':

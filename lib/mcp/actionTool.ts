@@ -38,7 +38,7 @@ export function createActionTool(writes: boolean): Tool {
   }
 }
 
-/** The answer of an action. A list is cut to `maxRecords` items and to `maxBytes`. */
+/** Builds the answer of an action. A list is shortened to `maxRecords` items and `maxBytes` bytes. */
 function toActionAnswer({ output }: Action, reply: Reply, { maxRecords, maxBytes }: ToolContext): ToolAnswer {
   if (output === 'none') return { done: true }
   if (output === 'record') return readReplyRecord(reply)

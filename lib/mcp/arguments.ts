@@ -25,7 +25,7 @@ export type ArgumentName = keyof Arguments
 interface ArgumentRow {
   /** The JSON Schema that clients receive. */
   readonly schema: JSONObject
-  /** Reads a value. Returns undefined if it is invalid. */
+  /** Reads a value. Returns undefined if the value is invalid. */
   readonly read: (value: unknown) => Arguments[ArgumentName]
   readonly requirement: string
 }
@@ -87,7 +87,7 @@ const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
   cursor: textArgument('The nextCursor of the previous page. Repeat the same filter, sort and select.'),
 }
 
-/** JSON Schema of a tool's arguments, in the form of `tools/list`. */
+/** JSON Schema of a tool's arguments, as in the result of `tools/list`. */
 export interface ArgumentsSchema {
   [keyword: string]: unknown
   type: 'object'
@@ -95,7 +95,7 @@ export interface ArgumentsSchema {
   required: string[]
 }
 
-/** Builds the schema of a tool's arguments. */
+/** Builds the JSON Schema of a tool's arguments. */
 export function createArgumentsSchema(
   required: readonly ArgumentName[],
   optional: readonly ArgumentName[],
@@ -109,7 +109,7 @@ export function createArgumentsSchema(
   }
 }
 
-/** @throws Problem `invalid-query` for an unknown, missing or invalid argument */
+/** Reads the arguments of a call. @throws Problem `invalid-query` for an unknown, missing or invalid argument */
 export function readArguments(
   given: Readonly<Record<string, unknown>>,
   required: readonly ArgumentName[],

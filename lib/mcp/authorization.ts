@@ -4,20 +4,22 @@ import { Problem, problem } from '../common/problem.js'
 import { respondProblem } from '../http/respond.js'
 import type { McpAuthorization } from './options.js'
 
-/** Parameters of a challenge that tell clients where to get tokens (RFC 9728 section 5.1). */
+/**
+ * Writes the parameters of a `WWW-Authenticate` challenge that tell clients where to get tokens (RFC 9728 section 5.1).
+ */
 export function createChallenge(authorization: McpAuthorization): string {
   const { resource, scopes = [] } = authorization
   const scope = scopes.length === 0 ? '' : `, scope="${scopes.join(' ')}"`
   return `resource_metadata="${getOAuthProtectedResourceMetadataUrl(new URL(resource))}"${scope}`
 }
 
-/** Adds the handler's challenge to a 401. Other errors are returned unchanged. */
+/** Adds the handler's challenge to a problem with status 401. Returns other errors unchanged. */
 export function addChallenge(refusal: unknown, challenge: string | null): unknown {
   if (challenge === null || !(refusal instanceof Problem) || refusal.status !== 401) return refusal
   const { headers } = refusal
   const [name = 'WWW-Authenticate', given = 'Bearer'] =
     Object.entries(headers).find(([each]) => each.toLowerCase() === 'www-authenticate') ?? []
-  // The host may throw the same problem object again, so it is not changed.
+  // A copy is returned, because the host may throw the problem object again.
   return Object.create(refusal, { headers: { value: { ...headers, [name]: mergeChallenges(given, challenge) } } })
 }
 
@@ -30,8 +32,8 @@ function mergeChallenges(given: string, challenge: string): string {
 const METADATA_METHODS = 'GET, HEAD, OPTIONS'
 
 /**
- * Serves the protected resource metadata at its well-known path, with CORS for any origin. Passes on all other
- * requests.
+ * Creates middleware that serves the protected resource metadata at its well-known path, with CORS for any origin.
+ * Passes on all other requests.
  */
 export function createMetadataHandler(authorization: McpAuthorization | undefined): RequestHandler {
   if (authorization === undefined) return (_req, _res, next) => next()
@@ -53,7 +55,7 @@ export function createMetadataHandler(authorization: McpAuthorization | undefine
     res.setHeader('Access-Control-Allow-Origin', '*')
     if (req.method === 'OPTIONS') {
       res.setHeader('Access-Control-Allow-Methods', METADATA_METHODS)
-      // Clients in browsers send a header with the protocol's revision.
+      // Clients in browsers send a header with the protocol version.
       res.setHeader('Access-Control-Allow-Headers', '*')
       res.writeHead(204).end()
     } else if (req.method === 'GET' || req.method === 'HEAD') {

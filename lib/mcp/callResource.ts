@@ -12,7 +12,7 @@ import { bodyProblem } from '../parse/body.js'
 import type { Arguments } from './arguments.js'
 import type { ToolResource } from './toolResource.js'
 
-/** Settings of all calls, and the request of this call. */
+/** Settings of all calls, and the HTTP request of one call. */
 export interface ToolContext {
   readonly resources: ReadonlyMap<string, ToolResource>
   /** The HTTP request of the call, or null over standard input and output. */
@@ -25,7 +25,7 @@ export interface ToolContext {
   readonly hasWriteTools: boolean
 }
 
-/** Actions of a resource that tools may run. Policies are not evaluated here. */
+/** Actions of a resource that tools may run. The function does not evaluate policies. */
 export function runnableActionsOf(
   { resource }: ToolResource,
   { hasWriteTools }: Pick<ToolContext, 'hasWriteTools'>,
@@ -33,7 +33,7 @@ export function runnableActionsOf(
   return [...resource.actions.values()].filter(({ method }) => hasWriteTools || method === 'get')
 }
 
-/** @throws Problem for an unknown resource */
+/** Finds a resource by the name in a call. @throws Problem for an unknown resource */
 export function findResource({ resources }: ToolContext, { resource: name = '' }: Arguments): ToolResource {
   const found = resources.get(name)
   if (found !== undefined) return found
@@ -41,7 +41,8 @@ export function findResource({ resources }: ToolContext, { resource: name = '' }
 }
 
 /**
- * The resource of a call. @throws Problem if the resource lacks the operation, or for arguments that it does not take
+ * Finds the resource of a call.
+ * @throws Problem if the resource lacks the operation, or does not support an argument
  */
 export function findResourceFor(context: ToolContext, operation: OperationName, given: Arguments): ToolResource {
   const served = findResource(context, given)
@@ -57,7 +58,7 @@ export function findResourceFor(context: ToolContext, operation: OperationName, 
   return served
 }
 
-/** Runs an operation, after the middleware of the resource's routes. */
+/** Runs an operation. Middlewares of the resource's routes run first. */
 export function callOperation(
   context: ToolContext,
   operation: OperationName,
@@ -85,7 +86,7 @@ export function callOperation(
   )
 }
 
-/** @throws Problem for an unknown action, and for an action that tools may not run */
+/** Finds the action of a call. @throws Problem for an unknown action, and for an action that tools may not run */
 export function findAction(context: ToolContext, given: Arguments): Action {
   const found = runnableActionsOf(findResource(context, given), context).find(({ name }) => name === given.action)
   if (found !== undefined) return found
@@ -93,8 +94,8 @@ export function findAction(context: ToolContext, given: Arguments): Action {
 }
 
 /**
- * Runs an action, after the middleware of the resource's routes. @throws Problem for arguments that the action does not
- * take
+ * Runs an action. Middlewares of the resource's routes run first.
+ * @throws Problem for arguments that the action does not support
  */
 export function callAction(context: ToolContext, action: Action, given: Arguments): Promise<Reply> {
   const { resource, identify, limitIntent } = findResource(context, given)
@@ -127,7 +128,7 @@ export function callAction(context: ToolContext, action: Action, given: Argument
   )
 }
 
-/** @throws Problem for a key of a singleton, and for a missing key of a record */
+/** @throws Problem if a call has a key for a singleton, or lacks the key of a record */
 function assertKeyArgument({ behaviours }: Resource, isOfRecord: boolean, key: string | null): void {
   if (behaviours.ownKey !== null && key !== null) {
     throw invalidQuery('key', 'is not allowed: this resource has a single record for you.')
@@ -141,10 +142,10 @@ function recordUrl({ route }: Resource, key: string | null): string {
 
 function requestHeaders({ idempotency }: Resource, version: string | undefined): Readonly<Record<string, string>> {
   return {
-    // An unknown query parameter is an error, even if the API ignores it.
+    // Strict handling makes unknown query parameters an error, even if the API ignores them.
     prefer: 'handling=strict',
     ...(version === undefined ? {} : { 'if-match': `W/"${version}"` }),
-    // Every call is a new write, so its idempotency key is random.
+    // The idempotency key is random, because every call is a new write.
     ...(idempotency === null ? {} : { 'idempotency-key': randomUUID() }),
   }
 }
@@ -155,7 +156,7 @@ function assertBodySize({ limits: { bodySize } }: Resource, values: object | und
   throw bodyProblem({ type: 'entity.too.large' }, bodySize) ?? new RangeError('the values exceed the body limit')
 }
 
-/** The query string of a URL. An array becomes a repeated parameter. */
+/** Writes the query string of a URL. An array becomes a repeated parameter. */
 function toQueryString(parameters: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined || value === null

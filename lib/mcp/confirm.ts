@@ -11,13 +11,13 @@ import {
 import { isObject } from '../common/object.js'
 import { Problem } from '../common/problem.js'
 
-/** Id of the question. The client returns the answer under it when it repeats the call. */
+/** Id of the confirmation question. The repeated call contains the person's answer with this id. */
 const QUESTION_NAME = 'confirm'
 
 /**
- * Requires a person to confirm a call. Returns null if the call is confirmed, else the response that makes the client
- * ask and repeat the call. The server stores nothing in between: the repeated call has all arguments again. Only the
- * client itself could forge the answer.
+ * Requires a person to confirm a call. Returns null if the call is confirmed. Otherwise returns a response that makes
+ * the client ask the person and repeat the call. The server stores no state, because the repeated call has all
+ * arguments again. Only the client itself could forge the answer.
  * @throws Problem 403 if the client cannot ask, and if the person did not confirm
  */
 export function requestConfirmation(
@@ -57,13 +57,13 @@ function refusalProblem(code: string, detail: string): Problem {
   return new Problem({ status: 403, code, detail })
 }
 
-/** The client's capabilities, from the request. Earlier revisions of the protocol declare them in the handshake. */
+/** The client's capabilities. The request declares them, or the handshake in earlier protocol versions. */
 function clientCapabilities(server: Server, { mcpReq }: ServerContext): ClientCapabilities | undefined {
   const declared: unknown = Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY]
   return isObject(declared) ? declared : server.getClientCapabilities()
 }
 
-/** Elicitation without a mode means forms. */
+/** Whether the client can show a form. Elicitation without a mode supports forms. */
 function canElicit({ elicitation }: ClientCapabilities = {}): boolean {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined)
 }

@@ -7,7 +7,9 @@ import { authorizeResources, resourcesOfStep } from '../plan/index.js'
 import type { Permissions } from './permissions.js'
 import type { ToolResource } from './toolResource.js'
 
-/** Describes a resource to a caller. It has only fields and relations that the caller may use in queries. */
+/**
+ * Describes a resource to a caller. The description has only fields and relations that the caller may use in queries.
+ */
 export async function describeResource(
   { resource, describe }: ToolResource,
   { caller, allowed, actions }: Permissions,
@@ -24,7 +26,7 @@ export async function describeResource(
   ): readonly XCrudField[] =>
     told
       .filter(({ name }) => {
-        // A member of a JSON column is readable if the column is.
+        // A member of a JSON column is readable if its column is readable.
         const field = fields.get(name.toLowerCase()) ?? fields.get(name.split('.')[0]?.toLowerCase() ?? '')
         return field !== undefined && view.readable(field, reach)
       })
@@ -59,13 +61,13 @@ export async function describeResource(
   }
 }
 
-/** Fields of a related resource, and fields of the join model's row. `row` is null if there is no join model. */
+/** Fields of a related resource, and fields of the join row. `row` is null if there is no join model. */
 interface RelationFields {
   readonly reach: ModelAccess
   readonly row: ModelAccess | null
 }
 
-/** The caller's view of the fields, and the relations that the caller's paths may use, by name. */
+/** Resolves the fields that the caller may read, and the relations that the caller may use in paths, by name. */
 async function findQueryableView(
   resource: Resource,
   caller: Caller,
@@ -82,7 +84,7 @@ async function findQueryableView(
   return { view, crossed: new Map(crossed) }
 }
 
-/** A body's schema, reduced to members that the caller may write. */
+/** Reduces the schema of a body to members that the caller may write. */
 function filterWritable(
   schema: JsonSchema,
   isOpen: (permission: unknown) => boolean,
@@ -98,7 +100,7 @@ function filterWritable(
   return { ...others, ...(left.length === 0 ? {} : { required: left }), properties: Object.fromEntries(written) }
 }
 
-/** Schemas of the bodies that the caller may send, and of the components that they reference. */
+/** Schemas of the bodies that the caller may send, and of their components. */
 function describeBodies(
   allowed: Permissions['allowed'],
   bodies: { readonly create: JsonSchema; readonly update: JsonSchema },

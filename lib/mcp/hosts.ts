@@ -3,7 +3,10 @@
 /** Names of the local machine. */
 export const LOCAL_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
-/** The host name in a `Host` header, in lower case and without its port. Returns null if the header is malformed. */
+/**
+ * Reads the host name from a `Host` header, in lower case and without the port. Returns null if the header is
+ * malformed.
+ */
 export function hostnameOf(host = ''): string | null {
   const url = `http://${host}`
   if (!URL.canParse(url)) return null
@@ -18,7 +21,7 @@ export function originOf(text: string): string | null {
   return host === '' ? null : `${protocol}//${host}`
 }
 
-/** Whether an origin has the host that the request is sent to. The default port is optional. */
+/** Whether an origin has the host of the request's `Host` header. The default port is optional. */
 export function isOwnOrigin(origin: string, host = ''): boolean {
   const own = originOf(origin)
   if (own === null) return false

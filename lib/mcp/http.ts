@@ -1,4 +1,4 @@
-// Adapts Node's requests, which Express has, to the Fetch API of the MCP SDK.
+// Converts between Node.js requests, which Express uses, and the Fetch API of the MCP SDK.
 
 import {
   createMcpHandler,
@@ -11,7 +11,10 @@ import type { Request, Response } from '../../types/express.js'
 import { HostCall, hasParsedBody } from '../http/call.js'
 import { bodyProblem } from '../parse/body.js'
 
-/** Answers MCP messages. Each request gets a server of its own, so no state is kept between requests. */
+/**
+ * Creates the function that answers MCP messages. Each request has its own protocol server, so no state is kept between
+ * requests.
+ */
 export function createHttpService(
   serverFor: (request: Request) => Server,
   maxRequestBodySize: number,
@@ -39,7 +42,7 @@ export function createHttpService(
   }
 }
 
-/** Reads the body with the limits and errors of routes. @throws Problem 400, 413, 415 */
+/** Reads the request body with the limits and errors of the HTTP routes. @throws Problem 400, 413, 415 */
 async function readText(req: Request, res: Response, limit: number): Promise<void> {
   try {
     await new HostCall(req, res, []).readBody('text', limit)
@@ -48,7 +51,10 @@ async function readText(req: Request, res: Response, limit: number): Promise<voi
   }
 }
 
-/** Answers in JSON for protocol revisions before 2026-07-28. The SDK would open an event stream for each message. */
+/**
+ * Answers a message of protocol versions before 2026-07-28 with JSON. The SDK would open an event stream for each
+ * message.
+ */
 async function answerEarlier(
   server: Server,
   request: globalThis.Request,
@@ -64,7 +70,8 @@ async function answerEarlier(
 }
 
 /**
- * Builds the Fetch request. It is aborted when the client disconnects. `body` is null if the body was parsed before.
+ * Builds the Fetch request. The request is aborted when the client disconnects. `body` is null if the body was already
+ * parsed.
  */
 function toFetchRequest(req: Request, res: Response, body: string | null): globalThis.Request {
   const headers = new Headers()
@@ -75,19 +82,19 @@ function toFetchRequest(req: Request, res: Response, body: string | null): globa
   res.once('close', () => {
     if (!res.writableFinished) disconnected.abort()
   })
-  // The SDK reads only the headers and the body, so the URL does not matter.
+  // The SDK reads only the headers and the body, so any URL works.
   return new Request('http://localhost/', { method: 'POST', headers, body, signal: disconnected.signal })
 }
 
 /**
- * Sends a response in one piece. Event streams end by themselves: there are no subscriptions, because the list of tools
- * never changes.
+ * Sends a response as a whole. Event streams end by themselves, because the handler has no subscriptions: the list of
+ * tools never changes.
  */
 async function sendFetchResponse(answer: globalThis.Response, res: Response): Promise<void> {
   const body = Buffer.from(await answer.arrayBuffer())
   if (res.destroyed) return
   answer.headers.forEach((value, name) => {
-    // Node sets `Connection` itself.
+    // Node.js sets `Connection` itself.
     if (name !== 'connection') res.setHeader(name, value)
   })
   res.statusCode = answer.status

@@ -7,7 +7,7 @@ import { hostnameOf, LOCAL_HOSTS, originOf } from './hosts.js'
 
 /** The handler as an OAuth 2.0 protected resource (RFC 9728). */
 export interface McpAuthorization {
-  /** The handler's public URL. Tokens must be issued for it: check their audience in the identity function. */
+  /** The handler's public URL. Tokens must be issued for this URL: the identity function must check their audience. */
   readonly resource: string
   /** URLs of the authorization servers that issue tokens. */
   readonly servers: readonly string[]
@@ -16,36 +16,36 @@ export interface McpAuthorization {
 }
 
 export interface McpOptions {
-  /** Routers or controllers. Tools name each by the last segment of its path, or by `name`. */
+  /** Routers or controllers. Tools name a resource by the last segment of its path, or by `name`. */
   readonly resources: readonly (Documentable | { readonly resource: Documentable; readonly name?: string })[]
   /**
-   * Identifies callers of resources without an identity function. An identity in place of a function is used for every
-   * caller. It works with `connect` only: the HTTP handler then answers 500.
+   * Identifies callers of resources without an identity function. An identity instead of a function applies to every
+   * caller. It works with `connect` only: the HTTP handler answers 500 if the option is an identity.
    */
   readonly identity?: IdentityFunction | Identity
   /** Whether to offer tools that write. Default false. */
   readonly write?: boolean
-  /** Whether a person must confirm each deletion, by the protocol's elicitation. Default true. */
+  /** Whether a person must confirm each deletion, through the protocol's elicitation. Default true. */
   readonly confirm?: boolean
-  /** Maximum number of records in an answer, and in each collection inside it. Default 100. */
+  /** Maximum number of records in an answer, and in each collection of a record. Default 100. */
   readonly maxRecords?: number
   /** Maximum size of an answer's JSON, in bytes. At least 10,000. Default 100,000. */
   readonly maxBytes?: number
   /**
-   * Authorization servers of the handler. If set, requests without an identity are answered with a 401 that names the
-   * metadata. Default: none.
+   * Authorization of the handler as an OAuth 2.0 protected resource. If set, requests without an identity are answered
+   * with 401. The 401 names the metadata. Default: none.
    */
   readonly authorization?: McpAuthorization
   /**
-   * Host names that requests may be sent to, without ports. By default browser pages may use the local names and the
-   * host of `authorization.resource`, and other clients may use any name.
+   * Host names, without ports, that requests may be sent to. Default for browser pages: the local names and the host of
+   * `authorization.resource`. Default for other clients: any name.
    */
   readonly hosts?: readonly string[]
   /** Additional origins of pages that may send requests. The handler's own origin is always allowed. Default: none. */
   readonly origins?: readonly string[]
 }
 
-/** Minimum of `maxBytes`: a cursor has up to 2,048 characters. */
+/** Minimum of `maxBytes`. One cursor can have 2,048 characters. */
 const MIN_BYTES = 10_000
 
 const isNameList = (value: unknown, isName: (name: string) => boolean): boolean =>
@@ -57,7 +57,7 @@ const isIntegerFrom = (value: unknown, least: number): boolean => Number.isSafeI
 
 const isHost = (name: string): boolean => hostnameOf(name) === name.toLowerCase()
 
-/** Checks of the options. `resources` is checked by `createToolResources`. */
+/** Checks of the options. `createToolResources` checks `resources`. */
 const CHECKS: Readonly<
   Record<keyof McpOptions, { readonly holds: (value: unknown) => boolean; readonly must: string }>
 > = {
@@ -85,15 +85,15 @@ function isSet(value: unknown): boolean {
   return typeof Object(value).has === 'function'
 }
 
-/** @throws CrudConfigError */
+/** @throws CrudConfigError for a missing, unknown or invalid option */
 export function assertOptions(options: McpOptions): void {
   if (options === undefined || options === null) throw invalidOption('options are missing.')
-  // Routers are functions: a router was passed instead of the options.
+  // A router is a function. Passing a router instead of the options is an error.
   if (!isObject(options)) throw invalidOption('the argument must be an object with "resources".')
   assertNames(options, Object.keys(CHECKS), '')
   for (const [name, { holds, must }] of Object.entries(CHECKS)) {
     const value: unknown = Reflect.get(options, name)
-    // An identity that is undefined by mistake must not fall back to the default.
+    // An identity that is undefined by mistake is an error and does not select the default.
     const isGiven = name === 'identity' ? Object.hasOwn(options, name) : value !== undefined
     if (isGiven && !holds(value)) throw invalidOption(`${name} ${must}`)
   }

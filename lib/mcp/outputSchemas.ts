@@ -2,7 +2,7 @@
 
 import type { JSONObject } from '@modelcontextprotocol/server'
 
-/** Schema of an answer. Answers are objects. */
+/** JSON Schema of an answer. Every answer is an object. */
 export interface OutputSchema extends JSONObject {
   type: 'object'
 }
@@ -74,7 +74,7 @@ export const WRITTEN_OUTPUT: OutputSchema = objectSchema(
 
 export const DELETED_OUTPUT: OutputSchema = objectSchema({ deleted: ALWAYS_TRUE })
 
-/** The answer of an action. Its members depend on the action's `output`. */
+/** Schema of an action's answer. Its members depend on the action's `output`. */
 export const ACTION_OUTPUT: OutputSchema = objectSchema(
   {
     record: { type: 'object' },

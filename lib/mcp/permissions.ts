@@ -29,8 +29,9 @@ export interface Permissions {
 const EMPTY_REPLY: Reply = { status: 200, headers: {}, content: { kind: 'nothing' } }
 
 /**
- * Evaluates a resource's policies for a caller, after the middleware of its routes and its identity function.
- * @throws Problem of the policy if nothing is allowed; 500 if the host's code fails, which is reported to `onError`
+ * Evaluates a resource's policies for a caller. Middlewares of the routes and the identity function run first.
+ * @throws Problem of the policy if nothing is allowed; 500 if the host's code fails. The failure is reported to
+ * `onError`
  */
 export async function findPermissions(
   { name, resource, identify }: ToolResource,
@@ -41,7 +42,7 @@ export async function findPermissions(
   const evaluatePolicies = async (req: Request): Promise<Permissions> => {
     const identity = await identifyCaller(identify, req)
     const instant = new Date()
-    // A new caller for each operation, because policies' answers are cached per caller.
+    // Each operation gets a new caller object, because results of policies are cached per caller object.
     const createFreshCaller = (): Caller => ({ request: req, identity, instant })
     const allowed = new Set<OperationName>()
     const actions = new Set<string>()
@@ -62,7 +63,7 @@ export async function findPermissions(
     for (const action of named) {
       if (await isAllowed(action.operation, action.name)) actions.add(action.name)
     }
-    // No policy was evaluated, because no tool fits the resource.
+    // No policy was evaluated, because the resource has no operation that a tool supports.
     if (allowed.size + actions.size === 0)
       throw refusal ?? problem('method-not-allowed', { detail: `${name} has no operation that a tool supports.` })
     return { caller: createFreshCaller(), allowed, actions }

@@ -4,8 +4,8 @@ import type { Arguments } from './arguments.js'
 import { callOperation, findResource, type ToolContext } from './callResource.js'
 
 /**
- * A page of records. If the records exceed `maxBytes`, the page has fewer of them and its cursor continues after the
- * last one.
+ * Reads a page of records. If the records exceed `maxBytes`, the page has fewer records. Its cursor continues after the
+ * last of them.
  */
 export async function queryRecords(context: ToolContext, given: Arguments): Promise<ToolAnswer> {
   let limit = readLimit(context, given)
@@ -32,7 +32,7 @@ async function queryPage(context: ToolContext, given: Arguments, limit: number):
     if (!isRefusal(error) || error.errors?.after === undefined) throw error
     if (cursor !== undefined) throw cursorProblem(error.errors.after)
   }
-  // The caller may not read a sort field, so there can be no cursor. Only the first page is possible.
+  // Without permission to read a sort field, there is no cursor. Only the first page is possible.
   const { items, totalCount, hasNextPage } = Object(
     readReplyValue(await callOperation(context, 'getList', given, parameters)),
   )
@@ -47,7 +47,7 @@ function cursorProblem(messages: readonly string[]): Error {
   })
 }
 
-/** @throws Problem if `limit` exceeds the maximum */
+/** Number of records of a page. @throws Problem if `limit` exceeds the maximum */
 function readLimit(context: ToolContext, given: Arguments): number {
   const { query } = findResource(context, given).resource
   const most = Math.min(context.maxRecords, query.maxPageSize)

@@ -8,17 +8,17 @@ import { hostnameOf, isOwnOrigin, LOCAL_HOSTS } from './hosts.js'
 import type { McpOptions } from './options.js'
 import type { ToolResource } from './toolResource.js'
 
-/** Checks of requests before their message is read. */
+/** Checks of a request before its message is read. */
 export interface RequestChecks {
   /** Identity functions of all resources. */
   readonly identityFunctions: ReadonlySet<IdentityFunction>
   /** Host names that browser pages may send requests to. */
   readonly hosts: ReadonlySet<string>
-  /** Whether requests without `Origin` must also be sent to one of these hosts. */
+  /** Whether requests without `Origin` must also be sent to one of the `hosts`. */
   readonly isHostRequired: boolean
   /** Allowed origins in addition to the handler's own. */
   readonly origins: ReadonlySet<string>
-  /** Parameters of challenges, or null without `authorization`. */
+  /** Parameters of `WWW-Authenticate` challenges, or null without `authorization`. */
   readonly challenge: string | null
 }
 
@@ -36,7 +36,7 @@ export function createRequestChecks(served: ReadonlyMap<string, ToolResource>, o
 
 /**
  * Checks a request's origin, method, host and credentials before its message is read. The credentials must be valid for
- * one of the resources.
+ * at least one resource.
  */
 export async function assertRequestAllowed(gate: RequestChecks, req: Request, res: Response): Promise<void> {
   const { origin, host } = req.headers
@@ -53,7 +53,8 @@ export async function assertRequestAllowed(gate: RequestChecks, req: Request, re
   }
   const hostname = hostnameOf(host)
   if (hostname === null) throw problem('bad-request', { detail: 'The Host header is malformed.' })
-  // DNS rebinding: such a page sends its own origin, with the rebound name as the host.
+  // Protects against DNS rebinding: a malicious page sends its own origin, and a host name that resolves to this
+  // server.
   const isChecked = gate.isHostRequired || (origin !== undefined && !isListed)
   if (isChecked && !gate.hosts.has(hostname)) {
     throw problem('forbidden', {
@@ -63,7 +64,7 @@ export async function assertRequestAllowed(gate: RequestChecks, req: Request, re
   await assertIdentified(gate, req)
 }
 
-/** Resources may accept tokens of different issuers. A token that is valid for one of them is enough. */
+/** Requires an identity from one of the identity functions. Resources may accept tokens of different issuers. */
 async function assertIdentified({ identityFunctions, challenge }: RequestChecks, req: Request): Promise<void> {
   const answers = await Promise.allSettled(
     [...identityFunctions].map((each): Promise<Identity | null> => identifyCaller(each, req)),

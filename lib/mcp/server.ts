@@ -17,7 +17,7 @@ import type { ToolContext } from './callResource.js'
 import { requestConfirmation } from './confirm.js'
 import type { Tool } from './tools.js'
 
-/** A tool in the form of `tools/list`. */
+/** Converts a tool to its entry in the result of `tools/list`. */
 export function toListedTool({ name, description, required, optional, output, effect }: Tool): ListedTool {
   const annotations = {
     readOnlyHint: effect === 'nothing',
@@ -34,16 +34,16 @@ export function toListedTool({ name, description, required, optional, output, ef
   }
 }
 
-/** Tools of a mount. */
+/** The tools of one handler. */
 export interface Toolbox {
   readonly tools: ReadonlyMap<string, Tool>
-  /** The same tools in the form of `tools/list`. */
+  /** The entries of `tools` in the result of `tools/list`. */
   readonly listed: ListedTool[]
   /** Whether a person must confirm calls of tools with a `question`. */
   readonly confirm: boolean
 }
 
-/** A protocol server for one HTTP request, or for one connection over another transport. */
+/** Creates a protocol server for one HTTP request, or for one connection over another transport. */
 export function createServer({ tools, listed, confirm }: Toolbox, context: ToolContext): Server {
   const server = new Server(
     { name: 'sequelize-crud-router', version: '1' },
@@ -72,8 +72,8 @@ interface ToolCall {
 }
 
 /**
- * Runs a tool. Returns its answer, or the question that a person must confirm first. A problem is returned as an
- * answer, so that the model can read it.
+ * Runs a tool. Returns the tool's answer, or the question that a person must confirm first. A problem is returned as an
+ * answer, so that the language model can read it.
  */
 async function callTool(
   { tool, context, server, serverContext, confirm }: ToolCall,

@@ -15,17 +15,17 @@ export interface ToolResource {
   readonly resource: Resource
   /** Identifies the sender of an HTTP request. */
   readonly identifySender: IdentityFunction
-  /** Identifies the caller of a tool. It rejects anonymous callers if the resource has no policy. */
+  /** Identifies the caller of a tool. Rejects anonymous callers if the resource has no policy. */
   readonly identify: IdentityFunction
-  /** Limits a parsed request: collections have at most `maxRecords` records, and unknown body members are rejected. */
+  /** Limits a parsed request. Collections have at most `maxRecords` records, and unknown body members are rejected. */
   readonly limitIntent: (intent: Intent) => Intent
-  /** Description of the resource, from the API documents. */
+  /** Describes the resource, as in the API documents. */
   readonly describe: () => ResourceDescription
 }
 
 /**
- * Resources by the names that tools use. @throws CrudConfigError for a value without a resource, and for a duplicate
- * name
+ * Creates the resources by the names that tools use.
+ * @throws CrudConfigError for a value without a resource, and for a duplicate name
  */
 export function createToolResources({
   resources,
@@ -58,7 +58,7 @@ function createToolResource(
   if (resource === null)
     throw invalidOption(`${where} must be a router, a controller, or an object { resource, name } with one.`)
   const name = plain === null ? readName(given, where) : null
-  // A resource that cannot be described throws here, not at the first request.
+  // A resource that cannot be described causes an error here, before the first request.
   assertDescribable(resource)
   leadingHandlersOf(resource)
   const asks = senderIdentityOf(resource, identity)
@@ -78,13 +78,14 @@ function readName(given: unknown, where: string): string | null {
   throw invalidOption(`${where}.name must consist of letters, digits and the characters . _ -`)
 }
 
-/** The last segment of the resource's path, for example `players`. */
+/** Default name of a resource: the last segment of its path, for example `players`. */
 function defaultName({ route, names }: Resource): string {
   return route.split('/').at(-1) || names.response
 }
 
 /**
- * The resource's own identity function, else the one of the options, else the identity that the host's middleware set.
+ * Identity function for senders of HTTP requests: the resource's own function, otherwise the one from the options.
+ * Without both, the identity comes from the host's middleware.
  */
 function senderIdentityOf({ identity: own }: Resource, given: McpOptions['identity'] | undefined): IdentityFunction {
   if (typeof given === 'object') return () => given
@@ -92,7 +93,7 @@ function senderIdentityOf({ identity: own }: Resource, given: McpOptions['identi
   return given ?? identityFromRequest
 }
 
-/** Without a policy the HTTP routes are as open as the host mounts them. Agents need an identity. */
+/** Requires an identity for resources without a policy. Their HTTP routes may be open, but tools are not. */
 function requireIdentity({ documented }: Resource, identify: IdentityFunction): IdentityFunction {
   if (documented.policies.size > 0) return identify
   return async (request) => {
@@ -103,7 +104,7 @@ function requireIdentity({ documented }: Resource, identify: IdentityFunction): 
 }
 
 /**
- * Limits collections to `embedTotal` records, counts the total for the first page only, and rejects unknown body
+ * Limits collections to `embedTotal` records, counts the total only for the first page, and rejects unknown body
  * members.
  */
 function limitIntent(intent: Intent, embedTotal: number): Intent {

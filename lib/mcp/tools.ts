@@ -25,9 +25,9 @@ export interface Tool {
   readonly optional: readonly ArgumentName[]
   /** JSON Schema of the tool's answers. */
   readonly output: OutputSchema
-  /** The operation that the tool calls, or null if it calls none or several. */
+  /** The operation that the tool calls. Null if the tool calls no operation or several operations. */
   readonly operation: OperationName | null
-  /** Whether the tool writes, and whether a write loses earlier values. An action may do anything. */
+  /** Whether the tool writes, and whether its write loses earlier values. An action may have any effect. */
   readonly effect: 'nothing' | 'adds' | 'overwrites' | 'anything'
   /** Builds the question that a person must confirm first. Absent if no confirmation is needed. */
   readonly question?: (context: ToolContext, given: Arguments) => Promise<string>
@@ -122,7 +122,7 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
     effect: 'overwrites',
     question: async (context, given) => {
       const served = findResourceFor(context, 'delete', given)
-      // The policy is evaluated first: a person must not be asked about a forbidden call.
+      // The policy is evaluated before the question, because a person must not be asked about a forbidden call.
       await findPermissions(served, { request: context.request, operations: ['delete'], actions: [] })
       return given.key === undefined ? `Delete ${served.name}?` : `Delete ${served.name} ${JSON.stringify(given.key)}?`
     },
@@ -147,7 +147,7 @@ async function writeRecord(
   )
 }
 
-/** A resource in the answer of `list_resources`, or null if the caller is allowed nothing. */
+/** Describes a resource in the answer of `list_resources`. Returns null if the caller is allowed nothing. */
 async function describeListed(context: ToolContext, each: ToolResource): Promise<object | null> {
   try {
     const tools = allowedTools(await findToolPermissions(context, each))
@@ -169,7 +169,8 @@ function allowedTools({ allowed, actions }: Permissions): readonly string[] {
 }
 
 /**
- * Tools for some resources. Tools that write need the option `write`, and `run_action` needs an action that it may run.
+ * Selects the tools for some resources. Tools that write require the option `write`, and `run_action` requires an
+ * action that tools may run.
  */
 export function selectTools(served: ToolContext['resources'], writes: boolean): readonly Tool[] {
   const own = TOOLS.filter((tool) => writes || tool.effect === 'nothing')

@@ -1,14 +1,18 @@
 /**
- * The parts of `node:sqlite` that the driver uses. Node declares them only in versions later than the oldest one that this package supports.
+ * The parts of `node:sqlite` that the driver uses. The oldest Node.js types that this package supports do not declare
+ * them.
  */
 
 /** Values that SQLite stores. */
 export type SqlValue = null | number | bigint | string | ArrayBufferView
 
-/** A row as `node:sqlite` returns it: an object without a prototype. */
+/** A row from `node:sqlite`: an object without a prototype. */
 export type FoundRow = { readonly [column: string]: SqlValue }
 
-/** Arguments of a statement: parameters by name first, if there are any, then those without a name. */
+/**
+ * Arguments of a statement: an object of named parameters, if the statement has any, followed by the positional
+ * parameters.
+ */
 export type Arguments = readonly (SqlValue | { readonly [name: string]: SqlValue })[]
 
 export interface BuiltinStatement {
@@ -25,7 +29,7 @@ export interface BuiltinDatabase {
   close(): void
 }
 
-/** Opens a database. Throws an Error if this Node has no `node:sqlite`. */
+/** Opens a database. @throws Error if this Node.js has no `node:sqlite` */
 export function openBuiltin(path: string, options: { readonly [option: string]: boolean } = {}): BuiltinDatabase {
   const module = process.getBuiltinModule?.('node:sqlite')
   if (hasDatabase(module)) return new module.DatabaseSync(path, options)

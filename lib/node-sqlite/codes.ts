@@ -1,23 +1,26 @@
-/** SQLite's result codes by number. */
+/** Names of SQLite's result codes. The index is the number of the code. */
 const NAMES: readonly string[] = [
   ...['OK', 'ERROR', 'INTERNAL', 'PERM', 'ABORT', 'BUSY', 'LOCKED', 'NOMEM', 'READONLY', 'INTERRUPT', 'IOERR'],
   ...['CORRUPT', 'NOTFOUND', 'FULL', 'CANTOPEN', 'PROTOCOL', 'EMPTY', 'SCHEMA', 'TOOBIG', 'CONSTRAINT', 'MISMATCH'],
   ...['MISUSE', 'NOLFS', 'AUTH', 'FORMAT', 'RANGE', 'NOTADB'],
 ]
 
-/** A write was refused because the reads of its transaction are older than the last commit. Waiting does not help. */
+/**
+ * Extended result code: the transaction has read older data than the last commit and cannot write. Waiting does not
+ * help.
+ */
 const BUSY_SNAPSHOT = 517
 
 /**
- * An error with the members of sqlite3's errors: `code` is the name of SQLite's result code and starts the message,
- * `errno` is its number.
+ * Creates an error with the members of sqlite3's errors. `code` is the name of SQLite's result code and starts the
+ * message. `errno` is the number of the code.
  */
 export function sqliteError(name: string, message: string): Error {
   const code = `SQLITE_${name}`
   return Object.assign(new Error(`${code}: ${message}`), { errno: NAMES.indexOf(name), code })
 }
 
-/** Messages of `node:sqlite` for errors that sqlite3 reports with a result code of SQLite. */
+/** Messages of `node:sqlite` for errors that have an SQLite result code in sqlite3. */
 const TRANSLATIONS = [
   { words: /^Unknown named parameter/, code: 'RANGE', message: 'column index out of range' },
   { words: /^extension loading is not allowed/, code: 'ERROR', message: 'not authorized' },
@@ -25,18 +28,18 @@ const TRANSLATIONS = [
   { words: /contains no statements|^statement has been finalized/, code: 'MISUSE', message: 'not an error' },
 ]
 
-/** Converts an error of `node:sqlite` into an error like sqlite3's. */
+/** Converts an error of `node:sqlite` to an error of sqlite3's form. */
 export function translateError(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   const number: unknown = Reflect.get(error, 'errcode')
-  // The last byte of an extended code is the basic code.
+  // The last byte of an extended result code is the primary result code.
   if (typeof number === 'number') return sqliteError(NAMES[number & 0xff] ?? 'ERROR', error.message)
   if (!String(Reflect.get(error, 'code')).startsWith('ERR_')) return error
   const { code = 'ERROR', message = error.message } = TRANSLATIONS.find(({ words }) => words.test(error.message)) ?? {}
   return sqliteError(code, message)
 }
 
-/** Whether SQLite's busy handler would wait for a lock of another connection. */
+/** Whether a statement has met a lock of another connection that SQLite's busy handler would wait for. */
 export function isLocked(error: unknown): boolean {
   const number = Number(Reflect.get(Object(error), 'errcode'))
   return (number & 0xff) === NAMES.indexOf('BUSY') && number !== BUSY_SNAPSHOT
@@ -46,7 +49,7 @@ type Flag = 'READONLY' | 'READWRITE' | 'CREATE' | 'URI' | 'FULLMUTEX'
 
 export type Flags = Readonly<Record<`OPEN_${Flag}`, number>>
 
-/** The flags of `new Database`, as the module sqlite3 exports them. */
+/** Flags of `new Database`, as exported by the module sqlite3. */
 export const FLAGS: Flags = {
   OPEN_READONLY: 1,
   OPEN_READWRITE: 2,

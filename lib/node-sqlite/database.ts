@@ -4,18 +4,18 @@ import { type BuiltinDatabase, openBuiltin } from './builtin.js'
 import { FLAGS, isLocked, sqliteError, translateError } from './codes.js'
 import { isCallback, Statement } from './statement.js'
 
-/** A call of the interface. Calls run one after the other. */
+/** A call of a database method. Calls run one after the other. */
 interface Call {
-  /** The text of a statement; null for work that must not run again. */
+  /** Text of the statement, or null for work that must not run again. */
   readonly sql: string | null
-  /** `this` of the callback; without a callback it emits errors. */
+  /** `this` of the callback. Without a callback, it emits errors. */
   readonly emitter: EventEmitter
   readonly callback: unknown
-  /** Its return value becomes the second argument of the callback. */
+  /** Runs the call. Its return value becomes the second argument of the callback. */
   readonly work: () => unknown
 }
 
-/** Delays in milliseconds before a statement that met a lock runs again, as in SQLite's busy handler. */
+/** Milliseconds before each retry of a statement that has met a lock. SQLite's busy handler has the same delays. */
 const DELAYS = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50]
 const LAST_DELAY = 100
 
@@ -25,7 +25,7 @@ const BUSY_TIMEOUT = /^\s*PRAGMA\s+(?:\w+\.)?busy_timeout\b/i
 
 /**
  * A database with the interface of sqlite3. Statements run on the caller's thread, and callbacks run from the event
- * loop. Waiting for a lock uses timers: SQLite's own wait would block the process, which may hold the lock itself.
+ * loop. Timers are used to wait for a lock. SQLite's own wait would block the process, which may hold the lock itself.
  */
 export class Database extends EventEmitter {
   /** Whether `loadExtension` may be called. */
@@ -33,19 +33,19 @@ export class Database extends EventEmitter {
 
   readonly filename: string
   readonly mode: number
-  /** Number of statements that are compiled and not finalized. */
+  /** Number of statements that are compiled and not yet finalized. */
   statements = 0
 
   readonly #allowsExtension: boolean
   #builtin: BuiltinDatabase | null = null
-  /** Calls in order. The first one waits for a lock. */
+  /** Calls in their order. Only the first call may wait for a lock. */
   readonly #calls: Call[] = []
   #pendingWait: { since: number; times: number; timer: NodeJS.Timeout; isInterrupted?: boolean } | null = null
-  /** Milliseconds to wait for a lock. */
+  /** Maximum milliseconds to wait for a lock. */
   #busyTimeout = 1000
   /**
-   * Whether the open transaction may hold locks. If so, it does not wait for other locks, as in SQLite: two such
-   * transactions would deadlock.
+   * State of the open transaction. `holding`: the transaction may hold locks. As in SQLite, it does not wait for locks,
+   * because two waiting transactions would deadlock.
    */
   #transaction: 'none' | 'begun' | 'holding' = 'none'
 
@@ -81,12 +81,12 @@ export class Database extends EventEmitter {
     return new Statement(this, sql).bind(...given)
   }
 
-  /** Runs all statements of a text. SQLite itself waits for locks here and blocks the process. */
+  /** Runs all statements of a text. SQLite waits for locks during the call and blocks the process. */
   exec(sql: string, done?: unknown): this {
     return this.schedule(null, this, done, () => this.#withTimeout(() => this.builtin.exec(sql)))
   }
 
-  /** Calls back after all earlier calls have run. */
+  /** Calls `done` after all earlier calls have run. */
   wait(done: () => void): this {
     return this.schedule(null, this, done, () => undefined)
   }
@@ -104,7 +104,7 @@ export class Database extends EventEmitter {
     return this.schedule(null, this, done, () => this.builtin.loadExtension(path))
   }
 
-  /** Has no effect but calling `work`: calls always run one after the other. */
+  /** Only calls `work`, because calls always run one after the other. */
   serialize(work?: () => void): this {
     work?.()
     return this
@@ -114,7 +114,9 @@ export class Database extends EventEmitter {
     return this.serialize(work)
   }
 
-  /** Ends a wait for a lock. A statement that runs cannot be interrupted. Throws an Error if the database is not open. */
+  /**
+   * Cancels the wait for a lock. A running statement cannot be interrupted. @throws Error if the database is not open
+   */
   interrupt(): this {
     if (this.#builtin === null) throw new Error('Database is not open')
     if (this.#pendingWait === null) return this
@@ -125,8 +127,8 @@ export class Database extends EventEmitter {
   }
 
   /**
-   * Sets how long to wait for a lock, in milliseconds: `configure('busyTimeout', 5000)`. Throws a TypeError for other
-   * settings.
+   * Sets the maximum wait for a lock, in milliseconds: `configure('busyTimeout', 5000)`.
+   * @throws TypeError for other settings
    */
   configure(name: string, value: number): this {
     if (name !== 'busyTimeout') throw new TypeError(`${name} is not a valid configuration option`)
@@ -134,7 +136,7 @@ export class Database extends EventEmitter {
     return this
   }
 
-  /** Runs a call now, or after the calls before it. */
+  /** Adds a call to the queue. It runs at once if the queue is empty. */
   schedule(sql: Call['sql'], of: Call['emitter'], done: unknown, work: Call['work']): this {
     this.#calls.push({ sql, emitter: of, callback: done, work })
     if (this.#calls.length === 1) this.#runCalls()
@@ -148,7 +150,7 @@ export class Database extends EventEmitter {
     }
   }
 
-  /** False if the call waits for a lock. */
+  /** Runs a call. Returns false if the call must wait for a lock. */
   #run({ sql, emitter, callback, work }: Call): boolean {
     try {
       if (this.#pendingWait?.isInterrupted) throw sqliteError('INTERRUPT', 'interrupted')
@@ -179,7 +181,7 @@ export class Database extends EventEmitter {
     return true
   }
 
-  /** Lets SQLite wait for locks during `work`. */
+  /** Enables SQLite's own wait for locks during `work`. */
   #withTimeout<T>(work: () => T): T {
     const { builtin } = this
     builtin.exec(`PRAGMA busy_timeout = ${this.#busyTimeout}`)
@@ -193,7 +195,7 @@ export class Database extends EventEmitter {
 
   #open(): BuiltinDatabase {
     const { mode, filename } = this
-    // `node:sqlite` creates a file that is missing.
+    // A missing file is an error without `OPEN_CREATE`, but `node:sqlite` would create the file.
     const isFile = filename !== '' && filename !== ':memory:' && !filename.startsWith('file:')
     if (isFile && (mode & FLAGS.OPEN_CREATE) === 0 && !existsSync(filename))
       throw sqliteError('CANTOPEN', 'unable to open database file')

@@ -1,4 +1,7 @@
-/** A driver for Sequelize over `node:sqlite`, which Node 22.13 and later have: `new Sequelize({ dialect: 'sqlite', dialectModule: nodeSqlite })`. */
+/**
+ * A driver for Sequelize over `node:sqlite` of Node.js 22.13 and later: `new Sequelize({ dialect: 'sqlite',
+ * dialectModule: nodeSqlite })`.
+ */
 
 import { FLAGS, type Flags } from './codes.js'
 import { Database } from './database.js'
@@ -8,17 +11,17 @@ export { Database, Statement }
 
 /** Settings of the driver. */
 export interface NodeSqliteOptions {
-  /** Whether `loadExtension` of its databases loads code from files. Default: false. */
+  /** Whether `loadExtension` may load code from files. Default: false. */
   readonly allowsExtension?: boolean
 }
 
-/** The driver as a module like sqlite3, with the flags of `new Database`. */
+/** A module with the exports of sqlite3, including the flags of `new Database`. */
 export type NodeSqlite = Flags & {
   readonly Database: typeof Database
   readonly Statement: typeof Statement
 }
 
-/** The driver with settings. */
+/** Creates the driver with settings. */
 export function createNodeSqlite({ allowsExtension = false }: NodeSqliteOptions = {}): NodeSqlite {
   class Configured extends Database {
     static override readonly allowsExtension = allowsExtension

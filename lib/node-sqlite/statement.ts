@@ -11,12 +11,12 @@ export function isCallback(value: unknown): value is Callback {
 }
 
 /**
- * A statement with the interface of sqlite3. The last argument of a method may be a callback. Its `this` is the
- * statement. Errors are passed to the callback, or emitted as `error` without one.
+ * A statement with the interface of sqlite3. The last argument of a method may be a callback, whose `this` is the
+ * statement. Errors are passed to the callback. Without a callback, the statement emits `error`.
  */
 export class Statement extends EventEmitter {
   readonly sql: string
-  /** Row id of the last insert. An unsafe integer is decimal text. */
+  /** Row id of the last insert. An integer that a JavaScript number cannot hold is decimal text. */
   lastID?: number | string
   changes?: number
 
@@ -32,7 +32,7 @@ export class Statement extends EventEmitter {
     this.#database = database
   }
 
-  /** Compiles the text, and binds values if there are any. */
+  /** Compiles the statement, and binds the given values. */
   bind(...given: readonly unknown[]): this {
     return this.#call(given, () => () => undefined)
   }
@@ -44,7 +44,7 @@ export class Statement extends EventEmitter {
     })
   }
 
-  /** The first row. */
+  /** Passes the first row to the callback. */
   get(...given: readonly unknown[]): this {
     return this.#call(given, (statement) => {
       const [row] = statement.all(...this.#bound).map(toPlainRow)
@@ -59,7 +59,7 @@ export class Statement extends EventEmitter {
     })
   }
 
-  /** Only calls back: statements are always reset. */
+  /** Only calls `done`, because statements are always reset. */
   reset(done?: unknown): this {
     this.#database.schedule(null, this, done, () => undefined)
     return this
@@ -73,7 +73,7 @@ export class Statement extends EventEmitter {
     })
   }
 
-  /** Runs the statement. The result of `work` becomes the second argument of the callback. */
+  /** Runs the statement with `work`. The result becomes the second argument of the callback. */
   #call(given: readonly unknown[], work: (statement: BuiltinStatement) => () => unknown): this {
     const last = given.at(-1)
     const values = isCallback(last) ? given.slice(0, -1) : given
@@ -91,7 +91,7 @@ export class Statement extends EventEmitter {
     if (this.#statement !== null) return this.#statement
     const text = findNumberedText(this.sql)
     const statement = this.#database.builtin.prepare(text ?? this.sql)
-    // JavaScript numbers cannot hold all integers.
+    // JavaScript numbers cannot hold all integers of SQLite.
     statement.setReadBigInts(true)
     statement.setAllowBareNamedParameters(false)
     this.#database.statements += 1

@@ -1,13 +1,13 @@
 import type { Arguments, FoundRow, SqlValue } from './builtin.js'
 import { sqliteError } from './codes.js'
 
-/** Integers that a number cannot hold exactly are decimal text. */
+/** Converts an integer to a number, or to decimal text if a number cannot hold it. */
 export function toInteger(value: number | bigint): number | string {
   const number = Number(value)
   return Number.isSafeInteger(number) ? number : String(value)
 }
 
-/** A row as sqlite3 returns it: an object with BLOBs as Buffers. */
+/** Converts a row to the form of sqlite3: a plain object whose BLOBs are Buffers. */
 export function toPlainRow(found: FoundRow): Record<string, unknown> {
   const row: Record<string, unknown> = { ...found }
   for (const name of Object.keys(row)) {
@@ -18,7 +18,7 @@ export function toPlainRow(found: FoundRow): Record<string, unknown> {
   return row
 }
 
-/** A value as sqlite3 binds it, except that a BigInt is stored as an integer. */
+/** Converts a value as sqlite3 does when it binds values, except that a BigInt is stored as an integer. */
 function toSqlValue(value: unknown): SqlValue {
   if (typeof value === 'string' || typeof value === 'bigint' || ArrayBuffer.isView(value)) return value
   // `node:sqlite` binds numbers as floating point, but sqlite3 binds 32-bit numbers as integers.
@@ -28,13 +28,13 @@ function toSqlValue(value: unknown): SqlValue {
   return value === null || value === undefined ? null : String(value)
 }
 
-/** Tokens: texts, quoted names and comments; words and numbers; parameters. */
+/** Pattern of SQL tokens: texts, quoted names and comments; words and numbers; parameters. */
 const TOKEN =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|[\w\x80-\uffff][\w$\x80-\uffff]*|[?:@$](\d*)/g
 
 /**
- * Replaces ordered parameters (`?1`, `?2` or `$1`, `$2`, each once) by `?`. Returns null for any other text. SQLite's
- * lookup of parameter names takes seconds for the values of a thousand rows.
+ * Replaces ordered parameters (`?1`, `?2` or `$1`, `$2`, each used once) by `?`. Returns null for a text without such
+ * parameters. SQLite needs seconds to look up the parameter names of a thousand rows.
  */
 export function findNumberedText(sql: string): string | null {
   let count = 0
@@ -50,8 +50,8 @@ export function findNumberedText(sql: string): string | null {
 }
 
 /**
- * Arguments of a statement for the values of a call: an array, an object by parameter name, or a single value.
- * `isNameless`: `findNumberedText` has rewritten the text.
+ * Converts the values of a call to arguments of a statement. Values are an array, an object by parameter name, or a
+ * single value. `isNameless`: `findNumberedText` has rewritten the text.
  */
 export function toArguments(given: readonly unknown[], isNameless: boolean, sql: string): Arguments {
   const [first] = given

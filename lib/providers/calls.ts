@@ -3,16 +3,19 @@ import { type Condition, joinConditionsByAnd } from './conditions.js'
 import { type ProviderRecord, toProviderRecord } from './records.js'
 import type { ClientResource, Row } from './resources.js'
 
-/** Maximum number of keys per request. Hosts may allow 200 keys, and pages may be shorter. */
+/** Maximum number of keys in a request. Servers may allow 200 keys, but their pages may be shorter. */
 const MAX_KEYS = 50
 
-/** A framework's list request, translated for the service. */
+/** A framework's list request, translated to the service's filter and parameters. */
 export interface ProviderListRequest {
   readonly condition: Condition
   readonly parameters: ListParameters
 }
 
-/** Parameters of a list, with additional parameters of the application. Null if the condition excludes every record. */
+/**
+ * Builds the parameters of a list, including parameters of the application from `meta`. Returns null if the condition
+ * excludes every record.
+ */
 export function toListParameters({ condition, parameters }: ProviderListRequest, meta: unknown): ListParameters | null {
   const { filter, ...own } = ownParameters(meta)
   const whole = joinConditionsByAnd([condition, typeof filter === 'string' && filter !== '' ? filter : true])
@@ -20,7 +23,10 @@ export function toListParameters({ condition, parameters }: ProviderListRequest,
   return { ...parameters, ...own, ...(whole === true ? {} : { filter: whole }) }
 }
 
-/** Additional parameters in `meta.parameters`: `select`, `count`, `filter`, and parameters of collections and of the host. */
+/**
+ * The application's own parameters in `meta.parameters`, such as `select`, `count`, `filter`, or parameters of
+ * collections and of the host.
+ */
 export function ownParameters(meta: unknown): Row {
   return toRow(toRow(meta).parameters)
 }
@@ -29,13 +35,16 @@ function toRow(value: unknown): Row {
   return typeof value === 'object' && value !== null ? { ...value } : {}
 }
 
-/** Sort parameter for a field of the framework. `id` becomes the name of the key. */
+/** Builds the sort parameter for a field of the framework. `id` becomes the names of the key. */
 export function toSort({ keys }: ClientResource, field: string, isDescending: boolean): string {
   const sign = isDescending ? '-' : ''
   return (field === 'id' ? keys : [field]).map((name) => `${sign}${name}`).join(',')
 }
 
-/** Field name for a name of the framework. @throws TypeError for a composite key */
+/**
+ * Converts the framework's name of a field to the service's name: `id` becomes the name of the key. @throws TypeError
+ * for a composite key
+ */
 export function fieldOf({ name, keys }: ClientResource, field: string): string {
   if (field !== 'id') return field
   const [key, ...others] = keys
@@ -44,7 +53,9 @@ export function fieldOf({ name, keys }: ClientResource, field: string): string {
   return key
 }
 
-/** Existing records with these keys, in the order of the keys. Empty references are skipped. */
+/**
+ * Reads the records with the given keys, in the order of the keys. Empty references and missing records are skipped.
+ */
 export async function readRecords(
   resource: ClientResource,
   ids: readonly (string | number)[],
@@ -63,7 +74,7 @@ export async function readRecords(
   return wanted.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** Runs a call for each item, and rejects only after all calls have settled. A reload then shows the final state. */
+/** Runs a call for each item. Rejects only after all calls have settled, so that a reload shows the final state. */
 export async function forEach<T, R>(all: readonly T[], act: (each: T) => Promise<R>): Promise<R[]> {
   const settled = await Promise.allSettled(all.map(act))
   return settled.map((outcome) => {

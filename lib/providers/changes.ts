@@ -2,7 +2,7 @@ import type { Key } from '../client/index.js'
 import { idsOf } from './records.js'
 import type { ClientResource } from './resources.js'
 
-/** A change of records. Without ids, the changed records are unknown, or events may have been missed. */
+/** A change of records. Without ids, the changed records are unknown because events may have been missed. */
 export interface Change {
   readonly type: 'created' | 'updated' | 'deleted'
   readonly ids: readonly (string | number)[]
@@ -10,7 +10,10 @@ export interface Change {
 
 type Listener = (change: Change) => void
 
-/** Notifies listeners of changes, over one connection per resource. The connection is open while there are listeners. */
+/**
+ * Creates the function that adds a listener for changes and returns its removal. Each resource has one connection,
+ * which is open while it has listeners.
+ */
 export function createChangeNotifier(): (resource: ClientResource, listener: Listener) => () => void {
   const heard = new Map<string, { readonly listeners: Set<Listener>; readonly stop: () => void }>()
 
@@ -31,7 +34,7 @@ export function createChangeNotifier(): (resource: ClientResource, listener: Lis
   return (resource, listener) => {
     const room = heard.get(resource.name) ?? openConnection(resource)
     heard.set(resource.name, room)
-    // A new function per call: the same listener may subscribe twice and unsubscribe once.
+    // Each call adds a new function, because one listener may subscribe twice and unsubscribe once.
     const ownListener: Listener = (change) => listener(change)
     room.listeners.add(ownListener)
     return () => {

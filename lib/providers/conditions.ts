@@ -1,19 +1,19 @@
 import { type FilterOperand, filter } from '../client/index.js'
 
-/** A filter, or true for every record, or false for no record. */
+/** A filter text. true matches every record, and false matches no record. */
 export type Condition = string | boolean
 
-/** Conjunction of conditions. */
+/** Joins conditions with AND. */
 export function joinConditionsByAnd(conditions: readonly Condition[]): Condition {
   return joinConditions(conditions, false, filter.and)
 }
 
-/** Disjunction of conditions. */
+/** Joins conditions with OR. */
 export function joinConditionsByOr(conditions: readonly Condition[]): Condition {
   return joinConditions(conditions, true, filter.or)
 }
 
-/** Joins conditions. One condition equal to `decisive` decides the result; its opposite is dropped. */
+/** Joins conditions. A condition equal to `decisive` decides the result. The opposite boolean is dropped. */
 function joinConditions(
   conditions: readonly Condition[],
   decisive: boolean,
@@ -24,7 +24,7 @@ function joinConditions(
   return texts.length === 0 ? !decisive : join(...texts)
 }
 
-/** Condition that a field has one of the values. Null is a possible value. */
+/** Condition for a field that has one of the values. Null is a possible value. */
 export function equalsAny(field: string, values: readonly (FilterOperand | null)[]): Condition {
   const listed = values.filter((value) => value !== '')
   return joinConditionsByOr([
@@ -33,7 +33,7 @@ export function equalsAny(field: string, values: readonly (FilterOperand | null)
   ])
 }
 
-/** Condition that a field has none of the values. */
+/** Condition for a field that has none of the values. */
 export function equalsNone(field: string, values: readonly (FilterOperand | null)[]): Condition {
   const listed = values.filter((value) => value !== '')
   return joinConditionsByAnd([
@@ -42,7 +42,7 @@ export function equalsNone(field: string, values: readonly (FilterOperand | null
   ])
 }
 
-/** Operand of a filter. @throws TypeError for unsupported values */
+/** Converts a framework's value to a filter operand. @throws TypeError for unsupported values */
 export function toOperand(field: string, value: unknown): FilterOperand {
   switch (typeof value) {
     case 'string':
@@ -60,7 +60,7 @@ export function toOperandOrNull(field: string, value: unknown): FilterOperand | 
   return value === null ? null : toOperand(field, value)
 }
 
-/** Operands of a list. A single value is a list of one. */
+/** Converts a framework's value to the operands of a list. A single value becomes a list with one operand. */
 export function toOperands(field: string, value: unknown): readonly (FilterOperand | null)[] {
   return (Array.isArray(value) ? value : [value]).map((each: unknown) => toOperandOrNull(field, each))
 }

@@ -1,13 +1,13 @@
 import type { ProblemError } from '../client/index.js'
 
-/** Error messages for people, by problem code. */
+/** Error messages for users, by problem code. */
 export type Messages = Readonly<Record<string, string>>
 
 const DEFAULTS: Messages = {
   'precondition-failed': 'Somebody else has changed this record. Reload it and apply your change again.',
 }
 
-/** Replaces the message of a problem by the one for its code. Returns it, or the problem's title if there is none. */
+/** Replaces the error's message if there is a message for its code. Returns the new message, or the problem's title. */
 export function explain(error: ProblemError, messages?: Messages): string {
   const text: unknown = { ...DEFAULTS, ...messages }[error.code]
   if (typeof text !== 'string') return error.title
@@ -15,7 +15,7 @@ export function explain(error: ProblemError, messages?: Messages): string {
   return text
 }
 
-/** Path of a form field: `lines.0.quantity` for the place `lines[0].quantity`. */
+/** Converts the place of an error to the path of a form field: `lines[0].quantity` becomes `lines.0.quantity`. */
 export function fieldPath(place: string): string {
   return place.replace(/\[(\d+)\]/g, '.$1').replace(/^\./, '')
 }

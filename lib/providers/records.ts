@@ -2,7 +2,7 @@ import { keyOf, keyText } from '../client/address.js'
 import { etagOf } from '../client/index.js'
 import type { ClientResource, Row } from './resources.js'
 
-/** A record for a framework. `id` is its key, and `_etag` its entity tag. */
+/** A record for a framework. `id` is the record's key, and `_etag` its entity tag. */
 export interface ProviderRecord extends Row {
   readonly id: string | number
   readonly _etag?: string
@@ -13,13 +13,16 @@ export function toProviderRecord(resource: ClientResource, row: Row): ProviderRe
   return { ...row, id: idOf(resource, row), ...(tag === null ? {} : { _etag: tag }) }
 }
 
-/** Id of a record. Composite keys are joined as in paths, so that an `id` is a key everywhere. */
+/** Id of a record. Parts of a composite key are joined as in paths, so that an `id` is valid wherever a key is. */
 function idOf({ keys }: ClientResource, row: Row): string | number {
   const key = keyOf(row, keys)
   return typeof key === 'number' ? key : keyText(key)
 }
 
-/** Id of a record, in an array. Empty if the record lacks its key, which may be masked. */
+/**
+ * Id of a record, as an array with one element. The array is empty if the record lacks its key, for example because the
+ * key is masked.
+ */
 export function idsOf(resource: ClientResource, row: Row): readonly (string | number)[] {
   return resource.keys.every((name) => name in row) ? [idOf(resource, row)] : []
 }
@@ -30,7 +33,7 @@ function toEntityTag(version: unknown): string | null {
     : null
 }
 
-/** Expected version of a write: the `_etag` of the first record that has one. */
+/** Finds the expected version of a write: the `_etag` of the first record that has an `_etag`. */
 export function expectedVersion(...records: readonly unknown[]): { readonly ifMatch?: string } {
   for (const record of records) {
     const tag = memberOf(record, '_etag')
@@ -39,13 +42,15 @@ export function expectedVersion(...records: readonly unknown[]): { readonly ifMa
   return {}
 }
 
-/** Body of a new record, without members that `toProviderRecord` adds and without the version of a copied record. */
+/**
+ * Builds the body of a new record. Members that `toProviderRecord` adds and the version of a copied record are removed.
+ */
 export function toCreateBody(resource: ClientResource, data: object): Row {
   const added = addedNames(resource, data)
   return Object.fromEntries(Object.entries(data).filter(([name]) => !added.has(name)))
 }
 
-/** Members that differ from the previous record. All members if the previous record is unknown. */
+/** Members that differ from the previous record. Returns all members if the previous record is unknown. */
 export function changedMembers(resource: ClientResource, data: object, previous: unknown): Row {
   const members = Object.entries(toCreateBody(resource, data))
   return Object.fromEntries(
@@ -68,7 +73,7 @@ function memberOf(record: unknown, name: string): unknown {
     : undefined
 }
 
-/** Whether two values are equal as JSON, independent of the order of members. */
+/** Whether two values are equal as JSON. The order of members does not matter. */
 function isEqualJson(one: unknown, other: unknown): boolean {
   const [a, b] = [normalizeJson(one), normalizeJson(other)]
   if (Object.is(a, b)) return true

@@ -4,13 +4,13 @@ import type { Messages } from './messages.js'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** Settings of a resource that differs from the defaults. */
+/** Settings of a resource that does not use the defaults. */
 export interface ProviderResource {
   /** Path below the address of the API. Default: the resource's name. */
   readonly path?: string
-  /** Name of the key member, or names of its parts in the model's order. Default: `id`. */
+  /** Name of the key member, or names of the key's parts in the model's order. Default: `id`. */
   readonly key?: string | readonly string[]
-  /** Whether the resource has `query.search`. Then the filter `q` is sent as `search`. Default: false. */
+  /** Whether the resource has `query.search`. If true, the filter `q` is sent as `search`. Default: false. */
   readonly search?: boolean
   /** Name of the version member, for `concurrency` with `inBody`. Default: `rowVersion`. */
   readonly version?: string
@@ -22,15 +22,15 @@ type SharedOption = 'token' | 'headers' | 'retries' | 'fetch' | 'readYourWrites'
 
 export interface ProviderOptions extends Pick<ClientOptions, SharedOption> {
   /**
-   * Error messages for people, by problem code. In react-admin a message may be a key of its translations. Default: one for
-   * `precondition-failed`. Other problems have the server's texts.
+   * Error messages for users, by problem code. In react-admin, a message may be a key of its translations. Default: one
+   * message, for `precondition-failed`. Other problems have the server's texts.
    */
   readonly messages?: Messages
   /** Settings by the application's resource names. Resources with default settings may be left out. */
   readonly resources?: Readonly<Record<string, ProviderResource>>
 }
 
-/** A resource as providers use it. */
+/** A resource of the service, with its client. */
 export interface ClientResource {
   readonly name: string
   readonly client: Client<ShapesFor<Row>>
@@ -39,7 +39,7 @@ export interface ClientResource {
   readonly hasSearch: boolean
 }
 
-/** Returns a function that finds the resource of a name. Each resource is created once. */
+/** Returns a function that finds a resource by name. Each resource is created once. */
 export function createResourceFinder(
   apiUrl: string,
   { resources = {}, ...shared }: ProviderOptions,
@@ -53,7 +53,7 @@ export function createResourceFinder(
       toSegment(name, 'resource')
       const { path = name, key = 'id', search = false, version = 'rowVersion', hub } = told.get(name) ?? {}
       for (const segment of path.split('/').filter(Boolean)) toSegment(segment, 'resource')
-      // The client's types require `key` for some row types. The row type here is generic.
+      // `Row` is a generic type, for which the client's types may require `key`.
       const options: ClientOptions = { ...shared, key, version, ...(hub === undefined ? {} : { hub }) }
       const client = resource(`${base}/${path.replace(/^\/+/, '')}`, options as object)
       found = { name, client, keys: [key].flat(), version, hasSearch: search }

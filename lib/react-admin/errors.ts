@@ -1,7 +1,7 @@
 import { ProblemError } from '../client/index.js'
 import { explain, fieldPath, type Messages } from '../providers/messages.js'
 
-/** Runs a call. A rejected problem gets `body.errors` with messages per input, which react-admin's forms show. */
+/** Runs a call. A rejected problem gets `body.errors`, from which react-admin's forms show messages per input. */
 export async function withFormErrors<T>(messages: Messages | undefined, call: () => Promise<T>): Promise<T> {
   try {
     return await call()
@@ -13,7 +13,7 @@ export async function withFormErrors<T>(messages: Messages | undefined, call: ()
   }
 }
 
-/** Messages by input name. `root` has all messages together, for fields that the form lacks. */
+/** Builds messages by input name. `root` has all messages, because the form may lack some inputs. */
 function formErrors(title: string, fields: readonly (readonly [string, readonly string[]])[]): object {
   const all = fields.flatMap(([name, messages]) => messages.map((message) => `${name} ${message}`))
   return {

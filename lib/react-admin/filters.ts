@@ -14,7 +14,7 @@ import type { ClientResource } from '../providers/resources.js'
 
 type Compare = (field: string, value: unknown) => Condition
 
-/** Comparison with a text. The empty text matches every record. */
+/** Creates a comparison with a text. The empty text matches every record. */
 function compareText(compare: (field: string, value: string) => string): Compare {
   return (field, value) => {
     const written = String(toOperand(field, value))
@@ -40,13 +40,16 @@ const SUFFIXES: readonly (readonly [suffix: string, compare: Compare])[] = [
   ['_q', compareText((field, value) => filter.contains(field, value, { ignoreCase: true }))],
 ]
 
-/** Filters of react-admin as a condition, with the search words and the keys from `id` apart. */
+/** Filters of react-admin, translated: a condition, the search words and the keys from `id`. */
 export interface Filters {
   readonly condition: Condition
   readonly parameters: { readonly search?: string; readonly keys?: readonly unknown[] }
 }
 
-/** @throws TypeError for search words if the resource has no `search`, and for values that filters do not support */
+/**
+ * Translates filters of react-admin.
+ * @throws TypeError for search words if the resource has no `search`, and for values that filters do not support
+ */
 export function toFilters(resource: ClientResource, given: unknown): Filters {
   const { q, id, ...fields } = Object(given) as Readonly<Record<string, unknown>>
   const keys = id === undefined ? undefined : toOperands('id', id)
@@ -67,7 +70,7 @@ function toConditions(
   return Object.entries(fields).map(([name, value]) => {
     if (value === undefined) return true
     const path = prefix + name
-    // Inputs with a path as name, such as `team.name`, arrive as nested objects.
+    // Inputs with a path as name, such as `team.name`, become nested objects.
     if (isNested(value)) return joinConditionsByAnd(toConditions(resource, { ...value }, `${path}.`))
     const [suffix, compare] = SUFFIXES.find(([suffix]) => path.endsWith(suffix)) ?? ['', undefined]
     const field = fieldOf(resource, path.slice(0, path.length - suffix.length))

@@ -16,14 +16,15 @@ export type { ProviderRecord } from '../providers/records.js'
 export type { ProviderOptions, ProviderResource } from '../providers/resources.js'
 export type { Realtime, RealtimeEvent } from './realtime.js'
 
-/** A list request to the resource's own list, or to the list of a relation below a record. */
+/** A function that requests a page from the resource's own list, or from the list of a relation below a record. */
 type List = (parameters: ListParameters, options: CallOptions) => Promise<Page>
 
 /**
- * Data provider with its nine methods, `subscribe` and `unsubscribe`, over the resources below an address.
+ * Creates a data provider for the resources below an address. It has react-admin's nine methods, `subscribe` and
+ * `unsubscribe`.
  *
- * Records have `id`. They have `_etag` if the resource has versions. If somebody else has changed the record since it was read, a write
- * rejects with a `ProblemError` of status 412, whose message says so.
+ * Records have `id`. Records of a resource with versions also have `_etag`. If another user has changed the record
+ * since it was read, a write rejects with a `ProblemError` of status 412. The error's message explains the conflict.
  */
 export function dataProvider(apiUrl: string, options: ProviderOptions = {}): DataProvider & Realtime {
   const resourceOf = createResourceFinder(apiUrl, options)
@@ -54,7 +55,7 @@ export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Dat
 
     getManyReference: async (name, { target, id, ...params }) => {
       const resource = resourceOf(name)
-      // `teams/players` is the route below the owner. Otherwise the target is a field with the owner's key.
+      // `teams/players` is the route below the owner. Without a slash, the target is a field with the owner's key.
       const [owner, relation] = target.split('/')
       if (owner === undefined || relation === undefined) {
         const list: List = (...given) => resource.client.list(...given)
@@ -126,7 +127,7 @@ async function toListResult<T>(
   return totalCount === null ? { data, pageInfo: { hasNextPage, hasPreviousPage } } : { data, total: totalCount }
 }
 
-/** The caller's record type is trusted, as with any JSON from a service. */
+/** The caller's record type is not checked at run time. */
 function trustType<T>(record: Row): T {
   return record as T
 }

@@ -3,7 +3,10 @@ import { explain, fieldPath, type Messages } from '../providers/messages.js'
 
 type Wrap = <T>(call: () => Promise<T>) => Promise<T>
 
-/** Returns a function that runs a call. A rejected problem becomes an `HttpError` of Refine as well, with `errors` for forms. */
+/**
+ * Returns a function that runs a call. A rejected problem becomes an `HttpError` of Refine with `errors`, which
+ * Refine's forms show.
+ */
 export function httpErrorsBy(messages?: Messages): Wrap {
   return async (call) => {
     try {

@@ -19,13 +19,13 @@ type CaseOption = { readonly ignoreCase: boolean }
 const IGNORE_CASE: CaseOption = { ignoreCase: true }
 const MATCH_CASE: CaseOption = { ignoreCase: false }
 
-/** Equality. `fold` applies to texts that are not empty, since only these have case. */
+/** Creates an equality comparison. `fold` applies only to non-empty texts, because other values have no case. */
 function compareEqual(compare: typeof filter.eq, fold: CaseOption): Compare {
   return (field, value) =>
     compare(field, toOperandOrNull(field, value), typeof value === 'string' && value !== '' ? fold : MATCH_CASE)
 }
 
-/** Substring comparison. `ofEmpty` is the result for an empty text, which every text contains. */
+/** Creates a substring comparison. Every text contains the empty text, so `ofEmpty` is the result for an empty text. */
 function compareText(compare: typeof filter.contains, fold: CaseOption, ofEmpty: boolean): Compare {
   return (field, value) => {
     const written = String(toOperand(field, value))
@@ -33,7 +33,7 @@ function compareText(compare: typeof filter.contains, fold: CaseOption, ofEmpty:
   }
 }
 
-/** The four operators of a text comparison: with `n` for its complement, with `s` for exact case. */
+/** Comparisons of the four operators for a text comparison. `n` marks the negation, and `s` marks an exact case. */
 function texts(
   name: 'contains' | 'startswith' | 'endswith',
   compare: typeof filter.contains,
@@ -59,7 +59,9 @@ function compareRange(compare: (field: string, low: unknown, high: unknown) => C
   }
 }
 
-/** Comparisons by operator. Array operators are missing, because filters do not support them. */
+/**
+ * Comparisons by Refine's operators. Array operators are missing, because the service's filters do not support arrays.
+ */
 const COMPARE_BY_OPERATOR: ReadonlyMap<string, Compare> = new Map<CrudOperators, Compare>([
   ['eq', compareEqual(filter.eq, IGNORE_CASE)],
   ['ne', compareEqual(filter.ne, IGNORE_CASE)],
@@ -90,13 +92,13 @@ const COMPARE_BY_OPERATOR: ReadonlyMap<string, Compare> = new Map<CrudOperators,
   ...texts('endswith', filter.endsWith, filter.notEndsWith),
 ])
 
-/** Filters of Refine as a condition, with the search words and the keys from `id` apart. */
+/** Filters of Refine, translated: a condition, the search words and the keys from `id`. */
 export interface Filters {
   readonly condition: Condition
   readonly parameters: { readonly search?: string; readonly keys?: readonly unknown[] }
 }
 
-/** @throws TypeError for unsupported operators and values */
+/** Translates filters of Refine. @throws TypeError for unsupported operators and values */
 export function toFilters(resource: ClientResource, given: readonly CrudFilter[]): Filters {
   const conditions: Condition[] = []
   const parameters: { search?: string; keys?: readonly unknown[] } = {}
@@ -119,7 +121,7 @@ export function toFilters(resource: ClientResource, given: readonly CrudFilter[]
   return { condition: joinConditionsByAnd(conditions), parameters }
 }
 
-/** Operators on `id` that become the parameter `keys`. Keys need not be filterable. */
+/** Operators that, on `id`, become the parameter `keys`. Keys need not be filterable. */
 const KEY_OPERATORS: ReadonlySet<string> = new Set<CrudOperators>(['eq', 'eqs', 'in'])
 
 function toCondition(resource: ClientResource, given: CrudFilter): Condition {

@@ -20,10 +20,11 @@ export type { ProviderOptions, ProviderResource } from '../providers/resources.j
 export { liveProvider } from './live.js'
 
 /**
- * Data provider over the resources below an address.
+ * Creates a data provider for the resources below an address.
  *
- * Records have `id`. They have `_etag` if the resource has versions. Variables with `_etag` are written under that version. If
- * somebody else has changed the record, the call rejects with an `HttpError` of status 412, whose message says so.
+ * Records have `id`. Records of a resource with versions also have `_etag`. A write of variables with `_etag` expects
+ * the version of that tag. If another user has changed the record, the call rejects with an `HttpError` of status 412.
+ * The error's message explains the conflict.
  */
 export function dataProvider(apiUrl: string, options: ProviderOptions = {}): Required<Omit<DataProvider, 'custom'>> {
   const resourceOf = createResourceFinder(apiUrl, options)
@@ -136,7 +137,7 @@ function readCallOptions(meta: GetListParams['meta']): CallOptions {
   return signalOptions(meta?.queryContext?.signal)
 }
 
-/** The caller's record type is trusted, as with any JSON from a service. */
+/** The caller's record type is not checked at run time. */
 function trustType<T>(record: ProviderRecord | { readonly id: string | number }): T {
   return record as T
 }

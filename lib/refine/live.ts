@@ -5,8 +5,8 @@ import { createResourceFinder, type ProviderOptions } from '../providers/resourc
 const CHANNEL = 'resources/'
 
 /**
- * Live provider over the push hubs: `<Refine liveProvider={...} options={{ liveMode: 'auto' }}>`. Lists and records on the page are loaded
- * again after each change and after each reconnection.
+ * Creates a live provider that uses the push hubs: `<Refine liveProvider={...} options={{ liveMode: 'auto' }}>`. Refine
+ * loads visible lists and records again after each change and after each reconnection.
  */
 export function liveProvider(apiUrl: string, options: ProviderOptions = {}): LiveProvider {
   const resourceOf = createResourceFinder(apiUrl, options)

@@ -6,14 +6,14 @@ import type { ClientResource } from '../providers/resources.js'
 export interface ListResult {
   readonly data: ProviderRecord[]
   readonly total: number
-  /** Cursors of a keyset page, for the next and the previous page, as values of `meta.cursor`. */
+  /** Cursors of the next and the previous keyset page, as values for `meta.cursor`. */
   readonly cursor?: { readonly next?: string; readonly prev?: string }
 }
 
-/** Prefix of a cursor for the previous page. */
+/** Prefix that marks a cursor of the previous page. */
 const PREVIOUS_PREFIX = '<'
 
-/** A page by number. Without a count, `total` is a lower bound. */
+/** Reads a page by its number. Without a count, `total` is a lower bound. */
 export async function readPage(
   resource: ClientResource,
   parameters: ListParameters,
@@ -24,7 +24,7 @@ export async function readPage(
   return { data: items.map((item) => toProviderRecord(resource, item)), total: totalCount ?? atLeast }
 }
 
-/** The page of a cursor. An empty cursor is the first page. */
+/** Reads the keyset page of a cursor. The empty cursor is the first page. */
 export async function readKeysetPage(
   resource: ClientResource,
   cursor: string,
@@ -52,7 +52,7 @@ function isKeyset(page: object): page is KeysetPage {
   return 'nextCursor' in page && 'previousCursor' in page
 }
 
-/** All records, read as keyset pages. */
+/** Reads all records, in keyset pages. */
 export async function readAllPages(
   resource: ClientResource,
   parameters: ListParameters,

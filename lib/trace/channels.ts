@@ -2,38 +2,38 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Channel, channel, type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import type { EventMessage, RequestMessage, StatementMessage, WatchedError } from '../../types/trace.js'
 
-/** A message while it is being completed. */
+/** A message whose members are still being set. */
 export type Mutable<M> = { -readonly [member in keyof M]: M[member] }
 
-/** The request or event that runs statements. */
+/** Message of the request or push event that runs statements. */
 export type Cause = Mutable<RequestMessage> | Mutable<EventMessage>
 
 export const REQUESTS: TracingChannel<unknown, RequestMessage> = tracingChannel('sequelize-crud-router.request')
 export const STATEMENTS: TracingChannel<unknown, StatementMessage> = tracingChannel('sequelize-crud-router.statement')
 export const EVENTS: TracingChannel<unknown, EventMessage> = tracingChannel('sequelize-crud-router.event')
 
-/** The channel for mounted resources. */
+/** Channel of messages about mounted resources. */
 export const MOUNTS: Channel = channel('sequelize-crud-router.mount')
 
-/** Empty and without cost until the first subscription. */
+/** Message of the current request or push event. Without subscribers, it is never set and costs nothing. */
 const causes = new AsyncLocalStorage<Cause | undefined>()
 
-/** Whether a channel has subscribers. */
+/** Whether the channel of requests, statements or push events has subscribers. */
 export function isTraced(): boolean {
   return REQUESTS.hasSubscribers || STATEMENTS.hasSubscribers || EVENTS.hasSubscribers
 }
 
-/** The current request or event; undefined without subscribers. */
+/** Message of the current request or push event. undefined without subscribers. */
 export function currentCause(): Cause | undefined {
   return causes.getStore()
 }
 
-/** Runs work of the whole process, which must not be attributed to the current request. */
+/** Runs work for the whole process. Its statements are not attributed to the current request. */
 export function withoutCause<T>(work: () => Promise<T>): Promise<T> {
   return currentCause() === undefined ? work() : causes.run(undefined, work)
 }
 
-/** Runs the work of a request or event. Its statements are attributed to it. */
+/** Runs the work of a request or push event, and attributes statements of the work to it. */
 export function traceCause<M extends Cause, T>(
   channel: TracingChannel<unknown, M>,
   message: M,
@@ -43,8 +43,8 @@ export function traceCause<M extends Cause, T>(
 }
 
 /**
- * Publishes the events of an asynchronous tracing channel. Node's `tracePromise` would publish errors with the values
- * in their messages.
+ * Publishes the messages of an asynchronous tracing channel. Node's `tracePromise` would publish whole errors, whose
+ * messages contain values.
  */
 export function trace<M extends { duration: number | null; error: WatchedError | null }, T>(
   channel: TracingChannel<unknown, M>,
@@ -85,7 +85,7 @@ export function toTracedError(error: unknown): WatchedError {
   return { code, name: error instanceof Error ? error.name : typeof error }
 }
 
-/** The code of an error of a driver or Node. A text that is long or has blanks is not a code. */
+/** The code of an error from a driver or from Node.js. A text that is long or has blanks is not a code. */
 function errorCodeOf(error: unknown): string | null {
   const { code, errno } = Object(error) as { code?: unknown; errno?: unknown }
   const text = String(code ?? errno ?? '')

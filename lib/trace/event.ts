@@ -2,7 +2,7 @@ import type { Change, PushEvent } from '../../types/push.js'
 import type { EventMessage, RequestMessage } from '../../types/trace.js'
 import { currentCause, EVENTS, isTraced, type Mutable, traceCause } from './channels.js'
 
-/** The instant of a commit, and its request. */
+/** The instant of a change's commit, and the request that made the change. */
 interface ChangeOrigin {
   readonly at: number
   readonly cause: RequestMessage | null
@@ -10,7 +10,7 @@ interface ChangeOrigin {
 
 const origins = new WeakMap<Change, ChangeOrigin>()
 
-/** Remembers the origin of changes if there are subscribers. */
+/** Stores the origin of changes, if any channel has subscribers. */
 export function noteOrigin(changes: readonly Change[]): void {
   if (!isTraced()) return
   const now = currentCause()
@@ -18,7 +18,7 @@ export function noteOrigin(changes: readonly Change[]): void {
   for (const change of changes) origins.set(change, origin)
 }
 
-/** The message of an event while it is being completed. */
+/** The message of a push event while the event is sent. */
 export class TracedEvent {
   readonly #message: Mutable<EventMessage>
 
@@ -26,7 +26,10 @@ export class TracedEvent {
     this.#message = message
   }
 
-  /** Counts a payload sent to rooms, or to all clients (null), with its number of sockets in this process. */
+  /**
+   * Counts a payload. `rooms` are its rooms, or null for all clients. `recipients` is the number of its sockets in this
+   * process.
+   */
   addRecipients(rooms: ReadonlySet<string> | null, recipients: number): void {
     this.#message.payloads += 1
     this.#message.rooms += rooms?.size ?? 0
@@ -34,7 +37,7 @@ export class TracedEvent {
   }
 }
 
-/** Sends a push event and publishes its message to subscribers of the channel. */
+/** Sends a push event and publishes its message to subscribers. */
 export function traceEvent(
   { resource, path, change }: { readonly resource: string; readonly path: string; readonly change: Change },
   tell: (watched: TracedEvent) => Promise<void>,

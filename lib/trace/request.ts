@@ -6,7 +6,7 @@ import type { RequestMessage } from '../../types/trace.js'
 import { Problem } from '../common/problem.js'
 import { currentCause, type Mutable, REQUESTS, traceCause } from './channels.js'
 
-/** The message of a request while it is being completed. */
+/** The message of a request while the request is answered. */
 export class TracedRequest {
   readonly #message: Mutable<RequestMessage>
   readonly #call: Call
@@ -17,12 +17,12 @@ export class TracedRequest {
     this.#call = call
   }
 
-  /** Sets the operation if it was unknown until parsing. */
+  /** Sets the operation, which may be unknown before the request is parsed. */
   setOperation(operation: OperationName): void {
     this.#message.operation = operation
   }
 
-  /** Counts the records of the reply; those of an export while they are sent. */
+  /** Counts the records of a reply. The records of an export are counted while they are sent. */
   countRecords(reply: Reply): Reply {
     this.#noteDisconnect()
     const { content } = reply
@@ -41,7 +41,7 @@ export class TracedRequest {
     this.#message.error = { code: error instanceof Problem ? error.code : 'internal', name }
   }
 
-  /** The value of the header `Server-Timing`: times so far in milliseconds. */
+  /** Value of the header `Server-Timing`: the durations so far, in milliseconds. */
   serverTiming(): string {
     const { parseTime, planTime, databaseTime, statements } = this.#message
     const metrics: readonly (readonly [name: string, time: number])[] = [
@@ -53,7 +53,7 @@ export class TracedRequest {
     return metrics.map(([name, time]) => `${name};dur=${time.toFixed(1)}`).join(', ')
   }
 
-  /** Called after the response. */
+  /** Completes the message after the response. */
   finish(status: number): void {
     this.#message.status = status
     this.#noteDisconnect()
@@ -75,11 +75,11 @@ export interface TracedTarget {
   readonly resource: Resource
   readonly relation: string | null
   readonly operation: OperationName | null
-  /** The name of the called action; absent for an operation. */
+  /** Name of the called action. Absent for an operation. */
   readonly action?: string
 }
 
-/** Answers a call and publishes its message to subscribers of the channel. */
+/** Answers a request and publishes its message to subscribers. */
 export function traceRequest(
   { resource, relation, operation, action }: TracedTarget,
   call: Call,

@@ -2,7 +2,7 @@ import type { StatementMessage, WatchedError } from '../../types/trace.js'
 import { commandOf, redactSql } from '../common/sqlText.js'
 import { type Cause, STATEMENTS, trace } from './channels.js'
 
-/** The message of a statement. Its SQL is private, because it may contain values. */
+/** The message of a statement. The SQL is private, because it may contain values. */
 class TracedStatement implements StatementMessage {
   readonly kind = 'statement'
   readonly cause: Cause
@@ -27,7 +27,7 @@ class TracedStatement implements StatementMessage {
   }
 }
 
-/** Runs a statement of the current request or event. `rowsOf` returns the number of rows of its result. */
+/** Runs a statement for a request or push event. `rowsOf` returns the number of rows in a result. */
 export async function traceStatement<T>(
   cause: Cause,
   { dialect, sql }: { readonly dialect: string; readonly sql: string },

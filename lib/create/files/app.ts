@@ -1,7 +1,7 @@
 import { toLiteral } from '../text.js'
 import { createForTypeScript, extensionOf, joinLines, type Plan, writeImport } from './plan.js'
 
-/** The file with routers, documentation, tools and the start of the server. */
+/** Writes the file with routers, documentation, tools and the start of the server. */
 export function writeApp(plan: Plan): string {
   const { docs, agents, live, name } = plan
   return joinLines(
@@ -24,7 +24,7 @@ export function writeApp(plan: Plan): string {
   )
 }
 
-/** Whether the application has an accounts table. It has none for an existing database. */
+/** Whether the application has a table of accounts. Applications for an existing database have no such table. */
 function hasAccounts({ login, from }: Plan): boolean {
   return login && from === null
 }
@@ -92,7 +92,7 @@ function writeRouters({ login, live, written }: Plan): readonly string[] {
   ]
 }
 
-/** The tools for agents are read-only and need an identity. */
+/** Writes the route of the tools for agents. The tools are read-only and need an identity. */
 function writeAgents(plan: Plan): readonly string[] {
   if (plan.login) return [`app.all('/mcp', crudMcp({ resources: api.resources }))`]
   const strings = createForTypeScript(plan)('<string>')

@@ -9,14 +9,14 @@ import { writeCompose, writeGitignore, writePackageJson, writeTsconfig } from '.
 import { writeReadme } from './readme.js'
 import { writeTest } from './test.js'
 
-/** A file of the application. Secret files are readable only by the user. */
+/** A file of the application. Only the user may read a secret file. */
 export interface File {
   readonly path: string
   readonly content: string
   readonly isSecret?: true
 }
 
-/** The files of an application, at most ten. */
+/** Writes the files of an application, at most ten. */
 export function writeAllFiles(plan: Plan): readonly File[] {
   const file = extensionOf(plan)
   const { database, from } = plan
@@ -43,7 +43,7 @@ function writeEnvironment({ login }: Plan, from: string): string {
   )
 }
 
-/** Quotes a value of `.env` with a quote that the value does not contain. */
+/** Quotes a value of `.env`. The quote is a character that the value does not contain. */
 function quoteValue(value: string): string {
   const quote = ["'", '"', '`'].find((each) => !value.includes(each))
   if (quote === undefined || /[\r\n]/.test(value))

@@ -1,6 +1,6 @@
 import { createForTypeScript, joinLines, type Plan, writeImport } from './plan.js'
 
-/** The file that signs tokens. For a new database it also has accounts. */
+/** Writes the file that signs tokens. For a new database, the file also has accounts. */
 export function writeLogin(plan: Plan): string {
   return plan.from === null ? writeAccounts(plan) : writeTokens(plan)
 }
@@ -15,7 +15,7 @@ function writeSigning(plan: Plan): readonly string[] {
   ]
 }
 
-/** Without accounts, whoever has the key creates tokens. */
+/** Writes a program that creates tokens. Without accounts, anybody who has the key may create tokens. */
 function writeTokens(plan: Plan): string {
   return joinLines(
     `import { existsSync } from 'node:fs'`,
@@ -90,7 +90,7 @@ function writeAccounts(plan: Plan): string {
   )
 }
 
-/** The model of accounts. It has no router. */
+/** Writes the model of accounts, which has no router. */
 function writeUserModel(isTyped: boolean): readonly string[] {
   const attributes = [
     '    name: { type: DataTypes.STRING(50), primaryKey: true },',

@@ -11,7 +11,7 @@ const IMPORTABLE_TYPES = [
   'Model',
 ]
 
-/** The file with the connection, models and associations. */
+/** Writes the file with the connection, models and associations. */
 export function writeModelsFile(plan: Plan): string {
   const { database, language, from, written } = plan
   const isBuiltin = database === 'sqlite' && hasBuiltinSqlite()
@@ -30,7 +30,7 @@ export function writeModelsFile(plan: Plan): string {
   )
 }
 
-/** Whether the models' source uses a name of Sequelize. */
+/** Whether the models' source code uses a name that Sequelize exports. */
 function isUsed(name: string, source: string): boolean {
   return name === 'Sequelize' || source.includes(name)
 }

@@ -1,7 +1,7 @@
 import type { Choices } from '../choices.js'
 import type { WrittenModels } from '../models.js'
 
-/** Input for the files of an application. */
+/** Input for writing the files of an application. */
 export interface Plan extends Choices {
   readonly written: WrittenModels
   /** Version ranges of possible dependencies, by package name. */
@@ -10,7 +10,7 @@ export interface Plan extends Choices {
 
 export type Versions = Readonly<Record<string, string>>
 
-/** Returns the text for TypeScript, and an empty text for JavaScript. */
+/** Returns its text for a TypeScript application, and an empty text for JavaScript. */
 export type ForTypeScript = (text: string) => string
 
 export function createForTypeScript({ language }: Choices): ForTypeScript {
@@ -21,12 +21,12 @@ export function extensionOf({ language }: Choices): 'ts' | 'js' {
   return language === 'typescript' ? 'ts' : 'js'
 }
 
-/** Joins lines and omits those that are `false`. */
+/** Joins lines. Lines that are `false` are left out. */
 export function joinLines(...all: readonly (string | false)[]): string {
   return `${all.filter((line) => line !== false).join('\n')}\n`
 }
 
-/** An import statement with sorted names. */
+/** Writes an import statement with sorted names. */
 export function writeImport(names: readonly string[], from: string): string {
   const sortKey = (name: string): string => name.replace('type ', '').toLowerCase()
   const all = names.toSorted((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))

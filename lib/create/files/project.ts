@@ -5,7 +5,7 @@ const DRIVERS = { sqlite: 'sqlite3', postgres: 'pg', mysql: 'mysql2', mariadb: '
 
 type Project = Omit<Plan, 'written'>
 
-/** Dependencies and development dependencies of an application. */
+/** Finds the dependencies (`runs`) and development dependencies (`builds`) of an application. */
 function findPackages(project: Project): { readonly runs: readonly string[]; readonly builds: readonly string[] } {
   const { language, database, login, agents, live, from, versions } = project
   const isTyped = language === 'typescript'
@@ -15,7 +15,7 @@ function findPackages(project: Project): { readonly runs: readonly string[]; rea
     runs: [
       ...['express', 'sequelize', 'sequelize-crud-router'],
       ...(hasDriver ? [DRIVERS[database]] : []),
-      // Sequelize requires it in addition to the driver.
+      // Sequelize requires `pg-hstore` in addition to the driver.
       ...(database === 'postgres' ? ['pg-hstore'] : []),
       ...(login ? ['jsonwebtoken'] : []),
       ...(agents ? protocol : []),
@@ -112,7 +112,7 @@ const SERVERS = {
   },
 } as const
 
-/** Address of the server that `compose.yaml` starts. */
+/** URL of the database that `compose.yaml` starts. */
 export function defaultUrl(database: keyof typeof SERVERS): string {
   return SERVERS[database].url
 }

@@ -1,7 +1,7 @@
 import { toArrayLiteral } from '../text.js'
 import { createForTypeScript, extensionOf, joinLines, type Plan } from './plan.js'
 
-/** The application's HTTP test. On an existing database it only reads. */
+/** Writes the HTTP test of the application. On an existing database, the test only reads. */
 export function writeTest(plan: Plan): string {
   const { login, docs, agents, from } = plan
   const typed = createForTypeScript(plan)
@@ -28,7 +28,7 @@ export function writeTest(plan: Plan): string {
   )
 }
 
-/** Imports, environment, server and request headers. */
+/** Writes the imports, environment, server and request headers of the test. */
 function writeBeginning(plan: Plan): readonly (string | false)[] {
   const { login, live, from, database } = plan
   const typed = createForTypeScript(plan)(': Record<string, string>')
@@ -72,7 +72,7 @@ const FILE: readonly string[] = [
   `process.env.DATABASE_FILE = join(folder, 'test.sqlite')`,
 ]
 
-/** The MCP transport requires this `Accept` header. */
+/** Writes the test of the tools for agents. The MCP transport requires the `Accept` header of this test. */
 function writeAgentsTest({ login }: Plan): readonly string[] {
   return [
     '',

@@ -9,7 +9,7 @@ import { readPostgres } from './postgres.js'
 import type { Query } from './query.js'
 import { readSqlite } from './sqlite.js'
 
-/** The module Sequelize with its values, not only its types. */
+/** The exports of the module Sequelize. */
 type Library = typeof import('sequelize')
 
 const READERS = { sqlite: readSqlite, postgres: readPostgres, mysql: readMysql, mariadb: readMysql }
@@ -21,13 +21,13 @@ function loadSequelize(folder: string): { readonly require: NodeJS.Require; read
   return { require, library }
 }
 
-/** Sequelize's functions for singular and plural. */
+/** Loads Sequelize's functions for singular and plural. */
 export function loadGrammar(folder: string): Grammar {
   const { Utils } = loadSequelize(folder).library
   return { singularize: (word) => Utils.singularize(word), pluralize: (word) => Utils.pluralize(word) }
 }
 
-/** Reads the tables of a database, with the drivers of the application's folder. */
+/** Reads the tables of a database. The drivers come from the application's folder. */
 export async function readSchema(folder: string, from: string): Promise<Schema> {
   const { require, library } = loadSequelize(folder)
   const { database, address } = parseSource(from)
@@ -41,12 +41,12 @@ export async function readSchema(folder: string, from: string): Promise<Schema> 
   try {
     return await READERS[database](query)
   } finally {
-    // A failed connection is already closed.
+    // An error of `close` is ignored, because a failed connection is already closed.
     await sequelize.close().catch(() => undefined)
   }
 }
 
-/** Opens the file read-only, so that it is not created. */
+/** Options for a SQLite database. The file is opened read-only, so that a missing file is not created. */
 function sqliteOptions(require: NodeJS.Require): Options {
   if (!hasBuiltinSqlite()) return { dialectOptions: { mode: 1 } }
   const { nodeSqlite }: { nodeSqlite: object } = require('sequelize-crud-router/node-sqlite')

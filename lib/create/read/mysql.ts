@@ -17,7 +17,10 @@ const FOREIGN_KEYS = `SELECT TABLE_NAME AS parent, CONSTRAINT_NAME AS name, COLU
   FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = DATABASE() AND REFERENCED_TABLE_NAME IS NOT NULL
   ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
 
-/** MariaDB's constraint names are unique per table only, but its view has the table's name. */
+/**
+ * Queries of CHECK constraints with their tables. MariaDB's view has the table's name. A join is impossible there,
+ * because names of constraints are unique only within a table.
+ */
 const CHECKS = {
   MariaDB: `SELECT TABLE_NAME AS parent, CHECK_CLAUSE AS \`check\` FROM information_schema.CHECK_CONSTRAINTS
     WHERE CONSTRAINT_SCHEMA = DATABASE()`,
@@ -58,7 +61,7 @@ export async function readMysql(query: Query): Promise<Schema> {
   }
 }
 
-/** Whether the index covers the whole column, not a prefix or an expression. */
+/** Whether a part of an index covers the whole column, not a prefix or an expression. */
 function isWholeColumn({ column, part }: Row): boolean {
   return column !== null && part === null
 }
@@ -68,7 +71,7 @@ function readColumn(row: Row, isMariaDb: boolean, checks: readonly string[]): Co
   const name = readTextColumn(row, 'name')
   const extra = readTextColumn(row, 'extra')
   const isEnumeration = /^enum\(/i.test(type)
-  // MariaDB stores JSON as text with a CHECK constraint.
+  // In MariaDB, a JSON column is a text column with a CHECK constraint.
   const isJson =
     isMariaDb && checks.some((check) => check.replaceAll('`', '').toLowerCase() === `json_valid(${name.toLowerCase()})`)
   return {
@@ -83,7 +86,7 @@ function readColumn(row: Row, isMariaDb: boolean, checks: readonly string[]): Co
   }
 }
 
-/** MariaDB reports the default as an SQL expression: `'a'`, `5`, `NULL`. */
+/** Parses a default of MariaDB, which is an SQL expression: `'a'`, `5`, `NULL`. */
 function parseExpression(initial: unknown): Default | null {
   if (initial === null || initial === undefined) return null
   const expression = String(initial)
@@ -93,7 +96,7 @@ function parseExpression(initial: unknown): Default | null {
   return /^-?\d+(?:\.\d+)?$/.test(expression) ? { value: expression } : { expression }
 }
 
-/** MySQL reports the default's value, and marks expressions in `EXTRA`. */
+/** Parses a default of MySQL, which is a plain value. `EXTRA` tells whether it is an expression. */
 function parseDefault(initial: unknown, extra: string): Default | null {
   if (initial === null || initial === undefined) return null
   const isExpression = /default_generated/i.test(extra) || /^current_timestamp/i.test(String(initial))

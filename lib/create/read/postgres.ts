@@ -7,7 +7,10 @@ const TABLES = `SELECT c.oid, c.relname AS name, obj_description(c.oid, 'pg_clas
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.classid = 'pg_class'::regclass AND d.deptype = 'e')
   ORDER BY c.relname`
 
-/** A domain is reported as its base type. An array of an enumeration has the values of its items. */
+/**
+ * Columns with their types. The type of a domain is its base type. The values of an array of an enumeration are the
+ * values of the enumeration.
+ */
 const COLUMNS = `SELECT a.attrelid AS oid, a.attname AS name, a.attnotnull AS required, a.attidentity AS identity, a.attgenerated AS generated,
     CASE t.typtype WHEN 'd' THEN format_type(t.typbasetype, t.typtypmod) ELSE format_type(a.atttypid, a.atttypmod) END AS type,
     pg_get_expr(d.adbin, d.adrelid) AS initial, col_description(a.attrelid, a.attnum) AS comment,
@@ -76,7 +79,7 @@ function readColumn(row: Row): Column {
   }
 }
 
-/** `'a'::character varying` and `5` are values. Other defaults are expressions. */
+/** Parses a default of PostgreSQL. `'a'::character varying` and `5` are values. Other defaults are expressions. */
 function parseDefault(expression: string): Default | null {
   if (/^NULL(?:::|$)/.test(expression)) return null
   const [, quoted] = /^'((?:[^']|'')*)'(?:::[\w ."]+(?:\(\d+(?:,\d+)?\))?(?:\[\])?)?$/.exec(expression) ?? []

@@ -1,4 +1,4 @@
-/** Runs a catalogue query and returns its rows. */
+/** Runs a query on the database's catalogue and returns its rows. */
 export type Query = (sql: string, bind?: readonly unknown[]) => Promise<readonly Row[]>
 
 export type Row = Readonly<Record<string, unknown>>
@@ -7,7 +7,10 @@ export function readTextColumn(row: Row, name: string): string {
   return toText(row[name]) ?? ''
 }
 
-/** Returns null for an empty text as well: MySQL reports missing values as empty texts. */
+/**
+ * Converts a value of a row to text. Returns null for an empty text, because MySQL reports missing values as empty
+ * texts.
+ */
 export function toText(value: unknown): string | null {
   if (value === null || value === undefined || value === '') return null
   return Buffer.isBuffer(value) ? value.toString('utf8') : String(value)
@@ -17,7 +20,7 @@ export function toTexts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.map(String) : []
 }
 
-/** Groups rows by the value of a column, in their order. */
+/** Groups rows by the value of a column. The order of rows is kept. */
 export function groupBy(rows: readonly Row[], name: string): ReadonlyMap<string, readonly Row[]> {
   const groups = new Map<string, Row[]>()
   for (const row of rows) {

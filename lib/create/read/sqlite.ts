@@ -18,7 +18,10 @@ export async function readSqlite(query: Query): Promise<Schema> {
   const names = new Map(read.map(({ name, columns }) => [name.toLowerCase(), { name, columns }]))
   return { tables: read.map((table) => ({ ...table, foreignKeys: table.foreignKeys.map(resolveForeignKey) })) }
 
-  /** A foreign key may omit the referenced columns, and names may differ in case. */
+  /**
+   * Completes a foreign key. SQLite allows a foreign key to omit the referenced columns and to write names in another
+   * case.
+   */
   function resolveForeignKey({ columns, table, targets }: ForeignKey): ForeignKey {
     const target = names.get((table ?? '').toLowerCase())
     if (target === undefined) return { columns, table: null, targets }
@@ -39,7 +42,7 @@ async function readTable(query: Query, { name, wr, sql }: Row): Promise<Table> {
   const key = rows.filter(({ pk }) => Number(pk) > 0).toSorted((a, b) => Number(a.pk) - Number(b.pk))
   const [only] = key
   const isRowId = key.length === 1 && /^integer$/i.test(readTextColumn(only ?? {}, 'type')) && Number(wr) === 0
-  // The value 1 marks hidden columns of virtual tables.
+  // `hidden` is 1 for hidden columns of virtual tables.
   const columns = rows
     .filter(({ hidden }) => Number(hidden) !== 1)
     .map((row) => readColumn(row, isRowId && row === only))
@@ -81,7 +84,7 @@ async function readUniques(query: Query, table: string): Promise<readonly (reado
      WHERE l."unique" = 1 AND l.partial = 0 AND l.origin <> 'pk' ORDER BY l.seq, i.seqno`,
     [table],
   )
-  // Index parts without a name are expressions.
+  // A part of an index without a column name is an expression.
   return [...groupBy(rows, 'index').values()]
     .filter((parts) => parts.every(({ column }) => column !== null))
     .map((parts) => parts.map((part) => readTextColumn(part, 'column')))
@@ -102,7 +105,7 @@ async function readForeignKeys(
   }))
 }
 
-/** The expressions of CHECK constraints in a CREATE TABLE statement. */
+/** Finds the expressions of CHECK constraints in a CREATE TABLE statement. */
 export function parseChecks(sql: string): readonly string[] {
   const tokens = tokenize(sql)
   return tokens.flatMap((token, index) => {
