@@ -7,7 +7,10 @@ import { CommitQueuePosition } from './common/commitQueue.js'
 import { RecordsBeforeWrite } from './common/recordsBefore.js'
 import { commitOf } from './perform/index.js'
 
-/** Runs a write and sends its push events after the commit: parents before children. Events of one record are sent in commit order. */
+/**
+ * Runs a write and sends its push events after the commit: events of parents before events of children. Events of one
+ * record are sent in commit order.
+ */
 export async function announceWrite<T>(
   { resource, plan }: Work,
   caller: Caller,
@@ -40,7 +43,7 @@ export async function announceWrite<T>(
   return serializeWrite === null || commit.isOfHost ? run() : serializeWrite(plan, run)
 }
 
-/** Position of a write in the commit order of its records. */
+/** The position of a write in the commit order of its records. */
 class WriteCommitOrder implements CommitOrder {
   readonly #resource: Resource
   readonly #plan: Plan
@@ -66,7 +69,7 @@ class WriteCommitOrder implements CommitOrder {
 
   prepareCommit(outcome: Outcome | null): void {
     const { noteCommitOrder } = this.#resource.behaviours
-    // The outcome may belong to a part with a plan of its own.
+    // Both calls are needed, because the outcome may belong to a part with a plan of its own.
     noteCommitOrder?.(this.#resource, this.#plan, null, this.#position)
     if (outcome !== null) noteCommitOrder?.(this.#resource, this.#plan, outcome, this.#position)
   }
@@ -75,13 +78,16 @@ class WriteCommitOrder implements CommitOrder {
     this.#resource.behaviours.expectWrite?.(this.#position)
   }
 
-  /** Order for a write within a transaction of the host. The write does not know when the transaction ends. */
+  /**
+   * The commit order of a write within a transaction of the host. It does nothing, because the write does not know when
+   * the transaction ends.
+   */
   get withinHostTransaction(): CommitOrder {
     const { before } = this
     return { beginAttempt: doNothing, noteWrite: doNothing, prepareCommit: doNothing, expectCommit: doNothing, before }
   }
 
-  /** Sends the events as soon as all earlier events of the same records are sent. */
+  /** Sends the events as soon as all earlier events of the records are sent. */
   announce(all: WrittenPart): void {
     this.#noteDone(all.result)
     const { turn } = this.#position

@@ -13,8 +13,9 @@ import { softDelete } from './behaviour/softDelete.js'
 import { push } from './push/behaviour.js'
 
 /**
- * Ordered table of optional behaviours. Permission checks come first. Removing members from bodies comes before adding members. Soft delete
- * comes before behaviours that extend its update. Hooks of the host come last and see the final plan.
+ * The ordered table of optional behaviours. Permission checks come first. Behaviours that remove members from bodies
+ * come before behaviours that add members. Soft delete comes before behaviours that extend its update. The host's hooks
+ * come last and see the final plan, except for push, which only reports writes.
  */
 export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
   policy,
@@ -31,7 +32,7 @@ export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
   push,
 ])
 
-// The option types of behaviours are members of `CrudOptions` in every program that reads these declarations.
+// Declarations of the behaviours add their options to `CrudOptions` in every program that reads this file.
 export type * from './behaviour/audit.js'
 export type * from './behaviour/concurrency.js'
 export type * from './behaviour/deprecation.js'

@@ -10,7 +10,7 @@ import {
 } from './perform/index.js'
 import { createSelectList } from './sequelize/sql.js'
 
-/** Options for `Model.findAll` from a plan. They contain nothing that the caller may not read. */
+/** Builds options for `Model.findAll` from a plan. The options contain only data that the caller may read. */
 export function buildFindOptions(
   store: Store,
   planned: ListPlan,
@@ -23,7 +23,7 @@ export function buildFindOptions(
       { where, columns: [], order: [], limit: 0, offset: 0 },
       hidden,
     )
-    // One constant: without `attributes`, `findAll` would load every attribute.
+    // Selects a constant: without `attributes`, `findAll` would load every attribute.
     return { ...rest, attributes: createSelectList('1') }
   }
   if (planned.kind === 'aggregate') {
@@ -51,7 +51,10 @@ export function buildFindOptions(
   )
 }
 
-/** Paths of members by their columns. `nest` splits a path such as `group.team.name` again. */
+/**
+ * Returns the paths of members by the index of their column. Sequelize's `nest` splits a path such as `group.team.name`
+ * again.
+ */
 function memberNames(members: readonly Member[], before = ''): ReadonlyMap<number, string> {
   return new Map(
     members.flatMap((member): (readonly [number, string])[] => {

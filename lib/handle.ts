@@ -48,8 +48,8 @@ import { isTraced } from './trace/channels.js'
 import { measureStage, type TracedRequest, type TracedTarget, traceRequest } from './trace/request.js'
 
 /**
- * Replies to a call of one operation. The stages are: admit, parse, plan (resolve names, authorize resources), perform, announce, shape.
- * This function and `planFor` contain all of them.
+ * Replies to a call of one operation. The stages are: admit, parse, plan (resolve names, authorize resources), perform,
+ * announce, shape. `handle` and `planFor` contain all stages.
  */
 export async function handle(
   resource: Resource,
@@ -69,11 +69,14 @@ export async function handle(
   return replyToIntent(admitted, limitIntent === undefined ? intent : limitIntent(intent))
 }
 
-/** Replaces the resource's identity function, and changes the parsed intent. */
+/**
+ * Options of `replyTo`: `identify` replaces the resource's identity function, and `limitIntent` changes the parsed
+ * intent.
+ */
 export interface ReplyOptions {
   readonly identify?: IdentityFunction
   readonly limitIntent?: (intent: Intent) => Intent
-  /** Action in place of the operation. */
+  /** The action to call instead of the operation. */
   readonly action?: Action | undefined
 }
 
@@ -88,7 +91,7 @@ export async function replyTo(
   return handle(resource, operation, call, await createCaller(identify ?? resource.identity, call), terms)
 }
 
-/** Caller with the identity from `identify`. Without a function, the caller is anonymous. */
+/** Creates the caller with the identity from `identify`; anonymous without a function. */
 export async function createCaller(
   identify: IdentityFunction | null,
   { request }: Pick<Call, 'request'>,
@@ -97,7 +100,7 @@ export async function createCaller(
   return { request, identity, instant: new Date() }
 }
 
-/** Destination of the response to a call. */
+/** The destination of the response to a call. */
 export interface ResponseWriter extends AbortableResponse {
   readonly status: number
   readonly reply: (reply: Reply) => void | Promise<void>
@@ -109,7 +112,7 @@ export interface ResponseWriter extends AbortableResponse {
   readonly closeConnection: () => void
 }
 
-/** Resource and operation of a call, and whether the operation only reads. */
+/** The resource and operation of a call, and whether the operation only reads. */
 export interface CallTarget extends TracedTarget {
   readonly isRead: boolean
 }
@@ -159,7 +162,7 @@ export function serve(
   )
 }
 
-/** Whether the host's function wants `Server-Timing`. Its error is reported and only omits the header. */
+/** Whether the host's function requests `Server-Timing`. An error of the function is reported, and omits the header. */
 function hasServerTiming(
   { onError }: Resource,
   serverTiming: Exclude<Resource['serverTiming'], boolean>,
@@ -177,16 +180,16 @@ function hasServerTiming(
 export interface AuthorizedCall {
   readonly resource: Resource
   readonly operation: OperationName
-  /** Action in place of the operation. Absent for the operation itself. */
+  /** The action that is called; absent for the operation itself. */
   readonly action?: Action | undefined
   readonly caller: Caller
   readonly call: Call
   readonly address: Address
   /** Changes the plan before it is performed. Default: no change. */
   readonly amend?: (plan: Plan) => Plan
-  /** Additional resources whose scopes and masks make the response depend on the caller. */
+  /** Other resources whose scopes and masks make the response depend on the caller. */
   readonly dependsOn?: readonly Resource[]
-  /** For a list below a record of a many-to-many: the join rows of its records. */
+  /** The join rows of the records, for a list below a record of a many-to-many. */
   readonly link?: ParentLink | null
 }
 
@@ -203,8 +206,9 @@ export function replyToIntent(admitted: AuthorizedCall, sent: Intent): Promise<R
 type PlanListener = (plan: Plan) => void
 
 /**
- * Runs a write in one transaction with its policies, if the resource requires it. The operation's policy is evaluated again within the
- * transaction. The first evaluation only protects the body from being read.
+ * Runs a write in one transaction with its policies, if the resource requires it. The policy of the operation is
+ * evaluated again within the transaction. The first evaluation only prevents that the body is read for a refused
+ * caller.
  */
 export async function runInTransaction<T>(
   {
@@ -243,7 +247,7 @@ async function replyInTransaction(admitted: AuthorizedCall, sent: Intent, planne
     const shapeReply = (done: WriteResult): Reply => {
       let reply = addNestedRecords(createReply(resource, row, work.plan, done.outcome, address), done)
       if (readsOnly(work.plan)) {
-        // Computed values change without the record's entity tag, and the record of a singleton depends on the caller.
+        // The entity tag does not cover computed values, nor which record of a singleton the caller has.
         const isVarying = resource.behaviours.ownKey !== null || hasComputedInReply(work.plan)
         reply = { ...reply, responseBytes: resource.limits.responseBytes, isAlwaysSent: isVarying }
       }
@@ -266,7 +270,7 @@ export async function performPlan(
   shaped: (done: WriteResult) => Reply,
 ): Promise<Reply> {
   const { caller, resource, call } = sent
-  // A work that changes links of a record leaves the record itself unchanged.
+  // A work that changes links of a record does not write the record itself.
   const isLinking = work.plan.kind === 'get' && work.nestedWrites !== undefined
   const most = BATCH_OPERATIONS.has(sent.operation) || isLinking ? readMaxAffected(call.headers.prefer) : null
   const made = most === null ? shaped : (done: WriteResult) => confirmMaxAffected(shaped(done), most)
@@ -275,7 +279,7 @@ export async function performPlan(
   const ticket = resolveIdempotency ? await resolveIdempotency(sent, { ...work, nestedProjections }) : null
   const finish = most === null ? createFinish(sent, work) : limitAffected(most, createFinish(sent, work))
   if (ticket !== null) {
-    // Values for the first of the unknown callers are not for the others.
+    // Values that depend on the caller are removed, because several unidentified callers share the stored reply.
     const reshapeShared = (done: WriteResult, reply: Reply): Reply =>
       ticket.isShared && clearPerCallerValues(rowsInReply(done)) ? made(done) : reply
     const performWrite = (order: CommitOrder | undefined): Promise<IdempotentResult> =>
@@ -288,12 +292,11 @@ export async function performPlan(
   )
 }
 
-/** Whether computed fields are resolved last: for reads, and for actions without a transaction. */
+/** Whether computed fields are resolved after the work: in reads, and in actions without a transaction. */
 function isComputedLast(plan: Plan): boolean {
   return readsOnly(plan) || (plan.kind === 'action' && !plan.action.isTransactional)
 }
 
-/** Operations on batches. */
 const BATCH_OPERATIONS: ReadonlySet<OperationName> = new Set(['bulkCreate', 'bulkUpdate', 'bulkDelete', 'upsert'])
 
 /** Rolls back a write that changes more records than `max-affected` allows. @throws Problem 400 */
@@ -312,7 +315,7 @@ function confirmMaxAffected(reply: Reply, most: number): Reply {
   return { ...reply, headers: addAppliedPreference(reply.headers, `max-affected=${most}`) }
 }
 
-/** Number of records or links that a write changed, without nested records. */
+/** Returns the number of records or links that a write changed, without nested records. */
 function countAffected({ outcome, linkCounts }: WriteResult): number {
   if (linkCounts !== undefined) return linkCounts.linked + linkCounts.unlinked
   if (outcome.kind === 'deleted') return outcome.count
@@ -333,10 +336,13 @@ async function resolveReadComputed(done: WriteResult, { request, identity }: Cal
   return { ...done, outcome: { ...outcome, batches: await resolveBatches(plan.projection, outcome.batches, context) } }
 }
 
-/** Resolves computed fields in the reply to a write, within its transaction. Undefined if the reply has none. */
+/**
+ * Creates the function that resolves computed fields in the reply to a write, within its transaction. Undefined if the
+ * reply has no computed fields.
+ */
 function createFinish({ intent, caller: { request, identity } }: ParsedRequest, work: Work): Finish | undefined {
   const { plan, nestedWrites = [], items = [] } = work
-  // The nested records are known only after they are written.
+  // Nested records are known only after they are written.
   const isTree = nestedWrites.length + items.length > 0
   if (isComputedLast(plan) || hasMinimalReturn(intent) || !(isTree || hasComputedInReply(plan))) return undefined
   return (done, transaction) => resolveComputed(rowsInReply(done), { request, identity, transaction })
@@ -346,7 +352,6 @@ function hasMinimalReturn(intent: Intent): boolean {
   return 'minimal' in intent && intent.minimal
 }
 
-/** Whether an operation is read-only. */
 function isReadOperation(operation: OperationName): boolean {
   return OPERATIONS[operation].hook === null
 }
@@ -363,7 +368,7 @@ async function shapeEmbeddedCollections({ plan }: Work, done: WriteResult): Prom
   return done
 }
 
-/** Performs a plan and announces it, if push is enabled: parents before children. */
+/** Performs a plan and, if push is enabled, announces it: parents before children. */
 function performAnnounced(
   work: Work,
   { caller, call }: ParsedRequest,
@@ -391,7 +396,7 @@ async function performIdempotent(
   return reply
 }
 
-/** Computed on demand, because few replies contain links or the path of their collection. */
+/** The addresses in a reply, computed on demand, because few replies contain links or the path of their collection. */
 class CallAddress implements Address {
   readonly #call: Call
 
@@ -408,7 +413,7 @@ class CallAddress implements Address {
   }
 }
 
-/** Path of a call as the client sees it, without a trailing slash. */
+/** Returns the path of a call as the client sees it, without trailing slashes. */
 export function pathOf({ path }: Call): string {
   let end = path.length
   // A regular expression would take quadratic time for a path with many slashes.
@@ -416,7 +421,7 @@ export function pathOf({ path }: Call): string {
   return path.slice(0, end)
 }
 
-/** Problem for calls after the host has closed the resource. It is not reported to `onError`. */
+/** Creates the problem for calls after the host has closed the resource. It is not reported to `onError`. */
 function closedProblem(): Problem {
   return problem('unavailable', {
     detail: 'The service is shutting down. Try again later.',

@@ -6,51 +6,54 @@ export type OperationName = keyof Rows
 
 /** A row of the table of operations. */
 export interface Operation {
-  /** Flag of the operation in a sum of `Operations`. */
+  /** The flag of the operation in a sum of `Operations`. */
   readonly flag: number
-  /** Operation that enables this one and shares its flag. Absent for an operation with a flag of its own. */
+  /** The operation that enables this operation and shares its flag. Absent for an operation with a flag of its own. */
   readonly with?: OperationName
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete'
-  /** Path below the resource's route. Operations with equal method and path are selected by the request. */
+  /** The path below the resource's route. If several operations have one method and path, the request selects one. */
   readonly path: string
-  /** Whether the operation is selected by a format other than JSON, and shares its path with a JSON operation. */
+  /** Whether a format other than JSON selects this operation, which shares its path with a JSON operation. */
   readonly byFormat?: true
   /** Whether the QUERY method is supported as well, with parameters in the body (RFC 10008). */
   readonly queried?: true
-  /** Kind of intent of the parsed request. The stages (parse, plan, perform, reply) have an entry for each kind. */
+  /** The kind of intent of the parsed request. Each stage (parse, plan, perform, reply) has an entry for each kind. */
   readonly intent: IntentKind
-  /** Type of the body, or null for no body. */
+  /** The type of the body; null for no body. */
   readonly body: 'object' | 'array' | null
   /** Whether an array may also be sent as JSON lines. */
   readonly lines?: true
-  /** Option with the policy that is evaluated instead of `authorizePolicy`. */
+  /** The option with the policy that is evaluated instead of `authorizePolicy`. */
   readonly policy: PolicyOption
-  /** Option with a second policy that must also pass, if any. */
+  /** The option with a second policy that must also pass, if any. */
   readonly and?: PolicyOption
-  /** Option with the policy to use if `policy` is not set, before `authorizePolicy`. */
+  /** The option whose policy is used if `policy` is not set, in preference to `authorizePolicy`. */
   readonly orPolicy?: PolicyOption
-  /** Callers of the operation in a resource that has policies, but none of these: authenticated callers, or everybody (null). */
+  /**
+   * The default callers of the operation in a resource with policies, if no option sets its policy: authenticated
+   * callers, or everybody (null).
+   */
   readonly unset: 'authenticated' | null
-  /** Noun in hook names such as `beforeCreate`. Null for operations without a write. */
+  /** The noun in hook names such as `beforeCreate`; null for operations without a write. */
   readonly hook: HookNoun | null
-  /** Status of a successful response. */
+  /** The status of a successful response. */
   readonly status: 200 | 201 | 204
 }
 
 export type Method = Operation['method']
-/** Methods of a path. */
+/** The methods of a path. */
 export type PathMethod = Method | 'query'
 export type IntentKind = Rows[OperationName]['intent']
 export type PolicyOption = Rows[OperationName]['policy']
 export type HookNoun = NonNullable<Rows[OperationName]['hook']>
 
-/** Operations with a flag of their own. */
+/** The names of operations with a flag of their own. */
 type OwnFlagName = { [name in OperationName]: Rows[name] extends { with: string } ? never : name }[OperationName]
 
-/** Operations by name: those of the package, or a changed copy. */
+/** Operations by name: the table of this package, or a changed copy. */
 export type OperationTable = Readonly<Record<OperationName, Operation>>
 
-/** In the order of the flags. Operations that write have a hook noun. */
+/** The operations, in the order of their flags. Operations that write have a hook noun. */
 export const OPERATIONS = {
   getById: {
     flag: 1,
@@ -207,14 +210,14 @@ export const OPERATIONS = {
   },
 } as const
 
-/** Rows of a resource's table for the operations that this package defines. */
+/** Returns the rows of a table for the operations of this package. */
 export function packageOperationEntries(
   table: OperationTable,
 ): readonly (readonly [name: OperationName, row: Operation])[] {
   return operationEntries(OPERATIONS).map(([name]) => [name, table[name]])
 }
 
-/** Table for a singleton, whose only record is at the resource's route. */
+/** Returns the table for a singleton, whose only record is at the resource's route. */
 export function createSingletonTable(table: OperationTable): OperationTable {
   const rows = operationEntries(table).map(([name, row]) => [
     name,
@@ -223,7 +226,7 @@ export function createSingletonTable(table: OperationTable): OperationTable {
   return Object.freeze(Object.fromEntries(rows))
 }
 
-/** Rows of a table with their names, in table order. */
+/** Returns the rows of a table with their names, in table order. */
 export function operationEntries(table: OperationTable): readonly (readonly [name: OperationName, row: Operation])[] {
   return Object.entries(table) as [OperationName, Operation][]
 }
@@ -232,7 +235,7 @@ const TABLE: OperationTable = OPERATIONS
 for (const row of Object.values(TABLE)) Object.freeze(row)
 Object.freeze(TABLE)
 
-/** Flags for the option `operations`: one per operation, and sums of them. */
+/** The flags for the option `operations`: one flag per operation, and sums of flags. */
 export const Operations: Readonly<
   { [name in OwnFlagName as Capitalize<name>]: Rows[name]['flag'] } & {
     /** GetById and GetList. */

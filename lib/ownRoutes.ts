@@ -14,7 +14,7 @@ import { ensureColumnTypes, storeOf } from './perform/index.js'
 import { unreadableFieldsOf } from './plan/index.js'
 import { planFor } from './read.js'
 
-/** Policies, scope and identity of a resource, for routes of the host. */
+/** Creates the helpers for routes of the host, which apply the resource's policies, scope and identity. */
 export function createOwnRoutes(resource: Resource, table: OperationTable): OwnRoutes {
   return {
     guard: (operation) => createGuard(resource, checkOperation(resource, table, operation), authorizeRequest),
@@ -32,7 +32,10 @@ function checkOperation({ name }: Resource, table: OperationTable, operation: Op
   )
 }
 
-/** Caller of a request after the policy check. @throws Problem 401 or 403, and any error of the host's functions */
+/**
+ * Returns the caller of a request after the policy check. @throws Problem 401 or 403, and any error of the host's
+ * functions
+ */
 async function authorizeRequest(resource: Resource, operation: OperationName, request: Request): Promise<Caller> {
   const caller = await createCaller(resource.identity, { request })
   await resource.behaviours.admit?.(resource, operation, caller)
@@ -60,7 +63,10 @@ async function buildOptions(
   return whole
 }
 
-/** Operation whose policy applies. If lists are disabled, the policy of single records applies, like for relation paths. */
+/**
+ * Returns the operation whose policy applies. If lists are disabled, the policy of single records applies, as for
+ * relation paths.
+ */
 function policyOperationOf(resource: Resource, query: Readonly<Record<string, unknown>>): OperationName {
   if (modeOfQuery(resource, query) === 'aggregate') return 'aggregate'
   return resource.operations.has('getList') ? 'getList' : 'getById'

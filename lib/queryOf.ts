@@ -13,13 +13,13 @@ import { storeOf } from './perform/index.js'
 import { unreadableFieldsOf } from './plan/index.js'
 import { planListSync } from './read.js'
 
-/** Query language of a resource without routes. */
+/** The query language of a resource without routes. */
 export interface ResourceQuery {
   readonly resource: ResourceInfo
   /**
-   * Options for `Model.findAll` for a list request: `where`, `include`, `order`, `attributes`, `limit` and `offset`. `query` has the
-   * parameters of the query language by name. Cursor mode limits to the page size, without the extra record. Count mode sets no limit or
-   * offset.
+   * Returns options for `Model.findAll` for a list request: `where`, `include`, `order`, `attributes`, `limit` and
+   * `offset`. `query` has the parameters of the query language by name. In cursor mode `limit` is the page size,
+   * without the extra record of a route. Count mode sets no `limit` and no `offset`.
    *
    * @throws Problem (400) for any query that the list route would reject
    */
@@ -27,12 +27,12 @@ export interface ResourceQuery {
 }
 
 /**
- * Compiles the query language of a model, with the options of `crudRouter`. Masks apply to the given identity (default: anonymous). Deleted
- * records stay hidden. Paths into a resource with policies or a scope do not exist. Policies in `options` are not evaluated, because the
- * host runs the query.
+ * Compiles the query language of a model, with the options of `crudRouter`. Masks apply to the given identity (default:
+ * anonymous). Deleted records stay hidden. Paths into a resource with policies or a scope do not exist. Policies in
+ * `options` are not evaluated, because the host runs the query.
  *
- * @throws CrudConfigError for wrong options, and for options that need a request or routes: `scope` (add it to `where` yourself), `use`,
- * `configure`, `hooks`
+ * @throws CrudConfigError for wrong options, and for options that need a request or routes: `scope` (add it to `where`
+ * yourself), `use`, `configure`, `hooks`
  */
 export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOptions<NoInfer<M>> = {}): ResourceQuery {
   const resource = compile(model, withoutRouteOptions(options), QUERY)
@@ -59,9 +59,9 @@ const QUERY: EntryPoint = {
   },
 }
 
-/** Options without those for routes and push only. */
+/** Removes the options that only routes and push use. */
 function withoutRouteOptions<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
-  // Compiling reports invalid options.
+  // The compilation reports invalid options.
   if (!isPlainObject(options)) return options
   const left = new Set(BEHAVIOURS.flatMap((row) => (row.isRouteOnly ? Object.keys(row.options) : [])))
   return Object.fromEntries(Object.entries(options).filter(([name]) => !left.has(name))) as CrudOptions<M>

@@ -26,8 +26,8 @@ import { resolveComputed } from './shape/computed.js'
 import { toJsonRecord } from './shape/record.js'
 
 /**
- * Plans an intent for a caller. Resources behind relation paths are authorized, names are resolved in the caller's view, and behaviours
- * amend the plan. `tell` receives headers for every response from here on, including errors.
+ * Plans an intent for a caller. Resources on relation paths are authorized, names are resolved in the caller's view,
+ * and behaviours amend the plan. `tell` receives headers for every later response, errors included.
  *
  * @throws Problem for invalid input and for refused callers
  */
@@ -47,9 +47,10 @@ export async function planFor(
 }
 
 /**
- * Plans a list synchronously, for hosts that run the query. Relations behind asynchronous policies stay closed.
+ * Plans a list synchronously, for hosts that run the query themselves. Relations with asynchronous policies stay
+ * closed.
  *
- * @throws TypeError if a behaviour of the resource is asynchronous, or shows the caller nothing
+ * @throws TypeError if a behaviour of the resource is asynchronous, or hides all records from the caller
  */
 export function planListSync(resource: Resource, intent: ListIntent, caller: Caller): ListPlan {
   const planned = planList(resource, intent, authorizeNow(resource, intent, caller))
@@ -60,17 +61,17 @@ export function planListSync(resource: Resource, intent: ListIntent, caller: Cal
   return { ...planned, where: addCondition(planned.where, within) }
 }
 
-/** Source of the values of one record. */
+/** The source of one record's values. */
 export interface RecordSource {
-  /** Known values in the order of the projection's columns. Null if some are unknown. */
+  /** Returns the known values in the order of the projection's columns; null if a value is unknown. */
   readonly readKnown: (projection: Projection) => Row | null
-  /** Condition on the record, if it must be read. False if nobody may see it. */
+  /** Returns the condition for reading the record; false if nobody may see it. */
   readonly condition: () => Predicate | false
 }
 
 /**
- * One record as GET returns it in a view, without fields that are computed for each caller. Null if the view excludes the record. Other
- * computed fields are resolved without a caller.
+ * Returns one record as GET returns it in a view, without computed fields that depend on the caller. Null if the view
+ * excludes the record. Other computed fields are resolved without a caller.
  */
 export async function readRecordFor(
   resource: Resource,
@@ -90,7 +91,7 @@ const ANONYMOUS_CONTEXT = Object.freeze({ request: null, identity: null, transac
 
 const sharedProjections = new WeakMap<Projection, Projection>()
 
-/** Projection without fields that are computed for each caller. */
+/** Removes computed fields that depend on the caller from a projection. */
 function withoutPerCallerFields({ computed }: Resource, projection: Projection): Projection {
   const known = sharedProjections.get(projection)
   if (known !== undefined) return known
@@ -101,17 +102,17 @@ function withoutPerCallerFields({ computed }: Resource, projection: Projection):
   return result
 }
 
-/** Row of one record that was just written. Null if it does not exist, or if nobody may see it. */
+/** Reads the row of a record that was just written; null if the record does not exist, or if nobody may see it. */
 export async function readRow(resource: Resource, where: Predicate | false, shown: Projection): Promise<Row | null> {
   return where === false ? null : readWrittenRecord(resource, where, shown)
 }
 
-/** Condition for a record by its key, excluding deleted records. */
+/** Returns the condition for a record by its key. Deleted records do not match. */
 export function matchRecord(resource: Resource, key: unknown): Predicate {
   return matchRecords(resource, [key])
 }
 
-/** The same of several records. */
+/** Returns the condition for several records by their keys. Deleted records do not match. */
 export function matchRecords(resource: Resource, keys: readonly unknown[]): Predicate {
   const where = matchKeysOf(resource.keys, keys.filter(isKeyValue))
   return addCondition(where, resource.behaviours.staticCondition?.(resource) ?? null)

@@ -64,12 +64,12 @@ export interface Action {
   readonly method: 'post' | 'get'
   /** Path below the resource's route: `/:id/publish` or `/publish`. */
   readonly path: string
-  /** The operation for policies and the scope. */
+  /** The operation whose policy and scope apply to the action. */
   readonly operation: OperationName
   /** The status of a successful response. */
   readonly status: 200 | 204
   readonly output: 'record' | 'list' | 'none' | 'value'
-  /** Whether it runs in a transaction. */
+  /** Whether the action runs in a transaction. */
   readonly isTransactional: boolean
   /** The schema of the input; null for an action without input. */
   readonly input: ObjectSchema | null

@@ -39,9 +39,11 @@ export interface PreparedBehaviour {
   readonly attributes?: readonly ManagedAttribute[]
   /** Facts that the behaviour makes true of the resource. */
   readonly facts?: Partial<Facts>
-  /** Facts for documents that replies and their schemas do not show. */
+  /** Facts about the behaviour for OpenAPI and AsyncAPI documents. */
   readonly documented?: Partial<Documented>
-  /** Operations without a policy, with the options that would set one. Present only if policies are required. */
+  /**
+   * Operations without a policy, each with the options that can set its policy. Present only if policies are required.
+   */
   readonly operationsWithoutPolicy?: ReadonlyMap<OperationName, readonly PolicyOption[]>
   /** Names of actions without a policy. Present only if policies are required. */
   readonly actionsWithoutPolicy?: readonly string[]
@@ -50,13 +52,16 @@ export interface PreparedBehaviour {
    * @throws CrudConfigError
    */
   readonly check?: (facts: Facts, attributes: readonly string[]) => void
-  /** `jsonNames` are the JSON names of the attributes. */
+  /** Creates the behaviour's hooks. `jsonNames` has the JSON name of each attribute. */
   readonly behaviour: (jsonNames: ReadonlyMap<string, string>) => Behaviour
   /** Opens the Socket.IO namespace. Runs after all checks, since a namespace cannot be closed again. */
   readonly openNamespace?: () => { readonly namespace: Namespace; readonly serve: (resource: Resource) => void }
 }
 
-/** The kinds of server-managed attributes: a boolean, a rising number, an instant, a name. */
+/**
+ * The kinds of server-managed attributes. `mark` is a boolean, `version` a rising integer, `instant` a date-time,
+ * `name` a text.
+ */
 export type ManagedAttributeKind = 'mark' | 'version' | 'instant' | 'name'
 
 export interface ManagedAttribute {

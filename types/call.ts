@@ -5,10 +5,11 @@ import type { Request } from './express.js'
 export interface ClientConnection {
   /** The host's request, for policies, hooks and `onError`. */
   readonly request: Request
-  /** Whether the client disconnected before the response was sent. The response may be the host's own. */
+  /** Whether the client disconnected before the response was sent. Responses of the host's own code count too. */
   readonly isDisconnected: boolean
   /**
-   * Calls `tell` when the client disconnects, or soon if it is gone already. Returns a function that cancels the call.
+   * Calls `tell` when the client disconnects, or soon if the client has disconnected already. Returns a function that
+   * removes the listener.
    */
   readonly onDisconnect: (tell: () => void) => () => void
 }

@@ -3,7 +3,7 @@ import type { Model, ModelStatic } from 'sequelize'
 /** The type-level member that carries a router's model and options. It does not exist at run time. */
 declare const carried: unique symbol
 
-/** A type that carries a model and options. */
+/** A type that carries the model and the options of a router. */
 export interface Carrier<M extends Model, O> {
   readonly [carried]?: { readonly model: ModelStatic<M>; readonly options: O }
 }
@@ -21,10 +21,12 @@ export type OptionsOf<R> = typeof carried extends keyof R
 /** The options that affect the types of records and that `createCrud` accepts as defaults. */
 type TypingOption = 'concurrency' | 'format' | 'naming' | 'operations'
 
-/** The names of a type's required members: the options that are certainly set. */
+/** The names of a type's required members, which are the options known to be set. */
 type RequiredName<T> = { [K in keyof T]-?: object extends Pick<T, K> ? never : K }[keyof T]
 
-/** Options merged over the defaults that affect the types of records, as `createCrud` merges them. */
+/**
+ * The type of options that `createCrud` merged over its defaults. Only defaults that affect record types are merged.
+ */
 export type WithDefaults<D, O> = [RequiredName<D> & TypingOption] extends [never]
   ? O
   : Omit<O, RequiredName<D> & TypingOption> & {
@@ -52,7 +54,7 @@ export type KnownNames<Given, Known> = {
       : never
 }
 
-/** The options whose members may be computed fields. */
+/** The options that accept computed fields as members: `fields` and `mask`. */
 export type ComputedOptions<Given> = Given extends { readonly computed: infer C }
   ? { readonly [option in 'fields' | 'mask']?: { readonly [name in keyof C]?: unknown } }
   : object
@@ -69,7 +71,7 @@ type KnownMembers<Given, Known> = Given extends Opaque
       }
     : Given
 
-/** The names of the members of any alternative of a union. */
+/** The member names of all alternatives of a union. */
 type AnyMemberName<Known> = Known extends Opaque ? never : Known extends object ? keyof Known : never
 
 /** Types without members to check: functions and arrays. */

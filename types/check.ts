@@ -10,6 +10,9 @@ export interface OptionRow {
   readonly expected: string
   /** The allowed members if the option takes an object. */
   readonly members?: OptionShape
-  /** True for an option whose absence opens the resource to more callers. An undefined value is refused. */
+  /**
+   * True for an option that protects the resource. An undefined value is refused, because it would remove the
+   * protection.
+   */
   readonly isRestrictive?: true
 }

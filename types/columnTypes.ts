@@ -23,6 +23,6 @@ export interface ColumnTypes {
   readonly select: (tables: readonly TableName[], textSql: (text: string | null) => string) => string
   /** Whether a column of this type preserves the spelling of UUIDs. */
   readonly isSpellingPreserved: (type: string) => boolean
-  /** The conversion that a column of this type needs to serve as the declared type; null if none. */
+  /** The conversion from a column of this type to the declared type; null if the types match. */
   readonly convert: (type: string, declared: ValueType) => Conversion | null
 }

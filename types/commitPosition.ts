@@ -1,12 +1,11 @@
 /** A position in the commit order of writes to the same records. */
 export interface CommitPosition {
   /**
-   * Whether nothing is sent from this position although its write has not ended: the host's transaction was rolled
-   * back.
+   * True after a rollback of the host's transaction. The position sends no events, although its write has not ended.
    */
   readonly isCancelled: boolean
-  /** Orders this position after another one. Returns false if the other one is ordered after this one already. */
+  /** Orders this position after `other`. Returns false if `other` is already ordered after this position. */
   orderAfter(other: CommitPosition): boolean
-  /** Calls `work` when the events of this position and of those before it are sent. */
+  /** Calls `work` after the events of this position and of all earlier positions are sent. */
   onSent(work: () => void): void
 }

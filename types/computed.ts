@@ -7,19 +7,20 @@ import type { JsonTypeOf } from './shapes.js'
 
 /** A field whose values the application computes. */
 export interface ComputedField<M extends Model = Model> {
-  /** The type of its values. `array` is an array of texts. A date-time may be a `Date`. */
+  /** The type of the field's values. `array` is an array of texts. A date-time may be a `Date`. */
   readonly type: MemberType
-  /** Whether its values may be null. Default false. */
+  /** Whether the field's values may be null. Default false. */
   readonly nullable?: boolean
   /** The attributes that `resolve` reads. They are selected whether or not the reply shows them. Default: none. */
   readonly needs?: readonly AttributeName<M>[]
   /**
-   * Returns the values of all records of a reply, in their order. It is called once per reply, in exports once per
-   * page, in writes within the transaction. A wrong number or type of values is a 500 and rolls the write back.
+   * Returns the values of all records of a reply, in record order. It is called once per reply, or once per page of an
+   * export. In writes it runs within the transaction. A wrong number or type of values is a 500 and rolls the write
+   * back.
    */
   readonly resolve: ComputedResolver<M>
   /**
-   * Whether its values depend on the caller. Replies are private then, and push events omit the field. Default false.
+   * Whether the values depend on the caller. If so, replies are private, and push events omit the field. Default false.
    */
   readonly perCaller?: boolean
 }

@@ -1,8 +1,6 @@
 /** The deprecation of a resource or a field. Dates are a `Date` or text in ISO 8601. */
 export interface Deprecated {
-  /**
-   * The date of the deprecation, which may be in the future: clients should use something else from then on (RFC 9745).
-   */
+  /** The date of the deprecation (RFC 9745), past or future. From this date on, clients should use an alternative. */
   readonly since: Date | string
   /** The date from which requests may fail, not before `since` (RFC 8594). */
   readonly sunset?: Date | string
@@ -10,7 +8,7 @@ export interface Deprecated {
   readonly link?: string
 }
 
-/** The option after its check. */
+/** The checked form of `Deprecated`. */
 export interface Deprecation {
   readonly since: Date
   readonly sunset: Date | null

@@ -52,17 +52,17 @@ export interface FullText {
 export interface JsonMembers {
   /** The value of a member; null if it is missing or has another type. */
   readonly value: (column: string, member: MemberOf) => string
-  /** The condition that some text of the array meets a condition. */
+  /** The condition that at least one text of the array meets `condition`. */
   readonly hasItem: (array: string, of: Field, condition: (element: string) => string) => string
   /** The items of an array as rows of FROM. A null array has no rows. */
   readonly items: (array: string, item: ItemOf) => string
-  /** The value of an item in these rows; null if the item has another type. */
+  /** The value of an item in a row of `items`; null if the item has another type. */
   readonly item: (item: ItemOf) => string
   /** The number of items; null for a null array. */
   readonly length: (array: string, item: ItemOf) => string
   /**
-   * An index condition over arrays that contain one of the values. It may match more rows, never fewer. `sql` writes an
-   * operand. Null if there is no such index, or if it would miss records.
+   * An index condition for arrays that contain one of the values. It may match more rows, never fewer. `sql` writes an
+   * operand. Null if the database has no index for arrays, or if the index would miss records.
    */
   readonly contains: (
     column: string,
@@ -72,7 +72,7 @@ export interface JsonMembers {
   ) => string | null
 }
 
-/** The abilities and the SQL of one database. Frozen. Each member says what breaks without it. */
+/** The capabilities and the SQL of one database. Frozen. */
 export interface Dialect {
   readonly name: string
 
@@ -80,29 +80,29 @@ export interface Dialect {
   readonly checkOptions: (driver: DriverOptions) => string | null
 
   /**
-   * The type of a declared type's column on this database. Without it PostgreSQL fails on comparisons with values
-   * beyond the range of its integers (UNSIGNED). SQLite stores the upper half of an unsigned BIGINT as floating point.
+   * Returns the type of a declared type's column in this database. PostgreSQL has no UNSIGNED: comparisons with values
+   * beyond the range of its integers would fail. SQLite stores the upper half of an unsigned BIGINT as floating point.
    */
   readonly columnType: (declared: ValueType) => ValueType
 
   /**
-   * How statements are prepared once: outside transactions on the one `handle` of SQLite, or by `name` on each
-   * connection of PostgreSQL. Without it preparing a statement costs as much as running it. Null: values are escaped
-   * into the text by Sequelize. Prepared statements of MySQL compare numbers as floating point, refuse bound LIMITs and
-   * are limited on the server.
+   * How prepared statements are kept: outside transactions on the one `handle` of SQLite, or by `name` on each
+   * PostgreSQL connection. Preparing a statement anew costs as much as running it. Null: Sequelize escapes values into
+   * the SQL text. Prepared statements of MySQL compare numbers as floating point, refuse bound LIMITs and are limited
+   * on the server.
    */
   readonly preparesBy: 'handle' | 'name' | null
 
   /** The most bound values of one statement. Larger bulk creates are split into several statements. */
   readonly maxValues: number
 
-  /** Whether INSERT and UPDATE can return the stored row. Without it a write is read back in its transaction. */
+  /** Whether INSERT and UPDATE can return the stored row. If not, a write is read back in its transaction. */
   readonly returnsInserted: boolean
   readonly returnsUpdated: boolean
 
   /**
-   * A table of values in an UPDATE, each row enclosed by `start` and `end`. Null if the types of its columns are
-   * unknown, or if an UPDATE returns nothing. Then several rows are updated one by one.
+   * The table of values in an UPDATE of several rows. Null if its column types are unknown, or if an UPDATE returns no
+   * rows. Without a table the rows are updated one by one.
    */
   readonly valuesTable: ValuesTable | null
 
@@ -120,8 +120,8 @@ export interface Dialect {
 
   /**
    * Selects the first key of the connection's last INSERT and the distance to the next key, as `first` and `step`. Null
-   * where Sequelize returns the keys of several rows. On MySQL Sequelize assumes consecutive keys, which is wrong in a
-   * cluster of several writers. It also reads large keys as inexact numbers.
+   * if Sequelize returns the keys of several rows correctly. On MySQL Sequelize assumes consecutive keys, which is
+   * wrong in a cluster of several writers. Sequelize also reads large keys as inexact numbers.
    */
   readonly insertedKeys: string | null
 
@@ -138,8 +138,8 @@ export interface Dialect {
   readonly fixConnections: ((sequelize: Sequelize) => void) | null
 
   /**
-   * How another connection cancels a statement that waits; null without a server. Without it an aborted write keeps its
-   * locks until it gets the lock that it waits for.
+   * How another connection cancels a waiting statement; null for a database without a server. Otherwise an aborted
+   * write would hold its locks while it waits for another lock.
    */
   readonly interrupt: Interrupt | null
 
@@ -149,7 +149,9 @@ export interface Dialect {
    */
   readonly maxAliasBytes: number
 
-  /** Whether a raw JSON column arrives as text. Without it a JSON string is confused with its text. */
+  /**
+   * Whether the driver returns a JSON column as text. Decoders must know, to tell a JSON document from a JSON string.
+   */
   readonly jsonAsText: boolean
 
   /** The expression that reads a column without loss. */
@@ -173,30 +175,30 @@ export interface Dialect {
   /** The right side of `(a, b) IN`, for rows of operands. */
   readonly tuples: (rows: readonly (readonly string[])[]) => string
   /**
-   * Membership in a list of values that is bound as one value. The statement's text does not depend on their number,
-   * and databases bind at most some ten thousand values.
+   * Membership in a list of values that is bound as one value. The SQL text does not depend on the list's length.
+   * Databases limit the number of bound values to some ten thousand.
    */
   readonly inList: {
     readonly encode: (values: readonly unknown[], field: Field) => unknown
     readonly write: (expression: string, placeholder: string) => string
   }
-  /** The first records of each of several owners, found before their other columns are read. */
+  /** How the first records of each of several parents are found before their other columns are read. */
   readonly firstPerParent: {
     /**
-     * Runs the SELECT `of` once for each of several owners and returns the keys that it selects as `key`. Null if the
-     * database has no lateral join. It pays if an index leads to the owner's records.
+     * Writes a lateral join that runs the SELECT `of` once per parent, and returns the selected `key`s. Null if the
+     * database has no lateral joins. A lateral join is fast only with an index on the foreign key.
      */
     readonly each: ((owners: ParentKeys, of: (owner: string) => string) => string) | null
-    /** Whether a window function over the keys alone pays if no such index is known. */
+    /** Whether a window function over the keys alone is worthwhile if no index on the foreign key is known. */
     readonly numbersKeys: boolean
   }
 
-  /** Whether a SELECT has rows. */
+  /** The expression that tests whether a SELECT returns rows. */
   readonly exists: (rows: string) => string
 
   /**
-   * Whether an EXISTS is executed by the keys of its rows. If not, it is evaluated for each row of the table, and an IN
-   * of the keys is used instead.
+   * Whether the database executes an EXISTS by the keys of its rows. Otherwise it evaluates the EXISTS for each row of
+   * the table, and an IN of the keys is written instead.
    */
   readonly hasIndexedExists: boolean
 
@@ -210,8 +212,8 @@ export interface Dialect {
   readonly orderTerm: (column: string, direction: Direction, how: { nullable: boolean; enumeration: boolean }) => string
 
   /**
-   * Whether a plain index cannot serve an order with NULLS FIRST or LAST. Then the list is read in its null partitions,
-   * each by the index.
+   * Whether a plain index cannot serve an order with NULLS FIRST or LAST. If so, the list is read in its null
+   * partitions, each by the index.
    */
   readonly needsNullPartitions: boolean
 
@@ -224,7 +226,7 @@ export interface Dialect {
    */
   readonly textComparisons: TextComparisons
 
-  /** The grouping by a column. Text is grouped by its characters, whatever its collation treats as equal. */
+  /** The grouping by a column. Text is grouped by its exact characters, not by its collation. */
   readonly grouping: (column: string, field: Field) => Grouping
 
   /** The sum of a numeric column. Integers and decimals are exact if they are stored exactly. */
@@ -236,7 +238,7 @@ export interface Dialect {
   /** The concatenation of texts and numbers. */
   readonly concat: (parts: readonly string[]) => string
 
-  /** A column as MIN and MAX read it. */
+  /** The operand of MIN and MAX for a column. */
   readonly minMaxOperand: (column: string, field: Field) => string
 
   /** A date-time as an instant in the package's text format; null if the column does not hold one. */
@@ -270,8 +272,8 @@ export interface Dialect {
 }
 
 /**
- * The conversions between ORDER BY and cursor tokens. Both must compare the same term, and values must be read back to
- * the last digit, or pages lose or repeat records.
+ * The conversions between ORDER BY and cursor tokens. Both must compare the same term without lost digits, or pages
+ * lose or repeat records.
  */
 export interface OrderKeys {
   /** The term that ORDER BY compares: the column, or the text of an enumeration. */
@@ -294,8 +296,8 @@ export interface OrderKeys {
 
 export interface Interrupt {
   /**
-   * The statements that end a connection and that cancel its running statement, by the driver's connection id. Null: a
-   * request of the protocol does it, which cannot hit another connection.
+   * The statements that end a connection and that cancel its running statement, by the driver's connection id. Null:
+   * the protocol has a cancel request, which cannot affect another connection.
    */
   readonly kill: null | {
     readonly connection: (connection: object) => string
@@ -335,7 +337,7 @@ export interface DriverOptions {
 }
 
 /**
- * Several parent records, whose children are read: one bound value with all their keys, and the name of the key that
+ * The parents whose children a statement reads: one bound value with all parent keys, and the name of the `key` that
  * `of` selects.
  */
 export interface ParentKeys {

@@ -1,7 +1,7 @@
 import type { OperationName } from '../lib/operations.js'
 import type { Deprecation } from './deprecated.js'
 
-/** Facts about a resource's options that only documents use. */
+/** Facts about a resource that only OpenAPI and AsyncAPI documents use. */
 export interface Documented {
   /** The operations with a policy. */
   readonly policies: ReadonlySet<OperationName>

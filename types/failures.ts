@@ -31,7 +31,9 @@ export interface UniqueViolation {
 export interface ForeignKeyViolation {
   /** Whether other records refer to the record. */
   readonly isReferenced: boolean
-  /** The table of the foreign key, which a trigger or hook may have written to, and the key's columns. */
+  /**
+   * The table and the columns of the foreign key. A trigger or hook may have written to a table other than the model's.
+   */
   readonly table?: string | undefined
   readonly columns: readonly string[]
 }

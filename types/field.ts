@@ -31,7 +31,7 @@ export interface ValueType {
   readonly jsonType?: 'string' | 'number'
   /** JSON in a binary format (JSONB). */
   readonly parsed?: boolean
-  /** JSON documents, which some databases return as text. Without it the column's type is unknown to the package. */
+  /** JSON and JSONB columns, whose documents some databases return as text. Absent for all other JSON values. */
   readonly document?: true
   /** JSON of a restricted form: arrays, ranges (two bounds, or an empty array), GeoJSON, or texts. */
   readonly form?: 'array' | 'range' | 'geometry' | 'text'
@@ -47,9 +47,9 @@ export interface ValueType {
   readonly hasAnyYear?: true
   /** Times: the longest time, on databases with times beyond a day. */
   readonly longestTime?: LongestTime
-  /** Arrays whose items Sequelize writes wrong, or cannot write if one is null: the type of the items. */
+  /** Arrays that Sequelize writes incorrectly, or not at all with a null item: the type of their items. */
   readonly items?: 'blob' | 'datetime' | 'date'
-  /** JSON: its arrays of scalars whose item types are declared, for bodies and filters. */
+  /** JSON: the declared arrays of scalars within the document, for bodies and filters. */
   readonly arrays?: readonly ArrayType[]
   /** Enumerations: the values in declaration order. */
   readonly values?: readonly string[]
@@ -57,7 +57,7 @@ export interface ValueType {
 
 /** An array of scalars within the value of a column. */
 export interface ArrayType {
-  /** Its path in a JSON document; empty for the whole value. */
+  /** The array's path in a JSON document; empty for the whole value. */
   readonly path: readonly string[]
   readonly item: ValueType
   /** Whether items in bodies may be null. */
@@ -123,14 +123,14 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 export type FilterValue =
   | { readonly kind: 'value'; readonly value: string | number | boolean | Date }
   /**
-   * A day compared with a date-time: the day's first instant, and that of the next day (exclusive; null if there is
-   * none).
+   * A day compared with a date-time. `start` is the first instant of the day, `end` that of the next day (exclusive;
+   * null after the last day).
    */
   | { readonly kind: 'day'; readonly start: Date; readonly end: Date | null }
 
 export type Target = 'create' | 'update' | 'query' | 'response' | 'list'
 
-/** The kinds of computed values: of rows (without a field), of a field over rows, or a part of one value. */
+/** The kinds of values that the database computes: a number of rows, an aggregate of a field, or a part of a date. */
 export type Derivation = 'rows' | 'count' | 'distinct' | 'sum' | 'avg' | 'min' | 'max' | 'instant' | DateUnit
 
 /** The declared types of JSON members. `array` is an array of texts. */
@@ -139,7 +139,7 @@ export type MemberType = 'string' | 'integer' | 'number' | 'boolean' | 'date' | 
 /** The type of the items of an array in a JSON document. */
 export type ItemType = Exclude<MemberType, 'array'>
 
-/** A member of a JSON document; null if it is missing or has another type. */
+/** A member of a JSON document. Its value is null if the member is missing or has another type. */
 export interface MemberOf {
   readonly kind: 'member'
   readonly source: Field
@@ -147,7 +147,7 @@ export interface MemberOf {
   readonly type: MemberType
 }
 
-/** An item of an array; null if it has another type. */
+/** An item of an array. Its value is null if the item has another type. */
 export interface ItemOf {
   readonly kind: 'item'
   /** The array: a member of a JSON document, or a column of arrays. */
@@ -192,9 +192,9 @@ export interface Field {
   readonly sortable: boolean
   readonly operators: ReadonlySet<Operator>
   readonly rules: Rules
-  /** The source of a computed value, which has the column; absent for attributes. */
+  /** The source of a value that the database computes; absent for attributes. */
   readonly derived?: Derived
-  /** How the application computes the values; absent for other fields. */
+  /** The computation of a field whose values the application computes; absent for other fields. */
   readonly computed?: Computation
   /** The field as statements compare it, if its stored type differs from the type in the API; absent otherwise. */
   readonly stored?: Field
@@ -204,7 +204,7 @@ export interface Field {
   readonly members?: ReadonlyMap<string, Field>
   /** The items of an array of scalars, as filters compare them; absent for other fields. */
   readonly item?: Field
-  /** The field of a derived value, the same object on each call; null if the derivation is not allowed. */
+  /** Returns the field of a derived value, always the same object; null if the derivation is not allowed. */
   readonly derive?: (what: Derivation) => Field | null
   /** Converts a database value to JSON. Pure, and defined for every value that a driver may return for the type. */
   readonly decode: (raw: unknown) => JsonValue

@@ -39,8 +39,8 @@ export type ScopeValues<M extends Model = Model> = {
 }
 
 /**
- * The limit on all records of a request: attribute values, a condition in the filter language, or both. The filter
- * builder writes conditions. They use the model's own names of attributes and associations.
+ * The restriction of a request to some records: attribute values, a condition in the filter language, or both. The
+ * filter builder writes conditions. Conditions use the model's own names of attributes and associations.
  */
 export type Scope<M extends Model = Model> =
   | ScopeValues<M>
@@ -50,7 +50,7 @@ export type Scope<M extends Model = Model> =
       readonly where: string
     }
 
-/** Returns the scope of a request. `null` is unrestricted. */
+/** Returns the scope of a request. `null` means no restriction. */
 export type ScopeFunction<M extends Model = Model> = (
   context: PolicyContext,
 ) => Scope<M> | null | Promise<Scope<M> | null>

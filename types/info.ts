@@ -11,7 +11,7 @@ export interface ResourceInfo {
   readonly model: ModelStatic<Model>
   /** The path below the mount point, with a leading slash: `/api/players`. */
   readonly route: string
-  /** The key's field; of a composite key the first. */
+  /** The key's field; for a composite key, its first field. */
   readonly key: Field
   /** All fields of the key, in the model's order. */
   readonly keys: readonly Field[]

@@ -41,7 +41,7 @@ export interface Seek {
 export interface CollectionQuery {
   /** The path to the collection in lower case, as in the parameter names: `players`. */
   readonly path: string
-  /** The name of the first such parameter. */
+  /** The name of the first parameter in the request for this collection. */
   readonly parameter: string
   readonly filter: FilterNode | null
   readonly sort: readonly SortNode[] | null
@@ -83,7 +83,7 @@ export interface ListIntent {
   readonly includeDeleted: boolean
   /** Field parameters in the order of the URL, with the fields that their names resolved to. */
   readonly parameters: readonly (readonly [field: Field, text: string])[]
-  /** The effect of an unknown name in this request. */
+  /** The effect of an unknown field name in this request. */
   readonly unknownFields: 'reject' | 'ignore'
   readonly preference: Preference
 }
@@ -96,7 +96,7 @@ export interface SelectionMembers {
   /** The most records in collections of the whole response; absent for the resource's limit. */
   readonly embedTotal?: number
   readonly unknownFields: ListIntent['unknownFields']
-  /** Empty if nothing is selected. */
+  /** Without a selection and unknown parameters, no preference is applied. */
   readonly preference: Preference
 }
 
@@ -150,7 +150,9 @@ export interface BulkCreateIntent extends WriteIntentBase, UnknownNameHandling {
 
 type Body = Readonly<Record<string, unknown>>
 
-/** A body that updates or creates a record, parsed as each; an error if it cannot create one. */
+/**
+ * A body that updates or creates a record, parsed for both. `create` is an error if the body cannot create a record.
+ */
 export interface CreateOrUpdateBody {
   readonly update: Body
   readonly create: Body | Error

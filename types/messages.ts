@@ -67,14 +67,14 @@ export type MessageCode =
   | 'invalid'
 
 /**
- * Parameters of a message by name: bounds as numbers (of DECIMAL and BIGINT as digits), values of an enumeration, texts
- * and dates of validators.
+ * Parameters of a message by name: bounds as numbers, or as digits for DECIMAL and BIGINT; values of an enumeration;
+ * texts and dates of validators.
  */
 export type MessageParameters = Readonly<Record<string, string | number | readonly string[]>>
 
 /**
- * Translates a message of the package. `undefined` keeps the English text. It is called for each reported message. Its
- * errors go to `onError`, and the English text is used.
+ * Translates a message of the package. `undefined` keeps the English text. The function is called for each reported
+ * message. If it throws, the error goes to `onError` and the English text is used.
  */
 export type Messages = (code: MessageCode, parameters: MessageParameters) => string | undefined
 

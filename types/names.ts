@@ -4,8 +4,8 @@ import type { Attributes, Model } from 'sequelize'
 export type AttributeName<M extends Model = Model> = keyof Attributes<M> & string
 
 /**
- * The names that `flatten` takes: attributes and declared associations. If the class declares no associations, any
- * name; mounting checks it.
+ * The names that `flatten` takes: attributes and declared associations. If the class declares no associations, the type
+ * allows any name, and mounting checks the names.
  */
 export type FlattenName<M extends Model = Model> = [Declared<M>] extends [never]
   ? string

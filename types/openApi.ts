@@ -48,10 +48,10 @@ export interface DocumentSecurity {
 export interface DocumentOptions {
   readonly resources: readonly (Documentable | DocumentedResource)[]
   readonly info: DocumentInfo
-  /** Default: one, at `/`. */
+  /** Default: one server, with the URL `/`. */
   readonly servers?: readonly { readonly url: string; readonly description?: string }[]
   readonly security?: DocumentSecurity
-  /** Default: one server, `/`. */
+  /** The OpenAPI version of the document. Default `3.1`. */
   readonly version?: OpenApiVersion
 }
 

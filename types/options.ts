@@ -17,16 +17,19 @@ import type { FormatFunction } from './reply.js'
 import type { Limits, ShapeNames } from './settings.js'
 import type { Server } from './socket.js'
 
-/** Rules added to those that the model declares; both apply. */
+/** Validation rules in addition to the rules of the model. Both apply. */
 export interface FieldRules {
   /**
-   * Whether bodies must have the field. `false` makes it optional even if the model has `allowNull: false`. Hooks or the
-   * database must set the value then.
+   * Whether bodies must have the field. `false` makes the field optional even if the model has `allowNull: false`;
+   * hooks or the database must set its value.
    */
   readonly required?: boolean
   /** In characters (Unicode code points). */
   readonly minLength?: number
-  /** In characters, checked before any pattern. Default 10000 for a text field with a pattern if its column has no length. */
+  /**
+   * In characters, checked before any pattern. Default 10000 for a text field with a pattern if its column has no
+   * length.
+   */
   readonly maxLength?: number
   readonly min?: number
   readonly max?: number
@@ -44,9 +47,12 @@ export type NamingFunction = (
 ) => string
 
 export interface FieldOptions {
-  /** Its name in the API. Default: the name by `naming`. */
+  /** The field's name in the API. Default: the name by `naming`. */
   readonly name?: string
-  /** `true` removes the field everywhere. Targets remove it from these only: bodies, queries, responses or lists. */
+  /**
+   * `true` removes the field everywhere. Names of targets remove the field only from bodies, queries, responses or
+   * lists.
+   */
   readonly exclude?: true | Target | readonly Target[]
   /** The only targets that have the field. `exclude` is applied afterwards. */
   readonly only?: Target | readonly Target[]
@@ -85,7 +91,7 @@ export interface QueryOptions<M extends Model = Model> {
   readonly unknownFields?: 'reject' | 'ignore'
   /**
    * The effect of an unknown query parameter on a read: a 400 error, or none. A list of names and prefixes (`['utm_*',
-   * '_']`) ignores those and rejects others. Default `reject`.
+   * '_']`) ignores matching parameters and rejects all others. Default `reject`.
    */
   readonly unknownParameters?: 'reject' | 'ignore' | readonly string[]
   /** Items per page. Default 20. */
@@ -110,11 +116,11 @@ export interface QueryOptions<M extends Model = Model> {
 export type RelationOption = boolean | RelationOptions
 
 export interface RelationOptions {
-  /** Its name in the API, also in routes. Default: the name by `naming`. */
+  /** The relation's name in the API, also in routes. Default: the name by `naming`. */
   readonly name?: string
   /**
-   * The attributes of the target that paths may reach, even if the target has no resource. Not together with `routes`,
-   * `write` and `resource`.
+   * The attributes of the target that paths may use, even if the target has no resource. Cannot be combined with
+   * `routes`, `write` and `resource`.
    */
   readonly fields?: readonly string[]
   /** Adds routes below each record: `/api/teams/7/players`. Default false. */
@@ -165,7 +171,10 @@ export interface CrudOptions<M extends Model = Model> {
    */
   readonly configure?: (router: Router, own: OwnRoutes) => void
 
-  /** Options of fields, by the name of the attribute or computed field. Computed fields have `exclude`, `only` and `name`. */
+  /**
+   * Options of fields, by the name of the attribute or computed field. Computed fields accept `exclude`, `only`, `name`
+   * and `deprecated`.
+   */
   readonly fields?: { readonly [attribute in keyof Attributes<M>]?: FieldOptions }
   /** Fields that the application computes for responses. Bodies, filters, sorts and aggregates do not accept them. */
   readonly computed?: { readonly [name: string]: ComputedField<M> }
@@ -189,9 +198,9 @@ export interface CrudOptions<M extends Model = Model> {
   readonly format?: FormatFunction
 
   /**
-   * The associations that query paths such as `team.name` may use. `true` (the default) opens those whose target has a resource. An object sets
-   * options per association; `{ fields }` also opens a target without a resource. Associations it omits keep the
-   * default.
+   * The associations that query paths such as `team.name` may use. `true` (the default) opens every association whose
+   * target has a resource. An object sets options per association; `{ fields }` also opens a target without a resource.
+   * Associations that the object omits keep the default.
    */
   readonly relations?: boolean | { readonly [association: string]: RelationOption }
   /** Additional routes by name: `POST /api/players/1/publish`. */
@@ -201,7 +210,7 @@ export interface CrudOptions<M extends Model = Model> {
 
   /** Identifies the caller of a request. Default `identityFromRequest`. */
   readonly identity?: IdentityFunction
-  /** Called with unexpected errors after the reply is determined. Its own errors are dropped. */
+  /** Called with unexpected errors after the reply is determined. Errors of the function itself are dropped. */
   readonly onError?: (error: unknown, request: Request) => void
   /** Translates the package's field messages: `(code, parameters) => string | undefined`. */
   readonly messages?: Messages
@@ -224,7 +233,7 @@ export interface CrudOptions<M extends Model = Model> {
   readonly toJSON?: 'ignore'
 }
 
-/** Options by attribute, and by any other names. */
+/** Options by attribute name that also accept other names, such as computed fields. */
 type WithOtherNames<By> = By | (By & { readonly [name: string]: By[keyof By] | undefined })
 
 /** Options whose `fields` and `mask` accept computed fields as well. `KnownNames` checks the names. */

@@ -1,8 +1,8 @@
 import type { CreatePlan, GetPlan, UpdatePlan } from './plan.js'
 
 /**
- * A row of the database: the values of the plan's projection in column order, then an `Embedded` for each of its
- * embeds.
+ * A row of the database: the values of the projection's columns, in order, and after them the embedded collections, one
+ * for each of the projection's `embeds`.
  */
 export type Row = readonly unknown[]
 
@@ -47,5 +47,5 @@ export type Outcome =
       readonly returned: ActionRecords | null
       readonly value: unknown
     }
-  /** `rows` have the columns of the plan's `report`. They are empty without it. */
+  /** `rows` have the columns of the plan's `report`. Without a `report` they are empty. */
   | { readonly kind: 'deleted'; readonly count: number; readonly rows: readonly Row[] }

@@ -12,9 +12,9 @@ export interface OwnRoutes {
    */
   readonly guard: (operation: OperationName) => RequestHandler
   /**
-   * Returns options for `Model.findAll` that select only what the caller may read: scope, masks, soft delete, and the
-   * policies of the list and its paths. `query` has list parameters by name. `limit` is set only with `page`,
-   * `pageSize` or `cursor`.
+   * Returns options for `Model.findAll` that select only data that the caller may read. They apply the scope, masks,
+   * soft delete, and the policies of the list and its paths. `query` has list parameters by name. `limit` is set only
+   * with `page`, `pageSize` or `cursor`.
    *
    * Rejects with a Problem: 401 and 403 as the list does, 400 for an invalid query.
    */

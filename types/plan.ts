@@ -54,17 +54,17 @@ export interface Caller {
 interface ScopedWrite {
   /** The scope's condition, which the stored record must meet at the end of the write; absent without a scope. */
   readonly scope?: Predicate
-  /** Whether the condition was evaluated before the request's first write; absent for no. */
+  /** Whether the condition was evaluated before the request's first write. Absent: false. */
   readonly isScopeChecked?: true
 }
 
 export interface GetPlan extends ScopedWrite {
   readonly kind: 'get'
-  /** Absent if the condition is not about one record. */
+  /** The record's key; absent if the condition may match several records. */
   readonly key?: KeyValue
   readonly where: Predicate
   readonly projection: Projection
-  /** Whether the record shows values of other records, so that its version is no entity tag of the reply. */
+  /** Whether the record shows values of other records. If so, its version is not an entity tag of the reply. */
   readonly hasOtherRecords?: boolean
   readonly preference?: Preference
 }
@@ -96,9 +96,9 @@ export interface AggregatePlan extends ListPlanBase {
   readonly kind: 'aggregate'
   /** The number of group columns, which come first in the projection; 0 if all records form one group. */
   readonly groups: number
-  /** Over fields that are computed from whole groups. */
+  /** The condition on groups. Its fields are computed from whole groups. */
   readonly having: Predicate | null
-  /** Over columns of the projection. */
+  /** The order of groups, by columns of the projection. */
   readonly order: readonly OrderKey[]
   readonly page: number
   readonly pageSize: number
@@ -111,7 +111,7 @@ export interface KeysetPlan extends ListPlanBase {
   /** The key, ascending. */
   readonly order: readonly OrderKey[]
   readonly kind: 'keyset'
-  /** Whether `where` contains nothing else, so that no more rows are read than the page has. */
+  /** Whether `where` is the keyset predicate alone, so that a page reads only its own rows. */
   readonly isKeysetOnly: boolean
   readonly pageSize: number
   readonly projection: Projection
@@ -158,13 +158,16 @@ interface HookedWrite {
   readonly after: WriteHook | null
 }
 
-/** A condition on an existing record. A record that does not meet it is reported differently from a missing one. */
+/**
+ * A condition on an existing record, such as its version. A record that fails it is reported differently from a missing
+ * record.
+ */
 export interface Precondition {
   /** The condition as part of the write's WHERE; null if the request lacks the required header. */
   readonly where: Predicate | null
   /** Makes the error for an existing record that does not meet the condition. */
   readonly createError: () => Error
-  /** The field of the condition, and the same condition as a function of the field's value in a loaded record. */
+  /** The field of the condition. `isMet` is the condition as a function of the field's value in a loaded record. */
   readonly field: Field
   readonly isMet: (stored: unknown) => boolean
 }
@@ -181,10 +184,10 @@ export interface CreatePlan extends ComposableWrite {
   readonly policyError?: Error
   /** The valid values. */
   readonly changes: Changes
-  /** Validation errors. The record is not written, but errors of the model's validators are added. */
+  /** Validation errors, to which the errors of the model's validators are added. An invalid record is not written. */
   readonly invalid: Invalid | null
   readonly serverValues: Changes
-  /** Restores the soft-deleted record with these values. Absent: a create always inserts. */
+  /** The update that restores a soft-deleted record instead of an insert; absent if a create always inserts. */
   readonly revives?: UpdatePlan
   readonly projection: Projection
   /** The instant of the record's timestamps. */
@@ -197,7 +200,7 @@ export interface UpdatePlan extends ComposableWrite {
   readonly key: KeyValue
   /** The record's key alone, to read the record back. */
   readonly identity: Predicate
-  /** The key, and every condition on the record that may be written. */
+  /** The key, and every condition that the record must meet to be written. */
   readonly where: Predicate
   readonly precondition: Precondition | null
   readonly changes: Changes
@@ -251,7 +254,7 @@ export interface BulkUpdatePlan {
   readonly kind: 'bulkUpdate'
   /** In the order of the body, each like a single update. */
   readonly items: readonly UpdatePlan[]
-  /** The records of all items together. Only its condition is used. */
+  /** An update whose condition matches the records of all items. Only its condition is used. */
   readonly combined: UpdatePlan
 }
 
@@ -268,7 +271,7 @@ export interface ReplacePlan {
 export interface UpsertItem {
   /** The item's unique values as one text, equal for equal values. */
   readonly uniqueText: string
-  /** The update of a record that is not known yet, so its key and conditions are missing. */
+  /** The update of a record that is still unknown, so its key and conditions are missing. */
   readonly update: UpdatePlan
   readonly create: CreatePlan
 }
@@ -277,7 +280,7 @@ export interface UpsertPlan {
   readonly kind: 'upsert'
   /** The unique fields that identify records. */
   readonly by: readonly Field[]
-  /** Writes the values of these fields in a row as text, in the form of `name` in `UpsertItem`. */
+  /** Returns the unique values of a row as one text, in the form of `uniqueText` in `UpsertItem`. */
   readonly uniqueTextOf: (values: readonly unknown[]) => string
   readonly items: readonly UpsertItem[]
   /** Conditions for the records with the items' values, in chunks. */

@@ -20,7 +20,9 @@ export interface Column {
   readonly field: Field
   /** True if the field or any relation of the path may be null. */
   readonly nullable: boolean
-  /** The collection at the end of the path whose records are counted. `field` is then the relation's count. */
+  /**
+   * The collection at the end of the path whose records are counted. If it is present, `field` is the relation's count.
+   */
   readonly countedJoin?: Join
 }
 
@@ -41,7 +43,7 @@ export interface CursorPosition {
   readonly inclusive: boolean
 }
 
-/** `negated` is the exact complement. It matches null as well. */
+/** A comparison of a column with values. `negated` matches exactly the other records, null included. */
 export interface ComparePredicate {
   readonly kind: 'compare'
   readonly column: Column
@@ -62,7 +64,7 @@ export interface NullPredicate {
   readonly negated: boolean
 }
 
-/** The to-one relation at the end of `hops` has no visible record. */
+/** The to-one relation at the end of `joins` has no visible record. */
 export interface MissingRelationPredicate {
   readonly kind: 'absent'
   readonly joins: readonly Join[]
@@ -167,8 +169,8 @@ export interface KeysetKey extends OrderKey {
 }
 
 /**
- * A condition without joins: its paths are subqueries. Statements that lock or write need it, as do conditions that
- * hosts use in their own statements.
+ * A condition whose paths are written as subqueries instead of joins. Statements that lock or write need subqueries,
+ * and so do conditions that hosts use in their own statements.
  */
 export interface SubqueryPredicate {
   readonly kind: 'apart'

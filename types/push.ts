@@ -33,11 +33,11 @@ export interface Change {
   readonly row: Row | null
   /** The request of the write, for `onError`. */
   readonly request: Request
-  /** Whether another write may have changed the record since. Then the record is read again for the event. */
+  /** Whether another write may have changed the record since. If so, the record is read again for the event. */
   readonly isUncertain: boolean
   /** The record before the write; null if it was not read. */
   readonly before: RecordBefore | null
-  /** Whether the record itself was not written. Then only rooms that it entered or left get an event. */
+  /** Whether the record itself was not written. If so, only rooms that the record entered or left get an event. */
   readonly isMove: boolean
   /** Whether a route made the change; false for host code. */
   readonly isFromRoute: boolean
@@ -58,11 +58,14 @@ export interface Publisher {
   readonly deletionFields: () => readonly Field[]
   /** Runs writes of the same record one at a time, so that their events are in commit order. */
   readonly serializeWrites: <T>(keys: readonly KeyValue[], write: () => Promise<T>) => Promise<T>
-  /** Orders the events of these records after those of earlier writers. */
+  /** Orders the events of the records after the events of earlier writes. */
   readonly noteCommitOrder: (place: CommitPosition, keys: () => readonly JsonValue[]) => void
   /** Registers a write of one statement before it runs. */
   readonly expectWrite: (place: CommitPosition) => void
-  /** Whether another write of the record has finished since `expectWrite`, so that their commit order is unknown. */
+  /**
+   * Whether another write of the record has finished since `expectWrite`. If so, the commit order of both writes is
+   * unknown.
+   */
   readonly isOrderUnknown: (place: CommitPosition, key: JsonValue) => boolean
   /** The data to read about records before a write changes them; null if none is needed. */
   readonly selectTracking: (plan: Plan) => Tracking | null

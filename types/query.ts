@@ -2,8 +2,8 @@ import type { DateUnit, MeasureName } from '../lib/language/measures.js'
 import type { OperatorName } from '../lib/language/operators.js'
 
 /**
- * The syntax of `filter`, `sort` and `select`. Names are not resolved, and values are text. Every `offset` is a 0-based
- * UTF-16 offset in the decoded parameter.
+ * The syntax trees of `filter`, `sort` and `select`. Names are not resolved, and values are text. Every `offset` is a
+ * 0-based UTF-16 offset in the decoded parameter.
  */
 
 /** The comparison operators by name. Their tokens are in `lib/language/operators.ts`. */
@@ -11,7 +11,7 @@ export type Operator = OperatorName
 
 export type Quantifier = 'any' | 'all' | 'none' | 'count'
 
-/** `Team.Players.Count` is three segments, spelled as in the request. */
+/** A path as spelled in the request. `Team.Players.Count` has three segments. */
 export interface Path {
   readonly segments: readonly string[]
   readonly offset: number
@@ -25,8 +25,8 @@ export interface Operand {
 }
 
 /**
- * `Level>25`. `in` and `notIn` have one or more operands; none only in conditions of hosts. Other operators have
- * exactly one.
+ * A comparison such as `Level>25`. `in` and `notIn` have one or more operands; only conditions of hosts may have none.
+ * Other operators have exactly one operand.
  */
 export interface Comparison<P = Path> {
   readonly kind: 'comparison'
@@ -38,8 +38,8 @@ export interface Comparison<P = Path> {
 }
 
 /**
- * `Players.Any(Level>50,Name^A)`. The path leads to the collection, without the quantifier word. `count` has a
- * comparison after the group: `Players.Count(Level>50)>=2`.
+ * A quantifier over a collection: `Players.Any(Level>50,Name^A)`. The path leads to the collection, without the
+ * quantifier word. `count` has a comparison after the group: `Players.Count(Level>50)>=2`.
  */
 export interface Quantified<P = Path> {
   readonly kind: 'quantified'
@@ -50,24 +50,24 @@ export interface Quantified<P = Path> {
   readonly offset: number
 }
 
-/** `a=1,b=2,c=3` is one node with three children. A node has at least two children. */
+/** A conjunction or disjunction. `a=1,b=2,c=3` is one node with three children. A node has at least two children. */
 export interface Junction<P = Path, K extends 'and' | 'or' = 'and' | 'or'> {
   readonly kind: K
   readonly nodes: readonly FilterNode<P>[]
   readonly offset: number
 }
 
-/** `P` is the left side of comparisons: a path, or in `having` a measure. */
+/** A filter. `P` is the left side of comparisons: a path, or in `having` a measure. */
 export type FilterNode<P = Path> = Comparison<P> | Quantified<P> | Junction<P, 'and'> | Junction<P, 'or'>
 
-/** `avg(Level)`. Only `count` may have no path. */
+/** A measure of groups: `avg(Level)`. Only `count` may have no path. */
 export interface MeasureNode {
   readonly measure: MeasureName
   readonly path: Path | null
   readonly offset: number
 }
 
-/** `Team.Name`, or a part of a date: `month(CreatedAt)`. */
+/** A group key: `Team.Name`, or a part of a date such as `month(CreatedAt)`. */
 export interface GroupNode {
   readonly unit: DateUnit | null
   readonly path: Path

@@ -9,7 +9,7 @@ export interface RelationInfo {
   readonly many: boolean
   /** The number of related records as a field: `playersCount`, an integer. */
   readonly count: Field
-  /** Whether an attribute of the model has that name already. */
+  /** Whether an attribute of the model already has the name of `count`. */
   readonly isCountTaken: boolean
   /** Of a to-many relation: the source's field that the foreign keys refer to; null for others. */
   readonly sourceKey: Field | null
@@ -20,7 +20,7 @@ export interface RelationInfo {
   /** Whether the foreign key of a belongsTo is polymorphic: a type attribute says which model it refers to. */
   readonly polymorphic: boolean
   readonly association: Association
-  /** Of the to-one relation from a record to its row of the join model: the many-to-many; null for other relations. */
+  /** The many-to-many, if this to-one relation leads from a record to its row of the join model; null otherwise. */
   readonly manyToMany: Association | null
   /** The join model of a many-to-many; null for other relations. */
   readonly joinModel: JoinModelInfo | null
@@ -29,6 +29,6 @@ export interface RelationInfo {
 /** The join model of a many-to-many. */
 export interface JoinModelInfo {
   readonly model: ModelStatic<Model>
-  /** The attributes of its foreign keys. */
+  /** The attributes of the join model's foreign keys. */
   readonly keys: readonly string[]
 }

@@ -27,7 +27,8 @@ export interface Group {
   /** Numbers of distinct values. */
   readonly distinct?: { readonly [name: string]: JsonValue }
   /**
-   * Sums as numbers, or as text if a number would lose digits. Null if there are no values, as in the members below.
+   * Sums as numbers, or as text if a number would lose digits. `sum`, `avg`, `min` and `max` are null if there are no
+   * values.
    */
   readonly sum?: { readonly [name: string]: JsonValue }
   readonly avg?: { readonly [name: string]: JsonValue }
@@ -100,7 +101,7 @@ export interface ProblemBody {
 /** A record as JSON. */
 export type JsonRecord = { [name: string]: JsonValue }
 
-/** A cell of a table: the name of its column, and its value. */
+/** A column of an exported table: its name, its type, and the function that reads its value from a row. */
 export interface Cell {
   readonly name: string
   readonly type: FieldType
@@ -118,7 +119,7 @@ export interface ExportContent {
   readonly cells: readonly Cell[]
   /** Whether records have collections, which a table cannot show. */
   readonly hasCollections: boolean
-  /** Whether the last line has the number of records. */
+  /** Whether the last line of the export states the number of records. */
   readonly isCounted: boolean
   /** Whether text that a spreadsheet would run as a formula is not escaped. */
   readonly keepsFormulas: boolean
@@ -168,7 +169,7 @@ export interface Reply {
   readonly isAlwaysSent?: boolean
   /** The largest size of the body in bytes. Default: no limit. */
   readonly responseBytes?: number
-  /** Makes the body from the content; absent for the content itself. */
+  /** Creates the body from the content. Absent: the body is the content itself. */
   readonly format?: FormatFunction
 }
 

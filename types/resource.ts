@@ -42,7 +42,7 @@ export interface BodyNames {
 
 export type Validator = (body: Readonly<Record<string, unknown>>, names?: BodyNames) => Validation
 
-/** The longest text, in characters, that the model's own patterns are run on. */
+/** The maximum length of a text in characters, checked before the model's own patterns run. */
 export interface TextBound {
   readonly attribute: string
   readonly json: string
@@ -51,15 +51,15 @@ export interface TextBound {
   readonly message: FieldMessage
 }
 
-/** An association as the query language uses it. `reach` resolves the target on every call. */
+/** An association as the query language uses it. `resolveTarget` resolves the target on every call. */
 export interface Relation extends RelationInfo {
   /** The fields and relations of the target. Null: the path does not exist. */
   readonly resolveTarget: () => ModelAccess | null
   readonly joinModel: JoinModel | null
   readonly attributes: RelationAttributes
-  /** Whether there are routes to it below each record. */
+  /** Whether routes below each record lead to the related records. */
   readonly routes: boolean
-  /** Whether bodies may contain its records, or their keys. */
+  /** Whether bodies may contain the related records or their keys. */
   readonly write: boolean
   /**
    * The resource that handles the target's records in nested routes and bodies.
@@ -105,10 +105,12 @@ export interface JoinModel extends JoinModelInfo {
   /** The join model's foreign keys to the source and to the target. */
   readonly source: string
   readonly target: string
-  /** The resources over the join model, whose policies a path evaluates as well. */
+  /** The resources over the join model. A path over the relation evaluates their policies as well. */
   readonly resources: () => readonly Resource[]
   /**
-   * The resource that writes the join model's rows; null for a join model without a resource. @throws CrudConfigError if there are several
+   * The resource that writes the join model's rows; null for a join model without a resource.
+   *
+   * @throws CrudConfigError if there are several
    */
   readonly joinModelResource: () => Resource | null
   /** Whether a unique index prevents duplicate links. */
@@ -157,7 +159,7 @@ export interface Search {
   readonly fullText: readonly Field[] | null
 }
 
-/** A compiled Sequelize model. It has everything that requests read and is frozen. */
+/** A compiled Sequelize model: all data that requests read. Frozen. */
 export interface Resource extends ResourceInfo, Facts {
   /** All operations, enabled or not. */
   readonly operationTable: OperationTable
@@ -241,13 +243,13 @@ export interface Resource extends ResourceInfo, Facts {
 
 /** Facts that behaviours make true of a resource. The default is false or null. */
 export interface Facts {
-  /** A behaviour needs the caller's identity. */
+  /** Whether a behaviour needs the caller's identity. */
   readonly needsIdentity: boolean
-  /** Records or fields may be hidden from some callers. */
+  /** Whether records or fields may be hidden from some callers. */
   readonly isRestricted: boolean
-  /** Deleting marks records. Deleted records can be listed and restored. */
+  /** Whether deleting marks records, so that deleted records can be listed and restored. */
   readonly softDeletes: boolean
-  /** Records have a version for conditional writes. */
+  /** Whether records have a version for conditional writes. */
   readonly versions: boolean
   /** The version attribute; null without versions. */
   readonly version: string | null
@@ -280,7 +282,7 @@ export interface IdempotencyRequest {
   /** The hash of the rest of the request. */
   readonly fingerprint: string
   readonly expires: Date
-  /** Whether the caller is unidentified, so that other callers may have the same ticket. */
+  /** Whether the caller is unidentified, so that several callers may share this `id`. */
   readonly isShared: boolean
 }
 
@@ -305,14 +307,11 @@ export interface BehaviourHooks {
   readonly writable: (field: Field, caller: Caller) => boolean
   /** The permissions or roles on which the result of `readable` depends. */
   readonly permissions: readonly string[]
-  /**
-   * The records that the caller may reach by a relation path from another resource: by a condition, all (null), or none
-   * (false).
-   */
+  /** The records that relation paths from other resources may use: a condition, null for all, or false for none. */
   readonly visibleRecords: (resource: Resource, caller: Caller) => VisibleRecords | Promise<VisibleRecords>
   /**
-   * The condition of the records that the caller may list, or that another operation may use. For lists it equals a
-   * part of `reach`, as values.
+   * The scope of the caller's records for an operation; by default for lists. For lists the scope is a part of
+   * `visibleRecords`.
    */
   readonly resolveScope: (
     resource: Resource,
@@ -326,7 +325,7 @@ export interface BehaviourHooks {
    * @throws Problem 404 for a caller without a record
    */
   readonly ownKey: (resource: Resource, caller: Caller) => Promise<string>
-  /** The part of `reach` that does not depend on the caller. */
+  /** The part of `visibleRecords` that does not depend on the caller. */
   readonly staticCondition: (resource: Resource) => Predicate
   /** Headers of every reply that depends on the resource's records, with any status. */
   readonly headers: Readonly<Record<string, string>>
@@ -338,7 +337,10 @@ export interface BehaviourHooks {
    * The idempotency data of a write, determined after all authorization; null if the write is not idempotent by key.
    */
   readonly resolveIdempotency: (request: ParsedRequest, work: PlannedWrite) => Promise<IdempotencyRequest | null>
-  /** Queues a write after others. Not used within the host's own transaction, which could deadlock with the queue. */
+  /**
+   * Queues a write behind other writes of its records. Not used within the host's own transaction, which could deadlock
+   * with the queue.
+   */
   readonly serializeWrite: SerializeWrite
   /**
    * Reserves the write's position in the commit order while its records are locked. A null outcome uses the records of
@@ -346,7 +348,7 @@ export interface BehaviourHooks {
    */
   readonly noteCommitOrder: (resource: Resource, plan: Plan, outcome: Outcome | null, place: CommitPosition) => void
   /**
-   * Registers a write of one statement before it runs. Such a write may be committed before another one whose result
+   * Registers a write of one statement before it runs. Such a write may be committed before another write whose result
    * arrives earlier.
    */
   readonly expectWrite: (place: CommitPosition) => void

@@ -38,8 +38,8 @@ type IncludesTarget<Given, T extends Target> = Given extends true
     : true
 
 /**
- * Whether the field's own options keep it in a shape. A field excluded from the response is excluded from list items
- * too.
+ * Whether a field's options include the field in a shape. A field excluded from the response is excluded from list
+ * items too.
  */
 type IsInShape<S, T extends Target> = S extends { readonly exclude: infer E }
   ? IncludesTarget<E, T | (T extends 'list' ? 'response' : never)> extends true
@@ -158,7 +158,7 @@ type NestedRecordBody<V, O> = V extends Model
     }
   : object
 
-/** The option `naming`. Nested records are assumed to use the same. */
+/** The option `naming`. Nested records are assumed to use the same `naming`. */
 export type NamingOf<O> = O extends { readonly naming: infer N } ? { readonly naming: N } : object
 
 type Flat<T> = { [K in keyof T]: T[K] }

@@ -3,8 +3,8 @@ import type { Model, ModelStatic } from 'sequelize'
 /** Properties of a model's table in the database catalogue that affect writes. */
 export interface TableTraits {
   /**
-   * Whether a statement may write fewer rows than it reports: triggers, policies and rules may skip rows, or keep those
-   * before a failing row. Such writes run in transactions.
+   * Whether a statement may write fewer rows than it reports. Triggers, policies and rules may skip rows, or keep the
+   * rows before a failing row. Such writes run in transactions.
    */
   readonly canSkipWrites: boolean
   /** Whether a locking read may omit readable rows, because PostgreSQL has separate row policies for locks. */

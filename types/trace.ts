@@ -33,8 +33,8 @@ export interface RequestMessage extends Traced {
   /** The relation of a nested route: `players` in `/api/teams/1/players`; null for other routes. */
   readonly relation: string | null
   /**
-   * The operation; on a nested route that on the related records. Null until it is known, and for requests without an
-   * operation.
+   * The operation; on a nested route, the operation on the related records. Null until it is known, and for requests
+   * without an operation.
    */
   readonly operation: OperationName | null
   /** The name of the called action; absent for the operation itself. */
@@ -110,7 +110,7 @@ export interface MountedRoute {
   readonly operations: readonly OperationName[]
   /** The name of the action; null if there is none. */
   readonly action: string | null
-  /** The operations, or the action, without a policy of the resource. */
+  /** The names of the operations, or of the action, that have no policy of the resource. */
   readonly open: readonly string[]
 }
 

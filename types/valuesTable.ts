@@ -5,7 +5,7 @@ import type { Field } from './field.js'
 export interface ValuesTable {
   readonly start: string
   readonly end: string
-  /** The name of its n-th column. */
+  /** The name of the column at an index. */
   readonly column: (index: number) => string
   /**
    * The query for the name and type of each column of the model's table. It returns no rows if the table has triggers

@@ -6,7 +6,7 @@ import type { ForeignKeyReference, ModelAccess, Relation } from './resource.js'
 export interface RelationStep {
   readonly relation: Relation
   readonly access: ModelAccess
-  /** The reach at the start of the relation; null for the resource itself. */
+  /** The fields and relations at the start of the relation; null for the resource itself. */
   readonly from: ModelAccess | null
 }
 
@@ -33,7 +33,7 @@ export interface View {
   readonly join: (crossing: RelationStep) => Join | null
   /** In a nested list: the relation to the row of the join model that links the record; null elsewhere. */
   readonly joinRow: Relation | null
-  /** The foreign keys in the bodies, with the conditions of their foreign key checks (null for none). */
+  /** The foreign keys in the bodies, each with the condition of its foreign key check, or null without a condition. */
   readonly references: ReadonlyMap<ForeignKeyReference, Predicate | null>
   /** Headers of every reply, from the resources on relation paths. */
   readonly headers: Readonly<Record<string, string>>

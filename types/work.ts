@@ -44,7 +44,7 @@ export interface ForeignKeyCheck {
   readonly key: Field
   readonly condition: Predicate | null
   /**
-   * Whether the record must exist and meet the condition. If not, it is looked up only for the spelling of its UUID.
+   * Whether the record must exist and meet the condition. If not, the lookup only finds the stored spelling of a UUID.
    */
   readonly isEnforced: boolean
   /** Whether the caller may read the stored foreign key. Then the body may repeat the stored value unchecked. */
@@ -55,7 +55,7 @@ export interface ForeignKeyCheck {
 export interface ItemNestedWrites {
   /** The nested writes if the record exists. */
   readonly planExisting: (key: KeyValue) => Promise<readonly NestedWrite[]>
-  /** If the record is new. */
+  /** The nested writes if the record is new. */
   readonly forNew: readonly NestedWrite[]
 }
 
@@ -67,7 +67,7 @@ interface NestedWriteBase {
   readonly json: string
   readonly resource: Resource
   readonly binding: ForeignKeyBinding
-  /** Errors in the form of the member's value, by place. */
+  /** Format errors of the member's value, by place in the body. */
   readonly errors: ErrorsByPlace
 }
 
@@ -119,7 +119,7 @@ export interface ChildReplacement extends NestedWriteBase, ChildWrites {
   readonly elements: readonly BodyElement[]
   /** The condition on children that the caller may replace; null for all. */
   readonly condition: Predicate | null
-  /** Whether clients choose keys. Then an unknown key creates a child. */
+  /** Whether clients choose keys, so that an unknown key creates a child. */
   readonly hasClientKeys: boolean
   /** The number of missing children that the request may still delete, and the error for more. */
   readonly remainingDeletes: number
@@ -170,7 +170,7 @@ export interface LinkCounts {
   readonly unlinked: number
 }
 
-/** A planned part of a request, with its caller: scopes may differ by operation. */
+/** A planned part of a request. It has its own caller, because scopes may differ by operation. */
 export interface PlannedPart<P extends Plan> {
   readonly work: Work<P>
   readonly caller: Caller
@@ -186,7 +186,7 @@ export interface BodyElement extends PlacedBody {
   readonly isNew: boolean
   /** Whether the element has only a key, so that the record stays unchanged. */
   readonly isUnchanged: boolean
-  /** The parent's key in the element's body, if the database has to compare it. */
+  /** Foreign keys in the element's body that only the database can compare with the parent's key. */
   readonly bodyKeys: readonly BodyKey[]
 }
 
@@ -212,7 +212,8 @@ export interface CommitOrder {
   /** A part is written. Its records are locked until the commit. */
   readonly noteWrite: (work: Work, outcome: Outcome) => void
   /**
-   * All is written, and the records are locked until the commit. `outcome` is null if parts were reported by `wrote`.
+   * All is written, and the records are locked until the commit. `outcome` is null if parts were reported by
+   * `noteWrite`.
    */
   readonly prepareCommit: (outcome: Outcome | null) => void
   /** The write is one statement without a transaction. Only its result shows that it is committed. */

@@ -13,13 +13,15 @@ declare module '../../types/options.js' {
 }
 
 export interface AuditOptions {
-  /** Default: Sequelize's timestamp attribute, else `createdAt`. */
+  /** The attribute of the time of creation. Default: Sequelize's timestamp attribute, or `createdAt` without one. */
   readonly createdAt?: string
-  /** Default: Sequelize's timestamp attribute, else `updatedAt`. */
+  /**
+   * The attribute of the time of the last update. Default: Sequelize's timestamp attribute, or `updatedAt` without one.
+   */
   readonly updatedAt?: string
-  /** Default `createdBy`. */
+  /** The attribute of the caller who created the record. Default `createdBy`. */
   readonly createdBy?: string
-  /** Default `updatedBy`. */
+  /** The attribute of the caller who last updated the record. Default `updatedBy`. */
   readonly updatedBy?: string
 }
 
@@ -31,8 +33,8 @@ interface AuditColumns {
 }
 
 /**
- * Sets who created and last updated a record, and when. All records of a request get the same instant; anonymous
- * callers are null.
+ * Sets who created and last updated a record, and when. All records of a request get one instant. An anonymous caller
+ * is null.
  */
 export const audit: BehaviourDefinition = {
   options: { audit: attributeNames('createdAt', 'updatedAt', 'createdBy', 'updatedBy') },

@@ -1,6 +1,6 @@
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 
-/** Makes replies of a resource private if a computed field depends on the caller. */
+/** Makes replies of a resource private to the caller if a computed field depends on the caller. */
 export const computed: BehaviourDefinition = {
   options: {},
   prepare: (_, { computed: given = {} }) => {

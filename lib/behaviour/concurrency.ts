@@ -22,18 +22,18 @@ declare module '../../types/options.js' {
 }
 
 export interface ConcurrencyOptions {
-  /** Default `rowVersion`. */
+  /** The version attribute. Default `rowVersion`. */
   readonly rowVersion?: string
   /**
-   * Whether responses and push events show the version even if the model does not declare it. Queries may use it then.
-   * Default false.
+   * Whether responses and push events show the version even if the model does not declare it. If so, queries may use
+   * the version. Default false.
    */
   readonly inBody?: boolean
 }
 
 /**
- * Increments a version on every write. Replies have it as a weak ETag (RFC 9110 section 8.8.3). A write with `If-Match`
- * is one conditional UPDATE, so the database decides.
+ * Increments a version on every write. Replies have the version as a weak ETag (RFC 9110 section 8.8.3). A write with
+ * `If-Match` is one conditional UPDATE, so that the database decides between concurrent writes.
  */
 export const concurrency: BehaviourDefinition = {
   options: {
@@ -53,7 +53,7 @@ export const concurrency: BehaviourDefinition = {
   },
 }
 
-/** @throws CrudConfigError if the field's options contradict `inBody` */
+/** Checks that `inBody` does not contradict the field's options. @throws CrudConfigError */
 function assertVersionIncluded(model: string, version: string, { exclude, only }: FieldOptions = {}): void {
   if (exclude === undefined && only === undefined) return
   const message = `${model}: concurrency.inBody shows "${version}" in every answer, but fields.${version} does not.`
@@ -113,7 +113,7 @@ function incrementVersion({ values, increments }: ServerValues, version: string)
   return { values, increments: [...increments, version] }
 }
 
-/** The projection with the version column, for the ETag. */
+/** Adds the version column to a projection, for the ETag. */
 function addVersionColumn({ fields }: Resource, projection: Projection, version: string): Projection {
   return addOwnColumns(projection, [requireField(fields, version)])
 }
@@ -137,7 +137,7 @@ function createPrecondition({ fields }: Resource, match: Match | 'missing', vers
   }
 }
 
-/** The record's version is one of the tags. A tag beyond the column's range matches nothing. */
+/** The condition that the record's version is one of the tags. A tag beyond the column's range matches nothing. */
 function matchVersions(field: Field, tags: readonly string[]): Predicate {
   const { max } = field.valueType
   const values = tags.filter((tag) => max === undefined || BigInt(tag) <= max)

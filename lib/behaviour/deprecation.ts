@@ -10,7 +10,7 @@ declare module '../../types/options.js' {
   }
 }
 
-/** Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a link to the page for developers to every reply. */
+/** Adds `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` to the page for developers to every reply. */
 export const deprecation: BehaviourDefinition = {
   options: { deprecated: DEPRECATED },
   isRouteOnly: true,

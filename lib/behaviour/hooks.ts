@@ -44,7 +44,7 @@ function addHooks(plan: SinglePlan, given: Hooks, caller: Caller): SinglePlan {
   return { ...plan, before, after }
 }
 
-/** A GET action does not write and has no hooks. */
+/** Adds the hooks of actions. A GET action does not write, so it has no hooks. */
 function addActionHooks(plan: ActionPlan, { beforeAction, afterAction }: Hooks): ActionPlan {
   if (plan.action.method === 'get') return plan
   return { ...plan, before: bindActionHook(plan, beforeAction), after: bindActionHook(plan, afterAction) }

@@ -33,8 +33,8 @@ export interface IdempotencyOptions {
   /** Whether a write without the header is refused. Default false. */
   readonly required?: boolean
   /**
-   * A model of the host for the table, on the same Sequelize instance. Default: a model that the package adds to that
-   * instance.
+   * A model of the host for idempotency records, on the resource's Sequelize instance. Default: a model that the
+   * package adds to that instance.
    */
   readonly model?: ModelStatic<Model>
 }
@@ -42,7 +42,10 @@ export interface IdempotencyOptions {
 const UNIT_MILLISECONDS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const TTL = /^[1-9]\d{0,8}[smhd]$/
 
-/** Stores replies to writes by the client's key, and replays a reply when the same caller repeats the request. */
+/**
+ * Stores replies to writes under the client's key. If the same caller repeats the request, the stored reply is
+ * replayed.
+ */
 export const idempotency: BehaviourDefinition = {
   options: {
     idempotency: option(either(isFlag, isObject), 'a boolean or an object', {
@@ -78,7 +81,7 @@ function assertModel(model: ModelStatic<Model>, own: ModelStatic<Model>): void {
 }
 
 interface Settings {
-  /** In milliseconds. */
+  /** The lifetime of a record in milliseconds. */
   readonly ttl: number
   readonly required: boolean
 }
@@ -113,8 +116,8 @@ function hasNoIdentity(identity: Identity | null): boolean {
 }
 
 /**
- * Parses the header as a String of Structured Fields (RFC 8941 section 3.3.3), or as bare text, of 1 to 255 characters;
- * null without it.
+ * Parses the header as a String of Structured Fields (RFC 8941 section 3.3.3), or as bare text. The key has 1 to 255
+ * characters; null without the header.
  *
  * @throws Problem 400 for other values
  */
@@ -130,8 +133,8 @@ function parseKey(header: string | readonly string[] | undefined): string | null
 }
 
 /**
- * The caller and everything that affects what the caller may see. A reply is not replayed to a caller who may see less
- * or other data.
+ * Describes the caller, and everything that affects the data visible to the caller. A reply is not replayed to a caller
+ * who may see less or other data.
  */
 async function describeCaller(
   { caller, operation, action }: ParsedRequest,
@@ -141,8 +144,8 @@ async function describeCaller(
   const who = identity === null ? null : describeIdentity(identity)
   const seen: unknown[] = [await describeAccess(caller, resource, ['getList', operation], action?.name)]
   for (const each of dependsOn) seen.push(await describeAccess(caller, each, NESTED_OPERATIONS))
-  // Resources that this body does not use count too. Otherwise the same key with another body would be another
-  // caller's, not a conflict.
+  // Resources that this body does not use count too. Otherwise the key with another body would look like another
+  // caller's request, not like a conflict.
   for (const [each, shown] of await nestedProjections())
     seen.push([await describeAccess(caller, each, NESTED_OPERATIONS), describeProjection(shown)])
   return [who, seen, describeProjection(projectionOf(plan))]
@@ -151,18 +154,21 @@ async function describeCaller(
 /** Claims that identify callers without `sub`: session users, and machines. Several callers may share a value. */
 const IDENTIFYING_CLAIMS = ['id', 'client_id', 'azp', 'username', 'email'] as const
 
-/** Claims that say what callers may do. Policies are evaluated again before a reply is replayed. */
+/**
+ * Claims about permissions of the caller. They do not identify the caller, because policies are evaluated again before
+ * a reply is replayed.
+ */
 const PERMISSION_CLAIMS = ['role', 'roles', 'permission', 'permissions', 'scope', 'scp'] as const
 
-/** Claims whose meaning is known. `name` is in the identity itself as well. */
+/** Claims whose meaning is known. `name` is a member of the identity as well. */
 const KNOWN_CLAIMS: ReadonlySet<string> = new Set(['iss', 'sub', 'name', ...IDENTIFYING_CLAIMS, ...PERMISSION_CLAIMS])
 
-/** Claims of one token, which differ in the caller's next token. */
+/** Claims about a single token, which differ in the caller's next token. */
 const TOKEN_CLAIMS: ReadonlySet<string> = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce'])
 
 /**
- * The identifying part of an identity. Unknown claims may identify the caller, such as `userId`, or `oid` with `tid`.
- * Then the whole identity counts.
+ * Describes the identifying part of an identity. Unknown claims may identify the caller, such as `userId`, or `oid`
+ * with `tid`. An identity with unknown claims counts as a whole.
  */
 function describeIdentity(identity: Identity): readonly unknown[] {
   const { claims, name } = identity
@@ -177,11 +183,11 @@ function describeIdentity(identity: Identity): readonly unknown[] {
 
 function describeAllClaims({ claims, ...rest }: Identity): readonly unknown[] {
   const own = Object.entries(claims).filter(([claim]) => !TOKEN_CLAIMS.has(claim))
-  // Claims of a class instance may have only getters.
+  // Claims of a class instance may be getters only, which Object.entries omits.
   return [serializeEntries(Object.entries(rest)), own.length === 0 ? serializeValue(claims) : serializeEntries(own)]
 }
 
-/** Sorted by name, because the next token may list its claims in another order. */
+/** Serializes entries sorted by name, because the next token may list its claims in another order. */
 function serializeEntries(entries: readonly (readonly [name: string, value: unknown])[]): readonly unknown[] {
   return entries
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
@@ -192,14 +198,14 @@ function isNotEmpty(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** A text that differs if the values differ: JSON, else the value's own text, else the output of `inspect`. */
+/** Returns a text that differs if the values differ: JSON, the value's own text, or the output of `inspect`. */
 function serializeValue(value: unknown): string {
   for (const tell of [serializeAsJson, String]) {
     try {
       const told: unknown = tell(value)
       if (typeof told === 'string' && told !== '{}' && !told.startsWith('[object ')) return `${typeof value} ${told}`
     } catch {
-      // The value is circular or refuses conversion.
+      // A circular value, or a value that refuses conversion, needs the next form.
     }
   }
   return inspect(value, INSPECT_OPTIONS)
@@ -207,7 +213,10 @@ function serializeValue(value: unknown): string {
 
 const INSPECT_OPTIONS = { depth: 9, maxArrayLength: Number.POSITIVE_INFINITY, maxStringLength: 9999, sorted: true }
 
-/** JSON omits the contents of Maps, Sets and objects with private state. `inspect` or their own text shows them. */
+/**
+ * Serializes a value as JSON. JSON omits the contents of Maps, Sets and objects with private state, so these are
+ * replaced by their own text and `inspect`.
+ */
 function serializeAsJson(value: unknown): string {
   return JSON.stringify(value, (_name, each: unknown) =>
     isObject(each) && Object.keys(each).length === 0 ? [String(each), inspect(each, INSPECT_OPTIONS)] : each,
@@ -217,7 +226,9 @@ function serializeAsJson(value: unknown): string {
 /** The operations on nested records. */
 const NESTED_OPERATIONS: readonly OperationName[] = ['getList', 'create', 'update', 'delete']
 
-/** The fields that a caller may read, and the conditions of the records that the caller may read and write. */
+/**
+ * Describes the fields that a caller may read, and the conditions of the records that the caller may read and write.
+ */
 async function describeAccess(
   caller: Caller,
   resource: Resource,
@@ -232,8 +243,8 @@ async function describeAccess(
 }
 
 /**
- * The values of the scope for an operation of the caller; null if the scope refuses the caller. The error is reported
- * by the operation itself.
+ * Describes the scope of an operation of the caller; null if the scope refuses the caller. The operation itself reports
+ * the error.
  */
 async function describeScope(
   caller: Caller,
@@ -253,7 +264,7 @@ async function describeScope(
   }
 }
 
-/** Serializes the members of records, with the conditions under which they show related records. */
+/** Describes the members of records, with the conditions under which records show related records. */
 function describeProjection(projection: Projection | null): unknown {
   if (projection === null) return null
   const { columns, members, readableColumns } = projection.full ?? projection
@@ -274,14 +285,16 @@ function projectionOf(plan: Plan): Projection | null {
   }
 }
 
-/** Fields and relations in conditions are written by their name. */
+/** Serialized conditions contain the names of fields and relations instead of the objects. */
 const MEMBERS_BY_NAME: ReadonlySet<string> = new Set(['field', 'relation'])
 
-/** Serializes parts of a plan. It is not used for the client's input, which may contain these names. */
+/**
+ * Serializes parts of a plan. It is not for the client's input, which may contain members named `field` or `relation`.
+ */
 function serializePlanParts(value: unknown): string {
   return JSON.stringify(value, (name, each: unknown) => {
     if (typeof each === 'bigint') return String(each)
-    // A condition may compare with the current time, which differs on each request.
+    // A condition may compare with the current time, which differs on each request, so such values are removed.
     if (isInstantComparison(each)) return { ...each, values: [] }
     return MEMBERS_BY_NAME.has(name) && isObject(each) ? String(each.name) : each
   })

@@ -19,15 +19,15 @@ declare module '../../types/options.js' {
   }
 }
 
-/** The required permissions. A missing member requires none. */
+/** The permissions that an attribute requires. A missing member requires no permission. */
 export interface MaskOptions {
   readonly read?: string
   readonly write?: string
 }
 
 /**
- * Hides attributes from callers without the permission (or a role of that name). Responses have the default of their
- * type, queries do not know them, and bodies with a masked write ignore them.
+ * Hides attributes from callers without the permission, or without a role of that name. Responses have the default
+ * value of the attribute's type. Queries do not know the attribute, and bodies ignore an attribute with a masked write.
  */
 export const mask: BehaviourDefinition = {
   options: { mask: option(isObject, 'an object of permissions by attribute', { isRestrictive: true }) },
@@ -99,7 +99,7 @@ function createBehaviour(
 /** Whether a caller has a permission, or a role of its name. */
 export function isPermitted(identity: Identity | null, permission: string | null): boolean {
   if (permission === null) return true
-  // Only `true` counts: a promise of the host's own set must not grant the permission.
+  // Only `true` grants the permission. The host's own set could return a promise, which is truthy.
   return (
     identity !== null &&
     (hasPermissionIn(identity.permissions, permission) || hasPermissionIn(identity.roles, permission))

@@ -18,7 +18,7 @@ declare module '../../types/options.js' {
     /** The policy of every operation without a policy of its own. */
     readonly authorizePolicy?: PolicyRef
     /**
-     * The policy of listing deleted records. Default: callers that are not anonymous if any policy is set, else
+     * The policy of listing deleted records. Default: all callers who are not anonymous if any policy is set, otherwise
      * everybody.
      */
     readonly includeDeletedPolicy?: PolicyRef
@@ -29,13 +29,13 @@ declare module '../../types/options.js' {
   }
 }
 
-/** The policies of single operations. A bulk operation uses the policy of its single one. */
+/** The policies of single operations. A bulk operation uses the policy of the operation on one record. */
 export type OperationPolicies = { readonly [option in PolicyOption]?: PolicyRef }
 
 const POLICY_OPTIONS = new Set(Object.values(OPERATIONS).map((operation) => operation.policy))
 const OPTION_NAMES = ['authorizePolicy', ...POLICY_OPTIONS, 'includeDeletedPolicy'] as const
 
-/** The policies by operation. Operations without a policy are open. */
+/** The policies by operation. An operation without a policy is open. */
 interface Policies {
   readonly operations: ReadonlyMap<OperationName, Policy>
   /** The actions' own policies, by name. */
@@ -44,8 +44,8 @@ interface Policies {
 }
 
 /**
- * Evaluates the policy of an operation first. A relation path to the resource evaluates its list policy, or that of GET
- * by id if lists are disabled.
+ * Evaluates the policy of an operation before anything else. A relation path to the resource evaluates the policy of
+ * lists, or of GET by id if lists are disabled.
  */
 export const policy: BehaviourDefinition = {
   options: {
@@ -89,8 +89,8 @@ export const policy: BehaviourDefinition = {
 }
 
 /**
- * Denies operations without a policy if policies are required: they may still be reached by nested writes and push
- * events.
+ * Denies operations without a policy if policies are required. Nested writes and push events may still reach these
+ * operations.
  */
 const denyAll: Policy = () => false
 
@@ -102,7 +102,7 @@ function resolvePolicies(
   const operations = new Map<OperationName, Policy>()
   for (const [name, row] of operationEntries(table)) {
     const otherwise = fallbackPolicyOf(row, given) ?? (isRequired ? denyAll : undefined)
-    // A policy that applies twice is evaluated once.
+    // A policy that applies twice to an operation is evaluated once.
     const decide = [...new Set(policyOptionsOf(row).flatMap((each) => given.get(each) ?? otherwise ?? []))]
     const [only] = decide
     if (only !== undefined) operations.set(name, decide.length === 1 ? only : allOf(...decide))
@@ -110,7 +110,7 @@ function resolvePolicies(
   return { operations, includeDeleted: given.get('includeDeletedPolicy') ?? authenticated }
 }
 
-/** The actions' own policies. @throws CrudConfigError for an undefined policy name */
+/** Resolves the actions' own policies. @throws CrudConfigError for an undefined policy name */
 function resolveActionPolicies(
   model: string,
   { actions = {}, policies = {} }: CrudOptions,
@@ -121,18 +121,18 @@ function resolveActionPolicies(
   return new Map(own)
 }
 
-/** The policy options of an operation. */
+/** Returns the policy options of an operation. */
 function policyOptionsOf({ policy: own, and }: Operation): readonly PolicyOption[] {
   return and === undefined ? [own] : [own, and]
 }
 
-/** The fallback policy of an operation; undefined if it is open to everybody. */
+/** Returns the fallback policy of an operation; undefined if the operation is open to everybody. */
 function fallbackPolicyOf({ orPolicy, unset }: Operation, given: ReadonlyMap<string, Policy>): Policy | undefined {
   const instead = orPolicy === undefined ? undefined : given.get(orPolicy)
   return instead ?? given.get('authorizePolicy') ?? (unset === null ? undefined : authenticated)
 }
 
-/** The operations without a policy, with the options that would set one. */
+/** Returns the operations without a policy, each with the options that can set one. */
 function findUncovered(
   table: OperationTable,
   given: ReadonlyMap<string, Policy>,
@@ -165,7 +165,7 @@ function createBehaviour({ operations, actions, includeDeleted }: Policies): Beh
       return assertAllowed(own ?? operations.get(operation) ?? null, resource, operation, caller, action)
     },
     amend: (resource, plan, caller) => {
-      // Evaluated here and not for the request itself, because the request may not need it.
+      // The policy of a create is evaluated here, not for the request itself, because the request may not need it.
       if (plan.kind === 'create' && plan.operation === 'replace' && plan.policyError === undefined) {
         const refusal = catchRefusal(assertAllowed(operations.get('create') ?? null, resource, 'replace', caller))
         return refusal.then((known) => (known === null ? plan : { ...plan, policyError: known }))
@@ -185,7 +185,7 @@ function createBehaviour({ operations, actions, includeDeleted }: Policies): Beh
   }
 }
 
-/** The result of a policy, or its promise. */
+/** Returns the result of a policy, or its promise. */
 function callPolicy(
   decide: Policy | null,
   resource: Resource,
@@ -197,12 +197,12 @@ function callPolicy(
   return decide === null || decide(action === undefined ? asked : { ...asked, action })
 }
 
-/** Only `true` allows. A forgotten return or a truthy object does not. */
+/** Whether a policy allows an operation. Only `true` allows: a forgotten return or a truthy object does not. */
 async function isAllowed(...question: Parameters<typeof callPolicy>): Promise<boolean> {
   return (await callPolicy(...question)) === true
 }
 
-/** The error of a refusal; null if the policy allows. Other errors are thrown. */
+/** Returns the error of a refusal; null if the policy allows. Other errors are thrown. */
 async function catchRefusal(asking: Promise<void>): Promise<Error | null> {
   try {
     await asking
@@ -217,7 +217,10 @@ async function assertAllowed(...question: Parameters<typeof callPolicy>): Promis
   if (!(await isAllowed(...question))) throw denialProblem(question[3])
 }
 
-/** 401 with a challenge for anonymous callers (RFC 9110 section 15.5.2), 403 for identified ones. */
+/**
+ * Creates the error of a denial: 401 with a challenge for anonymous callers (RFC 9110 section 15.5.2), 403 for
+ * identified callers.
+ */
 function denialProblem({ identity }: Caller): Error {
   if (identity !== null) return problem('forbidden', { detail: 'You may not do this.' })
   return problem('unauthorized', { detail: 'Say who you are.', headers: { 'WWW-Authenticate': 'Bearer' } })

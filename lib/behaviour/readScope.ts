@@ -17,7 +17,7 @@ const UNRESTRICTED: ResolvedScope = Object.freeze({ fixed: [], where: null, sour
 export function readScope(resource: Resource, given: Scope | null | undefined): ResolvedScope {
   if (given === null) return UNRESTRICTED
   if (typeof given === 'string') return confineByCondition(resource, given)
-  // Only an explicit null is unrestricted. A missing return must not open all records.
+  // Only an explicit null means no restriction. A missing return must not open all records.
   if (!isNonEmptyObject(given)) {
     throw new TypeError(`the scope of ${resource.name} is neither null, nor a condition, nor an object with attributes`)
   }
@@ -41,7 +41,10 @@ export function readScope(resource: Resource, given: Scope | null | undefined): 
   }
 }
 
-/** The conjunction of the conditions of all sources; null without sources. @throws TypeError for an invalid source */
+/**
+ * Returns the conjunction of the conditions of all sources; null without sources. @throws TypeError for an invalid
+ * source
+ */
 export function planConditionSources(resource: Resource, sources: readonly ConditionSource[]): ResolvedScope['where'] {
   return sources
     .map((source) =>
@@ -59,7 +62,7 @@ function isNonEmptyObject(value: unknown): value is Readonly<Record<string, unkn
   return typeof value === 'object' && value !== null && Object.keys(value).length > 0
 }
 
-/** @throws TypeError with the reason, which clients do not see */
+/** Plans the condition of a scope. @throws TypeError with the reason, which clients do not see */
 function planScopeCondition(resource: Resource, text: unknown): NonNullable<ResolvedScope['where']> {
   if (typeof text !== 'string' || text.trim() === '') {
     throw new TypeError(`the condition in the scope of ${resource.name} must be a text that is not empty`)
@@ -76,7 +79,7 @@ function errorReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** The attributes with one value, and a condition for those with several. */
+/** Returns the attributes with a single value, and a condition for the attributes with several values. */
 function confineByValues(resource: Resource, given: Readonly<Record<string, unknown>>): ResolvedScope {
   const fixed: FixedValues[number][] = []
   const sources: ConditionSource[] = []
@@ -102,7 +105,7 @@ function matchScopeValues(
       `the scope of ${resource.name} has an array for ${field.name}, whose type is JSON: write a condition instead`,
     )
   }
-  // A hole of the array is undefined here, which is an error.
+  // A hole in the array is undefined here, which is an error.
   return matchAnyOrNull(
     field,
     Array.from(values, (value) => readScalar(resource, field, value)),

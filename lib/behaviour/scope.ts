@@ -17,14 +17,14 @@ import { readScope } from './readScope.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
-    /** Limits every operation to the records with these values, or that meet this condition. */
+    /** Limits every operation to records with these values, or to records that meet this condition. */
     readonly scope?: ScopeFunction<M>
   }
 }
 
 /**
- * Limits reads and writes to the records with the caller's values, which new records get. Records outside the scope are
- * answered like missing ones.
+ * Limits reads and writes to the records with the caller's values. New records get these values. Records outside the
+ * scope are answered like missing records.
  */
 export const scope: BehaviourDefinition = {
   options: { scope: option(isFunction, 'a function', { isRestrictive: true }) },
@@ -73,8 +73,8 @@ function createBehaviour(scopeOf: ScopeFunction): Behaviour {
       return acceptIntent(removeOtherSpellings(intent, resource, named), named)
     },
     amend: async (resource, plan, caller) => amendPlan(resource, plan, await evaluateOnce(resource, 'getList', caller)),
-    // Uses the scope of lists, also if a resource is reached from itself: a wider scope for creating must not show
-    // more.
+    // The scope of lists applies, even if a path leads from a resource to itself: a wider scope for creating must not
+    // show more records.
     visibleRecords: async (resource, caller) => matchScope(await evaluateScope(scopeOf, resource, 'getList', caller)),
     resolveScope: (resource, caller, operation = 'getList', action) =>
       evaluateScope(scopeOf, resource, operation, caller, action),
@@ -93,7 +93,10 @@ async function evaluateScope(
   return readScope(resource, await scopeOf(action === undefined ? asked : { ...asked, action }))
 }
 
-/** Ignores other spellings of the scope's attributes, like all names that bodies cannot write. */
+/**
+ * Removes other spellings of the scope's attributes from bodies. All names that bodies cannot write are ignored like
+ * that.
+ */
 function removeOtherSpellings(intent: SingleIntent, { byName }: Resource, fixed: FixedValues): SingleIntent {
   if (fixed.length === 0) return intent
   const names = new Set(fixed.map(([{ json }]) => normalizeName(json)))
@@ -106,7 +109,9 @@ function removeOtherSpellings(intent: SingleIntent, { byName }: Resource, fixed:
   return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? filterBody(body) : body)) }
 }
 
-/** The scope sets its attributes on new records. Bodies that contradict it are refused. */
+/**
+ * Adds the scope's values to bodies of new records. A body with other values is refused. Updates ignore the attributes.
+ */
 function acceptIntent(intent: SingleIntent, fixed: FixedValues): SingleIntent {
   switch (intent.kind) {
     case 'create':
@@ -131,7 +136,7 @@ function addFixedValues(
     if (!Object.hasOwn(body, name) || body[name] === value) continue
     throw problem('forbidden', { detail: `You may not create a record with this ${name}.` })
   }
-  // Added to the body for the validation, which may require it.
+  // The values are part of the body, because the validation may require them.
   return Object.fromEntries([...Object.entries(body), ...values])
 }
 
@@ -140,16 +145,16 @@ function amendPlan({ keys }: Resource, plan: SinglePlan, confinement: ResolvedSc
   const limit = matchScope(confinement)
   if (limit === null) return plan
   const stored = condition === null ? {} : { scope: condition }
-  // The key, for finding the stored record again.
+  // The key columns serve to find the stored record again.
   const addKeyColumns = (projection: Projection): Projection =>
     condition === null ? projection : addOwnColumns(projection, keys)
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
     const upkeep = new Map([...plan.serverValues, ...fixed.map(([{ name }, value]) => [name, value] as const)])
     return { ...plan, ...stored, serverValues: upkeep, projection: addKeyColumns(plan.projection) }
   }
-  // The parts of an action's plan find and show records themselves.
+  // The parts of an action's plan find and show records by themselves.
   if (plan.kind === 'action') return { ...plan, scopeCondition: limit }
-  // Written twice for the types: only a list may have no condition.
+  // A separate branch for the types: only a list may have no condition.
   if (isListPlan(plan)) {
     return { ...plan, where: addCondition(plan.where, limit) }
   }

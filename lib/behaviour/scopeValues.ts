@@ -10,12 +10,12 @@ import {
   toDecimal,
 } from '../common/values.js'
 
-/** A value of a scope, as it is bound. */
+/** A value of a scope in the form in which it is bound. */
 export type ScopeValue = string | number | boolean | Date
 
 /**
- * A value in the stored form of its type; null if it does not have the type. Databases convert other types: for MySQL
- * every word equals the number 0.
+ * Converts a value to the stored form of its type; null if it does not have the type. Databases convert values of other
+ * types: for MySQL every word equals the number 0.
  */
 export function readTypedValue(
   { valueType: { type } }: Field,
@@ -54,7 +54,7 @@ export function isStoredUnchanged({ valueType, decode }: Field, value: ScopeValu
       scale === undefined ||
       isWithinPrecision(typeof value === 'string' ? value : toDecimal(Number(value)), scale, precision)
     )
-  // A single-precision column returns the shortest number with the same stored value.
+  // A single-precision column returns the shortest number that is stored as this value.
   if (single === true) return decode(Math.fround(Number(value))) === Number(value)
   if (typeof value !== 'string') return true
   if (padded === true && value.endsWith(' ')) return false

@@ -18,8 +18,8 @@ import { isStoredUnchanged, readTypedValue } from './scopeValues.js'
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
     /**
-     * Makes the resource a singleton: one record per caller, at the route itself. The function returns its key; a
-     * composite key is an object by attribute. `null` is no record (404).
+     * Makes the resource a singleton: one record per caller, at the route itself. The function returns the record's
+     * key; a composite key is an object by attribute. `null` means that the caller has no record (404).
      */
     readonly singleton?: SingletonFunction
   }
@@ -48,7 +48,7 @@ export const singleton: BehaviourDefinition = {
 
 function createBehaviour(keyOf: SingletonFunction): Behaviour {
   const known = new CallerCache<Promise<FixedValues | null>>()
-  // Evaluated once per request.
+  // All hooks of a request share one evaluation.
   const evaluateOnce = (
     resource: Resource,
     operation: OperationName,
@@ -101,7 +101,7 @@ function confineToKey(fixed: FixedValues): ResolvedScope {
   return { fixed, where: null, sources: [] }
 }
 
-/** @throws TypeError for anything but null or a key of the resource */
+/** Evaluates the host's function. @throws TypeError for a result other than null or a key of the resource */
 async function evaluateKey(
   keyOf: SingletonFunction,
   resource: Resource,
@@ -129,7 +129,7 @@ function readKeyPart(resource: string, field: Field, given: unknown): FixedValue
   throw new TypeError(`${resource}: singleton must return a value of type ${field.valueType.type} for ${field.name}`)
 }
 
-/** Sets the key of a new record, whatever the body contains. */
+/** Sets the key of new records and removes it from updates, whatever the body contains. */
 function acceptIntent(intent: SingleIntent, fixed: FixedValues): SingleIntent {
   switch (intent.kind) {
     case 'create':
@@ -150,7 +150,7 @@ function removeKey(body: Body, fixed: FixedValues): Body {
   return Object.fromEntries(Object.entries(body).filter(([name]) => !names.has(normalizeName(name))))
 }
 
-/** Adds the key to the body for the validation, which may require it. */
+/** Adds the key to a body, because the validation may require it. */
 function addKey(body: Body, fixed: FixedValues): Body {
   return {
     ...removeKey(body, fixed),
@@ -159,7 +159,7 @@ function addKey(body: Body, fixed: FixedValues): Body {
 }
 
 function amendPlan(resource: Resource, plan: SinglePlan, fixed: FixedValues): SinglePlan {
-  // The parts of an action's plan find and show the record themselves.
+  // The parts of an action's plan find and show the record by themselves.
   if (plan.kind === 'action') return plan
   const limit = matchScope(confineToKey(fixed))
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
@@ -170,14 +170,15 @@ function amendPlan(resource: Resource, plan: SinglePlan, fixed: FixedValues): Si
       ? { ...plan, serverValues: upkeep, revives: planRevival(resource, plan, limit) }
       : { ...plan, serverValues: upkeep }
   }
-  // Written twice for the types: only a list may have no condition.
+  // Two equal branches for the types: only a list may have no condition.
   return isListPlan(plan)
     ? { ...plan, where: addCondition(plan.where, limit) }
     : { ...plan, where: addCondition(plan.where, limit) }
 }
 
 /**
- * Restores the caller's deleted record with the values of a new one. Attributes that the body omits get their defaults.
+ * Plans the restoration of the caller's deleted record with the values of a new record. Attributes that the body omits
+ * get their defaults.
  */
 function planRevival({ keys, fields }: Resource, plan: CreatePlan, identity: Predicate): UpdatePlan {
   const { changes, invalid, projection, instant } = plan

@@ -19,9 +19,9 @@ declare module '../../types/options.js' {
 }
 
 export interface SoftDeleteOptions {
-  /** Default `isDeleted`. */
+  /** The attribute with the boolean mark. Default `isDeleted`. */
   readonly isDeleted?: string
-  /** Default `deletedAt`. */
+  /** The attribute with the time of the deletion. Default `deletedAt`. */
   readonly deletedAt?: string
 }
 
@@ -31,7 +31,7 @@ interface DeletedMark {
   readonly deletedAt: string
 }
 
-/** Marks deleted records instead of removing their rows. Only a list with `includeDeleted` shows them. */
+/** Marks deleted records instead of removing their rows. Only a list with `includeDeleted` shows deleted records. */
 export const softDelete: BehaviourDefinition = {
   options: { softDelete: attributeNames('isDeleted', 'deletedAt') },
   prepare: ({ model, timestamps }, { softDelete: option }) => {
@@ -41,7 +41,7 @@ export const softDelete: BehaviourDefinition = {
       if (option === false) {
         throw new CrudConfigError('INVALID_OPTION', `${model.name}: softDelete is false, but the model is paranoid.`)
       }
-      // Sequelize maintains the mark itself.
+      // Sequelize itself maintains the mark of a paranoid model.
       return { facts, attributes: [], behaviour: () => createBehaviour({ isDeleted: null, deletedAt: own }) }
     }
     if (option === undefined || option === false) return null
@@ -80,7 +80,7 @@ function amendPlan(
   switch (plan.kind) {
     case 'create':
     case 'bulkCreate':
-      // If the model declares the attribute itself, it may have no default.
+      // The mark is written explicitly, because an attribute that the model declares may have no default.
       return { ...plan, serverValues: new Map([...plan.serverValues, ...booleanMark(mark, false)]) }
     case 'page':
     case 'count':
@@ -117,12 +117,12 @@ function clearMark({ values, increments }: ServerValues, mark: DeletedMark): Ser
   }
 }
 
-/** The value of the boolean mark; empty if only the date marks records. */
+/** Returns the value of the boolean mark; empty if only the date marks records. */
 function booleanMark({ isDeleted }: DeletedMark, value: boolean): readonly (readonly [name: string, value: boolean])[] {
   return isDeleted === null ? [] : [[isDeleted, value]]
 }
 
-/** Not marked. In rows older than the column the mark may be null. */
+/** The condition that a record is not marked. In rows older than the column the mark may be null. */
 function matchNotDeleted({ fields }: Resource, { isDeleted, deletedAt }: DeletedMark): Predicate {
   if (isDeleted === null) return matchNull(requireField(fields, deletedAt), false)
   return matchValue(requireField(fields, isDeleted), true, true)

@@ -1,6 +1,9 @@
 import type { Intent } from '../../types/intent.js'
 
-/** Bodies that may contain nested records. For an intent that updates or creates, the update bodies. */
+/**
+ * Returns the bodies of an intent that may contain nested records. An intent that updates or creates has its update
+ * bodies.
+ */
 export function bodiesOf(intent: Intent): readonly unknown[] {
   switch (intent.kind) {
     case 'create':

@@ -10,15 +10,18 @@ import { type Body, memberOf } from './members.js'
 export interface ConnectingAttribute {
   readonly field: Field
   readonly code: BodyKey['end']
-  /** The value as JSON. Undefined if only the database knows it. */
+  /** The value as JSON; undefined if only the database knows it. */
   readonly value: unknown
-  /** Whether bodies must contain exactly this value. Otherwise the database compares texts, and its collation may treat different texts as equal. */
+  /**
+   * Whether bodies must contain exactly this value. Otherwise the database compares texts, because its collation may
+   * treat different texts as equal.
+   */
   readonly isExact?: boolean
 }
 
 /**
- * Removes connecting attributes from a body. Correct values are accepted, so that clients can send back a record that they have read.
- * `wrong` contains errors of wrong values, `stated` values that the database must compare.
+ * Removes connecting attributes from a body. Correct values are accepted, so that clients can send back a record that
+ * they have read. `wrong` has errors of wrong values; `stated` has values that the database must compare.
  */
 export function removeConnectingAttributes(
   resource: Resource,
@@ -40,7 +43,7 @@ export function removeConnectingAttributes(
   return { body: omitMembers(body, new Set(named.map(({ field }) => field.json))), wrong: wrong.all, stated }
 }
 
-/** Whether a field has its own name in bodies. Another field may have the name of an excluded attribute. */
+/** Whether the field's name in bodies means this field. Another field may have the name of an excluded attribute. */
 export function hasBodyName({ byName }: Resource, field: Field): boolean {
   return byName.get(field.json.toLowerCase()) === field
 }

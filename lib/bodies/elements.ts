@@ -16,7 +16,10 @@ export interface NestedBody {
   readonly place: string
 }
 
-/** Nested records of a parent's body for a relation. Null if the body contains null, undefined if the body omits the relation. */
+/**
+ * Reads the nested records of a parent's body for a relation. Null if the body contains null, undefined if the body
+ * omits the relation.
+ */
 export function readNestedBodies(
   { json, many, target }: NestedRelation,
   body: unknown,
@@ -40,7 +43,10 @@ export function readNestedBodies(
   })
 }
 
-/** Attributes of children that the parent sets. `owner` is the value of the parent's key. Undefined if only the database knows the value. */
+/**
+ * Returns the children's attributes that the parent sets. `owner` is the value of the parent's key; undefined if only
+ * the database knows it.
+ */
 export function connectingAttributesOf({ binding }: NestedRelation, owner: unknown): readonly ConnectingAttribute[] {
   return [
     { field: binding.key, code: 'owner', value: owner },
@@ -51,9 +57,9 @@ export function connectingAttributesOf({ binding }: NestedRelation, owner: unkno
 }
 
 /**
- * Parses the elements that replace a parent's children. `owner` is undefined if only the database knows the value that children refer to;
- * then foreign keys and texts in elements are compared later. `unreadable` collects errors of elements whose record or version is
- * ambiguous.
+ * Parses the elements that replace a parent's children. `owner` is the value that children refer to. It is undefined if
+ * only the database knows the value; foreign keys and texts in elements are compared later in that case. `unreadable`
+ * collects errors of elements whose record or version is ambiguous.
  */
 export function parseElements(
   holding: NestedRelation,
@@ -90,7 +96,7 @@ export function parseElements(
   })
 }
 
-/** Name that distinguishes an element from its siblings. Null for an element without a key. */
+/** Returns a text that distinguishes an element from its siblings; null for an element without a key. */
 function elementKeyText(holding: NestedRelation, body: Body): string | null {
   const { keys } = holding.target
   const parts = readElementKey(holding, body, null)

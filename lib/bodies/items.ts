@@ -69,7 +69,10 @@ async function addReplaceWrites(
   }
 }
 
-/** Plans nested writes for both outcomes. Only the transaction finds out which records exist and which parents the nested records have. */
+/**
+ * Plans nested writes both for an update and for a create. Only the transaction finds out which records exist and which
+ * parents the nested records have.
+ */
 async function addUpsertWrites(
   bodies: BatchContext,
   work: Work<UpsertPlan>,
@@ -89,7 +92,7 @@ async function addUpsertWrites(
   return { ...work, plan: { ...plan, items: planned }, items }
 }
 
-/** Nested writes in the body of an existing record. Omitted members stay unchanged. */
+/** Plans the nested writes in the body of an existing record. Omitted members stay unchanged. */
 function planPatchWrites(
   { session, resource, relations }: BatchContext,
   { key, body, place }: BatchBody,
@@ -102,7 +105,10 @@ function planPatchWrites(
   })
 }
 
-/** Nested writes in the body of a record that may be created. A refusal is reported only if the record must be created. */
+/**
+ * Plans the nested writes in the body of a record that may be created. A refusal is reported only if the record must be
+ * created.
+ */
 async function planCreateWrites(
   { session, resource, relations }: BatchContext,
   plan: CreatePlan,

@@ -11,7 +11,7 @@ import type { LinkedRelation } from './relations.js'
 import type { Session } from './session.js'
 import { createWrites } from './writes.js'
 
-/** Reference to a linked record by a key from the client. */
+/** Returns the reference to a linked record, by a key from the client. */
 export function parseLinkTarget({ keys }: Resource, key: unknown, place: string, body: Body | null = null): LinkTarget {
   return { place, key: readBodyKey(keys, key) ?? undefined, body }
 }
@@ -62,7 +62,10 @@ export async function planLinkChange(
   }
 }
 
-/** Condition on the target's records that may be linked: the caller could read them by key, and they meet the relation's own conditions. */
+/**
+ * Returns the condition on the target's records that may be linked. The caller could read them by key, and they meet
+ * the relation's own conditions.
+ */
 async function buildLinkableCondition(
   session: Session,
   { target, relation: { attributes } }: LinkedRelation,

@@ -6,17 +6,20 @@ import type { NestedRelation } from './relations.js'
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** Value of a member, or undefined if the body lacks it. */
+/** Returns the value of a body's member; undefined if the body lacks it. */
 export function memberOf(body: unknown, name: string): unknown {
   return isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
 }
 
-/** Version field of a resource, or undefined. */
+/** Returns the version field of a resource; undefined without versions. */
 export function versionFieldOf({ fields, version }: Resource): Field | undefined {
   return fields.find(({ name }) => name === version)
 }
 
-/** Expected versions from a body, as `If-Match` values. Null if the body has no version. A value other than an integer matches no version. */
+/**
+ * Returns the version in a body, in the form of `If-Match`. Null if the body has no version. A value that is not an
+ * integer matches no version.
+ */
 export function readBodyMatch(resource: Resource, body: Body): readonly string[] | null {
   const version = versionFieldOf(resource)
   const stated = version && memberOf(body, version.json)
@@ -24,23 +27,23 @@ export function readBodyMatch(resource: Resource, body: Body): readonly string[]
   return Number.isSafeInteger(stated) ? [String(stated)] : []
 }
 
-/** Whether an element only keeps its record, without changes. */
+/** Whether an element has only a key or version, so that its record stays unchanged. */
 export function isUnchanged(target: Resource, element: Body): boolean {
   const names = new Set([...target.keys.map(({ json }) => json), versionFieldOf(target)?.json])
   return Object.keys(element).every((name) => names.has(name))
 }
 
-/** Whether clients choose the keys of new records, apart from the part that the parent sets. */
+/** Whether clients choose the keys of new records, except for the part that the parent sets. */
 export function hasClientKeys({ keys }: Resource, { key }: ForeignKeyBinding): boolean {
   return keys.every((field) => field === key || field.targets.has('create'))
 }
 
-/** Whether an element has the key of a record. */
+/** Whether an element has a key. */
 export function hasElementKey(holding: NestedRelation, element: Body): boolean {
   return readElementKey(holding, element, undefined) !== null
 }
 
-/** Key parts of an element, including the part from the parent. Null for an element without a key. */
+/** Returns the key parts of an element, including the part from the parent; null for an element without a key. */
 export function readElementKey(
   { target, binding }: NestedRelation,
   element: Body,

@@ -10,14 +10,14 @@ import type { Session } from './session.js'
 /** Parent records whose bodies contain nested records. */
 interface ParentBodies {
   readonly resource: Resource
-  /** Key of the one existing parent, or null if the key is unknown. Undefined for new records. */
+  /** The key of the only existing parent; null if the key is unknown. Undefined for new records. */
   readonly key: KeyValue | null | undefined
   readonly bodies: readonly unknown[]
-  /** Prefix for the member names of a body in errors. */
+  /** Returns the prefix for the member names of a body in errors. */
   readonly prefixOf: (index: number) => string
 }
 
-/** Plans the nested writes of some relations in the bodies. */
+/** Plans the nested writes of the relations that the bodies name. */
 export async function planNestedWrites(
   session: Session,
   { nested, linked }: BodyRelations,

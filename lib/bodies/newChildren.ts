@@ -33,7 +33,7 @@ export async function planNewChildren(
   return { kind: 'new', json, many, resource: target, binding, errors: errors.all, caller, work, groups }
 }
 
-/** Write target for the children of a relation. */
+/** Returns the write target for the children of a relation. */
 export function createChildTarget({ target, binding }: NestedRelation, { minimal }: Session): WriteTarget {
   return { resource: target, binding, keys: [binding.key], minimal, isFlat: false }
 }

@@ -17,7 +17,7 @@ interface PlannedBodies {
   readonly resource: Resource
   readonly caller: Caller
   readonly relations: BodyRelations
-  /** Places of the bodies in the request. Undefined for the bodies of the request itself. */
+  /** The places of the bodies in the request; undefined for the bodies of the request itself. */
   readonly places?: readonly string[] | undefined
 }
 
@@ -39,7 +39,7 @@ export async function planBodies(session: Session, whose: PlannedBodies, intent:
   return { ...work, plan, nestedWrites: await planNestedWrites(session, relations, owners) }
 }
 
-/** Plans a part of a request with the resource of that part, like a separate request. */
+/** Plans a part of a request by the part's own resource, like a separate request. */
 export async function planPart(
   session: Session,
   resource: Resource,

@@ -6,12 +6,12 @@ import { amendEach } from '../common/compositeWrites.js'
 import { hasBodyName } from './connectingAttributes.js'
 import { versionFieldOf } from './members.js'
 
-/** The plan with changed projections. For a combined plan, the change applies to each plan inside. */
+/** Changes the projections of a plan. In a plan of several writes, the projection of each write is changed. */
 export function mapProjections(plan: Plan, change: (projection: Projection) => Projection): Plan | Promise<Plan> {
   return amendEach(plan, (one) => ('projection' in one ? { ...one, projection: change(one.projection) } : one))
 }
 
-/** Plan without validation errors about attributes that the parent sets. */
+/** Removes validation errors about attributes that the parent sets. */
 export function omitParentErrors(
   resource: Resource,
   plan: BulkCreatePlan,
@@ -27,7 +27,7 @@ export function omitParentErrors(
   return { ...plan, invalid: new Map(invalid), parentKeys: set.map(({ name }) => name) }
 }
 
-/** Projection with the version field, even if responses of the resource exclude it. */
+/** Adds the version field to a projection, even if responses of the resource exclude it. */
 export function addVersion(resource: Resource, projection: Projection): Projection {
   const field = versionFieldOf(resource)
   if (field === undefined || projection.members.length === 0) return projection
@@ -37,7 +37,7 @@ export function addVersion(resource: Resource, projection: Projection): Projecti
   return { ...wide, members: [...wide.members, { kind: 'value', json: field.json, index, field }] }
 }
 
-/** Projection with the key only. */
+/** Returns the projection of the key alone. */
 export function keyProjection({ keys }: Resource): Projection {
   return {
     ...projectOwnFields(keys),

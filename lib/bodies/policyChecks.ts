@@ -7,7 +7,7 @@ import { compileJoinModel } from '../compile/joinModel.js'
 import { planFor } from '../read.js'
 import type { Session } from './session.js'
 
-/** Policy checks of one request that a replay repeats. */
+/** Creates the policy checks of one request, which a replay repeats. */
 export function createPolicyChecks(session: Session, parties: () => readonly Resource[]): PolicyChecks {
   return {
     passed: () => session.passedPolicies,
@@ -21,19 +21,19 @@ export function createPolicyChecks(session: Session, parties: () => readonly Res
   }
 }
 
-/** Evaluates the policies of the first request again before its reply is replayed. @throws Problem 401 or 403 */
+/** Evaluates the policies of the first request again, before its reply is replayed. @throws Problem 401 or 403 */
 export async function repeatPolicyChecks({ policyChecks }: Work, asked: PassedPolicies): Promise<void> {
   if (asked.length === 0) return
   if (policyChecks === undefined) throw missingResourceError()
   await policyChecks.repeat(asked)
 }
 
-/** Error for a policy check whose resource no longer exists. */
+/** Creates the error for a policy check whose resource no longer exists. */
 function missingResourceError(): Error {
   return problem('forbidden', { detail: 'You may not do this.' })
 }
 
-/** Resources whose records a body may nest or link, at any depth, without duplicates. */
+/** Returns the resources whose records a body may nest or link, at any depth, without duplicates. */
 export function collectNestedResources(resource: Resource): readonly Resource[] {
   const met = new Set<Resource>()
   const addResource = (one: Resource): void => {
@@ -47,7 +47,10 @@ export function collectNestedResources(resource: Resource): readonly Resource[] 
   return [...met]
 }
 
-/** Resources of `collectNestedResources`, with substitutes for join models that have no resource. Policy checks of a substitute always pass. */
+/**
+ * Returns the resources of `collectNestedResources`, and substitutes for join models that have no resource. Policy
+ * checks of a substitute always pass.
+ */
 export function collectCheckedResources(resource: Resource): readonly Resource[] {
   const held = collectNestedResources(resource)
   return [...held, ...[resource, ...held].flatMap(createSubstitutes)]
@@ -66,7 +69,10 @@ function nestedResourcesOf(resource: Resource): readonly Resource[] {
   ])
 }
 
-/** Resources behind relations of bodies. Ambiguous and missing resources are left out: a body that names such a relation gets the error. */
+/**
+ * Returns the resources behind relations of bodies. Ambiguous and missing resources are left out, because a body that
+ * names their relation gets the error.
+ */
 function resolveRelated(
   { nestedRelations, relations }: Resource,
   resourcesOf: (relation: Relation) => readonly (Resource | null)[],
@@ -82,7 +88,10 @@ function resolveRelated(
   })
 }
 
-/** Projection of each nested resource for a caller, including flattened fields. Null for a resource that refuses the caller. */
+/**
+ * Returns the projection of each nested resource for a caller, flattened fields included; null for a resource that
+ * refuses the caller.
+ */
 export async function readNestedProjections(
   resource: Resource,
   caller: Caller,
@@ -94,7 +103,7 @@ export async function readNestedProjections(
 
 async function readProjection(resource: Resource, caller: Caller): Promise<Projection | null> {
   try {
-    // A batch without records has the projection of every batch.
+    // An empty batch has the projection that every batch has.
     const none = { kind: 'bulkCreate', bodies: [], minimal: false, operation: 'create' } as const
     const { plan } = await planFor(resource, none, caller, () => undefined)
     return 'projection' in plan ? plan.projection : null

@@ -20,10 +20,10 @@ export interface LinkedRelation {
   readonly json: string
   readonly relation: Relation
   readonly target: Resource
-  /** Resource over the join model. */
+  /** The resource over the join model. */
   readonly joinModelResource: Resource
   readonly binding: ForeignKeyBinding
-  /** Foreign key of the join model to the target, and the target's attribute that the key refers to. */
+  /** The join model's foreign key to the target, and the target's attribute that the key refers to. */
   readonly key: Field
   readonly referencedKey: Field
   readonly isUnique: boolean
@@ -36,8 +36,8 @@ export interface BodyRelations {
 }
 
 /**
- * Finds the relations that bodies name. Null if they name none. A relation with a masked foreign key is left out, so that its name is an
- * unknown member.
+ * Finds the relations that bodies name; null if bodies name none. A relation with a masked foreign key is left out, so
+ * that its name is an unknown member.
  *
  * @throws CrudConfigError if the resource over the records, or over the join model, is ambiguous or missing
  */
@@ -66,13 +66,13 @@ export function findRelations(resource: Resource, caller: Caller, bodies: readon
   return holdings.length + linkings.length === 0 ? null : { nested: holdings, linked: linkings }
 }
 
-/** The relations that a body names, among the given ones. */
+/** Selects the relations that one body names. */
 export function selectRelations({ nested, linked }: BodyRelations, body: unknown): BodyRelations {
   const isMember = ({ json }: NestedRelation | LinkedRelation): boolean => isObject(body) && Object.hasOwn(body, json)
   return { nested: nested.filter(isMember), linked: linked.filter(isMember) }
 }
 
-/** Foreign key binding between a parent and its children. */
+/** Returns the foreign key binding between a parent and its children. */
 export function bindingOf({ fields }: Resource, { attributes }: Relation, target: Resource): ForeignKeyBinding {
   return {
     source: requireField(fields, attributes.source),

@@ -18,14 +18,17 @@ import { createWrites } from './writes.js'
 /** A parent with its body. */
 export interface ParentBody {
   readonly resource: Resource
-  /** Null if the record does not exist, or if the key is not known yet. */
+  /** The parent's key; null if the record does not exist, or if its key is not known yet. */
   readonly key: KeyValue | null
   readonly body: unknown
-  /** Prefix for the member names of the body in errors. */
+  /** The prefix for the member names of the body in errors. */
   readonly place: string
 }
 
-/** Plans the children that replace the children of an existing parent. @throws Problem 400, see `readElements` */
+/**
+ * Plans the replacement of an existing parent's children by the elements of its body. @throws Problem 400 like
+ * `readElements`
+ */
 export async function planChildReplacement(
   session: Session,
   holding: NestedRelation,
@@ -53,7 +56,7 @@ export async function planChildReplacement(
   }
 }
 
-/** Value that children refer to. Undefined if it is not part of the parent's key. */
+/** Returns the value that children refer to; undefined if the value is not part of the parent's key. */
 function knownKeyOf(
   { resource: { keys }, key }: ParentBody,
   { source }: NestedRelation['binding'],
@@ -80,8 +83,8 @@ export function readElements(
 }
 
 /**
- * Plans the writes that depend on the body only, before the transaction starts. Policies may be slow and may use a connection of their own.
- * Writes with unknown keys are planned within the transaction.
+ * Plans the writes that depend on the body only, before the transaction starts. Policies may be slow, and may use a
+ * connection of their own. Writes with unknown keys are planned within the transaction.
  */
 async function planWithoutRecords(
   writes: ChildWrites,
@@ -98,7 +101,10 @@ async function planWithoutRecords(
   if (fresh.length > 0) await writes.create(fresh)
 }
 
-/** Plan that reads unchanged children for the response. A caller who may not read records by key gets the sent values only: key and version. */
+/**
+ * Plans the read of unchanged children for the response. A caller who may not read records by key gets only the sent
+ * values: key and version.
+ */
 async function planUnchangedRead(
   session: Session,
   target: Resource,

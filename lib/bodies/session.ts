@@ -12,7 +12,7 @@ import { type Body, hasClientKeys, hasElementKey, isUnchanged, memberOf } from '
 import { unexpectedPlanError } from './plans.js'
 import { type BodyRelations, findRelations, type LinkedRelation, type NestedRelation } from './relations.js'
 
-/** The caller of one operation on a resource, with the result of the policy check. */
+/** The caller of one operation on a resource, with the result of its policy check. */
 interface AuthorizedCaller {
   readonly caller: Caller
   authorization: Promise<void> | null
@@ -23,13 +23,13 @@ interface AuthorizedCaller {
 export interface RequestPart {
   readonly operation: OperationName
   readonly intent: Intent
-  /** Places of the part's bodies in the request. Absent for a part without bodies. */
+  /** The places of the part's bodies in the request; absent for a part without bodies. */
   readonly places?: readonly string[]
-  /** Whether the part's bodies may not contain nested records. Default: they may. */
+  /** Whether the part's bodies may not contain nested records. Default false. */
   readonly isFlat?: boolean
 }
 
-/** Plan types of parts, by kind. */
+/** The plan types of parts, by kind. */
 interface PlanByKind {
   readonly get: GetPlan
   readonly update: UpdatePlan
@@ -38,16 +38,16 @@ interface PlanByKind {
   readonly bulkDelete: BulkDeletePlan
 }
 
-/** Plans a part of a request. Parts can contain parts. */
+/** Plans a part of a request. A part may contain further parts. */
 type PartPlanner = (session: Session, resource: Resource, part: RequestPart) => Promise<PlannedPart<Plan>>
 
-/** State that all parts of one request share: the caller, completed policy checks and record limits. */
+/** The state that all parts of one request share: the caller, completed policy checks and record limits. */
 export class Session {
   readonly caller: Caller
   readonly addHeaders: (headers: View['headers']) => void
-  /** Limits of the resource that received the request. */
+  /** The limits of the resource that received the request. */
   readonly limits: Limits
-  /** Treatment of unknown names, if the request states it. Undefined leaves it to each resource. */
+  /** The treatment of unknown names, if the request states it. Undefined: each resource decides. */
   readonly unknownNames: UnknownNameHandling['unknownNames']
   /** Whether the response omits the written records. */
   readonly minimal: boolean
@@ -87,7 +87,9 @@ export class Session {
     return { caller, work: { ...work, plan } }
   }
 
-  /** Caller for one operation on a resource. The scope is evaluated once for each such caller. */
+  /**
+   * Returns the caller for one operation on a resource. The scope is evaluated once for each resource and operation.
+   */
   callerOf(resource: Resource, operation: OperationName): Caller {
     return this.#authorizedCaller(resource, operation).caller
   }
@@ -100,20 +102,20 @@ export class Session {
     party.isAuthorized = true
   }
 
-  /** Policy checks that the caller has passed so far. */
+  /** The policy checks that the caller has passed so far. */
   get passedPolicies(): PassedPolicies {
     return [...this.#callers].flatMap(([{ name }, parties]) =>
       [...parties].flatMap(([operation, { isAuthorized }]) => (isAuthorized ? [[name, operation] as const] : [])),
     )
   }
 
-  /** Records that the caller is already authorized. */
+  /** Records that the caller has passed the policy check of an operation. */
   markAuthorized(resource: Resource, operation: OperationName, caller: Caller): void {
     const known = this.#callers.get(resource) ?? new Map<OperationName, AuthorizedCaller>()
     this.#callers.set(resource, known.set(operation, { caller, authorization: Promise.resolve(), isAuthorized: false }))
   }
 
-  /** Number of further records that the request may write. */
+  /** The number of further records that the request may write. */
   get remainingRecords(): number {
     return this.limits.bulkItems - this.#recordCount
   }
@@ -152,7 +154,7 @@ export class Session {
         continue
       }
       const all = bodies.flatMap((body) => memberOf(body, json) ?? [])
-      // Non-objects count as well, because each would add an error message.
+      // Elements that are not objects count as well, because each of them adds an error message.
       this.#recordCount += all.length
       const elements = all.filter(isObject)
       for (const element of elements) checkMemberCount(element)
@@ -178,7 +180,7 @@ export class Session {
     if (relations !== null) await this.#preauthorizeNested(relations, bodies, areNew, level)
   }
 
-  /** For new records, all keys in bodies are new links. */
+  /** Evaluates the policies for links in bodies. All keys in bodies of new records are new links. */
   async #preauthorizeLinks(
     { json, target, joinModelResource, binding, key }: LinkedRelation,
     bodies: readonly unknown[],
@@ -206,7 +208,7 @@ function isPlanOfKind<K extends keyof PlanByKind>(plan: Plan, kind: K): plan is 
   return plan.kind === kind
 }
 
-/** Splits elements into new records and possible updates of existing records. */
+/** Splits elements into new records and possible updates of existing records. Unchanged records are in neither part. */
 function splitElements(
   holding: NestedRelation,
   elements: readonly Body[],
@@ -227,7 +229,7 @@ function nestingError(limit: number): Error {
   })
 }
 
-/** Turns synchronous exceptions into rejections, so that the result can be stored. */
+/** An async function, so that synchronous exceptions become rejections of the stored promise. */
 async function admitAsync(resource: Resource, operation: OperationName, caller: Caller): Promise<void> {
   await resource.behaviours.admit?.(resource, operation, caller)
 }

@@ -10,11 +10,11 @@ import type { Session } from './session.js'
 
 /** Nested or linked records to write. */
 export interface WriteTarget {
-  /** Resource over the records. */
+  /** The resource over the records. */
   readonly resource: Resource
-  /** Foreign key binding that the request sets in new records. */
+  /** The foreign key binding that the request sets in new records. */
   readonly binding: ForeignKeyBinding
-  /** Foreign keys in new records, which the caller must be allowed to write. */
+  /** The foreign keys in new records, which the caller must be allowed to write. */
   readonly keys: readonly Field[]
   /** Whether responses omit the records. */
   readonly minimal: boolean
@@ -22,7 +22,10 @@ export interface WriteTarget {
   readonly isFlat: boolean
 }
 
-/** Plans writes of nested records. Each part is planned once, so that no policy is evaluated again within the transaction. */
+/**
+ * Creates the planner for writes of nested records. Each part is planned once, so that no policy is evaluated again
+ * within the transaction.
+ */
 export function createWrites(session: Session, target: WriteTarget): ChildWrites {
   const { resource, minimal, isFlat } = target
   return {
@@ -84,7 +87,7 @@ async function admitCreation(session: Session, { resource, keys }: WriteTarget):
   await session.admit(resource, 'create')
 }
 
-/** Memoizes a planning function by a name for its arguments. */
+/** Memoizes a planning function by a text that identifies its arguments. */
 function memoizeByName<A extends readonly unknown[], T>(
   nameOf: (...given: A) => string,
   plan: (...given: A) => Promise<T>,

@@ -3,8 +3,8 @@ import { formatIsoDate } from '../common/instant.js'
 import { readInteger } from '../common/values.js'
 
 /**
- * Converts any value to JSON. Trees with values that JSON.stringify would change or refuse (dates, buffers, bigints)
- * are copied. A value that is nested too deeply becomes null.
+ * Converts any value to JSON. Values that JSON.stringify would change or refuse (dates, buffers, bigints) are replaced
+ * in a copy. A value that is nested too deeply becomes null.
  */
 export function toJson(raw: unknown): JsonValue {
   try {
@@ -36,11 +36,11 @@ function convertObject(raw: object): JsonValue {
   if (raw instanceof Uint8Array) return toBuffer(raw).toString('base64')
   const said = callToJson(raw)
   if (said !== raw) return convertValue(said)
-  // fromEntries defines own properties for all names, including `__proto__`.
+  // `fromEntries` defines own properties for all names, `__proto__` included.
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, convertValue(value)]))
 }
 
-/** The JSON form of an object with a `toJSON` method: a URL, a moment, a decimal. */
+/** Returns the JSON form of an object with a `toJSON` method: a URL, a moment, a decimal. */
 export function callToJson(raw: object): unknown {
   if (raw instanceof Date || raw instanceof Uint8Array) return raw
   const toJson: unknown = Reflect.get(raw, 'toJSON')
@@ -52,7 +52,7 @@ export function callToJson(raw: object): unknown {
   }
 }
 
-/** Digits as a number if it is exact in JSON. Other texts are unchanged. */
+/** Converts digits to a number if it is exact in JSON. Other texts are unchanged. */
 export function integerToJson(raw: string): string | number {
   const digits = readInteger(raw)
   if (digits === null) return raw

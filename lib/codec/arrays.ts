@@ -9,10 +9,10 @@ import { listSchema, makeNullable } from './schema.js'
 
 export type CodecOf = (valueType: Pick<ValueType, 'type'>) => Codec
 
-/** Reads one array at a place within the value. */
+/** Reads one array, at a place within the body's value. */
 type ReadArray = (raw: JsonValue, place: string, errors: NestedMessage[]) => JsonValue
 
-/** Reads JSON whose arrays have typed items. Items of an array column are not changed. */
+/** Returns the reader of JSON whose arrays have typed items. Items of an array column are validated, not converted. */
 export function createArraysReader(
   arrays: readonly ArrayType[],
   isColumn: boolean,
@@ -49,7 +49,7 @@ function createArrayReader(read: Reader, takesNull: boolean): ReadArray {
   }
 }
 
-/** Dates in JSON have the format of responses, which filters compare. */
+/** Converts a date to the format of responses, in which filters compare dates in JSON. */
 function formatItem(value: unknown, sent: JsonValue): JsonValue {
   return value instanceof Date ? value.toISOString() : sent
 }
@@ -68,7 +68,7 @@ function replaceAt(
   return { ...value, [name]: replaceAt(within, path, `${place}.${name}`, read) }
 }
 
-/** The schema of a value that is itself an array; null for other values. */
+/** Returns the schema of a value that is itself an array; null for other values. */
 export function arraySchema(arrays: readonly ArrayType[] | undefined, codecOf: CodecOf): JsonSchema | null {
   const whole = arrays?.find(({ path }) => path.length === 0)
   if (whole === undefined) return null

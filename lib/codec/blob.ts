@@ -6,10 +6,10 @@ import { type Codec, type Reader, type RuledField, rejectWith } from './codec.js
 import { omitUndefined } from './schema.js'
 
 const BYTES: JsonSchema = { type: 'string', contentEncoding: 'base64' }
-// Four characters are three bytes. The unused bits of the last group must be zero.
+// Four characters encode three bytes. The unused bits of the last group must be zero.
 const BASE64 = '^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$'
 
-/** Binary data, as base64 in JSON. */
+/** The codec of binary data, which is base64 in JSON. */
 export const blob: Codec = {
   createBodyReader,
   readText: () => null,
@@ -24,7 +24,7 @@ export const blob: Codec = {
   example: () => '',
 }
 
-/** Base64 with padding (RFC 4648 section 4). Only the canonical text is accepted. */
+/** Reads base64 with padding (RFC 4648 section 4). Only the canonical text is accepted. */
 function createBodyReader({ valueType: { maxLength } }: RuledField): Reader {
   return (raw) => {
     const bytes = typeof raw === 'string' ? Buffer.from(raw, 'base64') : null

@@ -72,8 +72,8 @@ function decimalColumnRange({ min, max, precision, scale = 0 }: ValueType): Opti
 }
 
 /**
- * Merges the bounds of rules and column. The message names both bounds if they have the same origin, else only the
- * violated one.
+ * Merges the bounds of rules and column. A message names both bounds if rules or column set both. Otherwise it names
+ * only the violated bound.
  */
 function mergeBounds<T extends string | number>(
   column: OptionalRange<T>,
@@ -96,7 +96,7 @@ function mergeBounds<T extends string | number>(
   }
 }
 
-/** The model's own message for a bound that the model sets. */
+/** Uses the model's own message for a bound that the model sets. */
 function applyModelMessages<T>(
   bounds: Bounds<T>,
   own: OptionalRange<T>,

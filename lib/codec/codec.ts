@@ -23,7 +23,7 @@ export type Reader = (raw: unknown) => Reading
 /** Converts a database value to JSON. It is not called with null, undefined or host objects. */
 export type Decoder = (raw: unknown) => JsonValue
 
-/** The properties of a field that decide which values bodies may have. */
+/** The properties of a field that determine the valid values in bodies. */
 export type RuledField = Pick<Field, 'valueType' | 'rules'>
 
 /** Two inclusive bounds. */
@@ -34,19 +34,22 @@ export interface Range {
 
 /** How the decoder receives a column's values. */
 export interface CodecOptions {
-  /** Whether JSON arrives as text, as in raw rows of SQLite. If the driver has parsed it, a string is a JSON string. */
+  /**
+   * Whether JSON arrives as text, as in raw rows of SQLite. If the driver has parsed the column, a string is a JSON
+   * string.
+   */
   readonly jsonAsText?: boolean
-  /** Called for a stored value that cannot be shown. It becomes null. */
+  /** Called for a stored value that cannot be shown, and that therefore becomes null. */
   readonly onUndecodable?: () => void
 }
 
 /** JSON Schemas of a type's values, without null. */
 export interface ValueSchemas {
-  /** In replies, without rules: older rows and masked values may violate them. */
+  /** The schema in replies, without rules: older rows and masked values may violate rules. */
   readonly reply: (valueType: ValueType) => JsonSchema
-  /** In bodies. Default: as in replies. `parts` is the number of key fields. */
+  /** The schema in bodies. Default: the schema in replies. `parts` is the number of key fields. */
   readonly body?: (field: Field, parts: number) => JsonSchema
-  /** In URLs. Default: as in replies. */
+  /** The schema in URLs. Default: the schema in replies. */
   readonly query?: JsonSchema
 }
 
@@ -54,9 +57,9 @@ export interface ValueSchemas {
 export interface Codec {
   /** Reads a body member that is neither missing nor null. */
   readonly createBodyReader: (field: RuledField) => Reader
-  /** Reads a value of a filter or a field parameter; null if the text is not of the type. */
+  /** Parses a value of a filter or a field parameter; null if the text does not have the type. */
   readonly readText: (text: string, valueType: ValueType) => FilterValue | null
-  /** Reads a key in a path, in the form of responses; null if the text cannot be a key. Default: `text`. */
+  /** Parses a key in a path, in the form of responses; null if the text cannot be a key. Default: the text itself. */
   readonly readKey?: (text: string, valueType: ValueType) => string | number | null
   /** Converts a stored value to JSON. */
   readonly createDecoder: (valueType: ValueType, options: CodecOptions) => Decoder
@@ -64,7 +67,7 @@ export interface Codec {
   readonly noun: (valueType: ValueType) => string
   /** The name of all values of the type. Default: `noun`. */
   readonly kind?: string
-  /** The contradicting bounds of column and rules; null if values are possible. Default: null. */
+  /** Returns the contradicting bounds of column and rules; null if a value can satisfy both. Default: null. */
   readonly findBoundsConflict?: (field: RuledField) => Range | null
   readonly schemas: ValueSchemas
   /** An example in the filter language; empty if filters do not accept the type. */
@@ -75,14 +78,14 @@ export interface Codec {
 export const INEXACT: CodedMessage = createMessage('digits')
 export const NOT_STORABLE: CodedMessage = createMessage('characters')
 
-/** The longest text of a number. Longer texts are refused without parsing. */
+/** The longest text of a number. A longer text is refused without parsing. */
 export const MAX_NUMBER_LENGTH = 64
 
 export function rejectWith(...faults: readonly FieldMessage[]): Reading {
   return { messages: faults }
 }
 
-/** Reads a value that is text in bodies. */
+/** Creates a reader for values that are text in bodies. */
 export function createTextReader(read: (text: string) => Value | null, otherwise: MessageCode): Reader {
   const none = rejectWith(createMessage(otherwise))
   return (raw) => {
@@ -91,12 +94,12 @@ export function createTextReader(read: (text: string) => Value | null, otherwise
   }
 }
 
-/** A single filter value; null stays null. */
+/** Wraps a single filter value; null stays null. */
 export function toFilterValue(value: string | number | boolean | Date | null): FilterValue | null {
   return value === null ? null : { kind: 'value', value }
 }
 
-/** The bounds if they contradict each other. */
+/** Returns the bounds if they contradict each other. */
 export function conflictOf<T extends string | number>(
   { min, max }: Bounds<T>,
   isEmpty: (min: T, max: T) => boolean,

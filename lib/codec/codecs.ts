@@ -32,9 +32,9 @@ export function codecOf({ type }: Pick<ValueType, 'type'>): Codec {
 }
 
 /**
- * Returns the function that converts database values to JSON. Values of all drivers and of instances decode alike. It
- * never throws. Numbers, texts and enumerations that do not fit the type are shown as stored. Values that JSON cannot
- * express (NaN, infinities, invalid dates, broken documents) become null.
+ * Returns the function that converts database values to JSON. It accepts the values of all drivers and of instances,
+ * and never throws. Numbers, texts and enumerations that do not fit the type are shown as stored. Values that JSON
+ * cannot express (NaN, infinities, invalid dates, broken documents) become null.
  */
 export function createDecoder(valueType: ValueType, options: CodecOptions = {}): Decoder {
   const { onUndecodable } = options
@@ -42,31 +42,31 @@ export function createDecoder(valueType: ValueType, options: CodecOptions = {}):
   return (raw) => {
     if (raw === null || raw === undefined) return null
     const value = decode(typeof raw === 'object' ? callToJson(raw) : raw)
-    // Null is a valid JSON document.
+    // Null is a valid JSON document, so it is not reported.
     if (value === null && onUndecodable !== undefined && (valueType.type !== 'json' || raw !== 'null')) onUndecodable()
     return value
   }
 }
 
 /**
- * Reads the text of a filter value or a field parameter; null if it is not of the type.
+ * Parses the text of a filter value or a field parameter; null if the text does not have the type.
  *
- * Numbers may exceed the column's range. Integers are numbers while safe, else text; floats may be infinite. Decimals
- * stay text and never become floating point.
+ * Numbers may exceed the column's range. Integers are numbers while they are safe, otherwise text. Floats may be
+ * infinite. Decimals stay text and never become floating point.
  */
 export function readFilterValue(valueType: ValueType, text: string): FilterValue | null {
   return codecOf(valueType).readText(text, valueType)
 }
 
-/** The name of a type's values in messages about all of them. */
+/** Returns the name of a type's values for messages about all of them. */
 export function nounForAll(valueType: ValueType): string {
   const { kind, noun } = codecOf(valueType)
   return kind ?? noun(valueType)
 }
 
 /**
- * Sums of integers have the type of integers. Sums of decimals are exact at their scale, as numbers if JSON numbers
- * have enough digits.
+ * Returns the decoder of sums. Sums of integers have the type of integers. Sums of decimals are exact at their scale,
+ * and are numbers if JSON numbers have enough digits.
  */
 export function createSumDecoder({ type, scale, jsonType }: ValueType): Decoder {
   if (type === 'float') return createDecoder({ type })
@@ -81,7 +81,9 @@ export function createSumDecoder({ type, scale, jsonType }: ValueType): Decoder 
   }
 }
 
-/** Averages of exact numbers arrive as `sum/count`, so that they are rounded only once. */
+/**
+ * Returns the decoder of averages. Averages of exact numbers arrive as `sum/count`, so that they are rounded only once.
+ */
 export function createAverageDecoder({ type }: ValueType): Decoder {
   if (type === 'float') return createDecoder({ type })
   return (raw) => {

@@ -42,7 +42,7 @@ export const decimal: Codec = {
   example: () => '10',
 }
 
-/** Reads a finite JSON number or, if responses have text, a decimal in a string. */
+/** Reads a finite JSON number. If responses have text, it also reads a decimal in a string. */
 function createBodyReader(field: RuledField): Reader {
   const { jsonType, scale } = field.valueType
   const bounds = decimalBounds(field)
@@ -73,8 +73,8 @@ function decodeDecimalNumber(raw: unknown): JsonValue {
 }
 
 /**
- * Writes decimals as plain text. A declared scale is exact, with values rounded half away from zero as other databases
- * do: SQLite's 5000 becomes `5000.00`. Without a scale there are no trailing zeros.
+ * Decodes decimals to plain text. A declared scale is exact: values are rounded half away from zero, as other databases
+ * do. SQLite's 5000 becomes `5000.00`. Without a scale there are no trailing zeros.
  */
 function createDecimalTextDecoder(scale: number | undefined): Decoder {
   return (raw) => {
@@ -100,7 +100,7 @@ function roundToScale(decimal: string, scale: number): string {
   return scale === 0 ? sign + digits : `${sign}${digits.slice(0, point)}.${digits.slice(point)}`
 }
 
-/** The JSON of a stored value that is not a number: null for NaN and the infinities. */
+/** Returns the JSON of a stored value that is not a number: null for NaN and the infinities. */
 export function decodeNonNumber(raw: unknown): JsonValue {
   return typeof raw === 'string' && /^(?:nan|[+-]?infinity)$/i.test(raw) ? null : toJson(raw)
 }
@@ -118,7 +118,7 @@ function bodySchema({ valueType, rules }: RuledField): JsonSchema {
   return describeSchema(anyOf([number, text]), ...places, ...ruled, 'More than 15 digits as text.')
 }
 
-/** Leading and trailing zeros are not counted. */
+/** Returns the pattern of a decimal. Leading and trailing zeros do not count as digits. */
 function decimalPattern(precision: number | undefined, scale: number, isUnsigned: boolean): string {
   const before = precision === undefined ? 0 : precision - scale
   const whole = precision === undefined ? '[0-9]+' : `0*[0-9]{${before > 0 ? '1,' : '0,'}${Math.max(before, 0)}}`
@@ -127,7 +127,10 @@ function decimalPattern(precision: number | undefined, scale: number, isUnsigned
   return isUnsigned ? `^(?:\\+?${digits}|-0+(?:\\.0+)?)$` : `^[+-]?${digits}$`
 }
 
-/** Bounds as JSON numbers. A bound without an exact number becomes exclusive if its nearest number lies outside. */
+/**
+ * Converts bounds to JSON numbers. A bound without an exact number becomes exclusive if its nearest number lies
+ * outside.
+ */
 function decimalBoundsSchema({ min, max }: Bounds<string>): JsonSchema {
   const compareNearestNumber = (bound: string): number => Math.sign(compareDecimals(toDecimal(Number(bound)), bound))
   return {
@@ -138,7 +141,7 @@ function decimalBoundsSchema({ min, max }: Bounds<string>): JsonSchema {
 
 export const float: Codec = {
   createBodyReader: createFloatReader,
-  // Infinite for values beyond every column.
+  // Values beyond every column become infinite.
   readText: (text) => {
     const digits = readDecimal(text)
     return digits === null ? null : toFilterValue(Number(digits))
@@ -174,8 +177,8 @@ function double(raw: unknown): JsonValue {
 const LARGEST_SINGLE = 3.4028234663852886e38
 
 /**
- * A single-precision float arrives as an equal double. Returns the shortest number that the column stores as the same
- * value.
+ * Decodes a single-precision float, which arrives as an equal double. Returns the shortest number that the column
+ * stores as this value.
  */
 function single(raw: unknown): JsonValue {
   const number = double(raw)

@@ -36,7 +36,7 @@ function replySchema({ max }: ValueType): JsonSchema {
   return { type: 'integer', format: max !== undefined && max < 2n ** 31n ? 'int32' : 'int64' }
 }
 
-/** A safe number, else its digits. */
+/** Parses an integer of a filter: a number while it is safe, otherwise its digits. */
 function readIntegerFilter(text: string): FilterValue | null {
   const digits = readInteger(text)
   return toFilterValue(digits === null ? null : integerToJson(digits))
@@ -84,8 +84,8 @@ export const bigint: Codec = {
 const LARGEST_SAFE = String(Number.MAX_SAFE_INTEGER)
 
 /**
- * Reads a safe JSON integer or, beyond the safe range, digits in a string as in responses. A larger JSON number has
- * been rounded.
+ * Reads a safe JSON integer. Beyond the safe range it reads digits in a string, as in responses, because a larger JSON
+ * number has been rounded.
  */
 function createBodyReader(field: RuledField): Reader {
   const bounds = decimalBounds(field)
@@ -111,7 +111,7 @@ function parseUnsafeDigits(raw: unknown): string | null {
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** Numbers while they are exact in JSON, else text. */
+/** Returns the schema in bodies: numbers while they are exact in JSON, text beyond. */
 function bodySchema(field: RuledField): JsonSchema {
   const { min: low, max: high } = decimalBounds(field)
   const min = roundBound(low ?? '', 'up') ?? -(2n ** 63n)
@@ -127,7 +127,7 @@ function bodySchema(field: RuledField): JsonSchema {
   return describeSchema({ anyOf: [number, text] }, 'Beyond 2^53 the digits as text.')
 }
 
-/** A rule's bound may be fractional. */
+/** Rounds a bound to an integer, because the bound of a rule may be fractional. */
 function roundBound(bound: string, direction: 'up' | 'down'): bigint | null {
   if (bound === '') return null
   const [whole = '', fraction = ''] = bound.split('.')
@@ -136,7 +136,7 @@ function roundBound(bound: string, direction: 'up' | 'down'): bigint | null {
   return direction === 'up' ? cut + 1n : cut - 1n
 }
 
-/** A pattern for the canonical digits of the integers from `low` to `high`. Both are positive. */
+/** Returns a pattern for the canonical digits of the integers from `low` to `high`, which are both positive. */
 function digitsPattern(low: bigint, high: bigint): string {
   const alternatives: string[] = []
   for (let from = low; from <= high; ) {

@@ -4,7 +4,7 @@ import { createMessage } from '../common/messages.js'
 import { numberBounds } from './bounds.js'
 import type { Reader, RuledField } from './codec.js'
 
-// Part of the schema: passing them on every call would cost three quarters of the speed.
+// The settings are part of the schema. Passing them on every call would cost three quarters of the speed.
 const SETTINGS: Joi.ValidationOptions = {
   abortEarly: false,
   convert: false,
@@ -13,9 +13,7 @@ const SETTINGS: Joi.ValidationOptions = {
 
 let loadedJoi: typeof Joi | null = null
 
-/**
- * Loads joi on demand. It is a third of the import time of this package, and resources that only read do not need it.
- */
+/** Loads joi on demand. It takes a third of the import time of this package, and read-only resources do not need it. */
 export async function loadJoi(): Promise<void> {
   loadedJoi ??= (await import('joi')).default
 }
@@ -45,7 +43,7 @@ export function createEnumReader({ valueType: { values = [] } }: RuledField): Re
 
 function createNumberReader(numbers: Joi.NumberSchema, field: RuledField, otherwise: MessageCode): Reader {
   const { min, max, tooLow, tooHigh } = numberBounds(field)
-  // joi's own error about unsafe numbers would replace the messages of the bounds.
+  // joi's own check of unsafe numbers would replace the messages of the bounds.
   let schema = numbers.unsafe()
   if (min !== undefined) schema = schema.min(min)
   if (max !== undefined) schema = schema.max(max)
@@ -58,7 +56,10 @@ function createNumberReader(numbers: Joi.NumberSchema, field: RuledField, otherw
   })
 }
 
-/** Messages are kept outside the schema, because joi would merge them into its settings on every validation. */
+/**
+ * Creates a reader from a schema. Messages are kept outside the schema, because joi would merge them into its settings
+ * on every validation.
+ */
 function createReader(schema: Joi.Schema, messages: Readonly<Record<string, FieldMessage>>): Reader {
   const settled = schema.prefs(SETTINGS)
   return (raw) => {

@@ -10,7 +10,7 @@ import { type Codec, NOT_STORABLE, type Reader, type RuledField, rejectWith } fr
 import { TEXT } from './schema.js'
 import { date, datetime } from './times.js'
 
-/** The codec of JSON. `codecOf` returns the codecs of array items. */
+/** Creates the codec of JSON. `codecOf` returns the codecs of array items. */
 export function jsonCodec(codecOf: CodecOf): Codec {
   return {
     createBodyReader: (field) => createBodyReader(field, codecOf),
@@ -26,12 +26,12 @@ export function jsonCodec(codecOf: CodecOf): Codec {
   }
 }
 
-/** The maximum nesting of JSON columns on MariaDB, by its JSON_VALID. */
+/** The maximum nesting depth of JSON columns on MariaDB, as its JSON_VALID checks it. */
 const JSON_DEPTH = 31
 
-/** Refuses null, like every other type. Nullable fields accept it before this reader is called. */
+/** Creates a reader that refuses null. Nullable fields accept null before they call a reader. */
 function createBodyReader({ valueType: { form, items, arrays } }: RuledField, codecOf: CodecOf): Reader {
-  // Items of one-dimensional arrays are read by their own type.
+  // Items of one-dimensional arrays are read by the codec of their own type.
   const nested = arrays === undefined ? items : undefined
   const readArrays = arrays === undefined ? null : createArraysReader(arrays, form === 'array', codecOf)
   return (raw) => {
@@ -42,7 +42,8 @@ function createBodyReader({ valueType: { form, items, arrays } }: RuledField, co
 }
 
 /**
- * The error of a value that Sequelize cannot write as an ARRAY, a RANGE or a GEOMETRY. PostgreSQL checks the contents.
+ * Returns the error of a value that Sequelize cannot write as an ARRAY, a RANGE or a GEOMETRY. PostgreSQL checks the
+ * contents.
  */
 function findFormError(raw: unknown, form: ValueType['form']): CodedMessage | null {
   if (form === undefined) return null
@@ -52,7 +53,7 @@ function findFormError(raw: unknown, form: ValueType['form']): CodedMessage | nu
   return form === 'range' && raw.length !== 0 && raw.length !== 2 ? createMessage('bounds') : null
 }
 
-/** The first error of an array's items, which are read like values of a column of the items' type. */
+/** Returns the first error of an array's items. Items are read like values of a column of their type. */
 function findItemError(raw: unknown, items: ValueType['items']): FieldMessage | null {
   if (items === undefined || raw === null) return null
   if (Array.isArray(raw)) return raw.map((item) => findItemError(item, items)).find((wrong) => wrong !== null) ?? null
@@ -94,7 +95,7 @@ function hasPositions(coordinates: unknown, depth: number): boolean {
   return coordinates.length >= 2 && coordinates.every((each) => typeof each === 'number')
 }
 
-/** The value was parsed from JSON, so checking the top level is enough. */
+/** Checks only the top level, because the value was parsed from JSON. */
 function isJsonValue(raw: unknown): raw is JsonValue {
   return raw !== null && ['string', 'number', 'boolean', 'object'].includes(typeof raw)
 }

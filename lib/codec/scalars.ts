@@ -21,7 +21,7 @@ const WORDS: ReadonlyMap<string, boolean> = new Map([
 
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([...WORDS, ['t', true], ['1', true], ['f', false], ['0', false]])
 
-/** Decodes a boolean of a numeric column. Texts, which SQLite may store there, are not booleans. */
+/** Decodes a boolean of a numeric column. SQLite may store texts there, which are not booleans. */
 function decodeLooseBoolean(raw: unknown): JsonValue {
   return typeof raw === 'string' && raw !== '1' && raw !== '0' ? null : decodeBoolean(raw)
 }
@@ -36,7 +36,7 @@ function decodeBoolean(raw: unknown): JsonValue {
     case 'string':
       return BOOLEANS.get(raw.toLowerCase()) ?? raw
     default:
-      // BIT(1) is a buffer of one byte.
+      // The drivers return BIT(1) as a buffer of one byte.
       return raw instanceof Uint8Array && raw.length === 1 ? raw[0] !== 0 : toJson(raw)
   }
 }
@@ -51,7 +51,9 @@ export const enumeration: Codec = {
   example: ({ values: [first = ''] = [] }) => first,
 }
 
-/** The declared spelling of an enumeration value; the exact one if two differ only in case. */
+/**
+ * Returns the declared spelling of an enumeration value. If two values differ only in case, only an exact match counts.
+ */
 function findEnumValue(values: readonly string[], text: string): string | null {
   if (values.includes(text)) return text
   const word = text.toLowerCase()

@@ -10,12 +10,12 @@ const NULL: JsonSchema = { type: 'null' }
 
 export type SchemaMembers = Readonly<Record<string, JsonSchema>>
 
-/** The schema without undefined keywords. */
+/** Removes undefined keywords from a schema. */
 export function omitUndefined(schema: JsonSchema): JsonSchema {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
 }
 
-/** Adds null to a schema. A reference gets no siblings, and an enumeration gets null as a value. */
+/** Adds null to a schema. A reference is wrapped in `anyOf`, and an enumeration gets null as a value. */
 export function makeNullable(schema: JsonSchema): JsonSchema {
   const { type, anyOf, enum: values, $ref } = schema
   if ($ref !== undefined) return { anyOf: [schema, NULL] }
@@ -31,7 +31,7 @@ export function anyOf(schemas: readonly JsonSchema[]): JsonSchema {
   return first !== undefined && others.length === 0 ? first : { anyOf: schemas }
 }
 
-/** An object with these members. All are required unless optional. */
+/** Returns the schema of an object with these members. A member is required unless it is optional. */
 export function objectSchema(properties: SchemaMembers, optional: ReadonlySet<string> | 'all' = new Set()): JsonSchema {
   const required = optional === 'all' ? [] : Object.keys(properties).filter((name) => !optional.has(name))
   return { type: 'object', ...(required.length === 0 ? {} : { required }), properties }

@@ -30,7 +30,7 @@ interface RuleCheck {
 
 /**
  * Reads a text and checks its length before its other rules. Patterns may need quadratic time or more, so they never
- * run on a text beyond its limit.
+ * run on a text that exceeds its maximum length.
  */
 function createBodyReader(field: RuledField): Reader {
   const { valueType, rules } = field
@@ -60,21 +60,23 @@ function createBodyReader(field: RuledField): Reader {
 }
 
 /**
- * Compares code points. As in Sequelize's `len`, variation selectors do not count towards a minimum. So a character has
- * at most three UTF-16 units: a surrogate pair and its selector.
+ * Whether a text has fewer code points than a minimum. As in Sequelize's `len`, variation selectors do not count
+ * towards a minimum. A character therefore has at most three UTF-16 units: a surrogate pair and its selector.
  */
 function isShorter(value: string, min: number): boolean {
   return value.length < min || (value.length < 3 * min && [...value.replace(/[\uFE0E\uFE0F]/g, '')].length < min)
 }
 
-/** One `@` after at least one character, no blanks, and at least two non-empty labels after it. */
+/**
+ * Whether a text has one `@` after at least one character, no blanks, and at least two non-empty labels after the `@`.
+ */
 function isEmail(value: string): boolean {
   const at = value.indexOf('@')
   if (at < 1 || value.includes('@', at + 1) || /\s/.test(value)) return false
   return value.includes('.', at) && value[at + 1] !== '.' && !value.endsWith('.') && !value.includes('..', at)
 }
 
-/** PostgreSQL returns a CHAR with its padding, MySQL without any trailing blanks. */
+/** Decodes a CHAR. PostgreSQL returns its padding; MySQL removes all trailing blanks. */
 function decodePadded(raw: unknown): JsonValue {
   return typeof raw === 'string' ? trimBlanks(raw) : textToJson(raw)
 }
@@ -96,7 +98,8 @@ function bodySchema({ valueType, rules, isKey }: Field, parts: number): JsonSche
     ...(padded ? {} : { minLength: min, maxLength: max }),
     pattern,
     allOf: others.length === 0 ? undefined : others.map((other) => ({ pattern: other })),
-    // `.`, `..` and the empty text cannot be a path segment. Parts of a composite key are joined by `~`, so dots are valid there.
+    // `.`, `..` and the empty text cannot be a path segment. In a composite key `~` joins the parts, so dots are valid
+    // there.
     ...(isKey ? { not: parts > 1 ? { const: '' } : { enum: [...INVALID_SEGMENTS] } } : {}),
     examples: email ? ['name@example.com'] : undefined,
   })
@@ -104,13 +107,15 @@ function bodySchema({ valueType, rules, isKey }: Field, parts: number): JsonSche
   return describeSchema(schema, ...unsaid.map((each) => `Must match \`${each}\`.`))
 }
 
-/** Trailing blanks of a CHAR are not part of the value and are not counted. */
+/** Returns the pattern of a CHAR. Trailing blanks are padding and do not count. */
 function paddingPattern(min: number, max: number | undefined): string {
   const value = `[\\s\\S]{${Math.max(min - 1, 0)},${max === undefined ? '' : max - 1}}[^ ]`
   return min > 0 ? `^${value} *$` : `^(?:${value})? *$`
 }
 
-/** Whether a pattern has no flags and the same meaning in JSON Schema, whose patterns are Unicode. */
+/**
+ * Whether a pattern has an equal meaning in JSON Schema: it has no flags that matter, and is a valid Unicode pattern.
+ */
 function isPortablePattern({ source, flags }: RegExp): boolean {
   if (flags.replace(/[ud]/g, '') !== '') return false
   try {

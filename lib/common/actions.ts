@@ -8,7 +8,7 @@ const EQUIVALENT_OPERATIONS: Readonly<
   collection: { post: 'create', get: 'getList' },
 }
 
-/** The operation of an action, for policies and the scope. */
+/** Returns the operation whose policy and scope apply to an action. */
 export function equivalentOperation({ on, method }: Pick<ActionOptions, 'on' | 'method'>): OperationName {
   return EQUIVALENT_OPERATIONS[on]?.[method] ?? 'update'
 }

@@ -5,20 +5,20 @@ import { type ProblemCode, type ProblemErrors, problem } from './problem.js'
 
 /** Collects the errors of one request body by their place in the body. */
 export class BodyErrors {
-  // A body may name a member `__proto__`.
+  // A Map, because a body may have a member named `__proto__`.
   readonly #errors = new Map<string, readonly string[]>()
 
   get all(): ProblemErrors {
     return Object.fromEntries(this.#errors)
   }
 
-  /** Adds errors, with a prefix for their places. They replace earlier errors of the same place. */
+  /** Adds errors, with a prefix for their places. They replace earlier errors at equal places. */
   add(errors: ProblemErrors, prefix = ''): void {
     for (const [place, messages] of Object.entries(errors)) this.#errors.set(prefix + place, messages)
   }
 }
 
-/** The same error for several places. */
+/** Returns one error for each of several places. */
 export function errorsAt(
   { translate }: Pick<Resource, 'translate'>,
   places: readonly string[],
@@ -27,7 +27,7 @@ export function errorsAt(
   return Object.fromEntries(places.map((place) => [place, [translate(createMessage(code))]]))
 }
 
-/** Merges the errors of several parts of a body. Later errors replace earlier ones of the same place. */
+/** Merges the errors of several parts of a body. Later errors replace earlier errors at equal places. */
 export function mergeErrors(parts: readonly ProblemErrors[]): ProblemErrors {
   return Object.assign({}, ...parts)
 }
@@ -36,7 +36,7 @@ export function hasErrors(errors: ProblemErrors): boolean {
   return Object.keys(errors).length > 0
 }
 
-/** @throws Problem with the errors, if there are any */
+/** Throws the errors, if there are any. @throws Problem with all errors */
 export function refuse(code: ProblemCode, errors: ProblemErrors, detail?: string): void {
   if (hasErrors(errors)) throw problem(code, { ...(detail === undefined ? {} : { detail }), errors })
 }

@@ -16,7 +16,7 @@ interface CacheEntry<V> {
 /** A bounded map that evicts the least recently used entries. */
 export class BoundedCache<K, V> {
   readonly #limits: CacheLimits<K, V>
-  // In the order of their last use, maintained only near the bounds.
+  // Entries in the order of their last use. The order is maintained only near the bounds.
   readonly #entries = new Map<K, CacheEntry<V>>()
   #bytes = 0
 
@@ -37,7 +37,7 @@ export class BoundedCache<K, V> {
     const entry = this.#entries.get(key)
     if (entry === undefined) return undefined
     const { entries, bytes } = this.#limits
-    // Until an eviction may be near, the order of use is not maintained.
+    // Far from the bounds no eviction follows, so the order of use is not maintained.
     if (this.#entries.size * 2 > entries || this.#bytes * 2 > bytes) {
       this.#entries.delete(key)
       this.#entries.set(key, entry)
@@ -77,7 +77,7 @@ export class BoundedCache<K, V> {
   }
 }
 
-/** The size of a string in memory, at most. V8 stores characters beyond Latin-1 in two bytes. */
+/** The maximum size of a string in memory. V8 stores characters beyond Latin-1 in two bytes. */
 export function estimateStringBytes(text: string): number {
   return text.length * 2
 }

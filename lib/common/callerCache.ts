@@ -6,14 +6,14 @@ interface CachedValue<V> {
 }
 
 /**
- * A value cached for one caller, stored in the caller's object. A WeakMap with an entry per request would cost more
- * than most cached values. A copy of a caller has no cached values.
+ * Caches a value for each caller, in the caller's object. A WeakMap with an entry per request would cost more than most
+ * cached values. A copy of a caller has no cached values.
  */
 export class CallerCache<V> {
   readonly #key = Symbol('remembered')
 
   get(caller: Caller): V | undefined {
-    // The symbol is private to this cache.
+    // Only this cache uses the symbol.
     const note = caller[this.#key] as CachedValue<V> | undefined
     return note?.caller === caller ? note.value : undefined
   }

@@ -4,24 +4,26 @@ import type { Row } from '../../types/outcome.js'
 import type { Column, Join, Member, Projection } from '../../types/plan.js'
 
 /**
- * A field as a column of the statement. After a relation every column is nullable, because the related record may be
- * missing.
+ * Returns the column of a field. After a relation every column is nullable, because the related record may be missing.
  */
 export function columnOf(hops: readonly Join[], field: Field): Column {
   return { joins: hops, field, nullable: field.nullable || hops.length > 0 }
 }
 
-/** A field of the record itself. */
+/** Returns the column of a field of the record itself. */
 export function ownColumn(field: Field): Column {
   return { joins: [], field, nullable: field.nullable }
 }
 
-/** The number of visible records of a to-many relation. It is never null. */
+/** Returns the column that counts the visible records of a to-many relation. The count is never null. */
 export function countColumn(hops: readonly Join[], counted: Join): Column {
   return { joins: hops, field: counted.relation.count, nullable: false, countedJoin: counted }
 }
 
-/** The JSON member of a computed field. `indexOf` returns the column index of each field that it needs. */
+/**
+ * Returns the JSON member of a computed field. `indexOf` returns the column index of a field that the computation
+ * needs.
+ */
 export function createComputedMember(
   field: CompiledComputedField,
   place: number,
@@ -35,7 +37,7 @@ export function isComputedField(field: Field): field is CompiledComputedField {
   return field.computed !== undefined
 }
 
-/** Whether host code makes the value (a getter or a virtual attribute), so that an instance is needed. */
+/** Whether host code makes the value, as a getter or a virtual attribute. Only an instance can run host code. */
 export function isGetterOrVirtual({ field }: Pick<Column, 'field'>): boolean {
   return field.getter || field.virtual
 }
@@ -50,13 +52,13 @@ export function indexOfOwnColumn(columns: readonly Column[], attribute: string):
   return columns.findIndex((column) => isOwnColumn(column, { name: attribute }))
 }
 
-/** The value of the record's own attribute in a row, as JSON; undefined if the row lacks it. */
+/** Reads the record's own attribute from a row, as JSON; undefined if the row lacks the attribute. */
 export function readOwnValue(columns: readonly Column[], row: Row, attribute: string): JsonValue | undefined {
   const index = indexOfOwnColumn(columns, attribute)
   return columns[index]?.field.decode(row[index])
 }
 
-/** The projection with these own fields among its columns; the same object if it has them. */
+/** Adds own fields to a projection's columns. Returns the projection unchanged if it has all of them. */
 export function addOwnColumns(projection: Projection, fields: readonly Field[]): Projection {
   const missing = fields.filter((field) => !projection.columns.some((column) => isOwnColumn(column, field)))
   return missing.length === 0
@@ -64,12 +66,12 @@ export function addOwnColumns(projection: Projection, fields: readonly Field[]):
     : { ...projection, columns: [...projection.columns, ...missing.map(ownColumn)] }
 }
 
-/** A projection without JSON members, over own fields of the record. */
+/** Returns a projection of own fields without JSON members. */
 export function projectOwnFields(fields: readonly Field[]): Projection {
   return { columns: fields.map(ownColumn), members: [] }
 }
 
-/** The field of an attribute. @throws TypeError for an unknown name */
+/** Returns the field of an attribute. @throws TypeError for an unknown name */
 export function requireField(fields: readonly Field[], name: string): Field {
   const field = fields.find((candidate) => candidate.name === name)
   if (field === undefined) throw new TypeError(`the attribute ${name} was not compiled`)

@@ -1,8 +1,8 @@
 import type { CommitPosition } from '../../types/commitPosition.js'
 
 /**
- * The position of a write in the commit order. It is taken while the records are locked, because results of commits may
- * arrive in another order.
+ * The position of a write in the commit order. The position is taken while the records are locked, because results of
+ * commits may arrive in another order.
  */
 export class CommitQueuePosition implements CommitPosition {
   readonly #earlier = new Set<CommitQueuePosition>()
@@ -11,7 +11,7 @@ export class CommitQueuePosition implements CommitPosition {
   #hasEnded = false
   readonly #hasRolledBack: () => boolean
 
-  /** `gaveUp` tells whether the host rolled the write back. */
+  /** `gaveUp` returns whether the host rolled the write back. */
   constructor(gaveUp: () => boolean = () => false) {
     this.#hasRolledBack = gaveUp
   }
@@ -21,8 +21,8 @@ export class CommitQueuePosition implements CommitPosition {
   }
 
   /**
-   * Orders this position after another one. Returns false if the other one waits for this one already, which would be a
-   * deadlock.
+   * Orders this position after `other`. Returns false if `other` already waits for this position, because both would
+   * wait forever.
    */
   orderAfter(other: CommitQueuePosition): boolean {
     if (other === this || (this.#hasFollowers && other.#isBehind(this))) return false
@@ -38,7 +38,7 @@ export class CommitQueuePosition implements CommitPosition {
     return this.#earlier.size === 0 ? null : Promise.all([...this.#earlier].map((place) => place.#waitForEnd()))
   }
 
-  /** Calls `work` when this position and all earlier ones have ended. Later positions wait for it as well. */
+  /** Calls `work` when this position and all earlier positions have ended, and before later positions proceed. */
   onSent(work: () => void): void {
     if (this.#hasEnded) work()
     else this.#endCallbacks.push(work)

@@ -1,4 +1,4 @@
-// Splits composite intents and plans, so that behaviours treat each body or write like a single one.
+// Splits intents and plans of several writes, so that behaviours handle each body or write like a single one.
 
 import type { BatchItem, CreateOrUpdateBody, Intent, SingleIntent, UpsertItem } from '../../types/intent.js'
 import type { ActionPlan, Plan, UpsertItem as PlannedItem, SinglePlan, UpdatePlan } from '../../types/plan.js'
@@ -9,7 +9,10 @@ type ItemBody = BatchItem['body']
 type Amend = (plan: SinglePlan) => SinglePlan | Promise<SinglePlan>
 type Accept = (intent: SingleIntent) => SingleIntent | Promise<SingleIntent>
 
-/** Rewrites the bodies of an intent. Each body of a batch is rewritten like the body of a single write. */
+/**
+ * Rewrites the bodies of an intent by the behaviours. Each body of a batch is rewritten like the body of a single
+ * write.
+ */
 export async function acceptEach(intent: Intent, accept: Accept): Promise<Intent> {
   const acceptUpdate = async (body: ItemBody): Promise<ItemBody> => {
     const accepted = await accept({ kind: 'update', key: '', match: null, body, minimal: false })
@@ -46,7 +49,7 @@ export async function acceptEach(intent: Intent, accept: Accept): Promise<Intent
   }
 }
 
-/** The rewritten body of a create, or the error if the caller may not create the record. */
+/** Rewrites the body of a create. Returns the error if the caller may not create the record. */
 async function acceptCreate(body: CreateOrUpdateBody['create'], accept: Accept): Promise<CreateOrUpdateBody['create']> {
   if (body instanceof Error) return body
   try {
@@ -59,7 +62,7 @@ async function acceptCreate(body: CreateOrUpdateBody['create'], accept: Accept):
   }
 }
 
-/** An intent without some members of its bodies. */
+/** Removes members from the bodies of an intent. */
 export function removeMembers(intent: SingleIntent, names: ReadonlySet<string>): SingleIntent {
   switch (intent.kind) {
     case 'create':
@@ -72,7 +75,7 @@ export function removeMembers(intent: SingleIntent, names: ReadonlySet<string>):
   }
 }
 
-/** Amends a plan. For a plan of several writes, each of them is amended. */
+/** Amends a plan by the behaviours. In a plan of several writes, each write is amended. */
 export function amendEach(plan: Plan, amend: Amend): Plan | Promise<Plan> {
   return 'items' in plan || plan.kind === 'replace' || plan.kind === 'action' ? amendParts(plan, amend) : amend(plan)
 }

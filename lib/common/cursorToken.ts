@@ -8,21 +8,24 @@ const CHECKSUM_LENGTH = 8
 /** The longest cursor token in characters. */
 export const MAX_TOKEN_LENGTH = 2048
 
-/** The sort signature: binds a token to a resource and an order, by their names. */
+/** Returns the sort signature, which binds a token to a resource and an order by their names. */
 export function createSortSignature(parts: readonly string[]): string {
   return hashText(JSON.stringify(parts), SIGNATURE_LENGTH)
 }
 
 /**
- * The opaque cursor token of a position. It is neither secret nor signed. Its checksum detects damage. A forged token
- * can do no more than a filter.
+ * Encodes a position as an opaque cursor token. The token is neither secret nor signed, because a forged token can do
+ * no more than a filter. Its checksum detects damage.
  */
 export function encodeCursorToken(mark: string, { inclusive, values }: CursorPosition): string {
   const body = `${VERSION}${mark}${JSON.stringify([inclusive ? 1 : 0, ...values])}`
   return Buffer.from(hashText(body, CHECKSUM_LENGTH) + body).toString('base64url')
 }
 
-/** The position in a cursor token; null unless `encodeCursorToken` wrote it with this signature. The values are not trusted. */
+/**
+ * Decodes a cursor token. Returns null unless `encodeCursorToken` wrote the token with this signature. The values are
+ * not trusted.
+ */
 export function decodeCursorToken(mark: string, token: string): CursorPosition | null {
   if (token.length > MAX_TOKEN_LENGTH) return null
   const text = Buffer.from(token, 'base64url').toString()
@@ -34,7 +37,7 @@ export function decodeCursorToken(mark: string, token: string): CursorPosition |
   const [flag, ...values]: readonly unknown[] = said
   if ((flag !== 0 && flag !== 1) || !values.every(isCursorValue)) return null
   const bookmark: CursorPosition = { inclusive: flag === 1, values }
-  // Encodes the result again, because decoding tolerates other padding, foreign characters and blanks.
+  // Decoding tolerates other padding, foreign characters and blanks. Only the exact token is accepted.
   return encodeCursorToken(mark, bookmark) === token ? bookmark : null
 }
 

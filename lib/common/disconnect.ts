@@ -2,7 +2,10 @@ import { Problem } from './problem.js'
 
 const CODE = 'client-gone'
 
-/** The error that ends a request whose client disconnected. No client receives it; diagnostics channels report it. */
+/**
+ * Creates the error that ends a request whose client disconnected. No client receives it; diagnostics channels report
+ * it.
+ */
 export function createDisconnectError(): Problem {
   return new Problem({ status: 499, code: CODE, title: 'Client Gone', type: 'about:blank' })
 }

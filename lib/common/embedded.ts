@@ -1,10 +1,13 @@
 import type { Row } from '../../types/outcome.js'
 import type { JsonRecord } from '../../types/reply.js'
 
-/** The rows of one parent's collection, in order. A row has one for each embed of the projection. */
+/**
+ * The rows of one parent's collection, in order. A row of the parent has one `EmbeddedRows` for each embed of the
+ * projection.
+ */
 export class EmbeddedRows {
   readonly rows: readonly Row[]
-  /** The rows as JSON records, once they are made. */
+  /** The rows as JSON records; null until they are converted. */
   records: readonly JsonRecord[] | null = null
   /** Whether the collection has more records. */
   readonly isTruncated: boolean

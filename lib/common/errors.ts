@@ -61,8 +61,8 @@ export type QueryParameter = 'filter' | 'sort' | 'select' | 'aggregate' | 'group
 
 /**
  * A syntax error in `filter`, `sort`, `select` or another expression. `offset` is the 0-based UTF-16 offset of the
- * first wrong character. `expected` lists the possible tokens, `found` is the actual one (null at the end). `picture`
- * is the text with a caret below that character.
+ * first wrong character. `expected` lists the possible tokens, `found` is the actual token (null at the end). `picture`
+ * is the text with a caret below the wrong character.
  */
 export class QuerySyntaxError extends SyntaxError {
   readonly code = 'QUERY_SYNTAX'
@@ -131,8 +131,8 @@ function oneOf(words: readonly string[]): string {
 const PICTURE_WIDTH = 60
 
 /**
- * The text around an offset with a caret below: two lines of at most 60 characters, with an ellipsis at cut ends. Line
- * breaks and control characters become blanks, so that the caret stays in its column.
+ * Shows the text around an offset with a caret below it, in two lines of at most 60 characters. An ellipsis marks cut
+ * ends. Line breaks and control characters become blanks, so that the caret stays in its column.
  */
 export function picture(text: string, offset: number): string {
   const start = Math.max(0, Math.min(offset - PICTURE_WIDTH / 2, text.length - PICTURE_WIDTH))

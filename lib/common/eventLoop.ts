@@ -5,10 +5,10 @@ export function yieldToEventLoop(): Promise<void> {
   })
 }
 
-/** The most items that are processed without yielding: some milliseconds of work. */
+/** The number of items that are processed without yielding. They take some milliseconds. */
 const ITEMS_BEFORE_YIELD = 50
 
-/** Maps a list, and yields to the event loop at intervals. */
+/** Maps a list like `map`, and yields to the event loop at intervals. */
 export async function mapYielding<T, R>(items: readonly T[], make: (item: T, index: number) => R): Promise<R[]> {
   const made: R[] = []
   for (const [index, item] of items.entries()) {
@@ -18,7 +18,7 @@ export async function mapYielding<T, R>(items: readonly T[], make: (item: T, ind
   return made
 }
 
-/** Work in steps, each of some milliseconds. */
+/** Work in steps of some milliseconds each. */
 export type Steps<T> = Generator<void, T>
 
 export function runAtOnce<T>(steps: Steps<T>): T {

@@ -26,7 +26,10 @@ export function assertSameForeignKeys(
   }
 }
 
-/** Linking records writes their foreign keys. @throws Problem 403 if a mask protects one of them */
+/**
+ * Checks the masks of the foreign keys that linking records writes. @throws Problem 403 if a mask protects one of the
+ * keys
+ */
 export function assertKeysWritable(
   { behaviours: { writable } }: Resource,
   keys: readonly Field[],
@@ -36,7 +39,7 @@ export function assertKeysWritable(
   throw problem('forbidden', { detail: 'You may not do this.' })
 }
 
-/** The condition on the children of one parent. */
+/** The condition for the children of one parent. */
 export function matchChildren({ key, fixed }: Pick<ForeignKeyBinding, 'key' | 'fixed'>, value: unknown): Predicate {
   const parts = [...fixed].map(([field, each]) =>
     each === null ? matchNull(field, false) : matchStoredValues(field, [each]),

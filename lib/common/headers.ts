@@ -3,7 +3,9 @@ import type { Resource } from '../../types/resource.js'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Merges the headers of one reply. Values of `Vary` and `Link` are joined; of other headers the last value counts. */
+/**
+ * Merges the headers of one reply. Values of `Vary` and `Link` are joined; for other headers the last value applies.
+ */
 export function mergeHeaders(all: readonly Headers[]): Headers {
   const [first, ...others] = all
   if (first === undefined || others.length === 0) return first ?? NONE

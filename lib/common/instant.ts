@@ -1,15 +1,15 @@
-// Instants as text. A response has many, so that speed matters.
+// Formats instants as text without `Date` methods, because a response may have thousands of instants.
 
 const DAY = 86_400_000
 
-/** The number of cached day texts. Records of one page often share few days. */
+/** The number of cached days. The records of a page often share few days. */
 const DAYS = 2048
 
 const cachedDays = new Map<number, string>()
 const TWO = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 const THREE = Array.from({ length: 1000 }, (_, number) => String(number).padStart(3, '0'))
 
-/** Same result as `toISOString` for a valid date, but faster. */
+/** Formats a valid date like `toISOString`, but faster. */
 export function formatIsoDate(date: Date): string {
   const time = date.getTime()
   const day = Math.floor(time / DAY)

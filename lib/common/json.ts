@@ -1,9 +1,10 @@
 import { problem } from './problem.js'
 
 /**
- * Writes a client's value as JSON text. Parsers accept deeper nesting than `JSON.stringify` can write.
+ * Writes a client's value as JSON text.
  *
- * @throws Problem 400 for such a value
+ * @throws Problem 400 for a value that is nested too deeply. Parsers accept deeper nesting than `JSON.stringify` can
+ * write
  */
 export function stringifyJson(sent: unknown): string {
   try {

@@ -2,39 +2,40 @@ import type { Field, ItemOf, JsonValue, MemberOf, MemberType } from '../../types
 import { isObject } from './object.js'
 import { readDate } from './values.js'
 
-/** A field as statements compare its values. */
+/** Returns the field as statements compare its values. */
 export function storedFieldOf(field: Field): Field {
   return field.stored ?? field
 }
 
-/** The JSON member behind a field; null for other fields. */
+/** Returns the JSON member that a field is derived from; null for other fields. */
 export function jsonMemberOf({ derived }: Pick<Field, 'derived'>): MemberOf | null {
   return derived?.kind === 'member' ? derived : null
 }
 
-/** Whether a field is an array, which filters test for a contained value. */
+/** Whether a field is an array. Filters test whether an array contains a value. */
 export function isArrayField(field: Pick<Field, 'derived' | 'computed'>): boolean {
   return (field.computed ?? jsonMemberOf(field))?.type === 'array'
 }
 
-/** The array items behind a field. @throws TypeError for other fields */
+/** Returns the array items that a field is derived from. @throws TypeError for other fields */
 export function arrayItemOf({ name, derived }: Pick<Field, 'name' | 'derived'>): ItemOf {
   if (derived?.kind === 'item') return derived
   throw new TypeError(`${name} is not an item of an array`)
 }
 
 /**
- * A date-time as JSON text. The order as text is the order of time; a date beyond the year 9999 sorts after all others.
+ * Formats a date-time as JSON text. The order of these texts is the order of time. A date beyond the year 9999 sorts
+ * after all others.
  */
 export function formatDateTime(date: Date): string {
   const text = date.toISOString()
   return text.startsWith('+') ? AFTER_DIGITS : text
 }
 
-/** Sorts after every digit. */
+/** A text that sorts after every digit. */
 const AFTER_DIGITS = '~'
 
-/** The value of a member in a document; null if it is missing or has another type. */
+/** Reads a member of a document; null if the member is missing or has another type. */
 export function readJsonMember(document: unknown, { path, type }: Pick<MemberOf, 'path' | 'type'>): JsonValue {
   let value: unknown = document
   for (const name of path) {
@@ -43,7 +44,7 @@ export function readJsonMember(document: unknown, { path, type }: Pick<MemberOf,
   return TYPE_TESTS[type](value) ? (value as JsonValue) : null
 }
 
-/** A value of the application as JSON; undefined if it does not have the type. Date-times may be a `Date`. */
+/** Converts a value of the application to JSON; undefined if it does not have the type. Date-times may be a `Date`. */
 export function toJsonOfType(type: MemberType, given: unknown): JsonValue | undefined {
   const value =
     type === 'datetime' && given instanceof Date && !Number.isNaN(given.getTime()) ? formatDateTime(given) : given

@@ -1,5 +1,4 @@
-// Keys with one or several parts. The parts of a composite key are joined by `~`. A key is one value in plans and in
-// the API.
+// Keys with one or several parts. In plans and in the API a key is one value. `~` joins the parts of a composite key.
 
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
@@ -14,14 +13,14 @@ export type KeyFields = readonly Field[]
 
 const SEPARATOR = '~'
 
-/** The key of these parts as JSON: the only part, or the joined text. Undefined if a part is missing. */
+/** Joins the parts of a key: the only part as JSON, or a text of several parts. Undefined if a part is missing. */
 export function joinKeyParts(parts: readonly (JsonValue | undefined)[]): JsonValue | undefined {
   if (parts.length === 1) return parts[0] ?? undefined
   if (parts.some((part) => part === undefined || part === null)) return undefined
   return parts.map((part) => encodeURIComponent(String(part)).replaceAll(SEPARATOR, '%7E')).join(SEPARATOR)
 }
 
-/** The parts of a key's text; null if their number is wrong or a part is not escaped correctly. */
+/** Splits the text of a key; null if the number of parts is wrong or a part is not escaped correctly. */
 export function splitKey(keys: KeyFields, text: string): readonly string[] | null {
   if (keys.length === 1) return [text]
   const parts = text.split(SEPARATOR)
@@ -33,12 +32,12 @@ export function splitKey(keys: KeyFields, text: string): readonly string[] | nul
   }
 }
 
-/** The key in a row; undefined if the row lacks a part. */
+/** Reads the key from a row; undefined if the row lacks a part. */
 export function keyOfRow(keys: KeyFields, columns: readonly Column[], row: Row): JsonValue | undefined {
   return joinKeyParts(keys.map(({ name }) => readOwnValue(columns, row, name)))
 }
 
-/** The key for `seekAfterKey` in a row. UUIDs keep their stored spelling, because the order depends on it. */
+/** Reads the key for `seekAfterKey` from a row. UUIDs keep their stored spelling, because the order depends on it. */
 export function lastKeyOfRow(keys: KeyFields, columns: readonly Column[], row: Row): JsonValue | undefined {
   const parts = keys.map(({ name, valueType: { type } }) => {
     const stored = type === 'uuid' ? row[indexOfOwnColumn(columns, name)] : undefined
@@ -47,7 +46,7 @@ export function lastKeyOfRow(keys: KeyFields, columns: readonly Column[], row: R
   return joinKeyParts(parts)
 }
 
-/** The key of the values of a database or an instance, one per field. */
+/** Joins the key from values of a database or an instance, one per field. */
 export function encodeKey(keys: KeyFields, values: readonly unknown[]): JsonValue | undefined {
   return joinKeyParts(keys.map(({ decode }, index) => decode(values[index])))
 }
@@ -57,7 +56,7 @@ export function keyText(keys: KeyFields, values: readonly unknown[]): string {
   return String(encodeKey(keys, values))
 }
 
-/** The text that identifies the record of a key in a plan. */
+/** Returns a text that identifies the record of a plan's key. */
 export function planKeyText(keys: KeyFields, key: unknown): string {
   return String(planKeyJson(keys, key))
 }
@@ -70,20 +69,20 @@ export function planKeyJson(keys: KeyFields, key: unknown): JsonValue {
   return isSpelled ? (encodeKey(keys, comparableKeyParts(keys, key)) ?? null) : key
 }
 
-/** The parts of a plan's key as JSON, one per field. */
+/** Returns the parts of a plan's key as JSON, one per field. */
 export function planKeyParts(keys: KeyFields, key: KeyValue): readonly JsonValue[] {
   const [only] = keys
   return only !== undefined && keys.length === 1 ? [only.decode(key)] : comparableKeyParts(keys, key)
 }
 
-/** The parts of a plan's key for comparison, one per field. UUIDs keep their spelling. */
+/** Returns the parts of a plan's key for comparison, one per field. UUIDs keep their spelling. */
 export function comparableKeyParts(keys: KeyFields, key: KeyValue): readonly (KeyValue | boolean)[] {
   if (keys.length === 1) return [key]
   const parts = splitKey(keys, String(key)) ?? []
   return keys.map((field, index) => parseKeyPart(field, parts[index] ?? ''))
 }
 
-/** The key in a row as stored, with the spelling of UUIDs. */
+/** Reads the key from a row as stored, with the spelling of UUIDs. */
 export function storedKeyOfRow(keys: KeyFields, row: Row): KeyValue {
   const parts = keys.map(({ decode, valueType: { type } }, index) => {
     const stored = row[index]
@@ -117,15 +116,15 @@ export function isKeyPart(value: unknown): value is KeyValue | boolean {
 }
 
 /**
- * Whether JSON may have rounded a number in a body, so that it could be another record's key. A FLOAT is not more
- * precise than a JSON number.
+ * Whether JSON may have rounded a number in a body, so that it could be the key of another record. A FLOAT is never
+ * more precise than a JSON number.
  */
 export function isRoundedNumber({ valueType: { type } }: Field, value: unknown): boolean {
   if (typeof value !== 'number' || type === 'float' || Number.isSafeInteger(value)) return false
   return Number.isInteger(value) || countSignificantDigits(toDecimal(value)) > EXACT_DIGITS
 }
 
-/** The key of the parts in a body; undefined if a part is not a valid one. */
+/** Joins the key from the parts in a body; undefined if a part is invalid. */
 export function keyOfBodyParts(keys: KeyFields, parts: readonly unknown[]): JsonValue | undefined {
   const isRead = parts.every(isKeyPart) && !keys.some((field, index) => isRoundedNumber(field, parts[index]))
   return isRead ? joinKeyParts(parts) : undefined
@@ -148,7 +147,8 @@ function matchKeyParts(keys: KeyFields, all: readonly (readonly string[])[]): Pr
   if (only === undefined) return { kind: 'never' }
   if (each.length === 1) return only
   const varying = keys.filter((_, index) => all.some((parts) => parts[index] !== all[0]?.[index]))
-  // Compared part by part, as for records of one parent. Not every database uses an index for rows of values.
+  // Keys that differ in one part, as for records of one parent, are compared part by part. Not every database uses an
+  // index for rows of values.
   if (varying.length === 1) {
     const partValuesOf = (field: Field): readonly PlainValue[] => {
       const index = keys.indexOf(field)
@@ -160,7 +160,7 @@ function matchKeyParts(keys: KeyFields, all: readonly (readonly string[])[]): Pr
   return { kind: 'tuples', fields: keys, values: rows.flat(), exact: isText ? joinByOr(each) : null }
 }
 
-/** The parts of a key for comparison, once for each combination of spellings. */
+/** Returns the parts of a key for comparison, once for each combination of spellings. */
 function spellingsOfParts(keys: KeyFields, parts: readonly string[]): readonly (readonly PlainValue[])[] {
   return keys.reduce<readonly (readonly PlainValue[])[]>(
     (rows, field, index) => {
@@ -171,7 +171,7 @@ function spellingsOfParts(keys: KeyFields, parts: readonly string[]): readonly (
   )
 }
 
-/** SQLite nests a chain of conditions, and allows a depth of 1000. */
+/** The most conditions of one AND or OR. SQLite nests a chain of conditions and allows a depth of 1000. */
 const MAX_NODES = 25
 
 export function joinByOr(nodes: readonly Predicate[]): Predicate {
@@ -192,8 +192,9 @@ function joinNested(kind: 'and' | 'or', nodes: readonly Predicate[]): Predicate 
 }
 
 /**
- * The keyset predicate: records with keys after this one. Each part except the last is compared twice, so that an index
- * on the first part is used. Equality does not work, because a collation may order parts as equal that differ in case.
+ * The keyset predicate: records with keys after the last key. Each part except the last is compared twice, so that an
+ * index on the first part is used. An equality would fail for parts that differ only in case, which a collation may
+ * order as equal.
  */
 export function seekAfterKey(keys: KeyFields, last: KeyValue): Predicate {
   const [only] = keys
@@ -201,7 +202,7 @@ export function seekAfterKey(keys: KeyFields, last: KeyValue): Predicate {
   return seekAfterParts(keys, splitKey(keys, String(last)) ?? [])
 }
 
-/** The records from one key to another, inclusive; null for a composite key. */
+/** The condition for the records between two keys, inclusive; null for a composite key. */
 export function matchKeyRange(keys: KeyFields, first: KeyValue, last: KeyValue): Predicate | null {
   const [only] = keys
   if (only === undefined || keys.length > 1) return null
@@ -223,7 +224,7 @@ function compareOwnField(field: Field, operator: PositiveOperator, values: reado
   return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
 }
 
-/** A part for comparison. Digits may exceed a number's range. */
+/** Parses a part for comparison. Digits stay text if they exceed a number's range. */
 function parseKeyPart({ valueType: { type } }: Field, part: string): KeyValue | boolean {
   if (type === 'boolean') return part === 'true'
   if (type !== 'integer' && type !== 'bigint' && type !== 'float') return part

@@ -2,29 +2,29 @@ import type { Field, FieldType } from '../../types/field.js'
 import type { Column } from '../../types/plan.js'
 import { isGetterOrVirtual } from './columns.js'
 
-/** The length in characters or bytes from which a column counts as large. */
+/** The maximum length, in characters or bytes, of a column that does not count as large. */
 const LARGE = 4096
 
 const UNBOUNDED: ReadonlySet<FieldType> = new Set(['string', 'json', 'blob'])
 
 /**
- * The most large values that one statement reads. At the default body limit of 1 MiB they take 50 MB. A page of the
- * usual size is still one statement.
+ * The largest number of large values that one statement reads. At the default body limit of 1 MiB they take 50 MB. A
+ * page of the default size is still one statement.
  */
 export const MAX_LARGE_VALUES = 50
 
 /**
- * The most instances in memory at once if the table has large columns. An instance takes two or three times the memory
- * of its record, and garbage collection is delayed.
+ * The largest number of instances in memory at once if the table has large columns. An instance takes two or three
+ * times the memory of its record, and garbage collection is delayed.
  */
 const MAX_INSTANCES = 10
 
-/** The most instances with these fields in memory at once; `Infinity` without large columns. */
+/** Returns the largest number of instances with these fields in memory at once; `Infinity` without large columns. */
 export function maxInstancesOf(fields: readonly Field[]): number {
   return fields.some(isLargeField) ? MAX_INSTANCES : Number.POSITIVE_INFINITY
 }
 
-/** Whether a column's value may be large. A computed column needs an instance, which has all columns. */
+/** Whether a column's value may be large. A getter or virtual attribute needs an instance, which has all columns. */
 export function isLargeColumn(column: Column): boolean {
   if (column.countedJoin !== undefined) return false
   return isGetterOrVirtual(column) || isLargeField(column.field)
@@ -36,15 +36,17 @@ function isLargeField({ valueType: { type, maxLength = Number.POSITIVE_INFINITY 
   return UNBOUNDED.has(type) && maxLength > LARGE
 }
 
-/** Derivations whose result may be as large as the value. */
+/** The derivations whose result may be as large as the stored value. */
 const SIZE_KEEPING_DERIVATIONS: ReadonlySet<string> = new Set(['min', 'max'])
 
-/** The most records with these columns that one statement reads; `Infinity` without large columns. */
+/**
+ * Returns the largest number of records with these columns that one statement reads; `Infinity` without large columns.
+ */
 export function maxRecordsOf(columns: readonly Column[]): number {
   const large = columns.filter(isLargeColumn)
   if (large.length === 0) return Number.POSITIVE_INFINITY
   const computed = large.filter(isGetterOrVirtual)
-  // The computed values of a record share one instance.
+  // All getters and virtual attributes of a record share one instance.
   const values = large.length - computed.length + (computed.length === 0 ? 0 : 1)
   return Math.max(1, Math.floor(MAX_LARGE_VALUES / values))
 }

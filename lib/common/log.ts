@@ -1,6 +1,6 @@
 import { redactedMessageOf, redactedStatementOf } from './redactedError.js'
 
-/** The most stack lines of an error; the limits below are for nested errors and characters of a line. */
+/** The most stack lines of an error. The other limits are for nested errors, and for characters of a line. */
 const FRAMES = 50
 const NESTED = 20
 const LENGTH = 10_000
@@ -11,9 +11,9 @@ export function logError(error: unknown): void {
 }
 
 /**
- * An error as log lines, at most so many. Field values are redacted: they are removed from messages and members of
- * drivers and Sequelize, and statements have placeholders. Messages of host code stay. Continuation lines are indented,
- * and control characters are escaped, so that no text looks like a separate entry. Never throws.
+ * Returns an error as log lines. Field values are removed from messages and members of drivers and Sequelize, and
+ * statements have placeholders. Messages of host code stay. Continuation lines are indented and control characters
+ * escaped, so that no text looks like a separate entry. Never throws.
  */
 export function errorText(error: unknown): string {
   try {
@@ -50,7 +50,10 @@ function memberLines(name: string, value: unknown): readonly string[] {
   return isTold ? [`${name}: ${value}`] : []
 }
 
-/** Errors among the members of an error, each with its member's name. Such names come from code, not from clients. */
+/**
+ * Formats the errors among an error's members, each with the member's name. Member names come from code, not from
+ * clients.
+ */
 function errorLines(name: string, value: unknown, seen: Set<unknown>): readonly string[] {
   const label = /^[\w$]{1,64}$/.test(name) ? name : 'error'
   if (value instanceof Error) return formatLines(value, `${label}: `, seen)
@@ -61,14 +64,14 @@ function errorLines(name: string, value: unknown, seen: Set<unknown>): readonly 
   })
 }
 
-/** A validation error of a model: the validator and its attribute. */
+/** Formats a validation error of a model: its type, the attribute and the validator; null for other values. */
 function itemLine(item: unknown): string | null {
   const { type, path, validatorKey } = Object(item) as { type?: unknown; path?: unknown; validatorKey?: unknown }
   if (item instanceof Error || typeof validatorKey !== 'string') return null
   return escapeLine([type, path, validatorKey].filter((each) => typeof each === 'string').join(' '))
 }
 
-/** The stack frames without the message, which may have several lines. */
+/** Returns the stack frames without the message, which may have several lines. */
 function framesOf({ stack, message }: Error): readonly string[] {
   if (typeof stack !== 'string') return []
   const start = stack.indexOf(message)
@@ -83,7 +86,10 @@ function framesOf({ stack, message }: Error): readonly string[] {
 
 const FRAME = /^\s+at .*(?::\d+:\d+\)?|\(<anonymous>\)|\(native\)|\(index \d+\))$/
 
-/** One line without control characters, line separators, bidirectional marks and lone surrogates. */
+/**
+ * Escapes control characters, line separators, bidirectional marks and lone surrogates, so that the text stays on one
+ * line.
+ */
 function escapeLine(text: string): string {
   const shown = text.length > LENGTH ? `${text.slice(0, LENGTH)}... ${text.length - LENGTH} more characters` : text
   return shown.replace(

@@ -1,6 +1,6 @@
 import { problem } from './problem.js'
 
-/** The most members of a body. No table has as many columns. */
+/** The most members of a body. No table has more columns. */
 const MAX_MEMBERS = 4096
 
 /** @throws Problem 400 for a body with too many members */

@@ -1,4 +1,7 @@
 import type { Request } from '../../types/express.js'
 
-/** A placeholder for reads without a request. It has no members. Policies that need some throw, which denies access. */
+/**
+ * A placeholder for reads without a request. It has no members, so a policy that reads a member throws, which denies
+ * access.
+ */
 export const NO_REQUEST = Object.freeze({}) as Request

@@ -1,4 +1,4 @@
-/** A name in normalized spelling: lower case, without `_` and `-`. */
+/** Normalizes the spelling of a name: lower case, without `_` and `-`. */
 export function normalizeName(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '')
 }

@@ -3,7 +3,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** An object without some of its members. */
+/** Returns a copy of an object without the named members. */
 export function omitMembers(
   body: Readonly<Record<string, unknown>>,
   names: ReadonlySet<string>,

@@ -1,7 +1,7 @@
 import type { Field } from '../../types/field.js'
 import type { UpdatePlan } from '../../types/plan.js'
 
-/** A replacement that keeps these fields if its body omits them. A patch is returned unchanged. */
+/** Keeps the stored values of these fields if the body of a replacement omits them. A patch is returned unchanged. */
 export function keepOmittedFields(plan: UpdatePlan, fields: readonly Field[]): UpdatePlan {
   const { missingAttributes, changes, invalid } = plan
   if (missingAttributes === undefined) return plan

@@ -1,6 +1,6 @@
 /**
- * Texts that cannot be a path segment. URL parsers resolve dots, even percent-encoded ones, and an empty key is the
- * collection.
+ * Texts that cannot be a path segment. URL parsers resolve `.` and `..`, even percent-encoded, and an empty segment is
+ * the collection.
  */
 export const INVALID_SEGMENTS: readonly string[] = ['', '.', '..']
 

@@ -3,7 +3,7 @@ import type { ComparePredicate, PlainValue, Predicate } from '../../types/plan.j
 import type { FixedValues, ResolvedScope } from '../../types/resource.js'
 import { ownColumn } from './columns.js'
 
-/** Joins conditions, without null; null if all are null. */
+/** Joins the conditions that are not null; null if all are null. */
 export function joinPredicates(kind: 'and' | 'or', parts: readonly (Predicate | null)[]): Predicate | null {
   const nodes = parts.filter((part) => part !== null)
   const [only] = nodes
@@ -11,7 +11,7 @@ export function joinPredicates(kind: 'and' | 'or', parts: readonly (Predicate | 
   return nodes.length === 1 ? only : { kind, nodes }
 }
 
-/** The conjunction of two conditions. Null is no condition. */
+/** Returns the conjunction of two conditions. Null is no condition. */
 export function addCondition(where: Predicate, and: Predicate | null): Predicate
 export function addCondition(where: Predicate | null, and: Predicate): Predicate
 export function addCondition(where: Predicate | null, and: Predicate | null): Predicate | null
@@ -20,7 +20,7 @@ export function addCondition(where: Predicate | null, and: Predicate | null): Pr
   return { kind: 'and', nodes: [where, and] }
 }
 
-/** The record's field equals a value, or with `negated` differs from it or is null. */
+/** The condition that the record's field equals a value. `negated` also matches null. */
 export function matchValue(field: Field, value: PlainValue, negated: boolean): Predicate {
   return {
     kind: 'compare',
@@ -32,15 +32,15 @@ export function matchValue(field: Field, value: PlainValue, negated: boolean): P
   }
 }
 
-/** The record's field equals one of the values. */
+/** The condition that the record's field equals one of the values. */
 export function matchAnyValue(field: Field, values: readonly PlainValue[]): ComparePredicate {
   const operator = values.length === 1 ? 'eq' : 'in'
   return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
 }
 
 /**
- * The record's field equals one of the stored values, compared as in a join: by the column's collation and the stored
- * spelling.
+ * The condition that the record's field equals one of the stored values. As in a join, the column's collation and the
+ * stored spelling decide.
  */
 export function matchStoredValues(field: Field, values: readonly PlainValue[]): Predicate {
   const operator = values.length === 1 ? 'eq' : 'in'
@@ -55,12 +55,12 @@ export function matchStoredValues(field: Field, values: readonly PlainValue[]): 
   }
 }
 
-/** The record's field is null, or with `negated` not null. */
+/** The condition that the record's field is null, or with `negated` not null. */
 export function matchNull(field: Field, negated: boolean): Predicate {
   return { kind: 'null', column: ownColumn(field), negated }
 }
 
-/** Condition that fields have these values; null for an empty list. */
+/** The condition that fields have the fixed values; null for an empty list. */
 export function matchFixed(fixed: FixedValues): Predicate | null {
   const parts = fixed.map(([field, value]) =>
     value === null ? matchNull(field, false) : matchValue(field, value, false),
@@ -68,12 +68,15 @@ export function matchFixed(fixed: FixedValues): Predicate | null {
   return parts.reduce<Predicate | null>((all, part) => addCondition(all, part), null)
 }
 
-/** The whole condition of a confinement; null if there is no limit. */
+/** The whole condition of a scope; null if there is no restriction. */
 export function matchScope({ fixed, where }: Pick<ResolvedScope, 'fixed' | 'where'>): Predicate | null {
   return addCondition(matchFixed(fixed), where === null ? null : { kind: 'apart', condition: where })
 }
 
-/** The record's field equals one of the values, which may include null. Without values it matches no record. */
+/**
+ * The condition that the record's field equals one of the values, which may include null. Without values it matches no
+ * record.
+ */
 export function matchAnyOrNull(field: Field, values: readonly (PlainValue | null)[]): Predicate {
   const plain = values.filter((value) => value !== null)
   const parts = [
@@ -88,7 +91,7 @@ export function hasSubquery(where: Predicate): boolean {
   return where.kind === 'apart' || (where.kind === 'and' && where.nodes.some(hasSubquery))
 }
 
-/** A condition without those parts, for records that were locked under them. */
+/** Removes the subqueries of a condition, for records that were locked while the whole condition was met. */
 export function removeSubqueries(where: Predicate): Predicate {
   if (where.kind === 'apart') return { kind: 'always' }
   if (where.kind !== 'and' || !hasSubquery(where)) return where

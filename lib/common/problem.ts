@@ -50,7 +50,7 @@ export const PROBLEMS: Readonly<Record<ProblemCode, ProblemRow>> = Object.freeze
   unavailable: { status: 503, type: `${RFC9110}15.6.4`, title: 'Service Unavailable' },
 })
 
-/** The arguments of `new Problem`. Type and title default to those of the status. */
+/** The arguments of `new Problem`. `type` and `title` default to the values for the status. */
 export interface ProblemOptions {
   readonly status: number
   readonly code?: ProblemCode | (string & {})
@@ -63,7 +63,7 @@ export interface ProblemOptions {
 
 const problemsByStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> = new Map(
   (Object.keys(PROBLEMS) as ProblemCode[])
-    // Problems of one header or one limit are not the default of their status.
+    // Problems of a single header or limit are not the default of their status.
     .filter(
       (code) =>
         !code.startsWith('idempotency') &&
@@ -75,7 +75,7 @@ const problemsByStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> 
 )
 
 /**
- * An error with a response: thrown below any route, it is sent as `application/problem+json` (RFC 9457) with its status
+ * An error with a response. Thrown below any route, it is sent as `application/problem+json` (RFC 9457) with its status
  * and headers. Hosts may throw it from hooks and policies.
  *
  * @throws RangeError unless the status is an error status (400 to 599)
@@ -110,34 +110,34 @@ export class Problem extends Error {
   /** The body of the response: `type`, `title`, `status`, `code` and, if given, `detail` and `errors`. */
   toJSON(): Record<string, unknown> {
     const { status, type, title, code, detail, errors } = this
-    // Sets members one by one. An extension object passed to the document could overwrite status and title.
+    // The members are set one by one. An extension object passed to the document could overwrite `status` and `title`.
     const document = new ProblemDocument({ status, type, title, ...(detail === undefined ? {} : { detail }) })
-    // The document has no title or its own one under about:blank.
+    // With `about:blank` the document drops the title or replaces it.
     const body = { ...document, title, code }
     return errors === undefined ? body : { ...body, errors }
   }
 }
 
-/** Whether an error refuses a request, in contrast to a failure of the program. */
+/** Whether an error rejects a request, in contrast to a failure of the server. */
 export function isRefusal(error: unknown): error is Problem {
   return error instanceof Problem && error.status < 500
 }
 
-/** An error of a query parameter. `message` becomes the entry in `errors`. */
+/** Creates the problem of an invalid query parameter. `message` becomes the entry in `errors`. */
 export function invalidQuery(parameter: string, message: string): Problem {
   const name = truncateEcho(parameter)
   return problem('invalid-query', { errors: { [name]: [message] }, detail: `${name}: ${message}` })
 }
 
 /**
- * An error of a parameter for a collection that `select` does not name. It is the same whether or not the collection
- * exists.
+ * Creates the problem of a parameter for a collection that `select` does not name. The text does not depend on whether
+ * the collection exists.
  */
 export function unselectedCollection(parameter: string): Problem {
   return invalidQuery(parameter, 'is about a collection that select does not name.')
 }
 
-/** A problem by its code, with details of this occurrence. */
+/** Creates the problem of a code, with details of this occurrence. */
 export function problem(
   code: ProblemCode,
   more: {
@@ -158,7 +158,7 @@ export function problem(
 /** The most fields that a response names in `errors`. A batch may repeat an error for each record. */
 const MAX_NAMED_FIELDS = 5000
 
-/** Truncates long names and limits their number, because clients may invent names. */
+/** Truncates long names and limits the number of names, because clients may invent names. */
 function limitErrors(errors: ProblemErrors): ProblemErrors {
   const names = Object.keys(errors)
   if (names.length <= MAX_NAMED_FIELDS && names.every((name) => truncateEcho(name) === name)) return errors

@@ -1,10 +1,10 @@
 import type { RecordBefore, RecordsBefore } from '../../types/rooms.js'
 
-/** The state of records before a write, which may concern several resources. */
+/** The state of records before a write, by resource and key. A write may concern several resources. */
 export class RecordsBeforeWrite implements RecordsBefore {
   readonly #records = new Map<object, Map<string, RecordBefore>>()
 
-  /** Drops the notes of an attempt that was rolled back. */
+  /** Removes the notes of an attempt that was rolled back. */
   clear(): void {
     this.#records.clear()
   }

@@ -2,7 +2,7 @@
 
 import { redactSql } from './sqlText.js'
 
-/** The statement of an error, with placeholders; null if its dialect is unknown. */
+/** Returns the statement of an error, with placeholders for all values; null if its dialect is unknown. */
 export function redactedStatementOf(error: object): string | null {
   const sql: unknown = Reflect.get(error, 'sql')
   if (typeof sql !== 'string') return null
@@ -10,7 +10,10 @@ export function redactedStatementOf(error: object): string | null {
   return dialect === null ? null : redactSql(sql, dialect)
 }
 
-/** The dialect of an error, by the members that its driver sets. Errors of the statement timeout have it themselves. */
+/**
+ * Recognizes the dialect of an error by the members that its driver sets. An error of the statement timeout names its
+ * dialect.
+ */
 function dialectOf(error: object): string | null {
   if (Reflect.get(error, 'name') === 'StatementTimeout') return String(Reflect.get(error, 'dialect'))
   if ('severity' in error && 'routine' in error) return 'postgres'
@@ -18,7 +21,7 @@ function dialectOf(error: object): string | null {
   return String(Reflect.get(error, 'code')).startsWith('SQLITE_') ? 'sqlite' : null
 }
 
-/** The message of an error. Messages of host code are unchanged. */
+/** Returns the message of an error without quoted values. Messages of host code are unchanged. */
 export function redactedMessageOf(error: Error): string {
   if (error.name === 'SequelizeValidationError') return 'Validation error'
   // JSON.parse and BigInt quote the invalid text.
@@ -51,8 +54,8 @@ function isRaisedByHost(error: Error): boolean {
 }
 
 /**
- * A message up to its first quotation mark, because the quoted text may be a value. If the quoted text is a name in the
- * statement, the whole message.
+ * Cuts a message at its first quotation mark, because the quoted text may be a value. The message stays whole if the
+ * quoted text is a name in the statement.
  */
 function cutAtQuote(whole: string, statement: string): string {
   // MariaDB's driver appends the statement and its parameters.

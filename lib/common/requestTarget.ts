@@ -1,6 +1,6 @@
 /**
- * The path and query of a request target. The absolute form, which proxies receive (RFC 9112 section 3.2.2), also names
- * a host chosen by the client. It is dropped, like a fragment, which targets must not have.
+ * Returns the path and query of a request target. Proxies receive the absolute form (RFC 9112 section 3.2.2), whose
+ * host the client chose, so the host is dropped. A fragment is invalid in a target and is dropped too.
  */
 export function toOriginForm(target: string): string {
   const [whole = ''] = target.split('#', 1)

@@ -4,7 +4,7 @@ import type { Projection } from '../../types/projection.js'
 import { EmbeddedRows } from './embedded.js'
 import { problem } from './problem.js'
 
-/** @throws Problem if a response built in memory exceeds the limit */
+/** Checks the size of a response that is built in memory. @throws Problem if the size exceeds the limit */
 export function assertResponseSize(bytes: number, limit: number): void {
   if (bytes > limit) throw createSizeError(limit, 'ask for fewer records or fields')
 }
@@ -24,7 +24,7 @@ export function isSizeError(error: unknown): boolean {
   return typeof error === 'object' && error !== null && sizeErrors.has(error)
 }
 
-/** Counts the bytes of a response while its rows are read, to stop reading in time. */
+/** Counts the bytes of a response while its rows are read, so that reading stops at the limit. */
 export class ResponseSize {
   readonly #limit: number
   #bytes = 0
@@ -33,19 +33,19 @@ export class ResponseSize {
     this.#limit = limit
   }
 
-  /** A new count with the same limit. */
+  /** Starts a new count with the limit of this count. */
   startNew(): ResponseSize {
     return new ResponseSize(this.#limit)
   }
 
-  /** @throws Problem as soon as the rows exceed the limit */
+  /** Adds the sizes of rows. @throws Problem as soon as the rows exceed the limit */
   add(rows: readonly (readonly unknown[])[]): void {
     for (const row of rows) this.#bytes += sumSizes(row)
     assertResponseSize(this.#bytes, this.#limit)
   }
 }
 
-/** Counts the bytes in the response of a write. Values that the request sent are not counted. */
+/** Counts the bytes in the response of a write. Values that the request itself sent are not counted. */
 export class WrittenSize {
   readonly #limit: number
   #bytes = 0
@@ -54,7 +54,10 @@ export class WrittenSize {
     this.#limit = limit
   }
 
-  /** Counts nothing for a projection without members. @throws Problem as soon as the records exceed the limit */
+  /**
+   * Adds the sizes of written records. A projection without members counts as empty. @throws Problem as soon as the
+   * records exceed the limit
+   */
   add({ members }: Pick<Projection, 'members'>, rows: readonly Row[], sent: readonly Changes[] = []): void {
     if (members.length === 0) return
     const own = sent.reduce((sum, changes) => sum + sumSizes(changes.values()), 0)
@@ -72,7 +75,7 @@ function sumSizes(values: Iterable<unknown>): number {
 /** The rough size of a number, a date or null in JSON. */
 const SMALL_VALUE_SIZE = 4
 
-/** The minimal size of a value in JSON, in bytes. Collections in a row were counted when they were read. */
+/** Returns the minimal size of a value in JSON, in bytes. Embedded collections were counted when they were read. */
 function minJsonSize(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof EmbeddedRows)

@@ -1,5 +1,6 @@
 /**
- * The in-flight requests of all resources between two calls of `close`. A request may use other resources by relations.
+ * The in-flight requests of all resources that began between two calls of `close`. Requests of other resources count,
+ * because relations may use a resource that closes.
  */
 export class RequestGroup {
   #inFlight = 0
@@ -14,7 +15,7 @@ export class RequestGroup {
     if (this.#inFlight === 0) this.#resolveEnd?.()
   }
 
-  /** Resolves when all these requests have ended. */
+  /** Resolves when all requests of the group have ended. */
   whenEnded(): Promise<void> {
     if (this.#inFlight === 0) return Promise.resolve()
     return new Promise((resolve) => {
@@ -45,7 +46,7 @@ export class ShutdownState {
     return this.#isClosed
   }
 
-  /** Counts a new request. The caller must call `end` on the result. */
+  /** Counts a new request. Callers must call `end` on the returned group. */
   begin(): RequestGroup {
     currentGroup.begin()
     return currentGroup
@@ -59,7 +60,7 @@ export class ShutdownState {
 
   /**
    * Rejects new requests. Resolves when all earlier requests of any resource have ended, at the latest after `within`
-   * milliseconds. Then open streams are cut.
+   * milliseconds. Streams that are still open are cut.
    */
   async close(within: number): Promise<void> {
     this.#isClosed = true
@@ -79,7 +80,7 @@ export class ShutdownState {
 
 const states = new WeakMap<object, ShutdownState>()
 
-/** The shutdown state of a resource. */
+/** Returns the shutdown state of a resource. */
 export function shutdownStateOf(resource: object): ShutdownState {
   const serving = states.get(resource)
   if (serving !== undefined) return serving

@@ -2,8 +2,8 @@ import type { Field } from '../../types/field.js'
 import type { PlainValue } from '../../types/plan.js'
 
 /**
- * The spellings in which a client's value may be stored. UUIDs in text columns are lower case, as this package writes
- * them, or upper case, as other systems do. A stored UUID in mixed case is not found.
+ * Returns the spellings in which a client's value may be stored. In text columns this package writes UUIDs in lower
+ * case, and other systems may write upper case. A UUID stored in mixed case is not found.
  */
 export function spellingsOf<V extends PlainValue>(
   { valueType }: Pick<Field, 'valueType'>,

@@ -1,4 +1,4 @@
-/** The longest part of a statement that is read, in characters. The rest is mostly values. */
+/** The number of characters of a statement that are read. Longer statements mostly contain values. */
 const LENGTH = 10_000
 
 const SHARED = [
@@ -14,12 +14,12 @@ const QUOTED = "(?:'(?:[^']|'')*'(?!'))"
 const ESCAPED = String.raw`(?:'(?:[^'\\]|\\[\s\S]|'')*'(?!')|"(?:[^"\\]|\\[\s\S]|"")*"(?!"))`
 const TICKED = String.raw`(?<name>\x60(?:[^\x60]|\x60\x60)*\x60)`
 
-/** The tokens of SQL by dialect. The first matching alternative counts. */
+/** The tokens of SQL by dialect. The first matching alternative applies. */
 const TOKENS: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
     postgres: [
       String.raw`(?:[eE]'(?:[^'\\]|\\[\s\S]|'')*'(?!'))`,
-      // An unterminated string must not be read as a word and another string.
+      // Ends the text at an unterminated string, which would otherwise be read as a word and another string.
       "(?<broken>[eE]')",
       String.raw`(?:\$(?<tag>[A-Za-z_\u0080-\uffff]\w*|)\$[\s\S]*?\$\k<tag>\$)`,
       QUOTED,
@@ -27,14 +27,14 @@ const TOKENS: ReadonlyMap<string, RegExp> = new Map(
     ],
     mysql: [String.raw`#[^\n]*`, ESCAPED, TICKED],
     mariadb: [String.raw`#[^\n]*`, ESCAPED, TICKED],
-    // A double-quoted text that names no column is a string in SQLite.
+    // A double-quoted text in SQLite is a string if it names no column.
     sqlite: [QUOTED, '(?:"(?:[^"]|"")*")', TICKED],
   }).map(([dialect, own]) => [dialect, new RegExp([...own, ...SHARED].join('|'), 'y')]),
 )
 
 /**
- * A statement without comments, and with `?` for every literal. It is cut at the first token that cannot be read,
- * because the rest may contain values.
+ * Returns a statement without comments, with `?` for every literal. The text is cut at the first token that cannot be
+ * read, because the rest may contain values.
  */
 export function redactSql(sql: string, dialect: string): string {
   const pattern = TOKENS.get(dialect)
@@ -52,20 +52,20 @@ export function redactSql(sql: string, dialect: string): string {
   return read === sql ? text : `${text}...`
 }
 
-/** The replacement of a token. `before` is the preceding word, if there is one. */
+/** Returns the replacement of a token. `before` is the preceding word, if there is one. */
 function redactToken({ 0: whole, groups = {} }: RegExpExecArray, before: string): string {
   const { name, kept, word, other } = groups
   if (word !== undefined) return isLiteral(word, before) ? '?' : word
   return name ?? kept ?? other ?? (/^(?:--|\/\*|#)/.test(whole) ? ' ' : '?')
 }
 
-/** `IS NULL` and `NOT NULL` are not literals. */
+/** Whether a word is a literal. `NULL` is none in `IS NULL` and `NOT NULL`. */
 function isLiteral(word: string, before: string): boolean {
   if (/^(?:true|false)$/i.test(word)) return true
   return /^null$/i.test(word) && !/^(?:is|not)$/i.test(before)
 }
 
-/** The first word of a statement, in capitals. */
+/** Returns the first word of a statement, in capitals. */
 export function commandOf(sql: string): string {
   return (COMMAND.exec(sql.slice(0, 200))?.[1] ?? '').toUpperCase()
 }

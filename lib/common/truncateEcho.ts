@@ -1,10 +1,10 @@
 /** The most characters of a client's text that a response repeats. */
 const MAX_ECHO_LENGTH = 200
 
-/** A client's text, truncated for responses. */
+/** Truncates a client's text for responses. */
 export function truncateEcho(text: string): string {
   if (text.length <= MAX_ECHO_LENGTH) return text
   const end = MAX_ECHO_LENGTH - 1
-  // Does not split a surrogate pair.
+  // The text must not end within a surrogate pair.
   return `${text.slice(0, /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? end - 1 : end)}…`
 }

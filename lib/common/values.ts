@@ -1,8 +1,8 @@
 import type { FieldType, LongestTime } from '../../types/field.js'
 
 /**
- * Parsers of values as text, for the query language, request bodies and codecs. Each returns one canonical form, or
- * null for invalid text. None throws, and each runs in linear time.
+ * Parsers of values as text, for the query language, request bodies and codecs. A parser returns one canonical form, or
+ * null for invalid text. Parsers never throw, and run in linear time.
  *
  * Dates and times use the extended format of ISO 8601, with real calendar days of the years 0001 to 9999. Basic format,
  * week and ordinal dates, a comma before the fraction, hour 24 and leap seconds are invalid.
@@ -18,7 +18,7 @@ const DATE_TIME =
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d+))?$/
 const SCIENTIFIC = /^([+-]?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,4})$/
-/** A decimal with more digits may lose precision as a JSON number. */
+/** The most digits of a decimal that a JSON number keeps exactly. */
 export const EXACT_DIGITS = 15
 const LONE_SURROGATE = /\p{Surrogate}/u
 
@@ -26,12 +26,12 @@ export const FIRST_INSTANT: number = Date.parse('0001-01-01T00:00:00.000Z')
 export const LAST_INSTANT: number = Date.parse('9999-12-31T23:59:59.999Z')
 const DAY_LENGTH = 86_400_000
 
-/** True for text that every database stores: well-formed Unicode without NUL characters. */
+/** Whether every database stores the text: well-formed Unicode without NUL characters. */
 export function isStorableText(text: string): boolean {
   return !text.includes('\0') && !LONE_SURROGATE.test(text)
 }
 
-/** Text without trailing blanks, which are the padding of a CHAR. */
+/** Removes trailing blanks, which are the padding of a CHAR. */
 export function trimBlanks(text: string): string {
   let end = text.length
   while (end > 0 && text[end - 1] === ' ') end -= 1
@@ -43,7 +43,7 @@ export function isLonger(text: string, max: number): boolean {
   return text.length > max && (text.length > 2 * max || [...text].length > max)
 }
 
-/** A calendar date, `YYYY-MM-DD`. */
+/** Parses a calendar date, `YYYY-MM-DD`. */
 export function readDate(text: string): string | null {
   const match = DAY.exec(text)
   if (match === null) return null
@@ -61,8 +61,9 @@ function daysInMonth(year: number, month: number): number {
 }
 
 /**
- * An instant: a date, `T` or a blank, `HH:MM`, optionally seconds with up to nine fractional digits (cut to
- * milliseconds), and `Z`, `±HH:MM` or `±HH`. Without an offset it is UTC. A bare date is its first instant.
+ * Parses an instant: a date, `T` or a blank, `HH:MM`, optional seconds with up to nine fractional digits (cut to
+ * milliseconds), and an offset. The offset is `Z`, `±HH:MM` or `±HH`; without an offset the time is UTC. A date alone
+ * is its first instant.
  */
 export function readDateTime(text: string): Date | null {
   const match = DATE_TIME.exec(text)
@@ -81,8 +82,8 @@ function parseOffset(text: string): number {
 }
 
 /**
- * The instants of a day in UTC, from `start` to `end` (exclusive). The last day has no end, because databases do not
- * agree on the order of the year 10000.
+ * Returns the instants of a day in UTC, from `start` to `end` (exclusive). The last day has no end, because databases
+ * disagree on the order of the year 10000.
  */
 export function daySpan(day: string): { readonly start: Date; readonly end: Date | null } {
   const start = Date.parse(`${day}T00:00:00.000Z`)
@@ -90,7 +91,7 @@ export function daySpan(day: string): { readonly start: Date; readonly end: Date
   return { start: new Date(start), end: end > LAST_INSTANT ? null : new Date(end) }
 }
 
-/** A time of day, `HH:MM` or `HH:MM:SS`, as `HH:MM:SS`. */
+/** Parses a time of day, `HH:MM` or `HH:MM:SS`. Returns `HH:MM:SS`. */
 export function readTime(text: string): string | null {
   const match = TIME.exec(text)
   return match === null ? null : `${match[1]}:${match[2]}:${match[3] ?? '00'}`
@@ -98,7 +99,7 @@ export function readTime(text: string): string | null {
 
 const LONG_TIME = /^(-?)(\d{2,3}):([0-5]\d)(?::([0-5]\d))?$/
 
-/** A time that may exceed a day or be negative, as some databases store it. */
+/** Parses a time that may exceed a day or be negative, as some databases store it. */
 export function readLongTime(text: string, { hours: most, isSigned }: LongestTime): string | null {
   const match = LONG_TIME.exec(text)
   if (match === null) return null
@@ -109,19 +110,19 @@ export function readLongTime(text: string, { hours: most, isSigned }: LongestTim
   return time === '00:00:00' ? time : sign + time
 }
 
-/** A UUID of any version in the 8-4-4-4-12 form, in lower case. */
+/** Parses a UUID of any version in the 8-4-4-4-12 form. Returns it in lower case. */
 export function readUuid(text: string): string | null {
   return UUID.test(text) ? text.toLowerCase() : null
 }
 
-/** An integer of any size: digits with an optional minus, without leading zeros. */
+/** Parses an integer of any size. The canonical form is digits with an optional minus, without leading zeros. */
 export function readInteger(text: string): string | null {
   return text.includes('.') ? null : readDecimal(text)
 }
 
 /**
- * A decimal of any size: an optional sign, digits, and optionally a point with digits. The canonical form has no plus,
- * leading zeros, trailing zeros after the point or negative zero, so that equal numbers are equal texts.
+ * Parses a decimal of any size: an optional sign, digits, and optionally a point with digits. The canonical form has no
+ * plus, leading zeros, trailing zeros after the point or negative zero. Equal numbers therefore are equal texts.
  */
 export function readDecimal(text: string): string | null {
   const match = DECIMAL.exec(text)
@@ -130,7 +131,7 @@ export function readDecimal(text: string): string | null {
   return formatDecimal(sign, whole, fraction)
 }
 
-/** A finite number as a canonical decimal without an exponent. */
+/** Converts a finite number to a canonical decimal without an exponent. */
 export function toDecimal(number: number): string {
   const text = String(number)
   return readDecimal(text) ?? readScientific(text) ?? text
@@ -142,7 +143,8 @@ export function countSignificantDigits(decimal: string): number {
 }
 
 /**
- * A decimal in scientific notation (`1.5e-7`), as drivers and `String` write it. The exponent has at most four digits.
+ * Parses a decimal in scientific notation (`1.5e-7`), as drivers and `String` write it. The exponent has at most four
+ * digits.
  */
 export function readScientific(text: string): string | null {
   const match = SCIENTIFIC.exec(text)
@@ -173,19 +175,19 @@ function compareMagnitudes(a: string, b: string): number {
   const [wholeA = '', fractionA = ''] = a.split('.')
   const [wholeB = '', fractionB = ''] = b.split('.')
   if (wholeA.length !== wholeB.length) return wholeA.length - wholeB.length
-  // Digits of equal length sort like numbers; fractions of any length do too.
+  // Whole parts of equal length sort as texts like numbers, and so do fractions of any length.
   if (wholeA !== wholeB) return wholeA < wholeB ? -1 : 1
   if (fractionA === fractionB) return 0
   return fractionA < fractionB ? -1 : 1
 }
 
-/** The double nearest to a canonical decimal divided by a positive integer. */
+/** Returns the double nearest to a canonical decimal divided by a positive integer. */
 export function divideDecimal(decimal: string, divisor: bigint): number {
   const negative = decimal.startsWith('-')
   const [whole = '', fraction = ''] = (negative ? decimal.slice(1) : decimal).split('.')
   const numerator = BigInt(whole + fraction)
   const denominator = divisor * 10n ** BigInt(fraction.length)
-  // At least 64 bits of the quotient, and a sticky bit for the remainder, so that it is rounded correctly.
+  // The quotient has at least 64 bits and a sticky bit for the remainder, so that `Number` rounds it correctly.
   const shift = BigInt(Math.max(0, 66 + denominator.toString(2).length - numerator.toString(2).length))
   const scaled = numerator << shift
   const rest = scaled % denominator === 0n ? 0n : 1n

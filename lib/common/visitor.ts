@@ -13,7 +13,7 @@ export function visit<N extends { readonly kind: string }, C extends readonly un
   node: N,
   ...context: C
 ): R {
-  // TypeScript cannot infer that the function matches the node's kind.
+  // TypeScript cannot infer that the function fits the node's kind.
   const act = visits[node.kind as N['kind']] as (node: N, ...context: C) => R
   return act(node, ...context)
 }

@@ -1,6 +1,6 @@
 import type { SelectionMembers } from '../../types/intent.js'
 
-/** Selects the whole record. */
+/** The selection of all members of a record. */
 export const WHOLE_RECORD: SelectionMembers = Object.freeze({
   select: null,
   collections: [],

@@ -38,8 +38,8 @@ export const ACTION: OptionShape = {
 export const REQUIRED = ['on', 'method', 'handler'] as const
 
 /**
- * Action names are used in paths, documents and the typed client. `then` is refused, because a client with it would
- * pass for a promise.
+ * Action names are used in paths, documents and the typed client. `then` is refused, because JavaScript treats an
+ * object with a `then` method as a promise.
  */
 const isActionName = (name: string): boolean => /^[A-Za-z][A-Za-z0-9_]*$/.test(name) && name !== 'then'
 
@@ -50,7 +50,7 @@ interface ActionFacts {
   readonly facts: Facts
 }
 
-/** Pass: the actions of a resource by name. Adds errors to `problems`. */
+/** Compiles the actions of a resource, by name. Adds errors to `problems`. */
 export function createActions(
   model: ModelStatic<Model>,
   options: CrudOptions,
@@ -119,7 +119,7 @@ function reservedActionNames(operations: OperationTable): ReadonlySet<string> {
   return new Set([...Object.keys(operations).map((name) => name.toLowerCase()), ...paths])
 }
 
-/** An action of a singleton's only record has no key in its path. */
+/** Compiles one action. A record action of a singleton has no key in its path. */
 function createAction(name: string, action: ActionOptions, isSingleton: boolean): Action {
   const { on, method, input = null, output, transaction = true } = action
   const value = isSchema(output) ? output : null
@@ -139,7 +139,7 @@ function createAction(name: string, action: ActionOptions, isSingleton: boolean)
     outputSchema: value,
     validateInput: input === null ? readNoInput : (given) => validateInput(input, given),
     serializeOutput: (given) => (value === null ? Promise.resolve(given) : validateOutput(value, name, given)),
-    // The type of `record` in a handler depends on `on`.
+    // Called by reflection, because the type of `record` in a handler depends on `on`.
     handler: (context) => Reflect.apply(action.handler, action, [context]),
   })
 }
@@ -204,7 +204,7 @@ function pathTextOf(path: Detail['path']): string {
   }, '')
 }
 
-/** Members of an object schema, by name. */
+/** The parts of joi's schema description that this file reads. */
 interface SchemaDescription {
   readonly keys?: Readonly<Record<string, { readonly type?: string }>>
   readonly flags?: { readonly unknown?: boolean }

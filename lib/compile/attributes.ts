@@ -11,9 +11,9 @@ export interface ModelAttributes {
   readonly all: Readonly<Record<string, ModelAttributeColumnOptions>>
   /** Server-managed attributes of behaviours and Sequelize, which bodies cannot set. */
   readonly serverManaged: ReadonlySet<string>
-  /** Attributes that behaviours add. They are in no shape. */
+  /** Attributes that behaviours add. Requests and responses do not have them. */
   readonly added: ReadonlySet<string>
-  /** Added attributes that responses show nevertheless. */
+  /** Added attributes that responses have nevertheless. */
   readonly shown: ReadonlySet<string>
   /** Version attributes. Bodies of a batch contain them even if responses do not. */
   readonly versions: ReadonlySet<string>
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<ManagedAttributeKind, readonly FieldType[]>> = {
   name: ['string'],
 }
 
-// Remembers added attributes, so that a second router over the same model does not treat them as declared.
+// Keeps added attributes, so that a second router over the model does not treat them as declared.
 const addedByModel = new WeakMap<ModelStatic<Model>, Set<string>>()
 
 /** The current attributes of a model. */
@@ -42,9 +42,9 @@ export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
 }
 
 /**
- * Pass: attributes that behaviours need have the right type or can be added. The model is not changed.
+ * Checks that the attributes of behaviours have the right type or can be added. Does not change the model.
  *
- * @throws CrudConfigError for names that another type uses, or two behaviours
+ * @throws CrudConfigError for an attribute of another type, and for an attribute that two behaviours use
  */
 export function planAttributes(model: ModelStatic<Model>, wanted: readonly ManagedAttribute[]): ModelAttributes {
   const { all, serverManaged, added } = attributesOf(model)

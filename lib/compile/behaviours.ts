@@ -16,7 +16,7 @@ export function subjectOf(model: ModelStatic<Model>, route: string, operations: 
   return { model, route, operations, timestamps: timestampsOf(model) }
 }
 
-/** Pass: the behaviours that the options enable, in the order of the table. */
+/** Prepares the behaviours that the options enable, in the order of the table. */
 export function prepareBehaviours(
   table: readonly BehaviourDefinition[],
   subject: BehaviourSubject,
@@ -78,7 +78,7 @@ const FUNCTIONS: {
       runInOrder(all, given, (amend, so) => amend(resource, so, caller))
     const amended = await amendByAll(plan)
     if (amended.kind !== 'create' || amended.revives === undefined) return amended
-    // A create may restore a deleted record. Every behaviour amends that update as well.
+    // The update that a create may restore a deleted record with is amended by every behaviour as well.
     const revives = await amendByAll(amended.revives)
     if (revives.kind !== 'restore') throw new TypeError(`a behaviour has made a restoration one of ${revives.kind}`)
     return { ...amended, revives }
@@ -148,7 +148,7 @@ export function foldBehaviours(behaviours: readonly Behaviour[]): Behaviours {
   ) as Behaviours
 }
 
-/** The conjunction of all conditions, or false as soon as one behaviour refuses. */
+/** The conjunction of the conditions of all behaviours; false as soon as one behaviour refuses. */
 async function conjoinVisibleRecords(
   reaches: readonly (() => VisibleRecords | Promise<VisibleRecords>)[],
 ): Promise<VisibleRecords> {

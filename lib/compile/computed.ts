@@ -39,7 +39,7 @@ interface ComputedSource {
   readonly naming: Naming
 }
 
-/** Pass: the computed fields. @throws CrudConfigError for incomplete definitions, and for names that are taken */
+/** Compiles the computed fields. @throws CrudConfigError for incomplete definitions, and for names that are taken */
 export function createComputedFields(source: ComputedSource): readonly CompiledComputedField[] {
   const { model, options } = source
   const given = Object.entries(options.computed ?? {})

@@ -28,7 +28,7 @@ export function createCountField(relation: string): Field {
   })
 }
 
-/** Whether an attribute, visible or not, has the name of the count already. */
+/** Whether an attribute, visible or not, already has the name of the count. */
 export function isCountNameTaken({ json }: Field, fields: readonly Field[]): boolean {
   return fields.some((field) => field.json.toLowerCase() === json.toLowerCase())
 }

@@ -6,8 +6,8 @@ import { parseSort } from '../language/query.js'
 import { type PathOrigin, resolveHostPath } from './hostPath.js'
 
 /**
- * Pass: the default sort parses, and each of its paths ends at a sortable field. Fields that the target's resource
- * hides are dropped later, because routers mount in any order.
+ * Parses the default sort and checks that each path ends at a sortable field. Fields that the target's resource hides
+ * are dropped later, because routers mount in any order.
  *
  * @throws CrudConfigError for syntax errors, unknown names and associations, and relations that sorts cannot use
  */

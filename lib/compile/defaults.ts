@@ -57,7 +57,7 @@ export function withDefaults<M extends Model>(
   const own: Readonly<Record<string, unknown>> = options
   const merged = new Map<string, unknown>(Object.entries(defaults).filter(([, value]) => value !== undefined))
   for (const [name, value] of Object.entries(own)) {
-    // An undefined option is ignored, except for one that protects the resource. The router refuses that one.
+    // An undefined option is ignored, unless the option protects the resource: the router refuses undefined there.
     if (value === undefined && shape[name]?.isRestrictive !== true && merged.has(name)) continue
     const beneath = merged.get(name)
     const settled = shape[name]?.isRestrictive === true ? value : omitUndefinedMembers(value)
@@ -76,7 +76,7 @@ function mergeValues(beneath: unknown, own: unknown): unknown {
   return isPlainObject(own) ? { ...beneath, ...own } : own
 }
 
-/** The defined members. Undefined ones keep the default. */
+/** Removes undefined members, so that the members of the default apply. */
 function omitUndefinedMembers(value: unknown): unknown {
   if (!isPlainObject(value)) return value
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined))

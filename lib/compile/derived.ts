@@ -19,7 +19,7 @@ export function addDerivations(field: Omit<Field, 'derive' | 'derived'>): Field 
   return self
 }
 
-// Databases count up to 64 bits.
+// Databases count in 64 bits.
 const NUMBER: ValueType = Object.freeze({ type: 'bigint', min: -(2n ** 63n), max: 2n ** 63n - 1n })
 const FLOAT: ValueType = Object.freeze({ type: 'float' })
 const TEXT: ValueType = Object.freeze({ type: 'string' })
@@ -48,7 +48,10 @@ const DERIVATIONS: Readonly<Record<Derivation, (of: Field) => Field | null>> = {
   hour: (of) => createDatePart('hour', of),
 }
 
-/** A getter's result is unknown to the database, and the stored value is not for clients. */
+/**
+ * A field with a getter has no measures: the database does not know the getter's result, and clients must not see the
+ * stored value.
+ */
 function isMeasurable(name: keyof typeof MEASURES, { virtual, getter, valueType: { type } }: Field): boolean {
   return !virtual && !getter && (MEASURES[name]?.includes(type) ?? true)
 }

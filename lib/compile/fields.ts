@@ -22,7 +22,7 @@ import { itemTypeOf, valueTypeOf } from './valueType.js'
 const ALL: readonly Target[] = ['create', 'update', 'query', 'response', 'list']
 const READ: readonly Target[] = ['query', 'response', 'list']
 
-/** Pass: options name existing attributes. Adds unknown names to `problems`. */
+/** Checks that options name existing attributes. Adds unknown names to `problems`. */
 export function checkFieldNames(
   model: ModelStatic<Model>,
   options: CrudOptions,
@@ -50,7 +50,7 @@ interface FieldSource {
   readonly onUndecodable?: OnUndecodable
 }
 
-/** Pass: every attribute as a field. @throws CrudConfigError for two attributes with the same JSON name */
+/** Compiles every attribute as a field. @throws CrudConfigError for two attributes with the same JSON name */
 export function createFields({
   model,
   options,
@@ -100,7 +100,7 @@ interface AttributeRole {
   /** Added to the model by a behaviour. */
   readonly isAdded: boolean
   readonly isExcludedByScope: boolean
-  /** A version that responses show. A row without a version has the first one. */
+  /** A version attribute that responses show. A row without a version counts as the first version. */
   readonly isVersion: boolean
 }
 
@@ -171,8 +171,8 @@ function columnTypeOf(
 }
 
 /**
- * The filter operators of a field, and whether requests may filter and sort by it. `sorted` applies to the members of a
- * JSON field.
+ * Returns the filter operators of a field, and whether requests may filter and sort by it. `sorted` applies to the
+ * members of a JSON field.
  */
 function queryAbilitiesOf(
   options: FieldOptions,
@@ -182,7 +182,7 @@ function queryAbilitiesOf(
 ): Pick<Field, 'operators' | 'filterable' | 'sortable'> & { readonly sorted: boolean } {
   const isQueried = targets.has('query')
   const sorted = options.sortable ?? (isQueried || (isKey && targets.has('response')))
-  // A field whose type has no operators stays filterable, because the error about the operator is more helpful than an
+  // A field whose type has no operators stays filterable: an error about the operator is more helpful than one about an
   // unknown field.
   return { operators, filterable: options.filterable ?? isQueried, sortable: operators.size > 0 && sorted, sorted }
 }
@@ -198,8 +198,8 @@ function isWritten(targets: ReadonlySet<Target>): boolean {
 type DecodedField = Pick<Field, 'name' | 'valueType' | 'decode'> & { readonly model: string }
 
 /**
- * A null version becomes the first. An INTEGER key beyond 2^53 is reported once, because documents declare a number and
- * responses have text.
+ * Returns the decoder of a field. A null version becomes the first version. An INTEGER key beyond 2^53 is reported
+ * once, because documents declare a number and responses have text.
  */
 function createFieldDecoder(
   { isVersion, isKey }: AttributeRole,

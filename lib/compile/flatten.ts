@@ -6,7 +6,7 @@ import { createUnknownNameError } from '../config/suggest.js'
 import { relationOptionOf } from './relationOptions.js'
 
 /**
- * Pass: `flatten` names to-one associations and JSON attributes.
+ * Checks that `flatten` names to-one associations and JSON attributes.
  *
  * @throws CrudConfigError for unknown names, and for associations and attributes that cannot be flattened
  */

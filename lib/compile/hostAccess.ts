@@ -17,8 +17,8 @@ interface HostSource {
 }
 
 /**
- * All attributes and associations of a resource for conditions of its host, whatever clients may see. The resource
- * itself has the model's names and the API's names. Related models have their own names only.
+ * All attributes and associations of a resource for conditions of its host, hidden ones included. The resource itself
+ * has the model's names and the API's names. Related models have only their own names.
  */
 export function createHostAccess({ model, fields, naming, dialect }: HostSource): () => ModelAccess {
   return cacheUntilMount(() => {

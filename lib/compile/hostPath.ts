@@ -29,17 +29,17 @@ export interface EndRequirements {
   /** The description of the field in messages: "the sortable field". */
   readonly what: string
   /**
-   * Whether the path may end at this field of the resource, or (`behind`) at an attribute of this type of a related
-   * model.
+   * Whether the path may end at this field of the resource itself. For attributes of a related model, `isAllowedType`
+   * decides by the type.
    */
   readonly isAllowedField: (field: Field) => boolean
   readonly isAllowedType: (type: Field['valueType']['type']) => boolean
 }
 
 /**
- * Resolves a path of an option, over to-one relations to a field, in the names of the model or of the API. Routers
- * mount in any order. So fields hidden by the target's resource are allowed, and API names are looked up for each
- * request.
+ * Resolves an option's path over to-one relations to a field. The path has names of the model or of the API. Routers
+ * mount in any order, so fields hidden by the target's resource are allowed. For the same reason API names are looked
+ * up for each request.
  *
  * @throws CrudConfigError for unknown names and associations, relations that such a path cannot use, and too long paths
  */
@@ -186,7 +186,7 @@ function assertPathDepth(options: CrudOptions, where: string, segments: readonly
   )
 }
 
-/** The attributes with a column of a suitable type. */
+/** The attributes with a column of an allowed type. */
 function attributeNamesOf(model: ModelStatic<Model>, fits: EndRequirements['isAllowedType']): readonly string[] {
   return Object.entries(model.getAttributes())
     .filter(([, { type }]) => (type as { key?: string }).key !== 'VIRTUAL')
@@ -194,7 +194,7 @@ function attributeNamesOf(model: ModelStatic<Model>, fits: EndRequirements['isAl
     .map(([name]) => name)
 }
 
-/** The names behind an association that the option `relations` opens. */
+/** The names of a related model's fields that the option `relations` opens. */
 function filterOpenNames(
   all: readonly PathName[],
   { relations }: CrudOptions,

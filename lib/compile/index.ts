@@ -45,14 +45,17 @@ import { createUndecodableReporter } from './undecodableValues.js'
 import { createUnmaskedProjections } from './unmaskedProjections.js'
 import { createValidator, loadRules } from './validators.js'
 
-/** Facts about the table that a mount needs besides the model and its options. */
+/** The tables of operations, behaviours and dialects that compilation reads. */
 export interface CompileTables {
   readonly operations: OperationTable
   readonly behaviours: readonly BehaviourDefinition[]
   readonly dialects: DialectTable
 }
 
-/** The function that the host called (`crudRouter` or another one), and the options that it does not support. */
+/**
+ * The exported function that the host called, such as `crudRouter`, and the options that this function does not
+ * support.
+ */
 export interface EntryPoint {
   readonly name: string
   /** Reasons why options are not supported, by option. */
@@ -85,7 +88,7 @@ export function compile<M extends Model>(
 ): Resource {
   const { dialects } = entry.tables ?? TABLES
   assertModel(model, dialects)
-  // The arguments of hooks differ by model. The passes do not depend on them.
+  // The passes do not depend on the arguments of hooks, whose types differ by model.
   const checked = runPasses(model, options as object as CrudOptions, entry)
   const { given, fields, prepared, attributes } = checked
   warnOfNames(model.name, fields)
@@ -161,7 +164,7 @@ function runPasses(model: ModelStatic<Model>, options: CrudOptions, entry: Entry
   }
 }
 
-/** Pass: every option is supported by the function that the host called. */
+/** Checks that the called function supports every option. */
 function checkSupported(
   model: string,
   given: CrudOptions,
@@ -174,7 +177,7 @@ function checkSupported(
   }
 }
 
-/** Passes: the fields and keys of records; undefined if they have errors. */
+/** Runs the passes for the attributes, fields and keys. Members with errors are undefined. */
 function describeRecords(
   model: ModelStatic<Model>,
   given: CrudOptions,
@@ -210,7 +213,7 @@ function describeRecords(
 
 type DescribedRecords = ReturnType<typeof describeRecords>
 
-/** Passes: the settings of lists; undefined if they have errors. */
+/** Compiles the settings of lists; undefined if they have errors. */
 function describeLists({ fields, dialect, ...known }: DescribedRecords, problems: ConfigProblems) {
   const { model, options } = known
   const query = problems.attempt(() => createQuerySettings(model.name, options))
@@ -316,7 +319,8 @@ export function undoModelChanges(resource: Resource): void {
 }
 
 /**
- * The longest key in characters. Text columns without a length have long keys, and their tokens must be accepted again.
+ * The longest key in characters. A text column without a length may have long keys, whose cursor tokens must be
+ * accepted.
  */
 function keyLengthOf(keys: readonly Field[]): number {
   const lengths = keys.map(({ valueType }) => valueType.maxLength ?? (valueType.type === 'string' ? 2048 : 0))
@@ -393,8 +397,8 @@ function fieldParametersOf(fields: readonly Field[], reserved: ReadonlySet<strin
 }
 
 /**
- * Pass: a `toJSON` of the model is reported, because replies are made from rows. It usually hides fields such as
- * passwords, so options must hide them.
+ * Checks that the model has no `toJSON` of its own. Replies are made from rows, so they would show fields that the
+ * method hides.
  */
 function assertNoToJson(model: ModelStatic<Model>, { toJSON }: CrudOptions): void {
   if (toJSON === 'ignore' || !hasOwnToJson(model)) return
@@ -404,7 +408,7 @@ function assertNoToJson(model: ModelStatic<Model>, { toJSON }: CrudOptions): voi
   )
 }
 
-/** Pass: if policies are required, each operation has one. */
+/** Checks that every operation and action has a policy, if policies are required. */
 function assertPolicies(
   model: string,
   operations: ReadonlySet<OperationName>,
@@ -425,7 +429,7 @@ function assertPolicies(
   )
 }
 
-/** Pass: the options do not contradict each other. */
+/** Checks that the options do not contradict each other. */
 function assertConsistent(
   model: string,
   {
@@ -446,8 +450,8 @@ function assertConsistent(
 }
 
 /**
- * The NOT NULL attributes that bodies may omit, except those with a `notNull` validator: the model's message for null
- * stays in use.
+ * Returns the NOT NULL attributes that bodies may omit. Attributes with a `notNull` validator are left out, so that the
+ * model's message for null stays in use.
  */
 function filledAttributesOf(model: ModelStatic<Model>, fields: readonly Field[]): readonly string[] {
   const attributes = model.getAttributes()
@@ -456,8 +460,8 @@ function filledAttributesOf(model: ModelStatic<Model>, fields: readonly Field[])
 }
 
 /**
- * Pass: the attributes whose validators are all rules for bodies. Attributes with a setter, or with a schema of the
- * host, are not among them.
+ * Returns the attributes whose validators are all rules for bodies. Attributes with a setter, or with a schema of the
+ * host, are left out.
  */
 function ruledAttributesOf(
   model: ModelStatic<Model>,
@@ -474,7 +478,7 @@ function ruledAttributesOf(
   return fields.filter(hasOnlyRules).map(({ name }) => name)
 }
 
-/** Pass: the part of Sequelize's validation and conversion that writes need. */
+/** Returns the part of Sequelize's validation and conversion that writes need. */
 function validationOf(model: ModelStatic<Model>, fields: readonly Field[]): ModelValidation {
   const attributes = model.getAttributes()
   const isOpaque = ({ name, valueType, virtual }: Field): boolean => {

@@ -5,7 +5,7 @@ import { CrudConfigError } from '../common/errors.js'
 import { didYouMean, listValid } from '../config/suggest.js'
 import { uniquesOf } from '../sequelize/model.js'
 
-/** Pass: the fields of the key. @throws CrudConfigError SDTO011 if several records could have the same key */
+/** Returns the fields of the key. @throws CrudConfigError SDTO011 if several records could have the same key */
 export function keyFieldsOf(
   model: ModelStatic<Model>,
   names: readonly string[],
@@ -36,14 +36,17 @@ export function keyFieldsOf(
   )
 }
 
-/** Indexes name columns. An attribute's name counts too, unless it is the column of another attribute. */
+/**
+ * Whether a unique index covers exactly the key. An index names columns, or attributes whose name is no other
+ * attribute's column.
+ */
 function isUniqueKey(model: ModelStatic<Model>, keys: readonly Field[], fields: readonly Field[]): boolean {
   const isInIndex = (index: readonly string[], { name, column }: Field): boolean =>
     index.includes(column) || (index.includes(name) && !fields.some((field) => field.column === name))
   return uniquesOf(model).some((index) => index.length === keys.length && keys.every((key) => isInIndex(index, key)))
 }
 
-/** Pass: the names of the key's attributes. @throws CrudConfigError SDTO011 for a model without a key */
+/** Returns the names of the key's attributes. @throws CrudConfigError SDTO011 for a model without a key */
 export function keyNamesOf(model: ModelStatic<Model>, { keyProperty }: CrudOptions): readonly string[] {
   const attributes = model.getAttributes()
   if (keyProperty !== undefined) {

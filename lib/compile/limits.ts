@@ -33,7 +33,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   pushRooms: 1000,
 })
 
-/** The longest delay of a timer in milliseconds. Node treats longer ones as 1. */
+/** The longest delay of a timer in milliseconds. Node treats a longer delay as 1. */
 const MAX_DELAY = 2 ** 31 - 1
 
 const isDelay: Check = (value) => isCount(value) && Number(value) <= MAX_DELAY
@@ -60,5 +60,5 @@ export function mergeLimits({ limits = {} }: CrudOptions, { interrupt }: Pick<Di
   return Object.freeze({ ...DEFAULT_LIMITS, queryLength, statementTime, ...given })
 }
 
-/** The default query length in multiples of the longest filter. */
+/** The default of `queryLength`, in multiples of `filterLength`. */
 const FILTERS = 4

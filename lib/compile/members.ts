@@ -54,7 +54,7 @@ interface MemberAbilities extends Pick<Field, 'filterable' | 'sortable'> {
 }
 
 /**
- * The declared members of a JSON attribute, and the items of its arrays.
+ * Compiles the declared members of a JSON attribute, and the items of its arrays.
  *
  * @throws CrudConfigError for invalid paths and types, paths that differ only in case or contain each other, and
  * attributes that are not JSON

@@ -31,7 +31,7 @@ const RULE_TYPES: readonly (readonly [rule: keyof FieldRules, types: ReadonlySet
   ['max', NUMBERS, 'numbers'],
 ]
 
-// Shared by most fields.
+// Most fields share these objects.
 const REQUIRED: Rules = Object.freeze({ required: true })
 const OPTIONAL_RULES: Rules = Object.freeze({ required: false })
 
@@ -96,14 +96,17 @@ function combineBounds(all: readonly FieldRules[], isImplied: boolean): RuleBoun
   }
 }
 
-/** The types whose values Sequelize's validators receive as bodies contain them. */
+/** The types whose body values reach Sequelize's validators unconverted. */
 const CHECKED_TYPES: ReadonlySet<FieldType> = new Set([
   ...STRINGS,
   ...NUMBERS,
   ...(['enum', 'uuid', 'date', 'datetime'] satisfies FieldType[]),
 ])
 
-/** The validators that values in bodies must pass. With a setter only its result is validated. */
+/**
+ * Returns the validators that values in bodies must pass. With a setter there are none, because only the setter's
+ * result is validated.
+ */
 function createChecks(attribute: RuledAttribute, type: FieldType): { readonly checks?: readonly ValueCheck[] } {
   if (attribute.set !== undefined || !CHECKED_TYPES.has(type)) return {}
   const checks = validatorsOf(attribute).flatMap(([name, test]) => {
@@ -124,7 +127,7 @@ interface RulesWithMessage {
 
 type Bound = 'minLength' | 'maxLength' | 'min' | 'max'
 
-/** The `msg` of the model's validators, for those whose rule applies. */
+/** Collects the `msg` of the model's validators whose rules apply. */
 function collectMessages(
   own: readonly (readonly [string, unknown])[],
   derived: readonly RulesWithMessage[],
@@ -188,8 +191,8 @@ function isValueRequired(attribute: RuledAttribute): boolean {
 const UNKNOWN: DerivedRule = { rules: {}, exact: false }
 
 /**
- * One entry of `validate` as a rule. Only checks with the same result are derived. Sequelize's `isEmail` is stricter,
- * so it runs in addition. Unknown validators are run by Sequelize only.
+ * Derives a rule from one entry of `validate`, if the rule accepts the same values. Sequelize's `isEmail` is stricter
+ * than the rule, so it runs in addition. Unknown validators are run by Sequelize only.
  */
 function deriveRule(name: string, test: unknown, type: FieldType): DerivedRule {
   const known = typeof test === 'function' ? undefined : KNOWN_VALIDATORS.get(name)

@@ -4,7 +4,7 @@ import { definedModel } from '../sequelize/model.js'
 
 const resourcesByModel = new WeakMap<ModelStatic<Model>, Resource[]>()
 
-// By the model as defined. Variants (`Model.scope()`) of one model share an entry.
+// Resources by the model as defined. The variants of a model (`Model.scope()`) share its entry.
 const resourcesByDefinedModel = new WeakMap<ModelStatic<Model>, Resource[]>()
 
 const mountedResources = new WeakMap<object, Resource>()

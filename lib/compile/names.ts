@@ -31,7 +31,7 @@ export function typeName(name: string): string {
     .join('')
 }
 
-/** The words after collections in paths. */
+/** The words that follow collections in paths. */
 const WORDS: ReadonlySet<string> = new Set(['any', 'all', 'none', 'count'])
 
 /** A name in the query language. */

@@ -11,7 +11,10 @@ export interface Naming {
   readonly relation: (association: string) => string
 }
 
-/** Makes each name once, by the options. @throws CrudConfigError on a call if `naming` returns no valid name */
+/**
+ * Creates the API names by the options, each name once. @throws CrudConfigError on a call if `naming` returns no valid
+ * name
+ */
 export function createNaming(
   model: ModelStatic<Model>,
   { naming = 'camel', fields = {}, relations }: Pick<CrudOptions, 'naming' | 'fields' | 'relations'>,

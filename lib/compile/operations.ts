@@ -6,7 +6,7 @@ import { CrudConfigError } from '../common/errors.js'
 import { createUnknownNameError, listValid } from '../config/suggest.js'
 import { Operations, type OperationTable } from '../operations.js'
 
-/** Pass: the enabled operations, from a number or a list of names. @throws CrudConfigError for other values */
+/** Returns the enabled operations, from a number or a list of names. @throws CrudConfigError for other values */
 export function resolveOperations(
   model: string,
   { operations: given = Operations.All }: CrudOptions,
@@ -45,12 +45,12 @@ export function resolveOperations(
 }
 
 /**
- * Operations without a route on a singleton. If a combination such as `All` includes them, they are dropped without an
- * error.
+ * Operations without a route on a singleton. They are dropped without an error, because combinations such as `All`
+ * include them.
  */
 const COLLECTION_OPERATIONS: ReadonlySet<OperationName> = new Set(['getList', 'upsert'])
 
-/** Pass: a singleton has only operations of one record. @throws CrudConfigError for others */
+/** Checks that a singleton has only operations of one record. @throws CrudConfigError for other operations */
 export function assertSingletonOperations(
   model: string,
   operations: ReadonlySet<OperationName>,
@@ -74,7 +74,7 @@ export function isUpsertable(uniques: Resource['uniques'], keys: readonly Field[
   return uniques.some((fields) => fields.every((field) => keys.includes(field) || field.filterable))
 }
 
-/** The names of combinations, which are numbers only. A list has operation names. */
+/** The names of combinations. A combination is a number, so a list of names cannot have it. */
 const COMBINATIONS = [
   'Read',
   'Write',
@@ -83,7 +83,7 @@ const COMBINATIONS = [
   'AllWithBulk',
 ] as const satisfies readonly (keyof typeof Operations)[]
 
-/** Operations by alternative words, for hints. */
+/** Alternative words for operations, for hints in errors. */
 const ALIASES: ReadonlyMap<string, readonly OperationName[]> = new Map([
   ['list', ['getList']],
   ['index', ['getList']],

@@ -33,7 +33,6 @@ import { QUERY } from './query.js'
 
 const isHandlers = either(isFunction, (value) => Array.isArray(value) && value.every(isFunction))
 
-/** The options of every resource. Options of optional behaviours are declared with the behaviours. */
 const EXPORT: OptionShape = { formulas: option(oneOf('escape', 'keep'), '"escape" or "keep"') }
 
 const OPTIONS: OptionShape = {
@@ -106,14 +105,14 @@ export const FIELD: OptionShape = {
   deprecated: DEPRECATED,
 }
 
-/** The accepted options with these behaviours. */
+/** Returns the accepted options of a resource with these behaviours. */
 export function optionShape(behaviours: readonly BehaviourDefinition[]): OptionShape {
   return Object.assign({}, OPTIONS, ...behaviours.map(({ options }) => options))
 }
 
 /**
- * Pass: every option is known and has a valid value. Adds errors to `problems` and returns the valid options for the
- * next passes.
+ * Checks that every option is known and has a valid value. Adds errors to `problems` and returns the valid options for
+ * the next passes.
  */
 export function checkOptions(
   model: string,
@@ -134,7 +133,7 @@ export function checkOptions(
   }
 }
 
-/** The entries of an option by name, with their valid members. */
+/** Returns the entries of an option by name, each with its valid members only. */
 function checkEntries(
   option: string,
   given: object,
@@ -150,7 +149,7 @@ function checkEntries(
   return Object.fromEntries(sound)
 }
 
-/** The complete definitions. */
+/** Returns the definitions of computed fields that have all required members. */
 function checkComputed(
   option: string,
   given: NonNullable<CrudOptions['computed']>,
@@ -177,7 +176,7 @@ function checkComputed(
   return Object.fromEntries(complete)
 }
 
-/** The actions with all required members. */
+/** Returns the actions that have all required members. */
 function checkActions(
   option: string,
   given: NonNullable<CrudOptions['actions']>,
@@ -198,7 +197,7 @@ function checkActions(
   return Object.fromEntries(complete)
 }
 
-/** The valid members of an options object. `where` names the model and the option in messages. */
+/** Returns the valid members of an options object. `where` names the model and the option in messages. */
 function checkMembers<T extends object>(
   where: string,
   given: T,
@@ -223,7 +222,7 @@ function checkMembers<T extends object>(
   return Object.fromEntries(sound) as Partial<T>
 }
 
-/** The errors of a member: an empty list to drop it silently, null for a valid one. */
+/** Returns the errors of a member: null for a valid member, an empty list for a member to drop silently. */
 function findMemberErrors(
   where: string,
   name: string,
@@ -243,7 +242,8 @@ function findMemberErrors(
     ]
   }
   if (value === undefined) {
-    // The value usually comes from a misspelt name. Ignoring it would open what the option protects.
+    // An undefined value usually comes from a misspelt name. If it were ignored, the resource would lose its
+    // protection.
     const hint = `${where}: the option "${name}" is undefined: leave it out to do without.`
     return row.isRestrictive ? [new CrudConfigError('INVALID_OPTION', hint)] : []
   }
@@ -255,7 +255,7 @@ function findMemberErrors(
   return inherited.length === 0 ? null : inherited
 }
 
-/** Inherited members of an object by name (`fields`, `mask`), and of its entries. */
+/** Returns errors for inherited members of an object by name (`fields`, `mask`), and of its entries. */
 function findInheritedMembers(where: string, value: unknown): readonly CrudConfigError[] {
   if (!isObject(value)) return []
   const all = [
@@ -272,7 +272,7 @@ function findUncalledPolicy(policies: unknown): string | null {
   return Object.values(Object(policies)).map(suggestCall).find(isText) ?? null
 }
 
-/** Names of similar options in other packages, by the option here. */
+/** Common names of options in other packages, each with the corresponding options of this package. */
 const ALIASES: ReadonlyMap<string, readonly string[]> = new Map([
   ['path', ['route']],
   ['basepath', ['routePrefix']],

@@ -3,7 +3,7 @@ export function impliedMaxLength(minLength = 0): number {
   return Math.max(10_000, minLength)
 }
 
-/** Sequelize's validators without regular expressions, which run in linear time. */
+/** Sequelize's validators that use no regular expression, so that their time is linear. */
 const LINEAR_VALIDATORS: ReadonlySet<string> = new Set([
   ...['notNull', 'isNull', 'notEmpty', 'isEmpty', 'len', 'isLength', 'isByteLength', 'min', 'max', 'isImmutable'],
   ...['equals', 'contains', 'notContains', 'isIn', 'notIn', 'isJSON', 'isLowercase', 'isUppercase'],

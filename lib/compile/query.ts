@@ -35,7 +35,7 @@ export const QUERY: OptionShape = {
   ),
 }
 
-/** Pass: the query settings with their defaults. @throws CrudConfigError if the page size exceeds its maximum */
+/** Returns the query settings with their defaults. @throws CrudConfigError if the page size exceeds its maximum */
 export function createQuerySettings(model: string, options: CrudOptions): QuerySettings {
   const { sortable, defaultSort, defaultDirection, unknownFields, unknownParameters, pageSize, maxPageSize, total } =
     options.query ?? {}

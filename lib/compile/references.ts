@@ -5,7 +5,7 @@ import { sequelizeOf } from '../sequelize/internals.js'
 import { associationKeysOf, definedModel, hasSourceForeignKey } from '../sequelize/model.js'
 import { cacheUntilMount, resourcesOver } from './mounted.js'
 
-/** The target of a foreign key by one association. */
+/** The target of a foreign key, as one association declares it. */
 interface ForeignKeyTarget {
   readonly foreignKey: string
   readonly model: ModelStatic<Model>
@@ -16,9 +16,9 @@ interface ForeignKeyTarget {
 
 /**
  * The foreign keys whose referenced record is checked before a write. A check is needed if the target's resource
- * restricts its records. It is also needed for a UUID key in text, which may have two spellings.
- * A column with several associations is not checked. A column without a constraint is only checked for its spelling.
- * Associations of other models over the same column are used if the model declares none.
+ * restricts its records. A check is also needed for a UUID key in text, which may have two spellings. A column with
+ * several associations is not checked. A column without a constraint is only checked for its spelling. Associations of
+ * other models over the column are used if the model itself declares none.
  */
 export function createReferences(model: ModelStatic<Model>, fields: readonly Field[]): Resource['references'] {
   return cacheUntilMount(() => {
@@ -40,7 +40,7 @@ function foreignKeyTargetOf(association: Association): ForeignKeyTarget {
   return { foreignKey, model: association.target, key, association }
 }
 
-/** The targets of a model's foreign keys, by the associations of all models. */
+/** The targets of a model's foreign keys, as the associations of all models declare them. */
 function allForeignKeyTargetsOf(model: ModelStatic<Model>): readonly ForeignKeyTarget[] {
   const defined = definedModel(model)
   const isSameModel = (other: ModelStatic<Model>): boolean => definedModel(other) === defined
@@ -54,7 +54,7 @@ function allForeignKeyTargetsOf(model: ModelStatic<Model>): readonly ForeignKeyT
   })
 }
 
-/** One of several equal targets, preferably with a constraint. */
+/** Removes duplicates of a target. A target with a constraint is preferred. */
 function distinctTargetsOf(leads: readonly ForeignKeyTarget[]): readonly ForeignKeyTarget[] {
   const sorted = [...leads].sort((one, other) => Number(hasConstraint(other)) - Number(hasConstraint(one)))
   return sorted.filter(

@@ -5,8 +5,8 @@ import { CrudConfigError } from '../common/errors.js'
 import { cacheUntilMount, resourcesOver, resourcesOverVariants } from './mounted.js'
 
 /**
- * The resource for nested routes and nested writes of a relation: that of the option, or the only one over the target.
- * Resolved on first use, because routers mount in any order.
+ * The resource for nested routes and nested writes of a relation. It is the option's resource, or the only resource
+ * over the target. Resolved on first use, because routers mount in any order.
  *
  * @throws CrudConfigError unless exactly one resource is mounted
  */
@@ -29,7 +29,10 @@ export function createRelatedResourceGetter(
   })
 }
 
-/** The router of the option may be closed by now. Then it cannot be used. */
+/**
+ * Returns the mounted resource of the option `resource`. @throws CrudConfigError for a router that is closed, or over
+ * another model
+ */
 function requireMountedResource(where: string, target: ModelStatic<Model>, given: unknown): Resource {
   const value: unknown = resourceOfRouter(given) === null && typeof given === 'function' ? given() : given
   const found = resourcesOverVariants(target).find((each) => each === resourceOfRouter(value) || each === value)
@@ -37,7 +40,7 @@ function requireMountedResource(where: string, target: ModelStatic<Model>, given
   throw new CrudConfigError('INVALID_OPTION', `${where} must be a router that is mounted over ${target.name}.`)
 }
 
-/** Routers are functions too. They are recognized by their resource. */
+/** Returns the resource of a router, or null. Routers are functions, so only the member `resource` identifies them. */
 export function resourceOfRouter(value: unknown): unknown {
   const isOne = (typeof value === 'object' || typeof value === 'function') && value !== null && 'resource' in value
   return isOne ? value.resource : null

@@ -19,7 +19,7 @@ interface RelationFacts {
   readonly noRoutesReason: string | null
 }
 
-/** Pass: the options name existing associations. @throws CrudConfigError for others */
+/** Checks the options of relations. @throws CrudConfigError for unknown associations and invalid options */
 export function checkRelations(model: ModelStatic<Model>, options: CrudOptions, surroundings: RelationFacts): void {
   for (const [name, option] of Object.entries(typeof options.relations === 'object' ? options.relations : {})) {
     const association = Object.hasOwn(model.associations, name) ? model.associations[name] : undefined
@@ -37,7 +37,7 @@ export function checkRelations(model: ModelStatic<Model>, options: CrudOptions, 
   assertCountNames(model, options, surroundings.naming)
 }
 
-/** Names are case-insensitive. */
+/** Names are compared in lower case, because clients may write them in any case. */
 function assertDistinctAssociations({ name: model, associations }: ModelStatic<Model>, { relation }: Naming): void {
   const seen = new Map<string, string>()
   for (const name of Object.keys(associations)) {
@@ -53,7 +53,7 @@ function assertDistinctAssociations({ name: model, associations }: ModelStatic<M
   }
 }
 
-/** A collection's count is a response member as well, so its name must not be taken. */
+/** Checks that no association has the name of a collection's count, which is a response member. */
 function assertCountNames(model: ModelStatic<Model>, { relations }: CrudOptions, { relation }: Naming): void {
   const open = Object.values(model.associations).filter(({ as: name }) => relationOptionOf(relations, name) !== false)
   const named = new Map(open.map(({ as: name }) => [relation(name).toLowerCase(), name]))
@@ -70,7 +70,7 @@ function assertCountNames(model: ModelStatic<Model>, { relations }: CrudOptions,
 
 type CreateError = (why: string) => CrudConfigError
 
-/** An invalid option must not count as `true`. */
+/** Checks the option of one association, so that an invalid value does not count as `true`. */
 function checkRelation(where: string, association: Association, option: unknown, surroundings: RelationFacts): void {
   if (option === undefined || typeof option === 'boolean') return
   const { as: name } = association
@@ -137,7 +137,7 @@ function assertAttributes(where: string, { target }: Association, fields: readon
     throw createUnknownNameError('UNKNOWN_ATTRIBUTE', `${where}: the attribute`, unknown, attributes)
 }
 
-/** A nested route needs a free path segment. Routes are case-insensitive. */
+/** Checks that the path segment of a nested route is free. Routes are case-insensitive. */
 function assertFreeSegment(
   { source, as }: Association,
   { operations, naming }: RelationFacts,
@@ -156,7 +156,7 @@ function assertFreeSegment(
   if (other !== undefined) throw refuse(`"routes" is not possible here: "${other}" would have the same route`)
 }
 
-/** The relations with routes. Only many-to-many relations have routes of single records. */
+/** Returns the relations with routes. Only many-to-many relations have routes of single records. */
 export function nestedRoutesOf(
   { associations }: ModelStatic<Model>,
   { relations }: CrudOptions,
@@ -169,7 +169,7 @@ export function nestedRoutesOf(
   })
 }
 
-/** The body members that may contain related records. */
+/** Returns the body members that may contain related records. */
 export function nestedRelationsOf({ relations }: CrudOptions, naming: Naming): Resource['nestedRelations'] {
   if (typeof relations !== 'object') return []
   return Object.entries(relations).flatMap(([name, option]) =>

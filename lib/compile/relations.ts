@@ -22,7 +22,7 @@ import { isLinkedOnce, isPossiblyAmbiguous } from './unique.js'
 
 type TargetResolver = Relation['resolveTarget']
 
-/** The resource at the start of the relations. */
+/** The resource whose relations are compiled. */
 interface RelationSource {
   readonly model: ModelStatic<Model>
   readonly options: CrudOptions
@@ -32,8 +32,8 @@ interface RelationSource {
 }
 
 /**
- * The associations of a model by lower-case JSON name. Resolved on first use, because models and routers are set up in
- * any order.
+ * Returns the associations of a model by lower-case JSON name. They are resolved on first use, because models and
+ * routers are set up in any order.
  */
 export function createRelations(source: RelationSource): () => ReadonlyMap<string, Relation> {
   const { model, options } = source
@@ -49,13 +49,16 @@ export function createRelations(source: RelationSource): () => ReadonlyMap<strin
   })
 }
 
-/** The associations that the options open without `fields`. */
+/** The associations with the option `true`, which is shorthand for an open association without `fields`. */
 function openAssociationsOf({ relations }: CrudOptions): readonly string[] {
   if (typeof relations !== 'object') return []
   return Object.entries(relations).flatMap(([name, option]) => (option === true ? [name] : []))
 }
 
-/** Clients get an error about an unknown path. The host gets the reason as a warning. */
+/**
+ * Warns the host if no resource makes the association's fields available. Clients only get an error about an unknown
+ * path.
+ */
 function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
   const target = model.associations[name]?.target
   if (target === undefined || resourcesOver(target).length > 0) return false
@@ -67,7 +70,7 @@ function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
   return true
 }
 
-/** An association of a model by the options of its resource. */
+/** Compiles an association of a model by the options of its resource. */
 export function createRelation(name: string, association: Association, source: RelationSource): Relation {
   const { options, fields, naming, dialect } = source
   const option = relationOptionOf(options.relations, name)
@@ -78,7 +81,7 @@ export function createRelation(name: string, association: Association, source: R
   return Object.freeze({
     name,
     json,
-    // Sequelize leaves it undefined for to-one associations.
+    // `isMultiAssociation` is undefined for to-one associations.
     many: Boolean(association.isMultiAssociation),
     count,
     isCountTaken: isCountNameTaken(count, fields),
@@ -112,7 +115,8 @@ function createRelationAttributes(association: Association): RelationAttributes 
 }
 
 /**
- * Whether the related record may be missing. It is required only for a NOT NULL foreign key that is not polymorphic.
+ * Whether the related record may be missing. Only a NOT NULL foreign key that is not polymorphic guarantees a related
+ * record.
  */
 function isOptional(association: Association): boolean {
   const { associationType, source, foreignKey } = association
@@ -145,8 +149,8 @@ function createJoinModel(association: Association, options: CrudOptions): JoinMo
 }
 
 /**
- * The relation from a record of a many-to-many to its row of the join model; null if a pair may be linked several
- * times.
+ * The relation from a record of a many-to-many to its row of the join model. Null if the join model may link two
+ * records several times.
  */
 function joinRowOf(
   association: Association,
@@ -195,7 +199,7 @@ function createJoinRowRelation(
   })
 }
 
-/** The attributes of a join model's rows. Paths end there. */
+/** The fields of a join model's rows. A path cannot continue to relations of the join model. */
 function createJoinRowAccess(model: ModelStatic<Model>, resources: readonly Resource[]): ModelAccess | null {
   if (resources.length === 0 || !resources.every(isReadable)) return null
   const shared = intersectFields(resources).filter(({ virtual, getter }) => !virtual && !getter)
@@ -213,7 +217,7 @@ function createJoinRowAccess(model: ModelStatic<Model>, resources: readonly Reso
   })
 }
 
-/** Whether the target has a member of this name already, or an association with the same alias. */
+/** Whether the target already has a member of this name, or an association with the alias `as`. */
 function hasMember(target: ModelStatic<Model>, as: string, json: string): boolean {
   const name = json.toLowerCase()
   const isTaken = ({ byName, relations }: Resource): boolean => byName.has(name) || relations().has(name)
@@ -256,7 +260,7 @@ function createTargetResolver(
     return Object.freeze({
       model: target,
       fields: new Map(fields.map((field) => [field.json.toLowerCase(), field])),
-      // Resolved when a path goes on, because relations may lead back to their source.
+      // Resolved on access, because relations may lead back to their source.
       get relations() {
         return relatedRelationsOf(target)
       },
@@ -267,12 +271,15 @@ function createTargetResolver(
   })
 }
 
-/** The JSON name of an excluded field may be reused, so all resources must give this name to the same attribute. */
+/** Whether all resources give the field's name to one attribute. A resource may reuse the name of an excluded field. */
 function isNameShared(resources: readonly Resource[], { name, json }: Field): boolean {
   return resources.every(({ byName }) => byName.get(json.toLowerCase())?.name === name)
 }
 
-/** The fields that identify the model's records: the resource's key, or the primary key if there is one. */
+/**
+ * The fields that identify the model's records: the key of the only resource, or else the primary key; null without
+ * both.
+ */
 function identifyingFieldsOf(
   { primaryKeyAttributes: names }: ModelStatic<Model>,
   [only, ...others]: readonly Resource[],
@@ -295,7 +302,7 @@ function fieldsWithoutResource(model: ModelStatic<Model>, options: CrudOptions, 
   return createFields({ model, options: { fields }, keys: [key], attributes: attributesOf(model), naming, dialect })
 }
 
-/** Each field with the abilities that all resources over the model allow. */
+/** The fields of all resources over a model. A field keeps only abilities that every resource allows. */
 function intersectFields(resources: readonly Resource[]): readonly Field[] {
   const [first, ...others] = resources
   if (first === undefined) return []
@@ -324,13 +331,13 @@ function intersectField(field: Field, all: readonly (Field | undefined)[]): Fiel
   })
 }
 
-/** The item type of a field, to compare declarations of several resources. */
+/** The item type of an array field, to compare the declarations of several resources. */
 function itemTypeNameOf(field: Field | undefined): string | undefined {
   const { derived, valueType } = field?.item ?? {}
   return derived?.kind === 'item' ? (derived.type ?? valueType?.type) : undefined
 }
 
-/** The JSON members that all resources declare alike. */
+/** The JSON members that all resources declare with equal types. */
 function intersectMembers(
   members: ReadonlyMap<string, Field>,
   all: readonly (Field | undefined)[],
@@ -373,12 +380,12 @@ function intersectRelations(resources: readonly Resource[]): ReadonlyMap<string,
   )
 }
 
-/** Another resource's relation of the same name, if it is the same association. */
+/** Returns another resource's relation of this name, if both relations are one association. */
 function findSameAssociation({ name }: Relation, other: Relation | undefined): Relation | undefined {
   return other?.name === name ? other : undefined
 }
 
-/** The target of a relation that several resources have: the intersection of their reaches. */
+/** The target of a relation that several resources have: the fields that all of them allow. */
 function intersectAccess(relations: readonly (Relation | undefined)[]): ModelAccess | null {
   const reaches = relations.map((relation) => relation?.resolveTarget() ?? null)
   const [first] = reaches

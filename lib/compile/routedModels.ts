@@ -17,7 +17,7 @@ export interface RoutedOptions {
   readonly [name: string]: CrudOptions | false
 }
 
-/** Models with the options of their routers. Adds errors to `problems`. */
+/** Pairs each model with the options of its router. Adds errors to `problems`. */
 export function resolveRoutedModels(
   defaults: CrudDefaults,
   given: RoutedModels,
@@ -52,7 +52,10 @@ function readModels(given: unknown): readonly ModelStatic<Model>[] {
   )
 }
 
-/** An undefined entry is usually a misspelt name. Ignoring it would mount a model that the host wants to skip. */
+/**
+ * Checks the options by model name. An undefined entry is refused: ignoring a misspelt name would mount a model that
+ * the host wants to skip.
+ */
 function readRoutedOptions(given: unknown): RoutedOptions {
   if (!isObject(given))
     throw new CrudConfigError('INVALID_OPTION', 'routers: the options must be an object by the name of a model.')
@@ -68,7 +71,7 @@ function readRoutedOptions(given: unknown): RoutedOptions {
   return given as RoutedOptions
 }
 
-/** The name of a model; empty for other values, which the router refuses. */
+/** The name of a model; empty for other values, which the router refuses later. */
 function modelNameOf(model: unknown): string {
   return isModel(model) ? model.name : ''
 }

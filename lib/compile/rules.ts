@@ -15,13 +15,13 @@ export interface BodyOptions {
   readonly mode: 'create' | 'update'
   /** The effect of unknown names. */
   readonly unknown: 'ignore' | 'reject'
-  /** Existing names that this body cannot write. They are ignored in both modes. */
+  /** Existing names that this body cannot write. Both modes of `unknown` ignore them. */
   readonly known: ReadonlySet<string>
   /** The relations that bodies may contain, by JSON name. Default: none. */
   readonly nestedRelations?: readonly string[]
   /** The host's schemas by JSON name. Each replaces the field's derived schema. */
   readonly schemas: ReadonlyMap<string, Joi.Schema>
-  /** The texts that cannot be keys or parts of keys. Default: none. */
+  /** The texts that cannot be keys, or parts of keys. Default: none. */
   readonly invalidKeys?: ReadonlySet<unknown>
   /** Translates messages. Default: English. */
   readonly translate?: Translate
@@ -76,7 +76,7 @@ export function createBodyValidator(fields: readonly Field[], options: BodyOptio
     }
     for (const [name, wrong, field] of findMisnamed(body, names, unknown === 'reject', writable)) {
       addError(errors, name, translate(wrong))
-      // The model's validators skip fields with errors under a misspelt name.
+      // The model's validators skip a misspelt field that already has an error.
       if (field !== null) failed.add(field)
     }
     return errors.size === 0 ? { changes } : { changes, errors: Object.fromEntries(errors), failed }
@@ -110,7 +110,7 @@ interface SimilarMember {
   readonly member: BodyMember | null
 }
 
-/** The unknown and misspelt names of a body, each with its error and the probably meant field. */
+/** Yields the unknown and misspelt names of a body, each with its error and the probably intended field. */
 function* findMisnamed(
   body: RequestBody,
   names: MemberNames,
@@ -133,7 +133,7 @@ function* findMisnamed(
   }
 }
 
-/** The member that a misspelt name probably means; null if none or several are similar. */
+/** Finds the member that a misspelt name probably means; null if no member or several members are similar. */
 function findSimilarMember(
   name: string,
   { members, known }: MemberNames,
@@ -150,7 +150,7 @@ function jsonNameOf(member: BodyMember): string {
   return typeof member === 'string' ? member : member.json
 }
 
-/** Ignores inherited properties. */
+/** Reads an own property. Inherited properties are not part of a body. */
 function readOwnProperty(body: RequestBody, json: string): unknown {
   return Object.hasOwn(body, json) ? body[json] : undefined
 }
@@ -162,7 +162,7 @@ function addError(errors: Errors, name: string, message: string): void {
 }
 
 /**
- * Validates a value by the host's schema. The schema's own `validate` is used, because the host's joi may be another
+ * Validates a value by the host's schema. It calls the schema's own `validate`, because the host's joi may be another
  * copy with other settings.
  */
 function validateByHostSchema(
@@ -215,7 +215,7 @@ function createMemberReader(field: Field, mode: BodyOptions['mode']): MemberRead
   }
 }
 
-/** Adds the model's validators to a reader. Texts run them with their other rules. */
+/** Adds the model's validators to a reader. Readers of texts run the validators themselves. */
 function addChecks({ valueType: { type }, rules: { checks = [] } }: Field, read: Reader): Reader {
   if (type === 'string' || checks.length === 0) return read
   return (raw) => {

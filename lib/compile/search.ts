@@ -7,8 +7,9 @@ import { parseSelect } from '../language/query.js'
 import { type PathOrigin, resolveHostPath } from './hostPath.js'
 
 /**
- * Pass: `query.search` names text fields that clients may read and filter by, of the resource or over to-one relations.
- * Full-text search accepts only own, unmasked fields, because the index does not depend on the caller.
+ * Compiles `query.search`. Its fields must be text fields that clients may read and filter by, of the resource or over
+ * to-one relations. Full-text search accepts only own, unmasked fields, because the index does not depend on the
+ * caller.
  *
  * @throws CrudConfigError for other fields
  */

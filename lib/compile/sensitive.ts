@@ -6,7 +6,7 @@ const WORDS: ReadonlySet<string> = new Set([
   ...['hash', 'salt', 'otp', 'totp', 'pin', 'apikey', 'privatekey', 'credential', 'credentials', 'cvv', 'cvc', 'ssn'],
 ])
 
-/** Pairs of words that are sensitive together, joined by a blank. */
+/** Pairs of words that are sensitive only together, joined by a blank. */
 const PAIRS: ReadonlySet<string> = new Set(['api key', 'private key', 'access key', 'signing key', 'encryption key'])
 
 /** The lower-case words of an attribute's name: `apiKey`, `api_key` and `APIKey` have two. */

@@ -6,8 +6,8 @@ import { lengthRulesOf } from './modelRules.js'
 import { hasPattern, impliedMaxLength } from './patterns.js'
 
 /**
- * The longest texts that the model's own patterns are run on. Rules of string fields check the length already. Host
- * schemas, setters and fields of other types could pass longer texts to Sequelize.
+ * Returns the maximum length of each text that the model's own patterns validate. Rules of string fields check the
+ * length already. Host schemas, setters and fields of other types could pass longer texts to Sequelize.
  */
 export function textBoundsOf(model: ModelStatic<Model>, fields: readonly Field[]): readonly TextBound[] {
   const attributes = model.getAttributes()

@@ -3,7 +3,7 @@ import type { Member, Projection } from '../../types/projection.js'
 import type { UnmaskedProjections } from '../../types/resource.js'
 import { createComputedMember, isComputedField, ownColumn } from '../common/columns.js'
 
-/** The projection of all own fields. `flatten` names JSON columns whose members are added to the record. */
+/** Creates the projections of all own fields. `flatten` names JSON columns whose members are added to the record. */
 export function createUnmaskedProjections(
   fields: readonly Field[],
   keys: readonly Field[],
@@ -13,7 +13,7 @@ export function createUnmaskedProjections(
     const shown = fields.filter(({ targets }) => targets.has(target))
     const stored = shown.filter(({ computed }) => computed === undefined)
     const needed = shown.flatMap(({ computed }) => computed?.needs ?? [])
-    // `Location` and cursors need the key, whether or not the shape has it.
+    // `Location` and cursors need the key, even if responses do not show it.
     const read = [...new Set([...stored, ...keys, ...needed])]
     const members = shown.map((field): Member => {
       const index = read.indexOf(field)

@@ -9,7 +9,7 @@ import { INVALID_SEGMENTS } from '../common/pathSegment.js'
 let rulesModule: typeof import('./rules.js') | null = null
 let loading: Promise<void> | null = null
 
-/** Loads the validation of bodies. Resources that only read do without it. */
+/** Loads the validation of bodies. Read-only resources do not load it. */
 export function loadRules(): Promise<void> {
   if (loading !== null) return loading
   loading = Promise.all([import('./rules.js'), loadJoi()]).then(([module]) => {
@@ -21,8 +21,8 @@ export function loadRules(): Promise<void> {
 }
 
 /**
- * The validator of one body shape. It builds its schema for the first body: schemas would dominate the time of
- * mounting, and many resources are never written. Their rules have been checked at mount.
+ * Returns the validator of one body shape. It builds its schema for the first body, because schemas would dominate the
+ * time of mounting. Many resources are never written. Rules are checked at mount.
  */
 export function createValidator(
   shape: 'create' | 'update' | 'replace',
@@ -53,7 +53,9 @@ export function createValidator(
   }
 }
 
-/** Texts that cannot be a path segment: clients resolve dots in URLs, and an empty segment is the collection. */
+/**
+ * Texts that cannot be a path segment. Clients resolve `.` and `..` in URLs, and an empty segment is the collection.
+ */
 const INVALID_KEYS: ReadonlySet<unknown> = new Set(INVALID_SEGMENTS)
 const INVALID_KEY_PARTS: ReadonlySet<unknown> = new Set([''])
 

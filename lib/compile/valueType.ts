@@ -14,9 +14,8 @@ export interface ValueTypeOptions {
 const SINGLE_PRECISION_MAX = 3.4028234663852886e38
 
 /**
- * The type of an attribute, by the `key` of Sequelize's type, which the dialects' subclasses keep. Other types
- * (networks, ranges, geometry, custom types) are opaque JSON without operators, since comparing them as text would fail
- * in the database.
+ * Returns the type of an attribute, by the `key` of Sequelize's type. Unknown types (networks, ranges, geometry, custom
+ * types) are opaque JSON without operators: comparing them as text would fail in the database.
  */
 export function valueTypeOf(attribute: TypedAttribute, options: ValueTypeOptions = {}): ValueType {
   return Object.freeze(describeType(attribute.type, attribute.values, options))
@@ -98,7 +97,7 @@ export function itemTypeOf({ type }: TypedAttribute): ValueType | null {
   return operatorsForType(valueType.type).size === 0 ? null : valueType
 }
 
-/** SQL types whose driver values equal those of a Sequelize type, with its key. */
+/** SQL types whose driver values equal the values of a Sequelize type, each with the key of that type. */
 const SQL_TYPES: readonly (readonly [pattern: RegExp, key: string])[] = [
   [/^(?:N?VARCHAR|(?:NATIONAL )?CHARACTER VARYING)$/, 'STRING'],
   [/^(?:N?CHAR|CHARACTER)$/, 'CHAR'],
@@ -116,7 +115,7 @@ const SQL_TYPES: readonly (readonly [pattern: RegExp, key: string])[] = [
   [/^JSONB$/, 'JSONB'],
 ]
 
-/** A type given as SQL. An unknown one is opaque. */
+/** Returns the type of an attribute that is declared as SQL text. An unknown type is opaque. */
 function describeSql(sql: string): ValueType {
   const written = /^([A-Z\d ]+?) ?(?:\( ?(\d+) ?(?:, ?(\d+) ?)?\))?( UNSIGNED)?$/i.exec(sql.trim())
   const [, name = '', first, second, unsigned] = written ?? []
@@ -155,7 +154,7 @@ function decimal(type: unknown, options: ValueTypeOptions): ValueType {
   }
 }
 
-/** A FLOAT of 25 bits or more has eight bytes in databases where a shorter one has four. */
+/** Some databases store a FLOAT of 25 bits or more in eight bytes, and a shorter FLOAT in four. */
 function singlePrecisionOf(type: unknown): { readonly single?: boolean } {
   return Number(typeOptionOf(type, 'length')) > 24 ? {} : { single: true }
 }
@@ -165,8 +164,8 @@ function unsigned(type: unknown): { readonly min?: bigint } {
 }
 
 /**
- * The dialects of SQLite and PostgreSQL drop UNSIGNED from the SQL but keep it in the options. The model's bounds
- * apply.
+ * Sequelize drops UNSIGNED from the SQL of SQLite and PostgreSQL, but keeps it in the options. The model's bounds apply
+ * on every database.
  */
 function isUnsigned(type: unknown): boolean {
   return typeOptionOf(type, 'unsigned') === true
@@ -176,7 +175,7 @@ function typeOptionOf(type: unknown, name: string): unknown {
   return readMember(readMember(type, 'options'), name)
 }
 
-/** A member of an unknown value. Sequelize's declarations omit many members of attributes and types. */
+/** Reads a member of an unknown value. Sequelize's declarations omit many members of attributes and types. */
 export function readMember(value: unknown, name: string): unknown {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   return isObject ? Reflect.get(value, name) : undefined

@@ -3,7 +3,7 @@ import { isObject } from '../common/object.js'
 
 export const isText: Check = (value) => typeof value === 'string'
 export const isName: Check = (value) => typeof value === 'string' && value.trim() !== ''
-/** A path of characters without a special meaning in URLs, Express patterns and Socket.IO. */
+/** Accepts paths whose characters have no special meaning in URLs, Express patterns and Socket.IO. */
 export const isPath: Check = (value) =>
   typeof value === 'string' &&
   value !== '' &&
@@ -24,7 +24,7 @@ export function either(...checks: readonly Check[]): Check {
   return (value) => checks.some((check) => check(value))
 }
 
-/** An object whose members all pass the check. */
+/** Accepts objects whose members all pass the check. */
 export function everyMember(check: Check): Check {
   return (value) => isObject(value) && Object.values(value).every(check)
 }
@@ -33,7 +33,7 @@ export function option(check: Check, what: string, more: Pick<OptionRow, 'member
   return { check, expected: what, ...more }
 }
 
-/** The same row for every name. */
+/** Returns a shape with one row for all names. */
 export function repeatRow(names: readonly string[], row: OptionRow): OptionShape {
   return Object.fromEntries(names.map((name) => [name, row]))
 }
@@ -41,7 +41,7 @@ export function repeatRow(names: readonly string[], row: OptionRow): OptionShape
 export const flag: OptionRow = option(isFlag, 'a boolean')
 export const count: OptionRow = option(isCount, 'a whole number from 1')
 
-/** Enables a behaviour: true, or an object with names of its attributes. */
+/** Returns the row of an option that enables a behaviour: true, or an object with names of its attributes. */
 export function attributeNames(...names: readonly string[]): OptionRow {
   const members = repeatRow(names, option(isName, "an attribute's name"))
   return option(either(isFlag, isObject), 'a boolean or an object of attribute names', { members })

@@ -4,7 +4,7 @@ import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
 import { either, option } from './checks.js'
 
-/** A date, or a date-time with an offset. Without an offset it would depend on the server's time zone. */
+/** A date, or a date-time with an offset. A date-time without an offset would depend on the server's time zone. */
 const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/
 
 function parseDate(value: unknown): Date | null {
@@ -12,14 +12,14 @@ function parseDate(value: unknown): Date | null {
   if (!isWritten && !(value instanceof Date)) return null
   const date = new Date(value)
   const year = date.getUTCFullYear()
-  // HTTP dates have four-digit years.
+  // Years of HTTP dates have four digits.
   return year >= 0 && year <= 9999 ? date : null
 }
 
 const isDate: Check = (value) => parseDate(value) !== null
 const DATE = 'a Date, or text such as "2026-01-31" or "2026-01-31T12:00:00Z"'
 
-/** The characters of RFC 3986. Others would end the address within a header. */
+/** The characters of RFC 3986. Other characters could end the address within a header. */
 const isUrlText: Check = (value) => typeof value === 'string' && /^[\w\-.~:/?#[\]@!$&'()*+,;=%]+$/.test(value)
 
 const MEMBERS: OptionShape = {
@@ -36,9 +36,10 @@ export const DEPRECATED: OptionRow = option(
 )
 
 /**
- * Reads the option `deprecated`; null for a resource or field that stays. `where` names the option in messages.
+ * Reads the option `deprecated`; null for a resource or field that is not deprecated. `where` names the option in
+ * messages.
  *
- * @throws CrudConfigError without `since`, and for a `sunset` before it
+ * @throws CrudConfigError without `since`, and for a `sunset` before `since`
  */
 export function readDeprecation(where: string, given: Partial<Deprecated> | false = false): Deprecation | null {
   if (given === false) return null

@@ -1,10 +1,10 @@
 import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
 
-/** The name of an inherited member; null if all members are own ones. */
+/** Returns the name of an inherited member; null if the object has only own members. */
 export function findInheritedMember(value: object): string | null {
   for (let from = Object.getPrototypeOf(value); from !== null; from = Object.getPrototypeOf(from)) {
-    // Object.prototype, also that of another realm.
+    // Recognizes Object.prototype, also the prototype of another realm.
     if (Object.getPrototypeOf(from) === null && Object.hasOwn(from, 'hasOwnProperty')) return null
     const name = Object.getOwnPropertyNames(from).find((member) => member !== 'constructor')
     if (name !== undefined) return name
@@ -13,14 +13,14 @@ export function findInheritedMember(value: object): string | null {
 }
 
 /**
- * The error for options with an inherited member. Options are merged by their own members, so an inherited policy would
- * be lost.
+ * Whether a value is an object without inherited members. Options are merged by own members, so an inherited policy
+ * would be lost.
  */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return isObject(value) && findInheritedMember(value) === null
 }
 
-/** Merging objects and reading own members would lose an inherited policy. */
+/** Creates the error for options with an inherited member. */
 export function createInheritedError(where: string, name: string): CrudConfigError {
   return new CrudConfigError(
     'INVALID_OPTION',

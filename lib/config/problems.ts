@@ -8,7 +8,10 @@ export class ConfigProblems {
     this.#errors.push(problem)
   }
 
-  /** The result of a pass; undefined if it reported an error. Errors other than CrudConfigError are thrown. */
+  /**
+   * Returns the result of a pass; undefined if the pass threw a CrudConfigError, which is collected. Other errors are
+   * thrown.
+   */
   attempt<T>(pass: () => T): T | undefined {
     try {
       return pass()
@@ -19,7 +22,9 @@ export class ConfigProblems {
     }
   }
 
-  /** @throws CrudConfigError with all collected errors, under the code of the first */
+  /**
+   * Throws the collected errors, if there are any. @throws CrudConfigError with all errors, under the code of the first
+   */
   throwIfAny(): void {
     const [first, ...others] = this.#errors
     if (first !== undefined) throw others.length === 0 ? first : CrudConfigError.of([first, ...others])

@@ -1,6 +1,6 @@
 import { type ConfigErrorCode, CrudConfigError } from '../common/errors.js'
 
-/** The edit distance of two words: insertions, deletions, substitutions. */
+/** Returns the edit distance of two words: the number of insertions, deletions and substitutions. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
@@ -14,7 +14,7 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0
 }
 
-/** The most similar candidate; undefined if none is similar. */
+/** Returns the most similar candidate; undefined if no candidate is similar. */
 export function findNearest(name: string, candidates: Iterable<string>): string | undefined {
   const word = name.toLowerCase()
   const ranked = [...candidates]
@@ -25,19 +25,19 @@ export function findNearest(name: string, candidates: Iterable<string>): string 
   return best !== undefined && best.edits <= most ? best.candidate : undefined
 }
 
-/** "Did you mean ...?" for a message, or an empty text. */
+/** Returns "Did you mean ...?" for a message, or an empty text. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
   const meant = findNearest(name, candidates)
   return meant === undefined ? '' : ` Did you mean "${meant}"?`
 }
 
-/** A list of the valid values, for a message. */
+/** Returns a list of the valid values for a message. */
 export function listValid(candidates: Iterable<string>): string {
   const all = [...candidates]
   return all.length === 0 ? '' : ` Valid: ${all.join(', ')}.`
 }
 
-/** Like `didYouMean`, but lists all candidates that start with the name. */
+/** Like `didYouMean`, but without a similar candidate it lists all candidates that start with the name. */
 function didYouMeanAny(name: string, candidates: readonly string[]): string {
   const one = didYouMean(name, candidates)
   const family = candidates.filter((candidate) => candidate.toLowerCase().startsWith(name.toLowerCase()))
@@ -49,7 +49,7 @@ function formatQuestion(names: readonly string[]): string {
   return ` Did you mean ${names.map((each) => `"${each}"`).join(' or ')}?`
 }
 
-/** The error for an unknown name. `meant` are the valid names for alternative words. */
+/** Creates the error for an unknown name. `meant` has the valid names if `name` is an alternative word. */
 export function createUnknownNameError(
   code: ConfigErrorCode,
   what: string,

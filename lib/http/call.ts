@@ -91,7 +91,10 @@ export class HostCall implements Call {
   }
 }
 
-/** Whether a parser has read the body. Body-parser sets `_body`. Other parsers and serverless adapters leave a stream that has ended. */
+/**
+ * Whether a parser has read the body. Body-parser sets `_body`. Other parsers and serverless adapters leave a stream
+ * that has ended.
+ */
 export function hasParsedBody(req: Request): boolean {
   if ((req as { _body?: unknown })._body === true) return true
   return req.body !== undefined && (req.readableEnded || req.destroyed)
@@ -105,7 +108,8 @@ const parsers = new Map<number, Parsers>()
 function createParsers(limit: number): Parsers {
   const known = parsers.get(limit)
   if (known !== undefined) return known
-  // Accepts every type: the caller has checked the content type, and body-parser would leave out a body of another type.
+  // Accepts every type. The caller has checked the content type, and body-parser would skip a body of an unexpected
+  // type.
   const json = express.json({ type: () => true, limit, strict: false, verify: rejectEmpty })
   const made = { json, text: express.text({ type: () => true, limit, verify: rejectEmpty }) }
   parsers.set(limit, made)

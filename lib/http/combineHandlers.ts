@@ -1,13 +1,14 @@
 import type { RequestHandler } from 'express'
 
 /**
- * Combines handlers into one, with the semantics of an Express route. `next('route')` and `next('router')` leave them. Errors skip to the
- * next error handler, or leave them. A rejected promise is an error in Express 4 as well.
+ * Combines handlers into one, with the semantics of an Express route. `next('route')` and `next('router')` skip the
+ * remaining handlers. An error skips to the next error handler, or past all handlers. A rejected promise is an error in
+ * Express 4 as well.
  */
 export function combineHandlers(handlers: readonly RequestHandler[]): RequestHandler {
   return (req, res, done) => {
     let at = 0
-    // One index for all handlers, so that calling `next` twice runs nothing twice.
+    // All handlers share one index, so that calling `next` twice runs no handler twice.
     const next = (error?: unknown): void => {
       const handler = error === 'route' || error === 'router' ? undefined : handlers[at++]
       if (handler === undefined) done(error)

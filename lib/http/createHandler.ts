@@ -34,7 +34,7 @@ export interface HandlerRequest {
   readonly url?: string
   /** The body, if the host has read it. Strings and buffers are parsed. Default: the body is read from the request. */
   readonly body?: unknown
-  /** Aborted when the client disconnects. Then reads stop, and queued writes do not start. */
+  /** Aborted when the client disconnects. The abort stops reads, and queued writes do not start. */
   readonly signal?: AbortSignal
 }
 
@@ -42,7 +42,7 @@ export interface HandlerRequest {
 export interface HandlerReply {
   readonly status: number
   readonly headers: OutgoingHttpHeaders
-  /** Destroyed if the response breaks off. The host destroys it to stop the reads for the response. */
+  /** Destroyed if the response fails midway. The host destroys the stream to stop the reads for the response. */
   readonly body: Readable
 }
 
@@ -153,7 +153,7 @@ function createRouteFinder(resource: Resource): (method: string, target: string)
   }
 }
 
-/** Returns a function that finds the handler of a method. Null if a later path handles the method. */
+/** Returns a function that finds the handler of a method; null if a later path handles the method. */
 function createMethodChooser(
   resource: Resource,
   { operations, action, methods, laterMethods }: Path,
@@ -180,7 +180,7 @@ function splitSegments(path: string): readonly string[] {
   return words
 }
 
-/** Parameters of a path that matches a pattern, ignoring case. Null if it does not match. */
+/** Returns the parameters of a path that matches a pattern, ignoring case. Null if the path does not match. */
 function matchParameters(pattern: readonly string[], words: readonly string[]): Record<string, string> | null {
   if (pattern.length !== words.length) return null
   const params: Record<string, string> = {}
@@ -203,7 +203,7 @@ function decodeSegment(word: string): string {
 /** Statuses without a body and without `Content-Length` (RFC 9110, sections 8.6 and 15.4.5). */
 const BODILESS: ReadonlySet<number> = new Set([204, 304])
 
-/** A response that another server sends. */
+/** A response that is collected for the host, whose own server sends it. */
 class CollectedResponse extends PassThrough implements OutgoingResponse {
   statusCode = 200
   headersSent = false

@@ -33,13 +33,17 @@ export interface Format {
   /** Headers of the format, known before the first byte. @throws Problem for content that the format cannot write */
   readonly headers?: (content: BodyContent) => Readonly<Record<string, string>>
   /**
-   * Writes the content after status and common headers are set. It may write in pieces, asynchronously. An error breaks the response off
-   * and is reported to `onError`. A response that is built as a whole is rejected above the limit.
+   * Writes the content after status and common headers are set, possibly in several asynchronous pieces. An error
+   * breaks the response off and is reported to `onError`. A response that is built as a whole is rejected above the
+   * limit.
    */
   readonly send: (out: OutgoingResponse, content: BodyContent, sending: SendContext) => void | Promise<void>
 }
 
-/** Table of formats. The first writes all kinds of content and is the default if the client accepts no other. */
+/**
+ * Table of formats. The first format writes all kinds of content, and is the default for clients that accept no other
+ * format.
+ */
 export const FORMATS: readonly Format[] = Object.freeze([json, csv, jsonl, ndjson])
 
 /** Names of the export formats. */
@@ -47,7 +51,7 @@ export function formatNames(formats: readonly Format[]): readonly string[] {
   return formats.flatMap(({ name }) => name ?? [])
 }
 
-/** Format of a reply: the client's preferred format that can write the content. */
+/** Selects the format of a reply: the client's preferred format among those that can write the content. */
 export function selectFormat(formats: readonly Format[], call: Call, content: BodyContent): Format {
   const writers: Format[] = []
   for (const format of formats) if (format.kinds.has(content.kind)) writers.push(format)
@@ -64,7 +68,7 @@ export function selectFormat(formats: readonly Format[], call: Call, content: Bo
 /** Whether a list request prefers a file of records to JSON, by `format` or by `Accept`. */
 export function isFileRequested(formats: readonly Format[], call: Call): boolean {
   const url = urlOf(call)
-  // Cheap test first: an encoded name still contains `format` or a percent sign.
+  // The test is cheap: even an encoded name contains `format` or a percent sign.
   const [target = ''] = /format|%/.test(url) ? url.split('#', 1) : []
   const start = target.indexOf('?')
   const format = start < 0 ? null : new URLSearchParams(target.slice(start)).get('format')

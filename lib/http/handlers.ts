@@ -37,7 +37,7 @@ export function createActionHandlers(
   return Object.fromEntries(handlers)
 }
 
-/** A disabled operation answers 404 wherever its handler is mounted. */
+/** Answers 404 for a disabled operation, wherever its handler is mounted. */
 const handleDisabled: RequestHandler = (_req, res) => respondProblem(res, problem('not-found'))
 
 type OperationRow = readonly [name: OperationName, row: Operation]
@@ -86,7 +86,10 @@ export function createActionCallHandler(resource: Resource, action: Action): Cal
   return (call, outlet) => serve(place, call, outlet, () => replyTo(resource, operation, call, { action }))
 }
 
-/** Handler of the methods that a path lacks. OPTIONS returns the list of methods, and other methods get 405. */
+/**
+ * Returns the handler of methods that a path does not support. OPTIONS returns the list of methods, and other methods
+ * get 405.
+ */
 export function createMethodNotAllowedHandler(resource: Resource, methods: readonly PathMethod[]): CallHandler {
   return (call, outlet) => {
     setResourceHeaders(resource, call)
@@ -98,14 +101,15 @@ export function createMethodNotAllowedHandler(resource: Resource, methods: reado
   }
 }
 
-/** Whether requests select an operation among others with the same method and path. */
+/** Whether requests select this operation among several with one method and path. */
 function hasSelectionRule({ intent, byFormat }: Operation): boolean {
   return byFormat === true || hasSharedRoute(intent)
 }
 
 /**
- * Returns a function that selects one of the operations with the same method and path. An operation with its own selection rule also has a
- * handler of its own. An export takes precedence, and other conflicting parameters are rejected later.
+ * Returns a function that selects one of the operations with the method and path of a request. An operation with its
+ * own selection rule also has a handler of its own. An export takes precedence; other conflicting parameters are
+ * rejected later.
  */
 function createOperationSelector(
   resource: Resource,

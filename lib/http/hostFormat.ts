@@ -5,13 +5,15 @@ import type { BodyContent } from './formats.js'
 
 type SuccessReply = Pick<Reply, 'status' | 'headers'> & { readonly content: BodyContent }
 
-/** Content of a reply after the host's `format` function. @throws Error if the result is not JSON, and any error of `format` */
+/**
+ * Applies the host's `format` function to a reply. @throws Error if the result is not JSON, and any error of `format`
+ */
 export function applyFormat(format: FormatFunction, whole: SuccessReply, request: Request): BodyContent {
   const reply = toUnformattedReply(whole)
   return reply === null ? whole.content : { kind: 'document', value: formatBody(format, reply, request) }
 }
 
-/** Argument of `format`. Null for content that `format` does not change. */
+/** Returns the argument of `format`; null for content that `format` does not change. */
 function toUnformattedReply({ status, headers, content }: SuccessReply): UnformattedReply | null {
   const told = { status, headers: { ...headers } }
   switch (content.kind) {
@@ -44,7 +46,10 @@ function formatBody(format: FormatFunction, reply: UnformattedReply, request: Re
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['object', 'string', 'number', 'boolean'])
 
-/** Wraps a Problem of the host in an ordinary error. A Problem would tell the client that nothing was written, but the write is already committed. */
+/**
+ * Wraps an error of `format` in an ordinary error. A Problem would tell the client that nothing was written, although
+ * the write is already committed.
+ */
 function callFormat(format: FormatFunction, reply: UnformattedReply, request: Request): unknown {
   try {
     return format({ reply, request })

@@ -19,7 +19,10 @@ export function setLeadingHandlers(resource: Resource, first: readonly RequestHa
   leadingHandlers.set(resource, first)
 }
 
-/** Handlers of the host in front of a resource's routes. @throws TypeError if the resource has neither a router nor a controller */
+/**
+ * Returns the host's handlers in front of a resource's routes. @throws TypeError if the resource has neither a router
+ * nor a controller
+ */
 export function leadingHandlersOf(resource: Resource): readonly RequestHandler[] {
   const first = leadingHandlers.get(resource)
   if (first === undefined) throw new TypeError(`${resource.name} has neither a router nor a controller`)
@@ -115,7 +118,7 @@ function readReply(res: Response, text: string): Reply {
 
 const JSON_TYPE = 'application/json'
 
-/** Headers that describe a message. An internal call does not inherit them from its request. */
+/** Headers that describe a single message. An internal call does not inherit them from its request. */
 const MESSAGE_HEADERS =
   /^(?:content-.*|if-.*|accept.*|prefer|range|te|trailer|transfer-encoding|connection|expect|upgrade|idempotency-key)$/
 
@@ -139,7 +142,7 @@ function createRequest({ request, method, url, key, headers, body }: InternalCal
   return req
 }
 
-/** Defines own properties. An assignment would call getters of the prototypes. */
+/** Defines own properties, because assignments would call setters of the prototypes. */
 function defineProperties(object: object, members: Readonly<Record<string, unknown>>): void {
   for (const [name, value] of Object.entries(members)) {
     Object.defineProperty(object, name, { value, writable: true, enumerable: true, configurable: true })

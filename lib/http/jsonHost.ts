@@ -5,13 +5,13 @@ import { isQueryMethod } from '../parse/queryMethod.js'
 import { type CreateTag, type Tagging, WEAK_TAGGING } from './formats/tag.js'
 import type { OutgoingResponse } from './outgoing.js'
 
-/** The host's JSON settings: settings of its Express application, and replaced response methods. */
+/** The host's JSON settings: the settings of its Express application, and response methods that the host replaced. */
 export interface JsonSettings {
   /** Null if entity tags are disabled. */
   readonly tagging: Tagging | null
   /** The settings `json replacer`, `json spaces` and `json escape`; null if the application has none of them. */
   readonly style: JsonStyle | null
-  /** Sends through the host's own method. Null if the package sends. */
+  /** Sends the value by the host's own method; null if the package itself sends the response. */
   readonly sendByHost: ((value: unknown) => void) | null
   /** Whether the client already has the response. Null if the request is not conditional. */
   readonly isFresh: (() => boolean) | null
@@ -23,7 +23,7 @@ export interface JsonStyle {
   readonly escapes: boolean
 }
 
-/** Returns the JSON settings for a call. `isAlwaysSent` never answers 304. */
+/** Returns the JSON settings for a call. With `isAlwaysSent` the response is never a 304. */
 export type ReadJsonSettings<O> = (call: Call, out: O, isAlwaysSent: boolean) => JsonSettings
 
 /** JSON without an Express application: weak entity tags, compared with `If-None-Match`. */
@@ -42,8 +42,8 @@ export const readExpressJsonSettings: ReadJsonSettings<Response> = (call, res, i
   const tagOf: unknown = app.get('etag fn')
   const [replacer, spaces, escapes] = [app.get('json replacer'), app.get('json spaces'), app.get('json escape')]
   const known = call.headers['if-none-match']
-  // Express ignores `If-None-Match` if the request has `Cache-Control: no-cache`, which addresses caches and not the origin. It also
-  // ignores QUERY, although QUERY is as safe as GET.
+  // Express ignores `If-None-Match` in a request with `Cache-Control: no-cache`, although that directive addresses
+  // caches and not the origin. Express also ignores it for QUERY, which is as safe as GET.
   const isHeld = known !== undefined && (isQueryMethod(call) || call.headers['cache-control'] !== undefined)
   const isFresh = (): boolean => !isAlwaysSent && (isHeld ? isTagKnown(call, res) : req.fresh)
   // If the host has set a content type, Express adds its charset.
@@ -68,7 +68,7 @@ function isTagKnown(call: Call, out: OutgoingResponse): boolean {
   return hasTag(String(out.getHeader('ETag') ?? ''), known)
 }
 
-/** Whether a response uses Express' original methods. Methods of another copy of Express count as replaced. */
+/** Whether a response has Express' original methods. Methods of another copy of Express count as replaced. */
 function hasExpressMethods({ json, send, set }: Response): boolean {
   const { response } = express
   return json === response.json && send === response.send && set === response.set

@@ -4,8 +4,9 @@ import type { RequestHandler } from 'express'
 export const IMPOSSIBLE_KEY = '\0'
 
 /**
- * Handler for malformed paths of a route. Express decodes parameters while it matches, and rejects such paths before any handler runs. The
- * pattern without parameters belongs to a layer in front of the route. Null for a route without parameters.
+ * Creates the handler for malformed paths of a route. Express decodes parameters while it matches, and rejects
+ * malformed paths before any handler runs. Therefore a layer in front of the route matches a pattern without
+ * parameters. Null for a route without parameters.
  */
 export function createMalformedPathHandler(
   path: string,

@@ -10,7 +10,7 @@ import { readExpressJsonSettings } from './jsonHost.js'
 import { createMalformedPathHandler } from './malformedPath.js'
 import { CallResponse } from './respond.js'
 
-/** Adds the routes of relations below each record. Their methods are decided per request. */
+/** Adds the routes of relations below each record. The methods of a route are decided per request. */
 export function addNestedRoutes(
   router: Router,
   base: string,

@@ -14,7 +14,10 @@ export interface OutgoingResponse extends Writable {
 
 type Headers = Readonly<Record<string, string>>
 
-/** Sets headers of a reply. `Vary`, `Link` and `Server-Timing` extend existing values. A stricter `Cache-Control` of the host is kept. */
+/**
+ * Sets headers of a reply. `Vary`, `Link` and `Server-Timing` extend existing values. A stricter `Cache-Control` of the
+ * host is kept.
+ */
 export function setHeaders(out: OutgoingResponse, headers: Headers): void {
   for (const name in headers) {
     const value = headers[name]
@@ -36,12 +39,12 @@ const HEADER_MERGERS: ReadonlyMap<string, (given: string, added: string) => stri
   ['Server-Timing', mergeLists],
 ])
 
-/** Joins both lists. The links of a resource are set more than once. */
+/** Joins two lists. Links of a resource are set more than once, so a repeated value is not added again. */
 function mergeLists(given: string, added: string): string {
   return given.includes(added) ? given : `${given}, ${added}`
 }
 
-/** Names of both lists, without duplicates. */
+/** Joins the names of two `Vary` lists, without duplicates. */
 function mergeVary(given: string, added: string): string {
   const known = new Set(splitList(given.toLowerCase()))
   const names = splitList(added)
@@ -69,7 +72,10 @@ const EXPOSED_HEADERS: readonly string[] = [
 
 export const EXPOSE_HEADER = 'Access-Control-Expose-Headers'
 
-/** Exposes the reply's headers to cross-origin scripts. Names that the host has set are kept. `more` are headers that will be set later. */
+/**
+ * Exposes the reply's headers to cross-origin scripts. Names that the host has set are kept. `more` names headers that
+ * are set later.
+ */
 export function exposeHeaders(out: OutgoingResponse, more: readonly string[] = []): void {
   // Without CORS by the host, no script reads the headers.
   if (!out.hasHeader('Access-Control-Allow-Origin')) return

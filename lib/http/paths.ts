@@ -7,14 +7,14 @@ import { SUPPORTS_QUERY } from '../parse/queryMethod.js'
 export interface Path {
   readonly path: string
   readonly operations: readonly (readonly [name: OperationName, row: Operation])[]
-  /** Action at the path, if any. */
+  /** The action at the path, if any. */
   readonly action?: Action
   readonly methods: readonly PathMethod[]
-  /** Methods of a later path: for these methods, the last word is the key of a record. */
+  /** Methods for which the path's last word is a key, so that the later key path handles them. */
   readonly laterMethods: readonly PathMethod[]
 }
 
-/** Paths of a resource. Fixed paths come before the key path, because a key can equal their last word. */
+/** Returns the paths of a resource. Fixed paths come before the key path, because a key can equal their last word. */
 export function pathsOf(resource: Resource): readonly Path[] {
   const { keys, key, operations } = resource
   const rows = operationEntries(resource.operationTable).filter(([name]) => operations.has(name))

@@ -4,7 +4,9 @@ import { mount } from '../compile/mounted.js'
 import { MOUNTS } from '../trace/channels.js'
 import { pathsOf } from './paths.js'
 
-/** Mounts a resource, and publishes its routes on the channel, with the routes that no policy covers. */
+/**
+ * Mounts a resource, and publishes its routes on the mount channel. Each route names its operations without a policy.
+ */
 export function mountAndPublish(by: MountMessage['by'], resource: Resource): void {
   mount(resource)
   if (!MOUNTS.hasSubscribers) return

@@ -37,7 +37,7 @@ export class CallResponse<O extends OutgoingResponse> implements ResponseWriter 
     return this.#out.statusCode
   }
 
-  /** Sends nothing if the host has already responded. */
+  /** Sends a reply, unless the host has already responded. */
   reply({
     status,
     headers,
@@ -70,7 +70,7 @@ export class CallResponse<O extends OutgoingResponse> implements ResponseWriter 
       out.end()
       return
     }
-    // If this fails before the first byte, the headers are removed and a problem is sent.
+    // An error before the first byte removes the headers, so that a problem can be sent.
     const failed = (error: unknown): never => {
       if (!out.headersSent) takeBack(out, before)
       throw error
@@ -121,8 +121,8 @@ function takeBack(out: OutgoingResponse, before: ReadonlyMap<string, ReturnType<
 const KEPT_HEADERS: ReadonlySet<string> = new Set(['Vary', 'Cache-Control'])
 
 /**
- * Whether the client already has this version (RFC 9110, section 13.1.2). Express does not answer 304 if the request has `Cache-Control:
- * no-cache`, which addresses caches and not the origin.
+ * Whether the client already has this version (RFC 9110, section 13.1.2). Express does not answer 304 to a request with
+ * `Cache-Control: no-cache`, although that directive addresses caches and not the origin.
  */
 function isNotModified({ method, headers }: Call, status: number, tag: string | undefined): boolean {
   const known = headers['if-none-match']
@@ -138,13 +138,16 @@ export function respondProblem(out: OutgoingResponse, thrown: Problem): void {
   exposeHeaders(out)
   out.statusCode = thrown.status
   out.setHeader('Content-Type', 'application/problem+json')
-  // A problem repeats input of the client, so browsers must not guess its type.
+  // A problem repeats input of the client, so browsers must not guess its content type.
   out.setHeader('X-Content-Type-Options', 'nosniff')
   out.setHeader('Content-Length', body.length)
   out.end(body)
 }
 
-/** Responds to an error: a Problem unchanged, any other error as a 500 without internals. The error of a 500 is reported after the response. */
+/**
+ * Responds to an error: a Problem unchanged, any other error as a 500 without internals. An error with a 500 is
+ * reported after the response.
+ */
 export function respondError(request: Call['request'], out: OutgoingResponse, error: unknown, onError: OnError): void {
   if (out.headersSent && !out.writableEnded) {
     // The response is incomplete and must not look complete.
@@ -158,10 +161,13 @@ export function respondError(request: Call['request'], out: OutgoingResponse, er
   if (!isSent || known.status === 503) reportError(error, request, onError)
 }
 
-/** Sends a problem. False if sending fails: a Problem of the host may have invalid headers, or errors that are not JSON. */
+/**
+ * Sends a problem. Returns false if sending fails: a Problem of the host may have invalid headers, or errors that are
+ * not JSON.
+ */
 function isProblemSent(out: OutgoingResponse, thrown: Problem): boolean {
   try {
-    // A response of the host is kept.
+    // A response that the host has sent stays.
     if (!out.headersSent) respondProblem(out, thrown)
     return true
   } catch {

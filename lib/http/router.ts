@@ -29,14 +29,18 @@ import { mountAndPublish } from './publishMount.js'
 import { CallResponse } from './respond.js'
 import { skipOtherPaths } from './skipOtherPaths.js'
 
-/** Members of routers and handlers beside the routes: the compiled resource, and `push` for changes outside the routes if push is enabled. */
+/**
+ * Members of routers and handlers in addition to the routes: the compiled resource, `notify` for changes outside the
+ * routes, and `close`.
+ */
 export interface Mounted<M extends Model, O> extends Carrier<M, O>, OwnRoutes {
   readonly resource: ResourceInfo
   readonly notify: Notifier | null
   /**
-   * Shuts the resource down. New requests get 503 with `Retry-After`. In-flight requests get `within` milliseconds [10,000] to end; then
-   * running exports are aborted. Afterwards relation paths do not use the resource. The path of its push hub is free at once. The promise
-   * resolves after pending push events are sent and clients are disconnected. Later calls return the first call's promise.
+   * Shuts the resource down. New requests get 503 with `Retry-After`. In-flight requests get `within` milliseconds
+   * [10,000] to end, after which running exports are aborted. Relation paths do not use a closed resource. The path of
+   * its push hub is free at once. The promise resolves after pending push events are sent and clients are disconnected.
+   * Later calls return the promise of the first call.
    */
   readonly close: Close
 }
@@ -52,8 +56,9 @@ export type CrudController<M extends Model = Model, O = object> = {
   readonly actions: { readonly [action in ActionNames<O>]: RequestHandler }
 } & Mounted<M, O>
 
-/** Options as written, for type inference, without unknown names. */
-// The model is inferred from the first argument only: a scope without a model type would widen the model to any.
+/** The options as the host wrote them, for type inference. Unknown names are compile errors. */
+// The model is inferred from the first argument only. Otherwise a scope without a model type would widen the model to
+// any.
 export type Written<M extends Model, O> = O &
   OptionsWithComputed<NoInfer<M>> &
   NoInfer<KnownNames<O, CrudOptions<M> & ComputedOptions<O>>>
@@ -76,7 +81,7 @@ interface RouterTables extends CompileTables {
   readonly formats?: readonly Format[]
 }
 
-/** `crudRouter` with custom tables. */
+/** Like `crudRouter`, with other tables of operations, behaviours and dialects. */
 export function createRouter<M extends Model, O>(
   tables: RouterTables,
   model: ModelStatic<M>,
@@ -95,7 +100,7 @@ export function createRouter<M extends Model, O>(
       addRoutes(router, base, resource, routes)
       skipOtherPaths(router, base)
     } else {
-      // An inner router, so that middleware of the host runs for requests of this resource only.
+      // An inner router limits the host's middleware to requests of this resource.
       const inner = Router({ mergeParams: true })
       options.configure(inner, own)
       addRoutes(inner, '', resource, routes)
@@ -113,7 +118,8 @@ export function createRouter<M extends Model, O>(
 }
 
 /**
- * The REST API of `crudRouter` as separate handlers, each preceded by `use`. Handlers of a single record read the key from `req.params.id`.
+ * Returns the REST API of `crudRouter` as separate handlers, each preceded by the handlers of `use`. Handlers of a
+ * single record read the key from `req.params.id`.
  *
  * @throws CrudConfigError for wrong options, with a stable code, and for `configure`, which needs a router
  */
@@ -124,7 +130,7 @@ export function crudController<M extends Model, const O extends OptionsWithCompu
   return createController(model, options)
 }
 
-/** `crudController` without type inference from the options. */
+/** Like `crudController`, without type inference from the options. */
 export function createController<M extends Model, O>(
   model: ModelStatic<M>,
   options: CrudOptions<M> = {},
@@ -195,7 +201,10 @@ function toHandlers(use: CrudOptions['use'] = []): readonly RequestHandler[] {
   return typeof use === 'function' ? [use] : use
 }
 
-/** Handles QUERY by its name. Express has a `query` route method only on versions of Node that know the method. */
+/**
+ * Handles QUERY by comparing the method's name. Express has a `query` route method only on versions of Node that know
+ * the method.
+ */
 function handleQueryOnly(handler: RequestHandler): RequestHandler {
   return (req, res, next) => (isQueryMethod(req) ? handler(req, res, next) : next())
 }
@@ -206,7 +215,7 @@ function skipMethods(methods: readonly PathMethod[]): RequestHandler {
   return (req, _res, next) => next(names.has(req.method) ? 'route' : undefined)
 }
 
-/** Handler of the methods that a path lacks. */
+/** Returns the handler of methods that a path does not support. */
 function createMethodNotAllowed(resource: Resource, methods: readonly PathMethod[]): RequestHandler {
   const answer = createMethodNotAllowedHandler(resource, methods)
   return (req, res) => {

@@ -19,7 +19,7 @@ export type CrudRouters = Router & {
 }
 
 /**
- * Mounts several models. If it throws, nothing stays mounted.
+ * Mounts several models. After an error none of them stays mounted.
  *
  * @throws CrudConfigError with the problems of all models
  */
@@ -44,7 +44,10 @@ export function mountRouters(defaults: CrudDefaults, given: RoutedModels, option
   return Object.assign(router, { resources: Object.freeze(resources), close })
 }
 
-/** Rejects two routers at one path: the first router would answer all requests, with 405 for operations that it lacks. Express ignores case. */
+/**
+ * Rejects two routers at one path. Otherwise the first router would answer all requests, with 405 for operations that
+ * it lacks. Express ignores case.
+ */
 function assertDistinctRoutes(routers: readonly CrudRouter[], problems: ConfigProblems): void {
   const owners = new Map<string, string>()
   for (const { resource } of routers) {

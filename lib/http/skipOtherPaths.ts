@@ -1,8 +1,8 @@
 import type { NextFunction, Request, RequestHandler, Response, Router } from 'express'
 
 /**
- * Lets a router of this package skip requests for other paths at once. Express would try each route and leave the router with
- * `setImmediate`. A router with later additions of the host handles every request.
+ * Makes a router of this package skip requests for other paths at once. Express would try each route and leave the
+ * router with `setImmediate`. A router to which the host later adds routes handles every request.
  */
 export function skipOtherPaths(router: Router, base: string): void {
   const [prefix = ''] = base.split('/:')

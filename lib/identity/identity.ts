@@ -27,14 +27,14 @@ export type JwtAlgorithm =
   | 'PS384'
   | 'PS512'
 
-/** The header of a token (RFC 7515 section 4). It is not verified and may only be used to find the key. */
+/** The header of a token (RFC 7515 section 4). It is not verified, so use it only to find the key. */
 export interface JwtTokenHeader {
   readonly alg: string
   readonly kid?: string | undefined
   readonly [parameter: string]: unknown
 }
 
-/** Returns the key of a token by its header, for rotating keys. */
+/** Returns the key of a token by the token's header, for rotating keys. */
 export type KeyLookup = (header: JwtTokenHeader) => string | KeyObject | Promise<string | KeyObject>
 
 export interface JwtIdentityOptions {
@@ -44,7 +44,7 @@ export interface JwtIdentityOptions {
   readonly algorithms: readonly JwtAlgorithm[]
   readonly issuer?: string | readonly string[]
   readonly audience?: string | readonly string[]
-  /** Accepted difference between clocks in seconds. Default 0. */
+  /** The accepted difference between clocks in seconds. Default 0. */
   readonly clockTolerance?: number
 }
 
@@ -86,14 +86,14 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
 
 const bearerIdentities = new WeakSet<IdentityFunction>()
 
-/** Whether an identity function was made by `jwtIdentity`, so that documents can name its header. */
+/** Whether `jwtIdentity` created an identity function, so that documents can name its header. */
 export function isBearerIdentity(identify: IdentityFunction): boolean {
   return bearerIdentities.has(identify)
 }
 
 const OPTION_NAMES: readonly string[] = ['key', 'algorithms', 'issuer', 'audience', 'clockTolerance']
 
-/** A misspelt option would be reported as missing, so unknown names are checked first. */
+/** Checks the names of the options before their values, because a misspelt option would be reported as missing. */
 function assertNames(options: JwtIdentityOptions): void {
   const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name))
   if (unknown === undefined) return
@@ -101,7 +101,9 @@ function assertNames(options: JwtIdentityOptions): void {
   throw new TypeError(`jwtIdentity: there is no option "${unknown}".${hint}`)
 }
 
-/** An `issuer` or `audience` that checks nothing would accept tokens that the host wants to reject. */
+/**
+ * Checks that `issuer` and `audience` are not empty. An empty value would accept tokens that the host wants to reject.
+ */
 function assertIssuerAndAudience(options: JwtIdentityOptions): void {
   for (const name of ['issuer', 'audience'] as const) {
     if (!Object.hasOwn(options, name)) continue
@@ -115,7 +117,7 @@ function assertIssuerAndAudience(options: JwtIdentityOptions): void {
   }
 }
 
-/** Loaded on demand, before the first token: only applications that verify tokens need it. */
+/** Loads the library on demand, before the first token. Only applications that verify tokens need it. */
 function loadLibrary(): Promise<typeof jsonwebtoken> {
   const library = import('jsonwebtoken').then((module) => module.default)
   // Callers that await the promise handle its error. Without this handler an earlier failure would end the process.
@@ -123,19 +125,22 @@ function loadLibrary(): Promise<typeof jsonwebtoken> {
   return library
 }
 
-/** Anybody could sign with an empty secret. */
+/** Whether a value can be a key. An empty secret cannot, because anybody could sign with it. */
 function isKey(key: unknown): boolean {
   if (typeof key === 'string') return key.trim() !== ''
   if (key instanceof KeyObject) return key.symmetricKeySize !== 0
   return typeof key === 'function' || (key instanceof Uint8Array && key.length > 0)
 }
 
-/** Converts a text as the library would for every token: to a public key if it is one, else to a secret. */
+/**
+ * Converts a text once, as the library would for every token: to a public key if the text is one, otherwise to a
+ * secret.
+ */
 function createKey(text: string): KeyObject {
   try {
     return createPublicKey(text)
   } catch (error) {
-    // With broken lines or quotes a public key would be used as a secret, with which anybody could sign.
+    // A public key with broken lines or quotes would become a secret, with which anybody could sign.
     if (text.includes('-----BEGIN '))
       throw new TypeError('jwtIdentity: key looks like PEM, but cannot be read as a key', { cause: error })
     return createSecretKey(Buffer.from(text))
@@ -149,7 +154,7 @@ const KEY_TYPES: readonly (readonly [names: RegExp, kinds: readonly string[]])[]
   [/^ES/, ['ec']],
 ]
 
-/** A key that fits no algorithm would refuse every caller without an explanation. */
+/** Checks that the key fits an algorithm. Otherwise every caller would be refused without an explanation. */
 function assertKeyType({ type, asymmetricKeyType }: KeyObject, algorithms: readonly JwtAlgorithm[]): void {
   const kind = type === 'public' ? asymmetricKeyType : type
   const isFit = KEY_TYPES.some(
@@ -160,10 +165,13 @@ function assertKeyType({ type, asymmetricKeyType }: KeyObject, algorithms: reado
   throw new TypeError(`jwtIdentity: key is ${given}, and fits none of ${algorithms.join(', ')}`)
 }
 
-/** Bytes of the hash of each HMAC algorithm, below which a key is too short (RFC 7518 section 3.2). */
+/** The bytes of the hash of each HMAC algorithm, which are the minimum length of a key (RFC 7518 section 3.2). */
 const HASH_BYTES = { HS256: 32, HS384: 48, HS512: 64 } as const
 
-/** Warns of secrets short enough to be guessed from one token. This is no error, because tokens with such secrets are valid. */
+/**
+ * Warns of a secret that is short enough to be guessed from one token. A short secret is not an error, because its
+ * tokens are valid.
+ */
 function warnOfShortKey(key: JwtIdentityOptions['key'] | Uint8Array, algorithms: readonly JwtAlgorithm[]): void {
   const bytes = key instanceof KeyObject ? key.symmetricKeySize : key instanceof Uint8Array ? key.byteLength : undefined
   if (bytes === undefined) return
@@ -187,7 +195,7 @@ function toList(given: string | readonly string[]): [string, ...string[]] {
   return [first, ...rest]
 }
 
-/** The bearer token; null without the header. @throws Problem 401 for another scheme and for several tokens */
+/** Returns the bearer token; null without the header. @throws Problem 401 for another scheme and for several tokens */
 function readToken({ headers }: Request): string | null {
   const given = (headers.authorization ?? '').trim()
   if (given === '') return null
@@ -204,7 +212,7 @@ function verify(
 ): Promise<Readonly<Record<string, unknown>>> {
   return new Promise((resolve, reject) => {
     const lookUpKey: jsonwebtoken.GetPublicKeyOrSecret = (header, done) => {
-      // A missing key is not reported to the client. `done` itself throws at a payload that is null.
+      // A missing key is not reported to the client. `done` would throw at a payload that is null.
       resolveKey(key, { ...header })
         .then((secret) => done(null, secret))
         .catch((error: unknown) => reject(invalidTokenProblem(error)))
@@ -224,7 +232,9 @@ async function resolveKey(key: JwtIdentityOptions['key'], header: JwtTokenHeader
   return typeof found === 'string' ? createKey(found) : found
 }
 
-/** The client gets no reason. Diagnostics channels get the class of the error. */
+/**
+ * Creates the problem of an invalid token. The client gets no reason. Diagnostics channels get the class of the error.
+ */
 function invalidTokenProblem(cause: unknown = null): Error {
   const refusal = problem('unauthorized', {
     detail: 'The token is not valid.',
@@ -234,8 +244,8 @@ function invalidTokenProblem(cause: unknown = null): Error {
 }
 
 /**
- * The default identity function: reads `req.auth` (express-jwt) or `req.user` (passport), with the same claims as
- * `jwtIdentity`. Without either the caller is anonymous.
+ * The default identity function: reads the claims in `req.auth` (express-jwt) or `req.user` (passport), with the
+ * meaning that `jwtIdentity` gives them. Without both members the caller is anonymous.
  *
  * @throws CrudConfigError if it is called without a request, as in `identity: identityFromRequest()`
  */
@@ -251,9 +261,10 @@ export function identityFromRequest(request: Request): Identity | null {
 }
 
 /**
- * Identifies the caller by the host's function. Falsy results are anonymous, so that a missing return grants nothing.
+ * Identifies the caller by the host's function. A falsy result means an anonymous caller, so that a missing return
+ * grants nothing.
  *
- * @throws TypeError for other values that are not an identity
+ * @throws TypeError for another result that is not an identity
  */
 export async function identifyCaller(identify: IdentityFunction, request: Request): Promise<Identity | null> {
   return toIdentity(await identify(request))
@@ -273,7 +284,7 @@ function isIdentity(given: unknown): given is Identity {
   return typeof roles?.has === 'function' && typeof permissions?.has === 'function' && isObject(claims)
 }
 
-/** The identity for the claims of a token or session. */
+/** Creates the identity from the claims of a token or session. */
 function createIdentity(claims: Readonly<Record<string, unknown>>): Identity {
   const name = [claims.name, claims.preferred_username, claims.sub].find(
     (value) => typeof value === 'string' && value !== '',
@@ -297,7 +308,7 @@ function toSet(...lists: readonly (readonly string[])[]): Set<string> {
   return all
 }
 
-/** Shared, because most tokens have only one or two of these claims. */
+/** A shared constant, because most tokens have only one or two of the claims. */
 const EMPTY_LIST: readonly string[] = []
 
 function readClaimList(claim: unknown): readonly string[] {
@@ -306,7 +317,7 @@ function readClaimList(claim: unknown): readonly string[] {
   return Array.isArray(claim) ? claim.filter((each) => typeof each === 'string' && each !== '') : []
 }
 
-/** OAuth's scope is one text of words (RFC 8693 section 4.2). Some issuers send an array. */
+/** Splits a claim with OAuth scopes, which is one text of words (RFC 8693 section 4.2). Some issuers send an array. */
 function splitClaim(claim: unknown): readonly string[] {
   return claim === undefined
     ? EMPTY_LIST

@@ -2,7 +2,9 @@ import type { Policy } from '../../types/identity.js'
 import { CrudConfigError } from '../common/errors.js'
 
 /**
- * Allows callers that are not anonymous. @throws CrudConfigError if it is called like a function that returns policies
+ * Allows callers that are not anonymous.
+ *
+ * @throws CrudConfigError if it is called without a context, like a function that returns policies
  */
 export const authenticated: Policy = (context) => {
   if (context !== undefined) return context.identity !== null
@@ -24,7 +26,7 @@ export function hasPermission(permission: string): Policy {
   return ({ identity }) => identity?.permissions.has(permission) === true
 }
 
-/** Allows callers that at least one policy allows. Policies are evaluated in order, until one allows. */
+/** Allows callers that at least one policy allows. Policies are evaluated in order until one of them allows. */
 export function anyOf(...policies: readonly Policy[]): Policy {
   assertPolicies('anyOf', policies)
   return async (context) => {
@@ -33,7 +35,7 @@ export function anyOf(...policies: readonly Policy[]): Policy {
   }
 }
 
-/** Allows callers that all policies allow. Policies are evaluated in order, until one denies. */
+/** Allows callers that all policies allow. Policies are evaluated in order until one of them denies. */
 export function allOf(...policies: readonly Policy[]): Policy {
   assertPolicies('allOf', policies)
   return async (context) => {
@@ -43,7 +45,8 @@ export function allOf(...policies: readonly Policy[]): Policy {
 }
 
 /**
- * Allows callers that the policy denies. If the policy returns neither true nor false, both it and its negation deny.
+ * Allows callers that the policy denies. If the policy returns neither true nor false, the policy and its negation both
+ * deny.
  */
 export function not(policy: Policy): Policy {
   assertPolicies('not', [policy])

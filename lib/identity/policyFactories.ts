@@ -1,7 +1,7 @@
 import { jwtIdentity } from './identity.js'
 import { allOf, anyOf, hasPermission, hasRole, not } from './policies.js'
 
-/** Functions that return policies or identity functions, with an example call. */
+/** Functions that return policies or identity functions, each with an example call. */
 const FACTORIES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [hasRole, "hasRole makes a policy: write hasRole('admin')"],
   [hasPermission, "hasPermission makes a policy: write hasPermission('payroll')"],
@@ -12,8 +12,8 @@ const FACTORIES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
 ])
 
 /**
- * The correct call if a function was passed without calling it, which would fail every request; null for other
- * functions.
+ * Returns the correct call if the host passed a factory without calling it, which would fail every request. Null for
+ * other functions.
  */
 export function suggestCall(given: unknown): string | null {
   return FACTORIES.get(given) ?? null

@@ -11,8 +11,8 @@ import { readSelectionMembers } from './record.js'
 const NOTHING: ActionIntent['input'] = Object.freeze({})
 
 /**
- * Reads a call of an action. Its input is the body, or the parameters of a GET. `ownKey` is the key of the caller's
- * record on a singleton, whose path has no key.
+ * Reads a call of an action. The input is the body, or the parameters of a GET. On a singleton the path has no key, so
+ * `ownKey` is the key of the caller's record.
  *
  * @throws Problem for malformed input
  */
@@ -38,7 +38,7 @@ export async function readAction(
   }
   const body = action.input === null ? null : await readOptionalObject(resource, call)
   const { given, unknown } = readSelection(resource, url)
-  // Unknown parameters of writes are left to the host.
+  // Unknown parameters of writes belong to the host.
   const selecting = readSelectionMembers(resource, { given, unknown: { ...unknown, given: [] } }, headers)
   return { ...addressed, ...selecting, input: body ?? NOTHING }
 }

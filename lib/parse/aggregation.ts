@@ -5,7 +5,10 @@ import { invalidQuery } from '../common/problem.js'
 import { parseAggregate, parseGroup, parseGroupSort, parseHaving } from '../language/query.js'
 import { parseWithProblems } from './syntaxProblems.js'
 
-/** @throws Problem for syntax errors, exceeded limits, and `having` without `group` */
+/**
+ * Reads `aggregate`, `group`, `having` and `sort`. @throws Problem for syntax errors, exceeded limits, and `having`
+ * without `group`
+ */
 export function readAggregation(
   { limits, query: { sortable } }: Resource,
   given: (name: string) => string | null,

@@ -17,8 +17,8 @@ export const FORM = 'application/x-www-form-urlencoded'
 const TEXTS: ReadonlySet<string> = new Set([LINES, FORM])
 
 /**
- * Returns the JSON body of a call, as parsed by the host or here. JSON lines and forms are returned as text, unless the
- * host parsed them.
+ * Returns the JSON body of a call, parsed by the host or by this package. JSON lines and forms are returned as text,
+ * unless the host parsed them.
  *
  * @throws Problem 415 for another content type, 413 for too many bytes, 400 for a missing body or malformed JSON
  */
@@ -33,32 +33,38 @@ export async function readBody(
   assertMediaType(headers, accepted)
   if (!isParsed) await call.readBody(as, bodySize).catch((error: unknown) => throwBodyProblem(error, bodySize))
   const { body } = call
-  // A parser of the host may have returned bytes or text; this package returns text only for JSON lines. A JSON string
-  // is not a JSON text here.
+  // A parser of the host may return bytes or text, which are parsed here unless they are JSON lines or a form. A body
+  // that this package has read is final.
   if (!isParsed || (typeof body !== 'string' && !Buffer.isBuffer(body))) return body
   return TEXTS.has(mediaTypeOf(headers)) ? body.toString() : parseJson(body.toString())
 }
 
-/** An adapter may have parsed a body without headers. A length of 0 is no body, whatever a parser made of it. */
+/**
+ * Whether the request has a body. An adapter may have parsed a body without headers. A length of 0 means no body,
+ * whatever the parser returned.
+ */
 function isBodySent({ isParsed, headers }: Call): boolean {
   return isParsed ? headers['content-length'] !== '0' : hasBody(headers)
 }
 
 const EMPTY = 'entity.empty'
 
-/** Express parses an empty body as `{}`. A chunked body shows only at its end that it is empty. */
+/**
+ * Rejects an empty body, which Express would parse as `{}`. The end of a chunked body is the first sign that it is
+ * empty.
+ */
 export function rejectEmpty(_req: unknown, _res: unknown, bytes: Buffer): void {
   if (bytes.length === 0) throw Object.assign(new Error('The request has no body.'), { type: EMPTY })
 }
 
-/** @throws Problem 400 if the body is not a JSON object */
+/** Reads a body that must be a JSON object. @throws Problem 400 for another value */
 export async function readObject(resource: Resource, call: Call): Promise<Readonly<Record<string, unknown>>> {
   const body = await readBody(resource, call, 'json')
   if (isObject(body)) return { ...checkMemberCount(body) }
   throw createMalformedProblem('The body must be a JSON object.')
 }
 
-/** Like `readObject`, but null if there is no body. */
+/** Reads a body like `readObject`; null if there is no body. */
 export async function readOptionalObject(
   resource: Resource,
   call: Call,
@@ -72,7 +78,10 @@ interface ArrayOptions {
   readonly of?: 'keys' | undefined
 }
 
-/** @throws Problem 400 if the body is not a JSON array, or exceeds the limit of a bulk request */
+/**
+ * Reads a body that must be a JSON array. @throws Problem 400 for another value, and for more items than the limit of a
+ * bulk request
+ */
 export async function readArray(
   resource: Resource,
   call: Call,
@@ -91,7 +100,7 @@ export async function readArray(
   return body
 }
 
-/** The JSON texts of a body, one per line, without blank lines. */
+/** Parses the JSON texts of a body, one per line. Blank lines are skipped. */
 function readLines(body: unknown, most: number): readonly unknown[] {
   if (typeof body !== 'string') throw createMalformedProblem('The body must be lines of JSON.')
   const items: unknown[] = []
@@ -114,7 +123,7 @@ function createTooManyItems(bulkItems: number): Problem {
   return createMalformedProblem(`The body has more items than the limit of ${bulkItems} (bulkItems).`)
 }
 
-/** A message has a body if one of these headers is present (RFC 9112 section 6). */
+/** Whether a message has a body: one of these headers is present (RFC 9112 section 6). */
 function hasBody(headers: IncomingHttpHeaders): boolean {
   if (headers['transfer-encoding'] !== undefined) return true
   const length = headers['content-length']
@@ -140,11 +149,11 @@ function mediaTypeOf(headers: IncomingHttpHeaders): string {
 
 function throwBodyProblem(error: unknown, bodySize: number): never {
   const { status } = error as { status?: unknown }
-  // Other errors while reading are the client's as well: an aborted stream, or one that cannot be decompressed.
+  // The client also causes other errors while reading, such as an aborted stream or one that cannot be decompressed.
   throw bodyProblem(error, bodySize) ?? (status === 400 ? createUnreadProblem() : error)
 }
 
-/** Converts errors of body-parser; null for errors that are not the client's. */
+/** Converts errors of body-parser to problems; null for errors that the client did not cause. */
 export function bodyProblem(error: unknown, bodySize: number | undefined): Problem | null {
   const { status, type } = error as { status?: unknown; type?: unknown }
   if (type === 'entity.too.large') {
@@ -158,8 +167,8 @@ export function bodyProblem(error: unknown, bodySize: number | undefined): Probl
 }
 
 /**
- * Decompression errors have no type. They have an error number and a code of zlib; each format has its own family of
- * codes.
+ * Whether an error comes from decompression. Such an error has no type, but a number and a code of zlib. Codes differ
+ * by compression format.
  */
 function isDecompressionError(error: unknown): boolean {
   const { errno, code, syscall } = error as { errno?: unknown; code?: unknown; syscall?: unknown }

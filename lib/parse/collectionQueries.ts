@@ -6,16 +6,16 @@ import { readFilter, readPositiveInteger, readSort } from './expressions.js'
 
 const COLLECTION_SUFFIX = /\.(?:filter|sort|limit)$/
 
-/** The lower-case name of a parameter of a collection, such as `players.filter`; null for other parameters. */
+/** Returns the lower-case name of a collection's parameter, such as `players.filter`; null for other parameters. */
 export function collectionParameterName(name: string): string | null {
   const lower = name.toLowerCase()
   return COLLECTION_SUFFIX.test(lower) ? lower : null
 }
 
 /**
- * The parameters of each collection, in the order of the URL. An empty parameter counts as missing.
+ * Reads the parameters of each collection, in the order of the URL. An empty parameter counts as missing.
  *
- * @throws Problem for a malformed parameter, or one of a collection that `select` does not name
+ * @throws Problem for a malformed parameter, and for a collection that `select` does not name
  */
 export function readCollectionQueries(
   { limits }: Resource,

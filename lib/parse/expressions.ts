@@ -7,7 +7,7 @@ import { parseWithProblems } from './syntaxProblems.js'
 
 type QueryLimits = Resource['limits']
 
-/** @throws Problem for a filter with syntax errors or beyond a limit, under the parameter's name */
+/** Parses a filter. @throws Problem under the parameter's name, for syntax errors and exceeded limits */
 export function readFilter(text: string, limits: QueryLimits, name = 'filter'): FilterNode {
   return parseWithProblems(
     'filter',
@@ -20,17 +20,17 @@ export function readFilter(text: string, limits: QueryLimits, name = 'filter'): 
   )
 }
 
-/** @throws Problem for a sort with syntax errors or too many keys */
+/** Parses a sort. @throws Problem for syntax errors and too many keys */
 export function readSort(text: string, limits: QueryLimits, name = 'sort'): readonly SortNode[] {
   return parseWithProblems('sort', () => parseSort(text, limits), name)
 }
 
-/** @throws Problem for a select with syntax errors or too many fields */
+/** Parses a select. @throws Problem for syntax errors and too many fields */
 export function readSelect(text: string, limits: QueryLimits): readonly Path[] {
   return parseWithProblems('select', () => parseSelect(text, limits))
 }
 
-/** Accepts any number of digits. The caller of this function checks the range. */
+/** Parses a whole number from 1, with any number of digits. Callers check the upper bound. */
 export function readPositiveInteger(name: string, text: string | null): number | null {
   if (text === null) return null
   const number = /^\d+$/.test(text) ? Number(text) : 0

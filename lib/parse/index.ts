@@ -29,14 +29,14 @@ type IntentReader = (resource: Resource, received: ReceivedCall) => Intent | Pro
 const READERS: Readonly<Record<IntentKind, IntentReader>> = {
   get: (resource, received) => {
     const { call } = received
-    // Checks the number of tags before the database is used. The reply is compared with them later.
+    // The number of tags is checked before the database is used. The reply is compared with the tags later.
     if (resource.versions) readTags('If-None-Match', call.headers['if-none-match'])
     return { kind: 'get', key: recordKeyOf(received), ...readRecord(resource, call) }
   },
   list: (resource, { call, unreadable }) => {
     readTags('If-None-Match', call.headers['if-none-match'])
     const intent = readListIntent(resource, call, unreadable)
-    // Aggregates have another policy.
+    // Aggregates have a policy of their own, so the list must not serve them.
     if (intent.mode === 'aggregate') throw new TypeError('an aggregate has come to the list')
     return intent
   },
@@ -77,11 +77,11 @@ const READERS: Readonly<Record<IntentKind, IntentReader>> = {
   }),
   replace: async (resource, received) => {
     const { call } = received
-    // Without versions every existing record matches `If-Match`, and a missing one never does.
+    // Without versions, `If-Match` matches every existing record, and no missing record.
     const match = parseMatch(call.headers['if-match'])
     const isNew = readTags('If-None-Match', call.headers['if-none-match'])?.includes('*') ?? false
     const body = await readObject(resource, received.call)
-    // If the caller's key is given, a key in the body is ignored.
+    // If the caller has a single record, a key in the body is ignored.
     const named = received.key === undefined ? resource.keys.map(({ json }) => readOwnMember(body, json)) : []
     return {
       kind: 'replace',
@@ -114,7 +114,7 @@ const READERS: Readonly<Record<IntentKind, IntentReader>> = {
   }),
 }
 
-/** Reads a list request from the URL, or from a body in its place. @throws Problem for invalid parameters */
+/** Reads a list request from the URL, or from the body of a QUERY. @throws Problem for invalid parameters */
 function readListIntent(resource: Resource, call: Call, hidden: UnreadableFields): ReturnType<typeof readList> {
   assertValidQueryBody(call)
   return readList(resourceForQuery(resource, call), listRequestOf(call), hidden)
@@ -139,14 +139,17 @@ function readOwnMember(body: object, name: string | undefined): unknown {
   return name !== undefined && Object.hasOwn(body, name) ? Reflect.get(body, name) : undefined
 }
 
-/** Reads the key and the version of an element of a batch, which single requests have in their path and headers. */
+/**
+ * Returns a reader for elements of a batch. Each element contains the key and the version that single requests have in
+ * path and headers.
+ */
 function createBatchItemReader({ keys, version, fields }: Resource): (body: unknown) => BatchItem | null {
   const versionName = fields.find(({ name }) => name === version)?.json
   return (body) =>
     isObject(body) ? { key: keyOfItem(keys, body), version: readOwnMember(body, versionName), body: { ...body } } : null
 }
 
-/** The key of an element; undefined if a part is missing or invalid. */
+/** Returns the key of an element; undefined if a part is missing, and an impossible key if a part is invalid. */
 function keyOfItem(keys: KeyFields, body: object): unknown {
   const parts = keys.map(({ json }) => readOwnMember(body, json))
   const [only] = parts
@@ -159,7 +162,7 @@ function recordKeyOf({ key, call: { params } }: ReceivedCall): string {
   return key ?? String(params.id ?? '')
 }
 
-/** Ignores `If-Match` if the records have no versions. */
+/** Parses `If-Match`; null if the records have no versions. */
 function readMatch({ versions }: Resource, { headers }: Call): ReturnType<typeof parseMatch> {
   return versions ? parseMatch(headers['if-match']) : null
 }

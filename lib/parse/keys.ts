@@ -2,8 +2,8 @@ import type { Resource } from '../../types/resource.js'
 import { invalidQuery } from '../common/problem.js'
 
 /**
- * The keys of `keys=1,2,3` as text, without duplicates; empty for an empty parameter. Blanks around a key are ignored.
- * A backslash escapes the next character, as in filter values.
+ * Parses `keys=1,2,3` into the keys as text, without duplicates. An empty parameter has no keys. Blanks around a key
+ * are ignored. A backslash escapes the next character, as in filter values.
  *
  * @throws Problem `invalid-query` for an empty key, a trailing backslash, and more keys than a list or a page may have
  */
@@ -25,7 +25,7 @@ const BLANKS: ReadonlySet<string> = new Set([' ', '\t', '\r', '\n'])
 function splitItems(text: string): readonly string[] {
   const items: string[] = []
   let item = ''
-  // The length without trailing blanks.
+  // The length of the item without trailing blanks.
   let length = 0
   for (let at = 0; at < text.length; at += 1) {
     const character = text.charAt(at)

@@ -19,7 +19,10 @@ export interface ListRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
-/** @throws Problem for malformed parameters and exceeded limits. Parameters that the mode ignores are not read. */
+/**
+ * Reads a list request. Parameters that the mode ignores are not parsed. @throws Problem for malformed parameters and
+ * exceeded limits
+ */
 export function readList(resource: Resource, { url, headers }: ListRequest, hidden: UnreadableFields): ListIntent {
   return readIntent(resource, readParameters(resource, url, hidden), readHandling(headers.prefer))
 }
@@ -27,7 +30,7 @@ export function readList(resource: Resource, { url, headers }: ListRequest, hidd
 /**
  * Reads an export: a list without pages, optionally after a position.
  *
- * @throws Problem as above, and for modes without records or with pages
+ * @throws Problem like `readList`, and for modes without records or with pages
  */
 export function readExport(
   resource: Resource,
@@ -54,15 +57,15 @@ export function readQuery(
   return readIntent(resource, gatherParameters(resource, pairs, hidden), null)
 }
 
-// Hides every field: field parameters differ by caller, but do not affect the mode.
+// Hides every field. Field parameters differ by caller, but have no effect on the mode.
 const EVERY_FIELD: UnreadableFields = Object.freeze({ has: () => true })
 
-/** The mode of a request's query; null if it is malformed, which is reported when it is read. */
+/** Returns the mode of a request's query; null for a malformed query, whose error is reported when the list is read. */
 export function modeOfUrl(resource: Resource, url: string): ListIntent['mode'] | null {
   return nullIfInvalid(() => readMode(resource, readParameters(resource, url, EVERY_FIELD).reserved))
 }
 
-/** The mode of an object of decoded parameters. */
+/** Returns the mode of an object of decoded parameters; null if they are malformed. */
 export function modeOfQuery(resource: Resource, query: Readonly<Record<string, unknown>>): ListIntent['mode'] | null {
   return nullIfInvalid(() =>
     readMode(resource, new Map(Object.entries(query).map(([name, value]) => [name, String(value ?? '')]))),
@@ -77,13 +80,13 @@ function nullIfInvalid<T>(read: () => T): T | null {
   }
 }
 
-/** The parameters that a mode reads besides conditions. Others are ignored. */
+/** The parameters that a mode reads besides conditions. A mode ignores all other parameters. */
 interface ModeTraits {
-  /** Pages have numbers. */
+  /** Whether pages have numbers. */
   readonly isNumbered?: true
-  /** Pages start at a position in the order. */
+  /** Whether pages start at a position in the order. */
   readonly isSeeking?: true
-  /** Records are in the requested order. */
+  /** Whether the request chooses the order of the records. */
   readonly isSorted?: true
   readonly isSelecting?: true
   readonly isSized?: true
@@ -109,13 +112,13 @@ function readIntent(
 ): ListIntent {
   const { query } = resource
   const applied = applyHandling(query, unknown, handling)
-  // An empty parameter counts as missing. Exceptions: `cursor` and `after` start at the beginning, and empty `keys` is
-  // no key.
+  // An empty parameter counts as missing. Exceptions: an empty `cursor` or `after` requests the first page, and an
+  // empty `keys` matches no record.
   const lookUp: ParameterLookup = (name) => reserved.get(name) || null
   const counting = readCount(lookUp('count'))
   const asked = readMode(resource, reserved)
   const mode = formats === null ? asked : requireExportMode(asked, lookUp)
-  // A condition on groups without groups is an error, because ignoring it would return too much.
+  // A condition on groups without groups is an error. If it were ignored, the response would contain too much.
   if (lookUp('having') !== null && lookUp('group') === null) throw invalidQuery('having', 'needs group.')
   const seek = MODES[mode].isSeeking === true ? readSeek(reserved) : null
   const window = readWindow(resource, mode, reserved, lookUp)
@@ -132,7 +135,7 @@ function readIntent(
     after: mode === 'cursor' ? readCursor(resource, reserved.get('cursor') ?? '') : undefined,
     format: formats === null ? null : readFormat(formats, lookUp('format')),
     seek,
-    // The parameter is unknown to a resource without soft delete.
+    // Without soft delete the parameter is unknown.
     includeDeleted: resource.softDeletes && readBoolean('includeDeleted', lookUp('includeDeleted')),
     parameters: fields.filter(([, text]) => text !== ''),
     unknownFields: applied === 'strict' ? 'reject' : query.unknownFields,
@@ -140,7 +143,7 @@ function readIntent(
   }
 }
 
-/** The page, the keys and the selection of a list. */
+/** Reads the page, the keys and the selection of a list. */
 function readWindow(
   resource: Resource,
   mode: ListIntent['mode'],
@@ -151,7 +154,7 @@ function readWindow(
   const { isNumbered, isSized, isSelecting } = MODES[mode]
   const page = (isNumbered === true ? readPositiveInteger('page', given('page')) : null) ?? 1
   const keys = readKeyList(resource, reserved.get('keys'))
-  // The default page size has room for all given keys.
+  // The default page size grows to the number of given keys.
   const usual = Math.max(query.pageSize, mode === 'aggregate' ? 0 : (keys?.length ?? 0))
   const pageSize = isSized === true ? readPageSize(resource, given('pageSize'), usual) : usual
   const text = isSelecting === true ? given('select') : null
@@ -183,7 +186,7 @@ function readSearchWords(resource: Resource, text: string | null): ListIntent['s
   return text === null ? null : readSearch(resource, text)
 }
 
-/** The first matching parameter decides. */
+/** Returns the mode of a list. The first matching parameter decides. */
 function readMode({ keyset, operations }: Resource, reserved: ReadonlyMap<string, string>): ListIntent['mode'] {
   const isGiven = (name: string): boolean => (reserved.get(name) ?? '') !== ''
   if (readCount(reserved.get('count') || null) === 'only') return 'count'
@@ -193,7 +196,7 @@ function readMode({ keyset, operations }: Resource, reserved: ReadonlyMap<string
   return isGiven('select') ? 'select' : 'page'
 }
 
-/** An export has the records of the list, all of them or those after a position. */
+/** Checks that an export has records: all records of the list, or those after a position. */
 function requireExportMode(mode: ListIntent['mode'], given: ParameterLookup): 'export' {
   const others = ['before', 'aggregate', 'group'].filter((each) => given(each) !== null)
   const name = mode === 'count' || mode === 'cursor' ? mode : others[0]
@@ -207,14 +210,14 @@ function readFormat(formats: readonly string[], name: string | null): string | n
   throw invalidQuery('format', `must be ${formats.join(' or ')}.`)
 }
 
-/** An empty `after` is the first page; an empty `before` counts as missing. */
+/** Reads `after` and `before`. An empty `after` is the first page; an empty `before` counts as missing. */
 function readSeek(reserved: ReadonlyMap<string, string>): Seek {
   const [after, before] = [reserved.get('after'), reserved.get('before') || undefined]
   if (after !== undefined && before !== undefined) throw invalidQuery('before', 'cannot be given together with after.')
   return before === undefined ? { parameter: 'after', token: after || null } : { parameter: 'before', token: before }
 }
 
-/** The value of `count`: only the number, a page with or without a total, or null for the resource's default. */
+/** Parses `count`: only the number (`only`), a page with or without a total, or null for the resource's default. */
 function readCount(text: string | null): Total | 'only' | null {
   const word = text?.toLowerCase() ?? 'false'
   if (word === 'exact' || word === 'none') return word

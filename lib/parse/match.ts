@@ -3,11 +3,11 @@ import { problem } from '../common/problem.js'
 
 const MAX_VERSION = 2n ** 63n - 1n
 
-/** The most tags in a header. The database compares each of them. */
+/** The most tags in a header, because the database compares each tag. */
 const MAX_TAGS = 50
 
 /**
- * The tags of a conditional header as sent; null without the header.
+ * Splits a conditional header into its tags; null without the header.
  *
  * @throws Problem 400 for too many tags
  */
@@ -21,14 +21,14 @@ export function readTags(name: 'If-Match' | 'If-None-Match', header: string | un
 /** The text of a tag without quotes and weakness: `W/"3"`, `"3"`, `W/3` and `3` are the tag 3. */
 const TAG = /^(?:W\/)?(?:"([^"]*)"|([^"/]*))$/
 
-/** A tag's version number, or its text; null if it is malformed. */
+/** Returns a tag's version number without leading zeros, or its text; null for a malformed tag. */
 function parseTag(tag: string): string | null {
   const [, quoted, bare] = TAG.exec(tag) ?? []
   const text = quoted ?? bare ?? null
   return text !== null && /^\d{1,19}$/.test(text) ? String(BigInt(text)) : text
 }
 
-/** Whether `If-None-Match` contains this tag, in any form that `If-Match` accepts. */
+/** Whether `If-None-Match` contains a tag, in any form that `If-Match` accepts. */
 export function hasTag(tag: string, header: string): boolean {
   const own = parseTag(tag)
   const tags = header.split(',').map((each) => each.trim())
@@ -36,8 +36,8 @@ export function hasTag(tag: string, header: string): boolean {
 }
 
 /**
- * The versions in `If-Match` (RFC 9110 section 13.1.1), or `*`; null without the header. Unlike in the RFC, tags are
- * compared weakly, as documented. A tag that is not a version is dropped and matches nothing.
+ * Parses the versions in `If-Match` (RFC 9110 section 13.1.1), or `*`; null without the header. Unlike in the RFC, tags
+ * are compared weakly, as documented. A tag that is not a version is dropped and matches nothing.
  *
  * @throws Problem 400 for too many tags
  */

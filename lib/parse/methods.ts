@@ -5,12 +5,12 @@ import type { PathMethod } from '../operations.js'
 import { MEDIA_TYPES } from './body.js'
 import { ACCEPT_QUERY } from './queryMethod.js'
 
-/** The HTTP names of methods. */
+/** Returns the HTTP names of methods. GET includes HEAD. */
 export function methodNames(methods: readonly PathMethod[]): readonly string[] {
   return methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]))
 }
 
-/** The reply to OPTIONS on a path with these methods. @throws Problem 405 for any other method */
+/** Returns the reply to OPTIONS on a path with these methods. @throws Problem 405 for any other method */
 export function optionsReply({ method }: Call, methods: readonly PathMethod[]): Reply {
   const allow = [...methodNames(methods), 'OPTIONS'].join(', ')
   const headers = {

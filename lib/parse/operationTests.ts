@@ -6,17 +6,19 @@ import { resourceForQuery, urlOf } from './queryMethod.js'
 
 type IsRequested = (resource: Resource, call: Call) => boolean
 
-/** For operations that share a method and path: whether a request is for the operation. */
+/**
+ * Tests whether a request is for an operation, for operations that share their method and path with another operation.
+ */
 const REQUEST_TESTS: { readonly [kind in IntentKind]?: IsRequested } = {
   aggregate: (resource, call) => modeOfUrl(resourceForQuery(resource, call), urlOf(call)) === 'aggregate',
 }
 
-/** Whether a request is for the operation of this kind, among those with the same method and path. */
+/** Whether a request is for the operation of this kind, among the operations with one method and path. */
 export function isOperationRequested(kind: IntentKind, resource: Resource, call: Call): boolean {
   return REQUEST_TESTS[kind]?.(resource, call) ?? false
 }
 
-/** The operation of a list request. A file is an export regardless of the other parameters. */
+/** Returns the operation of a list request. A request for a file is an export regardless of the other parameters. */
 export function listOperationOf(resource: Resource, call: Call, isFile: boolean): OperationName {
   if (isFile && resource.operations.has('export')) return 'export'
   return resource.operations.has('aggregate') && isOperationRequested('aggregate', resource, call)
@@ -24,7 +26,7 @@ export function listOperationOf(resource: Resource, call: Call, isFile: boolean)
     : 'getList'
 }
 
-/** Whether the operation of this kind shares its method and path with another one. */
+/** Whether the operation of this kind shares its method and path with another operation. */
 export function hasSharedRoute(kind: IntentKind): boolean {
   return REQUEST_TESTS[kind] !== undefined
 }

@@ -23,8 +23,8 @@ export interface Parameters {
 }
 
 /**
- * Reads the resource's parameters from the URL. Values are strings; `+` is a blank. Other parameters are left to the
- * host.
+ * Reads the resource's parameters from the URL. Values are strings, and `+` is a blank. Unknown parameters are
+ * collected, so that the host's own can be left out.
  *
  * @throws Problem `invalid-query` for a known parameter that is repeated or is not valid percent-encoded UTF-8
  */
@@ -33,13 +33,13 @@ export function readParameters(resource: Resource, url: string, hidden: Unreadab
   return createParameters(resource, hidden, given, unknown)
 }
 
-/** The parameters of a GET by id: `select`, and those of its collections. */
+/** The parameters of a GET by id: `select`, and the parameters of its collections. */
 export interface SelectionParameters {
   readonly given: ReadonlyMap<string, string>
   readonly unknown: UnknownParameters
 }
 
-/** @throws Problem like `readParameters` */
+/** Reads the parameters of a GET by id. @throws Problem like `readParameters` */
 export function readSelection(resource: Resource, url: string): SelectionParameters {
   const { given, unknown } = sortParameters(url, resource.limits, (name) =>
     name === 'select' ? name : collectionParameterName(name),
@@ -61,7 +61,7 @@ export interface ActionParameters extends SelectionParameters {
 }
 
 /**
- * Reads the parameters of a GET action: its input and, if it returns records, their selection.
+ * Reads the parameters of a GET action: its input and, if the action returns records, their selection.
  *
  * @throws Problem like `readParameters`
  */
@@ -92,7 +92,7 @@ export function readInput(resource: Resource, action: Action, url: string): Acti
   return {
     given: texts,
     unknown: { given: omitHostParameters(resource, unknown), requestKind: 'action', hint },
-    // Names are arbitrary and may be `__proto__`.
+    // `fromEntries`, because a client may send the name `__proto__`.
     input: Object.fromEntries(input),
   }
 }
@@ -124,7 +124,7 @@ function sortParameters<K extends KnownParameter>(
   return { given, unknown }
 }
 
-/** Reads the only parameter of a request; null without it. @throws Problem like `readParameters` */
+/** Reads one parameter of a request; null without it. @throws Problem like `readParameters` */
 export function readParameter({ limits }: Resource, url: string, wanted: string): string | null {
   const [found, ...more] = readLimitedPairs(url, limits).filter(([name]) => decodeText(name) === wanted)
   if (found === undefined) return null
@@ -141,7 +141,7 @@ export function parameterNamesOf(url: string): readonly string[] {
 /** The most parameters of one request, including the host's own. */
 const MAX_PARAMETERS = 10_000
 
-/** @throws Problem for too many parameters */
+/** Checks the number of parameters. @throws Problem for too many parameters */
 export function assertParameterCount(count: number): void {
   if (count <= MAX_PARAMETERS) return
   throw problem('invalid-query', { detail: `The request has more parameters than the limit of ${MAX_PARAMETERS}.` })
@@ -149,7 +149,7 @@ export function assertParameterCount(count: number): void {
 
 type QueryLimits = Pick<Limits, 'queryLength'>
 
-/** @throws Problem if decoded parameters together exceed the limit */
+/** Checks the length of all decoded parameters together. @throws Problem if the length exceeds the limit */
 export function assertQuerySize(pairs: readonly ParameterPair[], { queryLength }: QueryLimits): void {
   const lengths = pairs.map(([name, value]) => name.length + value.length)
   const total = lengths.reduce((sum, length) => sum + length, 0)
@@ -160,15 +160,15 @@ export function assertQuerySize(pairs: readonly ParameterPair[], { queryLength }
   throw problem('invalid-query', { detail: `The parameters together are ${limit}` })
 }
 
-/** The names and values of a URL's query, not decoded. @throws Problem if the query exceeds the limit */
+/** Returns the names and values of a URL's query, not decoded. @throws Problem if the query exceeds the limit */
 function readLimitedPairs(url: string, limits: QueryLimits): readonly ParameterPair[] {
   const pairs = readPairs(url)
-  // Decoding never makes a text longer.
+  // Decoding never lengthens a text, so a short URL needs no check.
   if (url.length > limits.queryLength) assertQuerySize(decodePairs(pairs), limits)
   return pairs
 }
 
-/** The names and values of a URL's query, decoded where possible. */
+/** Returns the names and values of a URL's query, decoded where possible. */
 export function decodedPairsOf(url: string): readonly ParameterPair[] {
   return decodePairs(readPairs(url))
 }
@@ -177,7 +177,7 @@ function decodePairs(pairs: readonly ParameterPair[]): readonly ParameterPair[] 
   return pairs.map(([name, value]) => [decodeText(name) ?? name, decodeText(value) ?? value])
 }
 
-/** The names and values of a URL's query, not decoded. @throws Problem for too many */
+/** Returns the names and values of a URL's query, not decoded. @throws Problem for too many parameters */
 function readPairs(url: string): readonly ParameterPair[] {
   const hash = url.indexOf('#')
   const target = hash < 0 ? url : url.slice(0, hash)
@@ -196,7 +196,7 @@ function readPairs(url: string): readonly ParameterPair[] {
   return pairs
 }
 
-/** Like `readParameters`, for decoded names and values. */
+/** Reads parameters like `readParameters`, from decoded names and values. */
 export function gatherParameters(
   resource: Resource,
   pairs: readonly ParameterPair[],
@@ -213,7 +213,7 @@ export function gatherParameters(
   return createParameters(resource, hidden, given, unknown)
 }
 
-/** A known parameter: the name of a reserved one, or a field. */
+/** A known parameter: the name of a reserved parameter, or a field. */
 type KnownParameter = string | Field
 type GivenParameter = readonly [known: KnownParameter, text: string]
 
@@ -231,7 +231,7 @@ function createParameters(
     if (typeof known === 'string') reserved.set(known, text)
     else fields.set(known, text)
   }
-  // Parameters that have no effect on this resource are unknown.
+  // Parameters without an effect on this resource are unknown.
   const useless = [...reserved].filter(([name]) => !hasEffect(resource, name))
   const unknown: UnknownParameters = {
     given: omitHostParameters(resource, [...others, ...useless]),
@@ -245,7 +245,7 @@ function createParameters(
 function hasEffect({ softDeletes, keyset, query: { sortable } }: Resource, name: string): boolean {
   if (name === 'includeDeleted') return softDeletes
   if (name === 'cursor') return keyset
-  // Upserts read `by` themselves.
+  // `by` belongs to upserts, which read it themselves.
   if (name === 'by') return false
   return sortable || !name.startsWith('sort')
 }

@@ -3,7 +3,7 @@ import type { Call } from '../../types/call.js'
 type Header = string | readonly string[] | undefined
 
 /**
- * The value of `Prefer: handling=...` (RFC 7240 sections 2 and 4.4). The first one counts; unknown values are ignored.
+ * Reads `Prefer: handling=...` (RFC 7240 sections 2 and 4.4). The first occurrence applies; unknown values are ignored.
  */
 export function readHandling(header: Header): 'lenient' | 'strict' | null {
   const word = readPreference(header, 'handling')
@@ -26,7 +26,8 @@ export function isPrimaryPreferred(header: Header): boolean {
 }
 
 /**
- * The most records that the request may change, by `Prefer: max-affected=2`; null if it is missing or not an integer.
+ * Reads `Prefer: max-affected=2`, the most records that the request may change; null if it is missing or not an
+ * integer.
  */
 export function readMaxAffected(header: Header): number | null {
   const text = readPreference(header, 'max-affected')
@@ -36,7 +37,7 @@ export function readMaxAffected(header: Header): number | null {
 /** A preference (RFC 7240 section 2): its name, and its value as a quoted string or a token. */
 const PREFERENCE = /^\s*([^\s=;"]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))\s*)?(?:;|$)/
 
-/** The value of a preference's first occurrence; null without the preference. */
+/** Returns the value of a preference's first occurrence; null without the preference. */
 function readPreference(header: Header, preference: string): string | null {
   if (header === undefined) return null
   for (const each of splitPreferences(typeof header === 'string' ? header : header.join(','))) {
@@ -46,7 +47,7 @@ function readPreference(header: Header, preference: string): string | null {
   return null
 }
 
-/** The preferences of a header, split at commas outside quoted strings. */
+/** Splits a header into its preferences, at commas outside quoted strings. */
 function* splitPreferences(header: string): Generator<string> {
   let start = 0
   let isQuoted = false

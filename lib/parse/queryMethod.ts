@@ -10,13 +10,13 @@ import { assertParameterCount, assertQuerySize, decodedPairsOf, parameterNamesOf
 const QUERY = 'QUERY'
 export const SUPPORTS_QUERY: boolean = METHODS.includes(QUERY)
 
-/** The media types of its bodies. */
+/** The media types of QUERY bodies. */
 export const QUERY_TYPES: readonly string[] = [FORM, 'application/json']
 
 /** The value of the header `Accept-Query` (RFC 10008 section 3). */
 export const ACCEPT_QUERY: string = QUERY_TYPES.join(', ')
 
-/** How many times longer the parameters may be than in a URL. */
+/** The factor by which parameters may be longer in a body than in a URL. */
 const BODY_LIMIT_FACTOR = 10
 
 const urlsByCall = new WeakMap<Call, string | Problem>()
@@ -26,7 +26,7 @@ export function isQueryMethod({ method }: Pick<Call, 'method'>): boolean {
 }
 
 /**
- * Reads the body of a QUERY; `urlOf` returns its parameters afterwards. Errors are stored, and reported once the caller
+ * Reads the body of a QUERY, so that `urlOf` includes its parameters. Errors are stored, and reported once the caller
  * is authorized.
  */
 export async function readQueryBody(resource: Resource, call: Call): Promise<void> {
@@ -34,7 +34,7 @@ export async function readQueryBody(resource: Resource, call: Call): Promise<voi
     const form = isForm(call)
     const body = await readBody(resource, call, form ? 'text' : 'json', QUERY_TYPES)
     const { limits } = resourceForQuery(resource, call)
-    // A host that parses forms passes an object.
+    // A host that parses forms passes an object as the body.
     urlsByCall.set(
       call,
       addToUrl(call.url, form && typeof body === 'string' ? checkFormSize(body, limits) : toFormText(body, limits)),
@@ -45,13 +45,13 @@ export async function readQueryBody(resource: Resource, call: Call): Promise<voi
   }
 }
 
-/** @throws Problem for an invalid body of a QUERY */
+/** Throws the stored error of a QUERY body. @throws Problem for an invalid body */
 export function assertValidQueryBody(call: Call): void {
   const found = urlsByCall.get(call)
   if (found instanceof Problem) throw found
 }
 
-/** A request's URL with the parameters of its body added. An invalid body adds none. */
+/** Returns a request's URL, extended by the parameters of its body. An invalid body adds none. */
 export function urlOf(call: Call): string {
   const found = urlsByCall.get(call)
   return typeof found === 'string' ? found : call.url
@@ -59,7 +59,7 @@ export function urlOf(call: Call): string {
 
 const resourcesForBodies = new WeakMap<Resource, Resource>()
 
-/** A resource with larger limits if the parameters are in the body. */
+/** Returns the resource, with larger limits if the parameters are in the body. */
 export function resourceForQuery(resource: Resource, call: Call): Resource {
   if (!isQueryMethod(call)) return resource
   const known = resourcesForBodies.get(resource)
@@ -75,7 +75,7 @@ export function resourceForQuery(resource: Resource, call: Call): Resource {
   return made
 }
 
-/** @throws Problem for a parameter that is also in the URL */
+/** Appends the body's parameters to the URL. @throws Problem for a parameter that is also in the URL */
 function addToUrl(url: string, text: string): string {
   const inUrl = new Set(parameterNamesOf(url))
   const twice = inUrl.size === 0 ? undefined : parameterNamesOf(`?${text}`).find((name) => inUrl.has(name))
@@ -84,13 +84,13 @@ function addToUrl(url: string, text: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${text.replaceAll('#', '%23')}`
 }
 
-/** Returns the form unchanged. @throws Problem if it exceeds the limit */
+/** Returns the form unchanged. @throws Problem if the form exceeds the limit */
 function checkFormSize(form: string, limits: Resource['limits']): string {
   assertQuerySize(decodedPairsOf(`?${form}`), limits)
   return form
 }
 
-/** @throws Problem if the body is not a flat object, or exceeds the limit */
+/** Converts a JSON body to a form. @throws Problem if the body is not a flat object, or exceeds the limit */
 function toFormText(body: unknown, limits: Resource['limits']): string {
   if (!isObject(body) || Buffer.isBuffer(body)) {
     throw problem('malformed-body', { detail: 'The body must be a JSON object.' })
@@ -106,7 +106,7 @@ function toParameterText(name: string, value: unknown): string {
   if (typeof value === 'string' || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) throw invalidQuery(name, 'must be text: a list is joined by commas.')
   if (typeof value !== 'number') throw invalidQuery(name, 'must be text, a number, true or false.')
-  // JSON has rounded a larger number, so the client meant another one.
+  // JSON has rounded a number that is not safe, so the client meant another number.
   if (Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value)) return String(value)
   throw invalidQuery(name, 'is too large for a number of JSON: it must be text.')
 }

@@ -8,12 +8,12 @@ import { isFast } from '../common/fastPaths.js'
 const BOUNDS = { entries: 500, bytes: 8 * 2 ** 20 }
 
 /**
- * The estimated size of a syntax tree in bytes per character of its text. A comparison has objects for its path and its
- * value.
+ * The estimated size of a syntax tree in bytes per character of its text. Each comparison has objects for its path and
+ * its value.
  */
 const PER_CHARACTER = 150
 
-/** A cache of syntax trees. Their names are not resolved, so a tree is the same for every caller. */
+/** Creates a cache of syntax trees. Trees do not depend on the caller, because their names are not resolved. */
 function createCache<N extends object>(): BoundedCache<string, N> {
   return new BoundedCache({
     ...BOUNDS,
@@ -21,7 +21,7 @@ function createCache<N extends object>(): BoundedCache<string, N> {
   })
 }
 
-/** The cached trees of one resource, whose limits decide which texts are valid. */
+/** The cached trees of one resource, because its limits decide which texts are valid. */
 class TreeCaches {
   readonly filters: BoundedCache<string, FilterNode> = createCache()
   readonly sorts: BoundedCache<string, readonly SortNode[]> = createCache()
@@ -37,12 +37,12 @@ function treeCachesOf(resource: Resource): TreeCaches {
   return made
 }
 
-/** Returns the cached tree of a filter, or that of `parse`, which throws for an invalid text. */
+/** Returns the cached tree of a filter, or the result of `parse`, which throws for an invalid text. */
 export function cachedFilter(resource: Resource, text: string, parse: () => FilterNode): FilterNode {
   return cachedTree(treeCachesOf(resource).filters, text, parse)
 }
 
-/** Returns the cached tree of a sort, or that of `parse`. */
+/** Returns the cached tree of a sort, or the result of `parse`. */
 export function cachedSort(resource: Resource, text: string, parse: () => readonly SortNode[]): readonly SortNode[] {
   return cachedTree(treeCachesOf(resource).sorts, text, parse)
 }

@@ -10,7 +10,7 @@ import { type OperatorName, operatorInfoOf } from '../language/operators.js'
 import { OPTIONAL_PARAMETERS } from '../language/reservedParameters.js'
 import type { readHandling } from './prefer.js'
 
-/** The attributes that the caller may not read. They are no parameters, like unknown names. */
+/** The attributes that the caller may not read. Parameters with their names count as unknown. */
 export type UnreadableFields = Pick<ReadonlySet<string>, 'has'>
 
 /** A parameter's name, and its value as written in the URL. */
@@ -25,7 +25,7 @@ export interface UnknownParameters {
   readonly hint: (name: string, value: string) => string
 }
 
-/** The unknown parameters without the host's own. */
+/** Removes the host's own parameters from the unknown ones. */
 export function omitHostParameters(
   { query: { unknownParameters } }: Resource,
   given: readonly ParameterPair[],
@@ -35,7 +35,7 @@ export function omitHostParameters(
   return given.filter(([name]) => !own(name))
 }
 
-/** Whether a parameter is one of the host's own. */
+/** Returns a function that tests whether a parameter belongs to the host. */
 export function createHostParameterTest({ query: { unknownParameters } }: Resource): (name: string) => boolean {
   return typeof unknownParameters === 'string' ? () => false : createNameTest(unknownParameters)
 }
@@ -51,8 +51,8 @@ function isNameMatch(own: string, name: string): boolean {
 type AppliedHandling = ReturnType<typeof readHandling>
 
 /**
- * The applied `Prefer: handling` of a request with these parameters; null if it has no effect. Every client may ask for
- * `strict`. `lenient` applies only if the host ignores unknown names.
+ * Returns the applied `Prefer: handling` of a request; null if it has no effect. Every client may request `strict`.
+ * `lenient` applies only if the host ignores unknown names.
  *
  * @throws Problem for unknown parameters, unless they are ignored
  */
@@ -67,7 +67,7 @@ export function applyHandling(
   return unknownFields === 'ignore' || (isIgnored && unknown.given.length > 0) ? asked : null
 }
 
-// A URL may have thousands of names, some very long.
+// A URL may have thousands of unknown names, and some may be very long.
 const MAX_REPORTED = 10
 const MAX_GUESSED_LENGTH = 50
 
@@ -107,7 +107,9 @@ const OPERATORS: ReadonlyMap<string, OperatorName> = new Map<string, OperatorNam
   ['endswith', 'endsWith'],
 ])
 
-/** A hint at the parameter of a list that the client probably meant, among those that the caller may use. */
+/**
+ * Returns a hint at the list parameter that the client probably meant, among the parameters that the caller may use.
+ */
 export function listHint(
   resource: Resource,
   hidden: UnreadableFields,
@@ -128,13 +130,13 @@ export function listHint(
   return didYouMean(name, valid)
 }
 
-/** A hint at the parameter of a single record that the client probably meant. */
+/** Returns a hint at the parameter of a single record that the client probably meant. */
 export function recordHint(name: string): string {
   const valid = ['select']
   return WORDS.get(normalizeName(name)) === 'select' ? ' Did you mean "select"?' : didYouMean(name, valid)
 }
 
-/** The disabled operation that a parameter belongs to; null for other parameters. */
+/** Returns the disabled operation that a parameter belongs to; null for other parameters. */
 function disabledOperationOf({ operations }: Resource, name: string): 'aggregate' | 'export' | null {
   const off = (['aggregate', 'export'] as const).find((each) => OPTIONAL_PARAMETERS[each].includes(name))
   return off === undefined || operations.has(off) ? null : off
@@ -153,7 +155,7 @@ function isComputedName({ computed }: Resource, hidden: UnreadableFields, word: 
   )
 }
 
-/** The parameter with this name in other APIs; null if the caller can see a field of that name. */
+/** Returns the parameter that has this name in other APIs; null if the caller can see a field of that name. */
 function findForeignParameter({ fields }: Resource, hidden: UnreadableFields, word: string): string | null {
   const isField = ({ name, json, isKey, targets }: Field): boolean =>
     !isKey && !hidden.has(name) && (targets.has('response') || targets.has('list')) && normalizeName(json) === word
@@ -161,8 +163,8 @@ function findForeignParameter({ fields }: Resource, hidden: UnreadableFields, wo
 }
 
 /**
- * `level[gte]=30` and `filter[level]=30` as comparisons of `filter`; null for other names, and for fields that the
- * caller cannot filter by.
+ * Rewrites `level[gte]=30` and `filter[level]=30` as comparisons of `filter`. Null for other names, and for fields that
+ * the caller cannot filter by.
  */
 function suggestClause({ byName }: Resource, hidden: UnreadableFields, name: string, value: string): string | null {
   const [, first = '', second = ''] = /^(\w+)\[(\w+)\]$/.exec(name) ?? []
@@ -175,8 +177,8 @@ function suggestClause({ byName }: Resource, hidden: UnreadableFields, name: str
 }
 
 /**
- * `tags=vip`, `tags[]=vip` and similar as a comparison of `filter`; null if the caller cannot filter by an array of
- * that name.
+ * Rewrites `tags=vip`, `tags[]=vip` and similar as a comparison of `filter`. Null if the caller cannot filter by an
+ * array of that name.
  */
 function suggestItemsClause(
   { fields }: Resource,
@@ -190,7 +192,7 @@ function suggestItemsClause(
   return `filter=${field.json}.Any=${truncateValue(value)}`
 }
 
-/** A value that needs no escapes, else dots. */
+/** Returns a value that needs no escapes unchanged, else dots. */
 function truncateValue(value: string): string {
   return /^[\w.:-]{1,50}$/.test(value) ? value : '...'
 }

@@ -51,7 +51,7 @@ function formatCell({ type, value: valueIn }: Cell, row: Row, { keepsFormulas, i
   if (value === null) return ''
   if (typeof value === 'object') return quoteCell(JSON.stringify(value))
   if (typeof value !== 'string') return String(value)
-  // Without the apostrophe, clients would take this record for the line with the count.
+  // Without the apostrophe, clients would mistake this record for the line with the count.
   if (isCounted && value.startsWith(TRAILER)) return quoteCell(`'${value}`)
   return quoteCell(keepsFormulas || isNumberOrDate(type, value) ? value : escapeFormula(value))
 }
@@ -60,7 +60,7 @@ function quoteCell(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
-/** Adds an apostrophe to texts that spreadsheets would run as a formula. Spreadsheets take the apostrophe for "text". */
+/** Adds an apostrophe to texts that spreadsheets would run as a formula. The apostrophe marks the cell as text. */
 function escapeFormula(text: string): string {
   return /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text
 }

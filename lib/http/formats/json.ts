@@ -7,7 +7,7 @@ import { isLarge, stringifyInPieces } from './jsonPieces.js'
 import { isDestroyed, writePieces } from './stream.js'
 import { createTag, createTagOfPieces } from './tag.js'
 
-/** Writes the same bytes as `res.json`, with the host application's settings. */
+/** Writes a JSON response with the bytes that `res.json` would write, by the host application's settings. */
 export const json: Format = Object.freeze<Format>({
   mediaType: 'application/json',
   kinds: new Set([
@@ -32,7 +32,7 @@ export const json: Format = Object.freeze<Format>({
 
 function sendWhole(out: OutgoingResponse, value: unknown, { call, json: host, limit }: SendContext): void {
   const { style, sendByHost } = host
-  // The limit only matters for smaller values: a value that is not large never exceeds MAX_WHOLE_BYTES.
+  // Only a limit below MAX_WHOLE_BYTES can be exceeded here, because larger values are sent in pieces.
   if ((style !== null || sendByHost !== null) && limit < MAX_WHOLE_BYTES) {
     assertResponseSize(Buffer.byteLength(JSON.stringify(value)), limit)
   }
@@ -111,7 +111,7 @@ function hasNoTagYet(out: OutgoingResponse, size: number): boolean {
   return !out.getHeader('ETag')
 }
 
-/** Ends the response with 304 if the client has this version. Returns whether it did. */
+/** Ends the response with 304 if the client has this version. Returns whether the response was ended. */
 function isEndedUnmodified(out: OutgoingResponse, isFresh: () => boolean): boolean {
   if (!isFresh()) return false
   out.statusCode = 304

@@ -30,13 +30,13 @@ function countValues(value: unknown, most: number): number {
   return weight
 }
 
-/** Whether JSON.stringify writes the members of a value as they are. */
+/** Whether JSON.stringify writes a value's members unchanged, without a `toJSON` of the value. */
 function isDivisible(value: unknown): value is Readonly<Record<string, unknown>> {
   if (Array.isArray(value)) return true
   return isObject(value) && typeof value.toJSON !== 'function'
 }
 
-/** Text of `JSON.stringify`, in pieces that each take little time. */
+/** Yields the text of `JSON.stringify` in pieces that each take little time. */
 export function* stringifyInPieces(value: unknown): Generator<string, void, undefined> {
   if (!isDivisible(value) || !isLarge(value)) {
     yield JSON.stringify(value) ?? 'null'

@@ -40,7 +40,7 @@ export async function writeStream<T>(
       if (isDestroyed(out)) return
     }
   } catch (error) {
-    // An aborted read is no failure after the client has disconnected.
+    // After the client has disconnected, an aborted read is not a failure.
     if (isDestroyed(out) && isDisconnectError(error)) return
     throw error
   }

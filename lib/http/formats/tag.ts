@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { yieldToEventLoop } from '../../common/eventLoop.js'
 
-/** Type of Express' setting `etag fn`: returns the entity tag of a body, or a falsy value. */
+/** The type of Express' setting `etag fn`: returns the entity tag of a body, or a falsy value. */
 export type CreateTag = (body: Buffer) => unknown
 
-/** Creation of entity tags. */
+/** How entity tags are created. */
 export interface Tagging {
   readonly tagOf: CreateTag
-  /** Whether `tagOf` is a function of the host, which always gets the whole body. */
+  /** Whether `tagOf` is a function of the host, which needs the whole body. */
   readonly isOfHost: boolean
 }
 
-/** Weak entity tags, the same as Express'. */
+/** Weak entity tags, equal to those that Express creates. */
 export const WEAK_TAGGING: Tagging = { tagOf: (body) => hashTag('weak', body), isOfHost: false }
 
 /** Entity tag of a body, or null. */
@@ -20,7 +20,10 @@ export function createTag({ tagOf }: Tagging, body: Buffer): string | null {
   return tag ? String(tag) : null
 }
 
-/** Entity tag of a body in pieces. Other work runs between two pieces, except for a function that needs the whole body. */
+/**
+ * Returns the entity tag of a body in pieces. Other work runs between two pieces, unless the host's function needs the
+ * whole body.
+ */
 export async function createTagOfPieces(tagging: Tagging, pieces: readonly Buffer[]): Promise<string | null> {
   const kind = tagging.isOfHost ? undefined : recognizeKind(tagging)
   if (kind === undefined) return createTag(tagging, Buffer.concat(pieces))
