@@ -4,14 +4,14 @@ import { below, type Random } from './differential/random.js'
 
 export type Cell = string | number | bigint | boolean | null
 
-/** Type of a field, which determines its representation in the oracle and in JSON. */
+/** Type of a field. It determines how the oracle stores the field's values and how JSON shows them. */
 export type Kind = 'text' | 'integer' | 'big' | 'decimal' | 'flag' | 'moment' | 'day'
 
 export interface Row {
   readonly [path: string]: Cell
 }
 
-/** Types by path. Decimals are integers of hundredths. */
+/** Types of fields by path. Decimals are stored as integers of hundredths. */
 export const KINDS: Readonly<Record<string, Kind>> = {
   name: 'text',
   level: 'integer',
@@ -49,7 +49,7 @@ export interface Case {
 export const measureName = ({ name, path }: Measure): string => (path === null ? name : `${name}(${path})`)
 export const groupName = ({ unit, path }: Group): string => (unit === null ? path : `${unit}(${path})`)
 
-/** A random request. */
+/** Creates a random aggregate request. */
 export function createCase(random: Random): Case {
   const groups = distinct(
     Array.from({ length: below(random, 4) }, () => createGroup(random)),
@@ -59,7 +59,7 @@ export function createCase(random: Random): Case {
     Array.from({ length: below(random, 5) + (groups.length === 0 ? 1 : 0) }, () => createMeasure(random)),
     measureName,
   )
-  // Averages beyond 53 bits are sorted as floating point.
+  // Databases sort averages of big integers as floating point, so the order of close values differs.
   const keys = [...groups.map(groupName), ...measures.map(measureName)].filter(
     (key) => !isText(key) && key !== 'avg(big)',
   )
@@ -120,7 +120,7 @@ function pick<T>(random: Random, choices: readonly T[]): T {
 
 const isText = (key: string): boolean => KINDS[key] === 'text'
 
-/** A value in the form in which it is sorted and compared. */
+/** A value of the oracle in the form that sorts and comparisons use. */
 type Value = string | number | bigint | null
 
 interface Answered {
@@ -128,7 +128,7 @@ interface Answered {
   readonly keys: ReadonlyMap<string, Value>
 }
 
-/** Expected groups of a case, in order, except for an order by text. */
+/** Expected groups of a case, in their order. The order of texts is not checked. */
 export function expectedGroups(
   rows: readonly Row[],
   { groups, measures, having, sort, minLevel }: Case,
@@ -220,7 +220,7 @@ function evaluateMeasure(
   if (name === 'sum' || name === 'avg') {
     const sum = cells.reduce((total: bigint, cell) => total + BigInt(cell), 0n)
     const scale = KINDS[path] === 'decimal' ? 100 : 1
-    // Forty digits of the quotient. Parsing selects the nearest number.
+    // The quotient is computed with forty digits. `Number` selects the nearest floating-point number.
     if (name === 'avg') return plain(Number(`${(sum * 10n ** 40n) / BigInt(cells.length * scale)}e-40`))
     const json = scale === 100 ? Number(sum) / 100 : toJson(path, sum)
     return { value: sum, json }
@@ -232,7 +232,7 @@ function evaluateMeasure(
 
 function isMet({ measure, operator, number }: NonNullable<Case['having']>, members: readonly Row[]): boolean {
   const { json } = evaluateMeasure(members, measure)
-  // A negated comparison is also true for a missing value.
+  // A negated comparison is also true for null.
   if (json === null) return operator === '!='
   const sign = Math.sign(Number(json) - number)
   const signs: Readonly<Record<string, readonly number[]>> = {

@@ -1,13 +1,16 @@
-// The answers that the documents show behind their requests, and how they are compared with replies.
+// Finds the example responses that documents show after requests, and compares them with actual responses.
 
 import type { ExecutionContext } from 'ava'
 import type { Reply } from './curl.js'
 import type { Block } from './markdown.js'
 
-/** The blocks that show what the request before them answers. */
+/** Languages of code blocks that show the response to the request before them. */
 export const ANSWERS: ReadonlySet<string> = new Set(['json', 'http'])
 
-/** A status line, some of the headers and the body; or the body alone, which is then that of any status. */
+/**
+ * Splits an example response into lines before the body, and the body. A JSON block is a body alone and allows any
+ * status.
+ */
 export function splitAnswer({ language, text }: Block): { head: readonly string[]; body: string } {
   if (language === 'json') return { head: [], body: text }
   const [head = '', body = ''] = text.split('\n\n')
@@ -18,13 +21,16 @@ export function splitAnswer({ language, text }: Block): { head: readonly string[
 const instant = /"(createdAt|updatedAt|deletedAt)":"\d{4}-\d\d-\d\dT[\d:.]+Z"/g
 const token = /"token":"eyJ[\w.-]+"/g
 
-/** A JSON body with one text for everything that differs from run to run. */
+/** Parses a JSON body. Parts that differ from run to run are replaced by constants. */
 export function parseStable(body: string): unknown {
   if (body.trim() === '') return null
   return JSON.parse(JSON.stringify(JSON.parse(body)).replace(instant, '"$1":"now"').replace(token, '"token":"eyJ"'))
 }
 
-/** Asserts that a reply is the documented answer: members and their order, and the status and headers that are shown. */
+/**
+ * Asserts that a response equals the example response. The shown status and headers, and the members with their order,
+ * must be equal.
+ */
 export function assertAnswer(t: ExecutionContext, reply: Reply, answer: Block, command: string): void {
   const { head, body } = splitAnswer(answer)
   t.deepEqual(parseStable(reply.text), parseStable(body), `${answer.place}: ${command}`)

@@ -1,5 +1,5 @@
-// Runs in the page before its own scripts. `audit(selector)` lists accessibility problems of visible content inside an element, by the WCAG
-// 2.2 AA criteria that a program can check.
+// Runs in the page before the page's own scripts. `audit(selector)` lists accessibility problems of the visible content
+// in an element. It checks the WCAG 2.2 AA criteria that a program can check.
 
 globalThis.audit = (selector) => {
   const root = document.querySelector(selector)
@@ -21,7 +21,7 @@ globalThis.audit = (selector) => {
     return [r, g, b].map((value, index) => value * a + below[index] * (1 - a))
   }
 
-  /** Background colour of an element's content. */
+  /** Background colour behind an element's content. */
   function ground(element) {
     if (element === null) return [255, 255, 255]
     return over(rgba(getComputedStyle(element).backgroundColor), ground(element.parentElement))
@@ -53,7 +53,7 @@ globalThis.audit = (selector) => {
       const found = ratio(over(rgba(style.color), own), own)
       if (found < 3) faults.push(`icon contrast ${found.toFixed(2)}: ${describe(element.parentElement)}`)
     }
-    // Elements without a frame are recognized by text or icon. Inputs always need a frame.
+    // A control without a frame is recognized by its text or icon. Inputs always need a frame.
     const isFramed = rgba(style.borderTopColor)[3] > 0 || element.matches('input')
     if (element.matches('input, select, button') && isFramed) {
       const around = ground(element.parentElement)

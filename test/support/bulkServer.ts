@@ -1,5 +1,6 @@
-// A server process for tests that kill it: `node bulkServer.js <SQLite file> [<batches>]`. Prints its URL when it listens. With a number it
-// has hooks, and kills itself in the middle of the batch after so many batches.
+// A server process for tests that kill it: `node bulkServer.js <SQLite file> [<batches>]`. Prints its URL when it
+// listens. If a number of batches is given, it has hooks, and kills itself in the middle of the batch after that
+// number.
 
 import express from 'express'
 import { DataTypes, Sequelize } from 'sequelize'

@@ -2,7 +2,7 @@ import { DataTypes, type Model, type ModelStatic, type Options, type Sequelize }
 import { crudRouter, Operations } from '../../lib/index.js'
 import { type Served, serveModels } from './models.js'
 
-/** Dates and times of every kind, written by instances and by statements. */
+/** Models with dates and times of every kind, written by instances and by statements. */
 export interface Clock {
   readonly Event: ModelStatic<Model>
   readonly Hooked: ModelStatic<Model>

@@ -17,7 +17,7 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** A folder outside the repository with the packed tarball. */
+/** A folder outside the repository that contains the packed tarball. */
 export interface Tarball {
   readonly folder: string
   readonly file: string
@@ -29,7 +29,7 @@ export interface Tarball {
   readonly remove: () => Promise<void>
 }
 
-/** Packs a built package. Scripts are not run, because other tests read the files at the same time. */
+/** Packs a built package. npm scripts are not run, because other tests read their output files at the same time. */
 export async function pack(from: string = root): Promise<Tarball> {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-pack-'))
   const options = { cwd: from, shell: process.platform === 'win32' }
@@ -48,8 +48,8 @@ export async function pack(from: string = root): Promise<Tarball> {
 }
 
 /**
- * Creates a project with the unpacked tarball in its modules. Dependencies are linked to the installed modules, under the names of `links`,
- * because building the SQLite driver may take a minute.
+ * Creates a project with the unpacked tarball in its node_modules. Dependencies are links to the installed packages,
+ * under the names of `links`, because building the SQLite driver may take a minute.
  */
 export async function consumer(
   tarball: Tarball,
@@ -74,7 +74,7 @@ export async function consumer(
   return folder
 }
 
-/** A program with the package's own driver, if sqlite3, Sequelize's default, is not installed. */
+/** Adds the package's own driver to a program if sqlite3 is not installed. sqlite3 is Sequelize's default driver. */
 function withDriver(text: string): string {
   if (hasSqlite3) return text
   const required = `process.getBuiltinModule('node:module').createRequire(process.cwd() + '/')`
@@ -90,7 +90,7 @@ export async function dependencies(): Promise<string[]> {
   return Object.keys(manifest.dependencies)
 }
 
-/** Runs Node in a folder, without the options of this test run. */
+/** Runs Node.js in a folder, without the Node.js options of this test run. */
 export async function node(folder: string, ...args: readonly string[]): Promise<Outcome> {
   const { NODE_OPTIONS: _, ...env } = process.env
   try {

@@ -1,5 +1,6 @@
-// A test for projects that use the package: models with an association in SQLite, Express routers, and HTTP requests that write, validate,
-// verify a token, follow a path and are refused. Its text is valid JavaScript and TypeScript, for the test runners of such projects.
+// The text of a test for projects that use the package. It has models with an association in SQLite and Express
+// routers. Its HTTP requests write, validate, use a token, cross a relation and are rejected. The text is valid
+// JavaScript and TypeScript, for the test runners of different projects.
 
 const REQUESTS: readonly (readonly [method: string, path: string, body?: string])[] = [
   ['POST', 'teams', '{"name":"Lakers"}'],
@@ -38,17 +39,17 @@ const NAMES = {
   'sequelize-crud-router/language': '{ parseFilter }',
 }
 
-/** Imports for an ES module, and for TypeScript of either module kind. */
+/** Import statements for an ES module, and for TypeScript that compiles to ES modules or CommonJS. */
 export const IMPORTS: string = Object.entries(NAMES)
   .map(([from, names]) => `import ${names} from '${from}'\n`)
   .join('')
 
-/** Imports for CommonJS. */
+/** `require` statements for CommonJS. */
 export const REQUIRES: string = Object.entries(NAMES)
   .map(([from, names]) => `const ${names} = require('${from}')\n`)
   .join('')
 
-/** Text of the test, which calls the runner's `test` function. `storage` is the database file. */
+/** Writes the test, which calls the runner's `test` function. `storage` is the database file. */
 export function consumerTest(storage: string): string {
   return `
 test('the routers answer', async () => {

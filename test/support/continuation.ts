@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Replacement for cls-hooked, as far as Sequelize uses it, based on Node's AsyncLocalStorage. */
+/** Replaces the package cls-hooked. It has only the methods that Sequelize calls, built on Node's AsyncLocalStorage. */
 export class Namespace {
   readonly #storage = new AsyncLocalStorage<Map<string, unknown>>()
 

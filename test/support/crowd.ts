@@ -19,7 +19,7 @@ export interface Crowd {
   readonly Team: Any
   readonly Sponsor: Any
   readonly TeamSponsor: Any
-  /** The players as a single tenant sees them: its own players without deleted ones. */
+  /** A model on the players' table that hides players of other tenants and deleted players. */
   readonly Member: Any
 }
 
@@ -30,10 +30,10 @@ const STATUSES = ['active', 'idle', 'banned'] as const
 
 export function defineCrowd(sequelize: Sequelize): Crowd {
   const dialect = sequelize.getDialect()
-  // Only these indexes serve LIKE with a collation other than C. Other databases ignore the operator class.
+  // In PostgreSQL, an index serves LIKE under a collation other than C only with this operator class. Other databases
+  // ignore the operator class.
   const prefix = (name: string) => ({ name, operator: 'text_pattern_ops' })
-  // Where the other databases have nulls anyway.
-  // MySQL has nothing that serves `/i`.
+  // Index for `/i`. MySQL has no index that serves `/i`.
   const folded = { postgres: 'lower("note") text_pattern_ops', sqlite: 'note COLLATE NOCASE' }[dialect as string]
   const Team = sequelize.define(
     'Team',
@@ -109,7 +109,7 @@ const START = Date.UTC(2024, 0, 1)
 const HOUR = 3_600_000
 const CHUNK = 5000
 
-/** Pseudorandom number below `limit` for the n-th player and a field, equal on every run. */
+/** Pseudorandom number below `limit` for the n-th player and a field. The number is equal on every run. */
 function pseudoRandom(n: number, field: number, limit: number): number {
   let mixed = Math.imul(n, 0x9e3779b1) ^ Math.imul(field, 0x85ebca6b)
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d)
@@ -121,12 +121,12 @@ export function playerName(n: number): string {
   return `${FIRST[n % FIRST.length]} ${LAST[pseudoRandom(n, 1, LAST.length)]} ${n}`
 }
 
-/** Unique UUID of the n-th player. */
+/** UUID of the n-th player. No two players have one UUID. */
 export function playerCode(n: number): string {
   return `${(Math.imul(n, 0x9e3779b1) >>> 0).toString(16).padStart(8, '0')}-0000-4000-8000-${String(n).padStart(12, '0')}`
 }
 
-/** Creation time of the n-th player: one every two hours. */
+/** Creation time of the n-th player. Players are created every two hours. */
 export function playerStamp(n: number): Date {
   return new Date(START + n * 2 * HOUR)
 }
@@ -155,7 +155,7 @@ export function teamName(n: number): string {
   return `Team ${String(n).padStart(5, '0')}`
 }
 
-/** Fills the tables and updates the planner's statistics. */
+/** Inserts the rows of all tables, and updates the statistics of the query planner. */
 export async function fillCrowd({ Player, Team, Sponsor, TeamSponsor }: Crowd, players: number): Promise<void> {
   const teams = players / TEAM_SIZE
   await insert(Team, teams, (n) => ({ name: teamName(n), seats: 80 + pseudoRandom(n, 11, 40) }))
@@ -177,7 +177,10 @@ async function insert(model: Any, count: number, row: (n: number) => object): Pr
   }
 }
 
-/** Updates statistics, without which a planner guesses. On PostgreSQL a vacuum also enables index-only scans. */
+/**
+ * Updates the statistics of the query planner, which would otherwise guess. On PostgreSQL, a vacuum also enables
+ * index-only scans.
+ */
 async function analyze(sequelize: Sequelize, models: readonly Any[]): Promise<void> {
   const statement = { sqlite: 'ANALYZE', postgres: 'VACUUM ANALYZE' }[sequelize.getDialect()] ?? 'ANALYZE TABLE'
   for (const { tableName } of models)

@@ -11,15 +11,16 @@ import {
 import { openPush, type PushStage, type Subscriber } from './push.js'
 import { bearer, identity } from './tokens.js'
 
-/** Attributes of a note that need a permission of the same name. */
+/** Attributes of a note that callers may see only with a permission of that name. */
 export const SECRETS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'] as const
 
-/** Caller who may see all members of a note, and all authors. */
+/** Headers of a caller who may see all members of a note, and all authors. */
 export const root = bearer({ permissions: [...SECRETS] })
 
 /**
- * Notes with their authors flattened into them. Callers see the authors of their own scope (`claims.owner`), so that each caller has a
- * separate payload. Also posts of tenants (`claims.tenant`), which no response shows.
+ * Push hubs of two resources. Records of authors are flattened into notes. Callers see the authors of their own scope
+ * (`claims.owner`), so that each caller receives a separate payload. Posts of tenants (`claims.tenant`) appear in no
+ * response.
  */
 export interface Crowded extends PushStage {
   readonly notes: CrudRouter
@@ -28,7 +29,7 @@ export interface Crowded extends PushStage {
   readonly errors: unknown[]
 }
 
-/** Note 1 belongs to the author with the owner 7. */
+/** Opens the hubs. Note 1 belongs to the author whose owner is 7. */
 export async function openCrowded(options: Partial<ServerOptions> = {}): Promise<Crowded> {
   let notes!: CrudRouter
   let posts!: CrudRouter
@@ -71,7 +72,7 @@ function scopeBy(name: string, caller: Identity | null): Scope | null {
   return typeof value === 'number' ? { [name]: value } : null
 }
 
-/** Number of statements for one PATCH with its push events. */
+/** Number of statements that one PATCH and its push events execute. */
 export async function costOfPatch(crowd: Crowded, witness: Subscriber): Promise<number> {
   await crowd.drain(crowd.notes, witness)
   const before = crowd.statements.length

@@ -1,4 +1,4 @@
-/** Parses CSV by RFC 4180. Null is an empty cell. A quoted text may be empty. */
+/** Parses CSV (RFC 4180). An empty unquoted cell is null. A quoted cell may be an empty text. */
 export function readCsv(text: string): (string | null)[][] {
   const rows: (string | null)[][] = []
   let row: (string | null)[] = []

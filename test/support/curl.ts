@@ -16,7 +16,7 @@ export interface Reply {
   readonly text: string
 }
 
-/** Words of a POSIX shell command. Quotes group, and a backslash escapes the next character. */
+/** Splits a POSIX shell command into words. Quotes group characters, and a backslash escapes the next character. */
 export function shellWords(command: string): readonly string[] {
   const words: string[] = []
   let word: string | null = null
@@ -27,7 +27,7 @@ export function shellWords(command: string): readonly string[] {
     else if (character === quote) quote = ''
     else if (character === '\\') {
       at += 1
-      // A backslash continues the line.
+      // A backslash before a line break continues the command.
       if (command.charAt(at) !== '\n') word = (word ?? '') + command.charAt(at)
     } else if (quote === '"') {
       if (character === '$' || character === '`') throw new SyntaxError(`the shell would expand ${command}`)
@@ -48,7 +48,9 @@ export function shellWords(command: string): readonly string[] {
 
 const FLAGS: ReadonlySet<string> = new Set(['-g', '-i', '-s'])
 
-/** Parses a curl command with the options that the documents use. Rejects commands that the shell or curl would reject. */
+/**
+ * Parses a curl command with the options that the documents use. Rejects a command that the shell or curl would reject.
+ */
 export function readCurl(command: string): Curl {
   const [program, ...words] = shellWords(command)
   if (program !== 'curl') throw new SyntaxError(`not a curl command: ${command}`)
@@ -89,7 +91,7 @@ export function readCurl(command: string): Curl {
   }
 }
 
-/** Sends a request like curl: the characters of the URL are not encoded. */
+/** Sends a request as curl does. The characters of the URL are not encoded. */
 export async function sendCurl({ method, url, headers, body }: Curl, port: number): Promise<Reply> {
   const [, host = '', path = '/'] = /^https?:\/\/([^/?#]+)([^#]*)/.exec(url) ?? []
   const options = { host: host.replace(/:\d+$/, ''), port, method, path, headers, agent: false } as const
@@ -108,7 +110,7 @@ export async function sendCurl({ method, url, headers, body }: Curl, port: numbe
   }
 }
 
-/** Port in the URL of a command. */
+/** Port in the URL of a curl command. */
 export function portOf({ url }: Curl): number {
   return Number(new URL(url).port || 80)
 }

@@ -19,15 +19,18 @@ export type { DatabaseName }
 
 const wanted = process.env.TEST_DATABASE ?? 'sqlite'
 
-/** Database of this run. Default: SQLite in a file. */
+/** Database of this test run. Default: SQLite in a file. */
 export const databaseName: DatabaseName = named(wanted === 'node-sqlite' ? 'sqlite' : wanted)
 
 const hasOwnDriver = wanted === 'node-sqlite' || !hasSqlite3
 
-/** Whether SQLite uses the package's own driver: with `TEST_DATABASE=node-sqlite`, or if sqlite3 is not installed. */
+/**
+ * Whether SQLite uses the package's own driver. This is so with `TEST_DATABASE=node-sqlite`, or if sqlite3 is not
+ * installed.
+ */
 export const isNodeSqlite: boolean = databaseName === 'sqlite' && hasOwnDriver
 
-/** Options of all SQLite databases in this run. */
+/** Options of all SQLite databases in this test run. */
 export const sqliteOptions: Options = { dialect: 'sqlite', ...(hasOwnDriver ? { dialectModule: nodeSqlite } : {}) }
 
 /** Options of a Sequelize instance that never connects. */
@@ -35,7 +38,7 @@ export function dialectOptions(dialect: Dialect): Options {
   return dialect === 'sqlite' ? sqliteOptions : { dialect }
 }
 
-/** Options that came as JSON, which cannot have a driver, with the driver of this run. */
+/** Adds the driver of this test run to options that were JSON, which cannot contain a driver. */
 export function withDriver(options: Options): Options {
   return options.dialect === 'sqlite' ? { ...options, ...sqliteOptions } : options
 }
@@ -51,18 +54,18 @@ function named(name: string): DatabaseName {
 export interface TestDatabase {
   readonly sequelize: Sequelize
   readonly name: DatabaseName
-  /** Executed statements, newest last. */
+  /** Executed statements. The newest is last. */
   readonly statements: string[]
   readonly close: () => Promise<void>
 }
 
-/** Opens an empty database for exclusive use. */
+/** Opens an empty database that no other test uses. */
 export async function openDatabase(options: Options = {}): Promise<TestDatabase> {
   const statements: string[] = []
   const common: Options = { logging: (sql) => statements.push(sql), ...options }
   if (databaseName === 'sqlite') return openFile(join(tmpdir(), `${newName(run)}.sqlite`), statements, common)
   const name = await createDatabase()
-  // Servers allow about a hundred connections, and many tests run at once.
+  // Servers allow about a hundred connections, and many tests run at the same time.
   const sequelize = new Sequelize({ pool: { max: 3 }, ...serverOptions(databaseName), ...common, database: name })
   return {
     sequelize,
@@ -82,13 +85,13 @@ async function createDatabase(): Promise<string> {
   return name
 }
 
-/** Removes a database of a server without open connections. */
+/** Drops a database on a server. The database must have no open connections. */
 export async function removeDatabase(name: string): Promise<void> {
   if (databaseName === 'postgres') await giveBack(name)
   else await onServer(databaseName as ServerName, `DROP DATABASE ${name}`)
 }
 
-/** Opens the same database with separate connections, like another program. The caller closes it. */
+/** Opens a test's database with separate connections, as another program would. The caller closes them. */
 export function openAgain(sequelize: Sequelize): Sequelize {
   const storage = String(Reflect.get(sequelize, 'options').storage)
   return new Sequelize(

@@ -3,7 +3,10 @@ import type { CrudOptions, DocumentInfo, OpenApiDocument } from '../../lib/index
 
 export const INFO: DocumentInfo = { title: 'Test', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } }
 
-/** A model with a field of every type that all databases support, once with rules and once without. */
+/**
+ * Defines a model with a field of every type that all databases support. Each type has a field with validators and a
+ * field without validators.
+ */
 export function defineKinds(sequelize: Sequelize): ModelStatic<Model> {
   return sequelize.define(
     'Kind',
@@ -48,7 +51,10 @@ export const KIND_OPTIONS: CrudOptions = {
   unknownProperties: 'reject',
 }
 
-/** A document with its references resolved. References to the named components are kept, with these components. Default: schemas of objects. */
+/**
+ * Resolves the references in a document. `isKept` selects components whose references are kept, with the component.
+ * Default: schemas of objects.
+ */
 export function resolveReferences(
   document: OpenApiDocument,
   isKept: (place: string) => boolean = (place) => Reflect.get(contentAt(document, place), 'type') === 'object',

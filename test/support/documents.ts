@@ -15,27 +15,27 @@ async function pageAt(path: string): Promise<Page> {
   return { path, text, blocks: parseBlocks(path, text) }
 }
 
-/** Folders of the site's tools and output. */
+/** Folders with tools and output of the documentation's website. */
 const OF_SITE = /^(?:node_modules|\.vitepress)[\\/]/
 
-/** The README, AGENTS.md and every page in docs. New pages are included automatically. */
+/** Reads the README, AGENTS.md and every page in docs. New pages are included automatically. */
 export async function readPages(): Promise<readonly Page[]> {
   const files = await readdir(join(root, 'docs'), { recursive: true })
   const pages = files.filter((file) => file.endsWith('.md') && !OF_SITE.test(file)).sort()
   return Promise.all(['README.md', 'AGENTS.md', ...pages.map((file) => `docs/${file}`)].map(pageAt))
 }
 
-/** The page whose blocks are the files of one application. */
+/** The page whose code blocks are the files of one application. */
 export const TUTORIAL = 'docs/tutorial.md'
 
-/** The only page that contains a text. */
+/** Finds the page that contains a text. Exactly one page must contain it. */
 export function pageWith(pages: readonly Page[], text: string): Page {
   const [page, ...more] = pages.filter((page) => page.text.includes(text))
   if (page === undefined || more.length > 0) throw new RangeError(`one page was due to have ${text}`)
   return page
 }
 
-/** Rows of a named table, on any page. */
+/** Rows of the table with a name, on any page. */
 export function tableIn(pages: readonly Page[], name: string): readonly (readonly string[])[] {
   return tableOf(pageWith(pages, `<!-- table: ${name} -->`).text, name)
 }

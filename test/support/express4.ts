@@ -1,4 +1,4 @@
-// Replaces `express` by Express 4 in later imports, including imports of the package.
+// Later imports of `express`, including imports by the package, load Express 4.
 
 import { register } from 'node:module'
 

@@ -8,14 +8,15 @@ export interface Source {
 }
 
 export interface Import {
-  /** A path from the root, like `lib/problem.ts`, or a package name without a path. */
+  /** A path from the root, such as `lib/problem.ts`, or a package name without a path. */
   readonly target: string
   readonly relative: boolean
-  /** True for `import type` and `export type`, which do not exist at run time. */
+  /** Whether the import is an `import type` or `export type`, which do not exist at run time. */
   readonly typeOnly: boolean
 }
 
-// A regular expression suffices: the formatter puts statements at the start of a line, and examples in comments after a `*`.
+// Regular expressions suffice, because the formatter puts statements at the start of a line, and examples in comments
+// after a `*`.
 const STATEMENTS: readonly RegExp[] = [
   /^import\s+(?<type>type\s+)?[\w$*{][^'"]*?\sfrom\s*['"](?<from>[^'"]+)['"]/gm,
   /^import\s*['"](?<from>[^'"]+)['"]/gm,
@@ -23,7 +24,7 @@ const STATEMENTS: readonly RegExp[] = [
   /^(?!\s*(?:\*|\/\/)).*\b(?:import|require|resolve)\(\s*['"](?<from>[^'"]+)['"]/gm,
 ]
 
-/** Imports of a text at a path. Dynamic imports count as run-time imports. */
+/** Finds the imports in the text of a file. Dynamic imports count as run-time imports. */
 export function parseSource(path: string, text: string): Source {
   const found = STATEMENTS.flatMap((statement) => [...text.matchAll(statement)])
   return {
@@ -40,7 +41,7 @@ export function parseSource(path: string, text: string): Source {
   }
 }
 
-/** Every TypeScript file below some folders of the repository. */
+/** Reads every TypeScript file below some folders of the repository. */
 export function readSources(root: string, folders: readonly string[]): Source[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -50,7 +51,10 @@ export function readSources(root: string, folders: readonly string[]): Source[] 
   )
 }
 
-/** Resolves `../problem.js` in `lib/plan/filter.ts` to `lib/problem.ts`. Only the grammar is JavaScript in the sources. */
+/**
+ * Resolves a relative import: `../problem.js` in `lib/plan/filter.ts` becomes `lib/problem.ts`. Only the files of
+ * `grammar/` are JavaScript in the sources.
+ */
 function fileAt(path: string, from: string): string {
   const target = posix.join(dirname(path), from)
   return target.startsWith('grammar/') ? target : target.replace(/\.js$/, '.ts')

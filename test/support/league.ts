@@ -4,7 +4,7 @@ import { type CrudOptions, crudRouter, Operations } from '../../lib/index.js'
 import { openDatabase, type TestDatabase } from './database.js'
 import { serve, type TestServer } from './server.js'
 
-/** Models and rows of the worked examples. */
+/** Models with the rows of the documents' worked examples. */
 export interface League extends TestDatabase {
   readonly Player: ModelStatic<Model>
   readonly Team: ModelStatic<Model>
@@ -43,7 +43,7 @@ export async function openLeague(): Promise<League> {
   return { ...database, Player, Team }
 }
 
-/** Serves the league with both resources and every operation, on a real server. */
+/** Serves both resources of the league with every operation, on a real server. */
 export async function serveLeague(
   options: { readonly player?: CrudOptions; readonly team?: CrudOptions } = {},
 ): Promise<League & TestServer & { readonly app: Express }> {
@@ -63,7 +63,7 @@ export async function serveLeague(
   }
 }
 
-/** Path of a list with encoded parameters. */
+/** Path of a list, with encoded query parameters. */
 export function listPath(path: string, parameters: Readonly<Record<string, string | number | boolean>>): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(parameters)) query.append(name, String(value))

@@ -9,9 +9,9 @@ const PROGRAM = createRequire(import.meta.url)
   .resolve('@redocly/cli/package.json')
   .replace('package.json', 'bin/cli.js')
 
-/** Errors that a public OpenAPI validator finds in a document. Undefined if it is valid. */
+/** Validates an OpenAPI document with a public validator. Returns its errors, or null for a valid document. */
 export async function findErrors(document: object): Promise<unknown> {
-  // A copy, because the validator modifies its input.
+  // The validator gets a copy, because it modifies its input.
   const { valid, errors } = await new Validator().validate(JSON.parse(JSON.stringify(document)))
   return valid ? null : (errors ?? 'invalid')
 }
@@ -27,7 +27,10 @@ rules:
   operation-4xx-problem-details-rfc7807: error
 `
 
-/** Findings of a public linter with its strict recommended rules and its rule for problem details, as text. */
+/**
+ * Checks OpenAPI documents with a public linter. Its strict recommended rules and its rule for problem details are
+ * active. Returns the findings as texts.
+ */
 export async function lintDocuments(documents: Readonly<Record<string, object>>): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'lint-'))
   try {
@@ -36,7 +39,7 @@ export async function lintDocuments(documents: Readonly<Record<string, object>>)
     for (const [name, document] of Object.entries(documents)) {
       await writeFile(join(folder, `${name}.json`), JSON.stringify(document))
     }
-    // The output has one JSON object per file, without separators.
+    // The output has one JSON object per file, without separators between the objects.
     const texts = (await lint(folder, files)).split(/(?<=\n\})(?=\{\n)/)
     const found = texts.map((text): { readonly problems: readonly Finding[] } => JSON.parse(text))
     return found
@@ -47,7 +50,7 @@ export async function lintDocuments(documents: Readonly<Record<string, object>>)
   }
 }
 
-/** Findings do not count as a failure. Messages of the program itself go to stderr. */
+/** Runs the linter. Findings are no failure. Messages of the linter itself go to stderr. */
 function lint(cwd: string, files: readonly string[]): Promise<string> {
   const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NODE_OPTIONS: '' }
   const args = [PROGRAM, 'lint', ...files, '--config', 'redocly.yaml', '--format', 'json', '--max-problems', '100']

@@ -1,4 +1,4 @@
-// Login of a host application: its own table of accounts, route and signed tokens.
+// Login of a host application, with a table of accounts, a route and signed tokens.
 
 import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto'
 import express, { type Express } from 'express'
@@ -9,7 +9,7 @@ import { identity, SECRET } from './tokens.js'
 
 export { identity }
 
-/** Accounts of an application. Hooks of the model replace passwords by hashes. */
+/** Defines the model of accounts. Hooks of the model replace passwords by hashes. */
 export function defineAccounts(sequelize: Sequelize, modelName = 'account'): ModelStatic<Model> {
   const Account = sequelize.define(
     modelName,
@@ -51,14 +51,14 @@ export function addLogin(app: Express, Account: ModelStatic<Model>): void {
   })
 }
 
-/** Headers of a logged-in caller. */
+/** Logs in. Returns the headers of the logged-in caller. */
 export async function logIn(client: TestClient, user_name: string, password: string): Promise<Record<string, string>> {
   const { status, body } = await client.post('/login', { user_name, password })
   if (status !== 200) throw new Error(`login of ${user_name}: ${status}`)
   return { authorization: `Bearer ${body.token}` }
 }
 
-/** Account id of a caller. 0, which no account has, for anonymous callers. */
+/** Account id of a caller. Anonymous callers have 0, which is no account's id. */
 export function accountOf(caller: { readonly claims: Readonly<Record<string, unknown>> } | null): number {
   return Number(caller?.claims.sub ?? 0)
 }

@@ -10,15 +10,15 @@ export interface Lookup {
   readonly path: string
   readonly parameters: Parameters
   /**
-   * Allowed indexes per table alias: the model's name, the association's name, or `_q1` in a subquery. The planner chooses among several
-   * indexes, and the order of tables.
+   * Allowed indexes per table alias. An alias is the model's name, the association's name, or `_q1` in a subquery.
+   * Several indexes may be allowed, because the planner chooses among them.
    */
   readonly served: Readonly<Record<string, readonly string[]>>
 }
 
 type Served = Lookup['served']
 
-/** Readable query of the request. */
+/** Query of the request in readable form. */
 export function queryText({ parameters }: Lookup): string {
   return Object.entries(parameters)
     .map(([name, value]) => `${name}=${value}`)
@@ -34,12 +34,12 @@ function isList(served: Served | readonly string[]): served is readonly string[]
   return Array.isArray(served)
 }
 
-/** A filter on teams by their players. Uses the players' index by team, or a selective index on players. */
+/** A filter on teams by their players. It uses the players' index by team, or a selective index on players. */
 function teamLookup(title: string, filter: string, ...others: readonly string[]): Lookup {
   return { title, path: '/api/teams', parameters: { filter }, served: { _q1: ['players_team', ...others] } }
 }
 
-/** Filters that use an index on this database, for a number of players. */
+/** Filters that use an index on this database. `count` is the number of players. */
 export function lookups(count: number, database: DatabaseName): readonly Lookup[] {
   const some = Math.floor(count / 3)
   const email = `player${some}@example.com`
@@ -114,14 +114,14 @@ export function lookups(count: number, database: DatabaseName): readonly Lookup[
   ]
 }
 
-/** Case-insensitive comparisons that an index can support. */
+/** Case-insensitive comparisons for which the database can use an index. */
 function caseInsensitiveLookups(database: DatabaseName): readonly Lookup[] {
   const equality = playerLookup('equality in any case', 'Note=MET AT EVENT 7/i', 'players_folded')
   const prefix = playerLookup('a prefix in any case', 'Note^MET AT EVENT 1999/i', 'players_folded')
   return { sqlite: [equality], postgres: [equality, prefix], mysql: [], mariadb: [] }[database]
 }
 
-/** Filters that no index supports. */
+/** Filters for which no index can be used. */
 export function scans(count: number): readonly Lookup[] {
   return [
     playerLookup('text somewhere', 'Note=*event 77', {}),
@@ -135,7 +135,7 @@ export function scans(count: number): readonly Lookup[] {
   ]
 }
 
-/** A page in the order of an index, so that no additional rows are read. */
+/** A page in the order of an index, for which the database reads no additional rows. */
 function orderedLookup(sort: string, indexes: string | readonly string[], filter?: string): Lookup {
   return {
     title: `the order of an index: ${sort}${filter === undefined ? '' : ` of ${filter}`}`,
@@ -155,7 +155,7 @@ export const ORDERS: readonly Lookup[] = [
   orderedLookup('-CreatedAt', 'players_created'),
 ]
 
-/** Cursor after a number of players, found by reading pages of the maximum size. */
+/** Cursor after `depth` players in key order, found by reading pages of the maximum size. */
 export async function readCursorAfter(server: TestServer, depth: number): Promise<string> {
   const pageSize = 1000
   let cursor = ''
@@ -165,7 +165,9 @@ export async function readCursorAfter(server: TestServer, depth: number): Promis
   return cursor
 }
 
-/** Cursor token after a number of players in an order, or after half of them if there are fewer. */
+/**
+ * Cursor of a keyset page after `depth` players in an order. With fewer players, it is the cursor after half of them.
+ */
 export async function readTokenAfter(
   server: TestServer,
   { path, parameters }: Pick<Lookup, 'path' | 'parameters'>,

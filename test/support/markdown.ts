@@ -1,14 +1,14 @@
-/** A fenced code block. */
+/** A fenced code block of a document. */
 export interface Block {
   readonly language: string
   readonly text: string
-  /** Path of its document. */
+  /** Path of the document. */
   readonly page: string
-  /** Line of its fence, counted from 1: `docs/push.md:12`. */
+  /** Path of the document and line of the fence, counted from 1: `docs/push.md:12`. */
   readonly place: string
 }
 
-/** Fenced code blocks of a document, in order. */
+/** Parses the fenced code blocks of a document, in their order. */
 export function parseBlocks(path: string, markdown: string): readonly Block[] {
   const blocks: Block[] = []
   let open: { language: string; line: number; text: string[] } | null = null
@@ -24,12 +24,12 @@ export function parseBlocks(path: string, markdown: string): readonly Block[] {
   return blocks
 }
 
-/** A document without its code blocks. */
+/** Removes the code blocks of a document. */
 function removeBlocks(markdown: string): string {
   return markdown.replace(/^```[\s\S]*?^```/gm, '')
 }
 
-/** Anchors of a document's headings, in GitHub's form. */
+/** Anchors of a document's headings, in the form that GitHub uses. */
 export function anchorsOf(markdown: string): readonly string[] {
   const headings = removeBlocks(markdown).matchAll(/^#+ (.*)$/gm)
   const slugs = [...headings].map(([, title = '']) =>
@@ -49,7 +49,7 @@ export function linksOf(markdown: string): readonly string[] {
   return [...removeBlocks(markdown).matchAll(/\]\(([^)\s]*)\)/g)].map(([, address = '']) => address)
 }
 
-/** Rows of the tables after `<!-- table: name -->` without heads, with the text of each cell. */
+/** Rows of the tables after `<!-- table: name -->`, as texts of cells. Head rows are left out. */
 export function tableOf(markdown: string, name: string): readonly (readonly string[])[] {
   const [, ...tables] = markdown.split(`<!-- table: ${name} -->\n`)
   if (tables.length === 0) throw new RangeError(`there is no table "${name}"`)
@@ -67,12 +67,12 @@ function cellsOf(row: string): string[] {
     .map((cell) => cell.trim().replaceAll('\\|', '|'))
 }
 
-/** Code in a cell: the texts between backticks. */
+/** Texts between backticks in a cell. */
 export function codesIn(cell: string | undefined): string[] {
   return [...(cell ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
 }
 
-/** The only code in a cell. */
+/** The text between backticks in a cell. Exactly one such text must exist. */
 export function codeIn(cell: string | undefined): string {
   const [code = '', ...more] = codesIn(cell)
   if (code === '' || more.length > 0) throw new RangeError(`one code was due in "${cell}"`)

@@ -8,18 +8,18 @@ import {
 } from '@modelcontextprotocol/client'
 import type { McpHandler } from '../../lib/mcp/index.js'
 
-/** Protocol revisions of agents. */
+/** Versions of the protocol that the tests' agents use. */
 export const REVISIONS = ['2025-11-25', '2026-07-28'] as const
 export type Revision = (typeof REVISIONS)[number]
 
-/** Result of a tool: its JSON, and whether it is a problem. */
+/** Result of a tool: its JSON, and whether the result is a problem. */
 export interface ToolOutcome {
   readonly isError: boolean
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape, and asserts what it finds
   readonly body: any
 }
 
-/** An agent: the library's own client, which validates results by the schemas of the tools. */
+/** An agent. It is the MCP SDK's client, which validates results by the schemas of the tools. */
 export interface Agent {
   readonly client: Client
   readonly call: (tool: string, given?: Record<string, unknown>) => Promise<ToolOutcome>
@@ -28,11 +28,13 @@ export interface Agent {
 }
 
 export interface AgentOptions {
-  /** The only supported revision. Default: the current one. */
+  /** The only protocol version that the agent supports. Default: the current version. */
   readonly revision?: Revision
-  /** Answers of the agent's user. Undefined for an agent without elicitation. Default: confirms everything. */
+  /**
+   * Returns answers of the agent's user. Undefined for an agent without elicitation. Default: confirms every question.
+   */
   readonly person?: ((message: string, schema: unknown) => ElicitResult) | undefined
-  /** Supported kinds of elicitation. Default: forms, as `{}` declares. */
+  /** Kinds of elicitation that the agent supports. Default: forms, which `{}` declares. */
   readonly elicitation?: NonNullable<ClientCapabilities['elicitation']>
 }
 
@@ -70,7 +72,7 @@ export async function connectAgent(transport: Transport, options: AgentOptions =
   }
 }
 
-/** Connects an agent over HTTP, with these headers. */
+/** Connects an agent over HTTP. All its requests have the headers. */
 export function connectAgentOverHttp(
   url: string,
   headers: Record<string, string> = {},
@@ -79,7 +81,7 @@ export function connectAgentOverHttp(
   return connectAgent(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }), options)
 }
 
-/** Connects an agent inside the program. */
+/** Connects an agent in this process, without HTTP. */
 export async function connectAgentInProcess({ connect }: McpHandler, options: AgentOptions = {}): Promise<Agent> {
   const [own, other] = InMemoryTransport.createLinkedPair()
   connect(other)

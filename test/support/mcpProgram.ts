@@ -1,4 +1,4 @@
-// A program for agents, which serves the Model Context Protocol over standard input and output.
+// A program that serves the Model Context Protocol to agents over standard input and output.
 
 import { DataTypes } from 'sequelize'
 import { crudRouter, hasRole } from '../../lib/index.js'
@@ -14,7 +14,7 @@ const notes = crudRouter(Note, {
   identity,
   authorizePolicy: hasRole('operator'),
   use: (req, _res, next) => {
-    // Uses request members that middleware of Express may use.
+    // Middleware of Express may use these members of a request.
     if (req.get('authorization') !== undefined || req.query.none !== undefined)
       throw new TypeError('nobody has sent this')
     next()

@@ -3,10 +3,13 @@ import type { Options, Sequelize } from 'sequelize'
 import { openDatabase, type TestDatabase } from './database.js'
 import { type Answer, serve, type TestClient, type TestServer } from './server.js'
 
-/** Models of a test in their own database, with mounted routers on a real server. */
+/** Models of a test in a database of their own, with routers on a real server. */
 export type Served<Models> = Models & TestDatabase & TestServer
 
-/** `define` creates the models. `fill` creates their rows after synchronization. `mount` adds routers to the application. */
+/**
+ * Serves models of a test. `define` creates the models. `fill` creates rows after synchronization. `mount` adds routers
+ * to the application.
+ */
 export async function serveModels<Models extends object>(parts: {
   readonly define: (sequelize: Sequelize) => Models
   readonly fill?: (models: Models) => Promise<void>
@@ -42,7 +45,7 @@ export async function list(server: TestClient, path: string, parameters: Paramet
   return server.get(`${path}?${query}`)
 }
 
-/** Keys of a list's items in order. Throws the body of a response other than 200. */
+/** Keys of a list's items, in their order. Throws an Error with the response text for a status other than 200. */
 export async function keysOf<Key = number>(
   server: TestClient,
   path: string,

@@ -1,5 +1,6 @@
-// A server with idempotency on an existing database. ONCE has its Sequelize options as JSON. A request may make it kill itself: `x-die:
-// inside` within the transaction of a write, `x-die: behind` after the commit and before the response.
+// A server with idempotency on an existing database. The environment variable ONCE has Sequelize's options as JSON. A
+// header makes the process kill itself: `x-die: inside` in the transaction of a write, `x-die: behind` after the commit
+// and before the response.
 
 import type { AddressInfo } from 'node:net'
 import express from 'express'
@@ -36,7 +37,7 @@ app.use(
       afterCreate: async ({ request }) => {
         if (request.headers['x-die'] !== 'inside') return
         die()
-        // Blocks later work.
+        // The hook never ends, so that no later code runs before the process dies.
         await new Promise(() => undefined)
       },
     },

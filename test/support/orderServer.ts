@@ -1,5 +1,6 @@
-// A server process with orders and lines, for tests that kill it: `node orderServer.js <options of Sequelize as JSON> [<orders>]`. Prints
-// its URL when it listens. With a number it has hooks, and kills itself in the middle of the order after so many orders.
+// A server process with orders and lines, for tests that kill it: `node orderServer.js <options of Sequelize as JSON>
+// [<orders>]`. Prints its URL when it listens. If a number of orders is given, it has hooks, and kills itself in the
+// middle of the order after that number.
 
 import express from 'express'
 import { type Options, Sequelize } from 'sequelize'

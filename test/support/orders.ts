@@ -9,7 +9,7 @@ export interface Orders {
   readonly Part: ModelStatic<Model>
 }
 
-/** Orders, their lines, and parts of the lines. */
+/** Defines models of orders, their lines, and parts of the lines. */
 export function defineOrders(sequelize: Sequelize): Orders {
   const plain = { timestamps: false }
   const Order = sequelize.define('Order', { number: { type: DataTypes.INTEGER, unique: true } }, plain)

@@ -4,15 +4,15 @@ import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 export interface Access {
   /** Alias of the table in the statement. */
   readonly table: string
-  /** Index, or several merged indexes. Null for a table scan. */
+  /** Name of the index. Several merged indexes are joined. Null for a table scan. */
   readonly index: string | null
-  /** Whether the index finds the rows. False for a full scan of the table or of the index in order. */
+  /** Whether the index finds the rows. False if the whole table or the whole index is read. */
   readonly seeks: boolean
-  /** Number of rows read, or null if unknown. */
+  /** Number of rows that were read, or null if unknown. */
   readonly rows: number | null
 }
 
-/** The primary key of every table, independent of the index name. */
+/** Stands for a table's primary key, whose index has another name on each database. */
 export const PRIMARY = 'primary key'
 
 /** An executed statement. */
@@ -21,7 +21,7 @@ interface Statement {
   readonly bind: readonly unknown[]
 }
 
-/** Parses a line of Sequelize's log. With `logQueryParameters`, values follow the text. */
+/** Parses a line of Sequelize's log. With `logQueryParameters`, the values follow the statement. */
 function statementOf(line: string): Statement {
   const text = line.replace(/^Execut\w+ \([^)]*\): /, '')
   const end = /\$1|\?1/.test(text) ? text.lastIndexOf('; ') : -1
@@ -29,12 +29,15 @@ function statementOf(line: string): Statement {
   const logged: unknown = JSON.parse(`[${text.slice(end + 2)}]`)
   const values: readonly unknown[] = Array.isArray(logged) ? logged : []
   const [named] = values
-  // Sequelize passes SQLite values by the names of their placeholders.
+  // Sequelize passes values to SQLite as an object by placeholder name.
   const isNamed = values.length === 1 && typeof named === 'object' && named !== null && '$1' in named
   return { sql: text.slice(0, end).replace(/\?(?=\d)/g, '$'), bind: isNamed ? Object.values(named) : values }
 }
 
-/** Table accesses of a logged statement. With `run`, the statement is executed and the rows are counted, if possible. */
+/**
+ * Explains a logged statement. Returns its table accesses. With `run`, the statement is executed and the rows are
+ * counted, if the database supports it.
+ */
 export async function accessesOf(sequelize: Sequelize, line: string, run = false): Promise<readonly Access[]> {
   const { sql, bind } = statementOf(line)
   const explain = (prefix: string, transaction?: Transaction): Promise<object[]> =>
@@ -51,19 +54,19 @@ export async function accessesOf(sequelize: Sequelize, line: string, run = false
     case 'postgres':
       return postgresAccesses(await explain(`EXPLAIN (FORMAT JSON${run ? ', ANALYZE' : ''})`))
   }
-  // The driver mysql2 connects to MySQL and MariaDB.
+  // The driver mysql2 connects to MySQL and to MariaDB.
   const version = await sequelize.query('SELECT VERSION() AS version', { type: QueryTypes.SELECT, logging: false })
   if (/MariaDB/.test(JSON.stringify(version)))
     return mariadbAccesses(await explain(run ? 'ANALYZE FORMAT=JSON' : 'EXPLAIN FORMAT=JSON'))
-  // Version 1 of the JSON plan, the default of some servers, does not contain execution data. The transaction keeps both statements on one
-  // connection.
+  // Version 1 of the JSON plan, which some servers use by default, has no execution data. The transaction keeps both
+  // statements on one connection.
   return sequelize.transaction({ logging: false }, async (transaction) => {
     await sequelize.query('SET SESSION explain_json_format_version = 2', { transaction, logging: false })
     return mysqlAccesses(await explain(`EXPLAIN ${run ? 'ANALYZE ' : ''}FORMAT=JSON`, transaction))
   })
 }
 
-/** Parses lines of a tree, such as `SEARCH Player USING INDEX players_email (email=?)`. */
+/** Parses the lines of SQLite's plan tree, such as `SEARCH Player USING INDEX players_email (email=?)`. */
 function sqliteAccesses(plan: readonly object[]): readonly Access[] {
   const lines = plan.map((row) => ({
     id: Number(Reflect.get(row, 'id')),
@@ -73,7 +76,7 @@ function sqliteAccesses(plan: readonly object[]): readonly Access[] {
   const derived = new Set(lines.map(({ detail }) => /^(?:CO-ROUTINE|MATERIALIZE) (.+)$/.exec(detail)?.[1]))
   const below = (id: number): string[] =>
     lines.flatMap((line) => (line.parent === id ? [line.detail, ...below(line.id)] : []))
-  // Searches of an OR have parents named INDEX 1 and so on. They count as one access.
+  // The searches of an OR have parents named INDEX 1, INDEX 2 and so on. Together they count as one access.
   const isPart = new Set(lines.filter(({ detail }) => /^INDEX \d+$/.test(detail)).map(({ id }) => id))
   return lines.flatMap(({ id, parent, detail }) => {
     if (detail === 'MULTI-INDEX OR') {
@@ -89,13 +92,13 @@ function sqliteAccess(detail: string): Access[] {
   if (table === undefined) return []
   if (using === undefined) return [{ table, index: null, seeks: false, rows: null }]
   const name = /INDEX ([^\s(]+)/.exec(using)?.[1]
-  // A primary key other than the rowid has an unnamed index.
+  // A primary key other than the rowid has an automatic index.
   const isPrimary = /PRIMARY KEY/.test(using) || name?.startsWith('sqlite_autoindex_')
   const index = isPrimary ? PRIMARY : (name ?? 'automatic')
   return [{ table, index, seeks: verb === 'SEARCH', rows: null }]
 }
 
-/** Members of JSON plans that are evaluated. Each database has its own. */
+/** A node of a JSON plan. Each database has its own members. */
 interface PlanNode {
   readonly [member: string]: unknown
 }
@@ -104,7 +107,7 @@ function isNode(value: unknown): value is PlanNode {
   return typeof value === 'object' && value !== null
 }
 
-/** A node and all its descendants, in order. */
+/** A node with all its descendants, in their order. */
 function nodesOf(value: unknown): PlanNode[] {
   return isNode(value) ? [value, ...Object.values(value).flatMap(nodesOf)] : []
 }
@@ -130,7 +133,7 @@ function postgresAccesses([row]: readonly object[]): readonly Access[] {
   })
 }
 
-/** The plan: the only value of the only row. */
+/** Parses the plan, which is the only value of the only row. */
 function planIn([row]: readonly object[]): unknown {
   return JSON.parse(String(Object.values(row ?? {})[0]))
 }
@@ -141,7 +144,7 @@ function mariadbAccesses(rows: readonly object[]): readonly Access[] {
     const type = String(node.access_type)
     const merged = nodesOf(node.index_merge).map(({ key }) => key)
     const names = (node.key === undefined ? merged : [node.key]).filter((name) => typeof name === 'string')
-    // A lookup that replaces a subquery is not counted.
+    // A lookup that replaces a subquery has no number of loops.
     const loops = type.endsWith('_subquery') ? undefined : node.r_loops
     return {
       table: node.table_name,
@@ -164,7 +167,7 @@ const SEEKS: readonly unknown[] = [
   'group_index_skip_scan',
 ]
 
-/** Parses a tree of steps with their inputs. */
+/** Parses MySQL's plan, a tree of steps with their inputs. */
 function mysqlAccesses(rows: readonly object[]): readonly Access[] {
   const plan = planIn(rows)
   return isNode(plan) ? mysqlAccessesOf(plan.query_plan) : []
@@ -173,7 +176,7 @@ function mysqlAccesses(rows: readonly object[]): readonly Access[] {
 function mysqlAccessesOf(step: unknown): readonly Access[] {
   if (!isNode(step)) return []
   const type = String(step.access_type)
-  // A row that is found by its full key during planning is a constant, without a table name in the plan.
+  // MySQL reads a row with a full key while it plans. The plan does not contain the table name of such a row.
   if (type === 'rows_fetched_before_execution') throw new Error('the plan does not tell which table gave a row')
   const below = (Array.isArray(step.inputs) ? step.inputs : []).flatMap(mysqlAccessesOf)
   if (MERGES.test(type)) {
@@ -184,7 +187,7 @@ function mysqlAccessesOf(step: unknown): readonly Access[] {
       { ...first, index, seeks: below.every(({ seeks }) => seeks), rows: sumRows(below.map((part) => part.rows)) },
     ]
   }
-  // Derived tables have no schema.
+  // A derived table has no schema.
   if (step.schema_name === undefined || typeof step.table_name !== 'string') return below
   const { index_name: index, actual_loops: loops } = step
   const alias = type === 'count_rows' ? /^Count rows in (.+)$/.exec(String(step.operation))?.[1] : step.alias
@@ -199,7 +202,10 @@ function mysqlAccessesOf(step: unknown): readonly Access[] {
   ]
 }
 
-/** Rows read in a number of loops. A step that never ran has none, and a step that counts all rows reports one. */
+/**
+ * Number of rows that a step reads in all loops. A step that never ran has read 0 rows. null for a step that counts all
+ * rows, because the plan has only the result of the count.
+ */
 function mysqlRows(type: string, rows: unknown, loops: unknown): number | null {
   if (rows === undefined || type === 'count_rows') return null
   return Math.round(Number(rows ?? 0) * Number(loops ?? 0))
@@ -209,7 +215,7 @@ function sumRows(rows: readonly (number | null)[]): number | null {
   return rows.reduce((sum, each) => (sum === null || each === null ? null : sum + each), 0)
 }
 
-/** Distinct indexes of one access. */
+/** Names of the distinct indexes of one access, joined, or null. */
 function joinIndexes(names: readonly string[]): string | null {
   return names.length === 0 ? null : [...new Set(names)].join(' + ')
 }

@@ -1,5 +1,5 @@
-// Databases of PostgreSQL for tests. Creating and dropping one costs more processor time than most tests that use it, so a run empties
-// its databases and uses them again. `cleanUp` drops them when the run is over.
+// PostgreSQL databases for tests. Creating and dropping a database costs more processor time than most tests, so a test
+// run empties its databases and uses them again. `cleanUp` drops the databases after the run.
 
 import { createRequire } from 'node:module'
 import { newName, serverOptions } from './servers.js'
@@ -33,7 +33,10 @@ async function connect(database?: string): Promise<Client> {
 let control: Promise<Client> | undefined
 let last: Promise<unknown> = Promise.resolve()
 
-/** Runs a statement on the connection outside of the test databases. That connection stays open and keeps no process alive. */
+/**
+ * Runs a statement on a connection to the server, outside of the test databases. The connection stays open, but does
+ * not keep the process alive.
+ */
 function onControl(sql: string): Promise<readonly Record<string, string>[]> {
   const result = last.then(async () => {
     control ??= connect()
@@ -54,7 +57,7 @@ function onControl(sql: string): Promise<readonly Record<string, string>[]> {
 
 const FREE = '_free'
 
-/** A name for an empty database: one of this run that is free, renamed, or a new one. */
+/** Returns the name of an empty database: a free database of this run, renamed, or a new database. */
 export async function takeDatabase(run: string): Promise<string> {
   const name = newName(run)
   const free = await onControl(
@@ -64,7 +67,7 @@ export async function takeDatabase(run: string): Promise<string> {
   for (const { datname } of free) {
     const isTaken = await onControl(`ALTER DATABASE ${datname} RENAME TO ${name}`).then(
       () => true,
-      // Another process has taken it.
+      // Another process has taken the free database.
       () => false,
     )
     if (isTaken) return name
@@ -73,14 +76,14 @@ export async function takeDatabase(run: string): Promise<string> {
   return name
 }
 
-/** Whether a database differs from a new one in more than its schemas. */
+/** Finds out whether a database differs from a new database in parts other than its schemas. */
 const ALTERED = `SELECT 1 FROM pg_database WHERE datname = current_database() AND
   (datacl IS NOT NULL OR EXISTS (SELECT 1 FROM pg_db_role_setting WHERE setdatabase = pg_database.oid)
     OR EXISTS (SELECT 1 FROM pg_event_trigger) OR EXISTS (SELECT 1 FROM pg_publication))`
 
 const SCHEMAS = `SELECT quote_ident(nspname) AS name FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'`
 
-/** Empties a database. False if it has to be dropped instead. */
+/** Empties a database. Returns false if the database must be dropped instead. */
 async function isEmptied(name: string): Promise<boolean> {
   const client = await connect(name)
   try {
@@ -99,7 +102,7 @@ async function isEmptied(name: string): Promise<boolean> {
   }
 }
 
-/** Returns a database that is no longer used. Without `TEST_RUN` nobody would drop it later. */
+/** Frees a database for another test. Without `TEST_RUN`, the database is dropped, because `cleanUp` would not run. */
 export async function giveBack(name: string): Promise<void> {
   if (process.env.TEST_RUN !== undefined && (await isEmptied(name)))
     await onControl(`ALTER DATABASE ${name} RENAME TO ${name}${FREE}`)

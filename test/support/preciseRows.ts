@@ -1,4 +1,5 @@
-// Rows with more precision than JSON shows, with nulls and repeated values, and data for conditions on them.
+// Rows whose values are more precise than JSON shows, with nulls and repeated values. Also data for conditions on the
+// rows.
 
 import { DataTypes, type ModelAttributes, type Sequelize } from 'sequelize'
 import { databaseName } from './database.js'
@@ -55,7 +56,7 @@ export function attributes(): ModelAttributes {
   return Object.fromEntries(POSSIBLE_VALUES.map(([{ name, type, nullable }]) => [name, { type, allowNull: nullable }]))
 }
 
-/** Every fourth value of a nullable column is null. `teamId` is one of `TEAMS`. */
+/** Generates a row. Every fourth value of a nullable column is null. `teamId` is an id of `TEAMS`. */
 export function preciseRow(random: Random): Row {
   const values = new Map<string, Value | null>()
   for (const [{ name, nullable }, choices] of POSSIBLE_VALUES) {
@@ -65,7 +66,7 @@ export function preciseRow(random: Random): Row {
   return { values, deleted: false, related: new Map() }
 }
 
-/** The row as attributes of a model. */
+/** Values of a row as attributes of a model. */
 export function recordOf({ values }: Row): Record<string, unknown> {
   const inModel = (name: string, value: Value | null): unknown =>
     name === 'at' && value !== null ? new Date(Number(value)) : typeof value === 'bigint' ? String(value) : value
@@ -102,7 +103,7 @@ const TEAM: Table = {
   relations: [rows],
 }
 
-/** Data for conditions on these rows. */
+/** Data from which conditions on the rows are generated. */
 export function tablesOf(known: readonly Row[]): Tables {
   const teams = TEAMS.map(({ name, size }, index): Row => {
     const values = new Map<string, Value | null>([
@@ -121,7 +122,7 @@ export function tablesOf(known: readonly Row[]): Tables {
   return { table, all, rows: all }
 }
 
-/** Adds microseconds, as other programs may store them. */
+/** Adds microseconds to stored instants, because other programs may store microseconds. */
 export async function addMicroseconds(sequelize: Sequelize, table: string): Promise<void> {
   const added =
     databaseName === 'postgres' ? `"at" + "id" % 7 * interval '1 microsecond'` : 'at + INTERVAL id % 7 MICROSECOND'

@@ -7,24 +7,24 @@ import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** Output folder of this compiled test, relative to the root. */
+/** Output folder of this compiled file, relative to the root. */
 export const build = relative(root, fileURLToPath(new URL('../../', import.meta.url)))
 
 /** A running program. */
 export interface Program {
   /** The output so far. */
   readonly output: () => string
-  /** Waits until the output matches. Rejects if the program ends first. */
+  /** Waits until the output matches. Rejects if the program ends before that. */
   readonly says: (pattern: RegExp) => Promise<RegExpExecArray>
-  /** Waits until the program ends by itself. Resolves to its status or signal. */
+  /** Waits until the program ends by itself. Resolves to its exit status or signal. */
   readonly ended: () => Promise<number | string>
-  /** Sends a signal and waits for the end. The program is killed if it does not end in time. */
+  /** Sends a signal and waits until the program ends. The program is killed if it does not end in time. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | string>
 }
 
 const START_TIMEOUT = 30_000
 
-/** Starts a Node program, without the options of this test run. */
+/** Starts a Node.js program, without the Node.js options of this test run. */
 export function start(
   args: readonly string[],
   { cwd = root, env = {} }: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> } = {},
@@ -70,18 +70,18 @@ async function heard(child: ChildProcess, signal: AbortSignal): Promise<boolean>
   )
 }
 
-/** Starts a compiled example like `npm run example`, on a port of its own. */
+/** Starts a compiled example as `npm run example` does, on a given or free port. */
 export function startExample(name: string, port = 0): Program {
   return start([join('examples', 'run.mjs'), name], { env: { PORT: String(port) } })
 }
 
-/** Below the range of ephemeral ports, which connections could take. */
+/** Range of ports below the ephemeral ports, which outgoing connections could take. */
 const PORTS = { first: 12_000, count: 18_000 }
 
-/** Ports of this process, because test files run in parallel. */
+/** Each process has its own thousand ports, because test files run in parallel processes. */
 const own = { first: PORTS.first + (process.pid % (PORTS.count / 1000)) * 1000, next: randomInt(1000) }
 
-/** An unused port, a different one on each call. */
+/** Finds an unused port. Each call returns another port. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = own.first + (own.next++ % 1000)

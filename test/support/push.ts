@@ -10,22 +10,22 @@ export const TRANSPORTS = ['websocket', 'polling'] as const
 
 export type Transport = (typeof TRANSPORTS)[number]
 
-/** Name and argument of an event, as a client's handler gets them. */
+/** Name and argument of an event that a client's handler received. */
 export type ReceivedEvent = readonly [event: string, argument: unknown]
 
 export interface Subscriber {
   readonly socket: Socket
-  /** Received events, in order. */
+  /** Received events, in their order. */
   readonly heard: ReceivedEvent[]
-  /** All packets from the server as text, including packets without a handler. */
+  /** All packets from the server as text. Packets without a handler are included. */
   readonly frames: string[]
-  /** Reasons for which its connections ended, from Socket.IO. */
+  /** Socket.IO's reasons for the ends of the client's connections. */
   readonly ends: string[]
-  /** Message and data of the refusal. Null for an accepted client. */
+  /** Message and data of the error for a client whose connection was refused. Null for a connected client. */
   readonly refusal: { readonly message: string; readonly data: unknown } | null
 }
 
-/** Owner of a hub: a router, a controller, or `crudHub`. */
+/** Owner of a push hub: a router, a controller, or the result of `crudHub`. */
 export interface HubOwner {
   readonly resource: ResourceInfo
   readonly notify: Notifier | null
@@ -39,14 +39,14 @@ export interface SubscribeOptions extends Partial<ManagerOptions & SocketOptions
   readonly headers?: Record<string, string>
 }
 
-/** A stage with a Socket.IO server. */
+/** A database and an application with a Socket.IO server. */
 export interface PushStage extends Stage {
   readonly io: Server
-  /** Resolves when the client is connected or refused. */
+  /** Connects a client. Resolves when the client is connected or refused. */
   readonly subscribe: (hub: HubOwner | string, how?: SubscribeOptions) => Promise<Subscriber>
   /**
-   * Resolves when all connected clients have received the events so far. `witness` receives every deletion, and `marker` creates one with a
-   * unique key.
+   * Resolves when all connected clients have received the events so far. `marker` creates a record with a unique key,
+   * whose deletion `witness` must receive.
    */
   readonly drain: (hub: HubOwner, witness: Subscriber, marker?: (key: number) => Marker) => Promise<void>
 }
@@ -136,7 +136,7 @@ export async function openPush(
     drain,
     close: async () => {
       for (const socket of sockets) socket.disconnect()
-      // `closeAllConnections` does not close connections of the engine.
+      // `closeAllConnections` does not close WebSocket connections of Socket.IO's engine.
       io.engine.close()
       await stage.close()
     },
@@ -147,7 +147,7 @@ function nameOf(socket: Socket): string {
   return (socket as object as { nsp: string }).nsp
 }
 
-/** Resolves when a socket has received this flush, or is disconnected. */
+/** Resolves when a socket has received the flush event with a number, or is disconnected. */
 function waitForFlush(socket: Socket, mark: number): Promise<void> {
   return new Promise((resolve) => {
     socket.once('disconnect', () => resolve())
@@ -157,19 +157,19 @@ function waitForFlush(socket: Socket, mark: number): Promise<void> {
   })
 }
 
-/** A plain token for `auth.token`. */
+/** A signed token without `Bearer`, for `auth.token`. */
 export function plainToken(...claims: Parameters<typeof bearer>): string {
   return (bearer(...claims).authorization ?? '').slice('Bearer '.length)
 }
 
-/** Packets of push events as sent by the server: the bytes after the namespace. */
+/** Packets of push events that the server sent, without type and namespace. */
 export function eventPackets({ frames }: Subscriber): string[] {
   return frames
     .flatMap((frame) => /^2[^[]*(\[.*\])$/s.exec(frame)?.[1] ?? [])
     .filter((text) => !/^\["(?:flush"|OnDeleted","?1\d{6}"?\])/.test(text))
 }
 
-/** Resolves when an event of the socket makes a condition true. */
+/** Resolves when a condition is true. The condition is checked after each event of the socket. */
 export async function waitUntil(socket: Socket, isSo: () => boolean): Promise<void> {
   while (!isSo()) await new Promise<void>((resolve) => socket.onAny(() => resolve()))
 }

@@ -2,12 +2,12 @@ import { createRequire } from 'node:module'
 import { type DataProvider, type LiveProvider, Refine } from '@refinedev/core'
 import { createElement, type ReactElement } from 'react'
 
-/** Members of jsdom that are used. Its own types would declare the DOM for every test. */
+/** Members of jsdom that this file uses. The types of jsdom would declare the DOM for every test. */
 interface Dom {
   readonly window: { readonly document: { readonly body: unknown }; readonly close: () => void }
 }
 
-/** An empty page, and React's renderer, which looks for a page when it is loaded. */
+/** An empty page. React's renderer needs a page when it is loaded. */
 const { JSDOM } = createRequire(import.meta.url)('jsdom')
 const dom: Dom = new JSDOM('<!doctype html><body></body>', { url: 'http://localhost/' })
 for (const name of ['window', 'document', 'localStorage', 'sessionStorage', 'location', 'history', 'navigator'])
@@ -20,14 +20,14 @@ for (const name of ['window', 'document', 'localStorage', 'sessionStorage', 'loc
 const { createRoot } = await import('react-dom/client')
 
 export interface RenderedHooks<Result> {
-  /** Last result of the hooks. */
+  /** Latest result of the hooks. */
   readonly now: () => Result
-  /** Resolves with the first result that meets a condition. */
+  /** Resolves with the first result that meets the condition. */
   readonly when: (isSo: (result: Result) => boolean) => Promise<Result>
   readonly end: () => void
 }
 
-/** Renders a component within Refine that only calls hooks. */
+/** Renders a component inside Refine. The component only calls hooks. */
 export function renderHooks<Result>(
   providers: { readonly dataProvider: DataProvider; readonly liveProvider: LiveProvider },
   hooks: () => Result,

@@ -65,7 +65,7 @@ export async function serveRelations(options: CrudOptions = {}, database: Option
       Person.belongsTo(Country, { as: 'lives', foreignKey: 'livesId' })
       Person.belongsToMany(Skill, { as: 'skills', through: PersonSkill, foreignKey: 'personId', otherKey: 'skillId' })
       Skill.belongsToMany(Person, { as: 'people', through: PersonSkill, foreignKey: 'skillId', otherKey: 'personId' })
-      // A person may have a second row in the table of a hasOne. The association's scope selects one.
+      // A person may have a second row in the table of the hasOne. The association's scope selects one row.
       Person.hasOne(Passport, { as: 'passport', foreignKey: 'personId', scope: { kind: 'passport' } })
       Passport.belongsTo(Person, { as: 'person', foreignKey: 'personId' })
       const scope = { subject: 'person' }

@@ -8,7 +8,7 @@ import { PROBLEMS, type ProblemCode } from '../../lib/common/problem.js'
 import { CrudConfigError, type JsonSchema, type OpenApiDocument, openApi, type ResourceInfo } from '../../lib/index.js'
 import { INFO } from './documented.js'
 
-/** A request to a router: path below the mount. */
+/** A request to a router, with its path below the mount path. */
 interface RoutedRequest {
   readonly resource: ResourceInfo
   readonly url: string
@@ -24,12 +24,12 @@ interface SentReply {
 
 const undocumentedListeners = new WeakSet<RequestListener>()
 
-/** Excludes a server whose operation table a test has extended. */
+/** Excludes a server from the comparison, because a test has extended its operation table. */
 export function allowUndocumented(listener: RequestListener): void {
   undocumentedListeners.add(listener)
 }
 
-/** Wraps a listener. Undocumented parts of responses are added to `objections`. */
+/** Wraps a listener. Parts of responses that are not documented are added to `objections`. */
 export function checkReplies(listener: RequestListener, objections: string[]): RequestListener {
   return (req, res) => {
     if (undocumentedListeners.has(listener)) {
@@ -76,7 +76,7 @@ interface Layer {
 
 type Stack = readonly Layer[]
 
-/** Layers of an Express 5 or 4 application. */
+/** Layers of the router of an Express 4 or Express 5 application. */
 function routerOf(listener: object): Stack {
   const own: unknown = Reflect.get(listener, '_router')
   const router: unknown = own ?? (Reflect.has(listener, 'lazyrouter') ? undefined : Reflect.get(listener, 'router'))
@@ -102,7 +102,7 @@ function observeLayers(stack: Stack): void {
       continue
     }
     observedLayers.add(layer)
-    // With `configure`, some routes belong to the application.
+    // With `configure`, some routes of a router belong to the application.
     if (stackOf(handle).some((inner) => Reflect.get(inner, 'route') === undefined)) continue
     layer.handle = Object.assign((req: IncomingMessage, res: unknown, next: unknown): unknown => {
       requestsInProgress.set(req, { resource, url: req.url ?? '' })
@@ -128,7 +128,7 @@ function documentOf(resource: ResourceInfo, again = false): KnownDocument | null
   return made
 }
 
-/** Null for a resource with invalid relations, or with a name that is not allowed in documents. */
+/** Returns null for a resource with invalid relations, or with a name that documents do not allow. */
 function createDocument(resource: ResourceInfo): KnownDocument | null {
   try {
     const document = openApi({ resources: [resource], info: INFO })
@@ -159,7 +159,7 @@ function createValidator(): Ajv2020 {
   return ajv
 }
 
-/** Returns a function that finds validators for a document's own schemas by path. */
+/** Returns a function that finds the validator of a schema in the document, by the schema's path. */
 export function validatorFor(document: OpenApiDocument): {
   readonly ajv: Ajv2020
   readonly validatorAt: (path: readonly string[]) => ValidateFunction
@@ -178,7 +178,10 @@ function escapePointer(name: string): string {
   return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
 }
 
-/** A schema that rejects unknown members, although clients must accept them. */
+/**
+ * Converts a schema so that it rejects unknown members. Clients must accept unknown members, but responses in tests
+ * have none.
+ */
 function rejectUnknownMembers(schema: unknown): object {
   if (Array.isArray(schema)) return schema.map(each)
   const entries = Object.entries(schema ?? {}).map(([name, value]) => [name, each(value)])
@@ -196,7 +199,7 @@ function each(value: unknown): unknown {
 function findObjections(sent: SentReply): readonly string[] {
   const { resource } = sent.asked
   const first = checkReply(sent, documentOf(resource))
-  // Checks again with a new document, because later mounts may have changed it.
+  // The check runs again with a new document, because later mounts may have changed the document.
   return first.length === 0 ? first : checkReply(sent, documentOf(resource, true))
 }
 
@@ -218,13 +221,13 @@ function checkReply(sent: SentReply, known: KnownDocument | null): readonly stri
   )
 }
 
-/** Not in documents. Its responses equal those of GET, except for errors of the body. */
+/** Method QUERY, which OpenAPI 3.1 cannot describe. Its responses equal those of GET, except for errors of the body. */
 const QUERY = 'QUERY'
 const BODY_ERRORS: ReadonlySet<string> = new Set(['malformed-body', 'content-too-large', 'unsupported-media-type'])
 
 type Verb = 'get' | 'put' | 'post' | 'patch' | 'delete'
 
-/** Fixed paths come first, as in routers. */
+/** Finds the documented path of a request. Fixed paths come first, as in routers. */
 function findPath(
   { method, asked }: SentReply,
   { paths }: OpenApiDocument,
@@ -242,7 +245,7 @@ interface PathPattern {
 
 const patterns = new WeakMap<OpenApiDocument['paths'], readonly PathPattern[]>()
 
-/** Patterns of a document's paths, created once, because every response is looked up. */
+/** Patterns of a document's paths. They are created once, because every response is looked up. */
 function patternsOf(paths: OpenApiDocument['paths']): readonly PathPattern[] {
   const known = patterns.get(paths)
   if (known !== undefined) return known
@@ -257,12 +260,12 @@ function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace(/\{\w+\}/g, '[^/]+')}$`, 'i')
 }
 
-/** Whether a response comes from the application, so that no document describes it. */
+/** Whether a response comes from the application. No document describes such a response. */
 function isForeign({ method, status, body, headers }: SentReply): boolean {
   if (status < 400) return false
   if (!String(headers['content-type']).startsWith('application/problem+json')) return true
   const { code, title, detail } = JSON.parse(body)
-  // A scope of the host may refuse with its own message.
+  // A scope function of the host may throw a 403 with its own message.
   if (status === 403 && !/^You may not /.test(detail)) return true
   if (method === QUERY && BODY_ERRORS.has(code)) return true
   return status === 405 || !Object.hasOwn(PROBLEMS, code) || PROBLEMS[code as ProblemCode].title !== title

@@ -3,14 +3,14 @@ import { crudRouter } from '../../lib/index.js'
 import type { CrudOptions } from '../../types/options.js'
 import { type Served, serveModels } from './models.js'
 
-/** A table with one column per type. */
+/** A table with one column per field type. */
 export interface Samples {
   readonly Sample: ModelStatic<Model>
-  /** The same table with a find hook, so that reads use `findAll`. */
+  /** A second model on the table, with a find hook, so that reads use `findAll`. */
   readonly Hooked: ModelStatic<Model>
 }
 
-/** Rows 1, 2 and 3 ascend in every sortable column. Row 4 is null wherever possible. */
+/** Initial rows. Rows 1, 2 and 3 ascend in every sortable column. Row 4 is null wherever null is allowed. */
 const ROWS: readonly object[] = [
   {
     required: 'one',

@@ -1,4 +1,4 @@
-// Generates bodies from the schemas of a document, and mutates them.
+// Generates request bodies from the schemas of a document, and mutates them.
 
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import type { JsonSchema, OpenApiDocument } from '../../lib/index.js'
@@ -122,7 +122,7 @@ const NAMES: readonly string[] = [
   'é',
 ]
 
-/** Generates bodies that a schema allows, and bodies that it may reject. */
+/** Generates bodies that a schema allows, and bodies that the schema may reject. */
 export class Bodies {
   readonly #document: OpenApiDocument
   readonly #ajv: Ajv2020
@@ -135,7 +135,7 @@ export class Bodies {
     this.#random = random
   }
 
-  /** A body for a schema. Its parts are always allowed, the whole mostly. */
+  /** Generates a body for a schema. Each part is valid, and the whole body usually is valid as well. */
   make(given: JsonSchema, depth = 0): unknown {
     const schema = this.#resolve(given)
     const { type, properties, items, anyOf, required } = schema
@@ -176,7 +176,7 @@ export class Bodies {
     return names.reduce<object>((at, name) => Object(Reflect.get(at, name)), this.#document) as JsonSchema
   }
 
-  /** Known values that a schema without parts allows. */
+  /** Known values that a schema without subschemas allows. */
   #valuesOf(schema: JsonSchema): readonly unknown[] {
     const known = this.#known.get(schema)
     if (known !== undefined) return known
@@ -195,7 +195,7 @@ export class Bodies {
     return allowed
   }
 
-  /** The value with one part changed. */
+  /** Copies a value and changes one part of the copy. */
   mutate(value: unknown): unknown {
     const random = this.#random
     const parts: readonly (readonly [string, unknown])[] =
@@ -245,7 +245,7 @@ export class Bodies {
   }
 }
 
-/** A copy with one own member changed, for any member name. */
+/** Copies a value and replaces one own member. Any member name works, including `__proto__`. */
 function replaceMember(value: unknown, name: string, part: unknown): unknown {
   if (Array.isArray(value)) return value.map((each, index) => (String(index) === name ? part : each))
   return Object.fromEntries([...Object.entries(Object(value)).filter(([each]) => each !== name), [name, part]])

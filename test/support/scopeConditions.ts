@@ -24,7 +24,7 @@ export interface TicketRow {
 const OWNERS = [1, 2, null] as const
 const TEAM_OF = [1, 2, 3, null] as const
 
-/** All combinations of owner, team and level, without a particular order. */
+/** Tickets with all combinations of owner, team and level. They are not sorted. */
 export const TICKETS: readonly TicketRow[] = Array.from({ length: 24 }, (_, index) => ({
   id: index + 1,
   title: `T${(index * 7) % 24}`,
@@ -39,7 +39,7 @@ const TEAMS = [
   { id: 3, name: 'Deleted', regionId: 1, deletedAt: new Date(0) },
 ]
 
-/** Members of tickets: users 1 and 2. One membership has ended. */
+/** Rows that connect tickets to users 1 and 2. One membership has ended. */
 const MEMBERS = TICKETS.flatMap(({ id }) => {
   const users = id % 5 === 0 ? [1, 2] : id % 2 === 0 ? [1] : [2]
   return users.map((userId) => ({ ticketId: id, userId, isLeft: id === 4 }))
@@ -58,13 +58,13 @@ const NOTES = TICKETS.flatMap(({ id }) => [
 const isMember = (id: number): boolean =>
   MEMBERS.some((each) => each.ticketId === id && each.userId === 1 && !each.isLeft)
 
-/** A scope and the tickets that it contains. */
+/** A scope, and the tickets that it contains. */
 interface Shape {
   readonly scope: Scope
   readonly has: (ticket: TicketRow) => boolean
 }
 
-/** Kinds of scope conditions, by caller. */
+/** Scopes of all kinds, by the name of a caller. */
 export const SHAPES = {
   array: { scope: { ownerId: [1, null] }, has: ({ ownerId }) => ownerId !== 2 },
   empty: { scope: { ownerId: [] }, has: () => false },
@@ -105,7 +105,7 @@ export type Models = Readonly<
   Record<'Team' | 'Ticket' | 'Member' | 'Label' | 'TicketLabel' | 'Note', ModelStatic<Model>>
 >
 
-/** Defines models on tables of a world. */
+/** Defines the models of a world. Their tables have the world's name as a prefix. */
 export function defineModels(sequelize: Sequelize, world: string): Models {
   const define = (name: string, attributes: ModelAttributes, options: object = {}): ModelStatic<Model> =>
     sequelize.define(name + world, attributes, { timestamps: false, tableName: `${world}_${name}`, ...options })
@@ -149,7 +149,7 @@ export function defineModels(sequelize: Sequelize, world: string): Models {
   return models
 }
 
-/** The previously defined models of a world. */
+/** The models of a world that `defineModels` has defined. */
 export function modelsOf(sequelize: Sequelize, world: string): Models {
   const of = (name: string): ModelStatic<Model> => sequelize.model(name + world)
   return {
@@ -162,7 +162,7 @@ export function modelsOf(sequelize: Sequelize, world: string): Models {
   }
 }
 
-/** Fills every table, with the tickets that meet a test. */
+/** Fills every table. Only tickets that meet the test are inserted. */
 export async function fill(models: Models, isThere: (ticket: TicketRow) => boolean = () => true): Promise<void> {
   const { Team, Ticket, Member, Label, TicketLabel, Note } = models
   const rows: readonly (readonly [ModelStatic<Model>, readonly object[]])[] = [
@@ -176,7 +176,7 @@ export async function fill(models: Models, isThere: (ticket: TicketRow) => boole
   for (const [model, all] of rows) {
     await model.sync({ force: true })
     await model.bulkCreate(all.map((row) => ({ ...row })))
-    // Explicit keys do not advance the sequence.
+    // In PostgreSQL, inserts with explicit keys do not advance the sequence of keys.
     if (model.sequelize?.getDialect() === 'postgres' && Object.hasOwn(model.getAttributes(), 'id')) {
       await model.sequelize.query(
         `SELECT setval(pg_get_serial_sequence('"${String(model.getTableName())}"', 'id'), 1000)`,
@@ -213,7 +213,10 @@ export function mountWorld(
   }
 }
 
-/** Response of a world to a caller, without details that differ between worlds, such as model names in tokens. */
+/**
+ * Sends a request of a caller to a world. The result lacks details that differ between worlds, such as model names in
+ * tokens.
+ */
 export async function requestWorld(client: TestClient, world: string, user: string, request: string): Promise<unknown> {
   const [path = '', ...before] = request.split(' ').reverse()
   const accept = before.includes('csv') ? { accept: 'text/csv' } : {}

@@ -5,7 +5,7 @@ import { type CrudOptions, type CrudRouter, crudRouter, Operations, type Scope }
 import type { Answer, TestClient } from './server.js'
 import { asUser, identityFromHeader } from './stage.js'
 
-/** Scopes of every kind, by caller. Tenants and owners have the same numbers, so that a scope fits both columns. */
+/** Scopes of every kind, by caller. Tenants and owners have equal numbers, so that one scope fits both columns. */
 export const SCOPES = {
   all: null,
   tenant: { tenantId: 1 },
@@ -30,7 +30,7 @@ const OWNER_COLUMNS: ModelAttributes = {
   ownerId: DataTypes.INTEGER,
 }
 
-/** Rows that all worlds share: a team of every tenant and owner, clubs, and players of each team. */
+/** Rows that all worlds share: a team for every tenant and owner, clubs, and players of each team. */
 export const TEAMS: readonly Record<string, unknown>[] = [1, 2].flatMap((tenantId) =>
   [1, 2, null].flatMap((ownerId, index) => {
     const level = 1 + ((index + tenantId) % 3)
@@ -52,7 +52,10 @@ export async function fillTables(sequelize: Sequelize): Promise<void> {
 
 type Models = Readonly<Record<'Club' | 'Team' | 'Rival' | 'Player' | 'Fan', ModelStatic<Model>>>
 
-/** Models of a world on the shared tables. `Rival` is `Team` without a scope, `Fan` is `Player` with its team flattened. */
+/**
+ * Defines the models of a world on the shared tables. `Rival` is `Team` without a scope. `Fan` is `Player` with its
+ * team flattened.
+ */
 function defineModels(sequelize: Sequelize, world: string): Models {
   const define = (name: string, attributes: ModelAttributes, tableName: string): ModelStatic<Model> =>
     sequelize.define(name + world, attributes, { timestamps: false, tableName })
@@ -76,12 +79,12 @@ function defineModels(sequelize: Sequelize, world: string): Models {
   return models
 }
 
-/** Separate routers with empty caches. */
+/** Routers with empty caches, separate from the routers of other worlds. */
 export interface World {
   readonly fans: CrudRouter
   /** Mounts the resource over `Team`, which activates its scope. */
   readonly mountTeam: () => void
-  /** Records of all pages of a list, or any other response. */
+  /** Sends a request. Returns the records of all pages of a list, or any other response. */
   readonly ask: (who: Who, request: string) => Promise<unknown>
 }
 
@@ -116,7 +119,7 @@ export function openWorld(
   return { fans, ask: requestWorld, mountTeam: () => mount(Team, 'teams', { scope }) }
 }
 
-/** Follows cursors, which differ between worlds, and compares the pages. */
+/** Follows the cursor of a page. Cursors differ between worlds, so the next page is compared instead. */
 async function followCursor({ status, body }: Answer, next: (cursor: string) => Promise<unknown>): Promise<unknown> {
   if (typeof body?.nextCursor !== 'string') return { status, body }
   return { status, body: { ...body, nextCursor: await next(body.nextCursor) } }
@@ -151,7 +154,7 @@ export function requestsOver(relation: 'Team' | 'Rival'): readonly string[] {
   const [secret = ''] = players
   return [
     ...lists,
-    // Pages, counts and cursor pages use a filter in the same way, so a third of the lists suffices.
+    // Pages, counts and keyset pages use filters in one way, so each kind is tested with a third of the lists.
     ...lists.filter((_, index) => index % 3 === 0).map((list) => `${list}&cursor=&pageSize=2`),
     ...lists.filter((_, index) => index % 3 === 1).map((list) => `${list}&count=true`),
     `players?${secret}&level=1`,
@@ -165,7 +168,7 @@ export function requestsOver(relation: 'Team' | 'Rival'): readonly string[] {
   ].map((path) => `GET ${path}`)
 }
 
-/** Requests to the scoped resource, and to a resource with flattened records of it. */
+/** Requests to the resource with the scope, and to a resource that flattens its records. */
 export const OWN_REQUESTS: readonly string[] = [
   ...[
     'teams',
@@ -190,7 +193,7 @@ export const OWN_REQUESTS: readonly string[] = [
   'fans/12',
 ]
   .map((path) => `GET ${path}`)
-  // Writes with the existing values, so that nothing changes.
+  // These requests write the existing values, so that nothing changes.
   .concat(
     [1, 3, 5].map((id) => `PATCH teams/${id} {"secret":"${TEAMS[id - 1]?.secret}"}`),
     'PATCH fans/1 {"level":1}',

@@ -23,7 +23,7 @@ export interface TestClient {
   readonly delete: (path: string, headers?: Record<string, string>) => Promise<Answer>
 }
 
-/** A real server on its own port. */
+/** A real server on a port of its own. */
 export interface TestServer extends TestClient {
   /** The server, for listeners of other events. */
   readonly server: Server
@@ -37,8 +37,8 @@ export interface SendOptions {
 }
 
 /**
- * Serves an application (Express 4 or 5, or any listener) until it is closed. Responses of resources are compared with their documents. An
- * undocumented response fails the request, or closing the server.
+ * Serves an application (Express 4 or 5, or any listener) until it is closed. Responses of resources are compared with
+ * their documents. An undocumented response makes the request or the closing of the server fail.
  */
 export async function serve(listener: RequestListener): Promise<TestServer> {
   const objections: string[] = []
@@ -47,7 +47,8 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
     if (told.length > 0) throw new Error(`not as documented:\n${told.join('\n')}`)
   }
   const server = createServer(checkReplies(listener, objections))
-  // Only the client closes idle connections. On a busy machine, a request could otherwise use a connection that the server is closing.
+  // The server keeps idle connections longer than the client. On a busy machine, a request could otherwise use a
+  // connection that the server is closing.
   server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
@@ -61,7 +62,7 @@ export async function serve(listener: RequestListener): Promise<TestServer> {
   }
 }
 
-/** A client of a running server. */
+/** Creates a client of a running server. */
 export function clientOf(url: string, afterwards: () => void = () => undefined): TestClient {
   const send = async (method: string, path: string, options: SendOptions = {}): Promise<Answer> => {
     const answer = await request(url + path, method, options)
@@ -78,11 +79,11 @@ export function clientOf(url: string, afterwards: () => void = () => undefined):
   }
 }
 
-// Unused connections close before the server's time-out of five seconds.
+// The client closes unused connections before the server's time-out of five seconds.
 const agent = new Agent({ keepAlive: true, timeout: 3000 })
 const decoder = new TextDecoder()
 
-/** Uses `node:http`, which takes a third of the processor time of `fetch`. */
+/** Sends a request with `node:http`, which needs a third of the processor time of `fetch`. */
 async function request(url: string, method: string, options: SendOptions): Promise<Answer> {
   const { status, type, raw, bytes } = await exchange(url, method, options)
   const text = decoder.decode(bytes)
@@ -90,7 +91,7 @@ async function request(url: string, method: string, options: SendOptions): Promi
   let headers: Headers | undefined
   return {
     status,
-    // Created on demand: few tests need the headers, and creating them costs as much as parsing the body.
+    // The object is created on demand. Few tests need headers, and creating them costs as much as parsing the body.
     get headers() {
       headers ??= headersOf(raw)
       return headers
@@ -113,7 +114,8 @@ function exchange(url: string, method: string, options: SendOptions): Promise<Ra
   const text = isJson ? JSON.stringify(json) : body
   const sent = {
     ...(isJson ? { 'content-type': 'application/json' } : {}),
-    // Node omits Content-Length for methods that usually have no body. The server would read the text as the next request.
+    // Node.js omits Content-Length for methods that usually have no body. The server would parse the body as the next
+    // request.
     ...(text === undefined ? {} : { 'content-length': String(Buffer.byteLength(text)) }),
     accept: '*/*',
     ...headers,

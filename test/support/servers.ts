@@ -18,12 +18,12 @@ export function isDatabaseName(name: string): name is DatabaseName {
   return Object.hasOwn(DRIVERS, name)
 }
 
-/** Prefixes of environment variables, in order of precedence, and default values. */
+/** Prefixes of environment variables, in the order of precedence, and default values. */
 const SERVERS = {
   // The driver's default timeout of one second is too short on a busy machine.
   mariadb: { prefixes: ['MARIADB_', 'MYSQL_'], port: '3306', user: 'root', driver: { connectTimeout: 30_000 } },
   mysql: { prefixes: ['MYSQL_'], port: '3306', user: 'root', driver: {} },
-  // Waiting for the disk at each COMMIT, and JIT compilation, would double the time of the tests.
+  // Waiting for the disk at each COMMIT and JIT compilation would double the time of the tests.
   postgres: {
     prefixes: ['PG'],
     port: '5432',
@@ -32,7 +32,7 @@ const SERVERS = {
   },
 } as const
 
-/** Connection options of a server, for a user who may create databases. */
+/** Connection options of a server. The user may create databases. */
 export function serverOptions(name: ServerName): Options & { host: string; port: number } {
   const { prefixes, port, user, driver } = SERVERS[name]
   const setting = (key: string, fallback: string): string =>
@@ -48,7 +48,7 @@ export function serverOptions(name: ServerName): Options & { host: string; port:
   }
 }
 
-/** Runs work with a temporary connection. */
+/** Runs work with a temporary connection, which is closed afterwards. */
 async function withConnection<T>(options: Options, work: (server: Sequelize) => Promise<T>): Promise<T> {
   const server = new Sequelize({ ...options, logging: false })
   try {
@@ -63,17 +63,17 @@ export async function onServer(name: ServerName, sql: string): Promise<void> {
   await withConnection(serverOptions(name), (server) => server.query(sql))
 }
 
-/** Product and version of a database. Rejects if it is unreachable. */
+/** Product and version of a database. Rejects if the database is unreachable. */
 export async function versionOf(name: DatabaseName): Promise<string> {
   const driver = hasSqlite3 ? {} : { dialectModule: nodeSqlite }
   const options: Options = name === 'sqlite' ? { dialect: name, ...driver, storage: ':memory:' } : serverOptions(name)
   const version = await withConnection(options, (server) => server.databaseVersion())
-  // Both drivers connect to both servers, and only MariaDB reports its name.
+  // Both drivers connect to MySQL and to MariaDB. Only MariaDB reports its name.
   const product = { sqlite: 'SQLite', mariadb: 'MySQL', mysql: 'MySQL', postgres: 'PostgreSQL' }
   return `${/MariaDB/.test(version) ? 'MariaDB' : product[name]} ${/^[\d.]*/.exec(version)?.[0]}`
 }
 
-// Database names contain the run and its start, to distinguish them from other runs on the same server.
+// Database names contain the test run and the time of its start. Runs on one server can be distinguished by them.
 
 const DAY = 24 * 60 * 60 * 1000
 const NAME = /^crud_test_(([0-9a-z]{8})_[0-9a-f]{6})_[0-9a-f]{8}(?:_free)?\b/
@@ -86,13 +86,13 @@ export function newName(run: string): string {
   return `crud_test_${run}_${randomBytes(4).toString('hex')}`
 }
 
-/** Whether a database belongs to this run, or to a run that ended days ago. */
+/** Whether a database belongs to this test run, or to a run that started more than a day ago. */
 function isLeftOver(name: string, run: string): boolean {
   const [, itsRun, began = ''] = NAME.exec(name) ?? []
   return itsRun !== undefined && (itsRun === run || Number.parseInt(began, 36) < Date.now() - DAY)
 }
 
-/** Drops databases that crashed or stopped tests left behind. */
+/** Drops databases that crashed or stopped tests have left. */
 export async function sweep(name: DatabaseName, run: string): Promise<void> {
   if (name === 'sqlite') {
     const files = (await readdir(tmpdir())).filter((file) => isLeftOver(file, run))
@@ -103,7 +103,8 @@ export async function sweep(name: DatabaseName, run: string): Promise<void> {
     const sql = name === 'postgres' ? 'SELECT datname AS name FROM pg_database' : 'SHOW DATABASES'
     const rows = await server.query<Record<string, string>>(sql, { type: QueryTypes.SELECT })
     for (const database of rows.flatMap(Object.values).filter((row) => isLeftOver(row, run))) {
-      // PostgreSQL drops no database with open connections, which crashed tests may leave for a while.
+      // PostgreSQL rejects dropping a database with open connections. Connections of crashed tests may stay open for a
+      // while.
       await server.query(`DROP DATABASE IF EXISTS ${database}${name === 'postgres' ? ' WITH (FORCE)' : ''}`)
     }
   })

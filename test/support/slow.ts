@@ -1,4 +1,4 @@
-// A resource with statements that can be made so slow that they only end when stopped.
+// A resource whose statements can be made so slow that they end only when they are cancelled.
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ExecutionContext } from 'ava'
@@ -10,18 +10,18 @@ import { serve, type TestServer } from './server.js'
 
 const isSqlite = databaseName === 'sqlite'
 
-/** A slow statement of SQLite. By default it never ends. */
+/** A slow statement of SQLite. With the default, it practically never ends. */
 export function slowStatement(rows = 100_000_000_000): string {
   return `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) SELECT MAX(i) AS i FROM n`
 }
 
-/** A condition that is true after some seconds. On SQLite, the number is converted to iterations. */
+/** A condition that becomes true after some seconds. On SQLite, the seconds are converted to iterations. */
 export function trueAfter(seconds: number): string {
   if (isSqlite) return `(${slowStatement(1_500_000 * seconds)}) > 0`
   return databaseName === 'postgres' ? `(SELECT pg_sleep(${seconds})) IS NOT NULL` : `SLEEP(${seconds}) = 0`
 }
 
-/** A condition that takes minutes. */
+/** A condition that takes minutes to evaluate. */
 export const SLOW = trueAfter(isSqlite ? 100_000 : 300)
 
 /** A statement of about one second. */
@@ -44,19 +44,19 @@ export const READS: readonly (readonly [what: string, path: string, accept?: str
 
 export interface Bench extends TestServer {
   readonly sequelize: Sequelize
-  /** A second Sequelize instance on the same database, without slow statements. */
+  /** A second Sequelize instance on the database. Its statements stay fast. */
   readonly other: Sequelize
   readonly Thing: ModelStatic<Model>
   /** Errors reported to `onError`. */
   readonly heard: unknown[]
-  /** Statements of the first Sequelize instance, newest last. */
+  /** Statements of the first Sequelize instance. The newest is last. */
   readonly statements: readonly string[]
-  /** Makes all statements on things slow or fast. */
+  /** Makes all statements on the resource's table slow or fast. */
   readonly turn: (how: 'slow' | 'fast') => Promise<void>
   readonly rows: () => Promise<unknown[]>
 }
 
-/** A resource with three records, and the same under `/calm` without a statement timeout. */
+/** Serves a resource with three records. `/calm` serves its table without a statement timeout. */
 export async function slowBench(
   t: ExecutionContext,
   options: CrudOptions,
@@ -99,7 +99,7 @@ export async function slowBench(
   return { ...server, sequelize, other, Thing, heard, statements, turn, rows }
 }
 
-/** Running statements on the server, except monitoring. Unknown on SQLite. */
+/** Statements that run on the server, except this query. Unknown on SQLite. */
 export async function running({ other }: Bench): Promise<readonly object[]> {
   if (isSqlite) return []
   const sql =
@@ -111,7 +111,7 @@ export async function running({ other }: Bench): Promise<readonly object[]> {
 
 /** Asserts that no statement is running on the server. */
 export async function assertEnded(t: ExecutionContext, bench: Bench, what: string): Promise<void> {
-  // A server needs time to end statements, and the pool may reconnect meanwhile.
+  // A server needs time to cancel statements. The pool may reconnect in this time.
   let left = await running(bench)
   for (let times = 0; left.length > 0 && times < 40; times += 1) {
     await wait(25)

@@ -6,15 +6,15 @@ import { promisify } from 'node:util'
 import type { Block } from './markdown.js'
 import { freePort, type Program, root, start, waitUntilListening } from './program.js'
 
-/** A snippet in its own folder, ready to be compiled and run. */
+/** A code snippet of a document in its own folder, ready to be compiled and run. */
 export interface Snippet {
-  /** Position in the documents. */
+  /** Path and line in the document. */
   readonly place: string
-  /** Document of the snippet. */
+  /** Path of the document. */
   readonly page: string
   /** Compiled file. */
   readonly file: string
-  /** Documented and actual port of the program. Null for a program that ends by itself. */
+  /** Port in the document and actual port of the program. Null for a program that ends by itself. */
   readonly listens: { readonly told: number; readonly on: number } | null
   /** Whether the snippet is complete, so that readers can copy it. */
   readonly isWhole: boolean
@@ -24,12 +24,12 @@ export interface Snippet {
 export interface SnippetProject {
   readonly folder: string
   readonly snippets: readonly Snippet[]
-  /** Compiler output. Empty without errors. */
+  /** Output of the compiler. Empty if there are no errors. */
   readonly diagnostics: string
   readonly remove: () => Promise<void>
 }
 
-/** Declarations that fragments in the documents assume, in addition to the package's exports. */
+/** Declarations that fragments in the documents assume. The exports of the package are added to them. */
 const SETUP = `
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -66,7 +66,7 @@ export function __throws(code: string, run: () => unknown): void {
 
 const GIVEN = ['app', 'sequelize', 'Player', 'Team', 'Order', '__is', '__throws']
 
-/** The settings that snippets compile with. */
+/** Compiler options for snippets. */
 export const TSCONFIG = {
   compilerOptions: {
     target: 'es2023',
@@ -88,7 +88,7 @@ export const TSCONFIG = {
 
 const run = promisify(execFile)
 
-/** Writes the TypeScript and JavaScript of documents into a project and compiles it. */
+/** Writes the TypeScript and JavaScript snippets of documents into a project, and compiles them. */
 export async function snippetProject(blocks: readonly Block[]): Promise<SnippetProject> {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-docs-'))
   await linkModules(folder)
@@ -126,7 +126,7 @@ export async function snippetProject(blocks: readonly Block[]): Promise<SnippetP
   return { folder, snippets, diagnostics, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** Links the installed modules, and the package under its name. */
+/** Links the installed modules, and the package itself, into a folder. */
 export async function linkModules(folder: string): Promise<void> {
   const modules = join(folder, 'node_modules')
   const installed = join(root, 'node_modules')
@@ -147,7 +147,7 @@ async function exportsOfPackage(): Promise<readonly string[]> {
   return Object.keys(await import('sequelize-crud-router'))
 }
 
-/** A fragment with its claims converted to checks, and the imports that it assumes. */
+/** Converts a fragment to a program: its claims become checks, and the imports that it assumes are added. */
 function toStandalone(text: string, exported: readonly string[]): { readonly imports: string; readonly body: string } {
   const claims = text.split('\n').map(toCheck).join('\n')
   const isUsed = (name: string): boolean => new RegExp(`(?<![\\w.'])${name}\\b`).test(claims)
@@ -164,7 +164,7 @@ function toStandalone(text: string, exported: readonly string[]): { readonly imp
   return { imports, body: claims + (/\b(?:import|require)\b/.test(imports + claims) ? '' : '\nexport {}\n') }
 }
 
-/** Converts the claim `x // => y` to a check for equality, and `x // throws CODE` to a check for an error. */
+/** Converts a comment with a claim to a check. `x // => y` checks equality, and `x // throws CODE` checks an error. */
 function toCheck(line: string): string {
   const [, indent = '', expression, expected] = /^(\s*)(\S.*?) \/\/ => (.*)$/.exec(line) ?? []
   if (expression !== undefined) return `${indent}__is(${expression}, ${expected})`
@@ -172,7 +172,7 @@ function toCheck(line: string): string {
   return throwing === undefined ? line : `__throws('${code}', () => ${throwing})`
 }
 
-/** Compiles the project in a folder: the compiler's messages. */
+/** Compiles the project in a folder. Returns the compiler's messages. */
 export async function compile(folder: string): Promise<string> {
   const tsc = join(root, 'node_modules/typescript/bin/tsc')
   try {
@@ -184,7 +184,9 @@ export async function compile(folder: string): Promise<string> {
   }
 }
 
-/** Runs snippets one after the other, each with its own models. Continues after snippets that listen. */
+/**
+ * Program that runs snippets one after the other, each with its own models. It does not wait for snippets that listen.
+ */
 const RUNNER = `
 import { pathToFileURL } from 'node:url'
 for (const [place, file] of JSON.parse(process.argv[2])) {
@@ -193,14 +195,16 @@ for (const [place, file] of JSON.parse(process.argv[2])) {
 }
 `
 
-/** Started snippets of a project. */
+/** Snippets of a project that were started. */
 export interface Started {
   readonly programs: readonly Program[]
-  /** Results by place: `passed`, or the error. */
+  /** Resolves to results by place: `passed`, or the error. */
   readonly outcomes: () => Promise<ReadonlyMap<string, string>>
 }
 
-/** Starts complete programs individually, like a reader would. Fragments run together, which is faster. */
+/**
+ * Starts each complete program in its own process, as a reader would. Fragments run in one process, which is faster.
+ */
 export async function startSnippets(
   { folder, snippets }: SnippetProject,
   env: Readonly<Record<string, string>>,
@@ -224,7 +228,7 @@ export async function startSnippets(
   return { programs: [together, ...whole.map(({ file }) => start([file], { cwd: folder, env }))], outcomes }
 }
 
-/** All matches of a pattern's first group in the sources of the package. */
+/** Finds all matches of a pattern in the sources of the package. Returns the texts of its first group. */
 export async function findInSources(pattern: RegExp): Promise<ReadonlySet<string>> {
   const paths = await readdir(join(root, 'lib'), { recursive: true })
   const texts = await Promise.all(

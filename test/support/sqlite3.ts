@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 
-/** The driver sqlite3. Null if it is not installed, or if its binary was neither downloaded nor compiled. */
+/** The driver sqlite3. Null if it is not installed, or if its binary is missing. */
 export const sqlite3: object | null = load()
 
 export const hasSqlite3: boolean = sqlite3 !== null

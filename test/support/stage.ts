@@ -10,7 +10,7 @@ export interface Stage extends TestDatabase, TestServer {
 }
 
 /**
- * Opens a database, lets `set` define models and mount routers, creates the tables, and serves the application. Tables are created last,
+ * Opens a database and serves an application. `set` defines models and mounts routers. Tables are created after `set`,
  * because mounting may add attributes.
  */
 export async function openStage(
@@ -33,7 +33,7 @@ export async function openStage(
   }
 }
 
-/** Identity from the unverified header `x-user`. Anonymous without it. */
+/** Identity from the header `x-user`, which is not verified. Null without the header. */
 export function identityFromHeader({ headers }: { readonly headers: object }): Identity | null {
   const name: unknown = Reflect.get(headers, 'x-user')
   if (typeof name !== 'string') return null
@@ -42,13 +42,13 @@ export function identityFromHeader({ headers }: { readonly headers: object }): I
 
 export const asUser = (user: string): Record<string, string> => ({ 'x-user': user })
 
-/** A row as stored, even if the model hides it. */
+/** Reads a row as it is stored, even if the model hides the row. */
 export async function readStoredRow(model: ModelStatic<Model>, id: unknown): Promise<Record<string, unknown> | null> {
   const instance = await model.unscoped().findOne({ where: { id: Number(id) }, paranoid: false })
   return instance === null ? null : instance.get({ plain: true })
 }
 
-/** Time of a column value, independent of the driver. NaN without a time. */
+/** Milliseconds since the epoch of a column value, independent of the driver. NaN if the value is not a time. */
 export function timeOf(value: unknown): number {
   return value instanceof Date ? value.getTime() : Date.parse(String(value))
 }

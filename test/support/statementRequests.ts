@@ -11,14 +11,17 @@ import { sqliteOptions } from './database.js'
 
 const DIALECTS = ['sqlite', 'postgres', 'mysql', 'mariadb'] as const
 
-/** The join model between players and tags. */
+/** Attributes of the join model between players and tags. */
 const LABEL = {
   id: { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true },
   tenant: DataTypes.INTEGER,
   owner: DataTypes.INTEGER,
 }
 
-/** Resources over models whose names contain all special characters of lists, paths and texts. No database is used. */
+/**
+ * Builds resources over models whose names contain all special characters of lists, paths and texts. No database is
+ * used.
+ */
 export function resourcesOf(dialect: (typeof DIALECTS)[number]): Resource {
   const sequelize = new Sequelize({
     logging: false,
@@ -58,10 +61,12 @@ export function resourcesOf(dialect: (typeof DIALECTS)[number]): Resource {
 
 export const ALL_RESOURCES: readonly Resource[] = DIALECTS.map(resourcesOf)
 
-/** A number that selects one of several options. Every number is valid. */
+/**
+ * A number that selects one of several options. Any number is valid, because it is reduced to the number of options.
+ */
 type Choice = number
 
-/** A request as choices that are valid for any resource, without values and caller. */
+/** A part of a request, as choices. Choices are valid for any resource, and independent of values and caller. */
 interface Node {
   readonly kind: Choice
   readonly path: readonly Choice[]
@@ -81,7 +86,7 @@ export interface RequestChoices {
   readonly flags: readonly boolean[]
 }
 
-/** Scope of a caller on each model, as choices of a condition. */
+/** Scopes of a caller, as one choice per model. */
 export type Scopes = readonly Choice[]
 
 const choice = fc.nat({ max: 30 })
@@ -110,7 +115,7 @@ export const recipes: Arbitrary<RequestChoices> = fc.record({
 
 export const scopes: Arbitrary<Scopes> = fc.array(fc.nat({ max: 7 }), { minLength: 5, maxLength: 5 })
 
-/** Values by seed. Some texts contain characters outside of MySQL's narrow columns. */
+/** Values, as choices. Some texts contain characters that MySQL's narrow columns cannot store. */
 export type Values = readonly Choice[]
 
 export const values: Arbitrary<Values> = fc.array(choice, { minLength: 1, maxLength: 6 })
@@ -124,7 +129,7 @@ function pick<T>(from: readonly T[], at: Choice): T {
 const ORDERED: readonly PositiveOperator[] = ['eq', 'gt', 'gte', 'lt', 'lte', 'in']
 const TEXT: readonly PositiveOperator[] = [...ORDERED, 'contains', 'startsWith', 'endsWith']
 
-/** Creates the request of a recipe, for a caller with scopes and values. */
+/** Builds the request of some choices, for a caller with scopes and values. */
 export function buildRequest(
   resource: Resource,
   recipe: RequestChoices,
@@ -246,7 +251,10 @@ class RequestBuilder {
     }
   }
 
-  /** Keyset predicate after some record in the order. A choice decides whether the first key is null. */
+  /**
+   * Keyset predicate for records after a position in the order. A choice decides whether the first key of the position
+   * is null.
+   */
   #keysetPredicate(order: readonly OrderKey[], inclusive: boolean): Predicate {
     const keys = order.map((key, index) => ({ ...key, isNull: index === 0 && inclusive && key.column.nullable }))
     return { kind: 'beyond', keys, inclusive, values: keys.filter(({ isNull }) => !isNull).map(() => this.#next()) }
@@ -261,7 +269,7 @@ class RequestBuilder {
     return this.#given[this.#used % this.#given.length] ?? 0
   }
 
-  /** A measure of a column. */
+  /** An aggregate of a column. */
   #measure(from: Node): Column {
     const column = this.#column(from, this.#root)
     const field = column.field.derive?.(pick(['count', 'distinct', 'rows'] as const, from.operator)) ?? null
@@ -269,7 +277,7 @@ class RequestBuilder {
     return { joins: column.joins, field, nullable: field.nullable }
   }
 
-  /** A condition on the record's own columns, as in writes. */
+  /** A condition on columns of the record itself, as in writes. */
   #flat(from: Node | null): Predicate {
     const parts = from === null ? [] : [from, ...from.nodes]
     return { kind: 'and', nodes: parts.map((each) => this.#compare({ ...each, path: [] }, this.#root)) }
@@ -354,7 +362,7 @@ class RequestBuilder {
         ? pick(['eq', 'in'] as const, from.operator)
         : pick(type === 'string' ? TEXT : ORDERED, from.operator)
     const count = operator === 'in' ? from.count : 1
-    // The planner reverses comparisons instead of negating them, except for text.
+    // The planner reverses comparisons instead of negating them, except comparisons of text.
     const isNegated = negated && (operator === 'eq' || operator === 'in' || type === 'string')
     return {
       kind: 'compare',
@@ -376,7 +384,7 @@ class RequestBuilder {
     return { joins: hops, field, nullable: field.nullable || hops.length > 0 }
   }
 
-  /** A column in a response or an order, or the number of a collection's records. */
+  /** A column of a response or of an order, or the number of records in a collection. */
   #read(from: Node, at: Place): Column {
     const { hops, place } = this.#walk(from.path, at)
     const many = [...place.relations.values()].filter((relation) => relation.many)
@@ -385,7 +393,7 @@ class RequestBuilder {
     return { joins: hops, field: relation.count, nullable: false, countedJoin: this.#hop(relation) }
   }
 
-  /** Follows existing to-one relations. */
+  /** Follows to-one relations that exist. */
   #walk(path: readonly Choice[], from: Place): { hops: readonly Join[]; place: Place } {
     const hops: Join[] = []
     let place = from
@@ -410,7 +418,7 @@ class RequestBuilder {
     }
   }
 
-  /** The caller's scope on a model is one object for all paths. */
+  /** Condition of the caller's scope on a model. All paths share one object per model. */
   #guardOf(model: ModelStatic<Model>, fields: readonly Field[]): Predicate | null {
     const known = this.#guards.get(model)
     if (known !== undefined) return known
@@ -430,7 +438,10 @@ function ownOf({ fields }: Resource): readonly Field[] {
   return fields.filter(({ virtual }) => !virtual)
 }
 
-/** Scope conditions: none, one attribute, another attribute, both, null, not null, one of several values, marked as deleted. */
+/**
+ * Builds a scope condition. A choice selects none, one attribute, another attribute, both, null, not null, one of
+ * several values, or marked as deleted.
+ */
 function guardOf(fields: readonly Field[], shape: Choice, value: Choice): Predicate | null {
   const named = (name: string): Column => {
     const field = fields.find((each) => each.name === name)
@@ -465,7 +476,7 @@ function guardOf(fields: readonly Field[], shape: Choice, value: Choice): Predic
   }
 }
 
-/** Wide texts, long texts, both or neither. Databases compare them with different SQL. */
+/** A text that is wide, long, both or neither. Databases compare these texts with different SQL. */
 function textFor(seed: Choice): string {
   const text = seed % 4 < 2 ? `\u{1F600}${seed}` : `text ${seed}`
   return seed % 2 === 0 ? text : text.repeat(20)

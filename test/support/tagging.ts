@@ -34,14 +34,14 @@ export interface Tagged {
 }
 
 export interface Tagging {
-  /** Options of each resource over the join model. Without entries there is no such resource. */
+  /** Options of each resource over the join model. Without options, the join model has no resource. */
   readonly links?: readonly CrudOptions[]
-  /** Option `relations` of the posts resource. */
+  /** Option `relations` of the resource of posts. */
   readonly relations?: CrudOptions['relations']
   readonly model?: ModelOptions
 }
 
-/** Posts, tags and their join model with unique names, and notes that refer to posts. */
+/** Defines posts, tags and their join model with unique names, and notes that refer to posts. */
 export function define({ sequelize }: TestDatabase, name: string, { model }: Tagging): Tagged {
   const plain = { timestamps: false }
   const Post = sequelize.define(`${name}Post`, { name: DataTypes.STRING }, plain)
@@ -64,7 +64,7 @@ export function define({ sequelize }: TestDatabase, name: string, { model }: Tag
   return { Post, Tag, Note, Tagging: Link }
 }
 
-/** Serves the models under `/api/{name}/posts` and so on. */
+/** Serves the models below `/api/{name}`, such as `/api/{name}/posts`. */
 export function mount(app: Express, name: string, { Post, Tag, Note, Tagging: Link }: Tagged, how: Tagging): void {
   const route = (plural: string): CrudOptions => ({
     route: `api/${name}/${plural}`,
@@ -86,7 +86,7 @@ export async function fill({ Post, Tag, Note, Tagging: Link }: Tagged): Promise<
   await Link.bulkCreate(LINKS.map(({ id, ...link }) => ({ ...link })))
 }
 
-/** Expected results of a filter for exactly these links. */
+/** A filter on a list, with its expected results for some links. */
 export interface Question {
   readonly plural: 'posts' | 'tags' | 'notes'
   readonly filter: string
@@ -110,7 +110,7 @@ const notes = (filter: string, meets: (tags: readonly string[]) => boolean): Que
 
 const isRed = (tag: string): boolean => tag === 'red'
 
-/** Queries that use the join model in every possible way. */
+/** Filters that use the join model in every possible way. */
 export const QUESTIONS: readonly Question[] = [
   posts('tags.name=red', (tags) => tags.some(isRed)),
   posts('tags.any.name=red', (tags) => tags.some(isRed)),

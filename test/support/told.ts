@@ -1,13 +1,13 @@
 import { type Agent, request } from 'node:http'
 
-/** All of a response except its time, with the echoed name blanked out. */
+/** Describes a response except its time. The requested name, which the response repeats, is replaced. */
 export function describeResponse(
   agent: Agent,
   url: string,
   name: string,
   headers: Record<string, string>,
 ): Promise<unknown> {
-  // A suggested foreign key begins with the name of its relation.
+  // A suggested foreign key begins with the name of its relation. A name inside a foreign key is not replaced.
   const blankName = (value: string): string => value.replaceAll(new RegExp(`${name}(?!Id)`, 'g'), '?')
   return new Promise((resolve, reject) => {
     const sent = request(url, { agent, headers }, (response) => {
@@ -19,7 +19,7 @@ export function describeResponse(
       response.on('end', () => {
         const { statusCode: status = 0, rawHeaders } = response
         const lines = rawHeaders.filter((_, index, all) => all[index - (index % 2)] !== 'Date').map(blankName)
-        // Records contain the name of the masked field.
+        // In a successful response, the name may be a member of a record.
         resolve({ status, headers: lines, text: status < 400 ? text : blankName(text) })
       })
     })

@@ -1,4 +1,7 @@
-/** Parses the arguments of a program. If they are wrong or request help, prints the usage and exits. */
+/**
+ * Parses the arguments of a program with `read`. Prints the usage and exits if the arguments are wrong or contain
+ * `--help`.
+ */
 export function parseOrExit<T>(usage: string, read: () => T): T {
   if (process.argv.includes('--help')) {
     console.log(usage)
@@ -12,7 +15,7 @@ export function parseOrExit<T>(usage: string, read: () => T): T {
   }
 }
 
-/** Number from an option. @throws RangeError for an invalid or too small number */
+/** Parses the number of an option. @throws RangeError for an invalid or too small number */
 export function numberFrom(option: string, text: string, least = 1): number {
   const number = text.trim() === '' ? Number.NaN : Number(text)
   if (Number.isFinite(number) && number >= least) return number

@@ -1,14 +1,14 @@
 import type { CrudOptions, HookContext } from '../../lib/index.js'
 
-/** One form of nested writes. All forms must have the same result. */
+/** One form of nested writes. All forms must have equal results. */
 export interface Variant {
   readonly title: string
   readonly options: CrudOptions
-  /** Whether find hooks of the host affect reads, so that reads take no locks. */
+  /** Whether the host has find hooks. Reads with find hooks take no locks. */
   readonly finds?: boolean
 }
 
-/** Calls of the lines' hooks, in order. */
+/** Calls of hooks on order lines, in their order. */
 export const hooked: string[] = []
 
 const told =

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A local port that forwards all connections to another port, until it is cut. */
+/** A local port that forwards all connections to another port. Tests can interrupt it. */
 export interface TcpProxy {
   readonly port: number
-  /** Forwards to another port from now on. */
+  /** Forwards later connections to another port. */
   readonly lead: (port: number) => void
-  /** Ends open connections, and new ones until it is mended. */
+  /** Ends open connections. New connections are ended as well until `mend` is called. */
   readonly cut: () => void
-  /** Resets new connections until it is mended, like a firewall. Open connections stay. */
+  /** Resets new connections, as a firewall does, until `mend` is called. Open connections stay. */
   readonly refuse: () => void
   readonly mend: () => void
-  /** Holds back data from clients on open connections, until all is forwarded at once. */
+  /** Holds back data from clients on open connections. `release` forwards all data at once. */
   readonly hold: () => void
   /** Holds back data from servers on open connections. */
   readonly holdAnswers: () => void
@@ -20,7 +20,7 @@ export interface TcpProxy {
 }
 
 export async function openTcpProxy(target: number): Promise<TcpProxy> {
-  /** Open sockets with their destinations. */
+  /** Open sockets from clients, with their sockets to the server. */
   const open = new Map<Socket, Socket>()
   const answering = new Set<Socket>()
   let to = target

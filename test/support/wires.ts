@@ -12,18 +12,18 @@ interface ClusterMessage {
   readonly uid: string
 }
 
-// Base class of multi-server adapters, which only Socket.IO's own module exports.
+// Base class of adapters for several servers. Only the module that Socket.IO itself depends on exports it.
 const { ClusterAdapter }: { readonly ClusterAdapter: new (namespace: Namespace) => Clustered & ClusterMessage } =
   createRequire(import.meta.resolve('socket.io'))('socket.io-adapter')
 
-/** Connects servers of one process that share nothing but text. */
+/** A cluster of Socket.IO servers in one process. The servers share no objects, only messages as text. */
 export interface InProcessCluster {
   readonly adapter: NonNullable<ServerOptions['adapter']>
-  /** Awaited by publishing. A rejection fails publishing. */
+  /** Called before a message is published. A rejection makes publishing fail. */
   publish: () => Promise<void>
   /** Whether a published message is lost. */
   isLost: (text: string) => boolean
-  /** Published messages as text. */
+  /** Published messages, as text. */
   readonly published: string[]
 }
 

@@ -1,10 +1,10 @@
-// Applications from the creator, in a folder with the packed tarballs as packages.
+// Creates applications with `npm create`, in a folder whose packages are the packed tarballs.
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { consumer, dependencies, node, type Outcome, pack, root, type Tarball } from '../consumer.js'
 
-/** A folder of applications that share their installed packages. */
+/** A folder of created applications that share their installed packages. */
 export interface Applications {
   readonly folder: string
   readonly create: (name: string, ...options: readonly string[]) => Promise<Outcome>

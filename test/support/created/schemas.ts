@@ -1,8 +1,8 @@
-// Tables in the SQL of each database, as other programs create them.
+// Tables in the SQL of each database. They look like tables that other programs created.
 
 import type { DatabaseName } from '../database.js'
 
-/** Differences between the databases. */
+/** SQL that differs between the databases. */
 interface Spelling {
   readonly id: string
   readonly enumeration: (name: string, values: readonly string[]) => string
@@ -41,7 +41,7 @@ const SPELLINGS: Readonly<Record<DatabaseName, Spelling>> = {
   mariadb: MYSQL,
 }
 
-/** A music shop: eleven tables, including a join table and a table that refers to itself. */
+/** Tables of a music shop: eleven tables, with a join table and a table that refers to itself. */
 export function musicShop(database: DatabaseName): readonly string[] {
   const { id, moment, quote } = SPELLINGS[database]
   const foreign = (name: string, table: string): string =>
@@ -77,16 +77,16 @@ export function musicShop(database: DatabaseName): readonly string[] {
   ]
 }
 
-/** Names that would become code without escaping. */
+/** Names and values that would become program code if the creator did not escape them. */
 export const HOSTILE = {
   table: `x'); process.exit(7) //`,
   column: `*/ \${process.exit(8)} '`,
-  /** Sequelize removes these characters from names. */
+  /** A column name with characters that Sequelize removes. */
   unnameable: 'a `"',
   value: `\\'); process.exit(9) //`,
 } as const
 
-/** Composite keys, self-references, enumerations, and names that are words of SQL and JavaScript. */
+/** Tables with composite keys, self-references, enumerations, and names that are words of SQL and JavaScript. */
 export function oddities(database: DatabaseName): readonly string[] {
   const { id, enumeration, quote: q, moment } = SPELLINGS[database]
   const sizes = ['small', HOSTILE.value]
@@ -100,7 +100,7 @@ export function oddities(database: DatabaseName): readonly string[] {
   return [
     ...(database === 'postgres' ? enumerations : []),
     `CREATE TABLE ${q('tenants')} (${q('tenant_id')} ${id}, ${q('code')} VARCHAR(10) NOT NULL UNIQUE)`,
-    // A composite key with a foreign key in it.
+    // A composite primary key that contains a foreign key.
     `CREATE TABLE ${q('order')} (${q('tenant_id')} INT NOT NULL, ${q('number')} INT NOT NULL, ${q('from')} ${moment} NOT NULL DEFAULT CURRENT_TIMESTAMP,
       ${q('size')} ${enumeration('size', sizes)}, ${q('class')} ${enumeration('class', sizes)} NOT NULL DEFAULT 'small',
       PRIMARY KEY (${q('tenant_id')}, ${q('number')}), ${key(['tenant_id'], 'tenants', ['tenant_id'])})`,
@@ -116,7 +116,7 @@ export function oddities(database: DatabaseName): readonly string[] {
     // A many-to-many of a table with itself.
     `CREATE TABLE ${q('friends')} (${q('person_id')} INT NOT NULL, ${q('friend_id')} INT NOT NULL, ${q('since')} DATE,
       PRIMARY KEY (${q('person_id')}, ${q('friend_id')}), ${key(['person_id'], 'people', ['id'])}, ${key(['friend_id'], 'people', ['id'])})`,
-    // At most one per person.
+    // At most one passport per person.
     `CREATE TABLE ${q('passports')} (${q('person_id')} INT PRIMARY KEY, ${q('id')} VARCHAR(20), ${key(['person_id'], 'people', ['id'])})`,
     `CREATE TABLE ${q(HOSTILE.table)} (${q('id')} ${id}, ${q(HOSTILE.column)} INT${comment}, ${q(HOSTILE.unnameable)} INT, ${q('größe')} INT, ${q('GROSSE')} INT, ${q('dates')} DATE)`,
     `CREATE TABLE ${q('dates')} (${q('id')} ${id}, ${q('model')} VARCHAR(5))`,

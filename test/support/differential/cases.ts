@@ -1,4 +1,4 @@
-// Arbitrary list requests.
+// Generates arbitrary list requests.
 
 import fc, { type Arbitrary } from 'fast-check'
 import type { Condition } from './condition.js'
@@ -8,12 +8,12 @@ import type { SortKey } from './oracle.js'
 import { type Column, type Table, type TableName, tableNamed } from './schema.js'
 import type { World } from './world.js'
 
-/** How the rows of a case are read: only keys, numbered pages, cursor pages, or selected fields. */
+/** How the rows of a case are read: only keys, numbered pages, keyset pages, or selected fields. */
 export type Reading = 'keys' | 'pages' | 'keyset' | 'select'
 
 export interface Case {
   readonly table: Table
-  /** Whether soft-deleted records are included. */
+  /** Whether the request includes soft-deleted records. */
   readonly includeDeleted: boolean
   readonly condition: Condition | null
   readonly parameters: readonly Parameter[]
@@ -22,7 +22,7 @@ export interface Case {
   /** Number of pages. */
   readonly pages: number
   readonly select: readonly Pick<SortKey, 'hops' | 'column'>[]
-  /** Seed for variations of the request that must not matter. */
+  /** Seed for variations of the request that must not change the response. */
   readonly style: number
 }
 
@@ -31,7 +31,7 @@ export interface Parameter {
   readonly operand: Operand
 }
 
-/** Subject of a test. */
+/** Kinds of requests that a test generates. */
 export interface Topic {
   readonly range: Range
   readonly condition: 'always' | 'often' | 'seldom'
@@ -85,13 +85,13 @@ function sortKeyOf(place: Arbitrary<Place>): Arbitrary<SortKey> {
     .map(({ place: { hops, column }, descending }) => ({ hops, column, descending }))
 }
 
-/** Parameters with distinct fields. */
+/** Generates parameters for distinct fields. */
 function parametersOf(table: Table, conditions: Conditions): Arbitrary<readonly Parameter[]> {
   const columns = fc.uniqueArray(fc.constantFrom(...table.columns), { minLength: 1, maxLength: 2 })
   return columns.chain((chosen) => fc.tuple(...chosen.map((column) => parameterOf(table, column, conditions))))
 }
 
-/** An empty parameter counts as absent. */
+/** Generates a parameter for a field. An empty parameter would count as missing. */
 function parameterOf(table: Table, column: Column, conditions: Conditions): Arbitrary<Parameter> {
   return conditions
     .operand(table, column)

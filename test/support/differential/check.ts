@@ -1,4 +1,4 @@
-// Compares the list, the counts and the complement of one case with the oracle.
+// Compares the list, the counts and the negated filter of one case with the oracle.
 
 import fc from 'fast-check'
 import type { Case } from './cases.js'
@@ -9,7 +9,7 @@ import { below, type Random, randomOf } from './random.js'
 import { assertSame, type Client, keyIn, type Query } from './requests.js'
 import type { Row, World } from './world.js'
 
-/** Maximum length of a filter. */
+/** Maximum length of a filter in characters. */
 export const LONGEST = 4096
 
 export class Checker {
@@ -23,7 +23,7 @@ export class Checker {
     this.#client = client
   }
 
-  /** @throws Difference for a response that differs from the oracle */
+  /** Sends the requests of a case. @throws Difference for a response that differs from the oracle */
   async check(given: Case): Promise<void> {
     const { table, includeDeleted, condition, parameters } = given
     const rows = includeDeleted ? this.#world.all(table.name) : this.#world.rows(table.name)
@@ -57,7 +57,7 @@ export class Checker {
     assertSame('the count', request, body.count, expected)
   }
 
-  /** The filter and its negation together return every row exactly once. */
+  /** Checks the negated filter. A filter and its negation together return every row exactly once. */
   async #complement({ table, condition }: Case, filter: string, rows: readonly Row[], deleted: Query): Promise<void> {
     if (condition === null) return
     const { request, body } = await this.#client.request(table, { filter, ...deleted, count: 'true' })
@@ -76,7 +76,7 @@ export class Checker {
     }
   }
 
-  /** Numbered pages together have the whole order, each with the correct total. */
+  /** Checks numbered pages. All pages together have the whole order, and each page has the correct total. */
   async #pages(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
     const { table, reading, pages, sort } = given
     const { query: order, direction } = orderOf(given, random)
@@ -95,7 +95,7 @@ export class Checker {
     }
   }
 
-  /** Cursor pages contain each row once in key order, independent of the sort. */
+  /** Checks keyset pages. All pages together contain each row once in key order. */
   async #keyset(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
     const { table, pages } = given
     const query = {
@@ -130,7 +130,7 @@ export class Checker {
   }
 }
 
-/** The filter and the typed parameters of a case. */
+/** Query with the filter and the typed parameters of a case. */
 export function filterOf({ condition, parameters }: Case, random: Random): Query {
   const typed = parameters.map(({ column, operand }) => [
     printName(column.name, random),
@@ -142,7 +142,7 @@ export function filterOf({ condition, parameters }: Case, random: Random): Query
   }
 }
 
-/** A random form of requesting a sort. */
+/** Query with the sort of a case, in a randomly chosen form. */
 export function orderOf({ sort }: Case, random: Random): { query: Query; direction: 'asc' | 'desc' } {
   const [first] = sort
   if (first === undefined) {

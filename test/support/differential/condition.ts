@@ -2,7 +2,7 @@ import type { Operator } from '../../../types/query.js'
 import type { Operand } from './operands.js'
 import type { Column, Relation } from './schema.js'
 
-/** Abstract form of a filter, from which its text is generated. */
+/** Syntax tree of a filter. The text of the filter is generated from it. */
 export type Condition =
   | { readonly kind: 'and' | 'or'; readonly nodes: readonly Condition[] }
   | Compare
@@ -31,7 +31,7 @@ export interface Count {
   readonly kind: 'count'
   readonly hops: readonly Relation[]
   readonly collection: Relation
-  /** Null counts every element. */
+  /** Condition on the counted elements. Null counts every element. */
   readonly condition: Condition | null
   readonly operator: Operator
   readonly numbers: readonly bigint[]
@@ -64,12 +64,12 @@ export function isOrder(operator: Operator): boolean {
   return operator === 'gt' || operator === 'gte' || operator === 'lt' || operator === 'lte'
 }
 
-/** A path is nullable if its field or any relation is. */
+/** Whether a path may end at null. This is so if its field or any of its relations may be null. */
 export function mayBeNull({ hops, column }: Pick<Compare, 'hops' | 'column'>): boolean {
   return column.nullable || hops.some(({ optional }) => optional)
 }
 
-/** The complement of a condition. */
+/** Negates a condition. */
 export function negated(condition: Condition): Condition {
   switch (condition.kind) {
     case 'and':
@@ -88,7 +88,10 @@ export function negated(condition: Condition): Condition {
   }
 }
 
-/** Null meets neither `>` nor `<=`. Other operators have an exact complement. */
+/**
+ * Negates a comparison. Null meets neither `>` nor `<=`, so a negated order comparison must include null explicitly.
+ * Other operators have an exact negation.
+ */
 function negatedCompare(condition: Compare): Condition {
   const turned: Compare = { ...condition, operator: complementOf(condition.operator) }
   if (!isOrder(condition.operator) || !mayBeNull(condition)) return turned

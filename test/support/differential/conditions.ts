@@ -1,4 +1,4 @@
-// Random conditions on the rows of a world.
+// Generates random conditions on the rows of a world.
 
 import fc, { type Arbitrary } from 'fast-check'
 import type { Operator } from '../../../types/query.js'
@@ -9,15 +9,15 @@ import type { Column, Kind, Relation, Table } from './schema.js'
 
 import { type Tables, valueIn, valuesIn } from './world.js'
 
-/** Limits for the conditions of a test. */
+/** Limits for the conditions that a test generates. */
 export interface Range {
-  /** Maximum number of relations in a path, and whether most paths cross one. */
+  /** Maximum number of relations in a path. `far`: whether most paths cross a relation. */
   readonly hops: number
   readonly far: boolean
   readonly collections: boolean
 }
 
-/** A column at the end of to-one relations. */
+/** A column at the end of a path over to-one relations. */
 export interface Place {
   readonly hops: readonly Relation[]
   readonly table: Table
@@ -50,7 +50,10 @@ export class Conditions {
     return this.#condition(table, 3, this.#range.hops)
   }
 
-  /** A random column at the end of to-one paths. Text is preferred, because it has the most operators. */
+  /**
+   * Generates a column at the end of a path over to-one relations. Text columns are preferred, because they have the
+   * most operators.
+   */
   place(table: Table, hops: number): Arbitrary<Place> {
     const paths = pathsOf(this.#world, table, hops)
     const far = paths.filter(({ hops: crossed }) => crossed.length > 0)
@@ -64,7 +67,7 @@ export class Conditions {
     })
   }
 
-  /** A value to compare a column with. */
+  /** Generates a value to compare a column with. */
   operand(table: Table, column: Column): Arbitrary<Operand> {
     const known = this.#operands.get(column) ?? operandOf(column, valuesIn(this.#world, table.name, column))
     this.#operands.set(column, known)
@@ -143,7 +146,7 @@ export class Conditions {
     if (column.kind === 'text' && isOrder(operator)) return this.#stored(table, column).map((operand) => [operand])
     const isPart = PARTS.includes(operator)
     const operand = this.operand(table, column).filter(({ kind, ...rest }) => {
-      // An empty text is not a substring operand, and not a list item.
+      // Substring operators and lists do not allow an empty text.
       return kind === 'null' || !('text' in rest) || rest.text !== '' || (!isPart && !isList(operator))
     })
     const isNullable = EQUALITY.includes(operator) && mayBeNull({ hops, column })
@@ -151,19 +154,22 @@ export class Conditions {
     return fc.array(any, { minLength: 1, maxLength: isList(operator) ? 5 : 1 })
   }
 
-  /** A text with a known position in the database's order. */
+  /** Generates a stored text, whose position in the database's order is known. */
   #stored(table: Table, column: Column): Arbitrary<Operand> {
     const texts = valuesIn(this.#world, table.name, column)
     return fc.constantFrom(...texts).map((value) => ({ kind: 'value', value, text: String(value) }))
   }
 
-  /** `/i` folds ASCII everywhere, and more characters on some databases. Only texts with the same result everywhere are used. */
+  /**
+   * Whether a comparison with `/i` has one result on all databases. `/i` folds ASCII letters everywhere, and more
+   * letters on some databases.
+   */
   #mayFold({ table, column }: Place, operator: Operator, operands: readonly Operand[]): boolean {
     if (column.kind !== 'text') return true
     if (isOrder(operator)) return false
     const positive = PARTS.indexOf(operator) > 2 ? complementOf(operator) : operator
     const texts = operands.flatMap((operand) => (operand.kind === 'value' ? [operand.text] : []))
-    // Includes values of deleted rows, which some requests include.
+    // Some requests include deleted rows, so the values of deleted rows count as well.
     const values = this.#world.all(table.name).map((row) => valueIn(row, column))
     return values.every((value) =>
       texts.every(
@@ -190,7 +196,7 @@ interface Path {
   readonly table: Table
 }
 
-/** Paths over a limited number of to-one relations. */
+/** All paths over a limited number of to-one relations. */
 function pathsOf(world: Tables, table: Table, most: number): Path[] {
   const here: Path = { hops: [], table }
   if (most === 0) return [here]

@@ -1,4 +1,4 @@
-// Collections in `select`: random selections, their requests, and the expected result.
+// Generates random selections of collections, sends their requests, and compares the responses with the oracle.
 
 import fc, { type Arbitrary } from 'fast-check'
 import type { Condition } from './condition.js'
@@ -11,12 +11,12 @@ import { assertSame, type Client, type Query } from './requests.js'
 import { type Column, type Relation, type Table, type TableName, tableNamed } from './schema.js'
 import { type Row, relatedRecord, relatedTo, valueIn, type World } from './world.js'
 
-/** Selection from the records of a table. */
+/** Columns and relations that `select` requests from the records of a table. */
 interface Selection {
   readonly columns: readonly Column[]
   readonly ones: readonly { readonly relation: Relation; readonly wanted: Selection }[]
   readonly collections: readonly CollectionSelection[]
-  /** Collections that are counted. */
+  /** Collections whose records are counted. */
   readonly counts: readonly Relation[]
 }
 
@@ -34,7 +34,7 @@ export interface Embedding {
   readonly condition: Condition | null
   readonly pages: number
   readonly wanted: Selection
-  /** Seed for variations of the request that must not matter. */
+  /** Seed for variations of the request that must not change the response. */
   readonly style: number
 }
 
@@ -93,7 +93,7 @@ function collectedOf(relation: Relation, conditions: Conditions, depth: number):
   })
 }
 
-/** @throws Difference for a response that differs from the oracle */
+/** Sends the request of a case. @throws Difference for a response that differs from the oracle */
 export async function checkEmbedding(client: Client, world: World, oracle: Oracle, given: Embedding): Promise<void> {
   const { table, condition, wanted, pages } = given
   const random = randomOf(given.style)
@@ -118,7 +118,7 @@ export async function checkEmbedding(client: Client, world: World, oracle: Oracl
   }
 }
 
-/** Items of `select` in random order: paths, or groups instead of paths. */
+/** Writes the items of `select` in random order. Each path is written alone or in a group. */
 function printSelection({ columns, ones, collections, counts }: Selection, random: Random): readonly string[] {
   const all = [
     ...columns.map(({ name }) => printName(name, random)),
@@ -133,7 +133,7 @@ function printSelection({ columns, ones, collections, counts }: Selection, rando
   return [...all.slice(turn), ...all.slice(0, turn)]
 }
 
-/** Parameters with the filter, sort and limit of each collection. */
+/** Writes the parameters with the filter, sort and limit of each collection. */
 function printCollectionParameters(
   { ones, collections }: Selection,
   before: readonly string[],
@@ -160,7 +160,7 @@ function printCollectionParameters(
 
 type ExpectedRecord = { readonly [name: string]: unknown }
 
-/** Expected record: a truncated array has a `@more` member beside it. */
+/** Expected record for a row. A truncated array has a `@more` member next to it. */
 function expectedRecord(oracle: Oracle, row: Row, { columns, ones, collections, counts }: Selection): ExpectedRecord {
   const record: Record<string, unknown> = {}
   for (const column of columns) record[column.name] = jsonOf(column, valueIn(row, column))

@@ -1,5 +1,5 @@
-// Additional records that are unrelated to the world's rows. They have the same values as rows, so that they sort between the rows in any
-// order.
+// Adds records that are unrelated to the world's rows (noise). They copy values of rows, so that they sort between the
+// rows in any order.
 
 import { type Model, type ModelStatic, Op } from 'sequelize'
 import type { Served } from '../models.js'
@@ -12,7 +12,7 @@ type Values = Record<string, unknown>
 
 export async function noiseOf(served: Served<object>, world: World): Promise<ReadonlyMap<TableName, Noise>> {
   const noises = new Map<TableName, Noise>()
-  // A required owner is a permanent noise record.
+  // Noise records that require an owner refer to this permanent noise record.
   let owner = 0
   for (const table of TABLES) {
     const model: ModelStatic<Model> = served.sequelize.model(table.name)
@@ -35,7 +35,7 @@ export async function noiseOf(served: Served<object>, world: World): Promise<Rea
   return noises
 }
 
-/** Values that are copied from a row. */
+/** Copies the values of a row, except its key and its foreign keys. */
 function copyOf({ name: from, key, columns, softDelete }: Table, row: Row, owner: number): Values {
   const copy: Values = softDelete ? { isDeleted: row.deleted, deletedAt: row.deleted ? new Date() : null } : {}
   for (const column of columns) {
@@ -51,7 +51,7 @@ function toModelValue({ kind }: Column, value: Value | null): unknown {
   return typeof value === 'bigint' ? String(value) : value
 }
 
-/** Key after that of a row, and before the next row's key if there is a gap. */
+/** A key between the key of a row and the key of the next row, if there is a gap. */
 function keyAt({ name }: Table, index: number, made: number): string {
   const digits = String(index + 1).padStart(4, '0')
   if (name === 'Tag') return `0000${digits}-0000-4000-8000-f${String(made).padStart(11, '0')}`

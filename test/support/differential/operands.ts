@@ -1,19 +1,21 @@
-// Spellings of the same value in the filter language.
+// Generates operands, and different spellings of a value in the filter language.
 
 import fc, { type Arbitrary } from 'fast-check'
 import type { Column, Value } from './schema.js'
 import { neighbours, storedValues } from './values.js'
 
-/** Operand of a comparison: its value, and its text before escaping. */
+/** Operand of a comparison: the value, and its text before it is escaped. */
 export type Operand =
   | { readonly kind: 'null' }
   | { readonly kind: 'value'; readonly value: Value; readonly text: string }
-  /** A plain day compared with a date-time: from its first millisecond up to, but excluding, `end`. */
+  /**
+   * A day without a time, compared with a date-time. It matches from its first millisecond up to, but excluding, `end`.
+   */
   | { readonly kind: 'day'; readonly start: number; readonly end: number; readonly text: string }
 
 const DAY = 86_400_000
 
-/** Decimal digits of a number. The filter language has no exponents. */
+/** Decimal digits of a number, without an exponent, because the filter language has no exponents. */
 function digitsOf(number: number): string {
   const [mantissa = '', exponent] = String(Math.abs(number)).split('e')
   const sign = number < 0 || Object.is(number, -0) ? '-' : ''
@@ -33,7 +35,7 @@ function moments(at: number): string[] {
   const iso = new Date(at).toISOString()
   const local = iso.slice(0, -1)
   const spellings = [iso, local, local.replace('T', ' '), iso.replace('T', 't').replace('Z', 'z'), `${local}+00`]
-  // Offset of two and a half hours, if the year keeps four digits.
+  // A spelling with an offset of two and a half hours, if the year keeps four digits.
   const away = new Date(at + 9_000_000)
   if (away.getTime() < Date.parse('9999-12-31')) spellings.push(`${away.toISOString().slice(0, -1)}+02:30`)
   if (at % 1000 === 0) spellings.push(`${iso.slice(0, 19)}Z`, iso.slice(0, 19))
@@ -64,7 +66,7 @@ function spellings({ kind }: Column, value: Value): [string, ...string[]] {
   }
 }
 
-/** A stored value of the column, or a value close to one. */
+/** Generates a stored value of the column, or a value close to a stored value. */
 export function operandOf(column: Column, known: readonly Value[]): Arbitrary<Operand> {
   const own = known.length === 0 ? storedValues(column) : fc.constantFrom(...known)
   const value = fc.oneof(
@@ -84,7 +86,7 @@ function dayOf(value: Value): Operand {
   return { kind: 'day', start, end: start + DAY, text }
 }
 
-/** A stored value in its plain spelling. */
+/** Operand of a stored value, in its plain spelling. */
 export function exactOperand(value: Value): Operand {
   return { kind: 'value', value, text: String(value) }
 }

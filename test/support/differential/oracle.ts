@@ -1,6 +1,6 @@
-// Expected results by the specification, computed in memory. It imports nothing of lib/, not even indirectly. The order of text depends on
-// the database. It is learnt (textOrder.ts) from lists that are sorted by each text column. Afterwards `>` and `<`, and sorts by several
-// keys, must agree with it. The oracle compares text only with stored values, whose rank these lists show.
+// Computes expected results in memory, as the specification says. The code imports nothing of lib/, not even
+// indirectly. The order of texts depends on the database, and textOrder.ts learns it from sorted lists. Texts are
+// compared only with stored texts, whose position in these lists is known.
 
 import type { Operator } from '../../../types/query.js'
 import type { Compare, Condition } from './condition.js'
@@ -10,7 +10,9 @@ import type { Operand } from './operands.js'
 import type { Column, Relation, Table, Value } from './schema.js'
 import { keyOf, type Row, relatedRecord, relatedTo, valueIn } from './world.js'
 
-/** Rank of texts in the database's order of a column. Texts that the database treats as equal share a rank. */
+/**
+ * Returns the rank of a text in the database's order of a column. Texts that the database treats as equal share a rank.
+ */
 export type TextOrder = (column: Column, text: string) => number
 
 export interface SortKey {
@@ -26,7 +28,7 @@ export class Oracle {
     this.#rank = rank
   }
 
-  /** Whether a row meets a condition. Comparisons with null are false, never unknown. */
+  /** Whether a row meets a condition. A comparison with null is false. */
   meets(row: Row, condition: Condition): boolean {
     switch (condition.kind) {
       case 'and':
@@ -54,7 +56,10 @@ export class Oracle {
     }
   }
 
-  /** Rows in list order: null first ascending, equal rows by key in the direction of the last sort key. */
+  /**
+   * Sorts rows in list order. Ascending sorts have null first. Equal rows are sorted by key, in the direction of the
+   * last sort key.
+   */
   sorted(table: Table, rows: readonly Row[], keys: readonly SortKey[], direction: 'asc' | 'desc' = 'asc'): Row[] {
     const isDescending = keys.at(-1)?.descending ?? direction === 'desc'
     const all = [...keys, { hops: [], column: table.key, descending: isDescending }]
@@ -101,7 +106,7 @@ export class Oracle {
     if (value === null || operand.kind === 'null') return value === null && operand.kind === 'null'
     if (operand.kind === 'day') return Number(value) >= operand.start && Number(value) < operand.end
     if (column.kind !== 'text') return compareValues(column.kind, value, operand.value) === 0
-    // Text is compared by characters, independent of the collation.
+    // Equality compares characters, independent of the collation.
     return fold(String(value), ignoreCase) === fold(String(operand.value), ignoreCase)
   }
 
@@ -151,7 +156,7 @@ function fold(text: string, ignoreCase: boolean): string {
   return ignoreCase ? foldAscii(text) : text
 }
 
-/** Case folding of `/i` that every database supports. */
+/** Folds case as `/i` does on every database: ASCII letters only. */
 export function foldAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
@@ -175,7 +180,7 @@ function elementsOf(row: Row, hops: readonly Relation[], collection: Relation): 
 /** A member of a selected record. A relation without a record is null. */
 export type Selected = string | number | boolean | null | { [name: string]: Selected }
 
-/** Expected members of a row for `select`. */
+/** Expected members of a row for the paths of `select`. */
 export function selectedOf(row: Row, paths: readonly Pick<SortKey, 'hops' | 'column'>[]): Selected {
   const record: { [name: string]: Selected } = {}
   for (const { hops, column } of paths) select(record, row, hops, column)

@@ -1,5 +1,5 @@
-// Any text, stored or not, splits the rows of a column: before, equal, after, and without text. The position depends on the database, but
-// it must be consistent with the database's own order.
+// Checks comparisons of a text column with any text. The text divides the rows into smaller, equal, larger, and null.
+// The position of the text depends on the database, but must be consistent with the database's own order.
 
 import fc, { type Arbitrary } from 'fast-check'
 import type { Operator } from '../../../types/query.js'
@@ -32,7 +32,7 @@ export function partitions(): Arbitrary<Partition> {
   )
 }
 
-/** @throws Difference if an operator and its complement do not together return all rows with text, in sort order */
+/** @throws Difference if an operator and its negation together do not return all rows with text, in sort order */
 export async function checkPartition(client: Client, world: World, oracle: Oracle, given: Partition): Promise<void> {
   const { table, column, text, ignoreCase, style } = given
   const having = world.rows(table.name).filter((row) => valueIn(row, column) !== null)
@@ -45,7 +45,7 @@ export async function checkPartition(client: Client, world: World, oracle: Oracl
     return { request, keys: body.items.map(keyIn) }
   }
   const [before, upTo, from, behind] = await Promise.all([part('lt'), part('lte'), part('gte'), part('gt')])
-  // Folded text may sort differently.
+  // The order of texts with `/i` may differ from the sort, so only the set of keys is compared.
   const ordered = (keys: unknown[]): unknown[] => (ignoreCase ? whole.filter((key) => keys.includes(key)) : keys)
   assertSame('the complement of >=', from.request, ordered([...before.keys, ...from.keys]), whole)
   assertSame('the complement of <=', upTo.request, ordered([...upTo.keys, ...behind.keys]), whole)

@@ -1,5 +1,5 @@
-// Writes conditions in the filter language. It varies details without effect: the case of names, blanks, parentheses, unnecessary escapes,
-// and the form of quantifiers.
+// Writes conditions in the filter language. It varies details that have no effect: the case of names, blanks,
+// parentheses, unnecessary escapes, and the form of quantifiers.
 
 import type { Operator } from '../../../types/query.js'
 import { TOKENS } from '../operators.js'
@@ -12,7 +12,7 @@ export function printFilter(condition: Condition, random: Random): string {
   return new Printer(random).print(condition)
 }
 
-/** A name in any case. */
+/** Writes a name in random case. */
 export function printName(name: string, random: Random): string {
   return pick(random, [name, name, name.charAt(0).toUpperCase() + name.slice(1), name.toUpperCase()])
 }
@@ -46,7 +46,7 @@ class Printer {
     }
   }
 
-  /** `,` binds tighter than `|`. */
+  /** Adds parentheses where necessary, because `,` binds tighter than `|`. */
   #child(kind: 'and' | 'or', node: Condition): string {
     const text = this.print(node)
     const isNeeded = kind === 'and' && node.kind === 'or'
@@ -121,7 +121,7 @@ class Printer {
     return this.#chance(10) ? pick(this.#random, [' ', '  ', '\t']) : ''
   }
 
-  /** True with a probability of 1 / times. */
+  /** Returns true with a probability of 1 / times. */
   #chance(times: number): boolean {
     return below(this.#random, times) === 0
   }

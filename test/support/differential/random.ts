@@ -1,4 +1,4 @@
-/** Generator of numbers from 0 up to, but excluding, 1. Equal seeds give equal numbers (mulberry32). */
+/** Returns pseudorandom numbers from 0 up to, but excluding, 1. Equal seeds give equal numbers (mulberry32). */
 export type Random = () => number
 
 export function randomOf(seed: number): Random {

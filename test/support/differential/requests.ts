@@ -1,4 +1,4 @@
-// Sends requests to the tested server, and reports differences.
+// Sends requests to the tested server, and reports responses that differ from the oracle.
 
 import { Agent, request as httpRequest } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
@@ -19,10 +19,11 @@ export interface ListResponse {
   readonly body: Answer['body']
 }
 
-/** Sends list requests to one server over open connections, because fetch takes twice as long. */
+/** Sends list requests to one server over kept-alive connections, because `fetch` takes twice as long. */
 export class Client {
   readonly #url: string
-  // Idle connections end before the server's time-out. Otherwise a request could use a connection that the server is closing.
+  // The client closes idle connections before the server's time-out. Otherwise a request could use a connection that
+  // the server is closing.
   readonly #agent = new Agent({ keepAlive: true, timeout: 2000 })
 
   constructor(url: string) {
@@ -68,7 +69,7 @@ export function assertSame(what: string, request: string, actual: unknown, expec
   throw new Difference(`${request}\n${what}${findDifference(actual, expected)}\nexpected ${wanted}\nactual   ${found}`)
 }
 
-/** Position of the first difference between two lists. */
+/** Describes the position of the first difference between two lists. */
 function findDifference(actual: unknown, expected: unknown): string {
   if (!Array.isArray(actual) || !Array.isArray(expected)) return ''
   const at = expected.findIndex((value, index) => !isDeepStrictEqual(value, actual[index]))

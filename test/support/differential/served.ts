@@ -1,4 +1,4 @@
-// The same rows in a database, written and read over HTTP.
+// Writes the rows of a world into a database, and serves them over HTTP.
 
 import type { RequestHandler } from 'express'
 import { DataTypes, type Model, type ModelAttributes, type ModelStatic, type Sequelize, Utils } from 'sequelize'
@@ -13,7 +13,7 @@ interface Models {
   readonly through: ModelStatic<Model>
 }
 
-/** Serves a world. `own` has additional options for the resource of a table. */
+/** Serves a world. `own` returns additional options for the resource of a table. */
 export async function serveWorld(
   world: World,
   own: (table: Table) => CrudOptions = () => ({}),
@@ -40,7 +40,8 @@ function define(sequelize: Sequelize, underscored: boolean, own: (table: Table) 
       else if (choosesKeys(table.name)) attributes.id = { type: column.type, primaryKey: true }
     }
     const hooks = table.hooked ? { beforeFind: (): void => undefined } : {}
-    // With an index on the foreign key, the records of an owner are read by a different statement.
+    // An index on the foreign key changes the statement that reads the records of an owner. Half of the foreign keys
+    // have an index.
     const indexes = LINKS.filter(({ from }, index) => from === table.name && index % 2 === 0).map(({ key }) => ({
       fields: [Utils.underscoredIf(key, underscored)],
     }))
@@ -63,7 +64,7 @@ function define(sequelize: Sequelize, underscored: boolean, own: (table: Table) 
       operations: Operations.AllWithBulk,
       fields: { id: { filterable: true } },
       softDelete: table.softDelete,
-      // The limits allow requests beyond the defaults.
+      // Limits are above the defaults, so that large requests are allowed.
       limits: { joins: 100, quantifiers: 100, quantifierDepth: 3, pathDepth: 10, selectFields: 100, embedTotal: 1e9 },
       ...own(table),
     }),
@@ -77,7 +78,7 @@ function modelOf(models: ReadonlyMap<TableName, ModelStatic<Model>>, name: Table
   return model
 }
 
-/** Expected record in a response: every column in order. */
+/** Expected record of a row in a response, with all columns in their order. */
 export function recordOf({ columns }: Table, row: Row): Record<string, unknown> {
   return Object.fromEntries(columns.map((column) => [column.name, jsonOf(column, valueIn(row, column))]))
 }
@@ -99,13 +100,16 @@ async function create(served: Served<Models>, world: World, table: Table): Promi
   }
 }
 
-/** Columns by which a row refers to itself. MySQL rejects such a reference if the row's key is generated. */
+/**
+ * Foreign keys of a row that refer to the row itself. MySQL rejects such a reference on insert if the row's key is
+ * generated.
+ */
 function ownLinks({ name }: Table, row: Row): string[] {
   const links = LINKS.filter(({ from, to }) => from === name && to === name)
   return links.map(({ key }) => key).filter((key) => valueIn(row, { name: key }) === keyOf(row))
 }
 
-/** JSON.stringify loses the sign of negative zero. */
+/** Writes the body that creates a row. `JSON.stringify` alone would lose the sign of negative zero. */
 function bodyOf(table: Table, row: Row): string {
   const { columns, key, name } = table
   const later = ownLinks(table, row)
@@ -126,7 +130,7 @@ async function remove(served: Served<Models>, world: World, table: Table): Promi
   if (status !== 200) throw new Error(`${table.name}: ${status} ${text}`)
 }
 
-/** A key as written in paths. */
+/** Writes a key as a path segment. */
 export function keyInPath(value: Value): string {
   return encodeURIComponent(String(value))
 }

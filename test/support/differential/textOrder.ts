@@ -7,8 +7,9 @@ import type { Column, Table } from './schema.js'
 import { keyOf, textColumns, valueIn, type World } from './world.js'
 
 /**
- * Ranks the texts of every column by two sorted lists. Rows with equal texts are those that change places with the direction of the second
- * key. @throws Error if the two lists are inconsistent
+ * Finds the rank of each text in every column, from two sorted lists. Texts are equal for the database if their rows
+ * change places when the direction of the second sort key changes.
+ * @throws Error if the two lists are inconsistent
  */
 export async function learnTextOrder(world: World, client: Client): Promise<TextOrder> {
   const ranks = new Map<Column, ReadonlyMap<string, number>>()
@@ -24,14 +25,14 @@ export async function learnTextOrder(world: World, client: Client): Promise<Text
   }
 }
 
-/** Keys of all records, including deleted ones. */
+/** Keys of all records in the order of a sort, including deleted records. */
 async function sorted(client: Client, table: Table, sort: string): Promise<readonly unknown[]> {
   const deleted = table.softDelete ? { includeDeleted: 'true' } : {}
   const { body } = await client.request(table, { sort, select: 'id', pageSize: '1000', ...deleted })
   return body.items.map(keyIn)
 }
 
-/** Groups of keys whose order differs between the two lists. */
+/** Groups keys whose order differs between the two lists. */
 function classesOf(up: readonly unknown[], down: readonly unknown[]): unknown[][] {
   const places = new Map(up.map((key, index) => [key, index]))
   const classes: unknown[][] = []

@@ -1,4 +1,4 @@
-// Random values of every type, difficult ones first, for rows and for filters.
+// Random values of every type, for rows and for filters. Difficult values come first.
 
 import fc, { type Arbitrary } from 'fast-check'
 import { type Column, RANKS, type Value } from './schema.js'
@@ -111,7 +111,10 @@ function integer({ bounds: [min, max] }: Column): Arbitrary<bigint> {
   return fc.oneof(fc.constantFrom(...nasty.filter(inside)), fc.bigInt({ min: -9n, max: 9n }))
 }
 
-/** At most fifteen digits: SQLite stores decimals as floating point and rounds longer ones. */
+/**
+ * Decimals with at most fifteen digits, because SQLite stores decimals as floating point and would round longer
+ * decimals.
+ */
 const DECIMALS: Readonly<Record<number, readonly string[]>> = {
   2: ['0.00', '0.01', '-0.01', '0.10', '0.30', '99999999.99', '-99999999.99', '5000.00', '1.15', '2.50'],
   4: ['0.0000', '0.0001', '-0.0001', '0.1000', '0.3000', '99999999999.9999', '-99999999999.9999', '5000.0000'],
@@ -156,7 +159,7 @@ const CODES: readonly string[] = [
   ...['0b1c2d3e-0000-4000-8000-00000000000a', 'ffffffff-ffff-ffff-ffff-ffffffffffff'],
 ]
 
-/** Values that a column may contain. */
+/** Generates values that a column may contain. */
 export function storedValues(column: Column): Arbitrary<Value> {
   switch (column.kind) {
     case 'text':
@@ -191,7 +194,7 @@ export function storedValues(column: Column): Arbitrary<Value> {
   }
 }
 
-/** Values close to a value, or far from all values, which detect inexact comparisons. */
+/** Values that detect inexact comparisons: values close to a given value, and values far from all others. */
 export function neighbours({ kind, places, bounds: [min, max], short }: Column, value: Value): Value[] {
   switch (kind) {
     case 'text': {

@@ -1,5 +1,5 @@
-// Reads a list from first to last page by `after`, and back from a random page by `before`. Noise records may be added and removed between
-// pages.
+// Reads a list from the first to the last page with `after`, and back from a random page with `before`. Noise records
+// may be added and removed between pages.
 
 import type { Model, ModelStatic, WhereOptions } from 'sequelize'
 import { below, pick, type Random } from './random.js'
@@ -8,16 +8,16 @@ import { assertSame, type Client, keyIn, type Query } from './requests.js'
 export interface Walk {
   readonly path: string
   readonly query: Query
-  /** Keys of the rows in list order. */
+  /** Keys of the rows, in list order. */
   readonly expected: readonly unknown[]
-  /** Whether a key belongs to a row. */
+  /** Whether a key belongs to a row, not to a noise record. */
   readonly isRow: (key: unknown) => boolean
   readonly random: Random
-  /** Callback between two pages. */
+  /** Called between two pages, or null. */
   readonly between: (() => Promise<void>) | null
 }
 
-/** Position at which a walk may turn. */
+/** Position at which a walk may change its direction. */
 interface Turn {
   readonly token: string
   readonly rows: number
@@ -25,13 +25,13 @@ interface Turn {
 
 interface Page {
   readonly request: string
-  /** Keys of rows only. */
+  /** Keys of the page without noise records. */
   readonly keys: readonly unknown[]
   readonly next: string | null
   readonly previous: string | null
 }
 
-/** @throws Difference for a page with unexpected rows */
+/** Walks through a list. @throws Difference for a page with unexpected rows */
 export async function walk(client: Client, given: Walk): Promise<void> {
   const turns = await walkForward(client, given)
   const turn = given.random() < 0.5 ? turns.at(-1) : turns[below(given.random, turns.length)]
@@ -49,7 +49,7 @@ async function walkForward(client: Client, given: Walk): Promise<readonly Turn[]
     if (page.previous !== null) turns.push({ token: page.previous, rows: keys.length })
     keys.push(...page.keys)
     last = request
-    // A walk in circles has more keys than rows.
+    // A walk that never ends would collect more keys than there are rows.
     if (keys.length > expected.length) break
     token = page.next
     await between?.()
@@ -73,7 +73,7 @@ async function walkBackward(client: Client, given: Walk, turn: Turn): Promise<vo
   }
   assertSame('the keys of all pages by before', last, keys, expected.slice(0, turn.rows))
   if (first?.next == null) return
-  // The `nextCursor` of a previous page leads to the same next page.
+  // The `nextCursor` of a page that was read with `before` must lead to the page after it.
   const { request, keys: behind } = await readPage(client, given, { after: first.next }, sizes())
   const from = first.keys.length
   assertSame('the keys behind the first page', request, behind, expected.slice(from, from + behind.length))
@@ -85,13 +85,13 @@ async function readPage(client: Client, { path, query, isRow }: Walk, token: Que
   return { request, keys: keys.filter(isRow), next: body.nextCursor, previous: body.previousCursor }
 }
 
-/** Small pages for few records, and seldom more than six pages. */
+/** Returns random page sizes: small pages for few records, and seldom more than six pages. */
 function sizesOf({ expected, random }: Walk): () => number {
   const most = Math.max(pick(random, [2, 5, 20, 60]), Math.ceil(expected.length / 2))
   return () => 1 + below(random, most)
 }
 
-/** Adds records of a model and removes them again. */
+/** Adds noise records to a model's table and removes them again. */
 export class Noise {
   readonly #model: ModelStatic<Model>
   readonly #recordOf: (random: Random) => Record<string, unknown>

@@ -1,4 +1,4 @@
-// The related rows of every database, in memory.
+// Generates related rows in memory. Every database gets equal rows.
 
 import fc, { type Arbitrary } from 'fast-check'
 import { below, type Random, randomOf } from './random.js'
@@ -19,23 +19,23 @@ export interface Row {
   /** Values by column name, including the key and foreign keys. */
   readonly values: Map<string, Value | null>
   readonly deleted: boolean
-  /** Records behind each relation, without deleted ones. */
+  /** Records behind each relation, without deleted records. */
   readonly related: Map<string, Row[]>
 }
 
-/** Data for generating conditions. */
+/** Tables and rows for which conditions are generated. */
 export interface Tables {
   readonly table: (name: TableName) => Table
-  /** All rows in creation order, including deleted ones. */
+  /** All rows in creation order, including deleted rows. */
   readonly all: (name: TableName) => readonly Row[]
   /** Rows that requests can find. */
   readonly rows: (name: TableName) => readonly Row[]
 }
 
 export interface World extends Tables {
-  /** Whether column names differ from attribute names. */
+  /** Whether column names are the attribute names in snake case. */
   readonly underscored: boolean
-  /** Keys of linked items and tags. */
+  /** Keys of items and tags that are linked. */
   readonly tagged: readonly (readonly [item: Value, tag: Value])[]
 }
 
@@ -54,7 +54,7 @@ export function relatedTo(row: Row, { name }: Relation): readonly Row[] {
   return row.related.get(name) ?? []
 }
 
-/** The one record of a to-one relation. */
+/** The record of a to-one relation, or null. */
 export function relatedRecord(row: Row, relation: Relation): Row | null {
   return relatedTo(row, relation)[0] ?? null
 }
@@ -76,10 +76,10 @@ export function worldOf(seed: number): World {
 
 const FIRST_BIG_KEY = 2n ** 53n - 3n
 
-/** Ascending keys. Not all keys of a table are JSON numbers. */
+/** Key of the n-th row of a table. Keys ascend. Some tables have keys that are not JSON numbers. */
 function keyAt({ name }: Table, index: number): Value {
   const digits = String(index + 1).padStart(4, '0')
-  // Every second key is beyond the precision of a double.
+  // Keys beyond the precision of a double.
   if (name === 'Region') return FIRST_BIG_KEY + BigInt(index)
   if (name === 'Tag') return `0000${digits}-0000-4000-8000-00000000${digits}`
   if (name === 'Mark') return `mark ${digits}`
@@ -103,7 +103,7 @@ function rowsOf(table: Table, random: Random, before: ReadonlyMap<TableName, rea
     const row: Row = { values, deleted: table.softDelete && below(random, 8) === 0, related: new Map() }
     rows.push(row)
     for (const { to, key, required, unique } of foreign) {
-      // A relation to the same table leads to an earlier row, or to the row itself.
+      // A relation of a table to itself leads to an earlier row, or to the row itself.
       const targets = to === table.name ? rows : (before.get(to) ?? [])
       const at = unique ? index * 2 : below(random, targets.length)
       const target = required || below(random, 5) > 0 ? targets[at] : undefined
@@ -139,7 +139,7 @@ function linkTags(all: World['all'], random: Random): World['tagged'] {
   return tagged
 }
 
-/** Columns whose order depends on the database. */
+/** All text columns. Their order depends on the database. */
 export function textColumns(): (readonly [table: Table, column: Column])[] {
   return TABLES.flatMap((table) =>
     table.columns.filter(({ kind }) => kind === 'text').map((column): [Table, Column] => [table, column]),

@@ -7,7 +7,7 @@ import type { TestServer } from '../server.js'
 import { order } from './comparing.js'
 import type { Row, Tables } from './tables.js'
 
-/** One resource with its expected responses and its server. */
+/** A resource under test, with its expected data and its server. */
 export interface Walk {
   readonly t: ExecutionContext
   readonly server: TestServer
@@ -41,12 +41,12 @@ export async function expectKeys(walk: Walk, parameters: Parameters, expected: r
   walk.t.deepEqual(inOrder(await readKeys(walk, parameters)), inOrder(keys), JSON.stringify(parameters))
 }
 
-/** Sorted in the same way on every database, with duplicates. The order of text depends on the database. */
+/** Sorts keys in one order for all databases. Duplicates stay. Databases order texts differently. */
 export function inOrder(keys: readonly Key[]): readonly Key[] {
   return [...keys].sort(order)
 }
 
-/** Asserts equality independent of the order. */
+/** Asserts that two lists have equal records, in any order. */
 export function assertSame(
   t: ExecutionContext,
   actual: readonly JsonRecord[],
@@ -58,7 +58,10 @@ export function assertSame(
   t.deepEqual([...actual].sort(byKey), [...expected].sort(byKey), message)
 }
 
-/** Asserts that nulls come first and other values ascend. The order of text depends on the database. */
+/**
+ * Asserts that nulls come first and the other values ascend. Texts are not compared, because their order depends on the
+ * database.
+ */
 export function assertAscending(t: ExecutionContext, field: Field, values: readonly JsonValue[]): void {
   const present = values.filter((value) => value !== null)
   t.deepEqual(values.slice(values.length - present.length), present, `${field.json}: nulls come first`)
@@ -66,7 +69,7 @@ export function assertAscending(t: ExecutionContext, field: Field, values: reado
   t.deepEqual(present, [...present].sort(order), field.json)
 }
 
-/** Visits items with a few concurrent requests, because a walk mostly waits. */
+/** Visits items with a few concurrent requests, because one request at a time would mostly wait. */
 export async function visitAll<T>(
   items: readonly T[],
   visit: (item: T, index: number) => Promise<void>,

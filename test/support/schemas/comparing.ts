@@ -10,8 +10,8 @@ export function order(a: JsonValue, b: JsonValue): number {
 }
 
 /**
- * Column types whose stored values responses may show as null: zero dates on MySQL, infinities and NaN on PostgreSQL. On SQLite a column
- * takes any value, so all types are included that are converted when read.
+ * Column types whose stored values responses may show as null: zero dates on MySQL, infinities and NaN on PostgreSQL. A
+ * column of SQLite accepts any value, so on SQLite all types are included that are converted when they are read.
  */
 const HIDING: Readonly<Record<DatabaseName, ReadonlySet<FieldType>>> = {
   sqlite: new Set<FieldType>(['datetime', 'date', 'time', 'boolean', 'float', 'decimal']),
@@ -20,7 +20,7 @@ const HIDING: Readonly<Record<DatabaseName, ReadonlySet<FieldType>>> = {
   postgres: new Set<FieldType>(['datetime', 'date', 'float', 'decimal']),
 }
 
-/** Whether a filter may compare with null although the field is NOT NULL. */
+/** Whether a response may show null although the field is NOT NULL. Filters may compare such a field with null. */
 export function canBeHidden({ valueType }: Field): boolean {
   return HIDING[databaseName].has(valueType.type)
 }
@@ -69,7 +69,7 @@ export function isMatch(operator: Operator, value: JsonValue, operands: readonly
   }
 }
 
-/** Operands for a value: parts of it for substring operators. */
+/** Operands for comparisons with a value. Substring operators get parts of the value. */
 export function operandsOf(
   field: Field,
   operator: Operator,
@@ -94,7 +94,7 @@ export function operandsOf(
   }
 }
 
-/** A value as written in a filter. */
+/** Writes a value as filter text. */
 export function textOf(field: Field, value: JsonValue): string {
   return escapeFilterValue(toPlainText(field, value))
 }

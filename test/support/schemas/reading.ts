@@ -20,7 +20,7 @@ import { canBeHidden, isMatch, isTextOrder, operandsOf, textOf, toPlainText } fr
 
 const LIST_METHODS = ['GET', 'HEAD', 'POST', ...(METHODS.includes('QUERY') ? ['QUERY'] : []), 'OPTIONS'].join(', ')
 
-/** Reads by get, list, count, pages, cursor pages, HEAD and OPTIONS. */
+/** Reads all records by GET, lists, counts, pages, keyset pages, HEAD and OPTIONS. */
 export async function walkRoutes({ t, server, tables, resource }: Walk): Promise<void> {
   const { route, key, model } = resource
   const rows = tables.of(model)
@@ -64,7 +64,7 @@ export async function walkRoutes({ t, server, tables, resource }: Walk): Promise
   t.deepEqual(followed, whole.body.items, 'so are the pages by cursor')
 }
 
-/** Filters every field with every operator and values of the rows, and uses every typed parameter. */
+/** Filters by every field, with every operator and with values of the rows. Also uses every typed parameter. */
 export async function walkFilters(walk: Walk): Promise<void> {
   const { t, server, tables, resource } = walk
   const { route, fields, parameters, model } = resource
@@ -106,7 +106,7 @@ export async function walkFilters(walk: Walk): Promise<void> {
   )
 }
 
-/** Filters on text must use the same order as sorts. */
+/** Checks that order comparisons of texts agree with sorts. */
 async function walkTextOrder(walk: Walk, field: Field, value: string): Promise<void> {
   const { t, tables, resource } = walk
   const clause = (operator: Operator): Parameters => ({
@@ -131,7 +131,7 @@ async function walkTextOrder(walk: Walk, field: Field, value: string): Promise<v
   t.true(own.every((key) => notMore?.includes(key) && notLess?.includes(key) && !less?.includes(key)))
 }
 
-/** Sorts every field in both directions, by `sort` and by `sortBy`. */
+/** Sorts by every field in both directions, with `sort` and with `sortBy`. */
 export async function walkSorts(walk: Walk): Promise<void> {
   const { t, tables, resource } = walk
   await visitAll(

@@ -8,7 +8,10 @@ import { assertAscending, assertSame, expectKeys, keyIn, readKeys, valuesOf, vis
 import { isMatch, isTextOrder, textOf } from './comparing.js'
 import { pathsFrom, type RelationPath, type Row, type Tables, toWireValue } from './tables.js'
 
-/** Uses every relation path: filters, quantifiers, sorts, selections, and rejected requests. */
+/**
+ * Uses every relation path in filters, quantifiers, sorts and selections. Also sends requests that the server must
+ * reject.
+ */
 export async function walkRelations(walk: Walk): Promise<void> {
   const { t, server, resource } = walk
   const paths = pathsFrom(resource)
@@ -76,7 +79,10 @@ async function walkToOne(walk: Walk, { relations }: RelationPath, field: Field, 
   assertSame(t, body.items, expected, resource.key.json, text)
 }
 
-/** A quantifier applies to the last collection of a path. Earlier collections need any matching element. */
+/**
+ * Checks quantifiers. A quantifier applies to the last collection of a path. In earlier collections, one matching
+ * element suffices.
+ */
 async function walkCollections(walk: Walk, path: RelationPath, field: Field, n: number): Promise<void> {
   const { t, server, tables, resource } = walk
   const { relations } = path
@@ -147,7 +153,7 @@ async function walkCollections(walk: Walk, path: RelationPath, field: Field, n: 
   )
 }
 
-/** Limits with which all elements of three nested collections fit into the response. */
+/** Limits of three nested collections that allow all their elements in the response. */
 function limitsFor(relations: readonly Relation[]): Readonly<Record<string, string>> {
   const collections = relations.flatMap(({ many }, at) => (many ? [namesOf(relations.slice(0, at + 1)).join('.')] : []))
   if (collections.length < 3) return {}
@@ -155,7 +161,7 @@ function limitsFor(relations: readonly Relation[]): Readonly<Record<string, stri
   return { pageSize: '2', ...Object.fromEntries(limits) }
 }
 
-/** The record with collections in a canonical order. */
+/** Sorts the collections of a record, so that records can be compared. */
 function sortCollections(value: JsonRecord): JsonRecord {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, sortDeep(each)]))
 }
@@ -170,7 +176,9 @@ function isList(value: object): value is readonly JsonValue[] {
   return Array.isArray(value)
 }
 
-/** Whether some row at the end of relations meets a test. Behind to-one relations only, the row may be missing. */
+/**
+ * Whether some row at the end of a relation path meets a test. At the end of to-one relations, the row may be missing.
+ */
 function isMetByAny(
   tables: Tables,
   relations: readonly Relation[],
@@ -193,7 +201,10 @@ function leavesOf(tables: Tables, relations: readonly Relation[], row: Row): rea
   )
 }
 
-/** Expected value of a selected path: arrays for collections, objects for other relations, null without a record. */
+/**
+ * Expected value of a selected path. A collection is an array, a to-one relation is an object, or null without a
+ * record.
+ */
 function nested(tables: Tables, relations: readonly Relation[], field: Field, row: Row): JsonRecord {
   const [first, ...others] = relations
   if (first === undefined) return { [field.json]: toWireValue(field, row[field.name] ?? null) }
@@ -203,7 +214,7 @@ function nested(tables: Tables, relations: readonly Relation[], field: Field, ro
   return { [first.json]: behind === undefined ? null : nested(tables, others, field, behind) }
 }
 
-/** A field at the end of a path. Successive paths use different fields. */
+/** The field for the end of the n-th path. Successive paths use different fields. */
 function fieldAt({ tables }: Walk, { reach }: RelationPath, n: number): Field | null {
   const rows = tables.of(reach.model)
   const usable = [...reach.fields.values()].filter(
@@ -212,7 +223,7 @@ function fieldAt({ tables }: Walk, { reach }: RelationPath, n: number): Field | 
   return usable[n % usable.length] ?? null
 }
 
-/** A value that a path reaches from some row, or else any value of its field. */
+/** A value at the end of a path from some row. If no row has such a value, any value of the field. */
 function reachableValue(
   { tables, resource }: Walk,
   relations: readonly Relation[],

@@ -8,12 +8,12 @@ import { Tables } from './tables.js'
 
 type Any = ModelStatic<Model>
 
-/** A published sample database as Sequelize models, with rows, and a resource for every table that can have one. */
+/** A published sample database: Sequelize models, rows, and a resource for every table that can have a resource. */
 export interface Schema<Models extends Readonly<Record<string, Any>>> {
   readonly define: (sequelize: Sequelize) => Models
   /** Rows by model. Foreign keys refer only to earlier rows. */
   readonly rows: Readonly<Record<keyof Models, readonly object[]>>
-  /** Boolean attributes that hide a row. */
+  /** Boolean attributes that mark a row as deleted, by model. */
   readonly marks?: Readonly<Partial<Record<keyof Models, string>>>
   readonly mount: (models: Models, crud: ReturnType<typeof createCrud>['crudRouter']) => readonly CrudRouter[]
 }
@@ -22,13 +22,13 @@ export interface ServedSchema<Models = Readonly<Record<string, Any>>> extends Te
   readonly database: TestDatabase
   readonly models: Models
   readonly resources: readonly Resource[]
-  /** Errors behind responses with status 500 or 503, which no request may cause. */
+  /** Errors behind responses with status 500 or 503. No request may cause such a response. */
   readonly errors: readonly unknown[]
   /** The inserted rows. */
   readonly tables: Tables
 }
 
-/** Creates models, routers, tables and rows in this order, because routers may add attributes to the tables. */
+/** Serves a sample database. Routers are created before the tables, because they may add attributes. */
 export async function serveSchema<Models extends Readonly<Record<string, Any>>>(
   schema: Schema<Models>,
   options: Options = {},
@@ -36,7 +36,7 @@ export async function serveSchema<Models extends Readonly<Record<string, Any>>>(
   const database = await openDatabase(options)
   const models = schema.define(database.sequelize)
   const errors: unknown[] = []
-  // All relation paths are used, including nested collections.
+  // The tests use all relation paths, including nested collections.
   const { crudRouter } = createCrud({ limits: { quantifierDepth: 3 }, onError: (error) => errors.push(error) })
   const routers = schema.mount(models, crudRouter)
   const resources = routers.map(({ resource }) => resource as Resource)
@@ -69,7 +69,10 @@ export async function serveSchema<Models extends Readonly<Record<string, Any>>>(
   }
 }
 
-/** Defines a one-to-many relation on both sides. In the published schemas, a parent with children cannot be deleted. */
+/**
+ * Defines a one-to-many relation on both sides. As in the published databases, a parent with children cannot be
+ * deleted.
+ */
 export function relate(
   child: Any,
   parent: Any,
@@ -80,7 +83,7 @@ export function relate(
   parent.hasMany(child, { as: names.many, ...options })
 }
 
-/** Defines a many-to-many relation on both sides, over a table with two keys. */
+/** Defines a many-to-many relation on both sides. Its join table has two keys. */
 export function relateMany(
   [left, leftKey, lefts]: readonly [model: Any, foreignKey: string, many: string],
   [right, rightKey, rights]: readonly [model: Any, foreignKey: string, many: string],

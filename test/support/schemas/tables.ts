@@ -5,10 +5,10 @@ import type { ModelAccess, Relation, Resource } from '../../../types/resource.js
 
 type Any = ModelStatic<Model>
 
-/** A row as the model reads it, by attribute, with JSON values. */
+/** A row as read through the model, with JSON values by attribute. */
 export type Row = Readonly<Record<string, JsonValue>>
 
-/** Attributes by which an association connects two rows. */
+/** Attributes of an association that connect two rows. */
 interface Keys {
   readonly foreignKey: string
   readonly sourceKey?: string
@@ -17,14 +17,14 @@ interface Keys {
   readonly through?: { readonly model?: Any }
 }
 
-/** Expected data: rows of all tables, read through the models, and their relations, found by comparing keys in memory. */
+/** Expected data: rows of all tables, read through the models. Relations are found by comparing keys in memory. */
 export class Tables {
   readonly #resources: ReadonlyMap<Any, Resource>
   readonly #marks: ReadonlyMap<Any, string>
   readonly #rows = new Map<Any, readonly Row[]>()
   readonly #indexes = new Map<string, ReadonlyMap<JsonValue, readonly Row[]>>()
 
-  /** `marks` has the attributes that hide deleted rows. */
+  /** @param marks attributes that mark a row as deleted, by model */
   constructor(resources: readonly Resource[], marks: ReadonlyMap<Any, string>) {
     this.#resources = new Map(resources.map((resource) => [resource.model, resource]))
     this.#marks = marks
@@ -48,7 +48,7 @@ export class Tables {
     return rows
   }
 
-  /** Rows behind an association. A to-one association has at most one. */
+  /** Rows behind an association. A to-one association has at most one row. */
   behind(association: Association, row: Row): readonly Row[] {
     const { source, target, associationType } = association
     const { foreignKey, through, otherKey = '', ...keys } = association as object as Keys
@@ -59,7 +59,7 @@ export class Tables {
     return links.flatMap((link) => this.#where(target, targetKey, link[otherKey]))
   }
 
-  /** Rows with a value. Null equals nothing. */
+  /** Rows whose attribute has a value. Null equals no value. */
   #where(model: Any, attribute: string, value: JsonValue | undefined): readonly Row[] {
     if (value === undefined || value === null) return []
     const name = `${model.name}.${attribute}`
@@ -68,7 +68,7 @@ export class Tables {
     return index.get(value) ?? []
   }
 
-  /** Expected record of a row: its own fields and the flattened fields. */
+  /** Expected record of a row, with its own fields and its flattened fields. */
   record(resource: Resource, row: Row): JsonRecord {
     return { ...this.own(resource.fields, row), ...this.#flattened(resource, row, '') }
   }
@@ -99,7 +99,7 @@ export interface RelationPath {
   readonly reach: ModelAccess
 }
 
-/** All relation paths of a resource, shorter paths first. */
+/** All relation paths of a resource. Shorter paths come first. */
 export function pathsFrom({ relations, limits }: Resource): readonly RelationPath[] {
   const paths: RelationPath[] = []
   let last: readonly { readonly relations: readonly Relation[]; readonly next: ReadonlyMap<string, Relation> }[] = [
@@ -138,7 +138,7 @@ export function rowOf(model: Any, instance: Model): Row {
   )
 }
 
-/** Normalizes values, which drivers read as different types. */
+/** Converts a value to JSON. Drivers read some values as different types. */
 function jsonOf(type: string, value: unknown): JsonValue {
   if (value === null || value === undefined) return null
   if (value instanceof Date) return value.toISOString()
@@ -149,7 +149,7 @@ function jsonOf(type: string, value: unknown): JsonValue {
   return typeof value === 'number' ? value : String(value)
 }
 
-/** Decimals that are text in the resource have all decimal places. */
+/** Converts a value to its form in responses. Decimals that are text have all decimal places. */
 export function toWireValue({ valueType: { type, jsonType: form, scale } }: Field, value: JsonValue): JsonValue {
   return type === 'decimal' && form === 'string' && typeof value === 'number' ? value.toFixed(scale) : value
 }

@@ -24,7 +24,7 @@ const WRITES: readonly (readonly [what: string, walk: (walk: Walk) => Promise<vo
 export function walkSchema(served: ServedSchema): void {
   const { tables, resources, errors } = served
   for (const resource of resources) {
-    // Walks that write restore the table.
+    // Tests that write restore the table afterwards.
     for (const [what, walk] of [...READS, ...WRITES]) {
       test.serial(`${resource.route}: ${what}`, async (t) => {
         await walk({ t, server: served, tables, resource })

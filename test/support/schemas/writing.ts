@@ -6,7 +6,7 @@ import { list } from '../models.js'
 import { keyIn, type Walk } from './asking.js'
 import { type Row, rowOf, type Tables, toWireValue } from './tables.js'
 
-/** Creates, reads, patches every field and deletes a record. Afterwards the table is as before. */
+/** Creates a record, reads it, patches every field and deletes it. The table is afterwards unchanged. */
 export async function walkRecord(walk: Walk): Promise<void> {
   const { t, server, tables, resource } = walk
   const { route, model, key, fields } = resource
@@ -90,7 +90,9 @@ export async function walkRequired(walk: Walk): Promise<void> {
   await deleteRows(model, key, [created.body[key.json]])
 }
 
-/** Checks that missing references, duplicate keys and referenced records give 409 without any change. */
+/**
+ * Checks that unknown references, duplicate keys and the deletion of referenced records give 409 without any change.
+ */
 export async function walkConflicts(walk: Walk): Promise<void> {
   const { t, server, tables, resource } = walk
   const { route, model, fields } = resource
@@ -168,7 +170,7 @@ async function expectRecord({ t, server, tables, resource }: Walk, path: string,
   t.deepEqual(tables.record(resource, rowOf(model, instance)), record)
 }
 
-/** Deletes rows directly, so that soft-deleted records are removed as well. */
+/** Deletes rows without Sequelize's soft delete, so that soft-deleted records are removed as well. */
 async function deleteRows(
   model: ModelStatic<Model>,
   { name }: Field,
@@ -190,21 +192,21 @@ function primaryKey({ model, fields }: Resource, row: Row): JsonRecord {
   return Object.fromEntries(own.map(({ name, json }) => [json, row[name] ?? null]))
 }
 
-/** Whether other rows refer to this row. */
+/** Whether other rows refer to a row. */
 function isReferenced(tables: Tables, { model }: Resource, row: Row): boolean {
   return Object.values(model.associations).some(
     (association) => association.associationType === 'HasMany' && tables.behind(association, row).length > 0,
   )
 }
 
-/** Association over which a field refers to another table. */
+/** Association whose foreign key is the field. */
 function parentOf(model: ModelStatic<Model>, { name }: Field) {
   return Object.values(model.associations).find(
     ({ associationType, foreignKey }) => associationType === 'BelongsTo' && foreignKey === name,
   )
 }
 
-/** The n-th body with unused values and valid foreign keys. */
+/** Builds the n-th body with unused values and valid foreign keys. */
 function newBody(walk: Walk, n: number): JsonRecord {
   const writable = walk.resource.fields.filter(({ targets }) => targets.has('create'))
   const bodies = Array.from({ length: 400 }, (_, at) =>
@@ -215,7 +217,7 @@ function newBody(walk: Walk, n: number): JsonRecord {
   return body
 }
 
-/** A different value for a field of a record. */
+/** A value for a field that differs from the record's value. */
 function patchedValue(walk: Walk, field: Field, record: JsonRecord, n: number): JsonValue {
   const values = Array.from({ length: 50 }, (_, at) => valueFor(walk, field, 401 + n + at))
   const value = values.find((each) => each !== record[field.json] && isFree(walk, { ...record, [field.json]: each }))
@@ -237,7 +239,7 @@ function valueFor({ tables, resource }: Walk, field: Field, n: number): JsonValu
   return keys[n % keys.length] ?? null
 }
 
-/** A value of the field's type. It depends on `n`, if the type has enough values. */
+/** A value of the field's type. Different `n` give different values, if the type has enough values. */
 function sample({ valueType, rules }: Field, n: number): JsonValue {
   switch (valueType.type) {
     case 'string': {

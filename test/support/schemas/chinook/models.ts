@@ -1,7 +1,7 @@
 import { type DataType, DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { relate, relateMany } from '../schema.js'
 
-/** Tables of the music shop, by their published names. */
+/** Models of the music shop, by the published names of its tables. */
 export type Chinook = Readonly<
   Record<
     | 'Artist'
@@ -20,8 +20,8 @@ export type Chinook = Readonly<
 >
 
 /**
- * The Chinook sample database, version 1.4, with generated keys. Table names are singular, columns are in PascalCase, and attributes are
- * named like columns, as model generators do.
+ * Defines the Chinook sample database, version 1.4, with generated keys. Table names are singular, and columns are in
+ * PascalCase. Attributes have the names of the columns, as model generators write them.
  */
 export function defineChinook(sequelize: Sequelize): Chinook {
   const { DATE, DECIMAL, INTEGER, STRING } = DataTypes

@@ -1,6 +1,6 @@
 import type { Chinook } from './models.js'
 
-/** `of(list, n)` repeats the list, to fill tables from few values. */
+/** Returns the n-th item of a list that is repeated without end. */
 const of = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
 
@@ -33,7 +33,7 @@ const CITIES: readonly (readonly [string, string | null, string])[] = [
 ]
 const MANAGERS = [null, 1, 2, 2, 2, 1, 6, 6]
 
-/** Address columns that both tables of people have. */
+/** Address columns of employees and customers. */
 const home = (n: number) => {
   const [City, State, Country] = of(CITIES, n)
   return { Address: n % 7 === 0 ? null : `${n + 1} Main St, #${n}`, City, State, Country, PostalCode: `${10115 + n}` }

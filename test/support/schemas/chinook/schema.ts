@@ -4,8 +4,8 @@ import { type Chinook, defineChinook } from './models.js'
 import { CHINOOK_ROWS } from './rows.js'
 
 /**
- * Every table with a key of its own. PlaylistTrack has none: its rows are pairs of foreign keys. Playlists show them, with one field
- * enabled by name.
+ * A resource for every table that has its own key. PlaylistTrack has no such key, because its rows are pairs of foreign
+ * keys. Playlists show these rows, with one field that is enabled by name.
  */
 export const CHINOOK: Schema<Chinook> = {
   define: defineChinook,

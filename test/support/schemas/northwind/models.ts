@@ -1,7 +1,7 @@
 import { type DataType, DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { relate, relateMany } from '../schema.js'
 
-/** Tables of the trading company. */
+/** Models of the trading company, by table. */
 export type Northwind = Readonly<
   Record<
     | 'Region'
@@ -22,11 +22,11 @@ export type Northwind = Readonly<
 >
 
 /**
- * The Northwind sample database. Unlike Sakila, whose sets, years and points are MySQL types, it is equal on every database. It has a table
- * with a blank in its name, text keys of fixed length, and three tables with composite keys, one with further columns. It also has money of
- * 19 digits, and columns of floating point, long text and bytes.
+ * Defines the Northwind sample database, which has only types that every database supports. A table has a blank in its
+ * name. Some text keys have a fixed length. Three tables have composite keys, one of them with further columns. There
+ * are also amounts of money with 19 digits, floating-point numbers, long texts and bytes.
  *
- * Attributes are in camelCase and name their columns by `field`, like handwritten models.
+ * Attributes are in camelCase and name their columns with `field`, like handwritten models.
  */
 export function defineNorthwind(sequelize: Sequelize): Northwind {
   const { BLOB, BOOLEAN, CHAR, DATE, DECIMAL, INTEGER, REAL, SMALLINT, STRING, TEXT, UUID, UUIDV4 } = DataTypes
@@ -37,7 +37,7 @@ export function defineNorthwind(sequelize: Sequelize): Northwind {
   const required = (field: string, type: DataType) => ({ field, type, allowNull: false })
   const key = (field: string, type: DataType) => ({ field, type, primaryKey: true })
   const identity = (field: string) => ({ ...key(field, INTEGER), autoIncrement: true })
-  /** A column with a published CHECK against negative values. */
+  /** A column whose published CHECK rejects negative values. */
   const amount = (field: string, type: DataType) => ({ field, type, defaultValue: 0, validate: { min: 0 } })
 
   const Region = define('Region', 'Region', {
@@ -144,7 +144,7 @@ export function defineNorthwind(sequelize: Sequelize): Northwind {
     unitPrice: { ...amount('UnitPrice', MONEY), allowNull: false },
     quantity: { ...required('Quantity', SMALLINT), defaultValue: 1, validate: { min: 1 } },
     discount: { ...amount('Discount', REAL), allowNull: false, validate: { min: 0, max: 1 } },
-    // Not in the published table. A resource needs a column that identifies rows.
+    // This column is not in the published table. A resource needs a column that identifies rows.
     rowId: { ...required('RowID', UUID), unique: true, defaultValue: UUIDV4 },
   })
 

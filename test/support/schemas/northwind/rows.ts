@@ -1,6 +1,6 @@
 import type { Northwind } from './models.js'
 
-/** `of(list, n)` repeats the list, to fill tables from few values. */
+/** Returns the n-th item of a list that is repeated without end. */
 const of = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
 const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n))
 

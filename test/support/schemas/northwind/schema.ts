@@ -3,7 +3,10 @@ import type { Schema } from '../schema.js'
 import { defineNorthwind, type Northwind } from './models.js'
 import { NORTHWIND_ROWS } from './rows.js'
 
-/** Every table except the two that contain only pairs of keys. Products are never deleted, only discontinued. */
+/**
+ * A resource for every table, except the two tables that contain only pairs of keys. Products are never deleted, only
+ * discontinued.
+ */
 export const NORTHWIND: Schema<Northwind> = {
   define: defineNorthwind,
   rows: NORTHWIND_ROWS,
