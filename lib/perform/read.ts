@@ -287,12 +287,12 @@ export async function selectSeekPage(store: Store, plan: SeekPlan): Promise<Outc
 
 type SeekRequest = Pick<SeekPlan, 'where' | 'order' | 'isBackward' | 'position' | 'projection' | 'includeDeleted'>
 
-/** Rows after a cursor, in the direction of the walk. The sort keys' values from the driver are appended. */
+/** Reads the rows after a cursor, in the direction of the page. Appends the values of the sort keys from the driver. */
 export async function readRowsAfter(store: Store, plan: SeekRequest, limit: number): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (const segment of partitionByNulls(plan)) {
     const read = await readPartition(store, plan, segment, limit - rows.length)
-    // Most pages are in one partition, so the first partition's array is returned as it is.
+    // Most pages are in one partition. The array of a full first partition is returned without a copy.
     if (rows.length === 0 && read.length === limit) return read
     rows.push(...read)
     if (rows.length === limit) break
@@ -315,12 +315,12 @@ async function readPartition(
   const read = isExact ? quick : await createWindow(store, listing, { limit, keyReading: 'exact' })
   const missing = order.length - own.length
   if (missing === 0) return read
-  // The null partition has no first sort key: its values are null.
+  // All values of the first sort key are null in the null partition, so the statement does not read them.
   const nulls = new Array<null>(missing).fill(null)
   return read.map((row) => [...row.slice(0, length), ...nulls, ...row.slice(length)])
 }
 
-/** Whether a value is not an integer beyond JavaScript's safe range. */
+/** Whether a value is anything but an integer beyond JavaScript's safe range. */
 function isSafeNumber(value: unknown): boolean {
   return !Number.isInteger(value) || Number.isSafeInteger(value)
 }
@@ -341,7 +341,7 @@ export function addCursorValues(
 
 type WindowedPlan = Pick<SeekPlan, 'where' | 'order' | 'projection' | 'includeDeleted'>
 
-/** Rows of a page, without counts. */
+/** Reads the rows of a page, without counts. */
 function createWindow(
   store: Store,
   { where, order, projection, includeDeleted }: WindowedPlan,

@@ -7,15 +7,15 @@ import { runWithLoggingReport } from '../sequelize/logging.js'
 import { isReplicated, runOnPrimary } from '../sequelize/primary.js'
 import { storeOf } from './store.js'
 
-/** Where a request reads: a write from the primary, a read from a replica unless it prefers the primary. */
+/** Server that a request uses. Writes use the primary. Reads use a replica, unless the client prefers the primary. */
 export interface ReadTarget {
   readonly isRead: boolean
   readonly isPrimaryPreferred: boolean
 }
 
 /**
- * Runs a request with all its statements on the right server, including those of a streamed response. Errors of the host's `logging`
- * function are reported to `onError` and otherwise ignored.
+ * Runs a request with all its statements, also those of a streamed response, on the chosen server. Reports errors of
+ * the host's `logging` function to `onError` and ignores them otherwise.
  */
 export function withReadTarget<T>(
   resource: Resource,
@@ -32,8 +32,8 @@ export function withReadTarget<T>(
 }
 
 /**
- * Adds headers to the reply of such a request. With replicas it varies by `Prefer`, even if this request did not send
- * it.
+ * Adds headers to the reply of a read. With replicas, every reply varies by `Prefer`, also replies to requests without
+ * `Prefer`.
  */
 export function addReadTargetHeaders(
   resource: Resource,

@@ -4,11 +4,11 @@ import type { KeyValue, PlainValue, Predicate } from '../../types/plan.js'
 import { comparableKeyParts, isKeyValue, joinByAnd, joinByOr, type KeyFields } from '../common/keys.js'
 import { addCondition, joinPredicates, matchAnyValue, matchStoredValues } from '../common/predicates.js'
 
-/** Condition for records with the given identities. */
+/** Builds the condition for records with the given identities. */
 export function buildIdentityPredicate(identity: readonly Field[], rows: readonly Row[]): Predicate {
   const varying = identity.filter((_, index) => rows.some((row) => row[index] !== rows[0]?.[index]))
   const [only = identity[0], ...others] = varying
-  // One IN list instead of OR-ed conditions, which are slow to plan.
+  // One IN list replaces OR-ed conditions, which are slow to plan.
   if (only !== undefined && others.length === 0) {
     const place = identity.indexOf(only)
     const values = rows.map((row) => asPlainValue(identityValue(only, row[place])))
@@ -23,7 +23,9 @@ export function buildIdentityPredicate(identity: readonly Field[], rows: readonl
   return joinByOr(rows.map((row) => matchRow(identity, row)))
 }
 
-/** Condition for all records except the given ones. It also excludes other spellings of their UUIDs. */
+/**
+ * Builds the condition for all records except the given records. The condition also excludes other spellings of UUIDs.
+ */
 export function buildExclusionPredicate(identity: readonly Field[], rows: readonly Row[]): Predicate {
   const excludeValues = (field: Field, values: readonly PlainValue[]): Predicate => ({
     ...matchAnyValue(field, values),
@@ -43,12 +45,12 @@ export function buildExclusionPredicate(identity: readonly Field[], rows: readon
   )
 }
 
-/** Text that identifies a record within its table. */
+/** Returns a text that identifies a record within its table. */
 export function identityText(identity: readonly Field[], values: Row): string {
   return JSON.stringify(identity.map((field, index) => identityValue(field, values[index])))
 }
 
-/** Text that identifies the record of a key in a plan. */
+/** Returns a text that identifies the record of a key in a plan. */
 export function keyIdentityText(keys: KeyFields, key: KeyValue): string {
   return identityText(keys, comparableKeyParts(keys, key))
 }
@@ -58,7 +60,10 @@ function matchRow(identity: readonly Field[], row: Row): Predicate {
   return joinPredicates('and', nodes) ?? { kind: 'never' }
 }
 
-/** A UUID is compared as stored: two spellings of one UUID may be two records. */
+/**
+ * Builds the condition that a field has one of the values. A UUID is compared as stored, because two spellings of one
+ * UUID may be two records.
+ */
 function matchValues(field: Field, values: readonly PlainValue[]): Predicate {
   return field.valueType.type === 'uuid' ? matchStoredValues(field, values) : matchAnyValue(field, values)
 }

@@ -21,8 +21,8 @@ export function fullConditionOf({ where, precondition }: ConditionalPlan): Predi
 }
 
 /**
- * Whether an update is rejected, or has nothing to write. Virtual attributes are only used by setters, hooks and
- * validators of the host.
+ * Whether an update is rejected or writes no column. Virtual attributes matter only to setters, hooks and validators of
+ * the host.
  */
 export function isWithoutChanges(store: Store, plan: UpdatePlan): boolean {
   const { precondition, changes, serverValues, invalid } = plan
@@ -32,7 +32,7 @@ export function isWithoutChanges(store: Store, plan: UpdatePlan): boolean {
   return changes.size === 0 || !isWrittenByInstances(store, plan)
 }
 
-/** The unchanged record of a rejected or empty update. A missing record is reported before validation errors. */
+/** Returns the unchanged record of a rejected or empty update. Reports a missing record before validation errors. */
 export async function readRefused(store: Store, plan: UpdatePlan): Promise<Outcome> {
   const { invalid } = plan
   const row = await readOrRefuse(store, plan)
@@ -41,7 +41,8 @@ export async function readRefused(store: Store, plan: UpdatePlan): Promise<Outco
 }
 
 /**
- * The unchanged record under a write's condition. @throws Problem if it is missing, or does not meet the precondition
+ * Returns the unchanged record of a write.
+ * @throws Problem if the record is missing or does not meet the precondition
  */
 export async function readOrRefuse(
   store: Store,
@@ -60,7 +61,7 @@ export async function readOrRefuse(
   return row
 }
 
-/** Builds the instance for the model's validators. */
+/** Returns a function that builds the changed instance for the model's validators. */
 export async function prepareChanged(store: Store, plan: UpdatePlan): Promise<() => Model> {
   const { changes, serverValues } = plan
   const { validation } = store.resource
@@ -70,7 +71,7 @@ export async function prepareChanged(store: Store, plan: UpdatePlan): Promise<()
 }
 
 /**
- * The reason why a write met no record: it is missing, does not meet the precondition, or the table has skipped the
+ * Returns the reason why a write met no record: a missing record, a failed precondition, or a table that skipped the
  * write.
  */
 export async function missedWriteError(
@@ -85,7 +86,10 @@ export async function missedWriteError(
   return skippedWriteError()
 }
 
-/** Like `missedWriteError`, for tables that do not skip writes. The record was created meanwhile, so the write is repeated. */
+/**
+ * Like `missedWriteError`, for tables that do not skip writes. If the record exists now, it was created meanwhile and
+ * the write is repeated.
+ */
 export async function racedWriteError(
   store: Store,
   plan: ConditionalPlan & { readonly kind: string },
@@ -122,7 +126,7 @@ export function isRestore({ kind }: { readonly kind: string }): boolean {
   return kind === 'restore'
 }
 
-/** Reads a write's record, and locks it inside a transaction. Returns null if it is missing. */
+/** Reads the record of a write, and locks the record inside a transaction. Returns null if the record is missing. */
 export async function findExisting(
   store: Store,
   plan: Pick<ConditionalPlan, 'where'> & { readonly kind: string; readonly projection?: Projection },
@@ -140,8 +144,9 @@ export async function findExisting(
 }
 
 /**
- * Locks a write's record until the transaction ends.
- * @throws Problem 404 if it is missing, and 409 if PostgreSQL's row level security prevents locking it
+ * Locks the record of a write until the transaction ends.
+ * @throws Problem 404 if the record is missing
+ * @throws Problem 409 if PostgreSQL's row level security prevents the lock
  */
 export async function lockForWrite(
   store: Store,
@@ -155,7 +160,9 @@ export async function lockForWrite(
   return row
 }
 
-/** Locks the record through an instance if find hooks of the host take part: reading such a record does not lock it. */
+/**
+ * Locks a record through an instance if find hooks of the host take part, because a read with find hooks does not lock.
+ */
 export async function lockByInstances(store: Store, columns: readonly Column[], where: Predicate): Promise<void> {
   if (chooseReadExecutor(store, columns) === 'instances') await loadLocked(store, where, false)
 }

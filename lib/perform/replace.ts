@@ -12,8 +12,8 @@ import type { Store } from './store.js'
 import { markRaced, retryRaced, withWriteTimeout } from './transaction.js'
 
 /**
- * Updates the record, or creates it. If several requests create the same record, one of them creates it and the others
- * update it.
+ * Updates a record, or creates it. If several requests create one record at once, one request creates it and the other
+ * requests update it.
  * @throws Problem 404 if the record is missing and the client may not choose its key
  */
 export async function performReplace(store: Store, plan: ReplacePlan, write: ItemWriter): Promise<Outcome> {
@@ -41,15 +41,15 @@ async function attemptReplace(
   }
 }
 
-/** The result of the update, or null if the record does not exist. */
+/** Returns the result of the update, or null if the record does not exist. */
 async function updateIfExists(store: Store, update: UpdatePlan, write: ItemWriter): Promise<Outcome | null> {
   try {
     return partsOutcomeOf(update, await write(store, update))
   } catch (error) {
-    // An error with positions is about nested records.
+    // An error with positions belongs to nested records.
     if (!(error instanceof Problem) || error.code !== 'not-found' || error.errors !== undefined) throw error
     if (!(await hasRecord(store, update))) return null
-    // The record was created meanwhile, unless a hook of the host has thrown the 404.
+    // The record was created after the update missed it, unless a hook of the host has thrown the 404.
     throw markRaced(error)
   }
 }
@@ -61,17 +61,23 @@ async function assertMissing(store: Store, update: UpdatePlan): Promise<true> {
   })
 }
 
-/** Inside a transaction, updating a missing row takes a gap lock. Two requests that then insert would deadlock. */
+/**
+ * Whether the record is missing, for writes in a transaction. An UPDATE of a missing row would take a gap lock, and two
+ * requests that insert afterwards would deadlock.
+ */
 async function isKnownMissing(store: Store, update: UpdatePlan): Promise<boolean> {
   return store.transaction !== undefined && !(await hasRecord(store, update))
 }
 
-/** Without a lock, for the same reason. */
+/** Whether the record exists. Reads without a lock, because a gap lock on a missing row leads to deadlocks. */
 async function hasRecord(store: Store, { where }: UpdatePlan): Promise<boolean> {
   return (await readVisible(store, where, keyColumns(store.resource.keys), 1)).length > 0
 }
 
-/** The creation of a missing record. @throws Problem if it may not be created */
+/**
+ * Returns the plan that creates the missing record.
+ * @throws Problem if the record may not be created
+ */
 function requireCreatePlan(create: CreatePlan | null, update: UpdatePlan, isNew: boolean): CreatePlan {
   if (create === null) throw problem('not-found')
   if (create.policyError !== undefined) throw create.policyError
@@ -84,7 +90,7 @@ function requireCreatePlan(create: CreatePlan | null, update: UpdatePlan, isNew:
 }
 
 /**
- * Checks that a behaviour does not set another key than the path has.
+ * Checks that no behaviour replaces the key of the path.
  * @throws Problem 403 if the caller may only create records with other keys
  */
 function assertKeyUnchanged({ resource: { keys } }: Store, { changes, serverValues }: CreatePlan): void {
@@ -104,7 +110,7 @@ function partsOutcomeOf(plan: CreatePlan | UpdatePlan, outcome: Outcome): Outcom
   return { kind: 'parts', parts: [{ plan, outcome }] }
 }
 
-/** The replacement with values for members that the body omits: the model's defaults, else null. */
+/** Adds values for members that the body omits: the model's default, or null if there is no default. */
 export async function addDefaults(store: Store, plan: UpdatePlan): Promise<UpdatePlan> {
   const { missingAttributes, changes, invalid, serverValues } = plan
   if (missingAttributes === undefined || missingAttributes.size === 0) return plan
@@ -113,7 +119,7 @@ export async function addDefaults(store: Store, plan: UpdatePlan): Promise<Updat
   for (const { name, nullable } of store.resource.fields) {
     if (!missingAttributes.has(name) || changes.has(name) || invalid?.failed.has(name)) continue
     const value: unknown = blank.getDataValue(name as never)
-    // A column that is neither nullable nor has a default is left to hooks or to the database.
+    // A column that neither is nullable nor has a default is left to hooks or to the database.
     if (value === undefined || (value === null && !nullable)) {
       if (nullable) values.set(name, null)
     } else values.set(name, (isExpression(value) ? await evaluateDefault(store, value) : value) as never)

@@ -6,7 +6,7 @@ import type { Store } from './store.js'
 
 /**
  * Restores a deleted record that the new record would collide with, and writes the new values. Returns null if there is
- * no such record, or if the body is invalid, which the creation reports.
+ * no deleted record. Also returns null if the body is invalid, because the creation reports the errors.
  */
 export async function reviveDeleted(
   store: Store,
@@ -16,7 +16,7 @@ export async function reviveDeleted(
   if (revives === undefined || invalid !== null) return null
   try {
     const own = new Set(store.resource.keys.map(({ name }) => name))
-    // The values already include the keys of nested owners. The response is that of a creation.
+    // The values already include the foreign keys to parents. The response is the response of a creation.
     const whole = { ...revives, changes: new Map([...changes].filter(([name]) => !own.has(name))), projection }
     return await write(await addDefaults(store, whole))
   } catch (error) {

@@ -3,13 +3,14 @@ import type { Column, Predicate } from '../../types/plan.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { Operands } from './statement/operands.js'
 
-/** The column without its path, for use in the record's own table. */
+/** Returns the column without its relation path, for use in its own table. */
 export function toOwnColumn(column: Column): Column {
   return { ...column, joins: [] }
 }
 
 /**
- * Converts a condition on the join model's row into a condition in its own table. Returns null for other conditions.
+ * Converts a condition on the join model's row into a condition in the join model's table. Returns null for other
+ * conditions.
  */
 export function toJoinRowCondition(node: Predicate): Predicate | null {
   switch (node.kind) {
@@ -30,7 +31,7 @@ function isJoinRowColumn({ joins: [hop] }: Pick<Column, 'joins'>): boolean {
   return hop !== undefined && hop.relation.manyToMany !== null
 }
 
-/** Condition that a row of columns equals one of several rows of values. */
+/** Writes the condition that a row of columns equals one of several rows of values. */
 export function writeRowMembership(
   dialect: Dialect,
   { write }: Operands,
@@ -48,8 +49,8 @@ export function writeRowMembership(
 }
 
 /**
- * Condition that the columns together contain every word of a text. @throws TypeError if the dialect has no full-text
- * search
+ * Writes the condition that the columns together contain every word of a text.
+ * @throws TypeError if the dialect has no full-text search
  */
 export function writeFullTextMatch({ fullText, name }: Dialect, columns: readonly string[], text: string): string {
   if (fullText === null) throw new TypeError(`${name} has no full-text search`)

@@ -5,8 +5,8 @@ import { ambientTransaction } from '../sequelize/transaction.js'
 import type { Store } from './store.js'
 
 /**
- * Runs statements with the statement timeout. This matters in a transaction of the host: other connections already have
- * the timeout.
+ * Runs statements with the statement timeout. Sets the timeout on the connection of a host's transaction, because other
+ * connections already have the timeout.
  */
 export function withStatementTimeout<T>(
   { sequelize, limit, transaction: joined }: Pick<Store, 'sequelize' | 'limit' | 'transaction'>,
@@ -19,8 +19,8 @@ export function withStatementTimeout<T>(
 }
 
 /**
- * Like `timed`, for statements that Sequelize sends itself. The database session is checked first, unless the pooled
- * connection is already checked.
+ * Like `withStatementTimeout`, for statements that Sequelize sends itself. Checks the database session first, unless
+ * the pooled connection is already checked.
  */
 export function withSequelizeTimeout<T>(
   store: Pick<Store, 'sequelize' | 'limit' | 'transaction'>,

@@ -10,19 +10,19 @@ import { useTimedConnections } from '../sequelize/timedConnections.js'
 import { useTimedQueries } from '../sequelize/timedQueries.js'
 import { FullPages } from './fullPages.js'
 
-/** Context of the statements of a resource: its model, connection settings and transaction. */
+/** Context of a resource's statements: model, connection settings and transaction. */
 export interface Store {
   readonly resource: Resource
   readonly model: ModelStatic<Model>
   readonly sequelize: Sequelize
-  /** Read again on each access: the dialect changes once the server's version is known. */
+  /** A getter, because the dialect changes once the server's version is known. */
   readonly dialect: Dialect
   readonly fullPages: FullPages
   /** Statement timeout, or null for none. */
   readonly limit: StatementLimit | null
-  /** The transaction of all statements. Without one, each write has its own. */
+  /** Transaction of all statements. Without a transaction, each write starts its own. */
   readonly transaction?: Transaction | undefined
-  /** Tells whether the client has disconnected. Absent if that cannot happen. */
+  /** Tells whether the client has disconnected. Absent if the client cannot disconnect. */
   readonly client?: ClientConnection | undefined
   /** Receives the order of writes, for push. Absent without push. */
   readonly commitOrder?: CommitOrder | undefined
@@ -54,42 +54,42 @@ export function storeOf(resource: Resource): Store {
   return store
 }
 
-/** Reads the column types that statements depend on. Returns null if they are known. */
+/** Reads the column types that statements depend on. Returns null if the types are already known. */
 export function ensureColumnTypes({ resource, transaction }: Store): Promise<void> | null {
-  // Without the caller's own limit, because other callers may wait for the same read.
+  // The caller's own limit does not apply, because other callers may wait for this read.
   const { dialect, model, limit } = storeOf(resource)
   return loadColumnTypes({ dialect, model, limit, transaction })
 }
 
-/** The store of another resource, in the same transaction if there is one. */
+/** Returns the store of another resource, in the current transaction if there is one. */
 export function storeInSameTransaction({ transaction }: Pick<Store, 'transaction'>, resource: Resource): Store {
   return transaction === undefined ? storeOf(resource) : withTransaction(storeOf(resource), transaction)
 }
 
-/** The store within a transaction. */
+/** Returns a copy of the store that uses a transaction. */
 export function withTransaction(store: Store, transaction: Transaction): Store {
   return copyStore(store, { transaction })
 }
 
-/** The store with a receiver of the order of writes. */
+/** Returns a copy of the store that reports its writes to `order`. */
 export function withCommitOrder(store: Store, order: CommitOrder): Store {
   return copyStore(store, { commitOrder: order })
 }
 
-/** The store for a client that may disconnect before a write has begun. */
+/** Returns a copy of the store for a client that may disconnect before a write has begun. */
 export function withClient(store: Store, leaving: ClientConnection, order?: CommitOrder): Store {
   return copyStore(store, { client: leaving, commitOrder: order })
 }
 
 /**
- * The store for a client that may disconnect during a read, which is then cancelled. Without a statement timeout, reads
- * are not cancelled, because it is unknown which connection they use.
+ * Returns a copy of the store that cancels reads when the client disconnects. Reads without a statement timeout are not
+ * cancelled, because their connection is unknown.
  */
 export function withAbort(store: Store, leaving: ClientConnection): Store {
   return store.limit === null ? store : copyStore(store, { limit: store.limit.withClient(leaving) })
 }
 
-/** The store with the resource's current dialect, which changes once the server's version is known. */
+/** Returns the store with the resource's current dialect, which changes once the server's version is known. */
 export function withCurrentDialect(store: Store): Store {
   const dialect = store.resource.dialect()
   return store.dialect === dialect ? store : copyStore({ ...store, dialect }, {})
@@ -97,7 +97,7 @@ export function withCurrentDialect(store: Store): Store {
 
 type StoreChange = Partial<Pick<Store, 'limit' | 'transaction' | 'client' | 'commitOrder'>>
 
-/** Written out, because copying an object with a getter is slow on this path. */
+/** Copies member by member, because spreading an object with a getter is slow on this frequent path. */
 function copyStore(
   { resource, model, sequelize, dialect, fullPages, limit, transaction, client, commitOrder }: Store,
   change: StoreChange,

@@ -14,7 +14,7 @@ import { surroundingTransaction } from './transaction.js'
 const traitsByModel = new WeakMap<ModelStatic<Model>, TableTraits>()
 const pendingReads = new WeakMap<ModelStatic<Model>, Promise<TableTraits>>()
 
-/** Assumptions for a table that the catalogue does not describe: the worst case. */
+/** Worst-case assumptions for a table that the catalogue does not describe. */
 const UNKNOWN_TRAITS: TableTraits = Object.freeze({
   canSkipWrites: true,
   canSkipLocks: true,
@@ -31,7 +31,7 @@ const RELIABLE_TRAITS: TableTraits = Object.freeze({ ...UNKNOWN_TRAITS, canSkipW
 const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
 
 /**
- * The traits of the model's table, read before the first write. Call it before a transaction begins: it needs a
+ * Reads the traits of the model's table before the first write. Call it before a transaction begins, because it needs a
  * connection.
  */
 export function loadTableTraits(store: Store): Promise<TableTraits> {
@@ -40,7 +40,7 @@ export function loadTableTraits(store: Store): Promise<TableTraits> {
   if (known !== undefined) return Promise.resolve(known)
   const joined = surroundingTransaction(store)
   if (joined !== undefined) return readTableTraits(store, joined)
-  // Later writers wait and continue in the order of their arrival.
+  // Concurrent writers share one read and continue in the order of their arrival.
   const others = pendingReads.get(model)
   if (others !== undefined) return waitForShared(store.sequelize, others)
   const reading = readTableTraits(store, undefined).finally(() => pendingReads.delete(model))
@@ -48,7 +48,7 @@ export function loadTableTraits(store: Store): Promise<TableTraits> {
   return reading
 }
 
-/** The traits for writing one existing record, for which only skipped rows matter. */
+/** Returns the traits for writing one existing record, for which only skipped rows matter. */
 export function loadTraitsForRecord(store: Store): Promise<TableTraits> {
   return store.dialect.tableCatalogue.canSkipRows ? loadTableTraits(store) : Promise.resolve(RELIABLE_TRAITS)
 }
@@ -57,7 +57,7 @@ async function readTableTraits(store: Store, transaction: Transaction | undefine
   const { dialect, model, sequelize, limit } = store
   const run = { sql: dialect.tableCatalogue.write(model), transaction, writes: true, limit, isLogged: false }
   try {
-    // Not published on the diagnostics channel, as Sequelize's own version query is not.
+    // Sequelize does not publish its version query on the diagnostics channel, so this query is not published either.
     const rows = await withoutCause(() => withStatementTimeout(store, transaction, () => runReadQuery(sequelize, run)))
     const version = rows[0]?.version
     if (version !== undefined) storeVersion(sequelize, version)
@@ -72,12 +72,12 @@ async function readTableTraits(store: Store, transaction: Transaction | undefine
   }
 }
 
-/** Discards the traits, because the table behaved differently. */
+/** Discards the traits of a table that behaved differently. */
 export function forgetTableTraits({ model }: Store): void {
   traitsByModel.delete(model)
 }
 
-/** The error if the table has skipped a write without an error. */
+/** Returns the Problem for a write that the table skipped without an error. */
 export function skippedWriteError(): Error {
   return problem('not-written', {
     detail: 'A rule of the database skipped the change. Nothing was written.',

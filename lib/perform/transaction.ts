@@ -21,12 +21,12 @@ import { WriteTimeout, writeTimeoutProblem } from './writeTimeout.js'
 
 interface TransactionOptions {
   readonly isRepeatable: boolean
-  /** Whether each statement sees newer commits, on databases whose transactions read a snapshot. Default false. */
+  /** Whether each statement sees the latest commits, on databases whose transactions read a snapshot. Default false. */
   readonly readsCommitted?: boolean
 }
 
 /**
- * Runs a write in a transaction. If it conflicts with other writes and `isRepeatable` is true, it is repeated.
+ * Runs a write in a transaction. If `isRepeatable` is true, the write is repeated after conflicts with other writes.
  * @throws Problem if the write timeout is exceeded, or the write queue is full
  */
 export async function inTransaction<T>(
@@ -100,7 +100,7 @@ export function isInTransaction(store: Store): boolean {
   return surroundingTransaction(store) !== undefined
 }
 
-/** The transaction that a write joins: that of several writes, or the host's. */
+/** Returns the transaction that a write joins: the transaction of a batch, or of the host. */
 export function surroundingTransaction({ transaction, sequelize }: Store): Transaction | undefined {
   return transaction ?? ambientTransaction(sequelize)
 }
@@ -123,7 +123,7 @@ async function runTransaction<T>(
     const result = await watch.race(work(transaction))
     commitOrder?.prepareCommit(isOutcome(result) ? result : null)
     const committed = transaction.commit()
-    // A failure or timeout after the COMMIT does not undo it.
+    // A failure or timeout after the COMMIT does not undo the write.
     await watch.settle(committed).catch((error: unknown) => {
       if (!transaction.isCommitted) throw error
       if (!watch.isExpired && client !== undefined) reportError(error, client.request, resource.onError)
@@ -139,7 +139,6 @@ async function runTransaction<T>(
   }
 }
 
-/** Whether the value is the outcome of a single plan. */
 function isOutcome(result: unknown): result is Outcome {
   return isObject(result) && typeof result.kind === 'string' && Object.hasOwn(WRITE_OUTCOMES, result.kind)
 }
@@ -150,8 +149,8 @@ const WRITE_OUTCOMES = { record: 0, records: 0, parts: 0, deleted: 0, acted: 0 }
 }
 
 /**
- * Returns the given value for the first attempt and a new one for later attempts. An instance that was saved once
- * considers itself stored, even after a rollback.
+ * Returns the given value for the first attempt and a new value for later attempts. A saved instance considers itself
+ * stored, even after a rollback.
  */
 export function recreateOnRetry<T>(first: T, make: () => T): () => T {
   let isUsed = false
@@ -162,17 +161,19 @@ export function recreateOnRetry<T>(first: T, make: () => T): () => T {
   }
 }
 
-/** The commit of a write. */
+/** Commit of a write, which may be in the future. */
 export interface PendingCommit {
   /** Whether the host's own transaction contains the write, possibly in savepoints. */
   readonly isOfHost: boolean
   /** Whether the host has rolled back its transaction. */
   readonly isRolledBack: () => boolean
-  /** Calls `work` after the commit: at once if the write has committed already. Calls `failed` if the COMMIT fails. */
+  /**
+   * Calls `work` after the commit, or at once if the write has already committed. Calls `failed` if the COMMIT fails.
+   */
   readonly afterCommit: (work: () => void, failed?: () => void) => void
 }
 
-/** The commit of a write that is made now. Call it before the write ends, because the host may roll back. */
+/** Returns the commit of a write that is made now. Call it before the write ends, because the host may roll back. */
 export function pendingCommitOf({ sequelize }: Store): PendingCommit {
   const ambient = ambientTransaction(sequelize)
   return {
@@ -182,25 +183,31 @@ export function pendingCommitOf({ sequelize }: Store): PendingCommit {
   }
 }
 
-/** Number of attempts at a write whose record was created meanwhile. */
+/** Number of attempts at a write that conflicts with a concurrent INSERT of its record. */
 const RACE_ATTEMPTS = 3
 
 /** Number of attempts that an error allows. */
 const racedErrors = new WeakMap<object, number>()
 
-/** Marks an error after which a repeated write would find the record that was created meanwhile. */
+/**
+ * Marks an error after which a repeated write may succeed, for example because it finds a record that was inserted
+ * meanwhile.
+ */
 export function markRaced(error: unknown, attempts: number = RACE_ATTEMPTS): unknown {
   if (typeof error === 'object' && error !== null) racedErrors.set(error, attempts)
   return error
 }
 
-/** Number of attempts that an error allows, or 0 if repeating is useless. */
+/** Returns the number of attempts that an error allows, or 0 if a repetition is useless. */
 function maxAttemptsFor(error: unknown): number {
   if (isOutdatedError(error)) return RACE_ATTEMPTS
   return typeof error === 'object' && error !== null ? (racedErrors.get(error) ?? 0) : 0
 }
 
-/** Repeats a write after a marked error. Inside a transaction the transaction's owner repeats it. */
+/**
+ * Repeats a write after a marked error. In a surrounding transaction, the code that started the transaction repeats the
+ * write.
+ */
 export async function retryRaced<T>(store: Store, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -10,8 +10,8 @@ import { inTransaction, markRaced } from './transaction.js'
 import { maxRowsOf, narrowToRecord } from './uuidSpellings.js'
 
 /**
- * For each item, updates the record with the same unique values, or creates one. If another request creates that record
- * meanwhile, all items are repeated, and the record is found.
+ * Updates, for each item, the record with the item's unique values, or creates a record. If another request creates
+ * that record meanwhile, all items are repeated and the record is found.
  */
 export async function performUpsert(
   store: Store,
@@ -37,7 +37,7 @@ export async function performUpsert(
   })
 }
 
-/** The write for each item: the update of an existing record, with its stored version, or a creation. */
+/** Plans the write of each item: the update of an existing record, with its stored version, or a creation. */
 export async function resolveItems(
   store: Store,
   { by, uniqueTextOf, items, lookups, anyUpdate }: UpsertPlan,
@@ -47,7 +47,7 @@ export async function resolveItems(
   const columns = keyColumns([...fields, version, ...by])
   const { length } = fields
   const found: Row[] = []
-  // Without a lock: a gap lock on missing rows would block other requests that create them.
+  // The rows are not locked, because a gap lock on missing rows would block other requests that create these rows.
   for (const where of lookups) {
     found.push(
       ...(await readVisible(

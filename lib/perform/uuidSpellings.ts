@@ -13,8 +13,8 @@ import { hasNoKeys } from './writtenRows.js'
 type SingleRecordPlan = GetPlan | UpdatePlan | DeletePlan
 
 /**
- * Executes a plan for one record. Other programs may have stored both spellings of a UUID key: the record with the
- * key's own spelling takes precedence.
+ * Executes a plan for one record. Other programs may have stored both spellings of a UUID key. The record with the
+ * key's exact spelling takes precedence.
  */
 export async function executeForRecord<P extends SingleRecordPlan, T>(
   store: Store,
@@ -34,7 +34,7 @@ export async function executeForRecord<P extends SingleRecordPlan, T>(
   }
 }
 
-/** Executes a plan for several records, choosing one spelling of each key. */
+/** Executes a plan for several records. Chooses one spelling of each key. */
 export async function executeForRecords(
   store: Store,
   plan: BulkDeletePlan,
@@ -57,19 +57,22 @@ export function canHaveTwoSpellings({ dialect, model, resource: { keys } }: Stor
   return keys.some((field) => hasTwoUuidSpellings(dialect, model, field))
 }
 
-/** Narrows a plan to the record of a row. The row begins with the parts of its key. */
+/** Narrows a plan to the record of a row. The first values of the row are the parts of the key. */
 export function narrowToRecord<P extends SingleRecordPlan>(keys: KeyFields, plan: P, row: Row): P {
   const identity = buildIdentityPredicate(keys, [row.slice(0, keys.length)])
   const where = addCondition(plan.where, identity)
   return { ...plan, key: storedKeyOfRow(keys, row), where, ...('identity' in plan ? { identity } : {}) }
 }
 
-/** Maximum number of rows that match the keys, counting both spellings. */
+/** Returns the maximum number of rows that match the keys, including both spellings of each UUID. */
 export function maxRowsOf(keys: KeyFields, count: number): number {
   return count * 2 ** keys.filter(({ valueType }) => valueType.type === 'uuid').length
 }
 
-/** Finds the row of a key, preferring the key's own spelling. Rows begin with the parts of their keys. */
+/**
+ * Returns a function that finds the row of a key, preferably in the key's exact spelling. The first values of a row are
+ * the parts of its key.
+ */
 export function createRowLookup(keys: KeyFields, rows: readonly Row[]): (key: KeyValue) => Row | undefined {
   const keyPartsOf = (row: Row): Row => row.slice(0, keys.length)
   const spelled = new Map(rows.map((row) => [identityText(keys, keyPartsOf(row)), row]))

@@ -12,13 +12,12 @@ import { withWriteTimeout } from './transaction.js'
 
 export const NO_ERRORS: Invalid = Object.freeze({ errors: {}, failed: new Set<string>() })
 
-/** Circumstances of a validation. */
 interface ValidationOptions {
   /** Whether code of the host sees and may change the values before the model's validators. */
   readonly hasHostCode?: boolean
 }
 
-/** The Problem with all errors of invalid values. */
+/** Returns the Problem with all errors of invalid values. */
 export async function validationProblem(
   store: Store,
   found: Invalid,
@@ -40,9 +39,9 @@ export async function assertLengths(store: Store, instance: Model, plan: { reado
 }
 
 /**
- * All errors of values: the given ones, texts that are too long, and errors of the model's validators. Failed values
- * are removed from the instance first, and errors that follow from their absence are dropped. Validators do not run if
- * a hook may still change the values.
+ * Returns all errors of values: the given errors, texts that are too long, and errors of the model's validators.
+ * Removes failed values from the instance first, and drops errors that follow from their absence. Validators do not run
+ * if a hook may still change the values.
  */
 export async function collectValueErrors(
   store: Store,
@@ -64,7 +63,9 @@ export async function collectValueErrors(
   return Object.fromEntries(errors)
 }
 
-/** A setter may throw because a failed value is missing. */
+/**
+ * Builds the instance. Returns null if a setter throws, because the setter may need a failed value that was removed.
+ */
 function tryMake(make: () => Model): Model | null {
   try {
     return make()
@@ -89,13 +90,16 @@ async function runValidators(store: Store, instance: Model, failed: ReadonlySet<
   }
 }
 
-/** Attributes that an UPDATE of the instance leaves unchanged. */
+/** Returns the attributes that an UPDATE of the instance leaves unchanged. */
 function unchangedAttributes({ model }: Store, instance: Model): readonly string[] {
   if (instance.isNewRecord) return []
   return Object.keys(model.getAttributes()).filter((name) => !instance.changed(name as never))
 }
 
-/** Attributes that the rules have already validated and that no behaviour overwrites. Sequelize skips them. */
+/**
+ * Returns the attributes that rules have already validated and no behaviour overwrites. Sequelize skips these
+ * attributes.
+ */
 export function attributesAccepted(
   { resource: { ruleValidated } }: Store,
   changes: Changes,
@@ -109,17 +113,14 @@ export async function validate(instance: Model, skip: readonly string[] = []): P
   await instance.validate({ hooks: false, skip } as object)
 }
 
-/**
- * Runs validators of new values outside a transaction. Asynchronous validators of the host are limited by the write
- * timeout.
- */
+/** Validates new values outside a transaction. The write timeout limits asynchronous validators of the host. */
 export async function validateInTime(store: Store, validating: () => Promise<void>): Promise<void> {
   const { validation } = store.resource
   if (validation === 'attributes') await validating()
   else if (validation !== 'rules') await withWriteTimeout(store, validating)
 }
 
-/** Whether changes pass the model's validators. For models whose validators only look at their own value. */
+/** Whether changes pass the model's validators. Only for models whose validators use no other values of the record. */
 export async function hasValidChanges(store: Store, changes: Changes): Promise<boolean> {
   const partial = buildPartial(store, changes)
   if (findTooLong(store, partial).length > 0) return false
@@ -134,14 +135,14 @@ export async function hasValidChanges(store: Store, changes: Changes): Promise<b
   }
 }
 
-/** An instance with only the changed values. */
+/** Builds an instance with only the changed values. */
 export function buildPartial({ model, resource }: Store, changes: Changes): Model {
   const partial = model.build(Object.fromEntries(changes), { isNewRecord: false })
   acceptNulls(partial, resource.filled)
   return partial
 }
 
-/** Texts of an instance that exceed their maximum. */
+/** Returns the texts of an instance that exceed their maximum length. */
 export function findTooLong({ resource }: Store, instance: Model): readonly TextBound[] {
   return resource.textBounds.filter(({ attribute, max }) => {
     if (!instance.isNewRecord && !instance.changed(attribute as never)) return false
@@ -149,14 +150,17 @@ export function findTooLong({ resource }: Store, instance: Model): readonly Text
   })
 }
 
-/** The text that Sequelize's validators see. An array's text grows with the array, an object's does not. */
+/**
+ * Returns the text that Sequelize's validators check. The text of an array grows with the array, the text of an object
+ * is constant.
+ */
 function validatedText(value: unknown): string {
   if (typeof value === 'string') return value
   if (!Array.isArray(value) && !Buffer.isBuffer(value)) return ''
   try {
     return String(value)
   } catch {
-    // An array member's toString may throw. Sequelize rejects such a value too.
+    // The toString of an array member may throw. Sequelize rejects such an array too.
     return ''
   }
 }

@@ -58,10 +58,10 @@ export type { TableContext }
 
 type Fragment = WhereFragment
 
-/** Encodes a value for a where tree of Sequelize. */
+/** Encodes a value for Sequelize's where tree. */
 type MemberEncoder = (value: unknown, field: Field) => unknown
 
-/** Writes predicates as `where` and `include` trees of Sequelize. Use one writer per statement. */
+/** Writes predicates as Sequelize's `where` and `include` trees. Use one writer per statement. */
 export class WhereWriter {
   readonly #dialect: Dialect
   readonly #operands: Operands
@@ -71,7 +71,7 @@ export class WhereWriter {
   readonly #presentTables = new Set<string>()
   #aliasCount = 0
 
-  /** `member` is for Sequelize finders. It encodes values of conditions that are written by attribute. */
+  /** `member` encodes values of conditions that are written by attribute. Only Sequelize finders need it. */
   constructor(dialect: Dialect, operands: Operands, member: MemberEncoder | null = null) {
     this.#encodeMember = member
     this.#joinedTables = new JoinedTables(member === null)
@@ -80,7 +80,7 @@ export class WhereWriter {
     this.#comparisons = new ComparisonWriter(dialect, operands)
   }
 
-  /** The where tree of a condition. Call `include()` afterwards for its joins. */
+  /** Writes the where tree of a condition. Call `buildInclude` afterwards to get the joins. */
   writeWhere(node: Predicate, scope: TableContext): Fragment {
     if (scope.canJoin) for (const path of findPresentTables(node)) this.#presentTables.add(path)
     return this.#writePredicate(node, scope)
@@ -121,7 +121,7 @@ export class WhereWriter {
     beyond: (node, self, scope) => self.#writeKeyset(node, scope),
   }
 
-  /** The SQL of a column. Adds the joins of its path. */
+  /** Writes the SQL of a column. Adds the joins of the column's path. */
   writeColumn({ joins, field, countedJoin }: Column, scope: TableContext): string {
     if (field.derived?.kind === 'item') return writeDerived(this.#dialect, '', field.derived, scope.model).value
     if (field.derived !== undefined) {
@@ -138,7 +138,7 @@ export class WhereWriter {
     throw incomparableProblem(field)
   }
 
-  /** The SQL that selects a column without loss of precision. */
+  /** Writes the SQL that selects a column without loss of precision. */
   writeRead(column: Column, scope: TableContext): string {
     const { joins, field, countedJoin } = column
     const isOwn = field.derived === undefined && countedJoin === undefined
@@ -146,14 +146,14 @@ export class WhereWriter {
     return readColumn(this.#dialect, modelAtEnd(column, scope), field, this.#writeReference(joins, field, scope))
   }
 
-  /** The SQL that selects a column for an instance, or null if its name is enough. */
+  /** Writes the SQL that selects a column for an instance. Returns null if the column's name is enough. */
   writeInstanceRead(column: Column, scope: TableContext): string | null {
     const { joins, field } = column
     if (field.derived !== undefined) return this.#dialect.instanceExpression(this.writeColumn(column, scope), field)
     return instanceColumnOf(this.#dialect, modelAtEnd(column, scope), field, this.#writeReference(joins, field, scope))
   }
 
-  /** The conversion for a column whose type differs from the declared one, or null. */
+  /** Returns the conversion of a column whose type differs from the declared type, or null if both types are equal. */
   conversionOf(column: Pick<Column, 'joins' | 'field'>, scope: Pick<TableContext, 'model'>): Conversion | null {
     return conversionOf(this.#dialect, modelAtEnd(column, scope), column.field)
   }
@@ -164,23 +164,23 @@ export class WhereWriter {
     return alias === '' ? name : `${quote(model, alias)}.${name}`
   }
 
-  /** A condition on groups. */
+  /** Writes a condition on groups. */
   writeHaving(node: Predicate, scope: TableContext): Fragment {
     return this.#writePredicate(node, scope)
   }
 
-  /** The include tree for all paths written so far. */
+  /** Builds the include tree for all paths written so far. Call it after all clauses. */
   buildInclude(root: TableContext): IncludeOptions[] {
     return this.#joinedTables.buildTree((hop, { path, alias, before }) => {
       const { association } = hop.relation
       const from = before === '' ? root : { model: association.source, alias: before, canJoin: false }
       const at: TableContext = { model: association.target, alias, canJoin: false }
-      // As SQL: Sequelize would translate column names of the default scope as attributes again.
+      // Written as SQL, because Sequelize would translate column names of the default scope again.
       const conditions = [...this.#targetConditions(hop, from, at), ...scopeConditions(at, scopesOf(at.model))]
       return {
         association,
         attributes: [],
-        // An inner join if the condition requires a row: not every database infers that.
+        // Requests INNER JOIN if the condition requires a row, because not every database infers it.
         required: this.#presentTables.has(path),
         ...(conditions.length === 0 ? {} : { where: toTextFragment(at, joinAnd(conditions)) }),
       }
@@ -214,7 +214,7 @@ export class WhereWriter {
     return literal(column.nullable ? `(${sql} OR ${reference} IS NULL)` : sql)
   }
 
-  /** The comparison as a member of a where tree, or null if it must be SQL. */
+  /** Writes a comparison as a member of a where tree. Returns null if the comparison must be SQL. */
   #comparisonMember(node: ComparePredicate, scope: TableContext): Fragment | null {
     const { column, operator, negated } = node
     const { valueType, derived } = column.field
@@ -222,19 +222,19 @@ export class WhereWriter {
     if (this.#encodeMember === null || isText || this.conversionOf(column, scope) !== null) return null
     const values = encodeCompared(this.#dialect, modelAtEnd(column, scope), node)
     const key = this.#attributeKey(column, scope)
-    // An index serves equality with the other boolean, but not inequality.
+    // The database can use an index for `= NOT value`, but not for `<> value`.
     if (negated && operator === 'eq' && valueType.type === 'boolean')
       return compareColumn(key, 'eq', literal(`(NOT ${this.#operands.write(values[0])})`), false)
     const members = values.map((value) => this.#encodeMember?.(value, column.field))
     return compareColumn(key, toValueOperator(node), operator === 'in' ? members : members[0], negated)
   }
 
-  /** The comparison as SQL, ignoring `negated`. */
+  /** Writes a comparison as SQL, without its negation. */
   #writePositive(node: ComparePredicate, scope: TableContext): Fragment {
     return literal(this.#comparisons.write(node, this.writeColumn(node.column, scope), modelAtEnd(node.column, scope)))
   }
 
-  /** Only pages have keyset predicates. Their tables are joined. */
+  /** Writes a keyset predicate. Only pages have keyset predicates, so joins are always possible. */
   #writeKeyset(node: KeysetPredicate, scope: TableContext): Fragment {
     const write = (column: Column): string => this.writeColumn(column, scope)
     return literal(writeKeysetPredicate(this.#dialect, node, write, this.#operands.write))
@@ -250,7 +250,7 @@ export class WhereWriter {
     return literal(`${reference} IS ${negated ? 'NOT ' : ''}NULL`)
   }
 
-  /** The attribute's name in a where tree. */
+  /** Returns the attribute's name in a where tree. */
   #attributeKey({ joins: hops, field }: Column, { canJoin, usesAttributes = canJoin }: TableContext): string {
     if (hops.length === 0) return usesAttributes ? field.name : field.column
     this.#joinedTables.addPath(hops)
@@ -273,7 +273,7 @@ export class WhereWriter {
     if (sought !== null) return sought
     const rows = this.#selectElements('1', node, scope, (inner) => {
       const where = this.#writePredicate(node.condition, inner)
-      // `all` fails for an element whose condition is false or null.
+      // `all` is false if an element's condition is false or null.
       return quantifier === 'all' ? literal(`(${writeCondition(inner.model, where, inner.alias)}) IS NOT TRUE`) : where
     })
     return this.#writeExists(rows, quantifier !== 'any')
@@ -304,7 +304,7 @@ export class WhereWriter {
     return indexed === null ? met : joinAnd([literal(indexed), met])
   }
 
-  /** The SELECT of items that meet the condition, or for `all` of items that do not. */
+  /** Writes a SELECT of array items that meet the condition. For `all`, selects the items that do not meet it. */
   #selectItems({ quantifier, joins, item, condition }: ItemsPredicate, scope: TableContext): string {
     const at: TableContext = { ...scope, model: modelAtEnd({ joins }, scope) }
     const where = `(${writeCondition(at.model, this.#writePredicate(condition, at), at.alias)})`
@@ -312,7 +312,7 @@ export class WhereWriter {
     return `SELECT 1 FROM ${from} WHERE ${quantifier === 'all' ? `${where} IS NOT TRUE` : where}`
   }
 
-  /** An extra condition that an index over the array serves, or null if there is none. */
+  /** Writes an additional condition that an index over the array serves. Returns null if there is none. */
   #writeIndexCondition({ joins, item, condition }: ItemsPredicate, scope: TableContext): string | null {
     if (!isEquality(condition)) return null
     const field = jsonMemberOf(item.source)?.source ?? item.source
@@ -338,7 +338,7 @@ export class WhereWriter {
     return literal(writeFullTextMatch(this.#dialect, columns, this.#operands.write(values[0])))
   }
 
-  /** `IS TRUE`: otherwise SQLite plans each part of the exact condition separately. */
+  /** `IS TRUE` keeps the exact condition in one piece. Without it SQLite plans each part separately. */
   #writeTuples({ fields, values, exact }: TuplesPredicate, scope: TableContext): Fragment {
     const names = fields.map((field) => this.writeColumn({ joins: [], field, nullable: false }, scope))
     const encoded = encodeTuples(this.#dialect, scope.model, fields, values)
@@ -348,7 +348,7 @@ export class WhereWriter {
     return joinAnd([among, literal(`(${whole}) IS TRUE`)])
   }
 
-  /** Written as IN, which databases start from: an owner has few join rows. */
+  /** IN lets the database start from the join rows, because a parent has few join rows. */
   #writeLinked({ relation, key, values, joinRowCondition }: LinkedPredicate, scope: TableContext): Fragment {
     const { association } = relation
     const [value] = values.map((each) => encodeValue(this.#dialect, association.source, key, each))
@@ -359,7 +359,7 @@ export class WhereWriter {
     })
   }
 
-  /** The main table needs an alias: a subquery could have a column of the same name. */
+  /** The main table needs an alias, because a subquery could have a column with an equal name. */
   #writeSubquery(condition: Predicate, scope: TableContext): Fragment {
     if (scope.alias === '') throw new TypeError(`${scope.model.name}: a condition over other tables in a write`)
     const at: TableContext = { ...scope, canJoin: false, usesIn: true }
@@ -368,7 +368,7 @@ export class WhereWriter {
     return toTextFragment(at, this.#writePredicate(condition, at))
   }
 
-  /** Some elements meet a condition, as IN. null if the key is not compared by its stored value. */
+  /** Writes a condition on some child record as IN. Returns null if the key is not compared by its stored value. */
   #writeAnyAsIn({ join, condition }: QuantifiedPredicate, scope: TableContext): Fragment | null {
     const { association } = join.relation
     const { sourceKey } = associationKeysOf(association)
@@ -383,7 +383,7 @@ export class WhereWriter {
     return writeIn(scope, sourceKey, rows)
   }
 
-  /** The record at the end of to-one relations meets a condition, as IN. null if EXISTS is required. */
+  /** Writes a condition at the end of to-one relations as IN. Returns null if EXISTS is required. */
   #writePathAsIn(
     scope: TableContext,
     hops: readonly Join[],
@@ -408,7 +408,7 @@ export class WhereWriter {
     return writeIn(scope, foreignKey, writeSelect(at.model, { attributes, tableAs: at.alias, where }))
   }
 
-  /** Some record at the end of to-one relations meets a condition, or none if `negated`. */
+  /** Writes that a record at the end of to-one relations meets a condition, or that none meets it if `negated`. */
   #writePathCondition(
     scope: TableContext,
     hops: readonly Join[],
@@ -419,7 +419,7 @@ export class WhereWriter {
     return sought ?? this.#writeExists(this.#selectPathEnd(scope, hops, condition), negated)
   }
 
-  /** The SELECT of a relation's elements, correlated to the record of `scope`. */
+  /** Writes a SELECT of a relation's child records, correlated to the record of `scope`. */
   #selectElements(
     what: string,
     { joins, join }: Pick<CountPredicate, 'joins' | 'join'>,
@@ -444,7 +444,7 @@ export class WhereWriter {
     })
   }
 
-  /** The SELECT of the record at the end of to-one relations, correlated to the record of `scope`. */
+  /** Writes a SELECT of the record at the end of to-one relations, correlated to the record of `scope`. */
   #selectPathEnd(scope: TableContext, hops: readonly Join[], condition: (inner: TableContext) => Fragment): string {
     const [hop, ...rest] = hops
     if (hop === undefined) throw new TypeError('a path without hops has no subquery')
@@ -458,14 +458,14 @@ export class WhereWriter {
     })
   }
 
-  /** The SELECT of a key of the record at the end of to-one relations of `scope`. */
+  /** Writes a SELECT of a key of the record at the end of to-one relations of `scope`. */
   #selectPathKey(scope: TableContext, hops: readonly Join[], key: (at: TableContext) => string): string {
     const tables: { readonly at: TableContext; readonly where: Fragment }[] = []
     for (const hop of hops) tables.push(this.#targetOf(hop, tables.at(-1)?.at ?? scope))
     return writePathSelect(key(tables.at(-1)?.at ?? scope), tables)
   }
 
-  /** The row that a to-one relation leads to. A hasOne may match several rows. */
+  /** Returns the table and the condition of a to-one relation's row. A hasOne may match several rows. */
   #targetOf(hop: Join, from: TableContext): { readonly at: TableContext; readonly where: Fragment } {
     const { association } = hop.relation
     const at: TableContext = { model: association.target, alias: this.#nextAlias(), canJoin: false }
@@ -474,7 +474,7 @@ export class WhereWriter {
     return { at, where: joinAnd([link, ...scoped, ...this.#targetConditions(hop, from, at)]) }
   }
 
-  /** Conditions on the row that a to-one relation leads to. */
+  /** Returns the conditions on the row that a to-one relation leads to. */
   #targetConditions({ relation, condition }: Join, from: TableContext, at: TableContext): Fragment[] {
     const between = relation.manyToMany === null ? null : associationKeysOf(relation.manyToMany).through
     const own = [

@@ -13,9 +13,10 @@ import { loadTableTraits } from './tableTraits.js'
 import { hasNoKeys, NOTHING_DELETED } from './writtenRows.js'
 
 /**
- * Executes a write of one resource. It uses Sequelize instances with hooks, or one SQL statement if no code of the host
- * takes part.
- * @throws Problem for rejected writes; errors of the database unchanged
+ * Executes a write of one resource. Uses one SQL statement if no code of the host takes part, otherwise Sequelize
+ * instances with hooks.
+ * @throws Problem for rejected writes
+ * @throws errors of the database, unchanged
  */
 export async function writeOne(store: Store, plan: WritePlan): Promise<Outcome> {
   switch (plan.kind) {

@@ -1,16 +1,16 @@
 import { queueFullProblem } from './writeTimeout.js'
 
-/** Runs works one after the other. */
+/** Runs functions one after the other. */
 export class WriteQueue {
   #last: Promise<unknown> = Promise.resolve()
   #size = 0
 
-  /** @throws Problem at once if the limit of waiting works is reached. The running work does not count */
+  /** Rejects with a Problem at once if `limit` functions are already waiting. The running function does not count. */
   run<T>(limit: number, work: () => Promise<T>): Promise<T> {
     if (this.#size > limit) return Promise.reject(queueFullProblem(limit))
     this.#size += 1
     const mine = this.#last.then(work)
-    // An error rejects `mine` only. The queue continues.
+    // An error rejects only `mine`. The queue continues.
     const left = (): void => {
       this.#size -= 1
     }

@@ -2,19 +2,19 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Problem, problem } from '../common/problem.js'
 
 /**
- * Releases the resources of a write. `pending` is the running step if its result counts. The promise never rejects and
- * resolves soon.
+ * Releases the resources of a write. `pending` is the running step, if its result still counts. The promise never
+ * rejects and resolves soon.
  */
 export type WriteAbort = (pending: Promise<unknown> | null) => Promise<void>
 
 /**
- * Maximum delay before the second attempt is three times SHORTEST, and triples with each attempt up to LONGEST. In
- * milliseconds.
+ * Bounds of the random delay before the next attempt, in milliseconds. The maximum delay is FIRST_BACKOFF, tripled with
+ * each attempt, and never more than MAX_BACKOFF.
  */
 const FIRST_BACKOFF = 30
 const MAX_BACKOFF = 3000
 
-/** The write timeout. It covers all attempts and starts with the first. */
+/** Timeout of a write. The timeout starts with the first attempt and covers all attempts. */
 export class WriteTimeout {
   readonly #milliseconds: number
   #end: number | null = null
@@ -24,8 +24,8 @@ export class WriteTimeout {
   }
 
   /**
-   * Waits a random time before another attempt, so that conflicting writes do not collide again. Returns false if the
-   * timeout would pass.
+   * Waits a random time before the next attempt, so that conflicting writes do not collide again. Returns false if the
+   * timeout would expire.
    */
   async waitBeforeRetry(attempt: number): Promise<boolean> {
     const milliseconds = Math.random() * Math.min(MAX_BACKOFF, FIRST_BACKOFF * 3 ** attempt)
@@ -47,7 +47,7 @@ export class WriteTimer {
   readonly #abort: WriteAbort
   /** Rejects the promise of the running step. null before the first step. */
   #reject: ((error: Error) => void) | null = null
-  /** The running step, if its result counts. */
+  /** The running step, if its result counts after a timeout. Otherwise null. */
   #pendingOutcome: Promise<unknown> | null = null
   #isExpired = false
 
@@ -65,7 +65,7 @@ export class WriteTimer {
     return this.#isExpired
   }
 
-  /** Runs a step that may hang and has no effect that counts. On timeout it is abandoned. */
+  /** Runs a step that may hang. On timeout the step is abandoned, because its effect is rolled back. */
   race<T>(step: Promise<T>): Promise<T> {
     return this.#waitFor(step, null)
   }
@@ -101,29 +101,29 @@ function timeoutError(): Error {
   return new Error('The write did not end within the time of limits.writeTime.')
 }
 
-/** The Problem for a write that exceeded the timeout. */
+/** Returns the Problem for a write that exceeded the timeout. */
 export function writeTimeoutProblem(cause: unknown): Problem {
   return temporaryProblem('The write took too long. Try again later.', cause)
 }
 
-/** The Problem for a full write queue. */
+/** Returns the Problem for a full write queue. */
 export function queueFullProblem(limit: number): Problem {
   const cause = new Error(`More than ${limit} writes are waiting, the limit of limits.writeQueue.`)
   return temporaryProblem('Too many writes are waiting. Try again later.', cause, limit)
 }
 
-/** The Problem for a request when too many requests wait for a connection. */
+/** Returns the Problem for a request that exceeds the limit of requests waiting for a connection. */
 export function poolFullProblem(waiting: number, limit: number): Problem {
   const cause = new Error(`${waiting} requests wait for a connection. The limit of limits.waiting is ${limit}.`)
   return temporaryProblem('Too many requests are waiting. Try again later.', cause, waiting)
 }
 
-/** Seconds for `Retry-After`: the more requests wait, the longer. */
+/** Returns the seconds for `Retry-After`, which grow with the number of waiting requests. */
 export function retryAfterSeconds(waiting: number): string {
   return String(Math.min(30, 1 + Math.floor(waiting / 100)))
 }
 
-/** The Problem for a write that lost to other writes in every attempt. */
+/** Returns the Problem for a write that lost to other writes in every attempt. */
 export function contentionProblem(cause: unknown): Problem {
   return temporaryProblem('Others change the same link at the same time. Try again later.', cause)
 }

@@ -8,8 +8,8 @@ import { readOne, readWritten } from './read.js'
 import type { Store } from './store.js'
 
 /**
- * Reads back an updated record. On MySQL a transaction reads a snapshot. If the UPDATE possibly changed nothing, the
- * record is read under its lock to see its current state.
+ * Reads back an updated record. Locks the record if the UPDATE possibly changed nothing, because MySQL would read an
+ * old snapshot without a lock.
  */
 export async function readUpdated(
   store: Store,
@@ -28,7 +28,7 @@ export async function readUpdated(
 
 export type RecordRemoval = (plan: BulkDeletePlan, transaction: Transaction) => Promise<number>
 
-/** Deletes locked records and returns those that are gone. */
+/** Deletes locked records and returns the deleted records. */
 export async function deleteAndReport(
   store: Store,
   plan: BulkDeletePlan,
@@ -44,7 +44,7 @@ export async function deleteAndReport(
   const keys = found.map(keyOfRow)
   const where: Predicate = { kind: 'and', nodes: [plan.where, matchKeys(fields, keys)] }
   const count = await remove({ ...plan, where }, transaction)
-  // The model's default scope or a hook of the host may have kept some.
+  // The model's default scope or a hook of the host may have kept some records.
   const left = count === found.length ? [] : await readWritten(store, plan.where, told, keys.length, transaction)
   const gone = new Map(found.map((row) => [String(keyOfRow(row)), row.slice(0, columns.length)]))
   for (const row of left) gone.delete(String(keyOfRow(row)))
@@ -54,7 +54,7 @@ export async function deleteAndReport(
 
 export const NOTHING_DELETED: Outcome = Object.freeze({ kind: 'deleted', count: 0, rows: [] })
 
-/** Whether the condition contains no key, apart from conditions of behaviours. */
+/** Whether a condition matches no record, because its list of keys is empty. */
 export function hasNoKeys(where: Predicate): boolean {
   return where.kind === 'never' || (where.kind === 'and' && where.nodes.some(hasNoKeys))
 }

@@ -1,11 +1,14 @@
-// Arrays that Sequelize writes incorrectly: it writes the text of a literal instead of the bytes of a BLOB, and fails for null among dates.
+// Expressions for arrays that Sequelize writes incorrectly. Sequelize writes BLOB items as text literals, and fails for
+// a null among dates.
 
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field, ValueType } from '../../types/field.js'
 import { readDateTime } from '../common/values.js'
 import { escapeValue, literal } from './sql.js'
 
-/** An array as an expression, if Sequelize would write it incorrectly. Other values are unchanged. */
+/**
+ * Converts an array to an expression if Sequelize would write the array incorrectly. Returns other values unchanged.
+ */
 export function toWritableArray(
   model: ModelStatic<Model>,
   field: Pick<Field, 'name' | 'valueType'>,

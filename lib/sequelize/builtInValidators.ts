@@ -1,4 +1,4 @@
-// Sequelize's built-in validators: their functions, and error messages of this package.
+// Sequelize's built-in validators as checks of request bodies, with error messages of this package.
 
 import { Sequelize } from 'sequelize'
 import type { ValueCheck } from '../../types/field.js'
@@ -7,15 +7,15 @@ import { createMessage } from '../common/messages.js'
 
 type ValidatorArguments = readonly unknown[]
 
-// Missing in Sequelize's type declarations.
+// Sequelize's type declarations lack `Validator`.
 const validatorFunctions: object = Object(Reflect.get(Sequelize, 'Validator'))
 
-/** Validators without arguments unless the model sets an array. */
+/** Validators that have no arguments unless the model sets an array of arguments. */
 const LOCALIZED: ReadonlySet<string> = new Set(['isAlpha', 'isAlphanumeric', 'isMobilePhone'])
 /** Validators whose arguments Sequelize drops if the model sets a message. */
 const ADDRESSES: ReadonlySet<string> = new Set(['isUrl', 'isURL', 'isEmail'])
 
-/** Arguments of a validator, parsed like Sequelize does. Null if Sequelize parses none. */
+/** Parses the arguments of a validator like Sequelize. Returns null if Sequelize parses no arguments. */
 function argumentsOf(name: string, test: unknown): ValidatorArguments | null {
   if (test === null || test === undefined || typeof test === 'function') return null
   const own = ADDRESSES.has(name) ? addressSettingsOf(test) : test
@@ -31,7 +31,7 @@ function addressSettingsOf(test: unknown): unknown {
   return typeof test === 'object' && message ? { msg: message } : test
 }
 
-/** Applies a validator to text, like Sequelize does. */
+/** Applies a validator to a text, like Sequelize. */
 export function isTextValid({ name, args }: ValueCheck, text: string): boolean {
   const validate: unknown = Reflect.get(validatorFunctions, name)
   return typeof validate === 'function' && Boolean(Reflect.apply(validate, validatorFunctions, [text, ...args]))
@@ -44,7 +44,10 @@ const RULES: ReadonlySet<string> = new Set([
   ...['isBefore', 'contains', 'notContains', 'equals', 'isCreditCard'],
 ])
 
-/** A validator of an attribute as a check of bodies. Null if it is not one of the rules, or if it throws for every value. */
+/**
+ * Creates a check of bodies from an attribute's validator. Returns null if the validator is not in RULES, or if it
+ * throws for every value.
+ */
 export function createCheck(name: string, test: unknown): ValueCheck | null {
   const args = RULES.has(name) ? argumentsOf(name, test) : null
   if (args === null) return null
@@ -97,7 +100,7 @@ const MESSAGE_CREATORS: Readonly<Record<string, (args: ValidatorArguments) => Co
       : createMessage('length', { min: Number(min), max: Number(max) }),
 }
 
-/** Error message for a rejected value, if the model sets no message. */
+/** Returns the error message for a rejected value, if the model sets no message. */
 function messageForValidator(name: string, args: ValidatorArguments): CodedMessage {
   return (
     (Object.hasOwn(MESSAGE_CREATORS, name) ? MESSAGE_CREATORS[name]?.(args) : undefined) ?? createMessage('invalid')
@@ -105,16 +108,16 @@ function messageForValidator(name: string, args: ValidatorArguments): CodedMessa
 }
 
 function textsOf(values: unknown): readonly string[] {
-  // Of `isIn: ['a', 'b']` the validator receives only the first item.
+  // Sequelize passes only the first item of `isIn: ['a', 'b']` to the validator.
   if (typeof values === 'string') return Object.freeze([values])
-  // Null never matches text.
+  // A null item never equals a text.
   const texts = Array.isArray(values)
     ? values.filter((value) => value !== null).map(String)
     : Object.keys(Object(values))
   return Object.freeze(texts)
 }
 
-/** A missing date is compared with the current time. */
+/** Returns the date that a validator compares with. A missing date means the current time. */
 function dateOf(date: unknown): string {
   const given: unknown = typeof date === 'object' ? Reflect.get(Object(date), 'comparisonDate') : date
   return typeof given === 'string' ? given : 'now'
@@ -128,7 +131,7 @@ interface ValidationItem {
   readonly validatorArgs: ValidatorArguments
 }
 
-/** This package's message for a Sequelize validation error. Null if the model sets its own message. */
+/** Returns this package's message for a Sequelize validation error, or null if the model sets a message. */
 export function packageMessageOf({ path, message, validatorKey, validatorArgs }: ValidationItem): CodedMessage | null {
   if (validatorKey === null || message !== `Validation ${validatorKey} on ${path} failed`) return null
   return messageForValidator(validatorKey, validatorArgs)

@@ -1,11 +1,11 @@
-// PostgreSQL's cancel request: a separate connection sends the process id and secret key of the connection to cancel. It cannot cancel any
-// other connection, and poolers such as PgBouncer forward it.
+// PostgreSQL's cancel request: a separate connection sends the process id and secret key of the connection to cancel.
+// The request cannot cancel any other connection, and poolers such as PgBouncer forward the request.
 
 import { createConnection, isIP, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import type { Connection } from './connections.js'
 
-/** Members of a `pg` client. */
+/** Members of a `pg` client that a cancel request needs. */
 interface PgClient {
   readonly processID?: unknown
   readonly secretKey?: unknown
@@ -33,22 +33,22 @@ function int32(value: number): Buffer {
   return bytes
 }
 
-/** Cancel request for a connection. Null if the driver does not know the secret key. */
+/** Builds the cancel request for a connection. Returns null if the driver does not know the secret key. */
 function encodeCancelRequest({ processID, secretKey }: PgClient): Buffer | null {
   if (typeof processID !== 'number') return null
-  // Protocol 3.2 has keys of other lengths.
+  // In protocol 3.2 the length of a secret key varies.
   if (Buffer.isBuffer(secretKey)) return message(CANCEL_REQUEST, int32(processID), secretKey)
   return typeof secretKey === 'number' ? message(CANCEL_REQUEST, int32(processID), int32(secretKey)) : null
 }
 
-/** Connects to the same address as a connection. Its host name may resolve to another address by now. */
+/** Connects to the network address of a connection, because its host name may resolve to another address by now. */
 function connectToServer({ host = '', port = 5432, connection }: PgClient): Socket {
   const { remoteAddress, remotePort } = connection?.stream ?? {}
   if (remoteAddress !== undefined) return createConnection({ host: remoteAddress, port: remotePort ?? port })
   return host.startsWith('/') ? createConnection(`${host}/.s.PGSQL.${port}`) : createConnection({ host, port })
 }
 
-/** TLS options, the same as `pg` uses. `pg` makes `key` non-enumerable, so it must be copied by name. */
+/** Returns the TLS options that `pg` uses. `pg` makes `key` non-enumerable, so `key` is copied by name. */
 function tlsOptions({ host = '', ssl, sslNegotiation }: PgClient): ConnectionOptions {
   const given: ConnectionOptions = Object(ssl === true ? {} : ssl)
   return {
@@ -62,8 +62,9 @@ function tlsOptions({ host = '', ssl, sslNegotiation }: PgClient): ConnectionOpt
 }
 
 /**
- * Sends the request and waits until the server closes the connection, which happens after it has forwarded the request. This side stays
- * open, because PgBouncer treats a half-closed connection as a disconnected client. False if the request was not delivered.
+ * Sends a cancel request and waits until the server closes the connection, which the server does after forwarding the
+ * request. The client side stays open, because PgBouncer treats a half-closed connection as a disconnected client.
+ * Resolves to false if the request was not delivered.
  */
 export function requestCancel(connection: Connection, milliseconds: number): Promise<boolean> {
   const client = connection as PgClient

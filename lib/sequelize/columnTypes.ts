@@ -18,9 +18,9 @@ import { ambientTransaction } from './transaction.js'
 type TypesByColumn = ReadonlyMap<string, string>
 
 interface TypeCatalogue {
-  /** Types of columns, by model. */
+  /** Types of columns, by model and column name. */
   readonly types: WeakMap<ModelStatic<Model>, TypesByColumn>
-  /** The read in progress, which needs a connection of the pool. Null if there is none. */
+  /** The read in progress, which needs a connection of the pool. null if no read is running. */
   reading: Promise<void> | null
 }
 
@@ -41,20 +41,20 @@ export interface TypeRequest {
   readonly transaction: Transaction | undefined
 }
 
-/** Reads the column types of all models, once, before the first statement. Null if they are known. */
+/** Reads the column types of all models, once, before the first statement. Returns null if the types are known. */
 export function loadColumnTypes(reading: TypeRequest): Promise<void> | null {
   const { columnTypes } = reading.dialect
   const sequelize = sequelizeOf(reading.model)
   const catalogue = catalogueOf(sequelize)
   if (columnTypes === null || catalogue.types.has(reading.model)) return null
   const readAll = (): Promise<void> => withoutCause(() => readTypes(reading, columnTypes, catalogue))
-  // A transaction already has a connection. Waiting for another one could deadlock, because waiting requests may hold the last connections
-  // of the pool.
+  // A transaction already has a connection. Waiting for another connection could deadlock, because waiting requests may
+  // hold the last connections of the pool.
   if (reading.transaction !== undefined || ambientTransaction(sequelize) !== undefined) return readAll()
   return readOnce(catalogue, reading.model, readAll)
 }
 
-/** Reads the types. Models that are defined during a read need another read. */
+/** Reads the types once for concurrent callers. Models that are defined during a read need another read. */
 async function readOnce(catalogue: TypeCatalogue, model: ModelStatic<Model>, read: () => Promise<void>): Promise<void> {
   while (!catalogue.types.has(model)) {
     catalogue.reading ??= read().finally(() => {
@@ -64,7 +64,9 @@ async function readOnce(catalogue: TypeCatalogue, model: ModelStatic<Model>, rea
   }
 }
 
-/** Forgets the types, so that the next statement reads them again. Call it after a table was created or altered. */
+/**
+ * Forgets the types, so that the next statement reads the types again. Call it after a table was created or altered.
+ */
 export function forgetColumnTypes(model: ModelStatic<Model>): void {
   catalogues.delete(sequelizeOf(model))
 }
@@ -84,7 +86,7 @@ async function readTypes(
     const rows: readonly { readonly [column: string]: unknown }[] = await sequelize.query(sql, {
       type: QueryTypes.SELECT,
       raw: true,
-      // Not part of a request, so it is not logged.
+      // The read belongs to no request, so it is not logged.
       logging: false,
       ...(transaction === undefined ? {} : { transaction }),
       ...readOptionOf(),
@@ -94,7 +96,7 @@ async function readTypes(
   } catch (error) {
     const failure = classifyFailure(error, dialect)
     if (failure === 'unavailable' || failure === 'timeout' || failure === 'left' || failure === 'deadlock') throw error
-    // The server has no such catalogue. The declared types are used instead.
+    // On a server without this catalogue, the declared types are used.
   }
   for (const each of models) types.set(each, found.get(quoteTable(each)) ?? new Map())
 }
@@ -106,7 +108,7 @@ function tableOf(model: ModelStatic<Model>): TableName {
   return { schema: schema === '' ? null : schema, table: tableName }
 }
 
-/** Expression that reads a field's column without loss. */
+/** Returns the SQL that reads a field's column without loss. */
 export function readColumn(dialect: Dialect, model: ModelStatic<Model>, field: Field, column: string): string {
   const conversion = conversionOf(dialect, model, field)
   if (conversion === null) return dialect.readExpression(column, field)
@@ -116,7 +118,7 @@ export function readColumn(dialect: Dialect, model: ModelStatic<Model>, field: F
   return compare === null ? column : dialect.readExpression(column, field)
 }
 
-/** Expression by which instances read a field's column. Null if the column name suffices. */
+/** Returns the SQL by which instances read a field's column, or null if the column name suffices. */
 export function instanceColumnOf(
   dialect: Dialect,
   model: ModelStatic<Model>,
@@ -130,7 +132,9 @@ export function instanceColumnOf(
   return compare === null ? null : dialect.instanceExpression(column, field)
 }
 
-/** Conversion that a column needs to behave like the declared type. Null if it needs none. */
+/**
+ * Returns the conversion that makes a column behave like the declared type, or null if the column needs no conversion.
+ */
 export function conversionOf(
   { columnTypes }: Pick<Dialect, 'columnTypes'>,
   model: ModelStatic<Model>,

@@ -9,15 +9,15 @@ import { resetSocket } from './socket.js'
 import { interruptStatement } from './sqliteConnections.js'
 import type { StatementLimit } from './statementTimeout.js'
 
-/** Query option with the statement timeout. Sequelize passes all query options on when it gets a connection. */
+/** Name of the query option with the statement timeout. Sequelize passes all query options to `getConnection`. */
 const LIMIT_OPTION = 'crudStatementLimit'
 
-/** Query options for a statement timeout. */
+/** Creates the query options for a statement timeout. */
 export function limitOptionsOf(limit: StatementLimit | null | undefined): Pick<ConnectionOptions, typeof LIMIT_OPTION> {
   return limit ? { [LIMIT_OPTION]: limit } : {}
 }
 
-/** Statement timeout from the options of a query. */
+/** Returns the statement timeout from the options of a query. */
 export function limitOf(wanted: ConnectionOptions): StatementLimit | undefined {
   return wanted[LIMIT_OPTION]
 }
@@ -25,16 +25,15 @@ export function limitOf(wanted: ConnectionOptions): StatementLimit | undefined {
 /** A Sequelize connection of any driver. `uuid` identifies its transaction. */
 export interface Connection {
   uuid?: string | undefined
-  /** Whether the connection leads to a replica, if replication is used. */
+  /** `read` for a replica, `write` for the primary. Absent without replication. */
   readonly queryType?: 'read' | 'write'
 }
 
-/** Requirements for a connection: the transaction on SQLite, and whether it must be the primary. */
+/** Requirements for a connection: the transaction on SQLite (`uuid`), and whether the primary is needed. */
 export interface ConnectionOptions {
   readonly uuid?: string
   readonly type?: string
   readonly useMaster?: boolean
-  /** Statement timeout. */
   readonly [LIMIT_OPTION]?: StatementLimit
 }
 
@@ -49,13 +48,13 @@ export interface Connections {
   _disconnect(connection: Connection): Promise<void>
 }
 
-/** Milliseconds to wait for a server when a connection is given up. */
+/** Maximum time to wait for a server when a connection is given up, in milliseconds. */
 const MAX_WAIT = 1000
 
 /** Error code of `KILL` for a connection that has already ended. */
 const NO_SUCH_THREAD = 1094
 
-/** Number of attempts to reach a certain server behind an address with several servers. */
+/** Number of attempts to reach one particular server behind an address of several servers. */
 const MAX_ATTEMPTS = 10
 
 export function connectionsFor(sequelize: Sequelize): Connections {
@@ -102,13 +101,19 @@ export async function stopStatement(
   else await runKill(sequelize, interrupt.kill.statement(connection), connection)
 }
 
-/** Sends a cancel request. If it cannot be delivered, writes need a transaction that ends with their connection. */
+/**
+ * Sends a cancel request. If the request cannot be delivered, later writes use transactions, which end with their
+ * connection.
+ */
 async function cancelStatement(sequelize: Sequelize, connection: Connection): Promise<void> {
   const isDelivered = await requestCancel(connection, MAX_WAIT)
   if (!isDelivered && connection.queryType !== 'read') markSeveralServers(sequelize)
 }
 
-/** Runs a `KILL`. False if it was not delivered. Then writes need a transaction, as after a failed cancel request. */
+/**
+ * Runs a `KILL`. Returns false if the server did not receive the statement. In this case later writes use transactions,
+ * which end with their connection.
+ */
 async function runKill(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
   const isDelivered = (await settleSoon(runOnSameServer(sequelize, sql, of))) === true
   if (!isDelivered && serverSideOf(of) !== undefined && of.queryType !== 'read') markSeveralServers(sequelize)
@@ -116,8 +121,8 @@ async function runKill(sequelize: Sequelize, sql: string, of: Connection): Promi
 }
 
 /**
- * Removes a connection from the pool and closes it, even during a statement and if the server hangs. The pool may open another one at once.
- * Never rejects, and returns soon.
+ * Removes a connection from the pool and closes it, even during a statement and if the server hangs. The pool may open
+ * another connection at once. Never rejects, and returns soon.
  */
 export async function closeConnection(sequelize: Sequelize, connection: Connection): Promise<void> {
   const connections = connectionsFor(sequelize)
@@ -127,7 +132,7 @@ export async function closeConnection(sequelize: Sequelize, connection: Connecti
     .then(() => true)
   if (await Promise.race([closed, pause(CLOSING)])) return
   resetSocket(connection)
-  // The pool serves waiting requests only when a connection is requested.
+  // The pool serves waiting requests only when another connection is requested.
   const wanted = { type: QueryTypes.SELECT, useMaster: connection.queryType !== 'read' }
   connections.getConnection(wanted).then((other) => connections.releaseConnection(other), ignore)
 }
@@ -138,18 +143,22 @@ export function abortConnection(sequelize: Sequelize, connection: Connection): P
   return closeConnection(sequelize, connection)
 }
 
-/** Milliseconds for a driver to close a connection. Then the socket is destroyed. */
+/** Time for a driver to close a connection, in milliseconds. Afterwards the socket is destroyed. */
 const CLOSING = 50
 
-/** Waits until the driver notices that its connection was killed. If the driver is closed first, it never reports the error. */
+/**
+ * Waits until the driver notices that its connection was killed. A driver that is closed earlier never reports the
+ * error.
+ */
 async function waitForDriver(sequelize: Sequelize, connection: Connection): Promise<void> {
   const end = performance.now() + MAX_WAIT
   while (connectionsFor(sequelize)._validate(connection) && performance.now() < end) await pause(5)
 }
 
 /**
- * Runs a statement about a connection on the same server, and returns whether it did. On another server the number belongs to an unrelated
- * connection. It does not use the pool, whose connections may all wait for the same lock.
+ * Runs a statement that names a connection number, on the server of that connection. Returns false if the server was
+ * not reached. On another server the number would belong to an unrelated connection. Does not use the pool, whose
+ * connections may all wait for one lock.
  */
 async function runOnSameServer(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
   const seat = serverSideOf(of)
@@ -171,7 +180,7 @@ async function runOnConnection(
   const connections = connectionsFor(sequelize)
   const connection = await connections._connect(server)
   try {
-    // Sequelize itself uses this form to ask a server for its version. Only the transaction's connection is read.
+    // Sequelize runs its own version query with an object like this one, of which only the connection is read.
     const transaction = { connection } as object as Transaction
     const options = { transaction, ...statementLoggingOf(sequelize) }
     const [row] = await sequelize.query(`SELECT ${SERVER_EXPRESSION} AS name`, { ...options, type: QueryTypes.SELECT })
@@ -185,14 +194,14 @@ async function runOnConnection(
   }
 }
 
-/** Configured servers that a connection may lead to. */
+/** Returns the configured servers that a connection may lead to. */
 function serversOf({ config }: Connections, { queryType }: Connection): readonly object[] {
   const { replication } = config
   if (!replication) return [config]
   return queryType === 'read' ? (replication.read ?? []) : [replication.write ?? config]
 }
 
-/** Waits until a promise settles, but only for a short time. */
+/** Waits until a promise settles, but at most MAX_WAIT. Returns undefined after a timeout or a rejection. */
 export async function settleSoon<T>(work: Promise<T>): Promise<T | undefined> {
   return Promise.race([work.catch(ignore), pause(MAX_WAIT)])
 }

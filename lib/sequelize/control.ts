@@ -11,15 +11,18 @@ import { statementsOfConnection } from './preparedStatements.js'
 import { canRunServerQueries, SQLITE_BUSY } from './run.js'
 import { canSend, sendText } from './send.js'
 
-/** Runs a control statement on a connection. Null if Sequelize must run it. */
+/** Runs a control statement on a connection. Returns null if Sequelize must run the statement. */
 export function runControl(sequelize: Sequelize, connection: Connection, sql: string): Promise<unknown> | null {
-  // Watched requests use `query`, which publishes the statements.
+  // Traced requests use `query`, which publishes the statements.
   if (!isFast || !canSend(sequelize) || currentCause() !== undefined || !canRunServerQueries(sequelize)) return null
   if (sequelize.getDialect() === 'sqlite') return statementsOfConnection(sequelize, connection).readRows(sql, [], false)
   return awaitAnswer(sequelize, connection, { sql, values: [] }, sendText(sequelize, connection, sql))
 }
 
-/** Number of attempts that Sequelize would still make after an error. By default it retries if SQLite is busy. */
+/**
+ * Returns the number of attempts that Sequelize would still make after an error. By default Sequelize retries only if
+ * SQLite is busy.
+ */
 export function remainingAttempts(sequelize: Sequelize, error: unknown): number {
   const { max = 1 } = internalsOf(sequelize).options.retry ?? {}
   return error instanceof Error && error.message.includes(SQLITE_BUSY) ? max - 1 : 0

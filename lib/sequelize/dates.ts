@@ -8,13 +8,16 @@ interface DateType {
   stringify(value: Date, options: object): string
 }
 
-/** A date in the form in which the database stores it in the attribute's column. */
+/** Formats a date as the database stores it in the attribute's column. */
 export function stringifyDate(model: ModelStatic<Model>, field: Field, value: Date): unknown {
   const type = typeOf(model, field)
   return type === null ? value : formatDate(model, field, type as DateType, value)
 }
 
-/** A date for comparisons with the attribute's column. The stored form may lack milliseconds, for example on MySQL. */
+/**
+ * Formats a date with milliseconds, for comparisons with the attribute's column. The stored form may lack milliseconds,
+ * for example on MySQL.
+ */
 export function comparableDate(model: ModelStatic<Model>, field: Field, value: Date): unknown {
   const type = typeOf(model, field)
   if (type === null) return value
@@ -23,7 +26,7 @@ export function comparableDate(model: ModelStatic<Model>, field: Field, value: D
 
 const exactTypes = new WeakMap<object, DateType>()
 
-/** A type of the same class that keeps milliseconds. */
+/** Returns an instance of a date type that keeps milliseconds. */
 function exactTypeOf(type: object): DateType {
   const known = exactTypes.get(type)
   if (known !== undefined) return known
@@ -48,7 +51,7 @@ function formatDate(model: ModelStatic<Model>, field: Field, type: DateType, val
 
 const UTC = '+00:00'
 
-/** Text of a UTC date as Sequelize's types write it, without the cost of Sequelize's formatter. */
+/** Functions that format a UTC date like Sequelize's types, without the cost of Sequelize's formatter. */
 const FORMATS: readonly ((date: Date) => string)[] = [
   (date) => `${formatUtc(date).slice(0, 23)} ${UTC}`,
   (date) => formatUtc(date).slice(0, 23),
@@ -62,7 +65,7 @@ const SAMPLE_DATES = ['0001-02-03T04:05:06.007Z', '1969-12-31T23:59:59.999Z', '2
 
 const formatsByType = new WeakMap<DateType, (date: Date) => string>()
 
-// All time stamps of one request have the same instant.
+// Cache of one date, because all timestamps of a request are one instant.
 let lastFormattedTime = Number.NaN
 let lastFormattedText = ''
 
@@ -80,7 +83,7 @@ function hasFourDigitYear(date: Date): boolean {
   return year >= 0 && year <= 9999
 }
 
-/** Time zone of stored dates without an offset. Default: `+00:00`. */
+/** Returns the time zone of stored dates without an offset. Default: `+00:00`. */
 export function timezoneOf(model: ModelStatic<Model>): string {
   return internalsOf(sequelizeOf(model)).options.timezone ?? '+00:00'
 }

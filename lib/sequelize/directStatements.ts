@@ -13,12 +13,12 @@ export interface DirectRun extends PooledRun {
   readonly sql: string
 }
 
-/** A connection of mysql2. */
+/** Connection of mysql2, which uses callbacks. */
 interface CallbackConnection extends Connection {
   query(statement: StatementText | string, done: (error: Error | null, result: unknown) => void): unknown
 }
 
-/** A connection of mariadb. */
+/** Connection of mariadb, which uses promises. */
 interface PromiseConnection extends Connection {
   query(statement: StatementText | string): Promise<unknown>
 }
@@ -28,10 +28,9 @@ interface StatementText {
   readonly typeCast: TypeCast
 }
 
-/** Sends text to a driver. */
 type SendText = (connection: Connection, text: StatementText | string) => Promise<unknown>
 
-/** By Sequelize's driver names. */
+/** Functions that send text, by Sequelize's dialect name. */
 const SENDS: Readonly<Record<string, SendText>> = {
   mysql: (connection, text) =>
     new Promise((resolve, reject) => {
@@ -41,7 +40,7 @@ const SENDS: Readonly<Record<string, SendText>> = {
   mariadb: (connection, text) => (connection as PromiseConnection).query(text),
 }
 
-/** Statements on MySQL and MariaDB, on connections of the pool. */
+/** Runs statements on MySQL and MariaDB, on connections of the pool. */
 export class DirectStatements {
   readonly #sequelize: Sequelize
   readonly #send: SendText
@@ -53,7 +52,7 @@ export class DirectStatements {
     this.#typeCast = typeCastOf(sequelize)
   }
 
-  /** Null for other drivers. */
+  /** Returns null for other drivers. */
   static of(sequelize: Sequelize): DirectStatements | null {
     const name = sequelize.getDialect()
     const send = Object.hasOwn(SENDS, name) ? SENDS[name] : undefined
@@ -65,9 +64,9 @@ export class DirectStatements {
     return Array.isArray(found) ? found : []
   }
 
-  /** Number of rows that the statement changed. */
+  /** Returns the number of rows that the statement changed. */
   async runWrite(run: DirectRun): Promise<number> {
-    // No result values are read. mysql2 copies an options object, which is slow.
+    // A write reads no values and needs no type cast. mysql2 would copy an options object, which is slow.
     return affectedRowsOf(await this.#run(run, undefined))
   }
 
@@ -101,7 +100,10 @@ export class DirectStatements {
   }
 }
 
-/** Deadlock. MariaDB: record changed since the last read. */
+/**
+ * Error codes after which the server has ended the transaction: a deadlock, or on MariaDB a record changed since the
+ * last read.
+ */
 const ENDED_TRANSACTION_CODES: ReadonlySet<unknown> = new Set([1213, 1020])
 const NONE: readonly unknown[] = []
 
@@ -112,7 +114,7 @@ function affectedRowsOf(found: unknown): number {
 
 const statementsBySequelize = new WeakMap<Sequelize, DirectStatements | null>()
 
-/** Direct statements of a Sequelize instance. Null for other drivers. */
+/** Returns the direct statements of a Sequelize instance, or null for other drivers. */
 export function directStatementsOf(sequelize: Sequelize): DirectStatements | null {
   const known = statementsBySequelize.get(sequelize)
   if (known !== undefined) return known

@@ -16,7 +16,7 @@ import { StatementAborted, StatementTimeout } from './statementTimeout.js'
 
 export type { ValidationErrorItem }
 
-/** An error with the errors that Sequelize has wrapped. */
+/** Returns an error and the errors that Sequelize has wrapped in it. */
 function layersOf(error: unknown): readonly DriverError[] {
   if (!(error instanceof Error)) return []
   const { original, parent } = error as Error & { original?: DriverError; parent?: DriverError }
@@ -27,7 +27,10 @@ function layersOf(error: unknown): readonly DriverError[] {
 const CLOSED =
   /connection manager was closed|connection (is|was) closed|closed state|connection terminated|client has encountered a connection error|database (handle )?is closed|pool is (draining|closed)|query read timeout|ResourceRequest timed out/i
 
-/** Kind of a failure. Null for errors of the host. Errors of other databases count too, because a hook may use one. */
+/**
+ * Returns the kind of a failure, or null for errors of the host. Errors of other databases count too, because a hook
+ * may use another database.
+ */
 export function classifyFailure(error: unknown, { failures }: Dialect): Failure | null {
   const layers = layersOf(error)
   if (layers.some((layer) => layer instanceof StatementTimeout)) return 'timeout'
@@ -74,24 +77,26 @@ function findFirst<T>(given: readonly T[], look: (one: T) => Failure | null): Fa
   return null
 }
 
-/** Column that does not accept null, if the driver names it. */
+/** Returns the column that does not accept null, if the driver names the column. */
 export function findNullColumn(error: unknown, { failures }: Dialect): string | undefined {
   return failures.nullColumn(layersOf(error).at(-1) ?? {})
 }
 
-/** Violated unique constraint. Sequelize's own details depend on English messages. */
+/**
+ * Returns the violated unique constraint from the driver's error. Sequelize's own details depend on English messages.
+ */
 export function findUniqueViolation(error: unknown, { failures }: Dialect): UniqueViolation {
   return failures.parseUniqueViolation(layersOf(error).at(-1) ?? {})
 }
 
-/** Details of a violated foreign key. Null for other failures. */
+/** Returns the details of a violated foreign key, or null for other failures. */
 export function findForeignKeyViolation(error: unknown, dialect: Dialect): ForeignKeyViolation | null {
   return classifyFailure(error, dialect) === 'foreign'
     ? dialect.failures.parseForeignKeyViolation(layersOf(error).at(-1) ?? {})
     : null
 }
 
-/** Errors of the model's validators. Null for other errors. */
+/** Returns the errors of the model's validators, or null for other errors. */
 export function findValidationErrors(error: unknown): readonly ValidationErrorItem[] | null {
   return error instanceof ValidationError ? error.errors : null
 }
@@ -109,7 +114,7 @@ export function isSequelizeError(error: unknown): boolean {
   return error instanceof BaseError
 }
 
-/** Whether the error is a wait for a lock or for a connection. */
+/** Whether a wait for a lock or for a connection has timed out. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof TimeoutError
 }

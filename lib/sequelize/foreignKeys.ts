@@ -6,7 +6,7 @@ import { queryGeneratorOf, sequelizeOf } from './internals.js'
 import { runReadQuery } from './run.js'
 import { quote } from './sql.js'
 
-/** Foreign keys that the model declares. */
+/** Returns the foreign keys that the model declares. */
 export function declaredForeignKeysOf(model: ModelStatic<Model>): readonly ForeignKey[] {
   return Object.entries(model.getAttributes()).flatMap(([name, { field = name, references }]) => {
     if (references === undefined) return []
@@ -17,7 +17,10 @@ export function declaredForeignKeysOf(model: ModelStatic<Model>): readonly Forei
   })
 }
 
-/** Number of values that a foreign key finds. Each value is a list of escaped column values. */
+/**
+ * Counts the values that exist in the referenced columns of a foreign key. Each value is a list of escaped column
+ * values.
+ */
 export async function countReferencedValues(
   model: ModelStatic<Model>,
   { targets, table }: ForeignKey,
@@ -25,7 +28,7 @@ export async function countReferencedValues(
   transaction: Transaction | undefined,
 ): Promise<number> {
   const names = targets.map((target) => quote(model, target))
-  // Row values instead of OR, because SQLite limits the depth of OR.
+  // Row values replace OR, because SQLite limits the depth of OR.
   const rows = values.map((each) => (each.length === 1 ? each[0] : `(${each.join(', ')})`))
   const row = names.length === 1 ? names[0] : `(${names.join(', ')})`
   const list = names.length === 1 ? rows.join(', ') : `VALUES ${rows.join(', ')}`

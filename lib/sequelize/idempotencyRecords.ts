@@ -6,7 +6,10 @@ import { statementLoggingOf } from './logging.js'
 
 const TABLE = 'crud_idempotency_keys'
 
-/** Model of the table. It is added to a Sequelize instance without it, so that `sync` creates the table. */
+/**
+ * Returns the model of the table. Adds the model to a Sequelize instance that lacks it, so that `sync` creates the
+ * table.
+ */
 export function idempotencyModelOf(sequelize: Sequelize): ModelStatic<Model> {
   if (sequelize.isDefined(TABLE)) return sequelize.model(TABLE)
   // TEXT on MySQL is limited to 64 KiB. Other databases have no longer type.
@@ -26,19 +29,22 @@ export function idempotencyModelOf(sequelize: Sequelize): ModelStatic<Model> {
   })
 }
 
-/** Whether a model belongs to the table. */
+/** Whether a model is the model of this table. */
 export function isIdempotencyModel({ sequelize, name }: ModelStatic<Model>): boolean {
   return name === TABLE && sequelize?.isDefined(TABLE) === true
 }
 
 export interface IdempotencyRecord {
   readonly fingerprint: string
-  /** The reply as text. Null for a write in progress. */
+  /** The reply as text. null for a write in progress. */
   readonly reply: string | null
   readonly isExpired: boolean
 }
 
-/** Hooks of the host apply to its own records only. */
+/**
+ * Returns the options of a statement on the table. Hooks of the host do not run, because they apply only to the host's
+ * records.
+ */
 function transactionOptions(model: ModelStatic<Model>, transaction: Transaction) {
   return { transaction, hooks: false, ...statementLoggingOf(sequelizeOf(model)) }
 }
@@ -84,7 +90,7 @@ export async function deleteIdempotencyRecords(
   await model.unscoped().destroy({ where: { id: ids } as never, ...transactionOptions(model, transaction) })
 }
 
-/** Keys of some expired records, in the same order for all processes that delete them. */
+/** Returns the keys of some expired records, in one order for all processes that delete these records. */
 export async function findExpiredRecords(
   model: ModelStatic<Model>,
   now: Date,

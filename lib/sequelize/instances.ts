@@ -6,8 +6,9 @@ import { statementLoggingOf } from './logging.js'
 import { runReadQuery } from './run.js'
 
 /**
- * `model.bulkCreate` without hooks and validation, for existing instances. It would build instances from values again, and run the host's
- * setters twice. `insertedKeys` is the query for the generated keys, where Sequelize would guess them.
+ * Inserts existing instances like `model.bulkCreate`, without hooks and validation. `bulkCreate` itself would build the
+ * instances again and run the host's setters twice. `insertedKeys` is the query for generated keys that Sequelize would
+ * only guess.
  */
 export async function bulkInsert(
   model: ModelStatic<Model>,
@@ -33,18 +34,20 @@ export async function bulkInsert(
   }
 }
 
-/** Makes Sequelize's validation accept null for these attributes. A later step, or the database, sets their values. */
+/**
+ * Makes Sequelize's validation accept null for the given attributes. A later step, or the database, sets their values.
+ */
 export function acceptNulls(instance: Model, names: readonly string[]): void {
   if (names.length === 0) return
-  // This validator is the only one that reads the instance's own attributes.
+  // Only the null validator of Sequelize reads the instance's own `rawAttributes`.
   const { rawAttributes } = instance as object as { rawAttributes: { readonly [name: string]: object } }
   const lifted = names.map((name) => [name, { ...rawAttributes[name], allowNull: undefined }])
   Object.defineProperty(instance, 'rawAttributes', { value: { ...rawAttributes, ...Object.fromEntries(lifted) } })
 }
 
 /**
- * Option `silent` for `save`. Sequelize sets `updatedAt` unless the save is silent. With `true` it does not store the attribute. Any other
- * truthy value is silent and stores it.
+ * Returns the option `silent` for `save`. Unless a save is silent, Sequelize sets `updatedAt`. With `silent: true`,
+ * Sequelize does not store `updatedAt`. With any other truthy value, Sequelize stores the given `updatedAt`.
  */
 export function silentOption(keeps: boolean): { readonly silent?: boolean } {
   return keeps ? { silent: 1 as never } : {}
@@ -58,8 +61,8 @@ export interface RowCounts {
 }
 
 /**
- * Saves, restores or destroys an instance, and fails if the database skips the row. Sequelize reads the row count and drops it. Meanwhile
- * the instance's constructor replaces the model, with another query interface.
+ * Runs a save, restore or destroy of an instance, and throws if the database skips the row. Sequelize discards the row
+ * count. A proxy of the model with another query interface therefore checks the count.
  */
 export async function runCounted<T>(instance: Model, counts: RowCounts, work: () => Promise<T>): Promise<T> {
   const model = instance.constructor as ModelStatic<Model>
@@ -92,7 +95,7 @@ function createCountedConstructor(
       if (isCounted && Array.isArray(result) && result[1] === 0) throw skipped()
       return result
     } catch (error) {
-      // On PostgreSQL, Sequelize itself fails.
+      // On PostgreSQL, Sequelize itself throws an error for a skipped row.
       throw error instanceof EmptyResultError ? skipped() : error
     }
   }

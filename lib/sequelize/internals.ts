@@ -1,6 +1,7 @@
 /**
- * The only file that uses semi-public parts of Sequelize: the query generator, the preparation that `findAll` does before calling it,
- * registered hooks, and the transaction in continuation-local storage. All of them are stable in Sequelize 6.
+ * Declares the semi-public parts of Sequelize that this package uses: query generator, preparation of finders,
+ * registered hooks, and the transaction in continuation-local storage. Only this file uses undeclared parts. All of
+ * these parts are stable in Sequelize 6.
  */
 
 import { type Model, type ModelStatic, type Sequelize, type Transaction, Utils, type WhereOptions } from 'sequelize'
@@ -73,7 +74,7 @@ interface Replica {
 interface Internals {
   connectionManager: {
     getConnection(options: object): Promise<unknown>
-    /** Open connections, on SQLite. */
+    /** Open connections of SQLite, by name. */
     connections?: { readonly [name: string]: unknown }
   }
   dialect: { Query: new (connection: object, sequelize: Sequelize, options: object) => DialectQuery }
@@ -105,7 +106,10 @@ export function internalsOf(sequelize: Sequelize): Internals {
   return sequelize as object as Internals
 }
 
-/** Generator that keeps long column names. With `minifyAliases` only `sequelize.query` can restore them. */
+/**
+ * Returns a query generator that keeps long column names. With `minifyAliases`, only `sequelize.query` can restore
+ * shortened names.
+ */
 export function queryGeneratorOf(sequelize: Sequelize): QueryGenerator {
   const queries = sequelize.getQueryInterface().queryGenerator as QueryGenerator
   const { options } = queries
@@ -123,7 +127,10 @@ export function preparationOf(model: ModelStatic<Model>): Preparation {
   return model as object as Preparation
 }
 
-/** Sequelize instance of a model. */
+/**
+ * Returns the Sequelize instance of a model.
+ * @throws TypeError if the model is not initialized
+ */
 export function sequelizeOf(model: ModelStatic<Model>): Sequelize {
   const { sequelize } = model
   if (sequelize === undefined) throw new TypeError(`the model ${model.name} is not initialised`)

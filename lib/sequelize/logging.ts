@@ -1,4 +1,5 @@
-// The host's `logging` receives every statement. Its errors are reported and do not change the result of the statement.
+// The host's `logging` receives every statement. Errors of `logging` are reported and do not change the result of the
+// statement.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
@@ -10,7 +11,7 @@ export type ReportError = (error: unknown) => void
 
 const reporters = new AsyncLocalStorage<ReportError>()
 
-/** Reports errors of the host's `logging` to a function during the work. */
+/** Reports errors of the host's `logging` to `report` while `work` runs. */
 export function runWithLoggingReport<T>(sequelize: Sequelize, report: ReportError, work: () => T): T {
   return hostLoggingOf(sequelize) === null ? work() : reporters.run(report, work)
 }
@@ -20,7 +21,10 @@ export interface StatementLogging {
   readonly logging?: (sql: string, timing?: number) => void
 }
 
-/** Undefined for Sequelize's default logging, which cannot fail. Sequelize recognizes `console.log` by identity. */
+/**
+ * Returns a `logging` option that reports errors of the host's function. The option is absent for Sequelize's default
+ * `console.log`, which cannot fail. Sequelize recognizes `console.log` by identity.
+ */
 export function statementLoggingOf(sequelize: Sequelize): StatementLogging {
   const logging = hostLoggingOf(sequelize)
   if (logging === null) return {}

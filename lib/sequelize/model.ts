@@ -12,7 +12,6 @@ import {
 import { type Index, internalsOf, preparationOf, sequelizeOf, type WhereFragment } from './internals.js'
 import { oppositeScopeOf, throughScopeOf } from './polymorphic.js'
 
-/** Connection manager of a Sequelize instance. */
 export function connectionManagerOf(sequelize: Sequelize): object {
   return internalsOf(sequelize).connectionManager
 }
@@ -22,12 +21,12 @@ export function isSameSequelize(sequelize: unknown): boolean {
   return sequelize instanceof Sequelize
 }
 
-/** Server version, after the first connection. */
+/** Returns the server version, which is known after the first connection. */
 export function versionOf(sequelize: Sequelize): unknown {
   return internalsOf(sequelize).options.databaseVersion
 }
 
-/** Connection options of the host: `dialectOptions` in general and of each replica, merged with Sequelize's options. */
+/** Returns the host's `dialectOptions`, in general and of each replica, merged with Sequelize's options. */
 export function driverOptionsOf(sequelize: Sequelize): readonly object[] {
   const { options } = internalsOf(sequelize)
   const { standardConformingStrings } = options
@@ -35,7 +34,10 @@ export function driverOptionsOf(sequelize: Sequelize): readonly object[] {
   return [options, ...replicas].map(({ dialectOptions }) => ({ ...dialectOptions, standardConformingStrings }))
 }
 
-/** Whether any of the hooks exists on the model or globally. Checked per request, because hosts add hooks at any time. */
+/**
+ * Whether any of the hooks exists on the model or globally. The check runs per request, because hosts add hooks at any
+ * time.
+ */
 export function hasHooks(model: ModelStatic<Model>, names: readonly string[]): boolean {
   const own = preparationOf(model).options.hooks ?? {}
   const global = internalsOf(sequelizeOf(model)).options.hooks ?? {}
@@ -43,7 +45,7 @@ export function hasHooks(model: ModelStatic<Model>, names: readonly string[]): b
   return false
 }
 
-/** Runs the hooks of a kind like Sequelize does. */
+/** Runs the hooks of a kind, like Sequelize. */
 export async function runHooks(model: ModelStatic<Model>, name: string, ...given: readonly unknown[]): Promise<void> {
   await (model as object as { runHooks(...given: readonly unknown[]): Promise<void> }).runHooks(name, ...given)
 }
@@ -52,8 +54,8 @@ export async function runHooks(model: ModelStatic<Model>, name: string, ...given
 const BEFORE_FIND = ['beforeFind', 'beforeFindAfterExpandIncludeAll', 'beforeFindAfterOptions']
 
 /**
- * Options for a `findAll` with rows that are not records. Hooks before the query run as usual. Hooks after it, which expect instances, do
- * not run.
+ * Runs the find hooks before the query, and returns options for a `findAll` whose rows are not records. Hooks after the
+ * query do not run, because they expect instances.
  */
 export async function runBeforeFindHooks(
   model: ModelStatic<Model>,
@@ -72,7 +74,10 @@ export function hasCascades(model: ModelStatic<Model>): boolean {
   })
 }
 
-/** Attributes that a virtual attribute depends on. Sequelize loads them together. */
+/**
+ * Returns the attributes that a virtual attribute depends on. Sequelize loads these attributes together with the
+ * virtual attribute.
+ */
 export function dependenciesOf(model: ModelStatic<Model>, attribute: string): readonly string[] {
   const { fields } = (model.getAttributes()[attribute]?.type ?? {}) as { fields?: readonly string[] }
   return Array.isArray(fields) ? fields : []
@@ -89,7 +94,7 @@ export function hasHiddenRecords(model: ModelStatic<Model>): boolean {
   return model.options.paranoid === true || hasScope(model)
 }
 
-/** Options in the default scope, by Sequelize's names. */
+/** Returns the names of the options in the default scope. */
 export function scopeOptionsOf(model: ModelStatic<Model>): readonly string[] {
   const scope = preparationOf(model)._scope ?? {}
   return typeof scope === 'function' ? ['a function'] : Object.keys(scope)
@@ -104,7 +109,10 @@ export function hasComplexScope(model: ModelStatic<Model>): boolean {
   )
 }
 
-/** Columns or attributes of a unique index by its database name. Empty if the model lacks the index. */
+/**
+ * Returns the columns or attributes of a unique index by its database name. Returns an empty array if the model lacks
+ * the index.
+ */
 export function columnsOfIndex(model: ModelStatic<Model>, name: string): readonly string[] {
   const { _indexes: indexes = [], uniqueKeys, primaryKeys } = preparationOf(model)
   if (name === 'PRIMARY') return Object.keys(primaryKeys)
@@ -115,14 +123,14 @@ export function columnsOfIndex(model: ModelStatic<Model>, name: string): readonl
   })
 }
 
-/** Columns that an SQL expression may contain: its words except functions and casts. */
+/** Returns the words of an SQL expression that may be columns: all words except functions and casts. */
 export function columnsIn(expression: string): readonly string[] {
   return [
     ...expression.matchAll(/(?<![\p{L}\p{N}_$]|::\s*)[\p{L}_][\p{L}\p{N}_$]*(?![\p{L}\p{N}_$]|["`]?\s*\()/gu),
   ].map(([word]) => word)
 }
 
-/** Text of an expression from `fn`, `col`, `cast` or `literal`. */
+/** Returns the text of an expression from `fn`, `col`, `cast` or `literal`. */
 function expressionTextOf(expression: unknown): string {
   if (typeof expression === 'string') return expression
   const { args, col, val } = Object(expression) as { args?: unknown; col?: unknown; val?: unknown }
@@ -130,7 +138,7 @@ function expressionTextOf(expression: unknown): string {
   return parts.map(expressionTextOf).join(' ')
 }
 
-/** The model's message for a value that is already taken: `unique: { msg }`. */
+/** Returns the model's message for a value that is already taken: `unique: { msg }`. */
 export function uniqueMessageOf(
   model: ModelStatic<Model>,
   { name, column }: { readonly name: string; readonly column: string },
@@ -172,7 +180,7 @@ export function isIndexed(model: ModelStatic<Model>, attribute: string): boolean
   return [Object.keys(primaryKeys), ...whole].some(([first]) => first === attribute || first === column)
 }
 
-/** Columns or attributes that are unique in all rows, grouped by constraint. */
+/** Returns the columns or attributes that are unique in all rows, grouped by constraint. */
 export function uniquesOf(model: ModelStatic<Model>): readonly (readonly string[])[] {
   const { _indexes: indexes = [], uniqueKeys, options } = preparationOf(model)
   const whole = indexes.filter(({ unique, where }) => unique === true && where === undefined)
@@ -197,7 +205,7 @@ export function hasVersion(model: ModelStatic<Model>): boolean {
   return typeof preparationOf(model)._versionAttribute === 'string'
 }
 
-/** Attributes for Sequelize's time stamps. */
+/** Returns the names of Sequelize's timestamp attributes. */
 export function timestampsOf(model: ModelStatic<Model>): {
   createdAt?: string
   updatedAt?: string
@@ -212,11 +220,11 @@ export interface AssociationKeys {
   readonly sourceKey: string
   readonly targetKey: string
   readonly otherKey: string
-  /** Fixed attributes of the target, such as the type column of a polymorphic association. None or one. */
+  /** Fixed attributes of the target, such as the type column of a polymorphic association. At most one item. */
   readonly scope: readonly WhereFragment[]
   /**
-   * For a belongsTo without a constraint: the type column's value for which its polymorphic foreign key applies. It
-   * comes from the opposite association. At most one.
+   * Condition under which the polymorphic foreign key of a belongsTo applies: a value of the type column. The value
+   * comes from the opposite association. At most one item.
    */
   readonly sourceScope: readonly WhereFragment[]
   /** Join model of a belongs-to-many, with its fixed attributes. */
@@ -239,7 +247,7 @@ export function isForeignKey(model: ModelStatic<Model>, attribute: string): bool
   })
 }
 
-/** Sequelize's hasOne from the target of a many-to-many to its join model. Null for other associations. */
+/** Returns Sequelize's hasOne from the target of a many-to-many to its join model, or null for other associations. */
 export function joinRowAssociationOf(association: Association): Association | null {
   const { oneFromTarget } = association as object as { oneFromTarget?: Association }
   return oneFromTarget ?? null
@@ -268,15 +276,18 @@ export function associationKeysOf(association: Association): AssociationKeys {
 
 const SEEKABLE: ReadonlySet<unknown> = new Set(['INTEGER', 'BIGINT', 'SMALLINT', 'MEDIUMINT', 'TINYINT', 'UUID'])
 
-/** Whether all databases compare a key by IN as by equality: texts may have the collation of either side. */
+/**
+ * Whether all databases compare a key by IN as by equality. Texts are excluded, because IN may use the collation of
+ * either side.
+ */
 export function isSeekable(model: ModelStatic<Model>, attribute: string): boolean {
   const type: unknown = model.getAttributes()[attribute]?.type
   return typeof type === 'object' && type !== null && 'key' in type && SEEKABLE.has(type.key)
 }
 
 /**
- * Attributes of the target that an association fixes, by name, such as the type of a polymorphic one. Empty for other associations.
- *
+ * Returns the attributes of the target that an association fixes, by name, such as the type of a polymorphic
+ * association. Returns an empty map for other associations.
  * @throws TypeError for a fixed value that records cannot have
  */
 export function fixedTargetValuesOf(association: Association): ReadonlyMap<string, PlainScopeValue> {
@@ -284,7 +295,10 @@ export function fixedTargetValuesOf(association: Association): ReadonlyMap<strin
   return scopeValuesOf(scope, association)
 }
 
-/** Fixed attributes of the join model of a belongs-to-many. @throws TypeError for a fixed value that rows cannot have */
+/**
+ * Returns the fixed attributes of a belongs-to-many's join model, by name.
+ * @throws TypeError for a fixed value that rows cannot have
+ */
 export function fixedJoinValuesOf(association: Association): ReadonlyMap<string, PlainScopeValue> {
   return scopeValuesOf(throughScopeOf(association)[0], association)
 }
@@ -305,14 +319,17 @@ function isPlainScopeValue(value: unknown): value is PlainScopeValue {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value)
 }
 
-/** The originally defined model. `Model.scope()` and `Model.schema()` create variants of it: subclasses without attributes. */
+/**
+ * Returns the originally defined model. `Model.scope()` and `Model.schema()` create subclasses of this model without
+ * attributes.
+ */
 export function definedModel(model: ModelStatic<Model>): ModelStatic<Model> {
   const parent: unknown = Object.getPrototypeOf(model)
   if (Object.hasOwn(model, 'rawAttributes') || typeof parent !== 'function') return model
   return definedModel(parent as ModelStatic<Model>)
 }
 
-/** Attributes that the model's default scope excludes from every read. */
+/** Returns the attributes that the model's default scope excludes from every read. */
 export function attributesExcludedByScope(model: ModelStatic<Model>): ReadonlySet<string> {
   const attributes = preparationOf(model)._scope?.attributes
   const all = Object.keys(model.getAttributes())
@@ -321,7 +338,9 @@ export function attributesExcludedByScope(model: ModelStatic<Model>): ReadonlySe
   return new Set(exclude ?? [])
 }
 
-/** Complete definition of an attribute: its type as an instance, and its column name by the model's rules. */
+/**
+ * Completes the definition of an attribute: makes its type an instance, and sets its column name by the model's rules.
+ */
 export function completeAttribute(
   model: ModelStatic<Model>,
   name: string,
@@ -347,7 +366,7 @@ export function addToModel(
     rawAttributes: { [attribute: string]: ModelAttributeColumnOptions }
     refreshAttributes(): void
   }
-  // Copies, because Sequelize modifies definitions.
+  // Definitions are copied, because Sequelize modifies definitions.
   for (const [name, definition] of Object.entries(attributes)) rawAttributes[name] = { ...definition }
   refreshAttributes.call(model)
 }

@@ -13,7 +13,7 @@ import { limitAnswer } from './statementTimeout.js'
 import { type TypeParsers, typeParsersOf } from './valueParsers.js'
 import { LoneStatement } from './writeTransaction.js'
 
-/** Maximum number of counted texts, including named ones, and of their total size. */
+/** Maximum number of SQL texts whose runs are counted, and maximum total size of these texts in bytes. */
 const CAPACITY = 200
 const BYTES = 8 * 2 ** 20
 
@@ -21,14 +21,14 @@ const BYTES = 8 * 2 ** 20
 const MIN_RUNS = 5
 
 /**
- * Maximum number of names that a text may lose to changed tables. Tables change seldom. But if transactions of the host switch between
+ * Maximum number of names that a text may lose because its tables changed. If transactions of the host switch between
  * schemas with different tables, each switch would cost a name and fail a transaction.
  */
 const MAX_LOST_NAMES = 2
 
 /**
- * Milliseconds after which a text gets a new name. A statement keeps the parameter types from its preparation. After a change of a column's
- * type it would compare with the old type, without an error.
+ * Milliseconds after which a text gets a new name. A statement keeps the parameter types from its preparation. After a
+ * change of a column's type, the statement would compare with the old type, without an error.
  */
 const LIFETIME = 120_000
 
@@ -37,7 +37,7 @@ const MAX_UNUSED_NAMES = 50
 
 /** A client of the driver pg. */
 interface PgClient extends Connection, Partial<TypeParsers> {
-  /** Process id from the server. A pooler may send another one. */
+  /** Process id from the server. A pooler may send another id. */
   readonly processID?: unknown
   _invalid?: boolean
   query(statement: string | BoundStatement, done: PgCallback): void
@@ -60,16 +60,16 @@ type PgCallback = (error: Error | null | undefined, result: PgResult) => void
 /** Prepared statements of a connection on the server. */
 interface HeldStatements {
   readonly names: Set<string>
-  /** Whether the same server process always answers. Undefined until it was checked. */
+  /** Whether one server process always answers. undefined before the check. */
   isDirect?: boolean
 }
 
 interface TextUse {
   runs: number
   name: string | null
-  /** Time when the name was given. */
+  /** Time when the name was given, from `performance.now()`. */
   namedAt: number
-  /** Number of names lost because the result type changed. */
+  /** Number of names that the text lost because the result type changed. */
   lostNames: number
 }
 
@@ -82,9 +82,9 @@ export interface NumberedRun extends PooledRun {
 }
 
 /**
- * Statements on PostgreSQL, on connections of the pool. An unnamed statement is parsed and planned on each run. A frequent text gets a
- * name, and each connection prepares it once. A name is a hash of its text, so that other programs on the server cannot prepare a different
- * statement under it.
+ * Runs statements on PostgreSQL, on connections of the pool. An unnamed statement is parsed and planned on each run. A
+ * frequent text gets a name, and each connection prepares it once. A name contains a hash of its text, so that other
+ * programs on the server cannot prepare a different statement under the name.
  */
 export class NamedStatements {
   readonly #sequelize: Sequelize
@@ -108,7 +108,7 @@ export class NamedStatements {
     return (await this.#run(run)).rows
   }
 
-  /** Number of rows that the statement changed. */
+  /** Returns the number of rows that the statement changed. */
   async runWrite(run: NumberedRun): Promise<number> {
     return (await this.#run(run)).rowCount ?? 0
   }
@@ -133,7 +133,7 @@ export class NamedStatements {
     held.isDirect ??= serverSideOf(client)?.isDirect === true
     if (held.isDirect !== true || !(await this.#canHoldName(client, held, isAlone)))
       return this.#send(client, run, null)
-    // A statement that this run prepares has the current types.
+    // Only an older statement can have outdated types. A statement that this run prepares has the current types.
     const isOld = held.names.has(name)
     held.names.add(name)
     try {
@@ -141,15 +141,16 @@ export class NamedStatements {
     } catch (error) {
       if (isOld && isDataException(error)) return this.#retryUnnamed(client, run, { name, error, isAlone })
       if (!this.#isNameUnusable(error, run.sql, { name, held })) throw error
-      // Nothing was executed. Only a transaction is aborted by the server, and its owner restarts it.
+      // The server has not executed the statement. It has aborted a surrounding transaction, which is repeated as a
+      // whole.
       if (!isAlone) throw error
       return this.#send(client, run, null)
     }
   }
 
   /**
-   * Repeats a statement whose values did not fit the types from its preparation. Within a transaction, which the server has aborted, the
-   * error is marked for the transaction's owner.
+   * Repeats a statement whose values did not fit the types from its preparation. In a transaction, which the server has
+   * aborted, the error is marked so that the whole transaction is repeated.
    */
   async #retryUnnamed(
     client: PgClient,
@@ -167,7 +168,7 @@ export class NamedStatements {
     throw error
   }
 
-  /** Name of a text, or null before it has one. */
+  /** Returns the name of a text, or null if the text has no name yet. */
   #nameOf(sql: string): string | null {
     const known = this.#uses.get(sql)
     if (known === undefined) {
@@ -204,7 +205,7 @@ export class NamedStatements {
   /** Whether a connection may hold another name. Deallocates unused names. */
   async #canHoldName(client: PgClient, held: HeldStatements, isAlone: boolean): Promise<boolean> {
     if (held.names.size < CAPACITY + MAX_UNUSED_NAMES) return true
-    // A failure would abort a transaction.
+    // DEALLOCATE is not run in a transaction, because a failure would abort the transaction.
     if (!isAlone) return false
     const gone = [...held.names].filter((name) => !this.#liveNames.has(name))
     try {
@@ -228,13 +229,16 @@ export class NamedStatements {
     const code: unknown = Object(Object(error).original).code
     // A table has changed. The text must be prepared again under a new name.
     if (code === '0A000') this.#removeName(sql, name)
-    // A pooler or the host has prepared or deallocated the same name.
+    // A pooler or the host has prepared or deallocated a statement with this name.
     else if (code === '26000' || code === '42P05') held.isDirect = false
     else return false
     return true
   }
 
-  /** Removes the name of a text, which is counted again. Several connections may report the same name. */
+  /**
+   * Removes the name of a text and counts its runs again. Several connections may report one name, so the name is
+   * compared first.
+   */
   #removeName(sql: string, name: string): void {
     const known = this.#uses.get(sql)
     if (known?.name !== name) return
@@ -269,7 +273,7 @@ export function isOutdatedError(error: unknown): boolean {
   return typeof error === 'object' && error !== null && outdatedErrors.has(error)
 }
 
-/** SQLSTATE class 22: a value does not fit a type. */
+/** Whether a value does not fit a type (SQLSTATE class 22). */
 function isDataException(error: unknown): boolean {
   return /^22/.test(String(Object(Object(error).original).code))
 }
@@ -286,7 +290,7 @@ function removeDriverName(client: PgClient, name: string): void {
   if (typeof known === 'object' && known !== null) Reflect.deleteProperty(known, name)
 }
 
-/** Replaces NUL like Sequelize does, because PostgreSQL text cannot contain it. */
+/** Replaces NUL like Sequelize, because PostgreSQL text cannot contain NUL. */
 function replaceNul(value: unknown): unknown {
   return hasNul(value) ? value.replaceAll('\0', '\\0') : value
 }
@@ -305,7 +309,7 @@ const BROKEN =
 
 const statementsBySequelize = new WeakMap<Sequelize, NamedStatements>()
 
-/** Named statements of a Sequelize instance. */
+/** Returns the named statements of a Sequelize instance. */
 export function namedStatementsOf(sequelize: Sequelize): NamedStatements {
   const known = statementsBySequelize.get(sequelize)
   if (known !== undefined) return known

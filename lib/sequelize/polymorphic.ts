@@ -1,5 +1,5 @@
-// Polymorphic associations: several models share a foreign key without a constraint, with a type column beside it. Sequelize declares the
-// type on one side only, as the `scope` of a hasMany, a hasOne or the through table.
+// Polymorphic associations: several models share a foreign key without a constraint, next to a type column. Sequelize
+// declares the type on one side only, as the `scope` of a hasMany, a hasOne or the through table.
 
 import { type Association, type Model, type ModelStatic, Op } from 'sequelize'
 import type { WhereFragment } from './internals.js'
@@ -14,15 +14,18 @@ interface DeclaredAssociation {
   readonly options?: { readonly constraints?: boolean }
 }
 
-/** Fixed attributes of the join model of a belongs-to-many, from the association or its opposite. None or one. */
+/**
+ * Returns the fixed attributes of a belongs-to-many's join model, from the association or its opposite. At most one
+ * item.
+ */
 export function throughScopeOf(association: Association): readonly WhereFragment[] {
   const { through } = declaredAssociationOf(association)
   return through?.scope ? [through.scope] : oppositeScopeOf(association)
 }
 
 /**
- * Fixed attributes that the opposites of an association without a constraint set on records with its foreign key. None or one. An opposite
- * without fixed attributes leads to all records.
+ * Returns the attributes that opposite associations fix on records with the foreign key. At most one item. The array is
+ * empty if the association has a constraint, or if an opposite association fixes no attribute.
  */
 export function oppositeScopeOf(association: Association): readonly WhereFragment[] {
   if (declaredAssociationOf(association).options?.constraints !== false) return []
@@ -35,7 +38,7 @@ export function oppositeScopeOf(association: Association): readonly WhereFragmen
   return scopes.length > 1 ? [{ [Op.or]: scopes }] : scopes
 }
 
-/** Whether an association uses the same foreign keys in the opposite direction. */
+/** Whether `other` leads in the opposite direction over the foreign keys of `association`. */
 function isOpposite(other: Association, association: Association): boolean {
   if (other.target.name !== association.source.name) return false
   const [there, here] = [declaredAssociationOf(other), declaredAssociationOf(association)]

@@ -13,13 +13,13 @@ import {
   StatementTimer,
 } from './statementTimeout.js'
 
-/** Connection and limits of a statement. */
+/** Transaction, server and timeout of a statement. */
 export interface PooledRun {
   /** Transaction of the statement, already started. */
   readonly transaction: Transaction | undefined
   /** Whether the statement writes, or reads a recent write, so that it must use the primary. */
   readonly writes: boolean
-  /** Statement timeout, if there is no transaction. */
+  /** Statement timeout. Applies only without a transaction. */
   readonly limit: StatementLimit | null
 }
 
@@ -36,7 +36,7 @@ export async function runOnConnection<T>(
   const connection = await connectionsFor(sequelize).getConnection({ type: QueryTypes.SELECT, ...readOptionOf(writes) })
   const clock = limit === null ? null : new StatementTimer(sequelize, limit, connection, leaving)
   try {
-    // Returns the connection at once if the client disconnected during the wait.
+    // If the client disconnected during the wait, the connection is returned at once.
     assertConnected(leaving)
     return await runOnChecked(sequelize, connection, work)
   } finally {
@@ -44,7 +44,7 @@ export async function runOnConnection<T>(
   }
 }
 
-/** Runs work on a connection whose session was checked. */
+/** Runs work on a connection after checking its session. */
 function runOnChecked<T>(
   sequelize: Sequelize,
   connection: Connection,
@@ -54,7 +54,10 @@ function runOnChecked<T>(
   return checking === null ? work(connection) : checking.then(() => work(connection))
 }
 
-/** Result of a statement that the driver has received. Logging and errors are the same as Sequelize's. */
+/**
+ * Waits for the result of a statement that the driver has received. Logs the statement and converts errors like
+ * Sequelize.
+ */
 export async function awaitAnswer<T>(
   sequelize: Sequelize,
   connection: Connection,
@@ -69,7 +72,7 @@ export async function awaitAnswer<T>(
       ? formatError(sequelize, connection, sql, Object.assign(error, { parameters: values }))
       : error
   } finally {
-    // With `benchmark` it is logged now, after success or failure.
+    // With `benchmark`, the statement is logged at its end, after success or failure.
     logged()
   }
 }

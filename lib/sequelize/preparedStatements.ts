@@ -18,7 +18,10 @@ import { StatementQueue } from './statementQueue.js'
 import { type StatementLimit, timerOf } from './statementTimeout.js'
 import type { LoneStatement, WriteTransaction } from './writeTransaction.js'
 
-/** Maximum number of statements per connection, and of the bytes of their texts. The driver's memory per statement grows with its text. */
+/**
+ * Maximum number of statements per connection, and maximum bytes of their texts. The driver's memory per statement
+ * grows with its text.
+ */
 const CAPACITY = 200
 const BYTES = 8 * 1024 * 1024
 
@@ -27,12 +30,15 @@ const MAX_SPARES = 100
 const MAX_SPARES_PER_TEXT = 7
 const MAX_SPARE_LENGTH = 10_000
 
-/** Statements of one text. The driver runs a statement once at a time, so short ones are compiled several times to run concurrently. */
+/**
+ * Statements of one text. The driver runs a statement once at a time, so a short text is compiled several times to run
+ * concurrently.
+ */
 interface PreparedText {
   readonly statement: SqliteStatement
   /** Rejects if the text does not compile. Null after a successful compilation. */
   compilation: Promise<void> | null
-  /** Whether the text did not compile. Then the driver has released the statement. */
+  /** Whether the text did not compile. In this case the driver has already released the statement. */
   hasFailed: boolean
   /** Idle statements of the text. */
   readonly idle: SqliteStatement[]
@@ -49,9 +55,9 @@ export class PreparedStatements {
   readonly #entries = new BoundedCache<string, PreparedText>({
     entries: CAPACITY,
     bytes: BYTES,
-    // The statement to run is kept, however long it is.
+    // The size is capped, so that the cache keeps the current statement, however long it is.
     estimateSize: (sql) => Math.min(estimateStringBytes(sql), BYTES),
-    // The driver waits until a running statement ends.
+    // `finalize` waits until a running statement ends.
     onRemove: ({ statement, hasFailed, spares }) => {
       if (!hasFailed) statement.finalize()
       for (const spare of spares) spare.finalize()
@@ -73,24 +79,27 @@ export class PreparedStatements {
       this.#isClosing = true
       this.#entries.clear()
       close((error) => {
-        // It stays open if other code has statements on it.
+        // The connection stays open if other code has open statements.
         if (error !== null) this.#isClosing = false
         done?.(error)
       })
     }
   }
 
-  /** Rows of a statement. `isBrief`: it reads one or a few records by key. */
+  /** Returns the rows of a statement. `isBrief`: the statement reads one or a few records by key. */
   readRows(sql: string, values: readonly unknown[], isBrief: boolean): Promise<readonly RawRow[]> {
     return this.#runPrepared(sql, values, isBrief, (statement, done) => statement.all(values, this.#limitTime(done)))
   }
 
-  /** Rows of a statement that is compiled for one run, because a large statement would displace many others. */
+  /**
+   * Returns the rows of a statement that is compiled for one run. In the cache, a large statement would displace many
+   * statements.
+   */
   readRowsOnce(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
     return this.#run(sql, values, false, (done) => this.#connection.all(sql, values, done))
   }
 
-  /** Number of rows that the statement changed. */
+  /** Returns the number of rows that the statement changed. */
   runWrite(sql: string, values: readonly unknown[]): Promise<number> {
     const told = (done: DriverCallback<number>): ChangedCallback =>
       function (error) {
@@ -101,7 +110,7 @@ export class PreparedStatements {
     )
   }
 
-  /** Applies the statement timeout of the connection to a callback, if it has one. */
+  /** Applies the connection's statement timeout, if any, to a callback. */
   #limitTime<D extends (...given: never[]) => void>(done: D): D {
     const clock = timerOf(this.#connection)
     return clock === undefined ? done : (clock.limit(done as never) as never)
@@ -123,8 +132,9 @@ export class PreparedStatements {
       let isReset = false
       const ended: DriverCallback<T> = (error, value) => {
         if (error !== null && !isReset) {
-          // The driver does not reset a statement that found the file locked. Until then SQLite commits no write on the connection, and rolls
-          // them back at its end. So the statement is reset at once; callers that need the connection idle wait for the reset, too.
+          // The driver does not reset a statement that found the file locked. Before the reset, SQLite commits no write
+          // on the connection and rolls back writes at the end. The statement is therefore reset at once, before
+          // callers that need an idle connection continue.
           isReset = true
           statement.reset(() => ended(error))
           return
@@ -224,7 +234,7 @@ export class PreparedStatements {
   }
 }
 
-/** The driver's own error for a closed connection. */
+/** Creates the error that the driver reports for a closed connection. */
 function createClosedError(): Error {
   return Object.assign(new Error('SQLITE_MISUSE: Database is closed'), { code: 'SQLITE_MISUSE', errno: 21 })
 }
@@ -246,11 +256,14 @@ function createDeferred(): { promise: Promise<void>; resolve: () => void; reject
 
 const statementsByConnection = new WeakMap<SqliteConnection, PreparedStatements>()
 
-/** Prepared statements of the connection that Sequelize uses outside of transactions. Synchronous if the connection is open. */
+/**
+ * Returns the prepared statements of the connection that Sequelize uses outside of transactions. Returns a promise if
+ * the connection is not open yet.
+ */
 export function preparedStatementsOf(sequelize: Sequelize): PreparedStatements | Promise<PreparedStatements> {
   const { getConnection } = internalsOf(sequelize).connectionManager
   const last = lastBySequelize.get(sequelize)
-  // Closing replaces this function.
+  // Closing Sequelize replaces `getConnection`.
   if (last?.getConnection === getConnection && last.handle === openConnectionOf(sequelize)) return last.statements
   return openStatements(sequelize, getConnection)
 }
@@ -270,7 +283,7 @@ async function openStatements(sequelize: Sequelize, getConnection: unknown): Pro
   return statements
 }
 
-/** Prepared statements of the connection for a write of one statement. */
+/** Returns the prepared statements of the connection for a write of one statement. */
 export function preparedForLoneStatement({
   sequelize,
   connection,
@@ -293,7 +306,7 @@ export async function runOnTimedConnection<T>(
   }
 }
 
-/** Prepared statements of a connection of the driver sqlite3. */
+/** Returns the prepared statements of a connection of the driver sqlite3. */
 export function statementsOfConnection(sequelize: Sequelize, given: object): PreparedStatements {
   const connection = given as SqliteConnection
   const known = statementsByConnection.get(connection)
@@ -303,7 +316,7 @@ export function statementsOfConnection(sequelize: Sequelize, given: object): Pre
   return created
 }
 
-/** Prepared statements of an open transaction's connection. */
+/** Returns the prepared statements of an open transaction's connection. */
 export function preparedForTransaction({ connection, sequelize }: WriteTransaction): PreparedStatements {
   if (connection === undefined) throw new TypeError('a transaction that has begun has a handle')
   return statementsOfConnection(sequelize, connection)

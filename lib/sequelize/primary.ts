@@ -24,7 +24,7 @@ export interface ReadOption {
 const ANY_SERVER: ReadOption = Object.freeze({})
 const PRIMARY: ReadOption = Object.freeze({ useMaster: true })
 
-/** Read option for a statement. `isNeeded` forces the primary. */
+/** Returns the read option for a statement. `isNeeded` forces the primary. */
 export function readOptionOf(isNeeded = false): ReadOption {
   return isNeeded || primaryContext.getStore() === true ? PRIMARY : ANY_SERVER
 }

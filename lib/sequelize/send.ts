@@ -11,7 +11,7 @@ interface DriverConnection extends Connection {
   run(sql: string, done: SendCallback): unknown
 }
 
-/** By Sequelize's driver names. */
+/** Functions that send text, by Sequelize's dialect name. */
 const SENDS: Readonly<Record<string, (connection: DriverConnection, sql: string) => Promise<unknown>>> = {
   sqlite: (connection, sql) => toPromise((done) => connection.run(sql, done)),
   postgres: (connection, sql) => toPromise((done) => connection.query(sql, done)),
@@ -25,7 +25,7 @@ function toPromise(send: (done: SendCallback) => unknown): Promise<unknown> {
   })
 }
 
-/** Whether the driver of a Sequelize instance is supported here. */
+/** Whether this file supports the driver of a Sequelize instance. */
 export function canSend(sequelize: Sequelize): boolean {
   return Object.hasOwn(SENDS, sequelize.getDialect())
 }

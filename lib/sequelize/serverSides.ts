@@ -1,5 +1,5 @@
-// The server behind a connection, and whether another connection would reach the same server. The session of the connection itself is
-// queried.
+// Identifies the server of a connection, and detects whether another connection may reach another server. The
+// information comes from the connection's own session.
 
 import type { Sequelize } from 'sequelize'
 import type { Connection } from './connections.js'
@@ -7,17 +7,17 @@ import type { Connection } from './connections.js'
 /** Expression that identifies a MySQL or MariaDB server among several behind one address. */
 export const SERVER_EXPRESSION = "CONCAT_WS(' ', @@server_id, @@hostname, @@port, @@datadir)"
 
-/** Server side of a connection. */
+/** Identity of a connection on its server. */
 export interface ServerSide {
-  /** Whether driver and server use the same connection number. Poolers and proxies have other numbers. */
+  /** Whether driver and server know the connection by one number. Poolers and proxies use other numbers. */
   readonly isDirect: boolean
-  /** Identity of the server, if an address may lead to several servers. Null if that does not matter. */
+  /** Identity of the server, if an address may lead to several servers. null if only one server is possible. */
   readonly server: string | null
 }
 
 const serverSides = new WeakMap<Connection, ServerSide>()
 
-/** Server side of a connection whose session was checked. */
+/** Returns the server side of a connection whose session was checked. */
 export function serverSideOf(connection: Connection): ServerSide | undefined {
   return serverSides.get(connection)
 }
@@ -25,14 +25,15 @@ export function serverSideOf(connection: Connection): ServerSide | undefined {
 const firstServers = new WeakMap<Sequelize, string>()
 const spreadInstances = new WeakSet<Sequelize>()
 
-/** Records that connections of a Sequelize instance may reach different servers. */
+/** Notes that connections of a Sequelize instance may reach different servers. */
 export function markSeveralServers(sequelize: Sequelize): void {
   spreadInstances.add(sequelize)
 }
 
 /**
- * Whether another connection may miss the server of a writing connection: because of a pooler, a proxy, or several servers with one
- * address. Then a hanging statement may be committed after it was given up.
+ * Whether another connection may reach another server than a writing connection: through a pooler, a proxy, or an
+ * address of several servers. In this case a KILL may miss a hanging statement, which may be committed after it was
+ * given up.
  */
 export function hasSeveralServers(sequelize: Sequelize): boolean {
   return spreadInstances.has(sequelize)

@@ -18,8 +18,8 @@ export function storeVersion(sequelize: Sequelize, words: unknown): void {
 }
 
 /**
- * Server version as Sequelize knows it, after the first connection. It includes the product if the driver does not determine it: `10.11.6
- * MariaDB`. With mysql2 the product is known after the first write.
+ * Returns the server version that Sequelize knows after the first connection. The version includes the product if the
+ * driver does not determine the product: `10.11.6 MariaDB`. With mysql2 the product is known after the first write.
  */
 export function serverVersionOf(sequelize: Sequelize): string {
   const version = versionOf(sequelize)
@@ -31,7 +31,7 @@ export function serverVersionOf(sequelize: Sequelize): string {
   return server
 }
 
-/** Values derived from a server version. */
+/** Cache of the last server version, with the inputs that determine it. */
 const parsedVersions = new WeakMap<
   Sequelize,
   { readonly version: unknown; readonly greeting: string; readonly server: string }

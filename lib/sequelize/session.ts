@@ -1,4 +1,4 @@
-// Session settings of a database that make statements unsafe or change values before they are read.
+// Checks session settings of a database that make statements unsafe or change values before they are read.
 
 import type { Sequelize, Transaction } from 'sequelize'
 import { type Connection, connectionsFor } from './connections.js'
@@ -8,7 +8,7 @@ import { sendText } from './send.js'
 import { SERVER_EXPRESSION, type ServerSide, storeServerSide } from './serverSides.js'
 import { limitAnswer } from './statementTimeout.js'
 
-/** Error for a session that this package does not use. */
+/** Error for a database session with unsafe settings. */
 export class UnsafeSession extends Error {
   constructor(reason: string) {
     super(`The database session is not safe to use: ${reason}`)
@@ -17,11 +17,11 @@ export class UnsafeSession extends Error {
 }
 
 interface SessionCheck {
-  /** Reads the settings as one row. */
+  /** SQL that reads the settings as one row. */
   readonly sql: string
-  /** First reason against the settings in column order, or null. */
+  /** Returns the first reason against the settings, in column order, or null. */
   readonly findProblem: (settings: readonly string[], connection: Connection) => string | null
-  /** Server side of the connection, from the same settings. */
+  /** Returns the server side of the connection, from the settings. */
   readonly readServerSide: (settings: readonly string[], connection: Connection) => ServerSide
 }
 
@@ -55,12 +55,15 @@ const POSTGRES: SessionCheck = {
   },
 }
 
-/** By Sequelize's dialect names. SQLite has no such settings. */
+/** Checks by Sequelize's dialect name. SQLite has no settings that need a check. */
 const CHECKS: Readonly<Record<string, SessionCheck>> = { mysql: MYSQL, mariadb: MYSQL, postgres: POSTGRES }
 
 const checkedConnections = new WeakSet<Connection>()
 
-/** Checks the session of a connection once. Null if it was checked before, or if there is nothing to check. Rejects with `UnsafeSession`. */
+/**
+ * Checks the session of a connection once. Returns null if the session was checked before, or if there is nothing to
+ * check. Rejects with `UnsafeSession`.
+ */
 export function checkSession(sequelize: Sequelize, connection: Connection): Promise<void> | null {
   if (checkedConnections.has(connection)) return null
   const name = sequelize.getDialect()
@@ -83,7 +86,7 @@ async function inspectSession(
   checkedConnections.add(connection)
 }
 
-/** Values of the single row in a driver's result. */
+/** Returns the values of the single row in a driver's result. */
 function settingsInAnswer(answer: unknown): readonly string[] {
   const rows: unknown = Array.isArray(answer) ? answer : Object(answer).rows
   const row: unknown = Array.isArray(rows) ? rows[0] : undefined
@@ -102,7 +105,7 @@ export function checkSequelize(sequelize: Sequelize, transaction: Transaction | 
   return inspectOneConnection(sequelize)
 }
 
-/** Checks the connection of a transaction. A finished transaction has none. */
+/** Checks the connection of a transaction. Returns null for a finished transaction, which has no connection. */
 export function checkTransaction(sequelize: Sequelize, transaction: Transaction): Promise<void> | null {
   const { connection } = transaction as { readonly connection?: Connection }
   return connection === undefined ? null : checkSession(sequelize, connection)

@@ -21,7 +21,7 @@ export function quote(model: ModelStatic<Model>, identifier: string): string {
   return cachedName(sequelize, identifier, () => queryGeneratorOf(sequelize).quoteIdentifier(identifier))
 }
 
-/** A value as SQL text for the model's database. The text has the same meaning in every session mode. */
+/** Converts a value to SQL text for the model's database. The text has one meaning in every session mode. */
 export function escapeValue(model: ModelStatic<Model>, value: unknown): string {
   const sequelize = sequelizeOf(model)
   if (typeof value !== 'string') return queryGeneratorOf(sequelize).escape(value)
@@ -31,8 +31,8 @@ export function escapeValue(model: ModelStatic<Model>, value: unknown): string {
 }
 
 /**
- * Text literals by Sequelize's dialect name. In Sequelize's own literals, the meaning of backslashes depends on a session setting, which
- * may end them early.
+ * Functions that write text literals, by Sequelize's dialect name. In Sequelize's own literals, a session setting
+ * determines the meaning of backslashes, which may end the literal early.
  */
 const QUOTES: Readonly<Record<string, (text: string) => string>> = {
   mysql: quoteOnMysql,
@@ -54,26 +54,27 @@ function quoteText(text: string): string {
 }
 
 export interface SelectOptions extends Omit<FindOptions, 'attributes' | 'where' | 'order'> {
-  /** SELECT list: SQL text with its alias. */
+  /** SELECT list: SQL texts with aliases. */
   readonly attributes: SelectedExpressions
   /** Condition by column, not by attribute. */
   readonly where?: WhereFragment | undefined
   readonly order?: ReturnType<typeof literal>
   /** Alias of the main table. Default: the model's name. */
   readonly tableAs?: string
-  /** Ignores the model's default scope. */
+  /** Whether to ignore the model's default scope. */
   readonly unscoped?: boolean
 }
 
 /** Sequelize expressions with their aliases. */
 export type SelectedExpressions = readonly (readonly [expression: ReturnType<typeof literal>, alias: string])[]
 
-/** Lock like an UPDATE's: inserts of rows that refer to the record are not blocked. */
+/** Row lock of an UPDATE. Unlike FOR UPDATE, this lock does not block inserts of rows that refer to the record. */
 const ROW_LOCK = { level: 'NO KEY UPDATE' }
 
-/** Text of the SELECT that `model.findAll(options)` would run, without find hooks and without the closing `;`. */
+/** Writes the SELECT that `model.findAll(options)` would run, without find hooks and without the closing `;`. */
 export function writeSelect(model: ModelStatic<Model>, given: SelectOptions): string {
-  // One expression, because a list takes Sequelize longer than the rest of the statement.
+  // The list is one expression, because Sequelize needs more time for many expressions than for the rest of the
+  // statement.
   const list = given.attributes.map(([{ val }, alias]) => `${val} AS ${quote(model, alias)}`).join(', ')
   const all = { ...given, attributes: list }
   return cachedText(model, all, () => selectText(model, all))
@@ -99,7 +100,7 @@ function selectText(model: ModelStatic<Model>, { unscoped = false, attributes, .
   return queryGeneratorOf(sequelizeOf(model)).selectQuery(model.getTableName(), all, model).replace(/;$/, '')
 }
 
-/** Includes with a custom alias. Sequelize would replace it by the association's. */
+/** Returns the includes with a custom alias, which Sequelize would replace by the association's alias. */
 function renamedIncludes(include: FindOptions['include'] = []): (readonly [include: IncludeOptions, as: string])[] {
   return [include].flat().flatMap((each) => {
     if (typeof each === 'string' || !('attributes' in each)) return []
@@ -108,7 +109,7 @@ function renamedIncludes(include: FindOptions['include'] = []): (readonly [inclu
   })
 }
 
-/** Text of a condition by column, with `prefix` before its columns. The model's default scope is not included. */
+/** Writes a condition by column as text, with `prefix` before its columns. Omits the model's default scope. */
 export function writeCondition(model: ModelStatic<Model>, where: object, prefix: string): string {
   return cachedText(model, { where, prefix }, () => {
     const alias = prefix === '' ? '' : literal(quote(model, prefix))
@@ -122,8 +123,8 @@ export function toColumns(model: ModelStatic<Model>, where: WhereFragment): Wher
 }
 
 /**
- * Joins a condition by attribute with the model's default scope. When Sequelize joins them, equal keys, including `Op.and`, replace each
- * other. Here nothing is lost.
+ * Joins a condition by attribute with the model's default scope. Sequelize itself would let equal keys, including
+ * `Op.and`, replace each other.
  */
 export function addScope(model: ModelStatic<Model>, where: unknown): WhereFragment {
   return joinByAnd(where, ...scopesOf(model))
@@ -134,7 +135,10 @@ function addScopeByColumn(model: ModelStatic<Model>, where: object | undefined):
   return joinByAnd(where, ...scopesOf(model).map((scope) => toColumns(model, scope)))
 }
 
-/** Condition of the model's default scope by attribute, in an array. Empty without one. */
+/**
+ * Returns the condition of the model's default scope by attribute, in an array. Returns an empty array without a
+ * default scope.
+ */
 export function scopesOf(model: ModelStatic<Model>): readonly WhereFragment[] {
   const scope = preparationOf(model)._scope?.where
   return scope === undefined || scope === null ? [] : [scope as WhereFragment]
@@ -144,7 +148,9 @@ function joinByAnd(...conditions: readonly unknown[]): WhereFragment {
   return { [Op.and]: conditions.filter((part) => part !== undefined && part !== null) } as WhereFragment
 }
 
-/** Adds the default scope and, unless `deleted`, the `paranoid` condition to the condition of a write. By column. */
+/**
+ * Adds the default scope to a write's condition by column. Adds the `paranoid` condition too, unless `deleted` is true.
+ */
 function addWriteScope(model: ModelStatic<Model>, where: object, deleted = false): object {
   // CVE-2023-22579: prevents an UPDATE or DELETE without a condition.
   if (Reflect.ownKeys(where).length === 0) throw new TypeError(`refusing to write to ${model.name} without a condition`)
@@ -152,7 +158,7 @@ function addWriteScope(model: ModelStatic<Model>, where: object, deleted = false
   return deleted ? condition.where : preparationOf(model)._paranoidClause(model, condition).where
 }
 
-/** Text of a condition with the default scope and `paranoid`, with `prefix` before its columns. */
+/** Writes a condition with the default scope and `paranoid` as text, with `prefix` before its columns. */
 export function writeScopedCondition(
   model: ModelStatic<Model>,
   where: object,
@@ -162,13 +168,13 @@ export function writeScopedCondition(
   return writeCondition(model, addWriteScope(model, where, deleted), prefix)
 }
 
-/** INSERT with rows of SQL text, each in the order of the columns. */
+/** Writes an INSERT with rows of SQL text, each in the order of the columns. */
 export function writeInsert(
   model: ModelStatic<Model>,
   columns: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
-  // Integer-like member names of an object come first.
+  // JavaScript orders integer-like member names of an object first, so the values are reordered alike.
   const places = Object.keys(Object.fromEntries(columns.map((column) => [column, 0]))).map((name) =>
     columns.indexOf(name),
   )
@@ -188,7 +194,10 @@ export function writeInsert(
   return `${text}${others.map((row) => `,(${row.join(',')})`).join('')}`
 }
 
-/** UPDATE of the columns in `values` to SQL texts. `deleted` includes soft-deleted rows. `from` is placed before the WHERE clause. */
+/**
+ * Writes an UPDATE of the columns in `values` to SQL texts. `deleted` includes soft-deleted rows. `from` is placed
+ * before the WHERE clause.
+ */
 export function writeUpdate(
   model: ModelStatic<Model>,
   values: ReadonlyMap<string, string>,
@@ -205,19 +214,20 @@ function updateText(
   { deleted, from }: { readonly deleted: boolean; readonly from: string },
 ): string {
   const hash = Object.fromEntries([...values].map(([column, sql]) => [column, literal(sql)]))
-  // As text, because Sequelize would turn values of the default scope into bind parameters without values.
+  // The condition is text, because Sequelize would turn values of the default scope into bind parameters without
+  // values.
   const condition = writeScopedCondition(model, where, '', deleted)
   const options = { bindParam: false, model }
   const all = { [Op.and]: [literal(condition)] }
   const { query } = queryGeneratorOf(sequelizeOf(model)).updateQuery(model.getTableName(), hash, all, options)
   if (from === '') return query
-  // A condition that is always true is omitted.
+  // Sequelize omits a condition that is always true.
   const end = condition === '' ? '' : ` WHERE (${condition})`
   if (!query.endsWith(end)) throw new TypeError('an UPDATE does not end with its condition')
   return `${query.slice(0, query.length - end.length)}${from}${end}`
 }
 
-/** SELECT of rows of a table beside each row of another one, which is SQL text, under a condition on both. */
+/** Writes a SELECT that joins a table with `from`, the SQL text of another table, under a condition on both tables. */
 export function writeCrossSelect(
   model: ModelStatic<Model>,
   {
@@ -256,7 +266,7 @@ export function isExpression(value: unknown): boolean {
   return value instanceof expressions
 }
 
-/** SELECT list with one expression. */
+/** Creates a SELECT list with one expression. */
 export function createSelectList(sql: string): [ReturnType<typeof literal>, string][] {
   return [[literal(sql), '_']]
 }

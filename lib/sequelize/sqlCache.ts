@@ -5,17 +5,17 @@ import { BoundedCache, estimateStringBytes } from '../common/cache.js'
 import { isFast } from '../common/fastPaths.js'
 import { preparationOf, sequelizeOf } from './internals.js'
 
-/** Maximum length of a cache key. Long keys mostly contain lists of values, which seldom repeat. */
+/** Maximum length of a cache key, in characters. Long keys mostly contain lists of values, which seldom repeat. */
 const MAX_KEY_LENGTH = 10_000
 
 const Literal: new (sql: string) => object = Object.getPrototypeOf(Sequelize.literal('')).constructor
 
 type SqlCache = BoundedCache<string, string>
 
-/** SQL texts and quoted identifiers, with one limit for all models of a Sequelize instance. */
+/** Cached SQL texts and quoted identifiers, with one limit for all models of a Sequelize instance. */
 const cachesBySequelize = new WeakMap<Sequelize, SqlCache>()
 
-/** Quoted identifier that `write` creates for `name`. */
+/** Returns the quoted identifier that `write` creates for `name`. */
 export function cachedName(sequelize: Sequelize, name: string, write: () => string): string {
   return isFast ? cachedSql(sequelize, `"${name}`, write) : write()
 }
@@ -37,7 +37,10 @@ function weigh(key: string, text: string): number {
 
 let isCaching = false
 
-/** Writes a statement whose values are separate from its text. Texts that contain values are not cached. */
+/**
+ * Runs `write` with the cache enabled. Only for a statement whose values are separate from its text, because texts with
+ * values are not cached.
+ */
 export function withSqlCache(write: () => string): string {
   const before = isCaching
   isCaching = true
@@ -49,8 +52,9 @@ export function withSqlCache(write: () => string): string {
 }
 
 /**
- * SQL text that `write` creates from `given`, the only input of the text. It is cached within `withSqlCache`. Texts of models with a default
- * scope are not cached, because the scope is an object of the host and may change.
+ * Returns the SQL text that `write` creates from `given`, the only input of the text. The text is cached within
+ * `withSqlCache`. Texts of models with a default scope are not cached, because the scope is an object of the host and
+ * may change.
  */
 export function cachedText(model: ModelStatic<Model>, given: object, write: () => string): string {
   if (!isFast || !isCaching || preparationOf(model)._scope?.where !== undefined) return write()
@@ -59,7 +63,7 @@ export function cachedText(model: ModelStatic<Model>, given: object, write: () =
   return cachedSql(sequelizeOf(model), `${identityNumberOf(model)}${key}`, write)
 }
 
-/** A value as an unambiguous text. Null for a value that cannot be a cache key. */
+/** Converts a value to an unambiguous text. Returns null for a value that cannot be a cache key. */
 function cacheKeyOf(value: unknown): string | null {
   switch (typeof value) {
     case 'string':
@@ -97,7 +101,7 @@ function cacheKeyOfObject(value: object): string | null {
 const identityNumbers = new WeakMap<object, number>()
 let lastNumber = 0
 
-/** Number that distinguishes models and associations of the same name. */
+/** Returns a number that distinguishes models and associations with equal names. */
 function identityNumberOf(identity: object): number {
   const known = identityNumbers.get(identity)
   if (known !== undefined) return known

@@ -1,4 +1,4 @@
-// The part of an sqlite3 connection that prepared statements use.
+// Connections and statements of sqlite3, as far as prepared statements use them.
 
 import type { Sequelize } from 'sequelize'
 import { internalsOf } from './internals.js'
@@ -28,14 +28,17 @@ export interface SqliteStatement {
   finalize(): void
 }
 
-/** The open connection: of a file, or the only one of a database in memory. Null if it is not open. */
+/**
+ * Returns the open connection: of a file, or the only connection of a database in memory. Returns null if no connection
+ * is open.
+ */
 export function openConnectionOf(sequelize: Sequelize): object | null {
   const { connections = {} } = internalsOf(sequelize).connectionManager
   const handle = connections.default ?? connections[1]
   return typeof handle === 'object' ? handle : null
 }
 
-/** The connection that Sequelize uses outside of transactions. It is opened if necessary. */
+/** Returns the connection that Sequelize uses outside of transactions. Opens the connection if necessary. */
 export async function requireSqliteConnection(sequelize: Sequelize): Promise<SqliteConnection> {
   return internalsOf(sequelize).connectionManager.getConnection({ type: 'SELECT' }) as Promise<SqliteConnection>
 }

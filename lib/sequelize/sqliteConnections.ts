@@ -12,14 +12,14 @@ interface SqliteHandle {
   close(done: () => void): void
 }
 
-/** Sequelize's SQLite connections: by transaction, by `default`, or one for a database in memory. */
+/** Sequelize's SQLite connections: by transaction, by `default`, or one connection for a database in memory. */
 interface SqliteHandles {
   readonly connections: Record<string | number, SqliteHandle>
   getConnection(options?: HandleOptions): Promise<SqliteHandle>
   destroyConnection(handle: SqliteHandle): Promise<void>
 }
 
-/** Argument of `getConnection`, which modifies it. */
+/** Argument of `getConnection`, which modifies the argument. */
 interface HandleOptions {
   readonly uuid?: string
   readonly inMemory?: number
@@ -31,9 +31,9 @@ const fixedManagers = new WeakSet<SqliteHandles>()
 const OWN_PREFIX = 'crud-'
 
 /**
- * Makes Sequelize close broken SQLite connections. Without this, it keeps a connection whose BEGIN, COMMIT or ROLLBACK failed, with its
- * locks, until the process ends. It also keeps a connection that failed to open, so that the file stays unreachable. The fix applies to the
- * host's own transactions as well.
+ * Makes Sequelize close broken SQLite connections. Sequelize itself keeps a connection whose BEGIN, COMMIT or ROLLBACK
+ * failed, with its locks, until the process ends. Sequelize also keeps a connection that failed to open, so that the
+ * file stays unreachable. The fix applies to the host's own transactions as well.
  */
 export function fixSqliteConnections(sequelize: Sequelize): void {
   const handles = connectionManagerOf(sequelize) as SqliteHandles
@@ -61,7 +61,7 @@ export function fixSqliteConnections(sequelize: Sequelize): void {
   }
 }
 
-/** Pragmas that the host sets on one connection but that should apply to all. Every connection has its own. */
+/** Pragmas that the host sets on one connection and that should apply to all connections. */
 const SETTINGS = [
   ...['synchronous', 'busy_timeout', 'cache_size', 'mmap_size', 'temp_store', 'foreign_keys', 'fullfsync'],
   ...['ignore_check_constraints', 'recursive_triggers', 'secure_delete', 'wal_autocheckpoint'],
@@ -80,7 +80,10 @@ async function copySettings(from: SqliteHandle | undefined, to: SqliteHandle): P
   }
 }
 
-/** Rolls back instead of closing. All share the connection of a database in memory, and closing it would delete the data. */
+/**
+ * Rolls back instead of closing. All requests share the connection of a database in memory, and closing this connection
+ * would delete the data.
+ */
 function rollBack(handle: SqliteHandle): Promise<void> {
   return new Promise((resolve) => {
     handle.serialize(() => handle.run('ROLLBACK', resolve))
@@ -88,8 +91,8 @@ function rollBack(handle: SqliteHandle): Promise<void> {
 }
 
 /**
- * Ends the transaction and closes the connection without waiting for the current statement. All commands are queued at once, so that no
- * other statement comes between. Each may fail if there is nothing to end.
+ * Ends the transaction and closes the connection without waiting for the current statement. All commands are queued at
+ * once, so that no other statement comes between. A command may fail if there is nothing to end.
  */
 function closeHandle(handle: SqliteHandle): Promise<void> {
   interruptStatement(handle)

@@ -18,9 +18,10 @@ interface WaitingStatement {
 }
 
 /**
- * Queue of the prepared statements on one SQLite connection. It starts several together when the connection is idle. Without it, a chain of
- * prepared statements would starve callers that need the connection idle, such as Sequelize. A write must not start while a
- * statement of this connection waits for another connection's lock, because SQLite would not commit the write. The driver's `wait` keeps the order of all callers.
+ * Queue of the prepared statements on one SQLite connection. The queue starts several statements together when the
+ * connection is idle. Without the queue, a chain of prepared statements would starve callers that need the connection
+ * idle, such as Sequelize. A write must not start while a statement of this connection waits for another connection's
+ * lock, because SQLite would not commit the write. The driver's `wait` keeps the order of all callers.
  */
 export class StatementQueue {
   readonly #connection: SqliteConnection
@@ -40,7 +41,10 @@ export class StatementQueue {
     })
   }
 
-  /** Starts a statement when its turn comes. The statement must call `finish` at its end. `isBrief`: it reads a few records by key. */
+  /**
+   * Starts a statement when its turn comes. The statement must call `finish` at its end. `isBrief`: the statement reads
+   * a few records by key.
+   */
   add(isBrief: boolean, start: () => void): void {
     this.#waiting.push({ isBrief, start })
     this.#startNext()

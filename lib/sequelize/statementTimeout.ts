@@ -28,15 +28,18 @@ export class StatementAborted extends Error {
   }
 }
 
-/** @throws StatementLeft if the client disconnected before the statement was sent */
+/**
+ * Checks that the client is still connected before a statement is sent.
+ * @throws StatementAborted if the client has disconnected
+ */
 export function assertConnected(leaving: ClientConnection | null): void {
   if (leaving?.isDisconnected) throw new StatementAborted(null)
 }
 
-/** Statement timeout of a resource. It is a class because Sequelize copies plain objects in its options. */
+/** Statement timeout of a resource. A class is needed, because Sequelize copies plain objects in its options. */
 export class StatementLimit {
   readonly milliseconds: number
-  /** Client that waits for a read. Null if no client can disconnect. */
+  /** Client that waits for a read. null if no client can disconnect. */
   readonly client: ClientConnection | null
   readonly #dialect: () => Dialect
 
@@ -46,7 +49,7 @@ export class StatementLimit {
     this.#dialect = dialect
   }
 
-  /** The same limit for reads, which also end if the client disconnects. */
+  /** Returns the limit for reads that also end if the client disconnects. */
   withClient(leaving: ClientConnection): StatementLimit {
     return new StatementLimit(this.milliseconds, this.#dialect, leaving)
   }
@@ -65,14 +68,17 @@ type CreateError = (cause: unknown) => Error
 /** Methods of the SQLite driver that run statements. */
 const METHODS = ['all', 'run'] as const
 
-/** Milliseconds for a server to respond after the request to stop a statement. Then the connection is closed. */
+/**
+ * Time for a server to respond to the request to stop a statement, in milliseconds. Afterwards the connection is
+ * closed.
+ */
 const STOP_TIME = 2000
 /** Milliseconds after which the request to stop is repeated. */
 const REPEAT_TIME = 250
-/** Interval for SQLite, which cannot stop a statement before it starts. */
+/** Milliseconds between interrupts of SQLite, which cannot stop a statement before it starts. */
 const INTERVAL = 20
 
-/** Limits the time of each statement on an exclusive connection. A result that arrives counts, even if it is late. */
+/** Limits the time of each statement on an exclusive connection. A result counts even if it arrives late. */
 export class StatementTimer {
   readonly #sequelize: Sequelize
   readonly #limit: StatementLimit
@@ -96,7 +102,7 @@ export class StatementTimer {
     timersByConnection.set(connection, this)
   }
 
-  /** Whether a request to stop was sent. It may arrive late and would stop the next statement. */
+  /** Whether a request to stop was sent. A late request would stop the next statement. */
   get isStopSent(): boolean {
     return this.#hasEnded && this.#limit.dialect.interrupt !== null
   }
@@ -158,7 +164,7 @@ export class StatementTimer {
     }
   }
 
-  /** Watches a method of the SQLite driver. Returns a function that undoes it. */
+  /** Applies the timeout to a method of the SQLite driver. Returns a function that restores the method. */
   #limitMethod(name: (typeof METHODS)[number]): () => void {
     const connection = this.#connection
     const method: unknown = Reflect.get(connection, name)
@@ -178,8 +184,9 @@ export class StatementTimer {
 }
 
 /**
- * Delays a callback until the connection is idle. After a one-time statement the SQLite driver waits for the connection and blocks the
- * process. If another statement ran by then, timers would not fire until it ends.
+ * Delays a callback until the connection is idle. After a one-time statement, the SQLite driver waits for the
+ * connection and blocks the process. If the callback started another statement at once, no timer would fire until that
+ * statement ends.
  */
 function callWhenIdle(done: EndCallback): EndCallback {
   return function told(error, ...result) {
@@ -189,24 +196,30 @@ function callWhenIdle(done: EndCallback): EndCallback {
 
 const timersByConnection = new WeakMap<object, StatementTimer>()
 
-/** Timeout clock of a connection, if it has one. */
+/** Returns the statement timer of a connection, or undefined if the connection has none. */
 export function timerOf(connection: object): StatementTimer | undefined {
   return timersByConnection.get(connection)
 }
 
-/** Result of a statement that the driver has received, within the timeout of its connection. */
+/** Waits for the result of a statement that the driver has received, within the timeout of its connection. */
 export function limitAnswer<T>(connection: object, answer: Promise<T>): Promise<T> {
   return timerOf(connection)?.run(answer) ?? answer
 }
 
-/** Returns a connection to the pool. It is closed if a request to stop was sent, because that could stop the next statement. */
+/**
+ * Returns a connection to the pool. Closes the connection instead if a request to stop was sent, because a late request
+ * would stop the next statement.
+ */
 export function returnConnection(sequelize: Sequelize, connection: Connection, clock: StatementTimer | null): void {
   clock?.stop()
   if (clock?.isStopSent) void closeConnection(sequelize, connection)
   else connectionsFor(sequelize).releaseConnection(connection)
 }
 
-/** Whether a connection is the shared connection of a SQLite database in memory. A statement cannot be stopped there without affecting others. */
+/**
+ * Whether a connection is the shared connection of a SQLite database in memory. Stopping a statement on this connection
+ * would affect other statements.
+ */
 export function isSharedConnection(connection: object): boolean {
   return Reflect.get(connection, 'filename') === ':memory:'
 }

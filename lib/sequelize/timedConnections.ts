@@ -3,8 +3,8 @@ import { type Connection, type ConnectionOptions, connectionsFor, limitOf } from
 import { assertConnected, StatementTimer, timerOf } from './statementTimeout.js'
 
 /**
- * Makes Sequelize use separate SQLite connections for queries with a statement timeout. Each serves one query at a time, because an
- * interrupt stops everything on a connection.
+ * Makes Sequelize use separate SQLite connections for queries with a statement timeout. Each connection serves one
+ * query at a time, because an interrupt stops all statements of a connection.
  */
 export function useTimedConnections(sequelize: Sequelize): void {
   const connections = connectionsFor(sequelize)
@@ -22,7 +22,7 @@ export function useTimedConnections(sequelize: Sequelize): void {
     const { uuid } = wanted
     const connection = await (uuid === undefined ? handles.acquire() : openNamed(uuid))
     try {
-      // Returns the connection at once if the client disconnected during the wait.
+      // If the client disconnected during the wait, the connection is returned at once.
       assertConnected(leaving)
     } catch (error) {
       connections.releaseConnection(connection)
@@ -46,7 +46,7 @@ function isInMemory(sequelize: Sequelize): boolean {
 
 const idleConnections = new WeakSet<Connection>()
 
-/** A connection after Sequelize's and the driver's initialization is done. */
+/** Waits until Sequelize and the driver have initialized a connection. */
 export async function waitForSetup(connection: Connection): Promise<Connection> {
   if (idleConnections.has(connection)) return connection
   idleConnections.add(connection)
@@ -60,10 +60,13 @@ export async function waitForStatements(connection: Connection): Promise<void> {
   if (wait !== undefined) await new Promise<void>((resolve) => wait.call(connection, resolve))
 }
 
-/** The SQLite connection for writes, which run one at a time. */
+/** Name of the SQLite connection for writes, which run one at a time. */
 export const WRITER = 'crud-writer'
 
-/** Number of connections: the same as without statement timeouts, so that other threads stay free. */
+/**
+ * Number of connections for reads. Without statement timeouts, SQLite also runs two statements at a time, so that other
+ * threads stay free.
+ */
 const MAX_READERS = 2
 
 /** SQLite connections for reads, each for one read at a time, in request order. */
@@ -89,7 +92,7 @@ class ReadConnections {
     }
   }
 
-  /** Returns a connection to the queue. False if it is not one of these. */
+  /** Takes back a connection. Returns false if the connection is not a connection for reads. */
   release(connection: Connection): boolean {
     const name = this.#used.get(connection)
     if (name === undefined) return false

@@ -19,8 +19,8 @@ interface QueryOptions extends ConnectionOptions {
 const timedInstances = new WeakSet<Sequelize>()
 
 /**
- * Limits the time of queries with a limit in their options, and of queries on a connection with a limit. It uses a hook of the Sequelize
- * instance that runs when a query has its connection and is not sent yet.
+ * Limits the time of queries with a limit in their options, and of queries on a connection with a limit. A hook of the
+ * Sequelize instance runs when a query has its connection and is not sent yet.
  */
 export function useTimedQueries(sequelize: Sequelize): void {
   if (timedInstances.has(sequelize)) return
@@ -44,7 +44,7 @@ async function beginQuery(sequelize: Sequelize, options: QueryOptions, query: Se
   const clock = new StatementTimer(sequelize, limit, connection, leaving)
   const endQuery = (): void => {
     clock.stop()
-    // Sequelize returns it to the pool next. The pool no longer knows it.
+    // Sequelize returns the connection to the pool next, but the pool no longer knows the connection.
     if (clock.isStopSent && isOfPool) void closeConnection(sequelize, connection)
   }
   try {

@@ -5,15 +5,15 @@ import { traceStatement } from '../trace/statement.js'
 const tracedInstances = new WeakSet<Sequelize>()
 
 /**
- * Publishes the statements that a Sequelize instance runs for watched requests and events. It does not use Sequelize's hooks, because they
- * would change how statements are run. It is called when the first listener subscribes.
+ * Publishes the statements that a Sequelize instance runs for traced requests and events. Replaces `query`, because
+ * hooks would change how Sequelize runs statements. Called when the first listener subscribes.
  */
 export function traceQueries(sequelize: Sequelize): void {
   if (tracedInstances.has(sequelize)) return
   tracedInstances.add(sequelize)
   const own: unknown = Object.hasOwn(sequelize, 'query') ? sequelize.query : undefined
   const tracedQuery = function (this: Sequelize, ...given: readonly unknown[]): Promise<unknown> {
-    // The method of the class may have been replaced.
+    // The host may have replaced the method of the class.
     const original: unknown = own ?? Reflect.get(Object.getPrototypeOf(sequelize), 'query')
     if (typeof original !== 'function') throw new TypeError('this Sequelize runs no queries')
     const runOriginal = (): Promise<unknown> => Reflect.apply(original, this, given)
@@ -34,7 +34,7 @@ export function traceQueries(sequelize: Sequelize): void {
   })
 }
 
-/** Number of rows in a query result: from rows or an affected count. Null without either. */
+/** Returns the number of rows in a query result: of rows or of an affected count. Returns null for other results. */
 function countRows(outcome: unknown, type: unknown): number | null {
   if (typeof outcome === 'number') return outcome
   if (type === QueryTypes.SELECT) return Array.isArray(outcome) ? outcome.length : outcome === null ? 0 : 1

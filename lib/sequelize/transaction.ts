@@ -3,9 +3,9 @@
 import type { Sequelize, Transaction } from 'sequelize'
 import { internalsOf } from './internals.js'
 
-/** The host's transaction around this request, from continuation-local storage. */
+/** Returns the host's transaction around this request, from continuation-local storage. */
 export function ambientTransaction(sequelize: Sequelize): Transaction | undefined {
-  // Null after the end of a transaction.
+  // The storage contains null after the end of a transaction.
   return internalsOf(sequelize).constructor._cls?.get('transaction') ?? undefined
 }
 
@@ -30,15 +30,15 @@ export function isTransactionOpen(transaction: Transaction): boolean {
   return connection !== undefined && finished === undefined
 }
 
-/** Whether a transaction, or an enclosing one, was rolled back. */
+/** Whether a transaction, or an enclosing transaction, was rolled back. */
 export function isTransactionRolledBack(transaction: Transaction): boolean {
   const { parent, finished } = transaction as Transaction & { parent?: Transaction | null; finished?: string }
   return finished === 'rollback' || (parent ? isTransactionRolledBack(parent) : false)
 }
 
 /**
- * Runs work after a transaction and all enclosing ones are committed. It does not use `afterCommit`, which Sequelize calls even after a
- * failed COMMIT. In that case `failed` is called.
+ * Runs work after a transaction and all enclosing transactions are committed. Calls `failed` if a COMMIT fails.
+ * Sequelize's `afterCommit` is not used, because it runs even after a failed COMMIT.
  */
 export function runWhenCommitted(
   transaction: Transaction,

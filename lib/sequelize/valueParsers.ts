@@ -1,5 +1,5 @@
-// Parsers for texts from the drivers, chosen by column types for each query. They do not depend on globals of a driver or on connection
-// options.
+// Parsers for texts from the drivers, chosen by column types for each query. The parsers do not depend on globals of a
+// driver or on connection options.
 
 import type { Sequelize } from 'sequelize'
 import { internalsOf } from './internals.js'
@@ -14,7 +14,10 @@ export interface TypeParsers {
 
 const keepText: ParseText = (text) => text
 
-/** An instant as text for the decoder, or as a Date if the text has more parts. Infinities are null. */
+/**
+ * Returns an instant as text for the decoder, or as a Date if the text has unusual parts, such as an era. Returns null
+ * for infinities.
+ */
 function parsePostgresInstant(text: string): unknown {
   if (USUAL_INSTANT.test(text)) return text
   const [, year = '', rest = '', sign = '', hours = '', minutes = '00', seconds = '0', era] = INSTANT.exec(text) ?? []
@@ -50,7 +53,9 @@ const POSTGRES: ReadonlyMap<number, ParseText> = new Map<number, ParseText>([
 
 const parsersByClient = new WeakMap<object, TypeParsers>()
 
-/** Parsers for a pg client. Other types, such as arrays, ranges and geometry, use the client's own parsers. */
+/**
+ * Returns the parsers for a pg client. Other types, such as arrays, ranges and geometry, use the client's own parsers.
+ */
 export function typeParsersOf(client: Partial<TypeParsers>): TypeParsers | undefined {
   if (!hasParsers(client)) return undefined
   const known = parsersByClient.get(client)
@@ -89,7 +94,7 @@ const castToNumber: TypeCast = (cell) => {
   return text === null ? null : Number(text)
 }
 
-/** Type cast for MySQL and MariaDB values, by the drivers' type names. */
+/** Returns the type cast for MySQL and MariaDB values, by the drivers' type names. */
 export function typeCastOf(sequelize: Sequelize): TypeCast {
   const connections = connectionManagerOf(sequelize) as object as Casting
   const usual: TypeCast = connections.constructor._typecast?.bind(connections) ?? ((_, next) => next())

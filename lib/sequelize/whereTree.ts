@@ -21,12 +21,15 @@ export function joinOr(parts: readonly WhereFragment[]): WhereFragment {
   return { [Op.or]: [...parts] }
 }
 
-/** The condition wrapped in `Op.and`. */
+/** Wraps a condition in `Op.and`. */
 export function wrapInAnd(tree: WhereFragment): WhereFragment {
   return Reflect.has(tree, Op.and) ? tree : joinAnd([tree])
 }
 
-/** Condition that compares a column with a value, or with several values by `in`. Null meets no comparison. The column is named as in where trees. */
+/**
+ * Writes a comparison of a column with a value, or with several values by `in`. A null column meets no comparison.
+ * `key` names the column as in where trees.
+ */
 export function compareColumn(key: string, operator: ValueOperator, value: unknown, negated: boolean): WhereFragment {
   const [positive, opposite] = OPERATOR_SYMBOLS[operator]
   return { [key]: { [negated ? opposite : positive]: value } }

@@ -31,7 +31,7 @@ export interface RunSettings {
   readonly limit: StatementLimit | null
 }
 
-/** Context for the statements of a write: a Sequelize transaction whose connection can be taken away. */
+/** Context for the statements of a write: a Sequelize transaction that can lose its connection after a timeout. */
 abstract class WriteRun extends Transaction {
   declare readonly sequelize: Sequelize
   declare readonly savepoints: readonly Savepoint[]
@@ -49,7 +49,7 @@ abstract class WriteRun extends Transaction {
     this.limit = limit
   }
 
-  /** Waits for a connection. */
+  /** Acquires a connection, starts its statement timeout and checks its session. */
   async waitForConnection(): Promise<void> {
     const { sequelize, limit } = this
     const connection = await this.acquire()
@@ -66,22 +66,26 @@ abstract class WriteRun extends Transaction {
   }
 
   /**
-   * Takes the connection away from everything that uses it, including hanging hooks. They cannot run further statements in the transaction,
-   * a savepoint, on the connection or by continuation-local storage. Never rejects, and returns soon. `pending` is a statement whose result
-   * counts, if any.
+   * Takes the connection away from all code that uses it, including hanging hooks. Such code can run no further
+   * statements: neither in the transaction or a savepoint, nor on the connection, nor through continuation-local
+   * storage. Never rejects, and returns soon. `pending` is a statement whose result counts, or null.
    */
   async abandon(pending: Promise<unknown> | null): Promise<void> {
     rejectStatements(this)
     const held = this.#heldConnection
     if (held === null) return
     if (this.dialect.queuesWrites) return this.abandonSqlite(pending)
-    // Before the driver closes the connection: afterwards it does not report the results of running statements.
+    // The server is interrupted before the driver closes the connection, because a closed driver does not report the
+    // results of running statements.
     await interrupt(this.sequelize, this.dialect, held)
     if (pending !== null) await settleSoon(pending)
     await settleSoon(this.closeHeldConnection(abortConnection))
   }
 
-  /** Closes the connection instead of returning it: a new connection may lead to a server that can perform the write. */
+  /**
+   * Marks the connection to be closed instead of returned. A new connection may lead to a server that can perform the
+   * write.
+   */
   markUnusable(): void {
     this.isUnusable = true
   }
@@ -131,19 +135,21 @@ export class WriteTransaction extends WriteRun {
   #isCommitted = false
 
   constructor(of: RunSettings, seesCommitted = false) {
-    // SQLite locks at once: a later lock fails if another connection has written since BEGIN.
+    // SQLite locks at BEGIN. A later lock would fail if another connection has written since BEGIN.
     super(of, of.dialect.queuesWrites ? { type: Transaction.TYPES.IMMEDIATE } : isolationOptions(of, seesCommitted))
   }
 
-  /** Begins the transaction on the acquired connection. BEGIN, COMMIT and ROLLBACK have the write timeout only. */
+  /**
+   * Begins the transaction on the acquired connection. Only the write timeout applies to BEGIN, COMMIT and ROLLBACK.
+   */
   async start(): Promise<void> {
     this.timer?.stop()
     try {
       await this.#begin()
     } catch (error) {
       this.finished ??= 'rollback'
-      // In memory, where another transaction may cause the failure, the connection is kept unchanged. The connection of a file may still be
-      // in a transaction.
+      // The only connection of a database in memory stays open, because another transaction may have caused the
+      // failure. A connection to a file is closed, because it may still be in a transaction.
       if (this.connection !== undefined && isSharedConnection(this.connection)) this.#release()
       else await this.closeHeldConnection()
       throw error
@@ -182,7 +188,9 @@ export class WriteTransaction extends WriteRun {
     for (const hook of this._afterCommitHooks) await hook.call(this, this)
   }
 
-  /** Begins like Sequelize. If the host sets an isolation level, Sequelize runs an additional statement. */
+  /**
+   * Begins the transaction like Sequelize. If the host sets an isolation level, Sequelize runs an additional statement.
+   */
   #begin(): Promise<unknown> {
     const { sequelize } = this
     if (Reflect.get(this.options, 'isolationLevel')) return this.begin()
@@ -201,7 +209,7 @@ export class WriteTransaction extends WriteRun {
 
   /** Runs a control statement on the driver or through Sequelize. */
   async #control(sql: string, bySequelize: (options: object) => Promise<unknown>): Promise<unknown> {
-    // Otherwise the transaction's `type` would be taken as the query type.
+    // Without this `type`, Sequelize would take the transaction's `type` as the query type.
     const options = { ...this.options, type: QueryTypes.RAW }
     const own = this.connection === undefined ? null : runControl(this.sequelize, this.connection, sql)
     if (own === null) return bySequelize(options)
@@ -231,7 +239,7 @@ export class WriteTransaction extends WriteRun {
     if (!this.dialect.queuesWrites)
       return Object.assign(await connections.getConnection({ uuid: this.id }), { uuid: this.id })
     const handle = await connections.getConnection({ uuid: WRITER })
-    // A statement that the previous transaction did not await must not run in this one.
+    // A statement that the previous transaction did not await must not run in this transaction.
     await waitForStatements(handle)
     return Object.assign(handle, { uuid: this.id })
   }
@@ -261,7 +269,10 @@ export class WriteTransaction extends WriteRun {
   }
 }
 
-/** MySQL's repeatable read shows all rows as of the first read. `seesCommitted` selects READ COMMITTED. */
+/**
+ * Returns READ COMMITTED if `seesCommitted` is true. MySQL's repeatable read would return all rows as of the first
+ * read.
+ */
 function isolationOptions(
   { dialect }: RunSettings,
   seesCommitted: boolean,
@@ -269,15 +280,18 @@ function isolationOptions(
   return seesCommitted && dialect.readsSnapshots ? { isolationLevel: Transaction.ISOLATION_LEVELS.READ_COMMITTED } : {}
 }
 
-/** Whether PostgreSQL answers COMMIT with a rollback, because it had aborted the transaction. It reports no error. */
+/**
+ * Whether PostgreSQL has answered COMMIT with a rollback. PostgreSQL rolls back an aborted transaction and reports no
+ * error.
+ */
 function isRollbackAnswer(answer: unknown): boolean {
   const [, result] = Array.isArray(answer) ? answer : [null, answer]
   return (result as { command?: unknown } | undefined)?.command === 'ROLLBACK'
 }
 
 /**
- * Stands in for an enclosing transaction. Without one, Sequelize generates a random name, which takes longer than the rest of a single
- * statement. It stores nothing.
+ * Placeholder for an enclosing transaction. Without an enclosing transaction, Sequelize generates a random name, which
+ * takes longer than the rest of a single statement.
  */
 const ENCLOSING_TRANSACTION: Transaction = Object.create(Transaction.prototype, {
   id: { value: 'statement' },
@@ -296,7 +310,7 @@ export class LoneStatement extends WriteRun {
     if (connection !== null) returnConnection(this.sequelize, connection, this.timer)
   }
 
-  /** Sequelize calls this after a deadlock. There is no transaction to roll back. */
+  /** Sequelize calls `rollback` after a deadlock, but there is no transaction to roll back. */
   override async rollback(): Promise<void> {}
 
   protected override acquire(): Promise<Connection> {
@@ -304,7 +318,10 @@ export class LoneStatement extends WriteRun {
     return connectionsFor(this.sequelize).getConnection({ useMaster: true, ...own, ...limitOptionsOf(this.limit) })
   }
 
-  /** Other code uses the connection too, and the driver does not wait long for a lock. The statement is not retried. */
+  /**
+   * Waits for the statement. It cannot be stopped, because other code uses the connection too. The driver does not wait
+   * long for a lock.
+   */
   protected override async abandonSqlite(pending: Promise<unknown> | null): Promise<void> {
     await pending?.catch(() => undefined)
   }

@@ -6,8 +6,8 @@ const ALWAYS: Predicate = Object.freeze({ kind: 'always' })
 const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
 /**
- * The part of a condition that the values of `known` decide before the record is stored. Parts that depend on other
- * attributes count as met. So do parts about records that refer to the record itself.
+ * Extracts the part of a condition that the values of `known` decide before the record is stored. Parts that depend on
+ * other attributes count as met. Parts about records that refer to the record also count as met.
  */
 export function extractDecidable(condition: Predicate, known: ReadonlySet<string>): Predicate {
   return visit(DECIDABLE_PARTS, condition, known)
@@ -62,7 +62,7 @@ function isKnownPath([first]: readonly Join[], known: ReadonlySet<string>): bool
   return association.associationType === 'BelongsTo' && !polymorphic && known.has(association.foreignKey)
 }
 
-/** The condition without required parts that read no changed attribute. */
+/** Removes required parts that read no changed attribute from a condition. */
 export function extractChangeable(condition: Predicate, changed: ReadonlySet<string>): Predicate {
   if (condition.kind === 'apart') return extractChangeable(condition.condition, changed)
   if (condition.kind === 'and') {
@@ -74,7 +74,7 @@ export function extractChangeable(condition: Predicate, changed: ReadonlySet<str
   return [...findReadAttributes(condition)].some((name) => changed.has(name)) ? condition : ALWAYS
 }
 
-/** Attributes of the record itself that a condition reads. */
+/** Returns the attributes of the record itself that a condition reads. */
 export function findReadAttributes(condition: Predicate): ReadonlySet<string> {
   return new Set(visit(READ_ATTRIBUTES, condition))
 }
@@ -102,7 +102,7 @@ function startAttributesOf([first]: readonly Join[]): readonly string[] | null {
   return first === undefined ? null : [first.relation.association.foreignKey]
 }
 
-/** The attribute that a field is derived from. */
+/** Returns the attribute that a field is derived from. */
 function sourceAttributeOf({ name, derived }: Field): string {
   return derived === undefined ? name : sourceAttributeOf(derived.source)
 }

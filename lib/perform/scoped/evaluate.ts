@@ -1,5 +1,5 @@
-// Evaluates many conditions for several records with few statements. Conditions that differ only in values are joined
-// with a table of these values.
+// Evaluates many conditions for several records with few statements. Conditions that differ only in values share one
+// SQL text, which is joined with a table of the values.
 
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
@@ -30,14 +30,17 @@ const RECORD_ALIAS = '_r'
 const VALUES_ALIAS = '_v'
 const NUMBER_ALIAS = '_n'
 
-/** Minimum number of equal conditions for a table of values. */
+/** Minimum number of conditions with equal SQL for which a table of values is used. */
 const VALUES_TABLE_MINIMUM = 4
 
 /** Maximum number of conditions, and of characters, in a statement without a table of values. */
 const CONDITIONS_PER_STATEMENT = 100
 const MAX_STATEMENT_LENGTH = 200_000
 
-/** Names of the conditions that each record meets, by key text. Records that the model hides meet none. */
+/**
+ * Returns the names of the conditions that each record meets, by key text. A record that the model hides meets no
+ * condition.
+ */
 export async function evaluateConditions(
   store: Store,
   where: Predicate,
@@ -63,7 +66,7 @@ export async function evaluateConditions(
 
 interface Evaluation {
   readonly sql: string
-  /** Names of the conditions that are true in a row. */
+  /** Returns the names of the conditions that are true in a row. */
   readonly readTrueNames: (row: RawRow) => readonly string[]
 }
 
@@ -98,14 +101,14 @@ function writeConditionText(writer: WhereWriter, condition: Predicate, root: Tab
   return `(${writeCondition(root.model, writer.writeWhere(condition, root), root.alias)})`
 }
 
-/** A condition whose SQL has columns of the table of values in place of its values. */
+/** Condition whose SQL refers to columns of the table of values instead of its values. */
 interface ConditionShape {
   readonly condition: NamedCondition
   readonly text: string
   readonly values: readonly PlacedValue[]
 }
 
-/** A value with the field that it is compared with. */
+/** Value, and the field that the value is compared with. */
 interface PlacedValue {
   readonly value: string | number
   readonly model: ModelStatic<Model>
@@ -126,7 +129,9 @@ function groupByShape(store: Store, conditions: readonly NamedCondition[]): read
   return [...shapes.values()]
 }
 
-/** Writes values as columns of the table of values, if they compare like literals. */
+/**
+ * Writes values as columns of the table of values. Writes a value as a literal if a column would compare differently.
+ */
 class ValuesTableOperands implements Operands {
   readonly placed: PlacedValue[] = []
   readonly #dialect: Dialect
@@ -162,7 +167,10 @@ function selectKeys({ resource: { keys } }: Store, writer: WhereWriter, root: Ta
   return keyColumns(keys).map((column, index) => [literal(writer.writeRead(column, root)), columnAlias(index)])
 }
 
-/** Whether the statement locks: without locks a transaction would read its snapshot, not the latest commits. */
+/**
+ * Requests a lock if the database has snapshots. Without a lock a transaction would read its snapshot instead of the
+ * latest commits.
+ */
 function lockOption({ transaction, dialect }: Store): { readonly lock?: true } {
   return transaction !== undefined && dialect.readsSnapshots ? { lock: true } : {}
 }
@@ -176,7 +184,7 @@ function evaluateByValuesTable(
   const { model, dialect } = store
   const root = rootContextOf(store)
   const writer = new WhereWriter(dialect, createInlineOperands(model))
-  // The first row only sets the column types.
+  // The first row has no values and only sets the column types.
   const types = values.map(({ model: owner, field }) => {
     const column = `SELECT ${quote(owner, field.column)} FROM ${quoteTable(owner)} WHERE 1 = 0`
     return `(${column})`
@@ -226,7 +234,7 @@ function evaluateByColumns(store: Store, where: Predicate, some: readonly NamedT
   }
 }
 
-/** Splits conditions into groups of limited size. A long condition is a group of its own. */
+/** Splits conditions into groups of limited size. A long condition forms a separate group. */
 function splitTexts(all: readonly NamedText[]): readonly (readonly NamedText[])[] {
   const groups: NamedText[][] = []
   let length = 0

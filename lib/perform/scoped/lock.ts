@@ -1,5 +1,5 @@
-// Scope conditions may read other tables, which MySQL forbids in an UPDATE or DELETE of the same table. A SELECT
-// therefore locks the records first, and the write uses their keys.
+// Locks records before writes with scope conditions. Scope conditions may read other tables, which MySQL forbids in an
+// UPDATE or DELETE. A SELECT locks the records first, and the write uses the records' keys.
 
 import type { BulkDeletePlan, DeletePlan, UpdatePlan } from '../../../types/plan.js'
 import { keyColumns } from '../../common/keys.js'
@@ -16,8 +16,8 @@ import { maxRowsOf } from '../uuidSpellings.js'
 type SingleWritePlan = UpdatePlan | DeletePlan
 
 /**
- * Locks a record under the plan's whole condition, then writes it.
- * @throws Problem 404 if it is missing
+ * Locks a record under the plan's whole condition and writes it.
+ * @throws Problem 404 if no record meets the condition
  */
 export async function withLockedRecord<P extends SingleWritePlan, T>(
   store: Store,
@@ -43,7 +43,10 @@ async function lockRecord(store: Store, { kind, where }: SingleWritePlan): Promi
   }
 }
 
-/** Locks records under the plan's whole condition, then writes them. Other records count as missing. */
+/**
+ * Locks records under the plan's whole condition and writes them. Records that do not meet the condition count as
+ * missing.
+ */
 export async function withLockedRecords<T>(
   store: Store,
   plan: BulkDeletePlan,

@@ -7,11 +7,11 @@ import { type Visitors, visit } from '../../common/visitor.js'
 export interface PathPart {
   readonly node: Predicate
   readonly association: Association
-  /** Whether the whole condition requires the part. */
+  /** Whether the condition can only be true if this part is true. */
   readonly isRequired: boolean
 }
 
-/** Parts of a condition that start at a foreign key. */
+/** Finds the parts of a condition that follow a foreign key of the record. */
 export function findPathParts(condition: Predicate, isRequired = true): readonly PathPart[] {
   if (condition.kind === 'apart') return findPathParts(condition.condition, isRequired)
   if (condition.kind === 'and') return condition.nodes.flatMap((node) => findPathParts(node, isRequired))
@@ -20,13 +20,13 @@ export function findPathParts(condition: Predicate, isRequired = true): readonly
   return association?.associationType === 'BelongsTo' ? [{ node: condition, association, isRequired }] : []
 }
 
-/** The to-one relations at the start of a part's path. */
+/** Returns the to-one relations at the start of a part's path. */
 function leadingJoinsOf(part: Predicate): readonly Join[] {
   if ('column' in part) return part.column.joins
   return 'joins' in part ? part.joins : []
 }
 
-/** The condition with some parts replaced. */
+/** Replaces some parts of a condition. */
 export function replaceParts(condition: Predicate, parts: ReadonlyMap<Predicate, Predicate>): Predicate {
   if (condition.kind === 'and' || condition.kind === 'or') {
     return { kind: condition.kind, nodes: condition.nodes.map((node) => replaceParts(node, parts)) }
@@ -38,7 +38,7 @@ export function replaceParts(condition: Predicate, parts: ReadonlyMap<Predicate,
 /** Returns a condition on the rows of a table, or null for all rows. */
 export type RowLimit = (model: ModelStatic<Model>) => Predicate | null
 
-/** The condition, with a limit on the rows of each table that its paths cross. */
+/** Limits the rows of each table on the relation paths of a condition. */
 export function limitPaths(condition: Predicate, limit: RowLimit): Predicate {
   return visit(PATH_LIMITERS, condition, limit)
 }

@@ -16,19 +16,19 @@ import { extractChangeable, extractDecidable, findReadAttributes } from './decid
 import { findPathParts, type PathPart } from './paths.js'
 import { requestHistoryOf } from './requestHistory.js'
 
-/** A record that will be stored. */
+/** Record as it will be stored. */
 export interface PendingRecord {
   readonly place: number
   readonly scope: Predicate
   readonly values: Changes
-  /** The stored record, which has all other values. null for a new record. */
+  /** The stored record, which provides the values that the request does not set. null for a new record. */
   readonly stored: { readonly identity: Predicate; readonly increments: readonly string[] } | null
 }
 
 /** Records that are checked by one statement. */
 interface PendingGroup {
   readonly scope: Predicate
-  /** Attributes with known values, and attributes whose values the request sets. */
+  /** Attributes with known values (`known`), and attributes that the request sets (`sent`). */
   readonly known: ReadonlySet<string>
   readonly sent: ReadonlySet<string>
   readonly records: PendingRecord[]
@@ -37,7 +37,10 @@ interface PendingGroup {
 /** Maximum number of records per statement. */
 const RECORDS_PER_STATEMENT = 100
 
-/** Positions of the records outside the scope. Also records which parts of the condition are met. */
+/**
+ * Returns the positions of the records outside the scope. Also notes in the request history which parts of the
+ * condition are met.
+ */
 export async function findFailing(store: Store, all: readonly PendingRecord[]): Promise<readonly number[]> {
   const failing: number[] = []
   for (const group of groupPending(store, all)) {
@@ -68,7 +71,7 @@ function groupPending(store: Store, all: readonly PendingRecord[]): readonly Pen
   return [...groups.values()]
 }
 
-/** Foreign keys that refer to records which the same request creates. */
+/** Finds the foreign keys that refer to records which this request creates. */
 function newReferences(store: Store, { scope, values }: PendingRecord): readonly string[] {
   const before = requestHistoryOf(store)
   if (before === null) return []
@@ -81,7 +84,7 @@ function newReferences(store: Store, { scope, values }: PendingRecord): readonly
   })
 }
 
-/** A part of a condition with its foreign key. */
+/** Part of a condition, and the foreign key field that its path starts with. */
 interface ConditionPart extends PathPart {
   readonly start: Field
 }
@@ -89,7 +92,7 @@ interface ConditionPart extends PathPart {
 interface ScopeQuery {
   /** Condition that the records must meet. */
   readonly condition: Predicate
-  /** Parts of the scope whose results are recorded. */
+  /** Parts of the scope whose results are noted in the request history. */
   readonly parts: readonly ConditionPart[]
   /** Attributes in the rows of the query. */
   readonly fields: readonly Field[]
@@ -98,7 +101,7 @@ interface ScopeQuery {
 function buildScopeQuery(store: Store, { scope, known, sent, records }: PendingGroup): ScopeQuery {
   const before = requestHistoryOf(store)
   const isStored = records[0]?.stored !== null
-  // A stored record already meets the condition under its lock, except for parts that the request changes.
+  // The locked record already meets the condition before the write. Only parts that the request changes are checked.
   const open = isStored ? extractChangeable(scope, sent) : scope
   const excludeWritten = (part: Predicate): Predicate => before?.excludeWritten(part, null) ?? part
   const condition = excludeWritten(extractDecidable(open, known))
@@ -122,12 +125,15 @@ const PLACE = '_i'
 const UNION = '_u'
 
 /**
- * Larger than any number of rows. With a LIMIT, MariaDB does not push comparisons into the UNION's SELECTs, where
- * literals could have different collations. The UNION's column has the collation of the table's column.
+ * LIMIT that exceeds any number of rows. With a LIMIT, MariaDB does not push comparisons into the SELECTs of a UNION,
+ * where literals could have different collations.
  */
 const MAX_ROWS = 1_000_000
 
-/** Runs the query. The records are rows of literal values with the types of their columns. */
+/**
+ * Runs the query and returns the positions of records that do not meet the condition. The records are rows of literals
+ * with the types of their columns.
+ */
 async function queryUnmet(
   store: Store,
   question: ScopeQuery,
@@ -166,7 +172,7 @@ function noteParts(store: Store, parts: readonly ConditionPart[], row: RawRow): 
   }
 }
 
-/** The SELECT of the records as they would be stored. */
+/** Writes a SELECT of the records as they would be stored. */
 function writeRows(
   store: Store,
   { fields }: ScopeQuery,
@@ -193,7 +199,7 @@ function writeRows(
 
 const NUMBER = /^-?\d+(\.\d+)?$/
 
-/** The SQL of a value with the type of its column. */
+/** Writes the SQL of a value with the type of its column. */
 function sqlValue(store: Store, field: Field, values: Changes): string {
   const stored = encodeColumn(store, field, values.get(field.name))
   if (stored === null) return 'NULL'

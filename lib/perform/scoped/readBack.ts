@@ -1,4 +1,4 @@
-// Reads stored records back under the caller's scope conditions, before the commit.
+// Reads written records back under the caller's scope conditions, before the commit.
 
 import type { Transaction } from 'sequelize'
 import type { Field } from '../../../types/field.js'
@@ -22,8 +22,8 @@ import { requestHistoryOf, startRequestHistory } from './requestHistory.js'
 import { outOfScopeProblem } from './scopeChecks.js'
 
 /**
- * Whether a work may have a scope condition, so that its records must be read back. For plans that are made during the
- * write, only the resource is known.
+ * Whether a write may have a scope condition, so that its records must be read back. For nested writes that are planned
+ * later, only the resource is known.
  */
 export function isScoped({
   plan,
@@ -57,8 +57,8 @@ function isScopedNestedWrite(branch: NestedWrite): boolean {
 }
 
 /**
- * Runs a work with scope conditions in a transaction. In a transaction of the host, an error rolls back to a savepoint.
- * The records are read back in the state of the latest commits.
+ * Runs a write with scope conditions in a transaction, and reads the records back in the state of the latest commits.
+ * In a transaction of the host, an error rolls back to a savepoint.
  * @throws Problem 403 if stored records are outside the caller's scope
  */
 export function writeWithinScopes(store: Store, work: (store: Store) => Promise<WriteResult>): Promise<WriteResult> {
@@ -74,12 +74,12 @@ export function writeWithinScopes(store: Store, work: (store: Store) => Promise<
   return inTransaction(store, writeAndReadBack, { isRepeatable: true, readsCommitted: true })
 }
 
-/** A stored record, and the condition that it must meet. */
+/** Stored record, and the condition that the record must meet. */
 interface StoredRecord {
   readonly condition: Predicate
-  /** Parts of its key. */
+  /** Values of the key fields. */
   readonly key: Row
-  /** null for the only record of a request. */
+  /** Position in the request. null for the only record of a request. */
   readonly place: string | null
 }
 
@@ -88,7 +88,7 @@ async function readBack(store: Store, done: WriteResult): Promise<void> {
   const errors: ProblemErrors[] = []
   for (const { work, stored } of iterateStored(done)) {
     const inside = storeInSameTransaction(store, work.resource)
-    // If only a record's links change, the record itself is not written.
+    // If only the links of a record change, the record itself is not written but is checked too.
     if (work.plan.kind === 'get' && work.plan.scope !== undefined) await assertConditionMet(inside, work.plan.where)
     for (const condition of new Set(stored.map((each) => each.condition))) {
       const some = stored.filter((each) => each.condition === condition)
@@ -120,7 +120,7 @@ async function findUnmet(
   return outside
 }
 
-/** Rows of the records that meet a condition, by key text. */
+/** Returns the rows of the records that meet a condition, by key text. */
 async function readMeetingRows(
   store: Store,
   {
@@ -150,9 +150,9 @@ function findPartStarts({ resource: { fields } }: Store, condition: Predicate): 
 }
 
 /**
- * Records that meet the condition only because of rows that the same request has written.
- * A part over a foreign key counts as met in two cases: it was met before the request, or it leads to a record that the
- * request creates. If a hook or the database set the foreign key, the part must be met without the request's rows.
+ * Finds records that meet the condition only because of rows that this request has written. A part over a foreign key
+ * counts as met in two cases: it was met before the request, or it leads to a record that the request creates. If a
+ * hook or the database set the foreign key, the part must be met without the request's rows.
  */
 async function findSelfAdmitted(
   store: Store,
@@ -192,7 +192,7 @@ async function findSelfAdmitted(
 
 const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
-/** The part of the condition, adjusted for a record with this foreign key. */
+/** Adjusts a part of the condition to the history of a foreign key value. */
 function partForValue(store: Store, { node, association, field }: PartStart, value: unknown): Predicate {
   const before = requestHistoryOf(store)
   if (before === null || value === null || value === undefined) return node
@@ -203,7 +203,7 @@ function partForValue(store: Store, { node, association, field }: PartStart, val
   return wasMet === false ? NEVER : addCondition(node, before.excludeWritten(node, store.model))
 }
 
-/** Rows that meet a condition, including hidden ones. It uses our own statement, so no hook of the host takes part. */
+/** Reads the rows that meet a condition, including hidden rows. A direct SQL statement excludes hooks of the host. */
 function readRows(store: Store, where: Predicate, columns: readonly Column[], limit: number): Promise<readonly Row[]> {
   const { transaction } = store
   if (transaction === undefined) throw new TypeError(`${store.resource.name}: records are read back in a transaction`)
@@ -211,22 +211,32 @@ function readRows(store: Store, where: Predicate, columns: readonly Column[], li
   return statementReader.readRows(store, { where, columns, order: [], limit }, within)
 }
 
-/** Checks a record that an action has saved. @throws Problem 403 if it does not meet the condition */
+/**
+ * Checks a record that an action has saved.
+ * @throws Problem 403 if the record does not meet the condition
+ */
 export async function assertRecordMeets(store: Store, condition: Predicate, key: Row): Promise<void> {
   if ((await findUnmet(store, condition, [{ condition, key, place: null }])).length > 0) throw outOfScopeProblem()
 }
 
-/** @throws Problem 403 if no record meets the condition any more */
+/**
+ * Checks that a record still meets the condition.
+ * @throws Problem 403 if no record meets the condition any more
+ */
 async function assertConditionMet(store: Store, where: Predicate): Promise<void> {
   if ((await readRows(store, where, keyColumns(store.resource.keys), 1)).length === 0) throw outOfScopeProblem()
 }
 
 /**
- * Positions of records in the request, by the value of an attribute. null for records that the request does not name.
+ * Positions of records in the request, by the value of an attribute. The position is null for a record that the request
+ * does not name.
  */
 export type RecordPlaces = ReadonlyMap<unknown, string | null>
 
-/** @throws Problem 403 with the positions of records that do not meet the condition any more */
+/**
+ * Checks that all records still meet the condition.
+ * @throws Problem 403 with the positions of the records that do not
+ */
 export async function assertRecordsMeet(
   store: Store,
   field: Field,

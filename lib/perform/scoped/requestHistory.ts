@@ -1,5 +1,5 @@
-// Tracks the rows that a request writes, and which parts of conditions were met before. A record must not be admitted
-// to a scope by rows that the same request writes.
+// Tracks the rows that a request writes, and the parts of conditions that were met before. A row that a request writes
+// must not bring another record of the request into a scope.
 
 import type { Model, ModelStatic, Transaction } from 'sequelize'
 import type { Changes } from '../../../types/changes.js'
@@ -15,7 +15,7 @@ import { limitPaths, type RowLimit } from './paths.js'
 /** Rows of one table that a request has written. */
 interface WrittenRows {
   readonly keys: KeyFields
-  /** Key parts by the records' key texts. */
+  /** Key values by key text of the record. */
   readonly created: Map<string, Row>
   readonly updated: Map<string, Row>
   /** Whether some created rows have unknown keys. */
@@ -25,25 +25,24 @@ interface WrittenRows {
 /** Maximum number of rows that a condition excludes individually. */
 const MAX_EXCLUDED = 1000
 
-/** Rows that a request has written, and parts of conditions that were met before. */
 export class RequestHistory {
   readonly #metParts = new Map<Predicate, Map<string, boolean>>()
   readonly #writtenRows = new Map<ModelStatic<Model>, WrittenRows>()
   readonly #newValues = new Map<ModelStatic<Model>, Map<string, Set<string>>>()
 
-  /** Records whether a part of a condition was met before the request, for a value of its foreign key. */
+  /** Notes whether a part of a condition was met before the request, for a value of the part's foreign key. */
   notePart(part: Predicate, value: string, isMet: boolean): void {
     const known = this.#metParts.get(part) ?? new Map<string, boolean>()
     this.#metParts.set(part, known)
     if (!known.has(value)) known.set(value, isMet)
   }
 
-  /** Whether the part was met, or undefined if the value was not checked. */
+  /** Returns whether the part was met, or undefined if the value was not checked. */
   wasMet(part: Predicate, value: string): boolean | undefined {
     return this.#metParts.get(part)?.get(value)
   }
 
-  /** Registers the values of records that the request will create. */
+  /** Registers the values of a record that the request will create. */
   noteNewValues({ model, fields }: Resource, values: Changes): void {
     for (const field of fields) {
       const value = values.get(field.name)
@@ -117,10 +116,7 @@ export class RequestHistory {
     return made
   }
 
-  /**
-   * The condition, excluding rows that the request has created. Rows of the model `changed` that it has updated are
-   * excluded too.
-   */
+  /** Excludes rows that the request has created from a condition. Also excludes updated rows of the model `changed`. */
   excludeWritten(condition: Predicate, changed: ModelStatic<Model> | null): Predicate {
     if (this.#writtenRows.size === 0) return condition
     const limit: RowLimit = (model) => {
@@ -142,12 +138,12 @@ function outcomeRows(outcome: Outcome): readonly Row[] {
 
 const histories = new WeakMap<Transaction, RequestHistory>()
 
-/** The tracker of a transaction, or null if no scope has a condition. */
+/** Returns the history of a transaction, or null if no scope has a condition. */
 export function requestHistoryOf({ transaction }: Pick<Store, 'transaction'>): RequestHistory | null {
   return transaction === undefined ? null : (histories.get(transaction) ?? null)
 }
 
-/** Starts to track the request of a transaction. */
+/** Starts to track the writes of a transaction. */
 export function startRequestHistory(transaction: Transaction): RequestHistory {
   const known = histories.get(transaction) ?? new RequestHistory()
   histories.set(transaction, known)

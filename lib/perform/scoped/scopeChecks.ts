@@ -1,5 +1,5 @@
-// Checks scope conditions before a request writes, with the new values and the current records: a record must not be
-// admitted by a row that the same request writes.
+// Checks scope conditions before a request writes, with the new values and the current records. A row that the request
+// writes must not bring another record into a scope.
 
 import type { Changes } from '../../../types/changes.js'
 import type { BulkCreatePlan, CreatePlan, UpdatePlan } from '../../../types/plan.js'
@@ -16,14 +16,15 @@ import { requestHistoryOf } from './requestHistory.js'
 
 type StorablePlan = CreatePlan | BulkCreatePlan | UpdatePlan
 
-/** The error for a record that would be stored outside the caller's scope. */
+/** Returns the Problem for a record that would be stored outside the caller's scope. */
 export function outOfScopeProblem(errors: ProblemErrors = {}): Problem {
   const detail = 'You may not store this record.'
   return problem('forbidden', hasErrors(errors) ? { detail, errors } : { detail })
 }
 
 /**
- * Checks the scope of a write's values. Errors of the record, its version and its values are reported first.
+ * Checks that the scope admits the values of a write. A missing record, a failed precondition and invalid values are
+ * reported first.
  * @throws Problem 404, 428, 412, 400 or 403
  */
 export async function assertStorable(store: Store, plan: StorablePlan): Promise<void> {
@@ -49,7 +50,10 @@ async function collectUpdateErrors(store: Store, plan: UpdatePlan): Promise<Prob
   })
 }
 
-/** Checks the scopes of several works before the first write. @throws Problem 403 with all positions */
+/**
+ * Checks the scopes of several writes before the first write.
+ * @throws Problem 403 with the positions of all rejected records
+ */
 export async function assertAllStorable(store: Store, works: readonly Work<StorablePlan>[]): Promise<void> {
   for (const { resource, plan } of works) noteNewRecords(store, resource, plan)
   const errors: ProblemErrors[] = []
@@ -63,21 +67,23 @@ export async function assertAllStorable(store: Store, works: readonly Work<Stora
   if (isRefused) throw outOfScopeProblem(mergeErrors(errors))
 }
 
-/** Registers new records whose keys the client has chosen. Other records of the request may refer to them. */
+/**
+ * Registers new records with keys that the client has chosen, because other records of the request may refer to these
+ * keys.
+ */
 export function noteNewRecords(store: Store, resource: Work['resource'], plan: StorablePlan): void {
   const before = requestHistoryOf(store)
   if (before === null || 'key' in plan) return
   for (const values of plan.kind === 'create' ? [plan.changes] : plan.records) before.noteNewValues(resource, values)
 }
 
-/** Works of a new record and of all new records nested in it. */
+/** Returns the works of a new record and of all new records nested in it. */
 export function newWorksIn(work: Work): readonly Work<StorablePlan>[] {
   const { plan, nestedWrites = [] } = work
   const held = nestedWrites.flatMap((branch) => (branch.kind === 'new' ? newWorksIn(branch.work) : []))
   return plan.kind === 'create' || plan.kind === 'bulkCreate' ? [{ ...work, plan }, ...held] : held
 }
 
-/** The work, marked as checked. */
 export function markScopeChecked<W extends Work>(work: W): W {
   const { plan, nestedWrites } = work
   const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
@@ -88,12 +94,15 @@ export function markScopeChecked<W extends Work>(work: W): W {
   }
 }
 
-/** The branch with its new records marked as checked. */
+/** Marks the new records of a nested write as checked. */
 export function markNestedChecked(branch: NestedWrite): NestedWrite {
   return branch.kind === 'new' ? { ...branch, work: markScopeChecked(branch.work) } : branch
 }
 
-/** Positions of the records outside the scope. For a bulk create they are positions among its records. */
+/**
+ * Returns the positions of the records outside the scope. For a bulk create, these are positions among the records of
+ * the plan.
+ */
 export async function findOutOfScope(store: Store, plans: readonly StorablePlan[]): Promise<readonly number[]> {
   if (plans.every(isAdmitted)) return []
   const all = plans.flatMap((plan) => pendingRecordsOf(plan))
@@ -101,12 +110,15 @@ export async function findOutOfScope(store: Store, plans: readonly StorablePlan[
   return findFailing(store, askable)
 }
 
-/** Whether a plan needs no check of its scope. */
+/** Whether a plan's scope needs no check. */
 function isAdmitted({ scope, isScopeChecked }: StorablePlan): boolean {
   return scope === undefined || isScopeChecked === true
 }
 
-/** Records with the values that are known before the write. Keys of owners that the request creates are omitted. */
+/**
+ * Returns the records with the values that are known before the write. Omits foreign keys to parents that the request
+ * creates.
+ */
 function pendingRecordsOf(plan: StorablePlan): readonly (Omit<PendingRecord, 'place'> | null)[] {
   const { scope } = plan
   const isSkipped = scope === undefined || isAdmitted(plan)

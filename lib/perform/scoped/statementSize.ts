@@ -1,7 +1,7 @@
 import type { Column, Join, Plan, Predicate } from '../../../types/plan.js'
 import { type Visitors, visit } from '../../common/visitor.js'
 
-/** Approximate sizes of a statement's parts: scope conditions of the host, and parts that the client has sent. */
+/** Approximate size of the statements, in parts: scope conditions of the host, and values that the client has sent. */
 interface StatementSize {
   host: number
   client: number
@@ -14,7 +14,7 @@ export function isMostlyScope(plan: Plan): boolean {
   return size.host > size.client
 }
 
-/** The parts that a plan consists of. */
+/** Returns the plans that a plan consists of. */
 function partPlansOf(plan: Plan): readonly Plan[] {
   switch (plan.kind) {
     case 'bulkUpdate':

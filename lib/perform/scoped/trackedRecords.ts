@@ -1,4 +1,4 @@
-// Tracks which push conditions records meet before and after a write. Clients with the same condition share a room.
+// Tracks which push conditions records meet before and after a write. Clients with equal conditions share a room.
 
 import type { Transaction } from 'sequelize'
 import type { Plan, Predicate } from '../../../types/plan.js'
@@ -21,7 +21,7 @@ interface TrackedRecords {
 }
 
 /**
- * Locks the records of a plan and records their state before the write. Returns null if nothing is tracked. `by` is the
+ * Locks the records of a plan and notes their state before the write. Returns null if nothing is tracked. `by` is the
  * whole plan if `plan` is a part of it.
  */
 export function noteStateBefore(store: Store, plan: Plan, by: Plan = plan): Promise<void> | null {
@@ -34,7 +34,7 @@ export function noteStateBefore(store: Store, plan: Plan, by: Plan = plan): Prom
   return tracking === null ? null : noteRecords(store, transaction, target, tracking)
 }
 
-/** Whether the state before the write is tracked. The write must then be one transaction. */
+/** Whether a write's records are tracked. A tracked write must be one transaction. */
 export function isTracked({ resource, plan, nestedWrites = [], nestedResources = [] }: Work): boolean {
   if (plan.kind === 'action' && !plan.action.isTransactional) return false
   const nested = nestedWrites.map((branch) => (branch.kind === 'linked' ? branch.joinModelResource : branch.resource))
@@ -73,7 +73,7 @@ function trackedRecordsOf({ resource, commitOrder }: Store, plan: Plan): Tracked
   }
 }
 
-/** Maximum number of records per evaluation statement. */
+/** Maximum number of records per statement that evaluates conditions. */
 const RECORDS_PER_STATEMENT = 100
 
 async function noteRecords(

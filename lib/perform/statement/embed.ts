@@ -19,23 +19,23 @@ type EmbedRequest = StatementRequestOf<'embed'>
 const KEY_ALIAS = '_k'
 
 /**
- * Writes the SELECT of a collection's records for several owners. The records are numbered per owner and limited in the
- * database.
+ * Writes a SELECT of a collection's records for several parents. The database numbers the records of each parent and
+ * limits their number.
  */
 export function writeEmbed(dialect: Dialect, request: EmbedRequest, operands: Operands): string {
   return new EmbedWriter(dialect, request, operands).writeText()
 }
 
-/** Key types that are equal only if every character is equal. */
+/** Key types whose values are equal only if every character is equal. */
 const EXACT_TYPES: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'uuid'])
 
-/** The tables that connect records to their owners. */
+/** Tables that connect child records to their parents. */
 interface ParentTables {
   readonly from: string
   readonly where: string
-  /** The SQL of the owner's key. */
+  /** SQL of the parent's key. */
   readonly parentKey: string
-  /** The two columns that are joined: `tied` on the owner's side, `own` on the record's side. */
+  /** The two joined columns: `parentReference` in the parent's tables, `ownColumn` in the child's table. */
   readonly parentReference: string
   readonly ownColumn: string
 }
@@ -43,7 +43,7 @@ interface ParentTables {
 class EmbedWriter {
   readonly #dialect: Dialect
   readonly #request: EmbedRequest
-  /** Placeholders of the owners' keys and of the number of records per owner. */
+  /** Placeholders of the parents' keys and of the number of records per parent. */
   readonly #parentKeys: string
   readonly #limit: string
   readonly #join: Join
@@ -70,7 +70,7 @@ class EmbedWriter {
     return `SELECT * FROM (${numbered}) AS r WHERE r.${POSITION_ALIAS} <= ${this.#limit} ORDER BY r.${POSITION_ALIAS}`
   }
 
-  /** null if the record's foreign key can be used as the owner's key. */
+  /** Returns null if the child's foreign key can be used as the parent's key. */
   #parentTables(): ParentTables | null {
     const { source, target } = this.#association
     const { foreignKey, otherKey, sourceKey, targetKey, through } = associationKeysOf(this.#association)
@@ -80,7 +80,7 @@ class EmbedWriter {
     const owners: TableContext = { model: source, alias: '_w', canJoin: false }
     const key = writeColumn(owners, sourceKey)
     if (through === null || joinRow !== undefined) {
-      // If the join row is read, the record occurs once per owner.
+      // If the join row is read, a record occurs once per parent.
       const at = through === null || joinRow === undefined ? this.#root : joinRowContext(through.model, joinRow)
       const own = writeColumn(at, foreignKey)
       return {
@@ -125,8 +125,9 @@ class EmbedWriter {
   }
 
   /**
-   * Condition that a record is among the first of its owner, found by keys alone: an owner may have thousands of
-   * records. Returns null if that is slower, or if keys are not compared exactly.
+   * Writes the condition that a record is among the first records of its parent. The condition reads only keys, because
+   * a parent may have thousands of records. Returns null if the condition would be slower, or if keys are not compared
+   * exactly.
    */
   #writeFirstCondition(
     owner: string,
@@ -155,8 +156,8 @@ class EmbedWriter {
   }
 
   /**
-   * Reads each record once, then numbers it for each of its owners. The condition on the owners is written twice,
-   * because not every database pushes it into a subquery in FROM.
+   * Reads each record once and numbers it for each of its parents. The condition on the parents is repeated, because
+   * not every database pushes it into a subquery in FROM.
    */
   #selectJoined({ from, where, parentKey, parentReference, ownColumn }: ParentTables): string {
     const { order } = this.#request
@@ -175,7 +176,7 @@ class EmbedWriter {
     ].join(' ')
   }
 
-  /** The SELECT of the wanted records of some owners that the caller may see. */
+  /** Writes a SELECT of the requested records of some parents, limited to records that the caller may see. */
   #selectRecords(owned: string, beside: readonly (readonly [sql: string, alias: string])[]): string {
     const read = this.#request.columns.map((column, index) =>
       aliasExpression(this.#writer.writeRead(column, this.#root), columnAlias(index)),
@@ -221,7 +222,7 @@ class EmbedWriter {
   }
 }
 
-/** The join model's rows, in a statement that joins them. */
+/** Table of the join model's rows, in a statement that joins these rows. */
 function joinRowContext(model: TableContext['model'], link: Join): TableContext {
   return { model, alias: aliasOfPath([link]), canJoin: false }
 }

@@ -7,7 +7,7 @@ import { conversionOf } from '../../sequelize/columnTypes.js'
 import { comparableDate } from '../../sequelize/dates.js'
 import { type Dialect, traitsOf, valueTraitsOf } from '../../sequelize/dialect/index.js'
 
-/** Encodes the values of a comparison for the driver. `model` has the field. */
+/** Encodes the values of a comparison for the driver. `model` is the model of the field. */
 export function encodeCompared(dialect: Dialect, model: ModelStatic<Model>, node: ComparePredicate): unknown[] {
   const { column, operator, values } = node
   const isText = storedFieldOf(column.field).valueType.type === 'string'
@@ -17,7 +17,10 @@ export function encodeCompared(dialect: Dialect, model: ModelStatic<Model>, node
   )
 }
 
-/** Extends a comparison with a UUID to both spellings, which are different texts. An index serves both. */
+/**
+ * Extends a comparison with a UUID to the upper-case and lower-case spellings, which are different texts. An index
+ * serves both spellings.
+ */
 export function addSpellings(node: ComparePredicate): ComparePredicate {
   const { column, operator, asJoined = false } = node
   if (asJoined || column.countedJoin !== undefined || column.field.valueType.type !== 'uuid') return node
@@ -26,7 +29,6 @@ export function addSpellings(node: ComparePredicate): ComparePredicate {
   return { ...node, operator: values.length === 1 ? 'eq' : 'in', values }
 }
 
-/** Encodes a value for the driver. */
 export function encodeValue(dialect: Dialect, model: ModelStatic<Model>, field: Field, value: PlainValue): unknown {
   if (typeof value === 'boolean') return dialect.boolean(value)
   const isSingle = typeof value === 'number' && field.valueType.single === true
@@ -35,13 +37,15 @@ export function encodeValue(dialect: Dialect, model: ModelStatic<Model>, field: 
   return field.stored === undefined ? comparableDate(model, field, value) : formatDateTime(value)
 }
 
-/** The values of a condition in the order of its SQL. `shape` has everything else that the SQL depends on. */
+/** Values of a condition in the order of its SQL. `shape` contains everything else that determines the SQL. */
 interface ComparedValues {
   readonly shape: readonly unknown[]
   readonly values: readonly unknown[]
 }
 
-/** Splits a condition on the record's own fields into shape and values. Returns null if it has other parts. */
+/**
+ * Splits a condition on the record's own fields into shape and values. Returns null if the condition has other parts.
+ */
 export function readComparedValues(
   dialect: Dialect,
   model: ModelStatic<Model>,
@@ -80,7 +84,7 @@ export function readComparedValues(
   }
 }
 
-/** Rounds a number to four bytes, as a FLOAT column stores it. A stored 0.3 differs from the double 0.3. */
+/** Rounds a number to four bytes, like a FLOAT column, whose stored 0.3 differs from the double 0.3. */
 function toSinglePrecision(value: number): number {
   const single = Math.fround(value)
   return Number.isFinite(single) ? single : value

@@ -5,13 +5,13 @@ import { escapeValue } from '../../sequelize/sql.js'
 
 /** Writes the values of a statement. */
 export interface Operands {
-  /** The SQL of a value. Each call adds one value to the statement. */
+  /** Returns the SQL of a value. Each call adds one value to the statement. */
   readonly write: (value: unknown) => string
-  /** The SQL of a value that is compared with a field. Absent if it does not depend on the field. */
+  /** Returns the SQL of a value that is compared with a field. Absent if the SQL does not depend on the field. */
   readonly writeCompared?: (value: unknown, model: ModelStatic<Model>, field: Field) => string
 }
 
-/** Values bound to placeholders in order: `$1` on PostgreSQL, `?1` on SQLite. */
+/** Binds values to placeholders in order: `$1` on PostgreSQL, `?1` on SQLite. */
 export class NumberedOperands implements Operands {
   readonly values: unknown[] = []
   readonly #prefix: string
@@ -23,7 +23,7 @@ export class NumberedOperands implements Operands {
   write = (value: unknown): string => `${this.#prefix}${this.values.push(value)}`
 }
 
-/** Values as literals that Sequelize escapes. */
+/** Writes values as literals that Sequelize escapes. */
 export function createInlineOperands(model: ModelStatic<Model>): Operands {
   return { write: (value) => escapeValue(model, value) }
 }

@@ -9,8 +9,8 @@ interface ReadRequest {
 }
 
 /**
- * How sort key values are read after the columns. `exact`: without loss. `shared`: only those that the columns do not
- * contain, which is cheaper and exact for safe integers.
+ * How the values of sort keys are read after the columns. `exact` reads all sort keys without loss. `shared` reads only
+ * sort keys that the columns do not contain, which is cheaper and exact for safe integers.
  */
 export type KeyReading = 'none' | 'exact' | 'shared'
 
@@ -18,7 +18,7 @@ interface SelectRequest extends ReadRequest {
   readonly kind: 'select'
   /** Limit and offset. Empty: one row. */
   readonly window: readonly unknown[]
-  /** Whether the total number of rows is read as well. */
+  /** Whether the statement also reads the total number of rows. */
   readonly total: boolean
   readonly keys: KeyReading
   /** Whether to ignore the model's default scope. */
@@ -28,12 +28,12 @@ interface SelectRequest extends ReadRequest {
   readonly lock: boolean
 }
 
-/** Records of a collection for several owners, limited per owner. */
+/** Records of a collection for several parents, limited per parent. */
 interface EmbedRequest extends ReadRequest {
   readonly kind: 'embed'
   readonly hop: Join
   readonly joinRow: Join | undefined
-  /** The owners' keys as one value, and the limit plus one. */
+  /** The parents' keys as one value, and the limit plus one. */
   readonly window: readonly unknown[]
 }
 
@@ -50,7 +50,7 @@ interface AggregateRequest extends ReadRequest {
   readonly groups: number
   readonly having: Predicate | null
   readonly window: readonly unknown[]
-  /** Whether only the number of groups is read. */
+  /** Whether to read only the number of groups. */
   readonly total: boolean
   readonly includeDeleted: boolean
 }
@@ -71,7 +71,7 @@ interface UpdateRequest {
   /** Fields to increment by one. */
   readonly increments: readonly Field[]
   readonly where: Predicate
-  /** Whether the rows are hidden by a paranoid model. */
+  /** Whether the UPDATE applies to rows that a paranoid model hides. */
   readonly includeDeleted: boolean
   readonly returning: readonly Column[]
 }
@@ -81,7 +81,7 @@ interface DeleteRequest {
   readonly where: Predicate
 }
 
-/** A statement to be written, with its values. */
+/** Statement to write, with its values. */
 export type StatementRequest =
   | SelectRequest
   | EmbedRequest

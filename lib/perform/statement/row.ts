@@ -7,17 +7,15 @@ import type { StatementRequestOf } from './request.js'
 const ALIASES: readonly string[] = Array.from({ length: 64 }, (_, index) => `c${index}`)
 const KEY_ALIASES: readonly string[] = Array.from({ length: 16 }, (_, index) => `_k${index}`)
 
-/** The alias of the column at an index. */
 export function columnAlias(index: number): string {
   return ALIASES[index] ?? `c${index}`
 }
 
-/** The alias of the sort key at an index. */
 export function keyAlias(index: number): string {
   return KEY_ALIASES[index] ?? `_k${index}`
 }
 
-/** Positions of the sort keys' values among the columns, or -1 for keys that are read separately. */
+/** Returns the positions of the sort keys' values among the columns, or -1 for keys that are read separately. */
 export function keyPositions(
   { orderKeys: { isExact } }: Dialect,
   { keys, columns, order }: Pick<StatementRequestOf<'select'>, 'keys' | 'columns' | 'order'>,
@@ -33,7 +31,7 @@ function isOwnColumn({ joins, countedJoin }: Column): boolean {
   return joins.length === 0 && countedJoin === undefined
 }
 
-/** The values of the columns, followed by the sort keys' values. */
+/** Returns the values of the columns, followed by the values of the sort keys. */
 export function appendKeys(row: RawRow, { length }: readonly unknown[], places: readonly number[]): Row {
   const values = new Array<unknown>(length + places.length)
   for (let index = 0; index < length; index++) values[index] = row[columnAlias(index)]
@@ -44,14 +42,14 @@ export function appendKeys(row: RawRow, { length }: readonly unknown[], places: 
   return values
 }
 
-/** A row as an array of values in the order of the columns. */
+/** Converts a row to an array of values in the order of the columns. */
 export function columnValues(row: RawRow, { length }: readonly unknown[]): Row {
   const values = new Array<unknown>(length)
   for (let index = 0; index < length; index++) values[index] = row[columnAlias(index)]
   return values
 }
 
-/** Aliases of a collection row's owner key and of its number within that owner. */
+/** Aliases of the parent's key and of the number within the parent, in rows of a collection. */
 export const PARENT_ALIAS = '_o'
 export const POSITION_ALIAS = '_n'
 

@@ -5,7 +5,7 @@ import { createInlineOperands, NumberedOperands, type Operands } from './operand
 import type { StatementRequest } from './request.js'
 import { writeStatement } from './text.js'
 
-/** The table of a statement. */
+/** Dialect and table of a statement. */
 export interface StatementTarget {
   readonly dialect: Dialect
   readonly model: ModelStatic<Model>
@@ -16,11 +16,11 @@ export interface NumberedStatement {
   readonly values: readonly unknown[]
 }
 
-/** A statement whose SQL is written late: its form depends on how it is run. */
+/** Statement whose SQL is written late, because the placeholders depend on the driver method that runs it. */
 export class Statement {
   readonly #target: StatementTarget
   readonly #write: (operands: Operands) => string
-  /** Whether other requests run the same SQL, so that it is worth keeping prepared. */
+  /** Whether other requests run equal SQL, so that the statement is worth keeping prepared. */
   readonly isReusable: boolean
 
   constructor(target: StatementTarget, write: (operands: Operands) => string, isKept = true) {
@@ -29,20 +29,20 @@ export class Statement {
     this.isReusable = isKept
   }
 
-  /** The SQL with the database's placeholders, and the values. */
+  /** Returns the SQL with the database's placeholders, and the values. */
   toNumbered(): NumberedStatement {
     const operands = new NumberedOperands(this.#target.dialect)
     const sql = withSqlCache(() => this.#write(operands))
     return { sql, values: operands.values }
   }
 
-  /** The SQL with literal values. */
+  /** Returns the SQL with literal values. */
   toInline(): string {
     return this.#write(createInlineOperands(this.#target.model))
   }
 }
 
-/** Maximum number of rows of an INSERT that SQLite keeps prepared. Each number of rows has a text of its own. */
+/** Maximum number of rows of an INSERT that SQLite keeps prepared. Each number of rows needs a different SQL text. */
 const MOST_KEPT = 20
 
 /** Creates the statement of a request on a model's table. */

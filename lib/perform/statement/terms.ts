@@ -1,4 +1,4 @@
-// Clauses that all reading statements share.
+// Clauses that several reading statements share.
 
 import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
@@ -17,14 +17,14 @@ export function buildWhere(
   return where === null ? {} : { where: joinAnd([writer.writeWhere(where, scope)]) }
 }
 
-/** Whether a sort column has both nulls and values under the condition. */
+/** Whether a sort column can have both nulls and values under the condition. */
 export function hasMixedNulls(column: Column, where: Predicate | null): boolean {
   return column.nullable && (where === null || !(hasValue(where, column) || isNull(where, column)))
 }
 
 /**
- * A term of ORDER BY. If the filter leaves only values or only nulls, NULLS FIRST/LAST is omitted, because an index
- * would not serve it.
+ * Writes a term of ORDER BY. Omits NULLS FIRST/LAST if the filter leaves only values or only nulls, because an index
+ * would not serve the term.
  */
 export function writeOrderTerm(
   dialect: Dialect,
@@ -39,11 +39,11 @@ export function writeOrderTerm(
 /** Placeholders of LIMIT and OFFSET. */
 export interface LimitPlaceholders {
   readonly limit: string
-  /** null if no rows are skipped. */
+  /** null if the statement skips no rows. */
   readonly offset: string | null
 }
 
-/** Without values the limit is one row. */
+/** Writes LIMIT and OFFSET. The limit is one row if `values` is empty. */
 export function writeLimits(operands: Operands, values: readonly unknown[]): LimitPlaceholders {
   const [limit, offset] = values
   return {

@@ -28,7 +28,7 @@ import {
   writeOrderTerm,
 } from './terms.js'
 
-/** Writes the SQL of a request. `operands` writes its values. */
+/** Writes the SQL of a request. `operands` writes the values. */
 export function writeStatement(
   dialect: Dialect,
   model: ModelStatic<Model>,
@@ -73,7 +73,7 @@ export class StatementWriter {
       : this.#selectPage(request, null, total)
   }
 
-  /** COUNT(*) of the filtered records, with only the joins that the filter needs. */
+  /** Writes a COUNT(*) of the filtered records, with only the joins that the filter needs. */
   count({ where, includeDeleted }: StatementRequestOf<'count'>): string {
     const writer = this.#createWhereWriter()
     const condition = buildWhere(writer, where, this.#root)
@@ -93,7 +93,8 @@ export class StatementWriter {
     const among = includeDeleted ? { paranoid: false } : {}
     const page = request.total ? {} : this.#limitOptions(writeLimits(this.#operands, window))
     const sql = writeSelect(this.#model, { ...parts, ...among, ...page })
-    // A window function would be wrong on MariaDB next to COUNT(DISTINCT ...).
+    // MariaDB returns wrong results for a window function next to COUNT(DISTINCT ...), so the groups are counted in a
+    // subquery.
     const whole = request.total ? `SELECT COUNT(*) AS ${TOTAL_ALIAS} FROM (${sql}) AS g` : sql
     return writer.shortenAliases(whole, this.#root)
   }
@@ -108,7 +109,7 @@ export class StatementWriter {
     return `${sql.replace(/^INSERT INTO/, this.#dialect.insertKeyword)} ${buildReturning(this.#dialect, this.#model, returning)}`
   }
 
-  /** `from` is inserted before the condition. */
+  /** Writes an UPDATE. `from` is inserted before the condition. */
   update(
     { fields, values, increments, where, includeDeleted, returning }: StatementRequestOf<'update'>,
     from = '',
@@ -133,7 +134,7 @@ export class StatementWriter {
   }
 
   /**
-   * Whether a page is read in two parts: the first sort column is in the model's own table, so that it may have an
+   * Whether a page is read in two parts. The first sort column must be in the model's own table, where it may have an
    * index.
    */
   #hasNullPartitions({ where, lock }: StatementRequestOf<'select'>, { column }: OrderKey): boolean {
@@ -149,8 +150,8 @@ export class StatementWriter {
   }
 
   /**
-   * Reads rows with a value in the first sort column and rows without one, combined by UNION ALL. Each part ends where
-   * the page ends, so that the database reads no more and does not sort them together.
+   * Reads rows with a value in the first sort column and rows without one, combined by UNION ALL. Each part has the
+   * limit of the page, so that the database reads few rows and does not sort both parts together.
    */
   #selectPartitions(
     request: StatementRequestOf<'select'>,
@@ -170,7 +171,10 @@ export class StatementWriter {
     return total === null ? sql : `SELECT _p.*, ${total} AS ${TOTAL_ALIAS} FROM (${sql}) AS _p`
   }
 
-  /** Writes a page. `total` is a subselect with the number of all records. A part of a page has its own window. */
+  /**
+   * Writes the SELECT of a page. `total` is a subselect with the number of all records. A `part` of a page has separate
+   * limits.
+   */
   #selectPage(
     { where, columns, order, window, keys, unscoped, includeDeleted, lock }: StatementRequestOf<'select'>,
     part: LimitPlaceholders | null,
@@ -213,7 +217,7 @@ export class StatementWriter {
     return writer.shortenAliases(sql, this.#root)
   }
 
-  /** Sort keys that the columns do not contain. */
+  /** Selects the sort keys that the columns do not contain. */
   #selectKeys(
     select: Pick<StatementRequestOf<'select'>, 'keys' | 'columns' | 'order'>,
     terms: readonly string[],
@@ -241,12 +245,12 @@ export class StatementWriter {
   }
 }
 
-/** The SQL that reads a sort key without loss. */
+/** Writes the SQL that reads a sort key without loss. */
 export function writeKeyRead({ orderKeys: { read, term } }: Dialect, column: string, field: Field): string {
   return read(term(column, field.valueType.type === 'enum'), field)
 }
 
-/** The RETURNING clause with the given columns. */
+/** Writes the RETURNING clause with the given columns. */
 export function buildReturning(
   dialect: Dialect,
   model: ModelStatic<Model>,

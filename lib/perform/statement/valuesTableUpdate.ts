@@ -4,16 +4,19 @@ import type { StatementRequestOf } from './request.js'
 import type { StatementTarget } from './statement.js'
 import { StatementWriter } from './text.js'
 
-/** Values of several updates that differ only in values, each in the order of the statement. */
+/**
+ * Values of several updates that differ only in values. Each row has the values in the order of the statement's
+ * parameters.
+ */
 interface TableValues {
   readonly table: ValuesTable
   readonly rows: readonly (readonly unknown[])[]
 }
 
 /**
- * Writes several updates as one UPDATE that is joined with a table of values. A value that all rows share is bound
- * once, outside the table.
- * @throws TypeError if the number of values differs from the rows
+ * Writes several updates as one UPDATE that is joined with a table of values. A value that all rows have in common is
+ * bound once, outside the table.
+ * @throws TypeError if a row has too few or too many values
  */
 export function writeValuesTableUpdate(
   { dialect, model }: StatementTarget,
@@ -24,7 +27,7 @@ export function writeValuesTableUpdate(
   const [first = []] = rows
   const own: number[] = []
   const places = first.map((value, index) => {
-    // With a single row all values are shared, but the table needs at least one column.
+    // A single row has every value in common with itself, but the table needs at least one column.
     const isShared = (rows.length > 1 || index > 0) && rows.every((row) => row[index] === value)
     return isShared ? operands.write(value) : items.column(own.push(index) - 1)
   })

@@ -18,17 +18,16 @@ import type { Statement } from '../statement/statement.js'
 import { withSequelizeTimeout, withStatementTimeout } from '../statementTimeout.js'
 import type { Store } from '../store.js'
 
-/** A statement with its context. */
+/** Statement with the transaction and server that it runs on. */
 export interface Execution {
   readonly statement: Statement
   readonly transaction: Transaction | undefined
-  /** Whether it must run on the primary: it writes, or reads what was just written. */
+  /** Whether the statement must run on the primary, because it writes or reads back a write. */
   readonly isOnPrimary: boolean
-  /** Whether it reads one or a few records by key. Default false. */
+  /** Whether the statement reads one or a few records by key. Default false. */
   readonly isKeyLookup?: boolean
 }
 
-/** Runs a statement and returns its rows. */
 export function fetchRows(store: Store, execution: Execution): Promise<readonly RawRow[]> {
   return runExecution(store, execution, ROW_METHODS)
 }
@@ -38,7 +37,7 @@ export function countAffectedRows(store: Store, execution: Execution): Promise<n
   return runExecution(store, execution, AFFECTED_METHODS)
 }
 
-/** One function for each way of running a statement. */
+/** Functions that run a statement: one for each method of the drivers. */
 interface RunMethods<T> {
   readonly runPrepared: (prepared: PreparedStatements, execution: Execution) => Promise<T>
   readonly runNamed: (store: Store, execution: Execution) => Promise<T>
@@ -106,7 +105,7 @@ async function runDirectly<T>(store: Store, execution: Execution, ways: RunMetho
       const ready = isPromise(statements) ? await statements : statements
       return await ways.runPrepared(ready, execution)
     } catch (error) {
-      // Another writer holds the lock. Sequelize retries as the host has configured it.
+      // Another writer holds the lock. Sequelize retries according to the host's configuration.
       if (!isTimeout(error)) throw error
     }
   }
@@ -129,7 +128,10 @@ function preparedStatementsFor(
   return transaction instanceof LoneStatement ? preparedForLoneStatement(transaction) : preparedStatementsOf(sequelize)
 }
 
-/** A transaction of the host has its own connection, and query hooks must see every query. */
+/**
+ * Whether a prepared statement may run. A transaction of the host has its own connection, and query hooks must see
+ * every query.
+ */
 function canPrepare(sequelize: Sequelize, transaction: Transaction | undefined): boolean {
   if (!canRunOwnQueries(sequelize)) return false
   // Sequelize throws its own error for a finished transaction.

@@ -9,7 +9,7 @@ import { createStatement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { fetchRows } from './execute.js'
 
-/** Reads with one SQL statement each. */
+/** Reads with one SQL statement per call. */
 export const statementReader: RecordReader = {
   readOne: async (store, where, columns, within) => {
     const { transaction, isFromPrimary } = within
@@ -39,9 +39,9 @@ export const statementReader: RecordReader = {
   },
 
   /**
-   * Reads page and total in one statement if that is faster. Counting repeats the work of the filter, and a page that
-   * is not full reveals the total. The total is therefore included only if the filter's last pages were full. Otherwise
-   * it is read afterwards if needed.
+   * Reads a page and its total. A total in the same statement repeats the work of the filter, and a page that is not
+   * full reveals the total. The statement therefore includes the total only if the filter's last pages were full.
+   * Otherwise a second statement reads the total if needed.
    */
   readPage: async (store, { where, order, page, pageSize, projection: { columns }, includeDeleted }) => {
     const offset = (page - 1) * pageSize
@@ -93,7 +93,7 @@ const NO_VALUES: readonly never[] = []
 
 type SelectRequest = Extract<StatementRequest, { kind: 'select' }>
 
-/** Written out, because copying objects is slow on this path. */
+/** Builds the request member by member, because copying objects is slow on this frequent path. */
 function createSelect(
   { unscoped = false, includeDeleted = false, lock = false }: ReadOptions,
   { where, columns, order, window, keys }: Pick<SelectRequest, 'where' | 'columns' | 'order' | 'window' | 'keys'>,

@@ -11,9 +11,9 @@ import { createStatement } from '../statement/statement.js'
 import type { Store } from '../store.js'
 import { countAffectedRows, fetchRows } from './execute.js'
 
-/** Writes as single SQL statements, without instances. Conditions may use columns of the model's own table only. */
+/** Writes as single SQL statements, without instances. Conditions may use only columns of the model's own table. */
 
-/** Inserts rows with the given fields and returns them. */
+/** Inserts rows with the given fields and returns the stored rows. */
 export async function insertReturning(
   store: Store,
   rows: readonly EncodedRow[],
@@ -28,16 +28,16 @@ export async function insertReturning(
   return inserted.map((row) => columnValues(row, columns))
 }
 
-/** An UPDATE: its condition, new values, and attributes to increment by one. */
+/** Condition and new values of an UPDATE, and attributes to increment by one. */
 export interface RowUpdate {
   readonly where: Predicate
   readonly values: Changes
   readonly increments: readonly string[]
-  /** Whether the rows are hidden by a paranoid model. */
+  /** Whether the UPDATE applies to rows that a paranoid model hides. */
   readonly deleted: boolean
 }
 
-/** The UPDATE of a plan, with Sequelize's timestamps. */
+/** Converts a plan to an UPDATE, with Sequelize's timestamps. */
 export function createRowUpdate(store: Store, plan: UpdatePlan): RowUpdate {
   const { changes, serverValues, instant } = plan
   const values = new Map(changes)
@@ -46,7 +46,7 @@ export function createRowUpdate(store: Store, plan: UpdatePlan): RowUpdate {
   return { where: fullConditionOf(plan), values, increments: serverValues.increments, deleted: isRestore(plan) }
 }
 
-/** Returns the updated record, or undefined if no record meets the condition. */
+/** Runs an UPDATE. Returns the updated record, or undefined if no record meets the condition. */
 export async function updateReturning(
   store: Store,
   update: RowUpdate,
@@ -61,7 +61,9 @@ export async function updateReturning(
   return row === undefined ? undefined : columnValues(row, columns)
 }
 
-/** Returns the number of rows that the database reports. MySQL counts only rows whose values changed. */
+/**
+ * Runs an UPDATE. Returns the number of rows that the database reports. MySQL counts only rows whose values changed.
+ */
 export async function updateRows(store: Store, update: RowUpdate, transaction: Transaction): Promise<number> {
   return countAffectedRows(store, {
     statement: createStatement(store, createUpdateRequest(store, update, [])),
@@ -78,7 +80,7 @@ export async function deleteRows(store: Store, where: Predicate, transaction: Tr
   })
 }
 
-/** The UPDATE with encoded values. */
+/** Builds the request of an UPDATE, with encoded values. */
 export function createUpdateRequest(
   store: Store,
   { where, values, increments, deleted }: RowUpdate,

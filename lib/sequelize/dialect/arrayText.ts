@@ -1,4 +1,4 @@
-/** Text of a PostgreSQL array. */
+/** Formats values as the text of a PostgreSQL array. */
 export function formatArray(values: readonly unknown[]): string {
   return `{${values.map(formatItem).join(',')}}`
 }

@@ -3,7 +3,7 @@ import type { FieldType, ValueType } from '../../../types/field.js'
 
 export type ConvertColumn = (type: string, declared: ValueType) => Conversion | null
 
-/** Conversions for columns of another type, by declared type. JSON and binary data are never compared. */
+/** Conversions by declared type, for columns of another type. JSON and binary data are never compared. */
 export type ConversionTable = Readonly<Record<Exclude<FieldType, 'json' | 'blob'>, ConvertColumn>>
 
 export function createConverter(table: ConversionTable): ColumnTypes['convert'] {
@@ -11,32 +11,32 @@ export function createConverter(table: ConversionTable): ColumnTypes['convert'] 
     declared.type === 'json' || declared.type === 'blob' ? null : table[declared.type](type, declared)
 }
 
-/** Columns whose values cannot be compared with values of the declared type. */
+/** Conversion for columns whose values cannot be compared with values of the declared type. */
 export const INCOMPARABLE: Conversion = Object.freeze({ compare: null, read: null })
 
-/** Converts the column for comparisons only. */
+/** Creates a conversion of the column for comparisons only. */
 export function convertForComparison(compare: (column: string) => string): Conversion {
   return { compare, read: null }
 }
 
-/** Converts the column for comparisons and reads. */
+/** Creates a conversion of the column for comparisons and reads. */
 export function convertForAll(convert: (column: string) => string): Conversion {
   return { compare: convert, read: convert }
 }
 
-/** Compares the column without conversion. */
+/** Conversion that compares the column unchanged. */
 export const UNCHANGED: Conversion = convertForComparison((column) => column)
 
-/** Name of a type without length, precision and scale. */
+/** Returns the name of a type without length, precision and scale. */
 export function nameOf(type: string): string {
   return type.replace(/\(.*?\)/, '').trim()
 }
 
-/** Precision and scale from a type such as `numeric(20,6)`, or null. */
+/** Parses precision and scale of a type such as `numeric(20,6)`. Returns null if the type has none. */
 export function digitsOf(type: string): { readonly precision: number; readonly scale: number } | null {
   const [, precision, scale = '0'] = /\((\d+)(?:,(\d+))?\)/.exec(type) ?? []
   return precision === undefined ? null : { precision: Number(precision), scale: Number(scale) }
 }
 
-/** Number of digits for which every decimal has a distinct floating point number. */
+/** Number of decimal digits that a double represents without loss. */
 export const DIGITS_OF_DOUBLE = 15

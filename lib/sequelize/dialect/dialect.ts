@@ -14,7 +14,7 @@ import type { Column, ComparePredicate, CursorValue } from '../../../types/plan.
 import type { ValueOperator } from '../../language/operators.js'
 import { declaredForeignKeysOf } from '../foreignKeys.js'
 
-/** Traits of a predicate that compares text. */
+/** Returns the traits of a comparison of text. */
 export function traitsOf(
   { column, ignoreCase }: ComparedColumn,
   { hasFourByteCharacters, isLong }: ValueTraits,
@@ -25,7 +25,7 @@ export function traitsOf(
 
 type ComparedColumn = Pick<ComparePredicate, 'ignoreCase'> & { readonly column: Pick<Column, 'field'> }
 
-/** Length from which a text is long. Shorter texts are cheap to search for at every position. */
+/** Length from which a text counts as long. Searching for a shorter text at every position is cheap. */
 const LONG = 64
 
 export function valueTraitsOf(values: readonly unknown[]): ValueTraits {
@@ -46,13 +46,13 @@ export const LIKE_PATTERNS: Readonly<Record<'contains' | 'startsWith', (text: st
   startsWith: (text: string) => `${escapeLike(text)}%`,
 })
 
-/** Rows as a union, which every version of MySQL takes. */
+/** Writes rows as a UNION, which every version of MySQL supports. */
 function writeUnion(names: readonly string[], [first = [], ...others]: readonly (readonly string[])[]): string {
   const named = first.map((value, index) => `${value} AS ${names[index]}`)
   return `(${[named, ...others].map((row) => `SELECT ${row.join(', ')}`).join(' UNION ALL ')})`
 }
 
-/** Rows by VALUES, which planners read faster, and of which SQLite takes any number. */
+/** Writes rows as VALUES, which planners read faster than a UNION. SQLite accepts any number of rows in VALUES. */
 export function writeValues(names: readonly string[], rows: readonly (readonly string[])[]): string {
   const columns = names.map((name, index) => `column${index + 1} AS ${name}`).join(', ')
   return `(SELECT ${columns} FROM (VALUES ${rows.map((row) => `(${row.join(', ')})`).join(', ')}) AS _rows)`
@@ -72,7 +72,6 @@ export function exists(rows: string): string {
   return `EXISTS (${rows})`
 }
 
-/** The text without changes. */
 export function keepText(text: string): string {
   return text
 }
@@ -81,7 +80,7 @@ function comparisonBy(symbol: string): Comparison {
   return (column, [operand = '']) => `${column} ${symbol} ${operand}`
 }
 
-/** Comparisons that are equal in all databases. */
+/** Comparisons whose SQL is equal in all databases. */
 export const COMPARISONS: Comparisons = Object.freeze({
   eq: comparisonBy('='),
   gt: comparisonBy('>'),
@@ -103,8 +102,8 @@ type DialectSpecific =
   | 'jsonMembers'
 
 /**
- * Capabilities and SQL of a database that follows the standard without extensions. A dialect overrides the differences. Its name, null
- * order, text comparison, date parts and failures are always its own.
+ * Capabilities and SQL of a database that follows the standard without extensions. A dialect overrides the differences.
+ * Each dialect defines its name, null order, text comparison, date parts and failures.
  */
 export const STANDARD: Omit<Dialect, DialectSpecific> = Object.freeze({
   checkOptions: () => null,
@@ -159,17 +158,20 @@ export const STANDARD: Omit<Dialect, DialectSpecific> = Object.freeze({
   foreignKeys: (model) => Promise.resolve(declaredForeignKeysOf(model)),
 } satisfies Omit<Dialect, DialectSpecific>)
 
-/** A sum as an integer number of units of the column's last decimal place. */
+/** Writes a sum as an integer number of units of the column's last decimal place. */
 export function sumInUnits(sum: string, { valueType: { scale = 0 } }: Field): string {
   return scale === 0 ? sum : `(${sum} * ${10 ** scale})`
 }
 
-/** Words with a letter or a digit. Full-text indexes ignore all other words. */
+/** Keeps only words with a letter or a digit, because full-text indexes ignore all other words. */
 export function omitSymbolWords(words: readonly string[]): readonly string[] {
   return words.filter((word) => /[\p{L}\p{N}]/u.test(word))
 }
 
-/** Order keys of computed values. Numbers that JavaScript represents exactly are numbers: a computed number would not equal their text. */
+/**
+ * Creates a function that converts sort key values for cursors. Integers of up to 15 digits become numbers, because a
+ * computed number would not equal a text.
+ */
 export function createCursorValueReader(types: ReadonlySet<FieldType>): OrderKeys['toCursorValue'] {
   return (raw, { valueType: { type } }) => {
     const value = toCursorValue(raw)
@@ -178,7 +180,10 @@ export function createCursorValueReader(types: ReadonlySet<FieldType>): OrderKey
   }
 }
 
-/** Value of a cursor token. Numbers beyond JavaScript's precision stay text. Bytes are not supported. */
+/**
+ * Converts a sort key value to a value of a cursor token. Numbers beyond JavaScript's precision stay text. Bytes are
+ * not supported.
+ */
 function toCursorValue(raw: unknown): CursorValue | undefined {
   switch (typeof raw) {
     case 'number':
@@ -198,17 +203,17 @@ const LEAP = '([0-9][0-9](0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][2
 const USUAL =
   '[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))'
 const TIME = '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{3}Z'
-/** Excludes the year 0: casts of impossible dates fail in databases. */
+/** Excluded year, because databases cannot cast dates of the year 0. */
 const NO_YEAR = '0000'
 const DATE = `(?!${NO_YEAR})(${LEAP}|${USUAL})`
 
 /** Pattern of a day for PostgreSQL, MySQL and MariaDB. */
 export const DAY_PATTERN: string = DATE
-/** Pattern of dates in JSON, for the same databases. */
+/** Patterns of dates and instants in JSON for PostgreSQL, MySQL and MariaDB. */
 export const DATE_PATTERN: string = `^${DATE}$`
 export const DATETIME_PATTERN: string = `^${DATE}T${TIME}$`
 
-/** Map entries for error codes with the same meaning. */
+/** Creates map entries for error codes of one failure. */
 export function entriesFor<F extends Failure>(failure: F, ...codes: readonly unknown[]): (readonly [unknown, F])[] {
   return codes.map((code) => [code, failure] as const)
 }
@@ -226,7 +231,7 @@ export const NETWORK: readonly string[] = [
 
 type OrderingOperator = Exclude<ValueOperator, 'eq' | 'in'>
 
-/** Text comparisons for each ordering operator. */
+/** Creates the text comparisons of all ordering operators. */
 export function createOrderComparisons(
   write: (operator: OrderingOperator) => (how: TextTraits) => TextComparison,
 ): Pick<TextComparisons, OrderingOperator> {

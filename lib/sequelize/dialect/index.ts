@@ -8,10 +8,12 @@ import { sqlite } from './sqlite.js'
 export type { Dialect, Grouping, SumExpressions, TextTraits, ValueTraits } from '../../../types/dialect.js'
 export { traitsOf, valueTraitsOf } from './dialect.js'
 
-/** Functions from a server version to a dialect, by Sequelize's dialect name. The version is known after the first connection. */
+/**
+ * Functions that return the dialect for a server version, by Sequelize's dialect name. The version is known after the
+ * first connection.
+ */
 export type DialectTable = Readonly<Record<string, (version: unknown) => Dialect>>
 
-/** Table of dialects. */
 export const DIALECTS: DialectTable = Object.freeze({
   sqlite: () => sqlite,
   mysql: (version: unknown) => (/ MariaDB$/.test(String(version)) && isVersionFrom(version, 10, 5) ? mariadb : mysql),
@@ -20,12 +22,15 @@ export const DIALECTS: DialectTable = Object.freeze({
   postgres: () => postgres,
 })
 
-/** Dialect for Sequelize's name, or undefined if unsupported. */
+/** Returns the dialect for Sequelize's dialect name, or undefined if the database is not supported. */
 export function findDialect(name: string, version?: unknown, table: DialectTable = DIALECTS): Dialect | undefined {
   return Object.hasOwn(table, name) ? table[name]?.(version) : undefined
 }
 
-/** @throws TypeError for an unsupported database */
+/**
+ * Returns the dialect of a Sequelize instance.
+ * @throws TypeError for an unsupported database
+ */
 export function dialectOf(sequelize: Sequelize, table: DialectTable): Dialect {
   const server = serverVersionOf(sequelize)
   const last = lastBySequelize.get(sequelize)
@@ -42,7 +47,10 @@ interface LastDialect {
   readonly dialect: Dialect
 }
 
-/** Last dialect by Sequelize instance. It is looked up often, and changes only when the server version becomes known. */
+/**
+ * Last dialect by Sequelize instance. The cache exists because each request looks up the dialect, which changes only
+ * when the server version becomes known.
+ */
 const lastBySequelize = new WeakMap<Sequelize, LastDialect>()
 
 function isVersionFrom(version: unknown, major: number, minor: number): boolean {

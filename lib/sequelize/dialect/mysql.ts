@@ -27,7 +27,7 @@ import { mysqlMembers } from './mysqlMembers.js'
 import { mysqlTypes } from './mysqlTypes.js'
 import { mysqlTables } from './tableCatalogues.js'
 
-/** UTF-8 bytes of a text. Collations fold case, pad or ignore characters; bytes are exact. */
+/** Writes the UTF-8 bytes of a text. Collations fold case, and pad or ignore characters. Bytes compare exactly. */
 function bytes(expression: string): string {
   return `CAST(CONVERT(${expression} USING utf8mb4) AS BINARY)`
 }
@@ -73,7 +73,7 @@ function like(operator: keyof typeof LIKE_PATTERNS): (how: TextTraits) => TextCo
 
 function endsWith({ ignoreCase }: TextTraits): TextComparison {
   const side = ignoreCase ? foldCase : bytes
-  // LIKE would try the suffix at every position.
+  // RIGHT compares once, but LIKE would try the suffix at every position.
   const write = (column: string, end: string): string => `RIGHT(${column}, LENGTH(${end})) = ${end}`
   return { encode: keepText, write: (column, [operand = '']) => write(side(column), side(operand)) }
 }
@@ -81,7 +81,7 @@ function endsWith({ ignoreCase }: TextTraits): TextComparison {
 const textComparisons: TextComparisons = {
   eq: equality('eq'),
   in: equality('in'),
-  // Uses the column's collation, like ORDER BY. With another order, keyset pages would skip records.
+  // Comparisons use the column's collation, like ORDER BY. With another order, keyset pages would skip records.
   ...createOrderComparisons((operator) => ({ ignoreCase }) => {
     return ignoreCase ? foldedBy(operator) : { encode: keepText, write: COMPARISONS[operator] }
   }),
@@ -111,15 +111,15 @@ const fullText: FullText = {
 }
 
 /**
- * Rejects character sets other than UTF-8. For these, drivers truncate characters that they cannot send to the last byte, after Sequelize
- * has escaped the text: `ħ` becomes a closing quote.
+ * Rejects character sets other than UTF-8. Drivers truncate a character outside the set to its last byte, after
+ * Sequelize has escaped the text: `ħ` becomes a closing quote.
  */
 function refuseCharset({ charset, collation }: DriverOptions): string | null {
   const narrow = [charset, collation].find((name) => name !== undefined && !/^utf8/i.test(String(name)))
   return narrow === undefined ? null : `the connection's character set must be UTF-8 (utf8mb4), not ${narrow}`
 }
 
-/** Rejects options under which Sequelize's instances have rows of another shape, or rounded keys. */
+/** Rejects options under which rows of Sequelize's instances have another shape, or keys are rounded. */
 function refuse(driver: DriverOptions): string | null {
   const shape = (['nestTables', 'rowsAsArray', 'metaAsArray'] as const).find((name) => Boolean(driver[name]))
   if (shape !== undefined) return `dialectOptions.${shape} must not be set: rows would have another shape`
@@ -141,7 +141,10 @@ const readCursorValue = createCursorValueReader(EXACT_NUMBER_TYPES)
 /** Lower bound that excludes zero dates and days of the year 0. */
 const SINCE_FIRST_DAY: readonly Bound[] = Object.freeze([{ operator: 'gte', value: '0001-01-01' }])
 
-/** BOOLEAN is TINYINT, TIME is a duration, and DATETIME has up to six fractional digits. */
+/**
+ * Returns the type that a declared column has on MySQL. BOOLEAN is TINYINT, TIME is a duration, and DATETIME has up to
+ * six fractional digits.
+ */
 function column(declared: ValueType): ValueType {
   switch (declared.type) {
     case 'datetime':
@@ -178,7 +181,7 @@ function term(column: string, enumeration: boolean): string {
 }
 
 const failures: Failures = {
-  // SIGNAL: SQLSTATE class 45 is for errors of the host, with any MYSQL_ERRNO.
+  // SIGNAL uses SQLSTATE class 45 for errors of the host, with any MYSQL_ERRNO.
   classifyRaised: ({ sqlState = '' }) => (sqlState.startsWith('45') ? 'raised' : null),
   // --read-only, read-only transaction, read-only mode, node outside its cluster, COMMIT rejected by the cluster.
   wrongServerCodes: new Set<unknown>([1290, 1792, 1836, 1047, 1180]),
@@ -236,7 +239,7 @@ const failures: Failures = {
 /** Types whose literals a SELECT without a table would treat as text. */
 const LITERALS: { readonly [type in FieldType]?: string } = { datetime: 'DATETIME(6)', date: 'DATE', time: 'TIME(6)' }
 
-/** MySQL: collations fold case and pad blanks. Strings and numbers compare as floating point. */
+/** Dialect of MySQL. Its collations fold case and pad blanks. MySQL compares strings with numbers as floating point. */
 export const mysql: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'mysql',
@@ -271,7 +274,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
       const { type } = valueType
       if (type === 'datetime' || type === 'date' || type === 'time' || isLongDecimal(valueType))
         return `CAST(${term} AS CHAR)`
-      // Bits and booleans as numbers, independent of the driver.
+      // Reads bits and booleans as numbers, whatever the driver returns.
       if (type === 'boolean') return `(${term} + 0)`
       // One driver misreads the last digits of floating point unless they are text. Sorting truncates text without a length to 23
       // characters, but 1.0000000133514e-10 is longer.
@@ -281,7 +284,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
       const isFloat = field.valueType.type === 'float' && typeof raw === 'string'
       return readCursorValue(isFloat ? Number(raw) : raw, field)
     },
-    // Numbers and texts would compare as floating point, in either direction.
+    // MySQL compares numbers with texts as floating point, so both sides need one type.
     isComparable: (value, { valueType: { type } }) => {
       if (typeof value === 'number') return EXACT_NUMBER_TYPES.has(type) || EXACT.has(type)
       if (type === 'integer') return /^-?\d{1,20}$/.test(value)
@@ -321,5 +324,5 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   failures,
 })
 
-/** MariaDB from 10.5: like MySQL, with INSERT ... RETURNING. */
+/** Dialect of MariaDB from 10.5 on: like MySQL, with INSERT ... RETURNING. */
 export const mariadb: Dialect = Object.freeze<Dialect>({ ...mysql, name: 'mariadb', returnsInserted: true })

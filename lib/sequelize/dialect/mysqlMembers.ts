@@ -2,7 +2,7 @@ import type { JsonMembers } from '../../../types/dialect.js'
 import type { MemberType } from '../../../types/field.js'
 import { DATE_PATTERN, DATETIME_PATTERN, exists } from './dialect.js'
 
-/** Text with the collation of JSON, independent of the table's collation. */
+/** Writes a JSON string as text with the collation of JSON, independent of the table's collation. */
 function unquoteText(json: string): string {
   return `CONVERT(JSON_UNQUOTE(${json}) USING utf8mb4) COLLATE utf8mb4_bin`
 }

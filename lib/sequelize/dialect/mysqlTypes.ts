@@ -24,7 +24,7 @@ function convertOther(name: string): ReturnType<ConvertColumn> {
   return OTHERS.has(name) ? INCOMPARABLE : null
 }
 
-/** Type name of `bigint(20) unsigned` or `enum('a','b')`. */
+/** Returns the type name of a full type, such as `bigint` of `bigint(20) unsigned`. */
 function nameOf(type: string): string {
   return /^\w*/.exec(type.toLowerCase())?.[0] ?? ''
 }
@@ -37,13 +37,13 @@ function doubleOf(column: string): string {
   return `(${column} + 0e0)`
 }
 
-/** The column as an instant. Other texts sort after every instant. */
+/** Converts a column to an instant. A text that is not an instant sorts after every instant. */
 function instantOf(column: string): string {
   const instant = `IFNULL(CAST(${column} AS DATETIME(6)), CAST('9999-12-31 23:59:59' AS DATETIME(6)))`
   return `IF(${column} IS NULL, NULL, ${instant})`
 }
 
-/** Numbers and texts as exact decimals with the decimal places that the decoder shows. */
+/** Creates a conversion of numbers and texts to exact decimals, with the decimal places that responses show. */
 function exact(scale: number): ConvertColumn {
   return (type) => {
     const name = nameOf(type)

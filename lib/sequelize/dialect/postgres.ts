@@ -28,8 +28,8 @@ import { postgresTypes } from './postgresTypes.js'
 import { postgresTables } from './tableCatalogues.js'
 
 /**
- * Column as plain text: without case folding of CITEXT, padding of CHAR and a folding collation. On other columns the planner ignores the
- * cast and can use indexes.
+ * Casts a column to plain text, without the case folding of CITEXT, the padding of CHAR or a folding collation. On
+ * other columns the planner ignores the cast and can use indexes.
  */
 function castToText(column: string): string {
   return `${column}::text COLLATE "default"`
@@ -48,7 +48,7 @@ interface Sides {
 
 function createSides({ ignoreCase, binary }: TextTraits): Sides {
   if (ignoreCase) {
-    // An encoding's name has a collation that folds ASCII only.
+    // The argument 'UTF8' has the type `name`, whose collation folds ASCII only. COLLATE replaces that collation.
     const decodeBytes = (column: string): string => `convert_from(${column}, 'UTF8') COLLATE "default"`
     const writeLeft = (column: string): string => foldCase(binary ? decodeBytes(column) : castToText(column))
     return { left: writeLeft, right: foldCase, areBytes: false }
@@ -83,7 +83,8 @@ function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
       encode: keepText,
       write: (column, operands) => {
         const unpadded = how.padded ? operands.map((operand) => `concat(${operand})`) : operands
-        // The first comparison is for the index. If both are equal, the planner drops the second.
+        // The first comparison lets the database use an index. If both comparisons are equal, the planner drops the
+        // second.
         return `(${compare(column, operands)} AND ${compare(castToText(column), unpadded)})`
       },
     }
@@ -94,7 +95,7 @@ function createComparison(operator: ValueOperator, left: Sides['left'], right: S
   return { encode: keepText, write: (column, operands) => COMPARISONS[operator](left(column), operands.map(right)) }
 }
 
-/** Comparison by a search within text, by a pattern if the value is one. */
+/** Creates a comparison that searches within a text. `encode` may convert the searched value to a pattern. */
 function createSearch(written: WriteComparison, { left, right }: Sides, encode = keepText): TextComparison {
   return { encode, write: (column, [operand = '']) => written(left(column), right(operand)) }
 }
@@ -114,7 +115,7 @@ const textComparisons: TextComparisons = {
     return how.isLong ? createSearch(isInText, sides) : createSearch(like, sides, LIKE_PATTERNS.contains)
   },
   startsWith: (how) => createSearch(like, createSides(how), LIKE_PATTERNS.startsWith),
-  // LIKE would try the suffix at every position.
+  // `right` and `substr` compare once, but LIKE would try the suffix at every position.
   endsWith: (how) => {
     const sides = createSides(how)
     return createSearch(sides.areBytes ? endsBytes : endsText, sides)
@@ -148,7 +149,10 @@ function refuse({ standardConformingStrings, binary }: DriverOptions): string | 
   return binary ? 'dialectOptions.binary must not be set: Sequelize reads values as text' : null
 }
 
-/** Whether JavaScript may round a number type. Such numbers are read as text, independent of parsers that the host sets, such as `parseInt8`. */
+/**
+ * Whether JavaScript may round a number type. Numbers of these types are read as text, whatever parsers the host sets,
+ * such as `parseInt8`.
+ */
 function isLong({ type }: ValueType): boolean {
   return type === 'bigint' || type === 'decimal'
 }
@@ -158,7 +162,7 @@ const INSTANTS: readonly Bound[] = Object.freeze([
   { operator: 'lt', value: 'infinity' },
 ])
 
-/** NaN sorts after all numbers. A NUMERIC with a precision has no infinity. */
+/** Bounds that exclude NaN and infinities. NaN sorts after all numbers. A NUMERIC with a precision has no infinity. */
 const NUMBERS: readonly Bound[] = Object.freeze([{ operator: 'lt', value: 'NaN' }])
 const FLOATS: readonly Bound[] = Object.freeze([
   { operator: 'gt', value: '-Infinity' },
@@ -172,13 +176,16 @@ function boundsOf({ type, precision }: ValueType): readonly Bound[] | undefined 
   return precision === undefined ? FLOATS : NUMBERS
 }
 
-/** A TIMESTAMP has microseconds. */
+/** Returns the traits of dates and instants. A TIMESTAMP has microseconds. */
 function dated(type: ValueType['type']): Pick<ValueType, 'hasAnyYear' | 'hasMoreDigits'> {
   if (type === 'datetime') return { hasAnyYear: true, hasMoreDigits: true }
   return type === 'date' ? { hasAnyYear: true } : {}
 }
 
-/** Sequelize drops UNSIGNED. FLOAT has eight bytes, and REAL has four. */
+/**
+ * Returns the type that a declared column has on PostgreSQL. Sequelize drops UNSIGNED. FLOAT has eight bytes, and REAL
+ * has four.
+ */
 function column({ single: _, real, ...declared }: ValueType): ValueType {
   const { type, min, max } = declared
   const shown = boundsOf(declared)
@@ -226,7 +233,10 @@ const CLASSES: Failures['sqlStateClasses'] = [
   [/^(?:45|[689I-OQ-WYZ][0-9A-Z])[0-9A-Z]{3}$/, 'raised'],
 ]
 
-/** Distinguishes row policies and RAISE from missing privileges and mistakes. The routine name does not depend on the server's language. */
+/**
+ * Distinguishes row policies and RAISE from missing privileges and mistakes in SQL. The routine name does not depend on
+ * the server's language.
+ */
 function classifyRefusal({ code, routine }: DriverError): Refusal | null {
   if (routine === 'ExecWithCheckOptions') return code === '42501' ? 'denied' : 'raised'
   if (routine !== 'exec_stmt_raise') return null
@@ -254,7 +264,8 @@ const failures: Failures = {
     const listed = /\((.+?)\)=\(/.exec(detail.replaceAll('"', ''))?.[1]
     return listed === undefined ? {} : { columns: listed.split(', ') }
   },
-  // RESTRICT has a code of its own from version 18 on. Older versions use one code for both, with different text.
+  // From version 18 on, RESTRICT has a separate code. Older versions use one code for missing and for still referenced
+  // rows, with different texts.
   parseForeignKeyViolation: ({ code, detail = '', table }) => ({
     isReferenced: code === '23001' || detail.includes('is still referenced'),
     table,
@@ -281,7 +292,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   readExpression: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : column),
   instanceExpression: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : null),
   needsNullPartitions: true,
-  // Text for all types: the server converts it to the type of the compared column.
+  // Sort key values of all types are text. The server converts the text to the type of the compared column.
   orderKeys: {
     ...STANDARD.orderKeys,
     term: termOf,
@@ -289,7 +300,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
     toCursorValue: (raw) => (raw === null || raw === undefined ? null : String(raw)),
     isComparable: (value) => typeof value === 'string',
   },
-  // The text of an array has no type: it gets the type of the compared expression.
+  // An array literal has no type. The server gives it the type of the compared expression.
   inList: {
     encode: formatArray,
     write: (expression, placeholder) => `${expression} = ANY(${placeholder})`,
@@ -302,7 +313,8 @@ export const postgres: Dialect = Object.freeze<Dialect>({
       return `SELECT _first.${key} FROM ${owners} CROSS JOIN LATERAL (${of('_each.owner')}) AS _first`
     },
   },
-  // PostgreSQL sorts nulls last ascending. NULLS FIRST or LAST on a column without nulls would prevent the use of its index.
+  // PostgreSQL sorts nulls last in ascending order. NULLS FIRST or LAST on a column without nulls would prevent the use
+  // of its index.
   orderTerm: (column, direction, { nullable, enumeration }) => {
     const term = `${termOf(column, enumeration)} ${direction === 'asc' ? 'ASC' : 'DESC'}`
     return nullable ? `${term} NULLS ${direction === 'asc' ? 'FIRST' : 'LAST'}` : term

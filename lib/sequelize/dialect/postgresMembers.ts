@@ -10,7 +10,7 @@ interface Extracted {
   readonly kind: string
 }
 
-/** Member compared as a date, ordered by bytes. */
+/** Writes a member that is compared as a date. The dates are ordered by bytes. */
 function dated(pattern: string): (extracted: Extracted) => string {
   return ({ text, kind }) => `CASE WHEN ${kind} = 'string' AND ${text} ~ '${pattern}' THEN ${text} COLLATE "C" END`
 }
@@ -46,7 +46,7 @@ const VALUES: Readonly<Record<MemberType, (extracted: Extracted) => string>> = {
   array: ({ json, kind }) => `CASE ${kind} WHEN 'array' THEN ${json} END`,
 }
 
-// An unescaped escape sequence for NUL, or for an incomplete surrogate pair.
+// Matches an unescaped escape sequence for NUL, or for an incomplete surrogate pair.
 const BROKEN = [
   '(?<!\\\\)(?:\\\\\\\\)*',
   '(?:\\\\u0000',
@@ -58,7 +58,10 @@ function prefixOf({ valueType: { parsed = false } }: Field): 'json' | 'jsonb' {
   return parsed ? 'jsonb' : 'json'
 }
 
-/** JSON that functions can read. JSON text may contain sequences that are no text, which would make every function fail for all readers. */
+/**
+ * Writes null instead of JSON that functions cannot read. A JSON column may contain escape sequences that are invalid
+ * in text and make every JSON function fail.
+ */
 function toReadableJson(column: string, of: Field): string {
   return prefixOf(of) === 'jsonb' ? column : `(CASE WHEN ${column}::text ~ '${BROKEN}' THEN NULL ELSE ${column} END)`
 }
@@ -68,12 +71,12 @@ const TEXT = "(_e._v #>> '{}')"
 /** Types of members whose comparison can use the index. Numbers compare as floating point, which treats more numbers as equal than the index. */
 const INDEXED: ReadonlySet<MemberType> = new Set(['string', 'integer', 'boolean', 'date', 'datetime'])
 
-/** The JSON document that contains an array. */
+/** Returns the JSON document that contains an array. */
 function documentOf(array: Field): Field {
   return jsonMemberOf(array)?.source ?? array
 }
 
-/** Whether an array column can contain a value: a larger integer would be an error. */
+/** Whether an array column can contain a value. A search for a larger integer would be an error. */
 function canContain({ valueType }: Field, value: unknown): boolean {
   const { min, max } = valueType.arrays?.[0]?.item ?? {}
   if (min === undefined || max === undefined) return true
@@ -81,7 +84,10 @@ function canContain({ valueType }: Field, value: unknown): boolean {
   return number >= min && number <= max
 }
 
-/** An operand without a type gets the type of the column. */
+/**
+ * Writes the condition that an array contains one of the values. PostgreSQL gives an operand without a type the type of
+ * the column.
+ */
 const writeContains: JsonMembers['contains'] = (column, { source, type }, values, sql) => {
   if (type === null)
     return values.every((value) => canContain(source, value)) ? `${column} && ${sql(formatArray(values))}` : null

@@ -27,13 +27,13 @@ function convertOther(name: string): ReturnType<ConvertColumn> {
   return OTHERS.has(name) || name.endsWith('[]') ? INCOMPARABLE : null
 }
 
-/** The column as a number. Other texts sort after every number. */
+/** Converts a column to a number. A text that is not a number sorts after every number. */
 function numberOf(column: string): string {
   const isNumber = `${column} ~ '^[[:space:]]*[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]{1,2})?[[:space:]]*$'`
   return `(CASE WHEN ${isNumber} THEN (${column})::numeric WHEN ${column} IS NOT NULL THEN 'NaN'::numeric END)`
 }
 
-/** The column as an instant. Other texts sort after every instant. */
+/** Converts a column to an instant. A text that is not an instant sorts after every instant. */
 function instantOf(column: string): string {
   const time = '([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)? ?(Z|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)?)?'
   const isInstant = `${column} ~ '^${DAY_PATTERN}${time}$'`
@@ -43,7 +43,7 @@ function instantOf(column: string): string {
 const convertToInteger: ConvertColumn = (type) => {
   const name = nameOf(type)
   if (name === 'numeric' && (digitsOf(type)?.scale ?? 0) > 0) return convertForAll((column) => `round(${column})`)
-  // A cast of REAL to decimal has six digits.
+  // A direct cast of REAL to decimal keeps only six digits.
   if (FLOATS.has(name)) return convertForAll((column) => `round((${column})::float8::numeric)`)
   if (NUMBERS.has(name)) return null
   if (name === 'money') return convertForComparison((column) => `(${column})::numeric`)
@@ -66,7 +66,7 @@ const convertColumn = createConverter({
     const name = nameOf(type)
     const isExact = scale === undefined || (digitsOf(type)?.scale ?? scale + 1) <= scale
     if (!NUMBERS.has(name)) return convertToInteger(type, declared)
-    // Limits such as NaN are not integers.
+    // Bounds such as NaN are not integers, so the column is compared as a numeric.
     if (INTEGERS.has(name)) return convertForComparison((column) => `(${column})::numeric`)
     if (isExact) return null
     return convertForAll((column) => `round((${column})${FLOATS.has(name) ? '::float8' : ''}::numeric, ${scale})`)
@@ -110,7 +110,7 @@ const convertColumn = createConverter({
   enum: (type) => (nameOf(type) === 'enum' || TEXTS.has(nameOf(type)) ? null : convertOther(nameOf(type))),
 })
 
-/** A domain counts as its base type. */
+/** Column types of PostgreSQL. A domain counts as its base type. */
 export const postgresTypes: ColumnTypes = Object.freeze<ColumnTypes>({
   select: (tables, textSql) => {
     const rows = tables.map(({ schema, table }, place) => `(${place}, ${textSql(schema)}, ${textSql(table)})`)

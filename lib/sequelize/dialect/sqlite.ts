@@ -29,8 +29,8 @@ function escapeGlob(text: string): string {
 }
 
 /**
- * Equality of text. A NOCASE column and its index fold case, so the bytes are compared as well. Within an OR, SQLite 3.53 uses no index for
- * a condition that names a collation.
+ * Writes the equality of texts. A NOCASE column and its index fold case, so the bytes are compared as well. Within an
+ * OR, SQLite 3.53 uses no index for a condition that names a collation.
  */
 function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
   const compare = COMPARISONS[operator]
@@ -48,15 +48,15 @@ function bytesOf(text: string): string {
 }
 
 /**
- * Compares the last bytes, because `length` and `substr` of text stop at the first NUL. For no bytes `substr` returns null. GLOB would try
- * the suffix at every position.
+ * Compares the last bytes, because `length` and `substr` of text stop at the first NUL. For an empty suffix `substr`
+ * returns null. GLOB would try the suffix at every position.
  */
 function endsWith(column: string, operand: string): string {
   const end = bytesOf(operand)
   return `ifnull(substr(${bytesOf(column)}, -length(${end})), x'') = ${end}`
 }
 
-/** Comparison with a part of a text. Both sides are folded alike. */
+/** Creates a comparison with a part of a text. If case is ignored, both sides are folded. */
 function createSearch(
   write: (column: string, operand: string) => string,
   encode = keepText,
@@ -96,13 +96,16 @@ function castToText(column: string): string {
   return `CAST(${column} AS TEXT)`
 }
 
-/** Column with one stored form for each value that responses show. */
+/** Converts a column so that equal values of responses also compare equal, whatever their stored form. */
 function comparable(column: string, { valueType: { type } }: Field): string {
   if (type === 'datetime') return convertToInstant(column)
   return type === 'date' ? `substr(${column}, 1, 10)` : column
 }
 
-/** DECIMAL is floating point in SQLite. Sums of integers in units of the last decimal place are exact. */
+/**
+ * Writes a sum. SQLite stores DECIMAL as floating point. Sums of integers, in units of the last decimal place, are
+ * exact.
+ */
 function sum(column: string, { valueType: { type, scale } }: Field): SumExpressions {
   if (type !== 'decimal' || scale === undefined || scale === 0) {
     const value = `SUM(${column})`
@@ -120,7 +123,7 @@ const FINITE: readonly Bound[] = Object.freeze([
   { operator: 'lte', value: Number.MAX_VALUE },
 ])
 
-/** Lower bound for days. Numbers sort before texts. */
+/** Bounds for days, which are stored as text. Numbers sort before all texts. */
 const DAYS: readonly Bound[] = Object.freeze([
   { operator: 'gte', value: '0001-01-01' },
   { operator: 'lt', value: ':' },
@@ -129,7 +132,7 @@ const DAYS: readonly Bound[] = Object.freeze([
 /** Upper bound for numbers, which sort before texts. */
 const NUMBERS_ONLY: readonly Bound[] = Object.freeze([{ operator: 'lt', value: '' }])
 
-/** Storage of declared types. A column accepts any value from any writer. */
+/** Traits of stored values, by declared type. A column accepts any value from any program. */
 const STORAGE_TRAITS: Readonly<Partial<Record<FieldType, Partial<ValueType>>>> = {
   datetime: { hasOtherFormats: true },
   date: { hasOtherFormats: true, responseBounds: DAYS },
@@ -139,14 +142,20 @@ const STORAGE_TRAITS: Readonly<Partial<Record<FieldType, Partial<ValueType>>>> =
   decimal: { responseBounds: FINITE },
 }
 
-/** Integers are signed 64-bit for every declared name. FLOAT has eight bytes. */
+/**
+ * Returns the type that a declared column has on SQLite. Every integer type has 64 bits and a sign. FLOAT has eight
+ * bytes.
+ */
 function column({ single: _, real: __, ...given }: ValueType): ValueType {
   const declared = { ...given, ...STORAGE_TRAITS[given.type] }
   const { max } = declared
   return max !== undefined && max > LARGEST ? { ...declared, max: LARGEST } : declared
 }
 
-/** Kind of a failed constraint, from its message. Sequelize reports all constraints and errors of triggers as unique violations. */
+/**
+ * Returns the kind of a failed constraint from its message. Sequelize reports all constraints and errors of triggers as
+ * unique violations.
+ */
 function classifyRefusal(message: string): Refusal {
   const [, refusal] = /^SQLITE_CONSTRAINT: (.*)/.exec(message) ?? []
   if (refusal === undefined || refusal.startsWith('UNIQUE constraint failed')) return 'unique'
@@ -156,7 +165,7 @@ function classifyRefusal(message: string): Refusal {
   return /^cannot store \w+ value in /.test(refusal) ? 'unfit' : 'raised'
 }
 
-// Messages of limits, which have no code of their own.
+// Messages of exceeded limits, which have no error code.
 const LIMIT =
   /^SQLITE_ERROR: (?:at most \d+ tables in a join|Expression tree is too large|parser stack overflow|variable number must be between|too many (?:SQL variables|columns in|terms in|FROM clause terms|references to)|LIKE or GLOB pattern too complex)/
 
@@ -172,7 +181,7 @@ const failures: Failures = {
   sqlStateClasses: [],
   messagePatterns: [
     [LIMIT, 'tooLarge'],
-    // SQLite uses the same code for these and for mistakes of the host.
+    // SQLite uses one code for these errors and for mistakes in the host's SQL.
     [/^SQLITE_ERROR: (?:malformed JSON|integer overflow)$/, 'unfit'],
     [/^SQLITE_ERROR: cannot (?:INSERT into|UPDATE) generated column /, 'raised'],
   ],
@@ -217,22 +226,23 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   },
   firstPerParent: {
     numbersKeys: true,
-    // SQLite has no LATERAL, so the result for one owner must be one value.
+    // SQLite has no LATERAL, so the result for one parent must be one value.
     each: ({ placeholder, key }, of) => {
       const found = `SELECT json_group_array(_first.${key}) FROM (${of('_each.value')}) AS _first`
       return `SELECT _key.value FROM json_each(${placeholder}) AS _each, json_each((${found})) AS _key`
     },
   },
-  // SQLite 3.52 converts EXISTS to a join. Then OFFSET skips elements instead of records, and NOT EXISTS misses some. The plus prevents
-  // that.
+  // SQLite 3.52 converts EXISTS to a join, so that OFFSET skips elements instead of records, and NOT EXISTS misses
+  // records. A plus prevents the conversion.
   tuples: (rows) => tuples(rows).replace('(', '(VALUES '),
   exists: (rows) => `+${exists(rows)}`,
   hasIndexedExists: false,
-  // For a plain placeholder, SQLite plans for its value and plans again after each binding. The plus prevents that.
+  // For a plain placeholder, SQLite plans again after each binding. A plus prevents the repeated planning.
   limit: (placeholder) => `+${placeholder}`,
   orderKeys: {
     ...STANDARD.orderKeys,
-    // Text, which a numeric column converts to the number. The driver would read it as floating point.
+    // The driver would read integers as floating point, so they are read as text. A numeric column converts the text to
+    // the number.
     read: (term, { valueType: { type } }) =>
       INTEGRAL.has(type) ? `CASE typeof(${term}) WHEN 'integer' THEN CAST(${term} AS TEXT) ELSE ${term} END` : term,
     toCursorValue: createCursorValueReader(INTEGRAL),
@@ -252,9 +262,9 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   concat: (parts) => `(${parts.join(' || ')})`,
   minMaxOperand: comparable,
   instant: convertToInstant,
-  // Another program may have stored another offset.
+  // Instants are converted, because another program may have stored another offset.
   datePart: (column, field, unit) => `strftime('${DATE_FORMATS[unit]}', ${comparable(column, field)})`,
-  // An expression has no affinity that would convert text to a number.
+  // A derived expression has no affinity that converts text to a number, so the operand is cast.
   operand: (placeholder, { derived, valueType: { type } }) =>
     derived !== undefined && NUMBERS.has(type) ? `CAST(${placeholder} AS NUMERIC)` : placeholder,
   columnTypes: sqliteTypes,

@@ -4,7 +4,7 @@ import { sequelizeOf } from '../internals.js'
 import { type RawRow, runReadQuery } from '../run.js'
 import { escapeValue, quote, quoteTable } from '../sql.js'
 
-/** Foreign keys of the model's table in SQLite. */
+/** Reads the foreign keys of the model's table from SQLite's catalogue. */
 export async function readForeignKeys(
   model: ModelStatic<Model>,
   transaction: Transaction | undefined,

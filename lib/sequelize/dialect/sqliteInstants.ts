@@ -5,19 +5,19 @@ import type { Field } from '../../../types/field.js'
 const DAY = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
 const FORMAT = '%Y-%m-%d %H:%M:%f +00:00'
 
-/** Text up to milliseconds, because SQLite would round further digits. */
+/** Cuts a text after the milliseconds, because SQLite would round further digits. */
 function cutToMilliseconds(text: string): string {
   const rest = `ltrim(substr(${text}, 24), '0123456789')`
   return `CASE WHEN substr(${text}, 20, 1) = '.' THEN substr(${text}, 1, 23) || ${rest} ELSE ${text} END`
 }
 
-/** Completes an offset that has only hours or no colon. SQLite cannot parse these. */
+/** Writes the missing part of an offset that has only hours or no colon, because SQLite cannot parse the offset. */
 function offset(text: string): string {
   const isSign = (place: number): string => `substr(${text}, ${place}, 1) IN ('+', '-') AND length(${text}) > 16`
   return `CASE WHEN ${isSign(-3)} THEN ':00' WHEN ${isSign(-5)} THEN ':' || substr(${text}, -2) ELSE '' END`
 }
 
-/** Text without the minutes of an offset that has no colon. */
+/** Removes the minutes from an offset that has no colon. */
 function omitMinutes(text: string): string {
   return `CASE WHEN substr(${text}, -5, 1) IN ('+', '-') AND length(${text}) > 16 THEN substr(${text}, 1, length(${text}) - 2) ELSE ${text} END`
 }
@@ -33,7 +33,10 @@ export function convertToInstant(column: string): string {
   ].join(' ')
 }
 
-/** Protects Sequelize's parsers: they throw for numbers in date columns and for malformed documents, and accept some texts as booleans. */
+/**
+ * Hides values that Sequelize's parsers cannot read. The parsers throw for numbers in date columns and for malformed
+ * documents, and accept some texts as booleans.
+ */
 export function guardForParser(column: string, { valueType: { type, document } }: Field): string | null {
   if (type === 'datetime') return `ifnull(${convertToInstant(column)}, CAST(${column} AS TEXT))`
   if (type === 'boolean') return `CASE WHEN typeof(${column}) <> 'text' THEN ${column} END`

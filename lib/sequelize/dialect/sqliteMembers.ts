@@ -10,7 +10,10 @@ interface Extracted {
 const DAY = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
 const TIME = '[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9][0-9][0-9]'
 
-/** Member as a date, if the text has the form of a date and converting keeps it. Invalid dates become another date or null. The year 0 is invalid. */
+/**
+ * Writes a member as a date, if its text has the form of a date and a conversion keeps the text. The conversion changes
+ * an invalid date to another date or null. The year 0 is invalid.
+ */
 function dated(pattern: string, same: (value: string) => string): (extracted: Extracted) => string {
   return ({ value, kind }) =>
     `CASE WHEN ${kind} = 'text' AND ${value} GLOB '${pattern}' AND ${value} >= '0001' AND ${same(value)} = ${value} THEN ${value} END`

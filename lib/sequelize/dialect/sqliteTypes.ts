@@ -3,7 +3,7 @@ import { type ConvertColumn, convertForAll, convertForComparison, createConverte
 
 type Affinity = 'number' | 'text' | 'none'
 
-/** Affinity of a column by its type name, which determines how compared values are converted. */
+/** Returns the affinity of a column by its type name. The affinity determines how compared values are converted. */
 function affinityOf(type: string): Affinity {
   const name = type.toUpperCase()
   if (name.includes('INT')) return 'number'
@@ -11,7 +11,10 @@ function affinityOf(type: string): Affinity {
   return name === '' || name.includes('BLOB') ? 'none' : 'number'
 }
 
-/** Numbers never equal texts, and every text is greater than every number. */
+/**
+ * Creates a conversion for comparisons with numbers. SQLite never treats a number as equal to a text, and every text is
+ * greater than every number.
+ */
 function number(compare: (column: string) => string): ConvertColumn {
   return (type) => (affinityOf(type) === 'number' ? null : convertForComparison(compare))
 }
@@ -44,7 +47,7 @@ function fullTableName({ schema, table }: TableName): string {
   return schema === null ? table : `${schema}.${table}`
 }
 
-/** Computed columns of a view have no type. */
+/** Column types of SQLite. Computed columns of a view have no type. */
 export const sqliteTypes: ColumnTypes = Object.freeze<ColumnTypes>({
   select: (tables, textSql) => {
     const rows = tables.map((name, place) => `(${place}, ${textSql(fullTableName(name))})`)

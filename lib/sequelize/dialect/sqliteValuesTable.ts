@@ -8,7 +8,7 @@ function columns(model: ModelStatic<Model>): string {
     `EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = '${type}' AND ${and})`
   const isTable = stored('table', `name = ${name} COLLATE NOCASE AND sql LIKE 'CREATE TABLE%'`)
   const hasTriggers = stored('trigger', `tbl_name = ${name} COLLATE NOCASE`)
-  // Temporary tables, triggers and views take precedence over stored ones, or react to writes.
+  // Temporary tables and views take precedence over stored tables. Triggers react to writes.
   const isTemporary = `EXISTS (SELECT 1 FROM sqlite_temp_master WHERE name = ${name} COLLATE NOCASE OR tbl_name = ${name} COLLATE NOCASE)`
   return `SELECT name, type FROM pragma_table_info(${name}, 'main') WHERE ${isTable} AND NOT ${hasTriggers} AND NOT ${isTemporary}`
 }
@@ -25,7 +25,7 @@ const canStoreUnchanged: ValuesTable['isExact'] = (rows, { column, valueType: { 
   return isText || (type === 'uuid' && declared === 'UUID')
 }
 
-/** Tables of values that an UPDATE joins. */
+/** SQLite's table of values, which an UPDATE of several rows joins. */
 export const sqliteValuesTable: ValuesTable = {
   start: '(VALUES (',
   end: ')) AS _items',

@@ -17,7 +17,7 @@ function reader(traitsOf: (first: Rows[number]) => Omit<TableTraits, 'hasDefault
   }
 }
 
-/** Table name as text, without quotes. */
+/** Returns the table name as a text literal, without identifier quotes. */
 function nameOf(model: ModelStatic<Model>): string {
   return escapeValue(model, quoteTable(model).slice(1, -1))
 }
@@ -39,7 +39,7 @@ export const sqliteTables: TableCatalogue = {
   },
   read: reader(({ is_view, writes_less }) => {
     const isView = Number(is_view) === 1
-    // Writes of INSTEAD OF triggers on views are not counted.
+    // The database does not count rows that INSTEAD OF triggers of a view write.
     return {
       canSkipWrites: isView || Number(writes_less) === 1,
       canSkipLocks: false,
@@ -85,7 +85,7 @@ export const postgresTables: TableCatalogue = {
 }
 
 export const mysqlTables: TableCatalogue = {
-  // Triggers cannot skip rows without an error.
+  // On MySQL and MariaDB, triggers cannot skip rows without an error.
   canSkipRows: false,
   write: (model) =>
     // MariaDB reports the text NULL for a column without a default.
@@ -97,7 +97,7 @@ export const mysqlTables: TableCatalogue = {
     'JOIN information_schema.COLUMNS AS _column ON _column.TABLE_SCHEMA = _table.TABLE_SCHEMA AND _column.TABLE_NAME = _table.TABLE_NAME ' +
     'LEFT JOIN information_schema.ENGINES AS _engine ON _engine.ENGINE = _table.ENGINE ' +
     `WHERE _table.TABLE_SCHEMA = DATABASE() AND _table.TABLE_NAME = ${nameOf(model)}`,
-  // An UPDATE reports the number of changed rows.
+  // An UPDATE reports the number of changed rows instead of found rows.
   read: reader(({ engine, stores_zero }) => ({
     canSkipWrites: false,
     canSkipLocks: false,
