@@ -1,5 +1,6 @@
-// `npm run bench:answers`: memory and event loop use of requests with large responses under default limits, one at a time. Prints a table.
-// Exits with status 1 if a request exceeds the project's limits.
+// `npm run bench:answers` measures memory and blocked event loop time of requests with large responses under the
+// default limits. Requests run one at a time. Prints a table. Exits with status 1 if a request exceeds the project's
+// limits.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,7 +33,7 @@ const child = fork(path, [JSON.stringify(options)], {
 let isWithin = true
 try {
   const [{ port }] = await once(child, 'message')
-  // The first request of each kind compiles code that later requests use.
+  // The first pass is not measured, because it compiles code that later requests use.
   for (const isMeasured of [false, true]) {
     if (isMeasured) console.log('| Request | Status | Answer, kB | Memory, MB | Loop, ms |\n|---|---:|---:|---:|---:|')
     for (const [name, resource, parameters] of REQUESTS) {

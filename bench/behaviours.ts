@@ -5,7 +5,7 @@ import { get, json, query, type Side, type Workload } from './workloads.js'
 const TENANT = 7
 const ALIVE = `tenantId=${TENANT},isDeleted=false`
 
-/** Filter that returns the same records from the plain resource. */
+/** Adds the conditions with which the plain resource returns the records of the resource with behaviours. */
 function filter(side: Side, own: string): string {
   if (side === 'behaviours') return own
   return own === '' ? ALIVE : `${own},${ALIVE}`
@@ -18,7 +18,7 @@ function list(parameters: Readonly<Record<string, string>>, own = ''): Workload[
   }
 }
 
-/** The salary is masked on one side and excluded or shown on the other. */
+/** Removes the salary, which only one side returns. */
 const withoutSalary = json((body) => {
   const strip = (value: unknown): unknown => {
     const { salary, nextCursor, ...rest } = Object(value)
@@ -28,7 +28,7 @@ const withoutSalary = json((body) => {
   return Array.isArray(items) ? { ...Object(strip(body)), items: items.map(strip) } : strip(body)
 })
 
-/** Reads of one resource with every behaviour, compared with the plain resource for the same records. */
+/** Reads of a resource with every behaviour. They are compared with reads of the plain resource for equal records. */
 export const BEHAVIOUR_WORKLOADS: readonly Workload[] = [
   {
     name: 'behaviours: get by id',

@@ -15,8 +15,8 @@ const GAP = 14
 const COLOURS = ['#1f77b4', '#e07b00', '#2ca02c', '#c44e52', '#8e6bbf', '#8c6d5a', '#c05fa5', '#6f8f2f']
 
 /**
- * A bar chart of a table. Each server and workload has a bar whose length is the logarithm of its ratio to the reference. Better results
- * extend to the right. Text follows the reader's theme.
+ * Draws a bar chart of a table. Each server and workload has a bar whose length is the logarithm of its ratio to the
+ * reference. Better results extend to the right. The text has the colours of the reader's theme.
  */
 export function chart(reference: Side, groups: readonly Group[]): string {
   const sides = [...new Set(groups.flatMap(({ results }) => results.map(({ side }) => side)))]

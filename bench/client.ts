@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** One request, fully prepared before the measurement. */
+/** A request that is fully prepared before the measurement. */
 export interface Call {
   readonly method: string
   readonly path: string
@@ -14,15 +14,15 @@ export interface Reply {
   readonly text: string
 }
 
-/** Milliseconds of one round of requests: in total, and for each request. */
+/** Milliseconds of one round of requests: the total, and the latency of each request. */
 export interface Round {
   readonly milliseconds: number
   readonly latencies: readonly number[]
 }
 
 /**
- * A client of one server with a fixed number of connections. It implements a minimum of HTTP, to leave the processor to the server: one
- * request at a time per connection, and responses with a length.
+ * A client of one server with a fixed number of connections. To leave the processor to the server, it implements only a
+ * part of HTTP. Each connection sends one request at a time. Responses need a Content-Length or chunks.
  */
 export class Client {
   readonly #port: number
@@ -46,7 +46,7 @@ export class Client {
     }
   }
 
-  /** Sends all requests. Each connection sends its next request when its last one is answered. */
+  /** Sends all requests. A connection sends its next request after the last response. */
   async run(calls: readonly Call[]): Promise<Round> {
     const ready = calls.map((call) => ({ call, bytes: this.#serialize(call) }))
     const latencies: number[] = []
@@ -59,7 +59,7 @@ export class Client {
         if (status >= 300) throw new Error(`${one.call.method} ${one.call.path} answered ${status}`)
       }
     }
-    // New connections, because servers close idle connections during the turns of other servers.
+    // Each round opens new connections, because servers close idle connections while other servers are measured.
     const lines = await Promise.all(Array.from({ length: this.#connections }, () => Connection.open(this.#port)))
     const start = performance.now()
     try {
@@ -93,7 +93,7 @@ function decodeChunks(bytes: Buffer): string {
   }
 }
 
-/** One connection. */
+/** A connection that sends one request at a time. */
 class Connection {
   readonly #socket: Socket
   #received: Buffer = Buffer.alloc(0)
@@ -149,7 +149,10 @@ class Connection {
     this.#resolve({ status: Number(head.slice(9, 12)), head, text })
   }
 
-  /** Reads chunks up to the terminating one. No measured chunk ends like it, because lines end with a brace. */
+  /**
+   * Reads chunks up to the last chunk. No other chunk of the workloads ends with these bytes, because lines end with a
+   * brace.
+   */
   #receiveChunked(head: string, start: number): void {
     if (this.#received.subarray(-LAST.length).equals(LAST)) {
       const text = this.#keep ? decodeChunks(this.#received.subarray(start)) : ''
@@ -157,7 +160,7 @@ class Connection {
       this.#resolve({ status: Number(head.slice(9, 12)), head, text })
       return
     }
-    // A body that is not kept is only scanned for its end.
+    // Only the end of the body is searched, if the body is not kept.
     if (!this.#keep) {
       this.#received = Buffer.concat([
         this.#received.subarray(0, start),

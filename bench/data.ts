@@ -8,7 +8,9 @@ const FIRST = ['Ana', 'Ben', 'Chloé', 'Dimitri', 'Elif', 'Femi', 'Grace', 'Hiro
 const LAST = ['Adeyemi', 'Berg', 'Costa', 'Dupont', 'Eriksen', 'Fischer', 'García', 'Haas', 'Ivanov', 'Janssen']
 const CHUNK = 5_000
 
-/** Generator of pseudorandom numbers below `limit`, equal on every run (mulberry32). */
+/**
+ * Creates a function that returns pseudorandom numbers below `limit`. The numbers are equal on every run (mulberry32).
+ */
 export function generator(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {
@@ -39,12 +41,12 @@ export function playerBody(random: (limit: number) => number): PlayerBody {
   }
 }
 
-/** Every fifth team has beginners only, so that a filter on players excludes some teams. */
+/** Every fifth team has only players of low levels, so that a filter on players excludes some teams. */
 function graded(body: PlayerBody): PlayerBody {
   return body.teamId % 5 === 0 ? { ...body, level: Math.ceil(body.level / 2) } : body
 }
 
-/** Fills the database that is copied for each server. */
+/** Fills the database of which each server gets a copy. */
 export async function seed(options: Target): Promise<void> {
   const sequelize = connect(options)
   const isFile = options.dialect === 'sqlite'
@@ -77,9 +79,9 @@ export async function seed(options: Target): Promise<void> {
       await Employee.bulkCreate(rows, { transaction })
     }
   })
-  // Without statistics, databases guess which index to use. With statistics, all servers get the same plans.
+  // Without statistics, a database guesses which index to use. With statistics, all servers get equal plans.
   if (options.dialect !== 'mysql') await sequelize.query(isFile ? 'ANALYZE' : 'VACUUM ANALYZE')
-  // Moves the write-ahead log into the main file, so that a copy of the file is complete.
+  // Moves the write-ahead log into the main file. A copy of the main file is complete afterwards.
   if (isFile) await sequelize.query('PRAGMA wal_checkpoint(TRUNCATE)')
   await sequelize.close()
 }

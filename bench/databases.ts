@@ -7,10 +7,10 @@ import { onServer, serverOptions } from '../test/support/servers.js'
 import { seed } from './data.js'
 import type { Target } from './models.js'
 
-/** Sequelize's dialect names. `mysql` is the driver mysql2, for MySQL or MariaDB. */
+/** Sequelize's dialect names. `mysql` means the driver mysql2, for MySQL or MariaDB. */
 export type Database = 'sqlite' | 'mysql' | 'postgres'
 
-/** Also SQLite by the package's own driver. */
+/** A database, or SQLite with the package's own driver. */
 export type DatabaseOrDriver = Database | 'node-sqlite'
 
 export function isDatabase(name: string): name is Database {
@@ -21,9 +21,9 @@ export function isDatabaseOrDriver(name: string): name is DatabaseOrDriver {
   return isDatabase(name) || name === 'node-sqlite'
 }
 
-/** A filled database, and copies of it. */
+/** A filled database, of which servers get copies. */
 export interface Databases {
-  /** Connection options of a new copy for exclusive use. */
+  /** Creates a copy for exclusive use. Returns its connection options. */
   copy(): Promise<Options>
   remove(): Promise<void>
 }

@@ -1,5 +1,5 @@
-// `npm run bench:dearest`: costs of the most expensive requests within the default limits, on tables of a million rows, one at a time.
-// Prints a table and removes its database.
+// `npm run bench:dearest` measures the most expensive requests within the default limits, on tables with a million
+// rows. Requests run one at a time. Prints a table and removes its database.
 
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -76,7 +76,7 @@ const REQUESTS: readonly (readonly [name: string, parameters: Parameters, path?:
   ],
 ]
 
-/** Creates a database for this program. */
+/** Creates an empty database for this program. */
 async function openEmptyDatabase(
   name: Database,
 ): Promise<{ readonly options: Options; readonly remove: () => Promise<void> }> {
@@ -95,7 +95,7 @@ async function openEmptyDatabase(
   }
 }
 
-/** An application with the default limits, plus a statement timeout. */
+/** Creates an application with the default limits and a statement timeout. */
 function applicationOf({ Country, Club, Person, Award }: Crowd): Express {
   const limits = { statementTime: seconds * 1000 }
   const shared = { limits, operations: Operations.All | Operations.Aggregate, onError: () => undefined }

@@ -1,5 +1,5 @@
-// `npm run bench:drivers`: compares the SQLite drivers sqlite3 and the package's own over `node:sqlite`, each in its own process, on a file
-// of 200,000 records. Prints a table.
+// `npm run bench:drivers` compares the SQLite drivers: sqlite3 and the package's own driver over `node:sqlite`. Each
+// driver runs in its own process, on a file of 200,000 records. Prints a table.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -24,7 +24,7 @@ const WIDTH = 4
 
 interface Row {
   readonly name: string
-  /** Share of the requests to make. Expensive kinds have a small share. */
+  /** Factor for the number of requests. Expensive requests have a small factor. */
   readonly share: number
   readonly method?: string
   readonly path: (index: number) => string
@@ -83,7 +83,7 @@ try {
     const child = fork(path, [driver, join(folder, `${driver.replace(':', '-')}.sqlite`)], { env })
     try {
       const [{ port }] = await once(child, 'message')
-      // The first requests of each kind compile code that later requests use.
+      // The first pass is not measured, because it compiles code that later requests use.
       for (const isMeasured of [false, true]) {
         for (const row of ROWS) {
           const { each, longest } = await measureRow(child, port, row)

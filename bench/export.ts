@@ -1,6 +1,7 @@
-// `npm run bench:export -- --database postgres`: exports a million rows as CSV and as JSON lines. Parses the files with a CSV library and
-// JSON.parse, and compares them row by row with the table. Exits with status 1 if a file is wrong, the heap grows or the first byte is
-// late. Also if a slow reader blocks the connection, or if work continues after a disconnect.
+// `npm run bench:export -- --database postgres` exports a million rows as CSV and as JSON lines. It parses the files
+// with a CSV library and JSON.parse, and compares them row by row with the table. It exits with status 1 if a file is
+// wrong, the heap grows or the first byte is late. It also exits with status 1 if a slow reader blocks the connection,
+// or if work continues after a disconnect.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,10 +33,13 @@ const { database, rows: ROWS } = parseOrExit(USAGE, () => {
 
 /** Maximum growth of the heap during an export, in bytes. */
 const GROWTH = 8 * 2 ** 20
-/** Maximum delay in milliseconds, compared with a page of as many records as an export reads at once. */
+/**
+ * Maximum milliseconds by which the first byte may be later than a page with as many records as an export reads at
+ * once.
+ */
 const LATE = 100
 
-/** Minimum number of rows. Shorter files fit into socket buffers. */
+/** Minimum number of rows. A shorter file would fit into socket buffers. */
 const LONG = 500_000
 
 const failures: string[] = []
@@ -104,7 +108,7 @@ async function median(measure: () => Promise<number>): Promise<number> {
   return times.toSorted((a, b) => a - b)[3] ?? Number.NaN
 }
 
-/** Parses the rows of a file for comparison, with texts and nulls distinguished. */
+/** Parses the rows of an exported file. Nulls and empty texts stay distinct. */
 type Rows = (reply: IncomingMessage) => AsyncIterable<Record<string, unknown>>
 
 async function* fromCsv(reply: IncomingMessage): AsyncIterable<Record<string, unknown>> {
@@ -112,7 +116,8 @@ async function* fromCsv(reply: IncomingMessage): AsyncIterable<Record<string, un
     parse({
       columns: true,
       bom: false,
-      // An empty cell is null, and a quoted empty cell is an empty text. Formula-like texts start with an apostrophe.
+      // An unquoted empty cell is null, and a quoted empty cell is an empty text. Texts that look like formulas start
+      // with an apostrophe.
       cast: (text, { header, quoting }) => {
         if (header) return text
         if (text === '' && !quoting) return null
@@ -192,7 +197,7 @@ function mib(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`
 }
 
-/** Waits until no more pages are read, and returns the number of statements. */
+/** Waits until the server reads no more pages. Returns the number of executed statements. */
 async function waitUntilSettled(server: Server): Promise<number> {
   for (let last = -1; ; ) {
     const { statements } = await server.held()
@@ -202,7 +207,7 @@ async function waitUntilSettled(server: Server): Promise<number> {
   }
 }
 
-/** A stalled reader must not block others, and a disconnected reader must stop the work. */
+/** Checks that a stalled reader does not block other requests, and that a disconnect ends the work. */
 async function watchReaders(server: Server, format: string): Promise<void> {
   const whole = ROWS / 500
   const start = await waitUntilSettled(server)

@@ -1,6 +1,6 @@
-// `npm run bench:growth`: cost of reading a record by key, a keyset page in the middle, and an equality filter on SQLite. The tables have
-// 10,000 rows and 10, 100 and 1,000 times as many. Each request needs only an index, so the cost should be constant. Prints a table and
-// removes its database.
+// `npm run bench:growth` measures how the cost of reads grows with the size of a SQLite table. The reads are a record
+// by key, a keyset page in the middle, and an equality filter. The tables have 10,000 rows, and 10, 100 and 1,000 times
+// as many. Each read needs only an index, so the cost should be constant. Prints a table and removes its database.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,7 +31,7 @@ const sizes = [10_000, 100_000, 1_000_000, 10_000_000].filter((rows) => rows <= 
 const REQUESTS = 1000
 const CONNECTIONS = 8
 
-/** Fills the table up to a number of rows, by SQL, because there are millions. */
+/** Fills the table up to a number of rows. SQL is used, because there are millions of rows. */
 async function fill(options: Options, rows: number): Promise<void> {
   const sequelize = connect(options)
   await sequelize.query('PRAGMA journal_mode = WAL')
@@ -52,11 +52,11 @@ async function fill(options: Options, rows: number): Promise<void> {
 
 interface Kind {
   readonly name: string
-  /** Path of the next request for a number between 1 and the number of rows. */
+  /** Returns the path of the next request. `number` is between 1 and the number of rows. */
   readonly path: (number: number) => string
 }
 
-/** A cursor in the middle of the table, from the page after it. */
+/** Cursor of a page in the middle of the table. */
 async function readMiddleCursor(client: Client, rows: number): Promise<string> {
   const before = query('/api/players', { keys: `${rows / 2},${rows / 2 + 1}`, cursor: '', pageSize: '1' })
   const { text } = await client.ask(get(before))
@@ -75,11 +75,14 @@ async function kindsOf(client: Client, rows: number): Promise<readonly Kind[]> {
   ]
 }
 
-/** Processor time of the server per request in microseconds, as the median over the rounds. Null if the system does not provide it. */
+/**
+ * Processor time of the server per request in microseconds: the median over the rounds. Null if the system does not
+ * provide it.
+ */
 async function costOf(kind: Kind, server: { readonly client: Client; readonly pid: number }, rows: number) {
   const random = generator(rows)
   const costs: number[] = []
-  // V8 compiles frequent code during the first rounds.
+  // The first three rounds are not measured, because V8 compiles frequent code during them.
   for (let round = -3; round < rounds; round += 1) {
     const calls = Array.from({ length: REQUESTS }, () => get(kind.path(1 + random(rows))))
     const before = cpuOf(server.pid)

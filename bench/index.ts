@@ -1,7 +1,8 @@
-// `npm run bench`: compares this router with the same service on bare `node:http` with prepared statements, in handwritten SQL on Express,
-// and in idiomatic Sequelize. Also compares it with itself with every behaviour enabled. Each server is a process with its own copy of one
-// database. Prints two tables and removes its files. With `--peers`: one table of this router, handwritten SQL and other packages, whose
-// files stay in node_modules/.cache.
+// `npm run bench` compares this router with other implementations of one service: bare `node:http` with prepared
+// statements, handwritten SQL on Express, and idiomatic Sequelize. It also compares the router with itself with every
+// behaviour enabled. Each server is a process with its own copy of one database. Prints two tables and removes its
+// files. With `--peers`, it prints one table of this router, handwritten SQL and other packages. The files of other
+// packages stay in node_modules/.cache.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -126,7 +127,7 @@ async function start(side: Side, databases: Databases): Promise<Server> {
   return { side, port, pid: child.pid ?? 0 }
 }
 
-/** Starts the servers of a table. A peer that fails to install or start is left out. */
+/** Starts the servers of a table. A peer whose installation or start fails is left out. */
 async function startAll(sides: readonly Side[], databases: Databases): Promise<readonly Server[]> {
   const servers: Server[] = []
   for (const side of sides) {
@@ -155,7 +156,7 @@ async function end(): Promise<void> {
 
 let databases: Databases | null = null
 
-/** Stops the servers, then removes their databases. */
+/** Stops the servers. Removes their databases afterwards. */
 async function tidy(): Promise<void> {
   await end()
   await databases?.remove()

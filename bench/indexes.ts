@@ -1,6 +1,7 @@
-// Shows how lists find their rows in large tables: `node --enable-source-maps .build/bench/indexes.js [database]`. Fills its own database
-// on that server (sqlite, mysql, mariadb, postgres). Sends every request of the tests of index use and a few more. Runs EXPLAIN for the
-// executed statements, prints a table and drops the database.
+// Shows how lists find their rows in large tables: `node --enable-source-maps .build/bench/indexes.js [database]`. The
+// database is sqlite, mysql, mariadb or postgres. The program fills its own database on that server. It sends every
+// request of the tests of index use, and a few more. It runs EXPLAIN for the executed statements, prints a table and
+// drops the database.
 //
 //   --rows <n>    players in the table [1000000]
 //   --times <n>   repetitions of each request; the median is printed [5]
@@ -20,7 +21,7 @@ const rows = Number(values.rows)
 const times = Number(values.times)
 const [database = 'sqlite'] = positionals
 
-// TEST_DATABASE is read when the test modules are loaded.
+// The test modules read TEST_DATABASE when they are loaded.
 process.env.TEST_DATABASE = database
 const { defineCrowd, fillCrowd, mountCrowd } = await import('../test/support/crowd.js')
 const { readCursorAfter, lookups, ORDERS, queryText, scans } = await import('../test/support/lookups.js')
@@ -31,7 +32,7 @@ const crowd = await serveModels({ options: { logQueryParameters: true }, define:
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => crowd.close().then(() => process.exit(1)))
 
-/** Requests without an assertion about indexes that complete the table. */
+/** Requests that complete the table. The tests of index use do not send them. */
 async function otherLookups(): Promise<readonly Lookup[]> {
   const players = (title: string, parameters: Lookup['parameters']): Lookup => ({
     title,
@@ -53,7 +54,10 @@ async function otherLookups(): Promise<readonly Lookup[]> {
   ]
 }
 
-/** Text such as `Player: players_email`: an index for lookups, an index read in order, or the table. */
+/**
+ * Describes how a statement accesses its tables, such as `Player: players_email`. An access uses an index for lookups,
+ * an index in its order, or the whole table.
+ */
 function describeAccesses(accesses: readonly Access[]): string {
   const ways = accesses.map(({ table, index, seeks }) => {
     const way = index === null ? 'the table' : seeks ? index : `in the order of ${index}`
@@ -62,14 +66,17 @@ function describeAccesses(accesses: readonly Access[]): string {
   return [...new Set(ways)].join(', ')
 }
 
-/** Number of rows that the statement read, with a plus if some were not counted. SQLite counts none. */
+/**
+ * Number of rows that the statement read, with a plus if some rows were not counted. Empty for SQLite, which counts no
+ * rows.
+ */
 function rowsRead(accesses: readonly Access[]): string {
   if (database === 'sqlite') return ''
   const sum = accesses.reduce((total, { rows: read }) => total + (read ?? 0), 0)
   return `${sum.toLocaleString('en')}${accesses.some(({ rows: read }) => read === null) ? '+' : ''}`
 }
 
-/** Median duration of the request in milliseconds, without the first run. */
+/** Median duration of the request in milliseconds. The first run is not counted. */
 async function milliseconds({ path, parameters }: Lookup): Promise<number> {
   const taken: number[] = []
   for (let time = 0; time <= times; time++) {

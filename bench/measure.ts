@@ -10,14 +10,14 @@ export interface Server {
 }
 
 export interface Plan {
-  /** Number of measured rounds. 0 only compares responses. */
+  /** Number of measured rounds. With 0, responses are only compared. */
   readonly rounds: number
   readonly connections: number
   /** Factor for the number of requests per round. */
   readonly scale: number
 }
 
-/** Result of one side for a request: medians over the rounds. */
+/** Result of one server for a workload: medians over the rounds. */
 export interface Result {
   readonly side: Side
   /** Processor time of the server in microseconds. Null if the system does not provide it. */
@@ -25,7 +25,9 @@ export interface Result {
   readonly rate: number
   readonly p50: number
   readonly p99: number
-  /** Processor time and duration of the reference divided by this side's. Values above 1 are better. */
+  /**
+   * Processor time and duration of the reference server, divided by those of this server. Values above 1 are better.
+   */
   readonly ratios: { readonly cpu: number | null; readonly rate: number }
 }
 
@@ -37,12 +39,12 @@ interface Sample {
 }
 
 /**
- * Warm-up rounds and their maximum time per server, because V8 compiles during the first ten thousand requests. Every server has the same
- * number of rounds, so that new records get equal keys.
+ * Number of warm-up rounds, and their maximum milliseconds per server. V8 compiles during the first ten thousand
+ * requests. Every server has an equal number of rounds, so that new records get equal keys.
  */
 const WARMING = { rounds: 20, least: 3, milliseconds: 4000 }
 
-/** Runs a workload in interleaved rounds, after checking that all servers give the same response. */
+/** Runs a workload in interleaved rounds. Before that, it checks that all servers give equal responses. */
 export async function measure(
   workload: Workload,
   servers: readonly Server[],
@@ -62,7 +64,8 @@ export async function measure(
   }
   for (const { samples } of runners) samples.length = 0
   for (let round = 0; round < plan.rounds; round += 1) {
-    // A later position may be slower on a warm machine, so every server takes every position about as often.
+    // Servers measured later in a round may be slower on a warm machine, so every server takes every position about
+    // equally often.
     const order = runners.map((_, index) => runners[(index + round) % runners.length])
     for (const runner of order) await runner?.round(requests)
   }
@@ -87,7 +90,7 @@ function resultOf(side: Side, samples: readonly Sample[], against: readonly Samp
   }
 }
 
-/** One side of a workload. Creates and counts its requests. */
+/** One server of a workload. Creates the server's requests and counts them. */
 class Runner {
   readonly samples: Sample[] = []
   #next = 0
@@ -110,7 +113,7 @@ class Runner {
     return this.#server.side
   }
 
-  /** Duration of its rounds. */
+  /** Duration of the runner's rounds in milliseconds. */
   get milliseconds(): number {
     return this.samples.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
   }

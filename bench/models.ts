@@ -19,7 +19,7 @@ export class Team extends Model<InferAttributes<Team>, InferCreationAttributes<T
   declare updatedAt: CreationOptional<Date>
 }
 
-/** A record with the columns of every behaviour. */
+/** A record with the columns that all behaviours need. */
 export class Employee extends Model<InferAttributes<Employee>, InferCreationAttributes<Employee>> {
   declare id: CreationOptional<number>
   declare name: string
@@ -45,12 +45,14 @@ export class Player extends Model<InferAttributes<Player>, InferCreationAttribut
   declare updatedAt: CreationOptional<Date>
 }
 
-/** Options that other processes receive as JSON, which cannot have a driver: only its name. */
+/**
+ * Connection options that other processes receive as JSON. JSON cannot contain a driver, so they have only its name.
+ */
 export interface Target extends Options {
   readonly driver?: 'node-sqlite'
 }
 
-/** Schema of all servers: the same tables, validators and indexes. */
+/** Defines the schema of all servers: tables, validators and indexes. */
 export function connect({ driver, ...options }: Target): Sequelize {
   const module = driver === undefined ? {} : { dialectModule: nodeSqlite }
   const sequelize = new Sequelize({ ...options, ...module, logging: false })

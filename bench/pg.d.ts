@@ -1,4 +1,4 @@
-// Types of the driver, which has none, as far as the benchmark uses them.
+// The driver pg has no types. These are the types that the benchmark uses.
 declare module 'pg' {
   interface Connection {
     query(query: { readonly name?: string; readonly text: string; readonly values: readonly unknown[] }): Promise<{

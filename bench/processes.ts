@@ -1,4 +1,4 @@
-// Process statistics from the system, available on Linux.
+// Reads statistics of processes from the system. They are available on Linux.
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ export function cpuOf(pid: number): Cpu | null {
   }
 }
 
-/** The first number is the processor time of the thread in nanoseconds. */
+/** Processor time of a thread in microseconds. The first number in `schedstat` is nanoseconds. */
 function timeOf(pid: number, thread: string): number {
   return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'latin1').split(' ', 1)[0]) / 1000
 }
@@ -37,7 +37,10 @@ export function peakMemoryOf(pid: number): number | null {
   }
 }
 
-/** Whether servers and load can have a core each: there are two cores, and the system supports binding. */
+/**
+ * Whether the servers and the load generator can have a core each. The machine needs two cores, and the system must
+ * support binding.
+ */
 export function bindable(): boolean {
   if (availableParallelism() < 2) return false
   try {

@@ -1,5 +1,6 @@
-// `npm run bench:push`: event delivery of a hub to many subscribers, compared with a bare `namespace.emit` of the same payload in
-// interleaved rounds. Then measures memory over many events. Server and clients are separate processes.
+// `npm run bench:push` measures how fast a hub delivers events to many subscribers. A bare `namespace.emit` of an equal
+// payload is measured in interleaved rounds. Memory is measured over many events. Server and clients are separate
+// processes.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -57,7 +58,7 @@ async function memory(): Promise<{ heapUsed: number; rss: number }> {
 
 const ORDER: Omit<Order, 'id'> = { product: 'Keyboard', total: 129.9, status: 'Pending', cost: 80, margin: 49 }
 
-/** One side: the connections of its clients, and a function that triggers a number of events. */
+/** A hub or the bare namespace: the connections of its clients, and a function that triggers a number of events. */
 interface Side {
   readonly name: string
   readonly path: string
@@ -104,7 +105,7 @@ const SIDES: readonly Side[] = [
   },
 ]
 
-/** Events per second, counted by the clients. */
+/** Runs a round. Returns the number of events per second, which the clients count. */
 async function round({ path, tokens, send }: Side): Promise<number> {
   await ask({ kind: 'connect', port, path, tokens, clients: subscribers })
   const expected = ask({ kind: 'expect', events: events * subscribers })
@@ -126,7 +127,7 @@ async function compare(side: Side): Promise<void> {
     const bare = await round(BARE)
     pairs.push([await round(side), bare])
   }
-  // The first pair is the warm-up.
+  // The first pair of rounds is the warm-up.
   pairs.shift()
   const rate = (of: readonly number[]): string => Math.round(median(of) * subscribers).toLocaleString('en')
   const ratio = median(pairs.map(([measured, bare]) => measured / bare)).toFixed(2)

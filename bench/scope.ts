@@ -1,5 +1,6 @@
-// `npm run bench:scope`: cost of scopes with one value, a condition on a path, and an alternative with a path, compared with handwritten
-// Sequelize. Prints a table and removes its files. Responses must be equal before the measurement.
+// `npm run bench:scope` measures the cost of scopes, compared with handwritten Sequelize. The scopes have one value, a
+// condition on a path, or an alternative with a path. Responses must be equal before the measurement. Prints a table
+// and removes its files.
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -32,10 +33,10 @@ const { database, rows, rounds } = parseOrExit(USAGE, () => {
   return { database, rows: numberFrom('rows', values.rows), rounds: numberFrom('rounds', values.rounds) }
 })
 
-/** Callers, in turn. */
+/** Ids of the callers. Requests use the callers in turn. */
 const CALLERS = Array.from({ length: 10 }, (_, index) => 1 + ((index * 487) % USERS))
 
-/** A request for a ticket that its caller may see. */
+/** A request for a ticket that the caller may see. */
 interface TicketRequest {
   readonly name: string
   readonly call: (id: number, turn: number) => Call
@@ -75,7 +76,7 @@ interface Listed {
   readonly totalCount: number
 }
 
-/** The first ticket of each caller. @throws Error if the responses of the two services differ */
+/** Finds the first ticket of each caller. @throws Error if the responses of the two services differ */
 async function firstTickets({ clients }: Running, hand: Running): Promise<readonly number[]> {
   return Promise.all(
     clients.map(async (client, index) => {
@@ -89,7 +90,7 @@ async function firstTickets({ clients }: Running, hand: Running): Promise<readon
   )
 }
 
-/** Number of requests of a caller per round. */
+/** Number of requests per caller in a round. */
 const IN_A_ROUND = 5
 
 /** Median duration of a request in a round, in milliseconds. */
@@ -118,7 +119,7 @@ async function measureKind(kind: Kind): Promise<readonly string[]> {
     const lines: string[] = []
     for (const asked of REQUESTS) {
       const [own, other]: [number[], number[]] = [[], []]
-      // V8 compiles frequent code during the first rounds.
+      // The first two rounds are not measured, because V8 compiles frequent code during them.
       for (let turn = -2; turn < rounds; turn += 1) {
         const times = [await round(hand, asked, ids, turn + 10), await round(router, asked, ids, turn + 10)] as const
         if (turn < 0) continue

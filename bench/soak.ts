@@ -1,9 +1,10 @@
-// `npm run bench:soak -- mariadb|postgres`: mixed load on routers with every behaviour, while their database is killed twice and restarted.
-// An oracle checks each reply. The database server belongs to this program. The application is a separate process without restarts. Exits
-// with status 1 after a wrong response, a lost write, an invalid reply, or growing memory.
+// `npm run bench:soak -- mariadb|postgres` sends a mixed load to routers with every behaviour, while their database is
+// killed twice and restarted. An oracle checks each reply. The database server belongs to this program. The application
+// is a separate process, which is never restarted. The program exits with status 1 after a wrong response, a lost
+// write, an invalid reply, or growing memory.
 //
-// `npm run bench:soak -- shapes`: sends endless distinct request shapes. At the end, the memory of the application must be the same as
-// halfway, and PostgreSQL connections must hold no more names than allowed.
+// `npm run bench:soak -- shapes` sends endless distinct request shapes. At the end, the memory of the application must
+// equal its memory halfway. PostgreSQL connections must hold no more names of prepared statements than allowed.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -92,7 +93,7 @@ if (given.shapes !== null) process.exit((await soakShapes(given.shapes)) ? 0 : 1
 
 const { minutes, server, dialect, connections, think, down, restarts, kills } = given
 const duration = minutes * 60_000
-/** When the database is restarted, and how. */
+/** Instants and kinds of the database's restarts. */
 const RESTARTS = Array.from({ length: restarts }, (_, index): { readonly at: number; readonly ending: Ending } => {
   return { at: (duration * (index + 0.5)) / restarts, ending: index < kills ? 'crash' : 'orderly' }
 })
@@ -108,7 +109,7 @@ async function tidy(): Promise<void> {
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => tidy().finally(() => process.exit(1)))
 
-/** The application's next message. Empty if the application has ended. */
+/** Waits for the application's next message. Empty if the application has ended. */
 async function nextMessage(child: ChildProcess): Promise<Answers> {
   const over = new AbortController()
   try {
@@ -142,7 +143,7 @@ async function restart(ending: Ending, pace: Pace, tally: Tally): Promise<void> 
   console.log(describe(outage))
 }
 
-/** Takes samples until the time is over or the application ends. */
+/** Takes samples of memory until the time is over or the application ends. */
 async function takeSamples(child: ChildProcess, start: number, tally: Tally): Promise<Sample[]> {
   const every = Math.min(SAMPLES, duration / 12)
   const samples: Sample[] = []
@@ -173,7 +174,7 @@ try {
   await instance.start()
   const script = fileURLToPath(new URL('./soak/application.js', import.meta.url))
   const child = fork(script, [JSON.stringify(instance.target)], {
-    // Without source maps: Node loads one at the first error of a file, which looks like a leak.
+    // Source maps are off. Node.js loads a source map at the first error of a file, which would look like a leak.
     execArgv: ['--expose-gc'],
     env: { ...process.env, NODE_ENV: 'production' },
   })

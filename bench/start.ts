@@ -1,6 +1,7 @@
-// `npm run bench:start`: cost of importing the package in addition to its dependencies. Also the cost of mounting 1, 100 and 300 models
-// with twelve attributes and three associations, and of the first requests of each. Every figure is the median over separate processes.
-// Client and server of the requests share a process. Prints two tables and writes no files.
+// `npm run bench:start` measures the cost of importing the package in addition to its dependencies. It also measures
+// the cost of mounting 1, 100 and 300 models, and of the first requests to each. A model has twelve attributes and
+// three associations. Every figure is the median over separate processes. The client and the server of the requests
+// share a process. Prints two tables and writes no files.
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -30,7 +31,7 @@ const IMPORTS: readonly (readonly [measured: string, loaded: readonly string[]])
 ]
 const COUNTS = [1, 100, 300] as const
 
-/** Result of a new process. */
+/** Runs a script in a new process. Returns the script's result. */
 async function runProcess<T>(script: string, args: readonly string[]): Promise<T> {
   const child = fork(fileURLToPath(new URL(`./start/${script}.js`, import.meta.url)), args, {
     execArgv: ['--expose-gc'],
@@ -44,7 +45,7 @@ async function runProcess<T>(script: string, args: readonly string[]): Promise<T
   return message
 }
 
-/** Results of a number of new processes, one after the other. */
+/** Runs a script in a number of new processes, one after the other. */
 async function runProcesses<T>(script: string, args: readonly string[]): Promise<readonly T[]> {
   const results: T[] = []
   for (let round = 0; round < rounds; round++) results.push(await runProcess<T>(script, args))

@@ -25,7 +25,9 @@ function line(cells: readonly string[], pad = ' '): string {
   return `| ${padded.join(' | ')} |`
 }
 
-/** Head of a Markdown table. Ratios are the reference divided by the side: above 1 is better. */
+/**
+ * Writes the head of a Markdown table. Ratios are the reference divided by the server. Above 1, the server is better.
+ */
 export function heading(reference: Side): string {
   return [
     `Processor time of the server process a request, in microseconds, that of its main thread beside it; milliseconds;`,
@@ -53,7 +55,7 @@ export function rows({ name }: Workload, results: readonly Result[]): string {
     .join('\n')
 }
 
-/** Head of a table with a column per server. */
+/** Writes the head of a table with a column per server. */
 export function matrixHeading(sides: readonly Side[], reference: Side): string {
   return [
     `Microseconds of processor time of the server process a request, and the ratio to "${NAMES[reference]}": more is better.`,
@@ -72,12 +74,12 @@ export function matrixRow(name: string, sides: readonly Side[], results: readonl
   return `| ${[name, ...cells].join(' | ')} |`
 }
 
-/** By processor time, or by requests per second if the system does not provide it. */
+/** Ratio of processor times, or of requests per second if the system does not provide processor times. */
 export function ratioOf({ ratios }: Result): number {
   return ratios.cpu ?? ratios.rate
 }
 
-/** Peak memory of each server. */
+/** Writes the peak memory of each server. */
 export function memory(peaks: readonly { readonly side: Side; readonly megabytes: number | null }[]): string {
   const shown = peaks.map(({ side, megabytes }) => `${NAMES[side]} ${rounded(megabytes ?? undefined)}`)
   return `Peak of resident memory in MB: ${shown.join(', ')}.`

@@ -3,23 +3,25 @@ import { generator, PLAYERS, playerBody } from './data.js'
 import type { Peer } from './peers/packages.js'
 import { placeOf } from './servers/sql/service.js'
 
-/** The compared servers. */
+/** Servers that are compared. */
 export type Side = 'bare' | 'sql' | 'hand' | 'router' | 'beside' | 'plain' | 'behaviours' | Peer
 
-/** A row of the table. All servers get the same work, each in its own interface. */
+/** A workload of the table. All servers do equal work, each in its own interface. */
 export interface Workload {
   readonly name: string
-  /** Number of requests per round, the same for all servers: some tenths of a second. */
+  /** Number of requests per round, equal for all servers. A round takes some tenths of a second. */
   readonly requests: number
-  /** Sends one request at a time, for work that SQLite cannot do concurrently. */
+  /** Sends one request at a time. Needed for work that SQLite cannot do concurrently. */
   readonly sequential?: true
-  /** Returns a function that creates a side's requests. `next` counts over all rounds, so that requests differ. */
+  /**
+   * Returns a function that creates the requests of a server. `next` counts over all rounds, so that requests differ.
+   */
   readonly calls: (side: Side, client: Client) => Promise<(next: number) => Call> | ((next: number) => Call)
   /** Headers of every request, such as credentials. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Number of requests from the start whose responses are compared. Default: 1. */
+  /** Number of first requests whose responses are compared. Default: 1. */
   readonly compared?: number
-  /** Part of the response, from body and headers, that must be equal on all servers. Default: the whole body. */
+  /** Part of the response that must be equal on all servers. Default: the whole body. */
   readonly same?: (text: string, head: string) => string
 }
 
@@ -27,12 +29,12 @@ export function get(path: string): Call {
   return { method: 'GET', path }
 }
 
-/** Whether a side is this package, with requests in its query language. */
+/** Whether a server is this package, which receives requests in its query language. */
 function isOwn(side: Side): boolean {
   return side === 'router' || side === 'beside'
 }
 
-/** A fixed page for each side. */
+/** Creates requests for one fixed page. `own` is the path for this package, and `byHand` for other servers. */
 function page(byHand: string, own: string): Workload['calls'] {
   return (side) => () => get(isOwn(side) ? own : byHand)
 }
@@ -41,17 +43,17 @@ export function query(path: string, parameters: Readonly<Record<string, string>>
   return `${path}?${new URLSearchParams(parameters)}`
 }
 
-/** Normalizes bodies that are compared as values. */
+/** Creates a function that changes a JSON body before bodies are compared. */
 export function json(change: (body: unknown) => unknown): (text: string) => string {
   return (text) => JSON.stringify(change(JSON.parse(text)))
 }
 
-/** Excludes time stamps, which differ between servers. */
+/** Removes time stamps, which differ between servers. */
 function exceptStamps(text: string): string {
   return text.replace(/"(createdAt|updatedAt)":"[^"]*"/g, '"$1":""')
 }
 
-/** Sorts members: Sequelize returns the members of a new record in the order of assignment. */
+/** Sorts members. Sequelize returns the members of a new record in the order of assignment. */
 const exceptOrder = json((body) => {
   const sorted = (record: object): object =>
     Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -59,7 +61,7 @@ const exceptOrder = json((body) => {
   return Array.isArray(body) ? body.map(({ createdAt, updatedAt, ...each }) => sorted(each)) : sorted(rest)
 })
 
-/** Sorts members of nested records and removes the members for further records, which handwritten servers lack. */
+/** Sorts members of nested records. Removes the members `@more`, which handwritten servers lack. */
 const exceptOrderWithin = json((body) => sortedWithin(body))
 
 export function sortedWithin(value: unknown): unknown {
@@ -71,20 +73,23 @@ export function sortedWithin(value: unknown): unknown {
   )
 }
 
-/** Compares only the levels of a page, because the order of records with equal levels is undefined. */
+/** Keeps only the levels of a page, because the order of records with equal levels is undefined. */
 const levelsAlone = json((body) => {
   const { items, ...page } = Object(body) as { readonly items: readonly { readonly level: number }[] }
   return { ...page, items: items.map(({ level }) => level) }
 })
 
-/** Excludes the cursor, which is a token in one server and a key in another. */
+/** Removes the cursor, which is a token in some servers and a key in others. */
 function exceptCursor(text: string): string {
   return text.replace(/"nextCursor":(?:"[^"]*"|\d+)/, '"nextCursor":0')
 }
 
 const DEPTH = 90_000
 
-/** Walks to a depth with the largest page size, because only the previous page contains an opaque cursor. */
+/**
+ * Cursor after `depth` records. Only the previous page contains an opaque cursor, so pages of the maximum size are read
+ * up to that depth.
+ */
 export async function cursorAt(depth: number, client: Client): Promise<string> {
   let cursor = ''
   for (let seen = 0; seen < depth; seen += 1000) {
@@ -108,12 +113,12 @@ function keyset(depth: number): Workload {
   }
 }
 
-/** Excludes cursors, which are tokens in one server and keys in another. */
+/** Removes cursors, which are tokens in some servers and keys in others. */
 function exceptCursors(text: string): string {
   return text.replace(/"(next|previous)Cursor":(?:"[^"]*"|\d+)/g, '"$1Cursor":0')
 }
 
-/** Keyset page in order of level, with many equal levels. */
+/** Keyset page in the order of levels. Many records have equal levels. */
 function keysetByLevel(depth: number): Workload {
   const path = '/api/players'
   const own = async (client: Client): Promise<string> => {
@@ -142,7 +147,7 @@ function keysetByLevel(depth: number): Workload {
   }
 }
 
-/** Distinct keys in a list of a given size. */
+/** Distinct keys. `count` is their number. */
 function keysOf(random: (limit: number) => number, count: number): number[] {
   const keys = new Set<number>()
   while (keys.size < count) keys.add(1 + random(PLAYERS))
@@ -184,7 +189,7 @@ const SORTED = [
   query('/api/players', { filter: 'level>50', sort: '-level' }),
 ] as const
 
-/** The same page by level on all servers. Among equal levels, handwritten servers begin with the oldest record. */
+/** Paths of one page in the order of levels. Handwritten servers sort equal levels by ascending keys. */
 const SORTED_FREELY = [query('/api/players', { minLevel: '50', sort: '-level,id' }), SORTED[1]] as const
 
 const TO_ONE = [

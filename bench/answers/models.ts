@@ -1,7 +1,7 @@
 import type { Options } from 'sequelize'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 
-/** Tables with potentially large responses: clubs with a long text, people, tags and awards. */
+/** Tables for potentially large responses: clubs with a long text, people, tags and awards. */
 export interface Large {
   readonly sequelize: Sequelize
   readonly Club: ModelStatic<Model>
@@ -27,7 +27,10 @@ export function defineLarge(options: Options): Large {
   return { sequelize, Club, Person, Tag, Award }
 }
 
-/** 1,000 people of one club with a text of 1 MB, 100 tags of 20 kB and 100 awards each; 100 of them have a text of 1 MB of their own. */
+/**
+ * Inserts 1,000 people of one club whose text has 1 MB. Each person has 100 tags of 20 kB and 100 awards. 100 people
+ * also have a text of 1 MB.
+ */
 export async function fillLarge({ sequelize, Club, Person, Tag, Award }: Large): Promise<void> {
   await sequelize.sync({ force: true })
   const people = Array.from({ length: 1000 }, (_, index) => index + 1)
@@ -50,7 +53,7 @@ export async function fillLarge({ sequelize, Club, Person, Tag, Award }: Large):
 
 type Parameters = Readonly<Record<string, string>>
 
-/** Requests whose responses could have a gigabyte or 100,000 records. */
+/** Requests whose full responses would have a gigabyte or 100,000 records. */
 export const REQUESTS: readonly (readonly [name: string, path: string, parameters: Parameters])[] = [
   ['1,000 people with the 1 MB text of their one club', 'people', { select: 'name,club(about)', pageSize: '1000' }],
   ['1,000 people with 100 tags of 20 kB each', 'people', { select: 'name,tags(text)', pageSize: '1000' }],

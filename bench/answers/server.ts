@@ -1,4 +1,4 @@
-// Server of `npm run bench:answers`. A separate process, so that the load does not distort the figures.
+// Server of `npm run bench:answers`. It is a separate process, so that the load generator does not distort the figures.
 
 import { createServer } from 'node:http'
 import express from 'express'
@@ -6,7 +6,9 @@ import { crudRouter, Operations } from '../../lib/index.js'
 import { cpuOf } from '../processes.js'
 import { defineLarge, fillLarge } from './models.js'
 
-/** Resources used by one request: additional megabytes, and the longest time in which the event loop was blocked. */
+/**
+ * Resources that one request used: additional megabytes, and the longest time during which the event loop was blocked.
+ */
 export interface Used {
   readonly megabytes: number
   readonly milliseconds: number
@@ -37,7 +39,10 @@ const memory = (): number => {
 
 let from = 0
 let peak = 0
-/** Processor time of this thread in milliseconds, if the system provides it. Wall time would include waits on a busy machine. */
+/**
+ * Processor time of the main thread in milliseconds, if the system provides it, otherwise wall time. Wall time includes
+ * waits on a busy machine.
+ */
 const clock = (): number => {
   const cpu = cpuOf(process.pid)
   return cpu === null ? performance.now() : cpu.main / 1000

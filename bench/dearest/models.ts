@@ -2,7 +2,10 @@ import { DataTypes, type Model, type ModelStatic, type Options, Sequelize } from
 
 const plain = { timestamps: false }
 
-/** Countries, clubs and people with awards, skills, and pupils who are people too. Every foreign key has an index. */
+/**
+ * Defines countries, clubs and people. People have awards and skills, and other people as pupils. Every foreign key has
+ * an index.
+ */
 export function defineCrowd(options: Options) {
   const sequelize = new Sequelize({ ...options, logging: false })
   const text = DataTypes.STRING(100)
@@ -42,7 +45,9 @@ export function defineCrowd(options: Options) {
 
 export type Crowd = ReturnType<typeof defineCrowd>
 
-/** Fills the tables by SQL, because they have millions of rows: a table of numbers is doubled until it is large enough. */
+/**
+ * Fills the tables by SQL, because they have millions of rows. A table of numbers is doubled until it is large enough.
+ */
 export async function fillCrowd({ sequelize, Country, Club, Person, Award }: Crowd, rows: number): Promise<void> {
   const clubs = Math.max(1, Math.round(rows / 50))
   const countries = Math.max(1, Math.round(clubs / 100))
@@ -82,7 +87,7 @@ export async function fillCrowd({ sequelize, Country, Club, Person, Award }: Cro
   await analyze(sequelize)
 }
 
-/** Collects table statistics, without which a database guesses which index to use. */
+/** Collects table statistics. Without statistics, a database guesses which index to use. */
 async function analyze(sequelize: Sequelize): Promise<void> {
   const isMysql = sequelize.getDialect() === 'mysql'
   await sequelize.query(isMysql ? 'ANALYZE TABLE countries, clubs, people, awards' : 'ANALYZE')

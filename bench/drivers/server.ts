@@ -1,4 +1,4 @@
-// Server of `npm run bench:drivers`. A separate process, so that the load does not distort the figures.
+// Server of `npm run bench:drivers`. It is a separate process, so that the load generator does not distort the figures.
 
 import { createServer } from 'node:http'
 import express from 'express'
@@ -7,7 +7,10 @@ import { crudRouter, Operations } from '../../lib/index.js'
 import { nodeSqlite } from '../../lib/node-sqlite/index.js'
 import { cpuOf } from '../processes.js'
 
-/** Resources used by requests: processor time of all threads in microseconds, and the longest block of the event loop in milliseconds. */
+/**
+ * Resources that requests used: processor time of all threads in microseconds, and the longest block of the event loop
+ * in milliseconds.
+ */
 export interface Used {
   readonly microseconds: number
   readonly longest: number
@@ -39,7 +42,10 @@ const operations = Operations.AllWithBulk | Operations.Aggregate
 app.use(crudRouter(Player, { operations, limits: { cost: 1_000_000_000 }, onError: console.error }))
 app.use(crudRouter(Team))
 
-/** Processor time of this thread in milliseconds, if the system provides it. Wall time would include waits on a busy machine. */
+/**
+ * Processor time of the main thread in milliseconds, if the system provides it, otherwise wall time. Wall time includes
+ * waits on a busy machine.
+ */
 const clock = (): number => {
   const cpu = cpuOf(process.pid)
   return cpu === null ? performance.now() : cpu.main / 1000

@@ -10,7 +10,7 @@ export interface EmptyDatabase {
   readonly remove: () => Promise<void>
 }
 
-/** Creates a database for exclusive use, with a function that removes it. */
+/** Creates an empty database for exclusive use, with a function that removes it. */
 export async function openEmpty(name: DatabaseName): Promise<EmptyDatabase> {
   const own = `crud_export_${randomBytes(6).toString('hex')}`
   if (name === 'sqlite') {

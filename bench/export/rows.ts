@@ -1,4 +1,5 @@
-// Table of the export benchmark. Rows repeat after some hundreds, so that a file of any length can be verified without a second copy.
+// Table of the export benchmark. Rows repeat after some hundreds, so that a file of any length can be verified without
+// a second copy of the data.
 
 import { DataTypes, type Model, type ModelStatic, type Options, Sequelize } from 'sequelize'
 
@@ -44,7 +45,10 @@ export function defineRecord(sequelize: Sequelize): ModelStatic<Model> {
   )
 }
 
-/** Creates the table with a number of rows. The first rows are sent, and the database copies them. */
+/**
+ * Creates the table with a number of rows. Only the first rows are sent. The database copies them until the table is
+ * full.
+ */
 export async function fill(options: Options, rows: number): Promise<void> {
   const sequelize = new Sequelize({ ...options, logging: false })
   try {

@@ -1,5 +1,5 @@
-// Server of the export benchmark, with a single database connection: a request that kept it would block all others. It reports its memory
-// and its number of statements to the parent.
+// Server of the export benchmark. It has a single database connection, so that a request that keeps the connection
+// blocks all others. It reports its memory and its number of statements to the parent process.
 
 import { createServer } from 'node:http'
 import express from 'express'

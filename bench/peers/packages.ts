@@ -1,5 +1,5 @@
-// Packages of the peers. Each peer has a folder below node_modules/.cache, so that it does not become a dependency. Shared packages
-// (sqlite3, Sequelize, Nest) are resolved from the parent node_modules.
+// Installs the packages of the peers. Each peer has a folder below node_modules/.cache, so that it does not become a
+// dependency. Shared packages (sqlite3, Sequelize, Nest) are resolved from the parent node_modules.
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Exact versions, so that runs are comparable. */
+/** Versions are exact, so that runs are comparable. */
 const PACKAGES = {
   'express-crud-router': {
     'express-crud-router': '8.1.0',
@@ -45,7 +45,10 @@ function manifestOf(peer: Peer): string {
   return `${JSON.stringify({ private: true, dependencies: PACKAGES[peer] }, null, 2)}\n`
 }
 
-/** Whether the packages of a peer are installed in these versions. npm writes its lock file last. */
+/**
+ * Whether the packages of a peer are installed in the versions of PACKAGES. npm writes its lock file last, so the file
+ * marks a complete installation.
+ */
 export function isInstalled(peer: Peer): boolean {
   const manifest = join(folderOf(peer), 'package.json')
   const isComplete = existsSync(join(folderOf(peer), 'node_modules/.package-lock.json'))
@@ -64,7 +67,7 @@ export function install(peer: Peer): void {
   execFileSync('npm', ['install', ...options], { stdio: ['ignore', 'ignore', 'pipe'], timeout: 300_000 })
 }
 
-/** `require` for the packages of a peer. */
+/** Creates a `require` function that resolves the packages of a peer. */
 export function packagesOf(peer: Peer): NodeJS.Require {
   return createRequire(join(folderOf(peer), 'package.json'))
 }

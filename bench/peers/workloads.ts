@@ -1,5 +1,5 @@
-// Requests of the peers for the workloads of the first table, each in the peer's own interface. Workloads that a peer's documented options
-// cannot express are missing in its table.
+// The workloads of the first table as requests of the peers. Each peer has its own query language. A workload that a
+// peer's documented options cannot express is missing in its table.
 
 import type { Call } from '../client.js'
 import { get, query, type Side, sortedWithin, WORKLOADS, type Workload } from '../workloads.js'
@@ -18,10 +18,10 @@ const players = (parameters: Readonly<Record<string, string>>): Change => to(que
 
 const MIXED = 'mixed, 80% reads'
 
-/** Offset of the page that handwritten SQL requests at 90,000. */
+/** Offset of the page at 90,000 in handwritten SQL. */
 const OFFSET = 90_000 - 20
 
-/** Requests of the mixed workload, converted by their kind. */
+/** Converts the requests of the mixed workload, each by its kind. */
 function mixed(changes: { readonly page: Change; readonly toOne: Change; readonly patch: Change }): Change {
   return (call) => {
     if (call.method === 'PATCH') return changes.patch(call)
@@ -91,7 +91,7 @@ function finale(): Changes {
 }
 
 function dataui(): Changes {
-  // A numbered page has a total, other pages have none.
+  // Only a numbered page has a total.
   const sorted = (search: unknown, more: Readonly<Record<string, string>> = {}): Change =>
     to(`${query('/api/players', { page: '1', s: JSON.stringify(search), ...more, sort: 'level,DESC' })}&sort=id,DESC`)
   const page = players({ page: '1', sort: 'id,ASC' })
@@ -117,7 +117,7 @@ function dataui(): Changes {
   }
 }
 
-/** By the name of the workload. */
+/** Requests of each peer, by the name of the workload. */
 export const ABILITIES: Readonly<Record<Peer, Changes>> = {
   'express-crud-router': ecr(),
   'feathers-sequelize': feathers(),
@@ -129,20 +129,26 @@ export function canDo(side: Side, { name }: Workload): boolean {
   return !isPeer(side) || ABILITIES[side][name] !== undefined
 }
 
-/** Records and totals of a response, independent of the server's format. Times of writes are excluded. */
+/**
+ * Normalizes a response, so that servers with different formats can be compared: records and totals stay. Times of
+ * writes are excluded.
+ */
 function content(text: string, head: string): string {
   const body: unknown = JSON.parse(text)
   const { items, data, dataValues, totalCount, total } = Object(body)
   const records = items ?? data ?? (dataValues === undefined ? body : dataValues)
   const range = /\r\ncontent-range: [^\r]*\/(\d+)/i.exec(head)?.[1]
   const count: unknown = Array.isArray(records) ? (totalCount ?? total ?? range ?? null) : null
-  // The order of players within a team is undefined.
+  // The order of players within a team is undefined, so they are sorted.
   const members: unknown = Object(records).players
   if (Array.isArray(members)) members.sort((one, other) => one.id - other.id)
   return JSON.stringify([sortedWithin(records), count === null ? null : Number(count)])
 }
 
-/** Sorts reads before mixed workloads: concurrent writes give new records different keys on each server, which pages would show. */
+/**
+ * Order of workloads: reads before writes. Concurrent writes give new records different keys on each server, which
+ * later pages would show.
+ */
 function rank({ name }: Workload): number {
   if (name === MIXED) return 1
   return name === 'patch' || name.includes('create') ? 2 : 0
@@ -160,7 +166,7 @@ export const PEER_WORKLOADS: readonly Workload[] = WORKLOADS.filter((workload) =
       const change = ABILITIES[side][workload.name] ?? asByHand
       return (next) => change(byHand(next))
     },
-    // Enough for each kind of request in the mixed workload.
+    // Six responses include each kind of request in the mixed workload.
     compared: 6,
     same: content,
   }))

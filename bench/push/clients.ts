@@ -1,5 +1,5 @@
-// Client side of `npm run bench:push`. It implements a minimum of Socket.IO's protocol over `ws` to count events. A thousand full clients
-// in one process would distort the figures.
+// Client process of `npm run bench:push`. It implements only a part of Socket.IO's protocol over `ws`, because a
+// thousand complete clients in one process would distort the figures.
 
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
@@ -13,7 +13,8 @@ function sendDone(done: Done): void {
   process.send?.(done)
 }
 
-// Engine.IO: 0 open, 2 ping, 3 pong, 4 message; Socket.IO in it: 0 connect, 2 event.
+// Packet types of Engine.IO: 0 open, 2 ping, 3 pong, 4 message. Packet types of Socket.IO inside a message: 0 connect,
+// 2 event.
 async function connect(url: string, path: string, token: string): Promise<WebSocket> {
   const socket = new WebSocket(url, { perMessageDeflate: false })
   const joined = new Promise<void>((resolve, reject) => {

@@ -18,7 +18,7 @@ export type ServerTask =
 
 export type ServerReply =
   | { readonly kind: 'ready'; readonly port: number }
-  /** In bytes, after a garbage collection. */
+  /** Memory in bytes, after a garbage collection. */
   | { readonly kind: 'memory'; readonly heapUsed: number; readonly rss: number }
 
 /** Messages to the client process. */

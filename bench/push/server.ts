@@ -1,5 +1,5 @@
-// Server side of `npm run bench:push`: three hubs and a bare namespace. Hub events come from one bulk request. The bare namespace sends as
-// many `emit`s, each in its own turn of the event loop like the hub.
+// Server process of `npm run bench:push`, with three hubs and a bare namespace. One bulk request causes the events of a
+// hub. The bare namespace calls `emit` once per event, each in its own turn of the event loop, as the hub does.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -31,7 +31,7 @@ function define(name: string): ModelStatic<Model> {
   )
 }
 
-/** Grants every permission that the caller claims. */
+/** Identity that has every permission in the `Authorization` header. */
 function identity({ headers }: { readonly headers: { readonly authorization?: string | undefined } }): Identity {
   const permissions = new Set((headers.authorization ?? '').replace(/^Bearer /, '').split(' '))
   return { name: null, roles: new Set(), permissions, claims: {} }

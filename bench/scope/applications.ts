@@ -3,7 +3,7 @@ import { literal, Op, type Transaction, type WhereOptions } from 'sequelize'
 import { crudRouter, filter, type Scope } from '../../lib/index.js'
 import { teamsOf, type World } from './models.js'
 
-/** Limits tickets to a user, as a scope and as a handwritten condition. */
+/** A limit of tickets to a user, as a scope and as a handwritten condition. */
 export interface Kind {
   readonly name: string
   readonly scope: (user: number) => Scope
@@ -40,7 +40,7 @@ export function withRouter({ Ticket }: World, { scope }: Kind): Express {
 
 class Refused extends Error {}
 
-/** The same service in handwritten code: after a PATCH, the stored record must still meet the condition. */
+/** The service in handwritten code. After a PATCH, the stored record must still meet the condition. */
 export function byHand({ Ticket, sequelize }: World, kind: Kind): Express {
   const app = express()
   const where: (user: string | undefined, id?: string) => WhereOptions = (user, id) => {

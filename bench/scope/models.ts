@@ -10,7 +10,7 @@ export interface World {
 export const TEAMS = 1000
 export const USERS = 5000
 
-/** Tickets of teams. Members of a team may see its tickets. Foreign keys have indexes. */
+/** Defines tickets of teams. Members of a team may see its tickets. Foreign keys have indexes. */
 export function defineWorld(options: Options): World {
   const sequelize = new Sequelize({ ...options, logging: false })
   const plain = { timestamps: false, underscored: true }
@@ -39,7 +39,7 @@ export function defineWorld(options: Options): World {
   return { sequelize, Team, Member, Ticket }
 }
 
-/** Teams of a user. */
+/** Teams that a user is a member of. */
 export function teamsOf(user: number): readonly number[] {
   return [1 + (user % TEAMS), 1 + ((user * 7 + 3) % TEAMS)]
 }

@@ -1,4 +1,4 @@
-// This package, mounted as in its README.
+// Application with this package, mounted as in the README.
 
 import express, { type Express } from 'express'
 import { crudRouter, Operations } from '../../lib/index.js'

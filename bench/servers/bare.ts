@@ -1,4 +1,4 @@
-// The minimal server: `node:http`, and SQL in prepared statements.
+// The minimal server of the benchmark, with `node:http` and SQL in prepared statements.
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -41,7 +41,7 @@ async function answer(req: IncomingMessage): Promise<Answer> {
   }
 }
 
-/** Handles streamed responses. False for other requests. */
+/** Handles requests for streamed responses. Returns false for other requests. */
 async function stream(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
   const [path = '', query = ''] = (req.url ?? '').split('?')
   const parameters = new URLSearchParams(query)

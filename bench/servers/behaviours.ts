@@ -1,4 +1,4 @@
-// The package with every optional behaviour on one resource.
+// Server with the package, and with every optional behaviour on one resource.
 
 import express from 'express'
 import { authenticated, crudRouter, identityFromRequest, Operations } from '../../lib/index.js'

@@ -1,5 +1,5 @@
-// The same service written as the manuals of Express and Sequelize teach: finders with include, counts by findAndCountAll, writes through
-// instances so that the model's validators run.
+// The service written as the manuals of Express and Sequelize teach. Finders use `include`, counts use
+// `findAndCountAll`, and writes use instances, so that the model's validators run.
 
 import { once } from 'node:events'
 import express, { type ErrorRequestHandler } from 'express'
@@ -43,19 +43,19 @@ function envelope<Row>({ page, pageSize }: Page, found: { rows: Row[]; count: nu
   }
 }
 
-/** Rows of an export in memory at once, the same number as the router's. */
+/** Number of rows that an export has in memory at once. The router's number is equal. */
 const BATCH = 500
 
 const WRITABLE = ['name', 'level', 'email', 'teamId'] as const
 
-/** The properties that a client may set, if the body has them. */
+/** Reads the properties of the body that a client may set. */
 function writable(body: unknown): Partial<Player> {
   if (typeof body !== 'object' || body === null) throw new BadRequest('the body is not an object')
   const given = new Map(Object.entries(body))
   return Object.fromEntries(WRITABLE.filter((name) => given.has(name)).map((name) => [name, given.get(name)]))
 }
 
-/** Body for `create`. The model validates it. */
+/** Reads the body for `create`. The model validates it. */
 function creation(body: unknown): { name: string; teamId: number | null } {
   const { name = '', teamId = null, ...rest } = writable(body)
   return { name, teamId, ...rest }
@@ -78,7 +78,7 @@ players.get('/', async (req, res) => {
   if (req.query.afterLevel !== undefined) {
     const { pageSize } = pageOf(req.query)
     const [level, id] = placeIn(String(req.query.afterLevel))
-    // Requested positions always have a level here.
+    // The benchmark requests only positions with a level.
     if (level === null) throw new RangeError('a place behind all levels')
     const rows = await Player.findAll({
       where: {
@@ -130,7 +130,8 @@ players.get('/', async (req, res) => {
       ['id', req.query.sort === '-level' ? 'DESC' : 'ASC'],
     ]
   }
-  // Not an empty list otherwise: with one, Sequelize counts keys instead of rows, which is ten times slower.
+  // Without a filter by team, `include` stays undefined. With an empty list, Sequelize would count keys instead of
+  // rows, which takes ten times as long.
   if (typeof req.query.team === 'string') {
     options.include = [{ association: 'team', where: { name: req.query.team }, attributes: [], required: true }]
   }
@@ -178,8 +179,8 @@ players.post('/bulk', async (req, res) => {
   const created = await Player.sequelize?.transaction(async (transaction) => {
     const records = await Player.bulkCreate(rows, { validate: true, transaction })
     if (Player.sequelize?.getDialect() !== 'sqlite') return records
-    // On SQLite, Sequelize does not return the keys of a bulk insert. They are consecutive, and no other writer can insert during the
-    // transaction, so the last key determines all.
+    // On SQLite, Sequelize does not return the keys of a bulk insert. The keys are consecutive, because no other writer
+    // can insert during the transaction. The last key therefore determines all keys.
     const last = await Player.max<number, Player>('id', { transaction })
     records.forEach((record, index) => {
       record.id = last - records.length + 1 + index
@@ -196,14 +197,14 @@ teams.get('/', async (req, res) => {
   const options: FindAndCountOptions<Team> = { order: [['id', 'ASC']], ...window(page) }
   if (req.query.playerLevelOver !== undefined) {
     const level = whole(req.query.playerLevelOver, 0)
-    // The form in Sequelize's manual, with include and distinct, takes several times as long.
+    // The form in Sequelize's manual, with `include` and `distinct`, takes several times as long.
     const [key, root] = ['players.teamId', 'Team.id'].map((name) =>
       Team.sequelize?.getQueryInterface().quoteIdentifiers(name),
     )
     options.where = literal(`EXISTS (SELECT 1 FROM players WHERE ${key} = ${root} AND players.level > ${level})`)
   }
   if (req.query.players !== undefined) {
-    // One statement for all teams of the page, as in the manual.
+    // `separate` reads the players of all teams with one statement, as in the manual.
     const limit = Math.min(100, whole(req.query.players, 5))
     options.include = [{ association: 'players', separate: true, limit, order: [['id', 'ASC']] }]
   }

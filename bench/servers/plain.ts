@@ -1,4 +1,5 @@
-// The package without optional behaviours, on the same table. Clients add the conditions that the behaviours would add.
+// Server with the package, without optional behaviours, on the table of `behaviours.ts`. Clients add the conditions
+// that the behaviours would add.
 
 import express from 'express'
 import { crudRouter, Operations } from '../../lib/index.js'

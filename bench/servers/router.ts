@@ -1,4 +1,4 @@
-// This package behind `app.listen`.
+// Server with this package, started with `app.listen`.
 
 import { application } from './application.js'
 import { serve } from './serve.js'

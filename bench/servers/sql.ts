@@ -1,4 +1,4 @@
-// Handwritten SQL on Express 5, through the driver that Sequelize uses.
+// Server with handwritten SQL on Express 5. It uses the drivers that Sequelize uses.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

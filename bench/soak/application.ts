@@ -1,4 +1,5 @@
-// The observed process: four resources with every behaviour, which also answers questions of its parent. It is never restarted.
+// The observed process, with four resources that have every behaviour. It also answers questions of its parent process.
+// It is never restarted.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -9,19 +10,19 @@ import { authenticated, createCrud, Operations } from '../../lib/index.js'
 import { identityOf, scopeOf } from './callers.js'
 import { define, open, type Target } from './models.js'
 
-/** Questions of the parent. */
+/** Questions of the parent process. */
 export type Question = 'memory' | 'causes'
 
 /** Memory after a garbage collection, in bytes. */
 export interface Memory {
-  /** Compiled code. The engine continues compiling for more than half an hour, independent of the program. */
+  /** Size of compiled code. The engine compiles for more than half an hour, whatever the program does. */
   readonly code: number
-  /** The rest of the heap. */
+  /** Size of the heap without compiled code. */
   readonly heap: number
   readonly rss: number
 }
 
-/** Counts of errors reported to `onError`, and of other console output. */
+/** Number of each error that `onError` received, and of each other console output. */
 export type Causes = Readonly<Record<string, number>>
 
 export interface Answers {
@@ -34,7 +35,7 @@ const target: Target = JSON.parse(process.argv[2] ?? '{}')
 const causes = new Map<string, number>()
 
 function count(text: string): void {
-  // Without numbers: keys, ports and transaction names would make each text distinct.
+  // Numbers are replaced, because keys, ports and transaction names would make each text distinct.
   const key = text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '<id>').replace(/conn:\d+|\b\d{5,}\b/g, '<n>')
   causes.set(key, (causes.get(key) ?? 0) + 1)
 }
@@ -47,12 +48,12 @@ function onError(error: unknown): void {
   }
   const { original } = cause as Error & { original?: { code?: unknown; errno?: unknown; sqlState?: unknown } }
   const codes = [original?.code, original?.errno, original?.sqlState].filter((code) => code !== undefined)
-  // Errors other than 503 are 500s, which this program must find.
+  // An error that does not cause a 503 causes a 500. The program must find every 500.
   const prefix = error === cause ? `500 ${cause.stack}` : '503'
   count(`${prefix} ${cause.name} [${codes.join(' ')}] ${cause.message}`)
 }
 
-// Sequelize reports failed commits there.
+// Sequelize reports failed commits with `console.warn`.
 console.warn = (text: unknown) => count(`console.warn ${String(text)}`)
 process.on('unhandledRejection', (error) => {
   console.error('unhandled rejection', error)
@@ -105,7 +106,7 @@ process.on('message', (question: Question) => {
     process.send?.({ causes: Object.fromEntries(causes) } satisfies Answers)
     return
   }
-  // Twice, because the first collection only runs finalizers.
+  // The garbage collection runs twice, because the first run may only call finalizers.
   globalThis.gc?.()
   globalThis.gc?.()
   const { heapUsed, rss } = process.memoryUsage()
@@ -115,7 +116,8 @@ process.on('message', (question: Question) => {
 })
 process.once('disconnect', () => process.exit())
 
-// On a busy machine a client may be idle for more than Node's five seconds, and send a request just as Node closes the connection.
+// A client on a busy machine may be idle for more than Node's five seconds. It could send a request while Node.js
+// closes the connection.
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')

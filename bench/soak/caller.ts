@@ -12,21 +12,21 @@ import type { Tally, Verdict } from './tally.js'
 import { Writer } from './writer.js'
 import type { Write } from './writes.js'
 
-/** Percentage of requests that write, and percentage of reads of any owner's records. */
+/** Percentage of requests that write, and percentage of reads that read any owner's records. */
 const WRITES = 20
 const OTHERS = 30
-/** Number of requests in a thousand that repeat an answered write. */
+/** Number of requests in a thousand that repeat a write that was already answered. */
 const REPEATS = 15
 /** Milliseconds before the client repeats a write whose connection it has cut. */
 const SOON = 100
 
-/** Position of a connection in one of its walks. */
+/** Position of a connection in a walk through pages. */
 interface Place {
   readonly owner: number
   readonly step: Step
 }
 
-/** One connection. It writes the records of its own partition and reads any records. */
+/** One connection of the load. It writes the records of its own partition, and reads records of any partition. */
 export class Caller {
   readonly #connection: Connection
   readonly #own: Partition
@@ -37,7 +37,7 @@ export class Caller {
   readonly #listener: Listener
   readonly #once: IdempotencyKeys
   readonly #walks = new Map<Walk, Place>()
-  /** The write with an idempotency key that is still unanswered. */
+  /** A write with an idempotency key whose reply is missing. */
   #pending: Write | null = null
 
   constructor(
@@ -72,7 +72,7 @@ export class Caller {
 
   async next(): Promise<void> {
     const { doubt } = this.#own
-    // No further write starts after one with an unknown outcome, so that there are at most two possible states.
+    // After a write with an unknown outcome, no further write starts. There are at most two possible states.
     if (this.#pending !== null) {
       if (this.#random(2) === 0) await this.#write(this.#pending)
       else await this.#readAny()
@@ -106,12 +106,12 @@ export class Caller {
     const body = await this.#read(walk.read(owner, place?.step ?? null), partition)
     if (body === undefined) return
     const step = walk.next(body, this.#random(4) === 0)
-    // The position may follow a new record whose key the oracle does not know yet.
+    // The position may be after a new record whose key the oracle does not know yet.
     if (step === null || partition.doubt !== null) this.#walks.delete(walk)
     else this.#walks.set(walk, { owner, step })
   }
 
-  /** Body of a correct reply, otherwise undefined. */
+  /** Returns the body of a correct reply, otherwise undefined. */
   async #read({ kind, path, query, headers, also = {}, expected }: Read, partition: Partition): Promise<unknown> {
     const mark = partition.mark()
     const sent = performance.now()
@@ -132,7 +132,8 @@ export class Caller {
     const own = this.#own
     const before = own.state
     const isAgain = write === this.#pending
-    // If a read has shown the outcome, the reply must match it: a replay, or a first reply.
+    // A read may have shown whether the write happened. The reply must match: a replay if it happened, otherwise a
+    // first reply.
     const happened = isAgain ? own.hasHappened(next) : false
     own.begin()
     const sent = performance.now()
@@ -144,7 +145,7 @@ export class Caller {
       : null
     if (isAnswered && wrong === null) {
       this.#pending = null
-      // An event is sent once. If the connection broke after the commit, no event was observed.
+      // An event is sent once. If the connection broke after the commit, the client may not have received the event.
       if (reply.headers['idempotency-replayed'] === undefined && !isAgain) this.#listener.expect(before, next)
       this.#acknowledge(write, reply)
       this.#judge(kind, reply.status >= 400 ? 'refused' : 'done', reply, sent)
@@ -174,7 +175,7 @@ export class Caller {
     own.gone.splice(0, own.gone.length - 20)
   }
 
-  /** Repeats an answered write. It must get the same reply and have no effect. */
+  /** Repeats an answered write. The reply must be equal, and the write must have no effect. */
   async #repeat(): Promise<void> {
     const chosen = this.#once.pickRecent()
     if (chosen === null) return this.#readAny()
@@ -190,7 +191,10 @@ export class Caller {
     this.#judge(kind, isRight ? 'done' : 'wrong', reply, sent)
   }
 
-  /** After a cut connection, the write may happen at any time, so it is repeated until there is a reply. */
+  /**
+   * Repeats a write until it has a reply, because the client has cut its connection and the write may happen at any
+   * time.
+   */
   async #sendCut(
     call: Call,
     kind: string,
@@ -215,7 +219,7 @@ export class Caller {
     }
   }
 
-  /** Null for a reply without information about records: a 503, or an invalid reply. */
+  /** Sends a request. Returns null for a 503 or an invalid reply, which tell nothing about records. */
   async #send(call: Call, kind: string, sent: number): Promise<Reply | null> {
     try {
       return this.#checkReply(await this.#connection.send(call), call, kind, sent)

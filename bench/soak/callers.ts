@@ -1,10 +1,10 @@
 import type { Request } from 'express'
 import type { Identity, PolicyContext } from '../../lib/index.js'
 
-/** Header that identifies the caller: number of its owner, its name, and whether it may see budgets. */
+/** Header that identifies the caller: the owner's number, the caller's name, and whether it may see budgets. */
 export const CALLER = 'x-caller'
 
-/** Owner and name of the caller, and whether it may see masked fields. */
+/** Owner and name of a caller, and whether the caller may see masked fields. */
 export interface Caller {
   readonly owner: number
   readonly name: string
@@ -17,7 +17,7 @@ export function headersOf({ owner, name, money }: Caller): Headers {
   return { [CALLER]: `${owner} ${name} ${money ? 'money' : '-'}` }
 }
 
-/** Anonymous if the header is empty. */
+/** Identity of the caller in the header. Null if the header is empty. */
 export function identityOf({ headers }: Request): Identity | null {
   const said = headers[CALLER]
   if (typeof said !== 'string' || said === '') return null
@@ -28,7 +28,7 @@ export function identityOf({ headers }: Request): Identity | null {
 
 const READING: ReadonlySet<string> = new Set(['getById', 'getList', 'aggregate', 'export'])
 
-/** All callers read everything, and write their own records. */
+/** Scope of a caller. All callers read all records, and write only their own records. */
 export function scopeOf({ identity, operation }: PolicyContext): { readonly owner: number } | null {
   return READING.has(operation) ? null : { owner: Number(identity?.claims.owner ?? -1) }
 }

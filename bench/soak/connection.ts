@@ -11,14 +11,14 @@ export interface Reply {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  /** Parsed body of JSON, or all records of JSON lines. Otherwise undefined. */
+  /** Parsed body: JSON, or all records of JSON lines. undefined for other types. */
   readonly body: unknown
 }
 
-/** Error for a connection that the client itself has ended. */
+/** Error of a request whose connection the client itself has cut. */
 export class Cut extends Error {}
 
-/** One keep-alive connection to the application. */
+/** A keep-alive connection to the application. */
 export class Connection {
   readonly #port: number
   readonly #patience: number
@@ -35,7 +35,7 @@ export class Connection {
   }
 
   /**
-   * Rejects if the connection breaks or no response arrives.
+   * Sends a request. Rejects if the connection breaks or no response arrives in time.
    *
    * @param cutAfter milliseconds after which the client cuts the connection
    */

@@ -11,21 +11,21 @@ import { type DialectName, open, type Target } from './models.js'
 /** Supported database servers. */
 export type ServerName = 'mariadb' | 'postgres'
 
-/** How a server ends: by shutdown, or killed so that it must recover when it starts again. */
+/** How a server ends: by a shutdown, or killed, so that it must recover when it starts again. */
 export type Ending = 'orderly' | 'crash'
 
-/** A database server of this program in its own folder, which can be stopped and restarted. */
+/** A database server of this program in its own folder. It can be stopped and restarted. */
 export interface Instance {
   readonly target: Target
   /** Resolves when the server accepts connections. */
   readonly start: () => Promise<void>
-  /** Resolves when the process is gone. */
+  /** Resolves when the server's process has ended. */
   readonly stop: (ending: Ending) => Promise<void>
   /** Stops the server and removes its files. */
   readonly remove: () => Promise<void>
 }
 
-/** Owner of a server's process. PostgreSQL refuses to run as root. */
+/** User that runs the server's process. PostgreSQL does not run as root. */
 interface Owner {
   readonly uid?: number
   readonly gid?: number
@@ -34,7 +34,7 @@ interface Owner {
 interface Kind {
   readonly username: string
   readonly folders: readonly string[]
-  /** Required programs, the server first. */
+  /** Required programs. The first one is the server. */
   readonly programs: readonly [server: string, installer: string]
   readonly orderly: NodeJS.Signals
   readonly owner: () => Owner
@@ -50,7 +50,7 @@ function user(name: string): Owner {
   return { uid: id('-u'), gid: id('-g') }
 }
 
-// The settings that protect committed writes from a crash are explicit, although they are the defaults of both servers.
+// Settings that protect committed writes from a crash. They are the defaults of both servers, but are set explicitly.
 const KINDS: Readonly<Record<ServerName, Kind>> = {
   mariadb: {
     username: 'root',
@@ -110,7 +110,7 @@ function find(program: string, folders: readonly string[]): string {
   throw new Error(`${program} is neither in the PATH nor in ${folders.join(', ')}: install the server to run the soak`)
 }
 
-/** Installs a server into a new folder without starting it. */
+/** Installs a server into a new folder. The server is not started. */
 export async function install(name: ServerName, dialect: DialectName): Promise<Instance> {
   const kind = KINDS[name]
   const owner = kind.owner()
@@ -134,7 +134,7 @@ export async function install(name: ServerName, dialect: DialectName): Promise<I
   async function start(): Promise<void> {
     const started = run(server ?? '', kind.run(data, port))
     child = started
-    // The maintenance database of PostgreSQL exists from the beginning, like MariaDB's own.
+    // Databases that exist from the beginning: the maintenance database of PostgreSQL, and MariaDB's own database.
     const first = name === 'postgres' ? 'postgres' : 'mysql'
     await until(started, () => answers({ ...target, database: isCreated ? target.database : first }))
     if (isCreated) return
@@ -162,7 +162,7 @@ export async function install(name: ServerName, dialect: DialectName): Promise<I
 
   async function remove(): Promise<void> {
     await stop('crash')
-    // The last PostgreSQL processes may still be writing.
+    // The last processes of PostgreSQL may still write files.
     await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
   }
 
@@ -173,10 +173,10 @@ export async function install(name: ServerName, dialect: DialectName): Promise<I
   return { target, start, stop, remove }
 }
 
-/** Kills the server's process and its children at once, so that none can clean up. */
+/** Kills the server's process and its children at once, so that no process can clean up. */
 function killAll({ pid }: ChildProcess): void {
   if (pid === undefined) return
-  // Stopped first, so that it starts no child after the list was read.
+  // The server is stopped before its children are listed, so that it starts no further child.
   process.kill(pid, 'SIGSTOP')
   for (const each of [pid, ...childrenOf(pid)]) {
     try {
@@ -194,7 +194,7 @@ function childrenOf(pid: number): readonly number[] {
       .split('\n')
       .map(Number)
   } catch {
-    // pgrep's status for an empty result.
+    // pgrep has an error status if it finds no process.
     return []
   }
 }

@@ -3,14 +3,16 @@ import { headersOf } from './callers.js'
 import type { State } from './state.js'
 import type { Tally } from './tally.js'
 
-/** Maximum milliseconds between the reply to a write and its event. */
+/** Maximum milliseconds between the reply to a write and the write's event. */
 const LATEST = 15_000
 
-/** A client of the items' hub, which must receive an event for every acknowledged write. */
+/** A client of the items' hub. It must receive an event for every acknowledged write. */
 export class Listener {
   readonly #socket: Socket
   readonly #tally: Tally
-  /** Received events that are not expected yet, and expected events that are missing, with their times. */
+  /**
+   * Received events that are not expected yet, with their times. `#awaited` has expected events that have not arrived.
+   */
   readonly #heard = new Map<string, number>()
   readonly #awaited = new Map<string, number>()
   readonly #sweep: NodeJS.Timeout
@@ -22,7 +24,7 @@ export class Listener {
     this.#socket.on('OnCreated', (item: unknown) => this.#receive(`created ${Reflect.get(Object(item), 'code')}`))
     this.#socket.on('OnUpdated', (item: unknown) => this.#receive(updated(Object(item))))
     this.#socket.on('OnDeleted', (id: unknown) => this.#receive(`deleted ${id}`))
-    // After a disconnect, clients load the list again, so pending events are dropped.
+    // After a disconnect, real clients load the list again. Missing events are no longer expected.
     this.#socket.on('disconnect', () => {
       tally.events.breaks += 1
       this.#awaited.clear()
@@ -39,7 +41,7 @@ export class Listener {
     })
   }
 
-  /** Expects the event of one acknowledged write. */
+  /** Expects the event of an acknowledged write. */
   expect(before: State, after: State): void {
     if (before.items === after.items || !this.#socket.connected) return
     for (const [code, item] of after.items) {
@@ -78,7 +80,7 @@ export class Listener {
       this.#tally.events.missed += 1
       this.#tally.fail(`the hub has not told of: ${event}`)
     }
-    // Events arrive before replies, but not that early.
+    // An event may arrive before the reply to its write, but not this long before.
     for (const [event, at] of this.#heard) if (at < since - LATEST) this.#heard.delete(event)
   }
 }

@@ -6,22 +6,25 @@ import { Listener } from './listener.js'
 import { Partition } from './partition.js'
 import type { Tally } from './tally.js'
 
-/** Speed of all connections. It may change at any time. */
+/** Speed of all connections. The speed may be changed at any time. */
 export interface Pace {
-  /** Milliseconds between two requests of a connection, on average. */
+  /** Average milliseconds between two requests of a connection. */
   think: number
 }
 
 export interface Load {
   readonly partitions: readonly Partition[]
-  /** Resolves when every connection has finished its last request and every uncertain outcome is known. */
+  /** Resolves when every connection has finished its last request, and every uncertain outcome is known. */
   readonly stop: () => Promise<void>
 }
 
-/** Milliseconds after which a request counts as hanging. */
+/** Milliseconds after which a request without a response counts as hanging. */
 const HANG = 60_000
 
-/** Sends requests on a number of connections. Each writes the records of its own partition and reads any records. */
+/**
+ * Sends requests on a number of connections. Each connection writes the records of its own partition, and reads records
+ * of any partition.
+ */
 export async function startLoad(port: number, connections: number, pace: Pace, tally: Tally): Promise<Load> {
   const partitions = Array.from({ length: connections }, (_, owner) => new Partition(owner))
   const listener = new Listener(port, tally)

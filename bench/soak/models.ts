@@ -3,7 +3,7 @@ import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 /** Sequelize's name of the application's driver. */
 export type DialectName = 'mysql' | 'mariadb' | 'postgres'
 
-/** Address of the database. */
+/** Address and options of the database. */
 export interface Target {
   readonly dialect: DialectName
   readonly port: number
@@ -22,10 +22,13 @@ export interface Models {
   readonly Tag: ModelStatic<Model>
 }
 
-/** Join table between accounts and tags. */
+/** Name of the join model between accounts and tags. */
 export const BETWEEN = 'AccountTags'
 
-/** Every record has an owner, the one connection that writes it, and a code that identifies it for the owner. */
+/**
+ * Defines the models. Every record has an owner and a code. One connection writes the records of an owner. The code
+ * identifies a record of its owner.
+ */
 export function define(sequelize: Sequelize): Models {
   const own = {
     owner: { type: DataTypes.INTEGER, allowNull: false },
@@ -38,12 +41,12 @@ export function define(sequelize: Sequelize): Models {
       { name: 'owner', fields: ['owner'] },
     ],
   }
-  // In PostgreSQL, index names are unique across tables.
+  // In PostgreSQL, an index name must be unique across all tables.
   const indexed = (table: string): typeof options => ({
     ...options,
     indexes: options.indexes.map((index) => ({ ...index, name: `${table}_${index.name}` })),
   })
-  // Declared, so that lists contain the version: a PATCH may change nothing else.
+  // The version is declared as an attribute, so that lists contain it. A PATCH may change no other member.
   const rowVersion = { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 }
   const Account = sequelize.define(
     'Account',

@@ -6,13 +6,19 @@ import type { Write } from './writes.js'
 
 const KEY = 'idempotency-key'
 
-/** Headers that a replay has in common with the first reply. */
+/** Headers that a replay and its first reply have in common. */
 export const ANSWERED = ['content-type', 'etag', 'location', 'preference-applied'] as const
 
-/** Percentage of writes with an idempotency key, share of these that are cut, and maximum milliseconds before the cut. */
+/**
+ * Percentage of writes with an idempotency key. `CUT`: one in `times` of such writes is cut, after at most `latest`
+ * milliseconds.
+ */
 const KEYED = 50
 const CUT = { times: 10, latest: 20 }
-/** Number of answered writes that may be repeated, and their maximum age in milliseconds, because idempotency records expire. */
+/**
+ * Maximum number of answered writes that may be repeated, and their maximum age in milliseconds. The age is limited,
+ * because idempotency records expire.
+ */
 const RECENT = { most: 8, age: 120_000 }
 
 interface Answered {
@@ -21,7 +27,7 @@ interface Answered {
   readonly at: number
 }
 
-/** Writes of one connection with idempotency keys. */
+/** The writes of one connection that have idempotency keys. */
 export class IdempotencyKeys {
   readonly #random: Random
   readonly #tally: Tally
@@ -32,7 +38,7 @@ export class IdempotencyKeys {
     this.#tally = tally
   }
 
-  /** Adds an idempotency key to some writes. A DELETE has none. */
+  /** Adds an idempotency key to some writes. A DELETE never has an idempotency key. */
   addKey(write: Write): Write {
     if (write.method === 'DELETE' || !(write.once === true || this.#random(100) < KEYED)) return write
     this.#tally.once.writes += 1
@@ -43,15 +49,15 @@ export class IdempotencyKeys {
     return headers[KEY] !== undefined
   }
 
-  /** Milliseconds until the client cuts its connection. Null if it waits for the reply. */
+  /** Milliseconds until the client cuts the connection. Null if the client waits for the reply. */
   cutDelay(write: Write): number | null {
     return this.isKeyed(write) && this.#random(CUT.times) === 0 ? this.#random(CUT.latest) : null
   }
 
   /**
-   * Records the correct reply to a write, and returns any error in it.
+   * Records the reply to a write. Returns the reply's error, or null if the reply is correct.
    *
-   * @param happened whether the write had happened before; null if unknown
+   * @param happened whether the write had happened before this request; null if unknown
    */
   recordAnswer(write: Write, call: Call, reply: Reply, happened: boolean | null, isAgain: boolean): string | null {
     const said = reply.headers['idempotency-replayed']
@@ -71,7 +77,7 @@ export class IdempotencyKeys {
     return null
   }
 
-  /** An answered write that may be repeated. */
+  /** Chooses an answered write that may be repeated, or null. */
   pickRecent(): Answered | null {
     const young = this.#answered.filter(({ at }) => Date.now() - at < RECENT.age)
     return young[this.#random(young.length || 1)] ?? null

@@ -1,22 +1,23 @@
 import { EMPTY, type Expected, isEqualBody, type Resource, type State, withKeys } from './state.js'
 
-/** A reply, as the oracle needs it. */
+/** The parts of a reply that the oracle checks. */
 export interface Observed {
   readonly status: number
   readonly headers: Readonly<Record<string, unknown>>
   readonly body: unknown
 }
 
-/** Mark of the start of a read, to detect changes of records during the read. */
+/** Number of the partition's changes at the start of a read. It detects changes during the read. */
 export type Mark = number | null
 
 /**
- * The records of one owner. There is one state if everything is known. After an unacknowledged write there are two, before and after the
- * write, until a read decides. A bulk write happens completely or not at all.
+ * The records of one owner, as the oracle knows them. A partition usually has one state. After an unacknowledged write,
+ * it has two: before and after the write. A later read decides between them. A bulk write happens completely or not at
+ * all.
  */
 export class Partition {
   readonly owner: number
-  /** Keys of permanently deleted records. */
+  /** Keys of records that are permanently deleted. */
   readonly gone: number[] = []
   #states: readonly State[] = [EMPTY]
   #doubt: Resource | null = null
@@ -28,17 +29,17 @@ export class Partition {
     this.owner = owner
   }
 
-  /** The current or assumed records. */
+  /** The current records. With two states, it is the state before the write. */
   get state(): State {
     return this.#states[0] ?? EMPTY
   }
 
-  /** Resource that must be read before the next write. */
+  /** Resource that must be read before the next write, or null. */
   get doubt(): Resource | null {
     return this.#doubt
   }
 
-  /** Whether the unacknowledged write has happened. Null if unknown. */
+  /** Whether the unacknowledged write has happened. Null if the outcome is unknown. */
   hasHappened(after: State): boolean | null {
     if (this.#states.length > 1 || after === this.#before) return null
     return this.state === after
@@ -49,29 +50,32 @@ export class Partition {
     this.#changes += 1
   }
 
-  /** Ends an answered write. If its new records lack their keys, the resource must be read. */
+  /** Ends an answered write. If its new records lack keys, the resource `unnamed` must be read. */
   acknowledge(state: State, unnamed: Resource | null): void {
     this.#end([state])
     this.#doubt = unnamed
     this.#before = state
   }
 
-  /** Ends a write with an unknown outcome. */
+  /** Ends a write whose outcome is unknown. */
   suspect(resource: Resource, before: State, after: State): void {
     this.#end(before === after ? [before] : [before, after])
     this.#doubt = before === after ? null : resource
     this.#before = before
   }
 
-  /** Ends a repeated write with an unknown outcome. An earlier success stays; an earlier failure may have become a success. */
+  /**
+   * Ends a repeated write whose outcome is unknown. An earlier success stays. An earlier failure may have become a
+   * success.
+   */
   suspectAgain(after: State): void {
     const hadHappened = this.#states.length === 1 && this.state === after
     this.#end(hadHappened || after === this.#before ? [after] : [this.#before, after])
   }
 
   /**
-   * Resolves the uncertainty after the whole resource was read, and returns whether the write had happened. Two states with equal rows
-   * count as one.
+   * Decides between two states after the whole resource was read. Returns whether the write had happened. Two states
+   * with equal rows count as one.
    */
   settle(resource: Resource, rows: unknown): boolean {
     const happened = this.state !== this.#before
@@ -80,7 +84,7 @@ export class Partition {
     return happened
   }
 
-  /** Adds the keys of new records from a read. */
+  /** Adds the keys of new records from the rows of a read. */
   name(resource: Resource, rows: unknown): void {
     this.#states = [withKeys(this.state, resource, rows)]
   }
@@ -90,8 +94,8 @@ export class Partition {
   }
 
   /**
-   * Whether a read's reply is correct. Null if a write was in progress meanwhile. A reply that is correct for only one of two states
-   * resolves the uncertainty.
+   * Whether a read's reply is correct. Null if a write was in progress during the read. A reply that is correct for
+   * only one of two states decides between the states.
    */
   isRight(mark: Mark, expected: (state: State) => Expected, observed: Observed): boolean | null {
     if (mark === null || this.#isWriting || mark !== this.#changes) return null

@@ -4,15 +4,15 @@ import type { Expected, State } from './state.js'
 
 export type Random = (limit: number) => number
 
-/** A request, and its correct response for any state of the owner's records. */
+/** A request, with a function that returns its correct response for a state of the owner's records. */
 export interface Read {
   readonly kind: string
   readonly path: string
-  /** Parameters in the body of a QUERY. */
+  /** Parameters in the body of a QUERY request. */
   readonly query?: Parameters
-  /** Default: the headers of the connection's own caller. */
+  /** Headers that identify the caller. Default: the connection's own caller. */
   readonly headers?: Headers
-  /** Headers in addition to the caller's. */
+  /** Headers in addition to `headers`. */
   readonly also?: Headers
   readonly expected: (state: State) => Expected
 }

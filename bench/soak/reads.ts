@@ -15,12 +15,12 @@ import {
 import { accountOfItem, embedded, linked, nested } from './reads/relations.js'
 import { type Account, type State, shownAccount, shownItem, shownTag, shownTask, sorted } from './state.js'
 
-/** An account with its links, as returned for `select=*,Tags.Id`. */
+/** An account with the keys of its tags, as returned for `select=*,Tags.Id`. */
 function linkedAccount(account: Account): object {
   return { ...shownAccount(account), tags: account.tags.map((id) => ({ id })) }
 }
 
-/** All records of an owner in one reply, which resolves an uncertainty. */
+/** Reads all records of an owner in one reply, which decides between two states. */
 export function readAll(resource: keyof State, owner: number): Read {
   const links = resource === 'accounts' ? { select: '*,Tags.Id' } : {}
   return {
@@ -38,7 +38,7 @@ export function readAll(resource: keyof State, owner: number): Read {
   }
 }
 
-/** Kinds of reads. Frequent kinds are repeated. */
+/** Kinds of reads. A frequent kind occurs several times. */
 const READS: readonly ReadMaker[] = [
   ...[itemById, itemById, itemById, itemById, unchanged],
   ...[filteredItems, filteredItems, filteredItems],

@@ -9,20 +9,20 @@ export interface Sample extends Memory {
 export interface Findings {
   readonly tally: Tally
   readonly samples: readonly Sample[]
-  /** Differences between the database and the oracle. */
+  /** Differences between the database and the oracle at the end of the run. */
   readonly lost: readonly string[]
-  /** Errors that the application reported. Null if it has ended. */
+  /** Errors that the application reported. Null if the application has ended. */
   readonly causes: Causes | null
   readonly minutes: number
 }
 
-/** Minutes after which memory must be flat, and the share of the run for shorter runs. */
+/** Minutes after which memory must be flat. In short runs, it must be flat after this share of the run. */
 const WARM = { minute: 5, share: 1 / 6 }
-/** Heap growth that is beyond measurement error, and the minimum duration of a conclusive run. */
+/** Heap growth below this value is measurement error. A shorter run is not conclusive. */
 const FLAT = { bytesPerMinute: 50_000, minutes: 15 }
 const SHOWN = 10
 
-/** Prints the results. Returns whether the run was clean. */
+/** Prints the results. Returns whether the run found no errors. */
 export function report({ tally, samples, lost, causes, minutes }: Findings): boolean {
   const steady = samples.filter(({ minute }) => minute >= Math.min(WARM.minute, minutes * WARM.share))
   const growth = slope(steady, ({ heap }) => heap)
@@ -84,8 +84,8 @@ export function size({ heap, code, rss }: Memory): string {
 }
 
 /**
- * Growth in bytes per minute: the median slope of all pairs of samples (Theil-Sen). A single step, for example at the first restart, is not
- * growth.
+ * Growth in bytes per minute: the median slope of all pairs of samples (Theil-Sen). A single step, for example at the
+ * first restart, does not count as growth.
  */
 export function slope(samples: readonly Sample[], of: (sample: Sample) => number): number {
   const slopes = samples.flatMap((left, index) =>

@@ -1,4 +1,5 @@
-// Endless distinct request shapes: caches must be bounded in the process, in SQLite and on PostgreSQL connections.
+// Sends endless distinct request shapes. Caches must stay bounded in the process, in SQLite and on PostgreSQL
+// connections.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -17,7 +18,7 @@ import type { ShapesAnswers } from './shapesApplication.js'
 
 export interface Shapes {
   readonly database: Database
-  /** Number of shapes. Each is sent once, and every tenth shape six times. */
+  /** Number of shapes. Each shape is sent once, and every tenth shape is sent six times. */
   readonly count: number
   readonly minutes: number
 }
@@ -25,11 +26,11 @@ export interface Shapes {
 type Named = Sample & { readonly names: number }
 
 const SAMPLES = 20
-/** Maximum growth factor of the heap over the second half of a run. */
+/** Maximum factor by which the heap may grow in the second half of a run. */
 const FLAT = 1.05
-/** Maximum growth factor of the resident memory, which fluctuates by a tenth. */
+/** Maximum factor by which the resident memory may grow. Resident memory fluctuates by a tenth. */
 const FLAT_RSS = 1.15
-/** Maximum number of names on a connection: used names, and some that are not deallocated yet. */
+/** Maximum number of prepared statements on a connection. Some of them are no longer used, but not deallocated yet. */
 const NAMES = 250
 
 const COMPARISONS = ['level', 'teamId', 'name', 'email'].flatMap((field) =>
@@ -37,10 +38,10 @@ const COMPARISONS = ['level', 'teamId', 'name', 'email'].flatMap((field) =>
 )
 const SORTS = ['level', '-level', 'name', '-name', 'email', '-email', 'level,-name', '-teamId']
 const COUNTS = ['none', 'exact']
-// A prime stride, so that consecutive requests have nothing in common.
+// The stride is prime, so that consecutive requests have nothing in common.
 const STRIDE = 7919
 
-/** The request of a number, with a unique shape. */
+/** Writes the n-th request. Each request has a unique shape. */
 export function createRequest(index: number): string {
   let left = (index * STRIDE) % (COMPARISONS.length ** 3 * SORTS.length * COUNTS.length)
   const pick = (of: readonly string[]): string => {
@@ -77,7 +78,7 @@ async function nextMessage(child: ChildProcess): Promise<ShapesAnswers> {
   return answers ?? {}
 }
 
-/** Returns whether memory was flat. */
+/** Runs the test. Returns whether memory was flat. */
 export async function soakShapes({ database, count, minutes }: Shapes): Promise<boolean> {
   const { options, remove } = await openDatabase(database)
   const script = fileURLToPath(new URL('./shapesApplication.js', import.meta.url))
@@ -101,7 +102,8 @@ export async function soakShapes({ database, count, minutes }: Shapes): Promise<
         }).flat()
         await client.run(paths.map(get))
       }
-      // At once, because the pool closes idle connections, which deallocates their names.
+      // The number of names is read at once, because the pool closes idle connections. A closed connection has no
+      // names.
       const { names } = await askApplication(child)
       const due = start + (minutes * 60_000 * (step + 1)) / SAMPLES
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))

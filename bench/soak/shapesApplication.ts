@@ -1,4 +1,4 @@
-// The observed process: two resources with a few rows. It also answers questions of its parent.
+// The observed process, with two resources and a few rows. It also answers questions of its parent process.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -12,7 +12,7 @@ import type { Memory } from './application.js'
 
 export interface ShapesAnswers {
   readonly port?: number
-  /** Includes the number of names on a PostgreSQL connection. */
+  /** Memory of the process, and the number of prepared statements on a PostgreSQL connection. */
   readonly sample?: Memory & { readonly names: number }
 }
 
@@ -38,7 +38,7 @@ async function namesHeld(): Promise<number> {
 
 process.on('message', async () => {
   const names = await namesHeld()
-  // Twice, because the first collection only runs finalizers.
+  // The garbage collection runs twice, because the first run may only call finalizers.
   globalThis.gc?.()
   globalThis.gc?.()
   const { heapUsed, rss } = process.memoryUsage()

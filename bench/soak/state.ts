@@ -1,4 +1,4 @@
-/** A record as the oracle knows it. The key of an unacknowledged record is unknown. */
+/** A record as the oracle knows it. The key is null while no reply has shown it. */
 export interface Known {
   readonly id: number | null
   readonly code: string
@@ -9,7 +9,7 @@ export interface Account extends Known {
   readonly name: string
   readonly rank: number
   readonly budget: number
-  /** Keys of the linked tags, ascending. */
+  /** Keys of the linked tags, in ascending order. */
   readonly tags: readonly number[]
 }
 
@@ -52,14 +52,17 @@ export type Resource = keyof State
 
 export const EMPTY: State = { accounts: new Map(), items: new Map(), tasks: new Map(), tags: new Map() }
 
-/** An existing record with its key. */
+/** A record whose key is known. */
 export type Stored<T> = T & { readonly id: number }
 
 export function isStored<T extends { readonly id: number | null }>(record: T): record is Stored<T> {
   return record.id !== null
 }
 
-/** Records in key order. Unknown keys are the newest, and codes ascend with creation. */
+/**
+ * Sorts records by key. Records with unknown keys are the newest. They are sorted by code, because codes ascend in the
+ * order of creation.
+ */
 export function sorted<T extends Known>(records: Iterable<T>): T[] {
   const place = ({ id }: T): number => id ?? Number.POSITIVE_INFINITY
   return [...records].sort((left, right) =>
@@ -67,14 +70,17 @@ export function sorted<T extends Known>(records: Iterable<T>): T[] {
   )
 }
 
-/** Sorts null first, like ascending sorts of the API. */
+/** Compares two values. Null comes first, as in ascending sorts of the API. */
 export function compare(left: string | number | null, right: string | number | null): number {
   if (left === right) return 0
   if (left === null || right === null) return left === null ? -1 : 1
   return left < right ? -1 : 1
 }
 
-/** Key of an account that was created with its items, until its key is known. There is at most one. */
+/**
+ * Replaces the key of an account that was created with its items, until its key is known. At most one account has no
+ * known key.
+ */
 export const NEW = -1
 
 export function accountOf({ accountId }: Item, { accounts }: State): Account | undefined {
@@ -96,7 +102,7 @@ export function drop<T extends Known>(
   return new Map([...records].filter(([code]) => !codes.includes(code)))
 }
 
-/** The state with keys from a reply. */
+/** Adds keys from a reply to a state. */
 export function withKeys(state: State, resource: Resource, body: unknown): State {
   const keys = new Map<unknown, number>()
   for (const row of Array.isArray(body) ? body : [body]) {
@@ -114,7 +120,7 @@ export function withKeys(state: State, resource: Resource, body: unknown): State
   return { ...next, items: put(new Map(), ...items) }
 }
 
-/** Check of a value's type instead of the exact value. */
+/** Checks the type of a value whose exact value is unknown. */
 export type Check = (value: unknown) => boolean
 
 export const isKey: Check = (value) => Number.isInteger(value)
@@ -138,7 +144,7 @@ export function isEqualBody(expected: unknown, actual: unknown): boolean {
   return expected === actual
 }
 
-/** Expected response. An undefined body is not checked. */
+/** Expected response of a request. An undefined body is not checked. */
 export interface Expected {
   readonly status: number
   readonly body?: unknown

@@ -1,20 +1,24 @@
 /**
- * Outcome of a request: done, correctly refused, correctly unavailable (503), done without a check because the state was unknown, waiting
- * for its duplicate, wrong, or invalid.
+ * Result of a request.
+ * - `done`, `refused`, `unavailable` (503): a correct reply
+ * - `unverified`: a reply that could not be checked, because the state was unknown
+ * - `waits`: a duplicate of the request is still running
+ * - `wrong`: a wrong reply
+ * - `other`: an invalid reply
  */
 export type Verdict = 'done' | 'refused' | 'unavailable' | 'unverified' | 'waits' | 'wrong' | 'other'
 
 const VERDICTS: readonly Verdict[] = ['done', 'refused', 'unverified', 'unavailable', 'waits', 'wrong', 'other']
 
-/** One restart of the database, in milliseconds of `performance.now()`. */
+/** One restart of the database. Times are milliseconds of `performance.now()`. */
 export interface Outage {
   readonly ending: string
   readonly stopping: number
-  /** Times when the server's process ended, was started, and accepted connections. */
+  /** Instants at which the server's process ended, was started, and accepted connections. */
   gone: number
   starting: number
   ready: number
-  /** Time of the first success of a request that was sent after the process had ended. */
+  /** Instant of the first success of a request that was sent after the process had ended. */
   firstDone: number
   lastUnavailable: number
   unavailable: number
@@ -22,7 +26,7 @@ export interface Outage {
 
 const SHOWN = 10
 
-/** Counts whose size is bounded, independent of the duration of the run. */
+/** Counts of a run. Their size is bounded, independent of the duration of the run. */
 export class Tally {
   readonly #kinds = new Map<string, Map<Verdict, number>>()
   readonly #statuses = new Map<number | string, number>()
@@ -31,7 +35,7 @@ export class Tally {
   readonly outages: Outage[] = []
   /** First failures of the run, as text. */
   readonly failures: string[] = []
-  /** Number of writes with two possible states, and number of those that had happened. */
+  /** Number of writes with two possible states, and number of such writes that had happened. */
   doubts = 0
   happened = 0
   /** Counts of requests with an Idempotency-Key. */
@@ -39,16 +43,16 @@ export class Tally {
     /** Number of writes, and number of writes that were repeated until they had a reply. */
     writes: 0,
     again: 0,
-    /** Connections that the client cut during such a write. */
+    /** Number of connections that the client cut during such a write. */
     cut: 0,
-    /** Replies to repeated writes: replays, and writes that happened at the repetition. */
+    /** Replies to repeated writes: number of replays, and number of writes that happened only at the repetition. */
     replayed: 0,
     doneThen: 0,
-    /** Answered writes that were repeated, and replies that a duplicate was still running. */
+    /** Number of answered writes that were repeated, and number of replies that a duplicate was still running. */
     repeated: 0,
     inProgress: 0,
   }
-  /** Expected, received and missed events of the hub. */
+  /** Number of expected, received and missed events of the hub. `breaks`: disconnects of the client. */
   readonly events = { expected: 0, heard: 0, missed: 0, breaks: 0 }
 
   record(kind: string, verdict: Verdict, status: number | string, sent: number): void {
@@ -70,7 +74,7 @@ export class Tally {
   fail(text: string): void {
     if (this.failures.length === SHOWN) return
     this.failures.push(text)
-    // At once, so that failures show during the run.
+    // Failures are printed at once, so that they are visible during the run.
     console.log(`FAILURE ${text}`)
   }
 
@@ -82,7 +86,7 @@ export class Tally {
     return sum
   }
 
-  /** Table by kind of request. */
+  /** Writes a table with a row per kind of request. */
   toString(): string {
     const kinds = [...this.#kinds].sort(([left], [right]) => (left < right ? -1 : 1))
     const all = new Map(VERDICTS.map((verdict) => [verdict, this.count(verdict)]))
@@ -98,7 +102,7 @@ export class Tally {
 
 const LONGEST = 120_000
 
-/** Latencies of replies in whole milliseconds. */
+/** Counts latencies of replies in whole milliseconds. */
 export class Latencies {
   readonly #counts = new Uint32Array(LONGEST + 1)
   #all = 0
@@ -109,7 +113,7 @@ export class Latencies {
     this.#all += 1
   }
 
-  /** Quantile of the latencies in milliseconds. */
+  /** A quantile of the latencies, in milliseconds. */
   quantile(share: number): number {
     let seen = 0
     for (const [index, count] of this.#counts.entries()) {

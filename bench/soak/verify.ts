@@ -4,7 +4,10 @@ import type { Partition } from './partition.js'
 
 const TABLES = { accounts: 'Accounts', items: 'Items', tasks: 'Tasks', tags: 'Tags' } as const
 
-/** Differences between the tables and the oracle. It reads the database directly, without the application. */
+/**
+ * Compares the tables with the oracle. Reads the database directly, without the application. Returns the differences as
+ * texts.
+ */
 export async function differences(target: Target, partitions: readonly Partition[]): Promise<readonly string[]> {
   const sequelize = open(target)
   const found: string[] = []
@@ -45,7 +48,7 @@ function tagsOf({ id }: Row, links: readonly Row[]): readonly number[] {
     .sort((left, right) => left - right)
 }
 
-/** Comparable text of a row or record, with the oracle's names, independent of driver types. */
+/** Writes a row or a record as comparable text. Names are those of the oracle, and types of drivers do not matter. */
 function text(row: Row): string {
   const { isDeleted, deletedAt: _, createdAt: __, updatedAt: ___, ...rest } = row
   const all: Row = {
@@ -59,7 +62,7 @@ function text(row: Row): string {
   return JSON.stringify(ordered(all))
 }
 
-/** The value with the members of every object sorted by name. */
+/** Copies a value. The members of every object are sorted by name. */
 function ordered(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const members = Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1))

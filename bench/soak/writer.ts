@@ -6,7 +6,7 @@ import { bulkCreate, bulkCreateTaken, bulkDelete, bulkUpdate, bulkUpdateRefused,
 import { createTask, deleteTask, deleteTasks, patchTask, restoreTask } from './writes/tasks.js'
 import { Making, type Write, type WriteMaker } from './writes.js'
 
-/** Kinds of writes with their weights. */
+/** Kinds of writes. A kind with a higher weight is more frequent. */
 const WRITES: readonly (readonly [weight: number, make: WriteMaker])[] = [
   [14, create],
   [2, createTaken],
@@ -35,7 +35,7 @@ const WRITES: readonly (readonly [weight: number, make: WriteMaker])[] = [
 
 const ALL = WRITES.flatMap(([weight, make]) => Array.from({ length: weight }, () => make))
 
-/** Writes for the records of one owner. */
+/** Creates writes for the records of one owner. */
 export class Writer {
   readonly #making: Making
 
@@ -43,7 +43,7 @@ export class Writer {
     this.#making = new Making(partition, random)
   }
 
-  /** Writes that must happen first. */
+  /** Writes that must happen before all others. */
   first(): readonly (() => Write)[] {
     return first.map((make) => () => this.#by(make(this.#turned())))
   }

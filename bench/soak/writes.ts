@@ -14,7 +14,7 @@ import {
   sorted,
 } from './state.js'
 
-/** A request with its expected response and the resulting state. */
+/** A request with its expected response, and with the state after it. */
 export interface Write {
   readonly kind: string
   readonly resource: Resource
@@ -23,19 +23,19 @@ export interface Write {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly expected: Expected
-  /** State after the write. The previous state if the request must be refused. */
+  /** State after the write. A write that must be rejected has the previous state. */
   readonly next: State
-  /** Keys that are permanently deleted after the acknowledgement. */
+  /** Keys that are permanently deleted when the write is acknowledged. */
   readonly removes?: readonly number[]
-  /** The reply does not contain keys of new records. */
+  /** The reply lacks the keys of new records. */
   readonly unnamed?: true
   /** The reply contains items with their keys. */
   readonly withItems?: true
-  /** Always with an Idempotency-Key, because only the reply shows its effects in two tables. */
+  /** The request always has an Idempotency-Key, because only the reply shows its effects in two tables. */
   readonly once?: true
 }
 
-/** Null if no record suits the write. */
+/** Creates a write. Returns null if no record suits the write. */
 export type WriteMaker = (making: Making) => Write | null
 
 export const FEWEST = 8
@@ -44,10 +44,10 @@ export const MOST = 60
 const NAMES = ['anna', 'berg', 'costa', 'dima', 'elif', 'femi', 'grace', 'haas', 'ivan', 'jansen'] as const
 export const COLORS = ['red', 'green', 'blue'] as const
 export const MINIMAL = { prefer: 'return=minimal' } as const
-/** Header of a reply without the record. */
+/** Expected header of a reply without the record. */
 export const APPLIED = { 'preference-applied': 'return=minimal' } as const
 
-/** Ingredients for writes of one owner. Codes ascend in the order of creation. */
+/** Random values and records for the writes of one owner. Codes ascend in the order of creation. */
 export class Making {
   readonly random: Random
   readonly #partition: Partition
@@ -71,7 +71,7 @@ export class Making {
     return this.#partition.gone
   }
 
-  /** Caller of the next write, with a random name of the owner. */
+  /** Caller of the next write. The name is chosen at random from the owner's names. */
   get caller(): Caller {
     return { owner: this.owner, name: this.#by, money: true }
   }
@@ -135,13 +135,13 @@ export class Making {
     return sorted(this.state.tags.values()).flatMap(({ id }) => id ?? [])
   }
 
-  /** A random existing record, or null. */
+  /** A random record with a known key, or null. */
   any<T extends Known>(records: Iterable<T>): Stored<T> | null {
     const stored = [...records].filter(isStored)
     return stored.length === 0 ? null : pick(this.random, stored)
   }
 
-  /** A random selection of about one in `times` records, in key order. */
+  /** A random selection of about one in `times` records, at most `most`, in key order. */
   some<T extends Known>(records: Iterable<T>, times: number, most: number): Stored<T>[] {
     return sorted(records)
       .filter(isStored)
@@ -154,7 +154,7 @@ export function bodyOf({ id: _, rowVersion: __, ...body }: Item): object {
   return body
 }
 
-/** Keys for a bulk delete, never empty, because an empty list does not reach the database. */
+/** Keys for a bulk delete. The list is never empty, because an empty list does not reach the database. */
 export function keysOf(keys: readonly number[]): readonly number[] {
   return keys.length === 0 ? [-1] : keys
 }

@@ -1,13 +1,13 @@
-/** Cost of some work for its process. */
+/** Cost of some work. */
 export interface Cost {
   readonly milliseconds: number
-  /** Processor time, which is more accurate than wall time on a busy machine. */
+  /** Processor time in milliseconds. On a busy machine, it is more accurate than wall time. */
   readonly cpu: number
-  /** Growth of the heap in megabytes, after garbage collection. */
+  /** Growth of the heap in megabytes, measured after garbage collections. */
   readonly heap: number
 }
 
-/** Needs the option `--expose-gc`. */
+/** Measures the cost of some work. Node.js needs the option `--expose-gc`. */
 export async function costOf(work: () => unknown): Promise<Cost> {
   const heap = used()
   const cpu = process.cpuUsage()

@@ -1,4 +1,5 @@
-// One process of `npm run bench:start`: cost of importing the last named package after the others are loaded.
+// A process of `npm run bench:start`. It measures the cost of importing the last named package after the other named
+// packages are loaded.
 
 import { type Cost, costOf } from './cost.js'
 

@@ -1,6 +1,6 @@
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 
-/** Typical models, each with three associations. The first model is the owner of all others. */
+/** Defines typical models. Each model has three associations. The first model is the owner of all others. */
 export function defineModels(sequelize: Sequelize, count: number): readonly ModelStatic<Model>[] {
   const models = Array.from({ length: count }, (_, index) => define(sequelize, `Model${index}`))
   for (const [index, model] of models.entries()) {
@@ -30,5 +30,5 @@ function define(sequelize: Sequelize, name: string): ModelStatic<Model> {
   })
 }
 
-/** Body for creating a record. */
+/** JSON body that creates a record. */
 export const BODY: string = JSON.stringify({ name: 'Ana', email: 'ana@example.com', code: 'A-1', level: 7, price: 9.5 })

@@ -1,4 +1,5 @@
-// One process of `npm run bench:start`: cost of mounting a number of models, and of the first requests of each.
+// A process of `npm run bench:start`. It measures the cost of mounting a number of models, and of the first requests to
+// each.
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -8,7 +9,7 @@ import { type Call, Client } from '../client.js'
 import { type Cost, costOf } from './cost.js'
 import { BODY, defineModels } from './models.js'
 
-/** Milliseconds: the median over the models. */
+/** Durations of requests in milliseconds: the median over the models. */
 export interface Requests {
   readonly list: number
   readonly listAgain: number
@@ -24,7 +25,7 @@ export interface Mounted {
 
 const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
 const models = defineModels(sequelize, Number(process.argv[2]))
-// By package name, to measure the published files.
+// The package is imported by its name, so that the published files are measured.
 const { crudRouter }: typeof import('../../lib/index.js') = await import('sequelize-crud-router' as string)
 
 const app = express()
@@ -35,7 +36,7 @@ await sequelize.sync()
 const server = app.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const client = new Client((server.address() as AddressInfo).port, 1, {})
-// The server's own first request is not counted for a model.
+// The server's first request is not counted, because its cost does not belong to a model.
 await client.ask({ method: 'GET', path: '/api/nothing' }).catch(() => undefined)
 
 async function medianOf(call: (path: string) => Call): Promise<number> {

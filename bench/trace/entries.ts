@@ -1,4 +1,4 @@
-// Records the functions that instrumented modules enter, in order.
+// Records the functions that instrumented modules enter, in their order.
 
 export interface TracedFunction {
   /** Path of the compiled file, from the root of the build: `lib/handle.js`. */
@@ -7,7 +7,7 @@ export interface TracedFunction {
   readonly line: number
 }
 
-/** Instrumented functions by number. */
+/** Instrumented functions. The index is the function's number. */
 const functions: TracedFunction[] = []
 let entries: number[] | null = null
 
@@ -15,12 +15,12 @@ export function add(each: TracedFunction): number {
   return functions.push(each) - 1
 }
 
-/** Called by instrumented functions with their number. */
+/** Records an entered function. Instrumented functions call it with their number. */
 export function enter(number: number): void {
   entries?.push(number)
 }
 
-/** Functions that are entered while `work` runs, including repetitions. */
+/** Records the functions that are entered while `work` runs, including repetitions. */
 export async function recordEntries(work: () => Promise<void>): Promise<readonly TracedFunction[]> {
   const seen: number[] = []
   entries = seen

@@ -1,4 +1,4 @@
-// Instruments each function of `lib` at load time, so that it first calls `add`.
+// Instruments the functions of `lib` when their modules are loaded. An instrumented function first calls `enter`.
 
 import modules from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import ts from 'typescript5'
 import { add, enter } from './entries.js'
 
 const ROOT = new URL('../../', import.meta.url).href
-/** Name of the global that instrumented code calls. It must be unique. */
+/** Name of the global function that instrumented code calls. No other global may have this name. */
 const NAME = '__enterTracedFunction'
 
 /** Instruments every module of `lib` that is loaded later. */
@@ -27,7 +27,7 @@ interface Insertion {
   readonly text: string
 }
 
-/** Compiled code whose functions call `add` with their number. */
+/** Rewrites compiled code. Each function first calls the global function with its own number. */
 function instrument(text: string, path: string): string {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true, ts.ScriptKind.JS)
   const file = path.slice(fileURLToPath(ROOT).length)

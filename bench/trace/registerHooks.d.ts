@@ -1,4 +1,4 @@
-// Available from Node 22.15. The installed types are of the oldest supported Node.
+// `registerHooks` exists in Node.js 22.15 and later. The installed types are of the oldest supported Node.js.
 
 export {}
 

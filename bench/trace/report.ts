@@ -1,4 +1,4 @@
-// Traces one request, and prints what was counted.
+// Traces one request, and prints the counts.
 
 import { recordEntries, type TracedFunction } from './entries.js'
 import type { TracedRequest, TracedServer } from './requests.js'
@@ -6,14 +6,14 @@ import type { TracedRequest, TracedServer } from './requests.js'
 /** Files of `lib` whose functions write SQL text. */
 const WRITES_SQL = /^lib\/(?:perform\/statement\/|sequelize\/(?:dialect\/|sql\.|tree\.|words\.)|common\/sqlText\.)/
 
-/** Warm-up requests before the traced request, so that one-time work is done. */
+/** Number of warm-up requests before the traced request. They do work that happens only once. */
 const WARM_UP = 30
 
 interface Counts {
   /** Number of distinct functions. */
   readonly functions: number
   readonly files: number
-  /** Number of entries of a function in another file than the previous function. */
+  /** Number of entered functions that are in another file than the function entered before. */
   readonly changes: number
 }
 
@@ -32,7 +32,10 @@ export async function traceRequest(request: TracedRequest, server: TracedServer)
   }
 }
 
-/** Named functions that a request enters, by file in the order of first entry, without functions that write SQL text. */
+/**
+ * Lists the named functions that a request enters. Files are in the order of their first function. Functions that write
+ * SQL text are left out.
+ */
 export async function listEntered(request: TracedRequest, server: TracedServer): Promise<string> {
   const entered = new Set(await findEntered(request, server))
   const lines: { readonly file: string; readonly names: string[] }[] = []
@@ -54,7 +57,7 @@ async function findEntered(request: TracedRequest, server: TracedServer): Promis
   })
 }
 
-/** A path with a trailing slash refers to a record that is created for this request. */
+/** Completes a path with a trailing slash by the key of a record that is created for the request. */
 function targetOf(request: TracedRequest, server: TracedServer): () => Promise<TracedRequest> {
   if (!request.path.endsWith('/')) return async () => request
   const create = { name: 'POST', method: 'POST', path: request.path.slice(0, -1), body: { name: 'Dimitri Haas' } }
@@ -71,7 +74,7 @@ function countsOf(entered: readonly TracedFunction[]): Counts {
 
 const HEADINGS = ['request', 'functions', 'without SQL', 'files', 'without SQL', 'changes of file', 'without SQL']
 
-/** A Markdown table. */
+/** Writes a Markdown table. */
 export function table(rows: readonly TracedRow[]): string {
   const cells = rows.map(({ name, all, withoutSql }) => [
     name,

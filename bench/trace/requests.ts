@@ -1,4 +1,4 @@
-// The traced requests, and their server.
+// Requests that are traced, and their server.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -30,7 +30,7 @@ export const REQUESTS: readonly TracedRequest[] = [
 ]
 
 export interface TracedServer {
-  /** Sends a request. Throws for a status other than 2xx. */
+  /** Sends a request. Rejects for a status other than 2xx. */
   send(request: TracedRequest): Promise<unknown>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// @dataui/crud with TypeORM on Nest: controllers without decorators, entities as schemas.
+// Server with @dataui/crud and TypeORM on Nest. Its controllers have no decorators, and its entities are schemas.
 
 import 'reflect-metadata'
 import { createServer } from 'node:http'
@@ -62,7 +62,7 @@ const { storage } = target()
 const source = new typeorm.DataSource({ type: 'sqlite', database: storage, entities: [players, teams] })
 await source.initialize()
 await source.query('PRAGMA synchronous = NORMAL')
-// TypeORM on SQLite cannot parse times with an offset, which Sequelize writes.
+// TypeORM cannot parse the offset in times that Sequelize has written into SQLite.
 for (const table of ['players', 'teams']) {
   const columns = ['createdAt', 'updatedAt'].map((name) => `${name} = replace(${name}, ' +00:00', '')`)
   await source.query(`UPDATE ${table} SET ${columns.join(', ')}`)

@@ -1,4 +1,5 @@
-// express-crud-router with its connector for Sequelize 6. It supports custom filters as options, and sorts by one column.
+// Server with express-crud-router and its connector for Sequelize 6. It supports custom filters as options, and sorts
+// by a single column.
 
 import { createServer, type RequestListener } from 'node:http'
 import { Op } from 'sequelize'

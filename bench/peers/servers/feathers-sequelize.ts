@@ -1,4 +1,4 @@
-// feathers-sequelize behind @feathersjs/express. Pages without a total need a service without pagination.
+// Server with feathers-sequelize behind @feathersjs/express. Pages without a total need a service without pagination.
 
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:http'

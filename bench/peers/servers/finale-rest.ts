@@ -1,5 +1,5 @@
-// finale-rest. Filters with operators are searches of a resource. Nested records have separate resources, because they make every request
-// of a resource slower.
+// Server with finale-rest. Filters with operators are searches of a resource. Nested records have separate resources,
+// because nesting makes every request of a resource slower.
 
 import { createServer, type RequestListener } from 'node:http'
 import express5 from 'express'

@@ -1,4 +1,4 @@
-// The drivers that Sequelize uses, without Sequelize. Pools have the same size as Sequelize's.
+// Uses the drivers of Sequelize without Sequelize. Pools have the size of Sequelize's pools.
 
 import type { PoolConnection } from 'mysql2'
 import type { Options } from 'sequelize'
@@ -11,7 +11,7 @@ export type Row = Readonly<Record<string, unknown>>
 export interface Driver {
   readonly name: 'sqlite' | 'mysql' | 'postgres'
   rows(text: string, values: readonly unknown[]): Promise<readonly Row[]>
-  /** Runs work in a transaction, on its own connection if there are several. */
+  /** Runs work in a transaction. If the driver has several connections, the transaction has its own. */
   transaction<T>(work: (rows: Driver['rows']) => Promise<T>): Promise<T>
 }
 
@@ -31,7 +31,7 @@ async function runInTransaction<T>(rows: Rows, begin: string, work: (rows: Rows)
 
 const POOL = 5
 
-/** With `prepared`, statements are compiled once per connection. */
+/** Creates the driver for a database. With `prepared`, statements are compiled once per connection. */
 export async function driverFor(options: Target, prepared: boolean): Promise<Driver> {
   switch (options.dialect) {
     case 'sqlite':
@@ -45,7 +45,7 @@ export async function driverFor(options: Target, prepared: boolean): Promise<Dri
   }
 }
 
-/** Memoizes a function of a key. */
+/** Caches the results of a function by its argument. */
 function memoize<V>(make: (key: string) => V): (key: string) => V {
   const kept = new Map<string, V>()
   return (key) => {

@@ -1,4 +1,4 @@
-// Validation of client input, as in typical handwritten code.
+// Validates input of clients, as typical handwritten code does.
 
 export class BadRequest extends Error {}
 
@@ -9,7 +9,7 @@ export interface PlayerInput {
   readonly teamId?: number | null
 }
 
-/** Body of a new player, or changes of a player. */
+/** Reads the body of a new player, or the changes of a player. */
 export function readPlayer(body: unknown, isNew: boolean): PlayerInput {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequest('the body is not an object')
@@ -30,7 +30,7 @@ export interface TeamInput {
   readonly players: readonly PlayerInput[]
 }
 
-/** Body of a new team with its players. */
+/** Reads the body of a new team with its players. */
 export function readTeam(body: unknown): TeamInput {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new BadRequest('the body is not an object')
@@ -63,7 +63,7 @@ function readEmail(value: unknown): string | null {
   throw new BadRequest('email must be an address')
 }
 
-/** A number from the query. */
+/** Reads a number from the query. */
 export function readNumber(text: string | null, otherwise: number): number {
   if (text === null) return otherwise
   if (/^\d{1,9}$/.test(text)) return Number(text)

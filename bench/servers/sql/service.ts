@@ -1,4 +1,4 @@
-// The service in handwritten SQL, with one statement per request if possible.
+// The service in handwritten SQL. Where possible, a request needs one statement.
 
 import { hash } from 'node:crypto'
 import type { Driver, Row } from './driver.js'
@@ -8,7 +8,7 @@ export interface Answer {
   readonly status: number
   readonly body: unknown
   readonly location?: string
-  /** Additional headers. */
+  /** Headers in addition to the headers of every response. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -25,22 +25,25 @@ const PLAYER = ['id', 'name', 'level', 'email', 'teamId', 'createdAt', 'updatedA
 const TEAM = ['id', 'name', 'description', 'maxMembers', 'createdAt', 'updatedAt'] as const
 const NOT_FOUND: Answer = { status: 404, body: { title: 'Not Found', status: 404 } }
 
-/** Rows per INSERT. SQLite has the lowest limit of bound values: 32,766. */
+/** Number of rows per INSERT. Of all databases, SQLite has the lowest limit of bound values: 32,766. */
 const CHUNK = 1000
 
-/** Rows of an export in memory at once, the same number as the router's. */
+/** Number of rows that an export has in memory at once. The router's number is equal. */
 const BATCH = 500
 
 function listOf(names: readonly string[]): string {
   return names.map((name) => `"${name}"`).join(', ')
 }
 
-/** Placeholder text for a number of values. */
+/** Writes the placeholders for a number of values. */
 function places(count: number, each: string): string {
   return Array.from({ length: count }, () => each).join(', ')
 }
 
-/** Orders. With ascending keys for equal levels, as handwritten code usually has, no index has the rows in order. */
+/**
+ * SQL of the orders. Handwritten code usually sorts equal levels by ascending keys. No index has the rows in that
+ * order.
+ */
 const ORDERS: ReadonlyMap<string, string> = new Map([
   ['id', 'p."id"'],
   ['-level', 'p."level" DESC, p."id" DESC'],
@@ -96,7 +99,7 @@ export class Service {
     return query.has('players') ? this.#withPlayers(found, Math.min(100, readNumber(query.get('players'), 5))) : found
   }
 
-  /** The first players of each team, in one statement. */
+  /** Adds the first players of each team to a page, with one statement. */
   async #withPlayers({ status, body }: Paged, limit: number): Promise<Answer> {
     const keys = body.items.map(({ id }) => id)
     if (keys.length === 0) return { status, body }
@@ -147,7 +150,7 @@ export class Service {
     return row === undefined ? NOT_FOUND : { status: 200, body: this.#player(row) }
   }
 
-  /** Changes all records in one transaction. */
+  /** Updates all records of a batch in one transaction. */
   async patchAll(bodies: unknown): Promise<Answer> {
     if (!Array.isArray(bodies) || bodies.length > CHUNK) throw new BadRequest('the body is not an array of some')
     const changes = bodies.map((body) => ({ id: whole(String(Object(body).id)), player: readPlayer(body, false) }))
@@ -177,7 +180,7 @@ export class Service {
     return found === null ? NOT_FOUND : { status: 200, body: found }
   }
 
-  /** Players above a level as JSON lines, some hundreds at a time. */
+  /** Writes players above a level as JSON lines. Some hundreds of players are read at a time. */
   async *lines(query: URLSearchParams): AsyncGenerator<string> {
     const level = readNumber(query.get('minLevel'), 0)
     const text = `SELECT ${listOf(PLAYER)} FROM "players" WHERE "level" > ? AND "id" > ? ORDER BY "id" LIMIT ${BATCH}`
@@ -189,7 +192,10 @@ export class Service {
     }
   }
 
-  /** Players without a level come last. They are read separately, with the same index. */
+  /**
+   * Keyset page in the order of levels. Players without a level come last. They are read by a separate statement with
+   * the index of levels.
+   */
   async #afterLevel(query: URLSearchParams): Promise<Answer> {
     const { pageSize } = pagingOf(query)
     const [level, id] = placeIn(query.get('afterLevel') ?? '')
@@ -297,14 +303,14 @@ function pagingOf(query: URLSearchParams): Paging {
   return { page, pageSize: Math.min(1000, Math.max(1, readNumber(query.get('pageSize'), 20))) }
 }
 
-/** Token for the position of a player in the order by level. A checksum detects damage. */
+/** Token for the position of a player in the order of levels. A checksum detects damage. */
 export function placeOf(player: Row | undefined): string | null {
   if (player === undefined) return null
   const body = JSON.stringify([player.level, player.id])
   return Buffer.from(checksumOf(body) + body).toString('base64url')
 }
 
-/** Parses a position token. @throws BadRequest for an invalid token */
+/** Parses the token of a position. @throws BadRequest for an invalid token */
 export function placeIn(token: string): readonly [level: number | null, id: number] {
   const text = token.length > 100 ? '' : Buffer.from(token, 'base64url').toString()
   const body = text.slice(CHECKSUM)
@@ -320,7 +326,7 @@ function checksumOf(text: string): string {
   return hash('sha256', text, 'base64url').slice(0, CHECKSUM)
 }
 
-/** Links to the pages around this one (RFC 8288). */
+/** Writes links to the neighbouring pages (RFC 8288). */
 function linksOf(query: URLSearchParams, page: number, last: number | null, more: boolean): string {
   const links = [link(query, 'page', 1, 'first')]
   if (page > 1) links.push(link(query, 'page', page - 1, 'prev'))

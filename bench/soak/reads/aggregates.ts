@@ -23,7 +23,7 @@ function measured(items: readonly Item[]): object {
   }
 }
 
-/** Totals of all items, or of items above a level. */
+/** Reads the totals of all items, or of items above a level. */
 export const totals: ReadMaker = ({ owner }, random) => {
   const above = random(110)
   return {
@@ -33,7 +33,7 @@ export const totals: ReadMaker = ({ owner }, random) => {
   }
 }
 
-/** Group key, and its value in the reply. */
+/** A group key, and the function that returns the key of an item. */
 type Grouping = readonly [
   path: string,
   keyOf: (item: Item, state: State) => string | number | null,

@@ -3,7 +3,7 @@ import { MANY, pageOf, pick, type ReadMaker, url } from '../read.js'
 import { isStored, shownAccount, shownItem, sorted, tagOf } from '../state.js'
 import { ITEM_FILTERS } from './lists.js'
 
-/** List with its parameters in a QUERY body. */
+/** Reads a list with the parameters in a QUERY body. */
 export const byQuery: ReadMaker = ({ owner }, random) => {
   const [filter, meets] = pick(random, ITEM_FILTERS)(random)
   return {
@@ -14,7 +14,7 @@ export const byQuery: ReadMaker = ({ owner }, random) => {
   }
 }
 
-/** Export as JSON lines. */
+/** Exports items as JSON lines. */
 export const exported: ReadMaker = ({ owner }, random) => {
   const [filter, meets] = pick(random, ITEM_FILTERS)(random)
   return {
@@ -30,7 +30,7 @@ function poor(owner: number) {
   return headersOf({ owner, name: 'somebody', money: false })
 }
 
-/** Budgets as callers without permission see them. */
+/** Reads accounts as a caller who may not see budgets. */
 export const maskedAccounts: ReadMaker = ({ owner }) => ({
   kind: 'masked list',
   path: url('accounts', { owner, pageSize: MANY }),
@@ -43,7 +43,7 @@ export const maskedAccounts: ReadMaker = ({ owner }) => ({
     ),
 })
 
-/** Filter by budget. Callers without permission get an unknown-field error. */
+/** Filters by budget. A caller who may not see budgets gets the error for an unknown field. */
 export const maskedFilter: ReadMaker = ({ owner }, random) => {
   const above = random(100_000)
   const isRich = random(2) === 0
@@ -70,7 +70,7 @@ export const nobody: ReadMaker = ({ owner }) => ({
   expected: () => ({ status: 401 }),
 })
 
-/** Conditional read: 304 unless the version has changed. */
+/** Sends a conditional read. The response is 304 unless the version has changed. */
 export const unchanged: ReadMaker = ({ state, gone }, random) => {
   const items = [...state.items.values()].filter(isStored)
   const known = items.length === 0 ? null : pick(random, items)

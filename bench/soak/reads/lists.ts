@@ -28,7 +28,7 @@ export const itemById: ReadMaker = ({ state, gone }, random) => {
   }
 }
 
-/** Filters of items with equivalent functions. */
+/** A filter of items, with a function that tells whether an item meets the filter. */
 export type ItemFilter = (random: Random) => readonly [filter: string, meets: (item: Item) => boolean]
 
 export const ITEM_FILTERS: readonly ItemFilter[] = [
@@ -84,7 +84,10 @@ export const countedItems: ReadMaker = ({ owner }, random) => {
 
 type Keys = (item: Item, state: State) => readonly (string | number | null)[]
 
-/** Sorts with their values and directions. The key has the direction of the last value. */
+/**
+ * Sorts, with the sort values of an item and their directions (`true`: descending). Equal items are sorted by key, in
+ * the last direction.
+ */
 const SORTS: readonly (readonly [sort: string, keys: Keys, down: readonly boolean[]])[] = [
   ['-Level,Name', ({ level, name, id }) => [level, name, id ?? MAX], [true, false, false]],
   ['Name,-Code', ({ name, code, id }) => [name, code, id ?? MAX], [false, true, true]],
@@ -106,7 +109,7 @@ export const sortedItems: ReadMaker = ({ owner }, random) => {
   const pageSize = 3 + random(12)
   const page = 1 + random(4)
   const ordered = (state: State): Item[] =>
-    // Sorts by key first, so that new records with unknown keys keep the order of their codes.
+    // Items are first sorted by key. New records with unknown keys keep the order of their codes.
     (down.at(-1) ? sorted(state.items.values()).reverse() : sorted(state.items.values())).sort((left, right) => {
       const others = keys(right, state)
       for (const [index, value] of keys(left, state).entries()) {

@@ -2,7 +2,7 @@ import type { Partition } from '../partition.js'
 import { MANY, pageOf, pick, type Random, type ReadMaker, url } from '../read.js'
 import { accountOf, compare, isStored, itemsOf, shownAccount, shownItem, shownTag, sorted } from '../state.js'
 
-/** Collections in responses: sorted, limited to the first, and counted. */
+/** Reads collections inside records: sorted, limited to the first records, and counted. */
 export const embedded: ReadMaker = ({ owner }, random) => {
   const limit = 1 + random(5)
   const above = random(60)
@@ -40,7 +40,7 @@ function someAccount({ state }: Partition, random: Random): number {
   return accounts.length === 0 ? -1 : pick(random, accounts).id
 }
 
-/** The tags of an account, by their route. */
+/** Reads the tags of an account through the nested route. */
 export const linked: ReadMaker = (partition, random) => {
   const account = someAccount(partition, random)
   return {
@@ -55,7 +55,7 @@ export const linked: ReadMaker = (partition, random) => {
   }
 }
 
-/** The items of an account, by their route. */
+/** Reads the items of an account through the nested route. */
 export const nested: ReadMaker = (partition, random) => {
   const account = someAccount(partition, random)
   const level = random(80)
@@ -71,7 +71,7 @@ export const nested: ReadMaker = (partition, random) => {
   }
 }
 
-/** The account of an item, by its route. */
+/** Reads the account of an item through the nested route. */
 export const accountOfItem: ReadMaker = ({ state, gone }, random) => {
   const items = [...state.items.values()].filter(isStored)
   const id = items.length === 0 ? (gone.at(-1) ?? -1) : pick(random, items).id

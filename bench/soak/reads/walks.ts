@@ -1,7 +1,7 @@
 import { type Read, url } from '../read.js'
 import { compare, type Item, isText, isTextOrNull, shownItem, sorted } from '../state.js'
 
-/** Next step of a walk: its token, direction and preceding record. */
+/** Next step of a walk through pages: its cursor, its direction, and the record before the next page. */
 export interface Step {
   readonly token: string
   readonly isBack: boolean
@@ -10,10 +10,13 @@ export interface Step {
 
 type Values = readonly [level: number, name: string, id: number]
 
-/** Walk over pages by cursor from the first key to the last, or by tokens of another order, with occasional steps back. */
+/**
+ * A walk through pages. One kind follows the cursor from the first key to the last. The other kind follows tokens of
+ * another order, with occasional steps back.
+ */
 export interface Walk {
   readonly read: (owner: number, step: Step | null) => Read
-  /** The next step. Null restarts the walk. */
+  /** Returns the next step. Null restarts the walk. */
   readonly next: (body: unknown, isBack: boolean) => Step | null
 }
 
@@ -46,7 +49,7 @@ export const byCursor: Walk = {
   },
 }
 
-/** Order of the walk by tokens: descending level, then name, then key. */
+/** Compares items in the order of the walk by tokens: level descending, then name, then key. */
 function order(left: Values, right: Values): number {
   return right[0] - left[0] || compare(left[1], right[1]) || left[2] - right[2]
 }
@@ -63,7 +66,7 @@ export const byTokens: Walk = {
       [step?.isBack === true ? 'before' : 'after']: step?.token ?? '',
     }),
     expected: (state) => {
-      // Sorts by key first, so that new records with unknown keys keep the order of their codes.
+      // Items are first sorted by key. New records with unknown keys keep the order of their codes.
       const all = sorted(state.items.values()).sort((left, right) => order(placeOf(left), placeOf(right)))
       const isBack = step?.isBack === true
       const beyond = all.filter((item) => {
@@ -72,7 +75,7 @@ export const byTokens: Walk = {
       })
       const page = isBack ? beyond.slice(-SIZE) : beyond.slice(0, SIZE)
       const onwards = beyond.length > SIZE ? isText : null
-      // The token for the direction that the walk came from is not checked.
+      // The token for the opposite direction is not checked.
       const back = step === null ? null : isTextOrNull
       const tokens = isBack
         ? { previousCursor: onwards, nextCursor: back }

@@ -28,7 +28,7 @@ function toBody({ id: _, tags: __, ...body }: Account): object {
   return body
 }
 
-/** Creates the accounts and tags that other records refer to. */
+/** Creates the accounts and tags that other records refer to. They are written before all others. */
 export const first: readonly ((making: Making) => Write)[] = [
   (making) => {
     const accounts = Array.from({ length: LASTING }, () => account(making))
@@ -67,7 +67,7 @@ export const patchAccount: WriteMaker = (making) => {
   const { state } = making
   const before = making.any(state.accounts.values())
   if (before === null) return null
-  // Sometimes with the current value.
+  // Changes may contain the current value.
   const changes = {
     rank: making.random(10),
     ...(making.isOneOf(2) ? { name: making.name() } : {}),
@@ -86,7 +86,7 @@ export const patchAccount: WriteMaker = (making) => {
   }
 }
 
-/** Routes that add or remove one or several links. */
+/** Creates requests to routes that add or remove one or several links. */
 export const link: WriteMaker = (making) => {
   const { state } = making
   const before = making.any(state.accounts.values())
@@ -143,7 +143,7 @@ export const link: WriteMaker = (making) => {
   return ways[making.random(ways.length)]?.() ?? null
 }
 
-/** Creates an account with items in one body. */
+/** Creates an account and its items with one body. */
 export const nestedCreate: WriteMaker = (making) => {
   const { state } = making
   if (state.accounts.size >= MOST_ACCOUNTS || state.items.size >= MOST) return null
@@ -167,14 +167,14 @@ function toNestedBody(item: Item): object {
   return body
 }
 
-/** Replaces the items of an account: keeps, changes and creates items, and deletes items that the body omits. */
+/** Replaces the items of an account. The body keeps, changes and creates items. Items that it omits are deleted. */
 export const nestedReplace: WriteMaker = (making) => {
   const { state } = making
   const owner = making.any(state.accounts.values())
   if (owner === null) return null
   const there = itemsOf(owner, state)
   const stored = there.filter(isStored)
-  // An item without a key could not be kept.
+  // The body could not keep an item whose key is unknown.
   if (stored.length < there.length) return null
   const isEmpty = making.accounts().indexOf(owner) >= LASTING && making.isOneOf(2)
   const left = isEmpty ? [] : stored.filter(() => !making.isOneOf(5))
@@ -205,7 +205,7 @@ export const nestedReplace: WriteMaker = (making) => {
   }
 }
 
-/** Deletes an account that is not permanent. It is refused while the account has items. */
+/** Deletes an account that is not permanent. The server rejects the deletion while the account has items. */
 export const deleteAccount: WriteMaker = (making) => {
   const { state } = making
   const chosen = making.any(making.accounts().slice(LASTING))

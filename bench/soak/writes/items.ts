@@ -47,7 +47,7 @@ function changeItem(making: Making, item: Item): { readonly changes: Partial<Ite
     () => ({ note: null }),
     () => ({ name: making.name(), note: making.note() }),
     () => ({ meta: null }),
-    // The current value: the version increases nevertheless.
+    // The change has the current value. The version increases nevertheless.
     () => ({ name: item.name }),
   ][making.random(5)]?.() ?? { level: making.level() }
   return { changes, after: { ...item, ...changes, rowVersion: item.rowVersion + 1 } }
@@ -74,7 +74,7 @@ export const patch: WriteMaker = (making) => {
   }
 }
 
-/** Replacement. Members that the body omits become null. */
+/** Replaces an item. Members that the body omits become null. */
 export const replace: WriteMaker = (making) => {
   const { state } = making
   const item = some(making)
@@ -95,7 +95,7 @@ export const replace: WriteMaker = (making) => {
   }
 }
 
-/** A forbidden write with its status. */
+/** A write that the server must reject, with the expected status. */
 type Refused = (making: Making, item: Item) => Pick<Write, 'kind' | 'headers' | 'body' | 'expected'>
 
 const REFUSED: readonly Refused[] = [
@@ -112,14 +112,14 @@ const REFUSED: readonly Refused[] = [
     body: { level: 101 },
     expected: { status: 400 },
   }),
-  // For another owner the record does not exist.
+  // The record is outside of the scope of another owner, so the server answers as if it did not exist.
   (making) => ({
     kind: 'PATCH of another',
     headers: { 'if-match': '*', ...headersOf({ ...making.caller, owner: making.owner + 1 }) },
     body: { level: 1 },
     expected: { status: 404 },
   }),
-  // Anonymous callers may do nothing.
+  // Anonymous callers may not write.
   () => ({ kind: 'PATCH of nobody', headers: { 'x-caller': '' }, body: { level: 1 }, expected: { status: 401 } }),
 ]
 
@@ -163,7 +163,7 @@ export const remove: WriteMaker = (making) => {
   }
 }
 
-/** Some existing records in any order, with their changes. */
+/** Chooses some records in any order, with changes for each. */
 export function changeItems(making: Making): { readonly item: Item; readonly changes: object; readonly after: Item }[] {
   const chosen = making.some(making.state.items.values(), 5, 8)
   const isTurned = making.isOneOf(2)

@@ -22,7 +22,7 @@ export const bulkCreate: WriteMaker = (making) => {
   }
 }
 
-/** The last record conflicts, so that none may be created. */
+/** Creates several records. The last record conflicts, so that the server must create none. */
 export const bulkCreateTaken: WriteMaker = (making) => {
   const { state } = making
   const taken = making.any(state.items.values())
@@ -71,7 +71,7 @@ export const bulkUpdate: WriteMaker = (making) => {
   }
 }
 
-/** One record has another version or is deleted, so that none may change. */
+/** Updates several records. One record has another version or is deleted, so that the server must update none. */
 export const bulkUpdateRefused: WriteMaker = (making) => {
   const { state, gone } = making
   const several = changeItems(making)
@@ -95,7 +95,7 @@ export const bulkUpdateRefused: WriteMaker = (making) => {
   }
 }
 
-/** Upsert by code: some records exist, and others are created. */
+/** Upserts records by code. Some records exist, and others are created. */
 export const upsert: WriteMaker = (making) => {
   const { state } = making
   if (state.items.size >= MOST) return null

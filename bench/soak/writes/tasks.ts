@@ -9,7 +9,7 @@ function tasks({ state }: Making, deleted: boolean): Stored<Task>[] {
     .filter((task) => task.deleted === deleted)
 }
 
-/** The task after a write by the caller. */
+/** Returns a task as it is after a write by the caller. */
 function writtenTask(making: Making, task: Task, changes: Partial<Task>): Task {
   return { ...task, ...changes, updatedBy: making.caller.name, rowVersion: task.rowVersion + 1 }
 }
