@@ -27,7 +27,7 @@ export async function createNested(request: NestedRequest): Promise<Reply> {
     throw new TypeError(`a behaviour of ${resource.name} has made a create a ${plan.kind}`)
   }
   const address = { url: toOriginForm(call.originalUrl), collection: mountPathOf(request) + collectionPathOf(resource) }
-  // The result depends on which parents the caller may see.
+  // The response depends on whether the caller may see the parent.
   const sees = [parent.resource]
   return replyToIntent(
     { ...target, operation: 'create', call, address, amend: amendPlan, dependsOn: sees },
@@ -35,7 +35,7 @@ export async function createNested(request: NestedRequest): Promise<Reply> {
   )
 }
 
-/** A foreign key to the parent: its value as JSON, and its stored value. */
+/** Foreign key to the parent, with its value as JSON and as stored. */
 interface ParentKeyValue {
   readonly field: Field
   readonly json: JsonValue
@@ -55,11 +55,14 @@ function parentKeyValuesOf(
   return [{ field: key, json, stored }, ...others]
 }
 
-/** Adds the parent's key to the body, as the target requires it. Also returns fields with the key of another parent. */
+/**
+ * Adds the parent's key to the body, because the target may require the foreign key. Also returns the fields that name
+ * another parent.
+ */
 async function addParentKeyToBody(request: NestedRequest, intent: Intent, ties: readonly ParentKeyValue[]) {
   if (intent.kind !== 'create') throw new TypeError(`a create was read as a ${intent.kind}`)
   const { byName } = request.target.resource
-  // Another field may have the name of an excluded attribute.
+  // Another field may have the JSON name of an attribute that bodies exclude.
   const named = ties.filter(({ field }) => byName.get(field.json.toLowerCase()) === field)
   const wrong: Field[] = []
   for (const { field, json } of named) {
@@ -72,7 +75,10 @@ async function addParentKeyToBody(request: NestedRequest, intent: Intent, ties: 
   return { body: { body, minimal: intent.minimal }, wrong }
 }
 
-/** Adds the parent's key to the plan. @throws Problem 403 if the caller may only create children of other parents */
+/**
+ * Adds the parent's key to the plan.
+ * @throws Problem 403 if the caller may only create children of other parents
+ */
 function addParentKeyToPlan(
   resource: Resource,
   plan: CreatePlan,
@@ -92,9 +98,10 @@ function addParentKeyToPlan(
   return { ...plan, serverValues: upkeep, invalid }
 }
 
-/** Path of the parent's mount in this request, as the client sees it. */
+/** Returns the path of the parent's mount in this request, as the client sees the path. */
 function mountPathOf({ parent, call }: NestedRequest): string {
-  // The parent's key and the relation follow the mount. Express' base URL differs between mounts.
+  // The parent's key and the relation follow the mount. Express' base URL is not used, because it differs between
+  // mounts.
   const words = pathOf(call).split('/')
   const own =
     collectionPathOf(parent.resource).split('/').length - 1 + (parent.resource.behaviours.ownKey === null ? 2 : 1)

@@ -22,7 +22,7 @@ import type { TracedRequest } from '../trace/request.js'
 import { admit, type NestedRequest, type ResourceCaller } from './request.js'
 import { RELATION_ROUTES, type RelationResources, type RelationRoute, relationKindOf } from './routes.js'
 
-/** A path below a record: for a relation, or with `item` for one record behind the relation. */
+/** Path below a record: of a relation, or with `isItem` of one record behind the relation. */
 export interface NestedPath {
   readonly resource: Resource
   readonly relation: string
@@ -30,8 +30,8 @@ export interface NestedPath {
 }
 
 /**
- * Replies to a request below a relation of a record, for all methods. The methods depend on the target, which may mount at any time, so
- * they are looked up in each request. `isFile` returns whether a list request wants a file.
+ * Replies to a request below a relation of a record, for all methods. Looks up the target in each request, because the
+ * target may be mounted at any time. `isFile` returns whether a list request wants a file.
  */
 export async function handleNested(
   { resource, relation: name, isItem }: NestedPath,
@@ -61,7 +61,7 @@ export async function handleNested(
   if (route === undefined) return optionsReply(call, routes.flatMap(methodsOf))
   if (route.queried && SUPPORTS_QUERY) call.addHeaders({ 'Accept-Query': ACCEPT_QUERY })
   const caller: Caller = { request: call.request, identity: await identity.identify(), instant: new Date() }
-  // The body of a QUERY has the parameters for the target.
+  // The body of a QUERY contains the parameters for the target.
   if (isQueryMethod(call)) await readQueryBody(target, call)
   const request = createNestedRequest(relation, parties, {
     call,
@@ -74,11 +74,14 @@ export async function handleNested(
   const { ownKey } = resource.behaviours
   if (ownKey === null) return route.handle(request)
   const ownerId = await ownKey(resource, request.parent.caller)
-  // The response has the same URL for all callers.
+  // The response is never a 304, because the URL is equal for all callers but the records may differ.
   return { ...(await route.handle({ ...request, parentId: ownerId })), isAlwaysSent: true }
 }
 
-/** Operation of the target. If the target has exports, the `Accept` header decides between a page and a file. */
+/**
+ * Returns the operation of the target. If the target has exports, the `Accept` header decides between a page and a
+ * file.
+ */
 function resolveOperation(route: RelationRoute, target: Resource, call: Call, isFile: () => boolean): OperationName {
   if (route.resolveOperation === undefined) return route.policies.target
   const varies = target.operations.has('export')
@@ -104,16 +107,22 @@ function createNestedRequest(
   }
 }
 
-/** Evaluates all policies of the request. @throws Problem 401, 403, or 404 for a caller who may not write the foreign key of the new record */
+/**
+ * Evaluates all policies of the request.
+ * @throws Problem 401 or 403, or 404 if the caller may not write the foreign key of the new record
+ */
 async function admitAll(route: RelationRoute, { relation, parent, target, operation }: NestedRequest): Promise<void> {
   await admit(parent, route.policies.owner)
   await admit(target, operation)
-  // Only the transaction finds out which links are new.
+  // For links, only the transaction determines which links are new.
   if (!route.isWrite || relation.joinModel !== null) return
   assertKeysWritable(target.resource, [requireField(target.resource.fields, relation.attributes.target)], target.caller)
 }
 
-/** Resources at the ends of a relation. @throws CrudConfigError if a resource is ambiguous */
+/**
+ * Returns the resources at the ends of a relation.
+ * @throws CrudConfigError if a resource is ambiguous
+ */
 function resolveResources(owner: Resource, relation: Relation): RelationResources {
   return {
     parent: owner,
@@ -138,11 +147,11 @@ function methodsOf({ method, queried }: RelationRoute): readonly PathMethod[] {
 
 interface IdentityLookup {
   readonly identify: () => Promise<Identity | null>
-  /** Identity for deciding whether the relation is visible. Invalid credentials count as anonymous. */
+  /** Identity that determines whether the relation is visible. Invalid credentials count as anonymous. */
   readonly identifyOrAnonymous: () => Promise<Identity | null>
 }
 
-/** Identity of the caller, from the first resource with an identity function. The function is called once. */
+/** Looks up the identity of the caller by the first resource with an identity function. Calls the function once. */
 function createIdentityLookup(
   { parent, target, joinModelResource }: RelationResources,
   { request }: Call,
@@ -156,7 +165,9 @@ function createIdentityLookup(
   return { identify: identifyOnce, identifyOrAnonymous: () => identifyOnce().catch(() => null) }
 }
 
-/** Whether the relation is hidden from the caller. A hidden foreign key hides the relation's routes for every method. */
+/**
+ * Whether the relation is hidden from the caller. A hidden foreign key hides the relation's routes, for every method.
+ */
 async function isRelationHidden(
   relation: Relation,
   { parent, target }: RelationResources,

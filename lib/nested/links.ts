@@ -22,11 +22,11 @@ import type { NestedRequest } from './request.js'
 
 type LinkMode = LinkChange['mode']
 
-/** Links one record, or unlinks it with `remove`. */
+/** Creates a handler that links one record, or unlinks it if `mode` is `remove`. */
 export function createLinkHandler(mode: Exclude<LinkMode, 'set'>): (request: NestedRequest) => Promise<Reply> {
   return async (request) => {
     const { call, joinModel, target } = request
-    // A join model without a resource accepts no values.
+    // If no resource mounts the join model, the request accepts no values.
     const body = mode === 'remove' || joinModel === null ? null : await readOptionalObject(joinModel.resource, call)
     const linking = resolveLinkedRelation(request.parent.resource, request.relation)
     const wanted = parseLinkTarget(target.resource, String(call.params.key ?? ''), '', body)
@@ -36,7 +36,7 @@ export function createLinkHandler(mode: Exclude<LinkMode, 'set'>): (request: Nes
   }
 }
 
-/** Links the records of an array of keys. With `set`, all other links are removed. */
+/** Creates a handler that links the records of an array of keys. With `set`, all other links are removed. */
 export function createBatchLinkHandler(mode: Exclude<LinkMode, 'remove'>): (request: NestedRequest) => Promise<Reply> {
   return async (request) => {
     const { call, parent, target } = request
@@ -105,13 +105,13 @@ async function changeLinksInTransaction(
   return wrapReply(sent, () => performPlan(sent, work, createLinkReply))
 }
 
-/** Reply with all changes. The route decides which of them the client sees. */
+/** Creates a reply with the counts of all changes. The route decides which counts the client sees. */
 function createLinkReply({ linkCounts }: WriteResult): Reply {
   if (linkCounts === undefined) throw new TypeError('nothing has become of links')
   return { status: 200, headers: {}, content: { kind: 'linked', value: linkCounts } }
 }
 
-/** Body for a join model row without the keys from the path, and errors for different values of these keys. */
+/** Removes the keys of the path from a join model row's body. Returns errors for body keys with other values. */
 function removePathKeys(
   { parent, parentId, target }: NestedRequest,
   { joinModelResource, binding, key, referencedKey }: LinkedRelation,
@@ -130,7 +130,10 @@ function removePathKeys(
   return { own: { ...wanted, body, bodyKeys: stated }, faults: wrong }
 }
 
-/** Value of an attribute that is part of a key. Undefined for attributes that only the database knows. */
+/**
+ * Returns the value of an attribute that is part of a key. Returns undefined for attributes that only the database
+ * knows.
+ */
 function keyPartOf(
   keys: Parameters<typeof planKeyParts>[0],
   key: Parameters<typeof planKeyParts>[1] | null,

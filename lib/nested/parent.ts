@@ -19,7 +19,10 @@ export interface ParentKey {
   readonly stored: PlainValue | null
 }
 
-/** Reads the key of the parent in the path. @throws Problem 404 */
+/**
+ * Reads the key of the parent in the path.
+ * @throws Problem 404 if the parent is missing or hidden
+ */
 export async function readParentKey(request: NestedRequest): Promise<ParentKey> {
   const { parent, parentId, call } = request
   const { resource, caller } = parent
@@ -36,8 +39,8 @@ export async function readParentKey(request: NestedRequest): Promise<ParentKey> 
 }
 
 /**
- * Column of the parent to read. For a belongs-to relation it is the target's key from a join in the database: a polymorphic type decides
- * about the relation, and collations may treat different texts or UUIDs as equal.
+ * Returns the parent's column to read. For a belongs-to relation, the target's key is read through a join. The database
+ * then applies polymorphic types, and its collations may equate different texts or UUIDs.
  */
 function parentKeyColumn({ relation, parent, target }: NestedRequest): Column {
   const { attributes, association, polymorphic } = relation
@@ -52,7 +55,7 @@ function parentKeyColumn({ relation, parent, target }: NestedRequest): Column {
 
 const INTEGER_TYPES: ReadonlySet<FieldType> = new Set(['integer', 'bigint'])
 
-/** Conditions on the target for the records behind the relation. */
+/** Builds the condition for the target's records behind the relation. */
 export async function buildParentCondition(
   { relation, parent, target, joinModel }: NestedRequest,
   { stored: value }: ParentKey,
@@ -62,12 +65,15 @@ export async function buildParentCondition(
   if (value === null) return { kind: 'never' }
   if (relation.joinModel === null) return matchChildren(bindingOf(parent.resource, relation, target.resource), value)
   const guard = joinModel === null ? null : await authorizeTarget(joinModel.resource, joinModel.caller)
-  // A caller who may not see any row of the join model may not use the relation.
+  // A caller who may not see any row of the join model may not follow the relation.
   if (guard === false) throw problem('not-found')
   return { kind: 'owned', relation, key: field, values: [value], joinRowCondition: guard }
 }
 
-/** Join model rows between the parent and the records of a many-to-many, if paths may use these rows. */
+/**
+ * Returns the relation to the join model's rows between the parent and the records of a many-to-many. Returns null if
+ * paths may not use these rows.
+ */
 export function resolveParentLink(
   { relation }: Pick<NestedRequest, 'relation'>,
   { stored }: ParentKey,
@@ -81,7 +87,7 @@ export function resolveParentLink(
   }
 }
 
-/** Whether a value in a body equals the parent's key in a comparison by the database. */
+/** Whether a value in a body equals the parent's key, as the database compares them. */
 export function isParentKey({ parent, parentId, relation }: NestedRequest, stated: unknown): Promise<boolean> {
   const { keys, fields } = parent.resource
   const key = readKeyParts(keys, parentId)

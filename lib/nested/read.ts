@@ -43,7 +43,7 @@ export async function listNested(request: NestedRequest): Promise<Reply> {
   )
 }
 
-/** Reads the single record behind a relation, with the reply of the target's own route. */
+/** Replies with the single record behind a relation, like the target's own route. */
 export async function readNested(request: NestedRequest): Promise<Reply> {
   const { target, call } = request
   const owner = await readParentKey(request)
@@ -51,7 +51,7 @@ export async function readNested(request: NestedRequest): Promise<Reply> {
   if (intent.kind !== 'get') throw new TypeError(`a GET of one record was read as a ${intent.kind}`)
   const key = await readNestedKey(request, owner)
   if (key === null) {
-    // Plans first: a bad query gets 400 whether or not the record exists, like on the target's own route.
+    // Planning reports an invalid query as 400, whether or not the record exists, like the target's own route.
     await planWork(target.resource, intent, target.caller, (headers) => call.addHeaders(headers))
     throw problem('not-found')
   }
@@ -59,7 +59,7 @@ export async function readNested(request: NestedRequest): Promise<Reply> {
   return replyToIntent({ ...target, operation: 'getById', call, address }, { ...intent, key })
 }
 
-/** Key of the record, as written in paths. Null if the caller cannot see a record. */
+/** Returns the key of the record, as written in paths. Returns null if the caller cannot see a record. */
 async function readNestedKey(request: NestedRequest, owner: ParentKey): Promise<string | null> {
   const { relation, target, call } = request
   const { resource, caller } = target
@@ -67,7 +67,7 @@ async function readNestedKey(request: NestedRequest, owner: ParentKey): Promise<
   const [only, ...others] = resource.keys
   const isKey = attributes.target === only?.name && others.length === 0 && attributes.fixed().size === 0
   if (isKey && owner.json !== null) return String(owner.json)
-  // If the models allow several records, the first by primary key is used.
+  // If the models allow several records, the record with the lowest primary key is used.
   const first = association.target.primaryKeyAttributes.map((name) => ownColumn(requireField(resource.fields, name)))
   const planned: PagePlan = {
     kind: 'page',

@@ -11,33 +11,33 @@ import type { NestedRequest } from './request.js'
 /** Kind of a relation: one record, children, or linked records (many-to-many). */
 export type RelationKind = 'one' | 'many' | 'linked'
 
-/** The resources behind a relation's routes. */
+/** Resources behind a relation's routes. */
 export interface RelationResources {
   readonly parent: Resource
   readonly target: Resource
   readonly joinModelResource: Resource | null
 }
 
-/** A route below the route of a record. */
+/** Route below the route of a record. */
 export interface RelationRoute {
   readonly method: Method
-  /** Whether the QUERY method is supported as well. */
+  /** Whether the route also supports the QUERY method. */
   readonly queried?: true
   /** Whether the key of a record behind the relation follows the relation's name. */
   readonly isItem: boolean
   readonly kinds: ReadonlySet<RelationKind>
-  /** Whether the route exists: the operation that it represents must be enabled. */
+  /** Whether the route exists, because the resources enable the corresponding operations. */
   readonly isEnabled: (parties: RelationResources) => boolean
-  /** Operations of the owner and the target whose policies are evaluated before any read. */
+  /** Operations of parent (`owner`) and target whose policies are evaluated before any read. */
   readonly policies: { readonly owner: OperationName; readonly target: OperationName }
-  /** Operation of the target instead of `asks.target`, if several operations share the route. */
+  /** Returns the operation of the target, instead of `policies.target`, if several operations share the route. */
   readonly resolveOperation?: (target: Resource, call: Call, isFile: boolean) => OperationName
   /** Whether the route writes a foreign key, which the caller must be allowed to write. */
   readonly isWrite: boolean
   readonly handle: (request: NestedRequest) => Promise<Reply>
 }
 
-/** Linking updates the owner. The caller must be allowed to read the linked records by key. */
+/** Linking counts as an update of the parent. The caller must be allowed to read the linked records by key. */
 const LINK_POLICIES = {
   kinds: new Set(['linked'] as const),
   isEnabled: ({ parent }: RelationResources) => parent.operations.has('update'),
@@ -83,7 +83,7 @@ export const RELATION_ROUTES: readonly RelationRoute[] = Object.freeze([
   { ...LINK_POLICIES, method: 'post', isItem: false, handle: links.createBatchLinkHandler('add') },
 ] satisfies RelationRoute[])
 
-/** Whether a resource over a join model serves reads. Only then do paths use the join model. */
+/** Whether a resource over a join model serves reads. Otherwise paths cannot use the join model. */
 function hasReads({ operations }: Resource): boolean {
   return operations.has('getById') || operations.has('getList')
 }

@@ -3,14 +3,14 @@ import type { Caller } from '../../types/plan.js'
 import type { JoinModel, Relation, Resource } from '../../types/resource.js'
 import { CallerCache } from '../common/callerCache.js'
 
-/** Attributes of one resource, by name. */
+/** Names of attributes of one resource. */
 type FieldNames = ReadonlySet<string>
 
 const NOTHING: FieldNames = new Set()
 
 /**
- * The attributes of one resource that are hidden from a caller, as a linked list with the resources evaluated before. A
- * request rarely involves many.
+ * Attributes of one resource that are hidden from a caller. The masks of one request form a linked list, because a
+ * request involves few resources.
  */
 interface EvaluatedMask {
   readonly resource: Resource
@@ -20,7 +20,7 @@ interface EvaluatedMask {
 
 const evaluatedMasks = new CallerCache<EvaluatedMask>()
 
-/** The attributes that a caller may not read. Masks are evaluated once per resource and request. */
+/** Returns the attributes that a caller may not read. Masks are evaluated once per resource and request. */
 export function unreadableFieldsOf(caller: Caller, resource: Resource): FieldNames {
   const { readable } = resource.behaviours
   if (readable === null) return NOTHING
@@ -34,7 +34,10 @@ export function unreadableFieldsOf(caller: Caller, resource: Resource): FieldNam
   return hidden
 }
 
-/** The resources over the table with the foreign keys of a relation. The relation would reveal the values of these keys. */
+/**
+ * Returns the resources whose table contains the foreign keys of a relation. Following the relation would reveal the
+ * values of these foreign keys.
+ */
 export function foreignKeyResourcesOf(
   { association, joinModel }: Pick<Relation, 'association' | 'joinModel'>,
   sources: readonly Resource[],
@@ -44,7 +47,7 @@ export function foreignKeyResourcesOf(
   return association.associationType === 'BelongsTo' ? sources : targets
 }
 
-/** Whether a relation is closed to a caller in both directions, because a resource hides its foreign key. */
+/** Whether a caller may not follow a relation in either direction, because a resource hides its foreign key. */
 export function isRelationClosed(
   { association, joinModel }: Pick<Relation, 'association' | 'joinModel'>,
   holders: readonly Resource[],

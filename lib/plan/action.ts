@@ -10,7 +10,10 @@ import { fullProjection } from './projection.js'
 import { selectProjection } from './select.js'
 import { NO_HOOKS, planWithoutChanges } from './update.js'
 
-/** Plans a call of an action. Errors are reported in this order: an invalid `select`, an invalid key (thrown by `keyOf`), an invalid input. */
+/**
+ * Plans a call of an action. Errors are reported in this order: an invalid `select`, an invalid key (thrown by
+ * `keyOf`), an invalid input.
+ */
 export async function planAction(
   resource: Resource,
   intent: ActionIntent,
@@ -27,7 +30,7 @@ export async function planAction(
   return { kind: 'action', action, caller, record, resultPlan: show, ...read, scopeCondition: null, ...NO_HOOKS }
 }
 
-/** Plans the read of the records that the handler returns. */
+/** Plans the read of the records that the handler returns. Returns null if the action returns no records. */
 function planShow(resource: Resource, intent: ActionIntent, view: View): GetPlan | null {
   const { action, select, preference, collections } = intent
   const { output } = action

@@ -24,8 +24,7 @@ import { resolveForCaller } from './path.js'
 type Aggregated = Pick<AggregatePlan, 'groups' | 'having' | 'order' | 'projection'>
 
 /**
- * Resolves the groups, measures, `having` and order of an aggregate.
- *
+ * Plans the groups, measures, `having` and order of an aggregate.
  * @throws Problem for unknown names, fields and invalid values
  */
 export function planAggregate(context: Context, { aggregation }: Pick<ListIntent, 'aggregation'>): Aggregated {
@@ -36,7 +35,7 @@ export function planAggregate(context: Context, { aggregation }: Pick<ListIntent
 class AggregatePlanner {
   readonly #context: Context
   readonly #columns: Column[] = []
-  /** The groups and measures of the request, keyed by their lower-case names in `sort`. */
+  /** Groups and measures of the request, by lower-case name, which `sort` refers to. */
   readonly #requested = new Map<string, { readonly name: string; readonly column: Column }>()
 
   constructor(context: Context) {
@@ -54,7 +53,7 @@ class AggregatePlanner {
     return {
       groups: grouped.length,
       having: having === null ? null : visit(HAVING_PLANNERS, having, this),
-      // Every group column ends the order, so that the order is total and pages never overlap.
+      // All group columns are appended to the order, so that the order is total and pages never overlap.
       order: [...order, ...left.map((column): OrderKey => ({ column, direction: 'asc' }))],
       projection: { columns: this.#columns, members, readableColumns: new Set(this.#columns.keys()) },
     }
@@ -91,7 +90,10 @@ class AggregatePlanner {
     throw this.#createProblem('aggregate', node, 'it is there already')
   }
 
-  /** Column of a measure, also of one that only `sort` or `having` names. Null for an unknown field while unknown fields are ignored. */
+  /**
+   * Returns the column of a measure, which may occur only in `sort` or `having`. Returns null for an unknown field if
+   * unknown fields are ignored.
+   */
   #resolveMeasure(parameter: string, node: MeasureNode): Column | null {
     const { measure, path } = node
     if (path === null) {
@@ -108,7 +110,7 @@ class AggregatePlanner {
     return { joins: to.joins, field: derived, nullable: derived.nullable }
   }
 
-  /** The destination of a path that the caller may read in lists and filter by. Errors suggest usable fields. */
+  /** Resolves a path to a field that the caller may read in lists and filter by. Errors suggest usable fields. */
   #resolveField(
     parameter: string,
     path: Path,
@@ -133,7 +135,7 @@ class AggregatePlanner {
     this.#requested.set(name.toLowerCase(), { name, column })
   }
 
-  /** A sort key. Only groups and measures of the request can be sort keys, whether or not a field has the name. */
+  /** Plans a sort key. Only groups and measures of the request can be sort keys, even if a field has the name. */
   #resolveSortKey({ word, path, direction, offset }: GroupSortNode): OrderKey[] {
     const bare = word === null && path.segments.length === 1 ? path.segments[0]?.toLowerCase() : undefined
     const name = measureNameOf(word, path)
@@ -148,7 +150,7 @@ class AggregatePlanner {
     throw invalidQuery('sort', message)
   }
 
-  /** Names of this request with the same function before their path. Other measures are never suggested. */
+  /** Returns the names of the request's measures with an equal function. Other measures are never suggested. */
   #similarNames(name: string): readonly string[] {
     const wordOf = (each: string): string => each.slice(0, each.indexOf('(') + 1)
     return [...this.#requested.values()].map((each) => each.name).filter((each) => wordOf(each) === wordOf(name))
@@ -189,7 +191,7 @@ function planJunction(kind: 'and' | 'or', nodes: readonly HavingNode[], self: Ag
   )
 }
 
-/** Name of a measure or group, such as `avg(level)` or `team.name`. */
+/** Returns the name of a measure or group, such as `avg(level)` or `team.name`. */
 function measureNameOf(word: string | null, path: Pick<Path, 'segments'> | null): string {
   const text = path?.segments.join('.')
   if (word === null) return text ?? ''

@@ -13,15 +13,15 @@ import { configuredResources, resourcesOfStep, resourcesOnPaths, walkRelations }
 
 const NONE: View['headers'] = Object.freeze({})
 
-/** Results for a request without other resources. */
+/** Results of a request that involves no other resources. */
 const UNASKED: ReadonlyMap<Resource, VisibleRecords> = new Map()
 
-/** Foreign keys of bodies that need no foreign key check. */
+/** View property of a request without foreign key checks. */
 const NO_REFERENCES: View['references'] = new Map()
 
 /**
- * Builds the view of a caller for one request. Before planning, each resource behind a relation path is authorized once, as far as the
- * caller may follow the path. Relations to unauthorized resources stay closed.
+ * Builds the view of a caller for one request. Before planning, each resource behind a relation path is authorized
+ * once, as far as the caller may follow the path. The caller may not follow relations to unauthorized resources.
  */
 export async function authorize(
   resource: Resource,
@@ -45,7 +45,7 @@ export async function authorize(
   return { ...view, references: conditions, headers: mergeHeaders([headers, ...referred]) }
 }
 
-/** Builds the view of a caller and authorizes each of the crossed resources once. */
+/** Builds the view of a caller. Authorizes each of the `crossed` resources once. */
 export async function authorizeResources(
   resource: Resource,
   crossed: ReadonlySet<Resource>,
@@ -58,7 +58,10 @@ export async function authorizeResources(
   return createView(resource, answers, caller)
 }
 
-/** Builds the view of a caller synchronously, for callers without an HTTP request. Relations behind an asynchronous policy or scope stay closed. */
+/**
+ * Builds the view of a caller synchronously, for callers without an HTTP request. Relations behind an asynchronous
+ * policy or scope cannot be followed.
+ */
 export function authorizeNow(resource: Resource, intent: Intent, caller: Caller): View {
   const answers = new Map<Resource, VisibleRecords>()
   for (let targets = findUnauthorized(createRoot(resource), intent, answers, caller); targets.size > 0; ) {
@@ -75,7 +78,10 @@ function authorizeTargetNow(target: Resource, caller: Caller): VisibleRecords {
   return false
 }
 
-/** Authorizes the resources behind the relations of a request. Each round goes one open relation further than the last. */
+/**
+ * Authorizes the resources behind the relations of a request. Each round goes one permitted relation further than the
+ * round before.
+ */
 async function authorizeRelations(
   root: Root,
   intent: Intent,
@@ -91,7 +97,10 @@ async function authorizeRelations(
   return answers
 }
 
-/** Resources that are not authorized yet, behind relations that masks and previous results leave open to the caller. */
+/**
+ * Returns the resources that are not authorized yet, behind relations that masks and previous results let the caller
+ * follow.
+ */
 function findUnauthorized(
   root: Root,
   intent: Intent,
@@ -112,9 +121,9 @@ function findUnauthorized(
   return found
 }
 
-/** The view of a caller, from the results of the resources behind relation paths. */
+/** Creates the view of a caller from the authorization results of the resources behind relation paths. */
 export function createView(resource: Resource, answers: ReadonlyMap<Resource, VisibleRecords>, caller: Caller): View {
-  // Paths over one relation share one guard object, so that they can share a join.
+  // Paths over one relation get one guard object, so that one join serves all these paths.
   const guards = new Map<readonly Resource[], VisibleRecords>()
   const conditionOf = (resources: readonly Resource[]): VisibleRecords => {
     const known = guards.get(resources)
@@ -144,9 +153,9 @@ export function createView(resource: Resource, answers: ReadonlyMap<Resource, Vi
   }
 }
 
-/** The view of a list below a record. Only rows of the join model that link to this record are visible. */
+/** Limits the view of a list below a record. Only rows of the join model that link to this record are visible. */
 function limitViewToParent(view: View, { relation, condition }: ParentLink): View {
-  // Paths over the relation share one object, so that they can share a join.
+  // Paths over the relation get one object, so that one join serves all these paths.
   let known: Join | null = null
   const joinStep = (crossing: RelationStep): Join | null => {
     const hop = view.join(crossing)
@@ -157,7 +166,10 @@ function limitViewToParent(view: View, { relation, condition }: ParentLink): Vie
   return { ...view, join: joinStep, joinRow: relation }
 }
 
-/** Authorizes a resource behind a relation. A Problem closes the relation and does not become the response of the request. */
+/**
+ * Authorizes a resource behind a relation. Returns false instead of throwing a Problem, because the request may still
+ * succeed without the relation.
+ */
 export async function authorizeTarget(target: Resource, caller: Caller): Promise<VisibleRecords> {
   try {
     return (await target.behaviours.visibleRecords?.(target, caller)) ?? null
@@ -168,8 +180,8 @@ export async function authorizeTarget(target: Resource, caller: Caller): Promise
 }
 
 /**
- * Headers of the resources behind paths. A path from the client adds the headers of its open part only, to hide whether the rest exists.
- * Configured paths are no secret and add all their headers.
+ * Returns the headers of the resources behind paths. For a path from the client, only the relations that the caller may
+ * follow add headers, to hide whether the rest exists. Configured paths are public and add all headers.
  */
 function relationHeadersOf(
   resource: Resource,
@@ -183,7 +195,7 @@ function relationHeadersOf(
   return mergeHeaders([...open].map(({ behaviours }) => behaviours.headers))
 }
 
-/** Result for a resource behind a relation. A restricted resource without a result keeps the relation closed. */
+/** Returns the result for a resource behind a relation. A restricted resource without a result counts as denied. */
 function visibleRecordsOf(answers: ReadonlyMap<Resource, VisibleRecords>, target: Resource): VisibleRecords {
   const answer = answers.get(target)
   if (answer !== undefined) return answer

@@ -14,7 +14,9 @@ export interface Values {
   readonly values: readonly FilterValue[]
 }
 
-/** Compares a field with values. Negated operators are the exact complement of positive operators, including nulls. */
+/**
+ * Compares a field with values. A negated operator is the exact complement of its positive operator, also for nulls.
+ */
 export function compareField(
   column: Column,
   operator: Operator,
@@ -48,7 +50,10 @@ function compareValues(
   return plain.length === 0 ? [] : [comparePlainValues(column, operator, plain, ignoreCase)]
 }
 
-/** Compares a boolean column with the requested values among true, false and null. `negated` selects the remaining values. */
+/**
+ * Compares a boolean column with the requested values among true, false and null. `negated` selects the values that
+ * were not requested.
+ */
 function compareBooleans(column: Column, negated: boolean, { hasNull, values }: Values): Predicate {
   const hasValue = (asked: boolean): boolean => values.some((value) => value.kind === 'value' && value.value === asked)
   const parts = [true, false].filter((each) => hasValue(each) !== negated).map((each) => compareBoolean(column, each))
@@ -56,7 +61,7 @@ function compareBooleans(column: Column, negated: boolean, { hasNull, values }: 
   return parts.length === 0 ? NEVER : joinOr(parts)
 }
 
-/** Compares a boolean column with a value. Numbers except 0 are true. */
+/** Compares a boolean column with true or false. Every number except 0 counts as true. */
 function compareBoolean(column: Column, value: boolean): Predicate {
   if (!value) return compareStored(column, 'eq', [false])
   return joinOr([compareVisible(column, 'gt', [false]), compareStored(column, 'lt', [false])])
@@ -68,7 +73,7 @@ function comparePlainValues(
   values: readonly PlainValue[],
   ignoreCase: boolean,
 ): Predicate {
-  // Only text ignores case.
+  // Case is ignored only in text.
   const folds = ignoreCase && (column.field.valueType.type === 'string' || isArrayField(column.field))
   const held = values.filter((value) => canStore(column, value))
   const [first] = values
@@ -81,12 +86,12 @@ function comparePlainValues(
   return isMet ? matchVisible(column) : NEVER
 }
 
-/** Whether the column can hold a number. Databases round other numbers or reject them. */
+/** Whether the column can store a number exactly. Databases round or reject numbers that the column cannot store. */
 function canStore(column: Column, value: PlainValue): boolean {
   return compareToRange(column, value) === 0 && String(value) === truncateToScale(column, value)
 }
 
-/** 1 for a number above the column's range, -1 for a number below, else 0. */
+/** Returns 1 for a number above the column's range, -1 for a number below the range, and 0 for a number within. */
 function compareToRange({ field }: Column, value: PlainValue): -1 | 0 | 1 {
   const { type, maxMagnitude = Number.MAX_VALUE } = field.valueType
   if (type === 'float') return Math.abs(Number(value)) > maxMagnitude ? (Number(value) > 0 ? 1 : -1) : 0
@@ -94,7 +99,7 @@ function compareToRange({ field }: Column, value: PlainValue): -1 | 0 | 1 {
   return compareToIntegerRange(field.valueType, BigInt(value as string | number))
 }
 
-/** A decimal without the places beyond the column's scale. Other values are unchanged. */
+/** Removes decimal places beyond the column's scale. Returns other values unchanged. */
 function truncateToScale({ field }: Column, value: PlainValue): string {
   const { type, scale } = field.valueType
   const text = String(value)
@@ -103,7 +108,9 @@ function truncateToScale({ field }: Column, value: PlainValue): string {
   return scale === 0 ? text.slice(0, point) : text.slice(0, point + 1 + scale)
 }
 
-/** Compares with a decimal that has more places than the column's scale. The comparison uses the nearest storable decimal towards zero. */
+/**
+ * Compares with a decimal that has more places than the column's scale. Uses the nearest storable decimal towards zero.
+ */
 function compareBeyondScale(column: Column, operator: PositiveOperator, decimal: string): Predicate {
   const isMore = operator === 'gt' || operator === 'gte'
   const [more, less] = decimal.startsWith('-') ? (['gte', 'lt'] as const) : (['gt', 'lte'] as const)
@@ -117,7 +124,7 @@ const OPPOSITE: Readonly<Partial<Record<PositiveOperator, PositiveOperator>>> = 
   lte: 'gt',
 }
 
-/** Exact complement of a predicate on one column. A null value meets exactly one of the two. */
+/** Returns the exact complement of a predicate on one column. A null meets either the predicate or its complement. */
 export function negate(predicate: Predicate): Predicate {
   return visit(COMPLEMENTS, predicate)
 }

@@ -7,7 +7,7 @@ import { operatorInfoOf } from '../language/operators.js'
 import { compareField } from './compare.js'
 import { canBeShownAsNull } from './visibleValues.js'
 
-/** Compares a column with the values that a client wrote. `fault` creates the error for an invalid value. */
+/** Compares a column with the values that a client sent. `fault` creates the error for an invalid value. */
 export function planComparison(
   { operator, operands, ignoreCase }: Pick<Comparison, 'operator' | 'operands' | 'ignoreCase'>,
   column: Column,
@@ -16,7 +16,7 @@ export function planComparison(
 ): Predicate {
   const { field } = column
   const { operators } = field
-  // A comparison with a list only tests whether the list has a value.
+  // A comparison with a list only tests whether one item of the list matches.
   const { valueType } = isArrayField(field) ? storedFieldOf(field) : field
   const { token, nulls } = operatorInfoOf(operator)
   if (field.item !== undefined && operators.size === 0) {
@@ -39,7 +39,7 @@ export function planComparison(
   return compareField(column, operator, { hasNull, values }, ignoreCase)
 }
 
-/** Hint for operators of other query languages. */
+/** Returns a hint for operators of other query languages. */
 function hintForValue(text: string): string {
   if (/\s(?:and|or)\s|&/i.test(text)) return ' (between comparisons "," means and, "|" means or)'
   return /^(?:'.*'|".*")$/.test(text) ? ' (there are no quotes around values)' : ''

@@ -8,9 +8,8 @@ import { planFilter } from './filter.js'
 import { QueryCost } from './queryCost.js'
 
 /**
- * Plans a condition that the host wrote for records of a resource. It may name every attribute and association. Limits for callers do not
- * apply.
- *
+ * Plans a condition that the host wrote for records of a resource. The condition may name every attribute and
+ * association. Limits for callers do not apply.
  * @throws Problem, QuerySyntaxError or QueryLimitError for a text that is malformed or names unknown fields
  */
 export function planCondition(resource: Resource, text: string): Predicate {
@@ -31,12 +30,12 @@ export function planCondition(resource: Resource, text: string): Predicate {
     prefix: '',
   }
   const planned = planFilter(context, parseCondition(text))
-  // A filter is null only while unknown fields are ignored.
+  // `planFilter` returns null only if unknown fields are ignored.
   if (planned === null) throw new TypeError('a condition without a part')
   return planned
 }
 
-/** View with every attribute and association, without soft-deleted records. No policies are evaluated. */
+/** Creates a view of every attribute and association, without soft-deleted records and without policies. */
 function createHostView(resource: Resource): View {
   return {
     hidden: () => NOTHING,
@@ -64,7 +63,10 @@ const NONE: View['headers'] = Object.freeze({})
 
 const warnedResources = new WeakMap<Resource, Set<Resource>>()
 
-/** Warns about a condition that reads a resource without write policies: every caller can change the result of the condition. */
+/**
+ * Warns about a condition that reads a resource without write policies, because every caller could change the result of
+ * the condition.
+ */
 function warnIfUnguarded(resource: Resource, crossed: Resource): void {
   const known = warnedResources.get(resource) ?? new Set()
   warnedResources.set(resource, known)

@@ -15,9 +15,9 @@ export interface Context {
   readonly root: Root
   readonly unknownFields: 'reject' | 'ignore'
   readonly view: View
-  /** Query cost of the paths in one statement. */
+  /** Query cost of one statement. */
   readonly queryCost: QueryCost
-  /** Prefix of the names of parameters for a collection in `select`. Empty for the list itself. */
+  /** Prefix of parameter names for a collection in `select`. Empty for the list itself. */
   readonly prefix: string
 }
 
@@ -31,20 +31,20 @@ export function createContext(resource: Resource, unknownFields: Context['unknow
   }
 }
 
-/** Context of a collection's own statement, whose paths start at its elements. */
+/** Creates the context of a collection's own statement, whose paths start at the collection's records. */
 export function createElementContext(context: Context, element: Root, prefix: string): Context {
   return { ...context, root: { ...element, collections: 0 }, queryCost: context.queryCost.startStatement(), prefix }
 }
 
-// Longest unknown name for which a suggestion is computed. A URL has room for very long names.
+// Maximum length of an unknown name for which a suggestion is computed, because names in a URL can be very long.
 export const MAX_GUESSED_LENGTH = 50
 
-/** Whether a field is allowed in the place of an unknown name. */
+/** Whether a field may be suggested instead of an unknown name. */
 type IsUsable = (field: Field, reach: ModelAccess | null) => boolean
 
 /**
- * Suggestion for the unknown last name of a path. `written` has the names as the client wrote them. Suggestions contain only fields that
- * the caller may use. Closed relations suggest nothing.
+ * Returns a suggestion for the unknown last name of a path. `written` contains the names as the client wrote them.
+ * Suggests only fields that the caller may use, and nothing behind relations that the caller may not follow.
  */
 export function suggestField(
   context: Context,
@@ -63,7 +63,10 @@ export function suggestField(
   return meant === undefined ? hintForCount(written) : ` Did you mean "${[...written.slice(0, -1), meant].join('.')}"?`
 }
 
-/** Responses name the number of a collection `playersCount`, and queries `players.Count`. Tells nothing of the relations there are. */
+/**
+ * Returns a hint for counts, which responses name `playersCount` and queries `players.Count`. The hint does not depend
+ * on existing relations.
+ */
 function hintForCount(written: readonly string[]): string {
   const [, collection] = /^(.+[a-z0-9])Count$/.exec(written.at(-1) ?? '') ?? []
   if (collection === undefined) return ''
@@ -72,7 +75,10 @@ function hintForCount(written: readonly string[]): string {
 
 const QUANTIFIER = /^(?:any|all|none|count)$/i
 
-/** Suggestion for a path that begins with a JSON attribute of the record itself, from the declared members of the attribute. */
+/**
+ * Returns a suggestion for a path that begins with a JSON attribute of the record itself, from the declared members of
+ * the attribute.
+ */
 function suggestMember({ root, view }: Context, [name = '', ...below]: readonly string[], isUsable: IsUsable): string {
   const field = root.access === null ? root.resource.byName.get(name.toLowerCase()) : undefined
   if (field?.members === undefined || !view.readable(field, null)) return ''
@@ -87,13 +93,18 @@ function suggestMember({ root, view }: Context, [name = '', ...below]: readonly 
   return meant === undefined ? '' : ` Did you mean "${[name, meant, ...word].join('.')}"?`
 }
 
-/** Reason why a query cannot use a computed field. Empty for other paths and for fields that the caller may not read. */
+/**
+ * Returns the reason why a query cannot use a computed field. Returns an empty text for other paths, and for fields
+ * that the caller may not read.
+ */
 export function explainComputedField({ view }: Context, to: Destination): string {
   if (to.kind !== 'field' || !isComputedField(to.field) || to.field.targets.size === 0) return ''
   return view.readable(to.field, to.access) ? COMPUTED_HINT : ''
 }
 
-/** Name of the field whose attribute name or other spelling was written, or else of the field with the nearest name. */
+/**
+ * Returns the name of the field whose attribute name or other spelling was written, otherwise the nearest field name.
+ */
 function findSimilarField(name: string, fields: readonly Field[]): string | undefined {
   const word = normalizeName(name)
   const [only, ...others] = fields.filter((field) => field.name === name || normalizeName(field.json) === word)
@@ -104,10 +115,13 @@ function findSimilarField(name: string, fields: readonly Field[]): string | unde
   )
 }
 
-/** Query parameter under which an error is reported. */
+/** Name of the query parameter to which an error is attributed. */
 export type Parameter = string
 
-/** The same error for unknown fields and for fields that this caller may not read. */
+/**
+ * Creates one error for unknown fields and for fields that this caller may not read, so that the error does not reveal
+ * fields.
+ */
 export function createUnknownFieldProblem(parameter: Parameter, name: string, offset: number, hint = ''): Problem {
   const message = `Unknown field "${truncateEcho(name)}" at position ${offset}.${hint}`
   const told = truncateEcho(parameter)

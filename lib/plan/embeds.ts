@@ -5,14 +5,16 @@ import { planFilter } from './filter.js'
 import type { SelectedCollection, SelectedMembers } from './selection.js'
 import { planCollectionSort } from './sort.js'
 
-/** Rejects parameters of collections in a request that selects nothing. @throws Problem 400 */
+/**
+ * Rejects parameters of collections in a request without `select`.
+ * @throws Problem 400
+ */
 export function rejectCollectionQueries([first]: readonly Pick<CollectionQuery, 'parameter'>[]): void {
   if (first !== undefined) throw unselectedCollection(first.parameter)
 }
 
 /**
  * Sets the filter, order and limit of each collection.
- *
  * @throws Problem for a parameter that names no collection in `select`, even if a collection of that name exists
  */
 export function applyCollectionQueries(
@@ -32,9 +34,8 @@ export function applyCollectionQueries(
 }
 
 /**
- * Limits collections to the number of records that a request may return. Unstated limits shrink, deepest collections first, never below 1.
- * The calculation uses the request only, not the database.
- *
+ * Limits collections to the number of records that a request may return. Limits that the request does not state shrink,
+ * deepest collections first, never below 1. The calculation does not read the database.
  * @throws Problem if the stated limits are still too large
  */
 export function limitCollections(selection: SelectedMembers, records: number, embedTotal: Limits['embedTotal']): void {
@@ -50,7 +51,7 @@ export function limitCollections(selection: SelectedMembers, records: number, em
   throw invalidQuery('select', `could return more records in collections than the limit of ${embedTotal} (embedTotal).`)
 }
 
-/** Number of records in all collections, for a number of owners. */
+/** Returns the maximum number of records in all collections, for a number of parents. */
 function countRecords(selection: SelectedMembers, owners: number): number {
   return selection.collections.reduce((sum, { limit, selection: own }) => {
     const records = owners * limit
@@ -58,7 +59,7 @@ function countRecords(selection: SelectedMembers, owners: number): number {
   }, 0)
 }
 
-/** Collections by their depth. */
+/** Groups collections by depth. */
 function collectionsByDepth(selection: SelectedMembers): readonly (readonly SelectedCollection[])[] {
   const { collections } = selection
   const deeper = collections.map(({ selection: own }) => collectionsByDepth(own))
@@ -66,7 +67,7 @@ function collectionsByDepth(selection: SelectedMembers): readonly (readonly Sele
   return [collections, ...Array.from({ length: depth }, (_, level) => deeper.flatMap((levels) => levels[level] ?? []))]
 }
 
-/** Sets the largest common limit that fits, but never raises a limit. Sets 1 if no limit fits. */
+/** Sets the largest common limit for which `isFit` is true, but never raises a limit. Sets 1 if no limit fits. */
 function shrinkLimits(collections: readonly SelectedCollection[], isFit: () => boolean): void {
   const [first] = collections
   if (first === undefined) return

@@ -17,8 +17,7 @@ type CollectionDestination = Extract<Destination, { kind: 'collection' }>
 type ItemsDestination = Extract<Destination, { kind: 'items' }>
 
 /**
- * Resolves a filter for this resource and caller. Null if only ignored unknown fields were named.
- *
+ * Plans a filter for this resource and caller. Returns null if the filter names only unknown fields that are ignored.
  * @throws Problem `unknown-field` or `invalid-query`, with the clause's position
  */
 export function planFilter(context: Context, node: FilterNode): Predicate | null {
@@ -65,7 +64,7 @@ class FilterPlanner {
     quantified: (node, self, root) => self.#planQuantified(node, root),
   }
 
-  /** Compares the destination of a path, or of its remainder behind a collection. */
+  /** Plans a comparison with the field at the end of a path, or of the part of a path behind a collection. */
   #planComparison(node: Comparison, path: Path, root: Root): Predicate | null {
     const to = resolveForCaller(this.#context, root, path, this.#positionOf(node))
     switch (to.kind) {
@@ -84,7 +83,10 @@ class FilterPlanner {
     }
   }
 
-  /** Error for an unknown field, or null while unknown fields are ignored. With `to`, a hint for the last name of the path. */
+  /**
+   * Returns null if unknown fields are ignored. With `to`, the error contains a hint for the last name of the path.
+   * @throws Problem `unknown-field`
+   */
   #handleUnknown({ path: { segments }, offset }: Comparison | Quantified, to?: Destination): null {
     if (this.#context.unknownFields === 'ignore') return null
     const hint = to === undefined ? '' : this.#suggest(to, segments)
@@ -119,7 +121,7 @@ class FilterPlanner {
     return predicate
   }
 
-  /** Compares the items of an array, or their number. */
+  /** Plans a comparison with the items of an array, or with the number of items. */
   #planItems(node: Comparison, to: ItemsDestination, root: Root): Predicate | null {
     const { joins, field, item, access, word } = to
     if (!field.filterable || !this.#context.view.readable(field, access)) return this.#handleUnknown(node)
@@ -201,7 +203,7 @@ class FilterPlanner {
     return { kind: 'count', joins, join, condition, ...numbers }
   }
 
-  /** Values for a comparison with the number of elements or items. */
+  /** Parses the values of a comparison with the number of elements or items. */
   #readNumbers(
     node: Comparison | Quantified,
     { operator, operands }: Pick<Comparison, 'operator' | 'operands'>,
@@ -211,7 +213,7 @@ class FilterPlanner {
     const values = operands.map(({ text: digits }) => {
       const number = /^[+-]?\d+$/.test(digits) ? Number(digits) : Number.NaN
       if (Number.isNaN(number)) throw this.#createProblem(node, `"${truncateEcho(digits)}" is not a whole number`)
-      // Collections are never that large, and not every database accepts larger numbers.
+      // No collection is as large as MAX_SAFE_INTEGER, and not every database accepts larger numbers.
       return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, number))
     })
     return { operator: positive, values, negated }

@@ -7,7 +7,7 @@ import { FLATTEN_LEVELS } from '../common/flatten.js'
 export interface FlattenedRelation {
   readonly step: RelationStep
   readonly members: Readonly<Record<'response' | 'list', readonly FlattenedMember[]>>
-  /** Relations of the target that are flattened as well. */
+  /** Flattened relations of the target. */
   readonly nested: readonly FlattenedRelation[]
 }
 
@@ -18,12 +18,12 @@ interface FlattenedMember {
 
 type ShapeName = keyof FlattenedRelation['members']
 
-/** Flattened relations, cached by the resource's relations. A later mount replaces the relations. */
+/** Flattened relations, cached by the resource's relations, which are replaced when another resource is mounted. */
 const flattenedByRelations = new WeakMap<ReadonlyMap<string, Relation>, readonly FlattenedRelation[]>()
 
 const NOTHING: readonly FlattenedRelation[] = Object.freeze([])
 
-/** Relations that are flattened into the records of a resource. */
+/** Returns the relations that are flattened into the records of a resource. */
 export function flattenedRelationsOf({ flatten, relations }: Resource): readonly FlattenedRelation[] {
   if (flatten.length === 0) return NOTHING
   const found = relations()
@@ -34,7 +34,7 @@ export function flattenedRelationsOf({ flatten, relations }: Resource): readonly
   return flattened
 }
 
-/** The resources whose records are flattened into the resource's own. */
+/** Returns the resources whose records are flattened into records of this resource. */
 export function flattenedResourcesOf(flattened: readonly FlattenedRelation[]): ReadonlySet<Resource> {
   return new Set(flattened.flatMap(({ step, nested }) => [...step.access.resources, ...flattenedResourcesOf(nested)]))
 }
@@ -71,7 +71,10 @@ function flattenBelow(
   })
 }
 
-/** Flattened relations of the resources behind a relation. Each of these resources must leave a relation open. */
+/**
+ * Returns the flattened relations of the resources behind a relation. A relation counts only if each of these resources
+ * flattens it.
+ */
 function flattenSourceOf(reach: ModelAccess): FlattenSource {
   const [first] = reach.resources
   const isShared = (name: string): boolean => reach.resources.every(({ flatten }) => flatten.includes(name))
@@ -88,7 +91,7 @@ function joinNames(prefix: string, name: string): string {
   return prefix === '' ? name : prefix + name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** A flattened field by its joined name, with the relations between the field and the record. */
+/** Flattened field under its joined name, with the relations that lead from the record to the field. */
 export interface FlattenedAlias extends FlattenedMember {
   readonly steps: readonly RelationStep[]
 }
@@ -99,7 +102,10 @@ const NO_ALIASES: FlattenedAliases = new Map()
 
 const aliasesByFlattened = new WeakMap<readonly FlattenedRelation[], FlattenedAliases>()
 
-/** Flattened fields by their lower-case joined names. `teamName` is an alias of `Team.Name`, unless a field has that name. */
+/**
+ * Returns the flattened fields by lower-case joined name. `teamName` is an alias of `Team.Name`, unless a field has
+ * that name.
+ */
 export function flattenedAliasesOf(resource: Resource): FlattenedAliases {
   const flattened = flattenedRelationsOf(resource)
   if (flattened.length === 0) return NO_ALIASES

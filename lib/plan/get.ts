@@ -8,12 +8,12 @@ import { matchKeysOf } from './key.js'
 import { fullProjection } from './projection.js'
 import { selectProjection } from './select.js'
 
-/** Whether a projection shows values that can change without a change of the record. */
+/** Whether a projection contains values that can change without a change of the record. */
 export function hasForeignValues({ columns, embeds = [] }: Projection): boolean {
   return embeds.length > 0 || columns.some(({ joins, countedJoin }) => joins.length > 0 || countedJoin !== undefined)
 }
 
-/** Plans the read of one record. An invalid query is reported before an invalid key, for which `keyOf` throws. */
+/** Plans the read of one record. An invalid query is reported before an invalid key, which `keyOf` reports. */
 export function planGet(resource: Resource, intent: GetIntent, view: View, keyOf: () => KeyValue): GetPlan {
   const { select } = intent
   if (select === null) rejectCollectionQueries(intent.collections)

@@ -18,7 +18,6 @@ import { planUpsert } from './upsert.js'
 
 /**
  * Plans an intent for this resource and a caller with this view.
- *
  * @throws Problem for unknown fields, values of the wrong type and invalid keys
  */
 export function planIntent(resource: Resource, intent: Intent, view: View, caller: Caller): Plan | Promise<Plan> {
@@ -98,7 +97,7 @@ function requireKey({ keys }: Resource, text: string): KeyValue {
   return value
 }
 
-/** Plans a batch of new records. Errors are collected from all bodies, and one error rejects the batch. */
+/** Plans a batch of new records. Collects the errors of all bodies. One error rejects the batch. */
 async function planBulkCreate(
   { validateCreate }: Resource,
   { bodies, operation }: BulkCreateIntent,

@@ -1,5 +1,5 @@
-// Comparisons of date-times, days and times. Columns may store more than responses show: PostgreSQL keeps microseconds, and SQLite keeps
-// the format of the writer. Comparisons use the value that responses show.
+// Comparisons of date-times, days and times. Columns may store more than responses contain: PostgreSQL keeps
+// microseconds, and SQLite keeps the format of the writer. Comparisons use the value of the response.
 
 import type { FilterValue } from '../../types/field.js'
 import type { Column, PositiveOperator, Predicate } from '../../types/plan.js'
@@ -17,7 +17,7 @@ import {
 
 const DAY = 86_400_000
 
-/** Range of instants from `from` up to, but excluding, `to`. A null `to` has no upper bound. */
+/** Range of instants from `from` up to, but excluding, `to`. null: no bound. */
 interface InstantRange {
   readonly from: Date | null
   readonly to: Date | null
@@ -25,7 +25,7 @@ interface InstantRange {
 
 const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
-/** The range of instants that a value covers: one millisecond or one day. */
+/** Returns the range of instants that a value covers: one millisecond or one day. */
 function instantRangeOf(value: FilterValue): InstantRange & { readonly from: Date } {
   if (value.kind === 'day') return { from: value.start, to: value.end }
   const from = value.value
@@ -73,8 +73,8 @@ function matchInstantRange(column: Column, span: InstantRange): Predicate {
 }
 
 /**
- * Predicate for date-times that are stored as text. Texts begin with a day, in any offset. A range of days lets the database use the index,
- * and the exact instant decides. Numbers are milliseconds and sort before texts.
+ * Matches date-times that are stored as text. Texts begin with a day, in any offset. A range of days lets the database
+ * use the index, and the exact instant decides. Numbers are milliseconds and sort before texts.
  */
 function matchInstantTexts(column: Column, { from, to }: InstantRange): Predicate {
   const instant = toInstantColumn(column)
@@ -93,7 +93,7 @@ function matchInstantTexts(column: Column, { from, to }: InstantRange): Predicat
   return joinOr([texts, numbers])
 }
 
-/** The column converted to an instant. */
+/** Returns the column converted to an instant. */
 function toInstantColumn(column: Column): Column {
   const field = column.field.derive?.('instant')
   if (field === undefined || field === null) throw new TypeError(`${column.field.name} has no instants`)
@@ -105,15 +105,15 @@ function dayTextNear(instant: Date, days: number): string {
   return /^\d/.test(text) ? text.slice(0, 10) : AFTER_DIGITS
 }
 
-/** Texts of a day or a time. Responses show every text with the same beginning alike. */
+/** Range of texts for one day or one time. Responses contain one value for all these texts. */
 interface TextRange {
   readonly first: string
-  /** Upper bound: exclusive, or the last text itself. */
+  /** Upper bound, which is excluded unless `isLastIncluded` is true. */
   readonly last: string
   readonly isLastIncluded: boolean
 }
 
-/** Compares days and times of a column that stores more precision than responses show. */
+/** Compares days and times of a column that stores more precision than responses contain. */
 export function compareTexts(
   column: Column,
   operator: PositiveOperator,
@@ -125,7 +125,7 @@ export function compareTexts(
   return values.map((value) => TEXTS[operator === 'in' ? 'eq' : operator](column, texts(value)))
 }
 
-/** Range of texts of a day. A blank or a T follows a day, and both sort before U. */
+/** Returns the range of texts of a day. A blank or a T follows a day, and both sort before U. */
 function daysOf(day: string): TextRange {
   return { first: day, last: `${day}U`, isLastIncluded: false }
 }

@@ -4,7 +4,7 @@ import { codecOf, readFilterValue } from '../codec/codecs.js'
 import { isKeyValue, isRoundedNumber, joinKeyParts, type KeyFields, matchKeys, splitKey } from '../common/keys.js'
 
 /**
- * Parses a key of a path. Null if the text cannot be a key of the field's type, so that no record has it. Numbers must be written as in
+ * Parses a key of a path. Returns null if the text cannot be a key of the field's type. Numbers must be written as in
  * responses: `05` is not `5`.
  */
 export function readKey({ valueType }: Field, text: string): KeyValue | null {
@@ -27,7 +27,7 @@ export function readKeyParts(keys: KeyFields, text: string): KeyValue | null {
   return typeof key === 'string' ? key : null
 }
 
-/** Parses a key of a body. Null if the value cannot be a key, so that no record has it. */
+/** Parses a key of a body. Returns null if the value cannot be a key. */
 export function readBodyKey(keys: KeyFields, given: unknown): KeyValue | null {
   return isKeyValue(given) && !keys.some((field) => isRoundedNumber(field, given))
     ? readKeyParts(keys, String(given))
@@ -40,7 +40,7 @@ function readKeyPart(field: Field | undefined, text: string): KeyValue | null {
   return readKey(field, text)
 }
 
-/** Parses the last key of a page, in its stored spelling. Unlike a key in a path, its text may be empty. */
+/** Parses the last key of a page, in its stored spelling. Unlike a key in a path, this key may be empty. */
 export function readLastKey(keys: KeyFields, text: string): KeyValue | null {
   const texts = splitKey(keys, text)
   const parts = texts?.map((part, index) => readLastPart(keys[index], part)) ?? [null]
@@ -56,12 +56,12 @@ function readLastPart(field: Field | undefined, text: string): KeyValue | null {
   return readFilterValue(field.valueType, text) === null ? null : text
 }
 
-/** Valid keys without duplicates. Invalid keys belong to no record and are dropped. */
+/** Returns the valid keys without duplicates. Drops invalid keys, because no record has an invalid key. */
 export function distinctKeys(keys: KeyFields, given: readonly unknown[]): readonly KeyValue[] {
   return [...new Set(given.map((each) => readBodyKey(keys, each)).filter((each) => each !== null))]
 }
 
-/** Predicate for the records with these keys. */
+/** Builds the predicate for the records with the given keys. */
 export function matchKeysOf(keys: KeyFields, given: readonly KeyValue[]): Predicate {
   return given.length === 0 ? { kind: 'never' } : matchKeys(keys, given)
 }

@@ -51,7 +51,7 @@ export function planList(resource: Resource, intent: ListIntent, view: View): Li
 
 type SeekMembers = Pick<SeekPlan, 'order' | 'isBackward' | 'position' | 'sortSignature' | 'projection'>
 
-/** Plans the order, the start position and the members of a page. Paths of members have their own query cost. */
+/** Plans the order, the start position and the members of a page. Paths of members have a separate query cost. */
 function planSeek(context: Context, intent: ListIntent): SeekMembers {
   const { view, root } = context
   const order = planSort(context, intent)
@@ -63,7 +63,7 @@ function planSeek(context: Context, intent: ListIntent): SeekMembers {
 function planProjection(context: Context, intent: ListIntent): Projection {
   const { select, collections, mode, pageSize } = intent
   if (select !== null) {
-    // An export keeps only one batch in memory.
+    // An export has only one batch in memory.
     return selectProjection(context, intent, {
       shape: 'list',
       maxRecords: mode === 'export' ? EXPORT_BATCH_SIZE : pageSize,
@@ -82,7 +82,7 @@ function planWhere(context: Context, intent: ListIntent): Predicate | null {
   return joinPredicates('and', [named, given, found, ...parameters.map(([field, text]) => planParameter(field, text))])
 }
 
-/** Predicate of a field parameter, which tests equality. */
+/** Plans a field parameter, which tests equality. */
 function planParameter(field: Field, text: string): Predicate {
   const value = readFilterValue(field.valueType, text)
   if (value === null)

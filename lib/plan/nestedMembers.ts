@@ -1,11 +1,11 @@
 import type { Field } from '../../types/field.js'
 import type { Member } from '../../types/plan.js'
 
-/** Nested members by name. */
+/** Builds nested members from columns and their paths. */
 export class MemberTree {
   readonly #nodes = new Map<string, MemberTree | Member>()
 
-  /** Adds a column's value at a path. False if another value occupies part of the path. */
+  /** Adds the value of a column at a path. Returns false if another value occupies part of the path. */
   add([name = '', ...rest]: readonly string[], index: number, field: Field): boolean {
     const known = this.#nodes.get(name)
     if (rest.length === 0) {

@@ -8,16 +8,19 @@ import type { Context } from './context.js'
 import { type FlattenedAlias, flattenedAliasesOf } from './flatten.js'
 import type { QueryPosition } from './queryCost.js'
 
-/** Start of a path, where its names are looked up: the resource itself, or the records behind a relation. */
+/**
+ * Start of a path, which determines where its names are looked up: in the resource itself, or in the records behind a
+ * relation.
+ */
 export interface Root {
   readonly resource: Resource
-  /** Null for the resource itself. */
+  /** Accessible fields behind a relation. null for the resource itself. */
   readonly access: ModelAccess | null
   /** Number of further relations that a path may cross. */
   readonly remainingRelations: number
-  /** Number of collections around paths from this root. */
+  /** Number of collections that enclose paths from this root. */
   readonly collections: number
-  /** Relation to the join model's row that links a record to its owner. Null if there is none. */
+  /** Relation to the join model's row that links a record to its parent. null if there is none. */
   readonly joinRow: Relation | null
 }
 
@@ -25,7 +28,7 @@ export function createRoot(resource: Resource, link: Relation | null = null): Ro
   return { resource, access: null, remainingRelations: resource.limits.pathDepth, collections: 0, joinRow: link }
 }
 
-/** Fields that the names at this root can refer to. */
+/** Returns the fields that the names at this root can refer to. */
 export function fieldsOfRoot({ resource, access }: Root): readonly Field[] {
   return access === null ? [...resource.fields, ...resource.computed] : [...access.fields.values()]
 }
@@ -33,13 +36,16 @@ export function fieldsOfRoot({ resource, access }: Root): readonly Field[] {
 interface PathSteps<H> {
   /** The to-one relations that the path crosses before its end. */
   readonly steps: readonly RelationStep[]
-  /** One hop for each crossing. */
+  /** One join for each of `steps`. */
   readonly joins: readonly H[]
-  /** Root of the last name of the path. Null if the path ended earlier. */
+  /** Root of the last name of the path. null if the path ended earlier. */
   readonly lastRoot: Root | null
 }
 
-/** Path to a field. `reach` is what the field belongs to: null for the resource. `flattened` is the joined name in the resource's own records. */
+/**
+ * Path to a field. `access` is null for a field of the resource itself. `flattened` is the joined name of a flattened
+ * field.
+ */
 interface FieldEnd<H> extends PathSteps<H> {
   readonly kind: 'field'
   readonly field: Field
@@ -67,17 +73,17 @@ interface ItemsEnd<H> extends PathSteps<H> {
   readonly word: Quantifier
 }
 
-/** Path to a relation, to all fields of one (`*`), or to a name that is unknown to the caller. */
+/** Path to a relation, to all fields of a relation (`*`), or to a name that is unknown to the caller. */
 interface OtherEnd<H> extends PathSteps<H> {
   readonly kind: 'relation' | 'every' | 'unknown'
 }
 
 export type ResolvedPath<H> = FieldEnd<H> | ItemsEnd<H> | CollectionEnd<H> | OtherEnd<H>
 
-/** The end of a path for a caller. */
+/** End of a path for a caller. */
 export type Destination = ResolvedPath<Join>
 
-/** Crosses a relation while `left` more relations may be crossed. Null ends the path. */
+/** Follows a relation while `left` more relations are allowed. Null ends the path. */
 type JoinStep<H> = (crossing: RelationStep, left: number) => H | null
 
 const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
@@ -91,8 +97,8 @@ const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
 const EVERY = '*'
 
 /**
- * Resolves the names of a path by Map lookups, segment by segment, up to its end or its first collection. One relation beyond the limit is
- * crossed, so that `cross` can reject it.
+ * Resolves the names of a path, segment by segment, up to its end or its first collection. One relation beyond the
+ * limit is followed, so that `cross` can reject that relation.
  */
 export function resolvePath<H>(root: Root, { segments, offset }: Path, cross: JoinStep<H>): ResolvedPath<H> {
   const crossings: RelationStep[] = []
@@ -132,14 +138,14 @@ export function resolvePath<H>(root: Root, { segments, offset }: Path, cross: Jo
   return { kind: 'relation', steps: crossings, joins: hops, lastRoot: at }
 }
 
-/** The field at the end of a path: a field of the root, or a declared member of a JSON document. */
+/** Returns the field at the end of a path: a field of the root, or a declared member of a JSON document. */
 function findField({ resource, access }: Root, segments: readonly string[], index: number): Field | undefined {
   const field = (access?.fields ?? resource.byName).get(lookupNameOf(access, segments[index] ?? ''))
   const within = segments.slice(index + 1).join('.')
   return index === segments.length - 1 ? field : field?.members?.get(within.toLowerCase())
 }
 
-/** The array items that a path with a following quantifier ends at. */
+/** Returns the array items at the end of a path with a quantifier, or null for other paths. */
 function findItems(
   root: Root,
   segments: readonly string[],
@@ -172,7 +178,7 @@ function findStep({ resource, access: from, remainingRelations, joinRow }: Root,
   return relation === undefined || reach === null ? null : { relation, access: reach, from }
 }
 
-/** The form of a name that is used for lookups. */
+/** Returns the form of a name that is used for lookups. */
 function lookupNameOf(reach: ModelAccess | null, name: string): string {
   return reach?.isCaseSensitive ? name : name.toLowerCase()
 }
@@ -182,7 +188,7 @@ function elementRootOf(
   { relation, access }: RelationStep,
   many: number,
 ): Root {
-  // Conditions of the host reach join model rows by associations only.
+  // Conditions of the host reach rows of the join model only by associations.
   const link = access.isCaseSensitive ? null : (relation.joinModel?.joinRow() ?? null)
   return {
     resource,
@@ -193,7 +199,10 @@ function elementRootOf(
   }
 }
 
-/** Quantifier behind a collection and the names after it. A quantifier takes precedence over a field or relation of that name. */
+/**
+ * Splits the path behind a collection into a quantifier and the following names. A quantifier takes precedence over a
+ * field or relation of that name.
+ */
 function readQuantifier({ segments, offset }: Path): { readonly word: Quantifier | null; readonly rest: Path | null } {
   const word = QUANTIFIERS.get(segments[0]?.toLowerCase() ?? '') ?? null
   const names = word === null ? segments : segments.slice(1)
@@ -202,7 +211,6 @@ function readQuantifier({ segments, offset }: Path): { readonly word: Quantifier
 
 /**
  * Resolves a path for the caller of a request.
- *
  * @throws Problem if the path crosses too many relations
  */
 export function resolveForCaller(
@@ -219,7 +227,7 @@ export function resolveForCaller(
   })
 }
 
-/** Whether a comparison with null is allowed: the field or a relation before it must be nullable. */
+/** Whether a comparison with null is allowed, because the field or a relation before it is nullable. */
 export function canBeNull(hops: readonly Join[], field: Field): boolean {
   return field.nullable || hops.some(({ relation, condition }) => condition !== null || relation.optional)
 }

@@ -43,7 +43,7 @@ function hasSameJoins(one: readonly Join[], other: readonly Join[]): boolean {
 
 type ShapeName = keyof FlattenedRelation['members']
 
-/** Members of a full record: the fields of the shape and the flattened fields. */
+/** Creates the projection of a full record: the fields of the shape and the flattened fields. */
 export function fullProjection(resource: Resource, target: ShapeName, view: View): Projection {
   const hidden = view.hidden()
   const flattened = flattenedRelationsOf(resource)
@@ -68,7 +68,7 @@ export function fullProjection(resource: Resource, target: ShapeName, view: View
   return { columns: columns.list, members: needing, readableColumns: new Set(columnIndexesOf(needing)) }
 }
 
-/** Indexes of the columns that members use. */
+/** Returns the indexes of the columns that members use. */
 export function columnIndexesOf(members: readonly Member[]): readonly number[] {
   return members.flatMap((member) => {
     if ('members' in member) return columnIndexesOf(member.members)
@@ -76,7 +76,10 @@ export function columnIndexesOf(members: readonly Member[]): readonly number[] {
   })
 }
 
-/** Value in place of one that the caller may not read: the default of the column's type. */
+/**
+ * Returns the value that replaces a value which the caller may not read: null, or the default of a column that is not
+ * nullable.
+ */
 function maskedValue({ nullable, valueType, decode }: Field): JsonValue {
   if (nullable) return null
   if (NUMBERS.has(valueType.type)) return decode(0)
@@ -89,7 +92,10 @@ interface FlattenTarget {
   readonly columns: ColumnList
 }
 
-/** Members of flattened relations. `hops` is null below a target that the caller may not list: all these members are null. */
+/**
+ * Creates the members of flattened relations. If `hops` is null, the caller may not list a relation on the path, and
+ * all members are null.
+ */
 function createFlattenedMembers(
   flattened: readonly FlattenedRelation[],
   assembly: FlattenTarget,

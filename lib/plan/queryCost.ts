@@ -8,8 +8,9 @@ import type { Root } from './path.js'
 type CostLimit = 'joins' | 'quantifiers' | 'quantifierDepth' | 'cost'
 
 /**
- * Cost of each part of a request, in approximate reads of all rows. A comparison that an index may serve costs 1. A text search, or a
- * comparison that ignores case, reads every row. A collection is read for every owner, with the conditions on its records.
+ * Cost of each part of a request, in approximate reads of all rows. A comparison costs 1, because an index may serve
+ * it. A text search, or a comparison that ignores case, reads every row. A collection is read for every parent, with
+ * the conditions on its records.
  */
 const COSTS: Readonly<Record<'comparison' | 'pattern' | 'collection' | 'within', number>> = Object.freeze({
   comparison: 1,
@@ -25,15 +26,16 @@ const LIMIT_MESSAGES: Readonly<Record<CostLimit, string>> = {
   cost: 'makes the request cost more than the limit of',
 }
 
-/** Parameter and offset of a part of the request. The error for a limit reports it. */
+/** Parameter and offset of a part of the request, for the error of a limit. */
 export interface QueryPosition {
   readonly parameter: Parameter
   readonly offset: number
 }
 
 /**
- * Counts the tables and collections that the paths of a request use, before the database is queried. Paths from one root share the tables
- * of their common beginning. Every quantifier has its own collection, which is the root of the paths in its condition.
+ * Counts the tables and collections that the paths of a request use, before the database is queried. Paths from one
+ * root share the tables of their common beginning. Every quantifier has a separate collection, which is the root of the
+ * paths in its condition.
  */
 export class QueryCost {
   readonly #limits: Pick<Limits, CostLimit>
@@ -44,7 +46,7 @@ export class QueryCost {
   readonly #cost: { spent: number }
   readonly #names: Partial<Readonly<Record<CostLimit, keyof Limits>>>
 
-  /** `names` has the options for limits, if they differ from the defaults. */
+  /** `names` contains the options that set the limits, if these options differ from the defaults. */
   constructor(
     limits: Pick<Limits, CostLimit>,
     cost: { spent: number } = { spent: 0 },
@@ -55,7 +57,7 @@ export class QueryCost {
     this.#names = names
   }
 
-  /** Tally of a further statement of the same request. */
+  /** Creates the query cost of a further statement. All statements of a request share one total. */
   startStatement(): QueryCost {
     return new QueryCost(this.#limits, this.#cost, this.#names)
   }
@@ -65,7 +67,7 @@ export class QueryCost {
     this.#addCost(root, times * (isPattern ? COSTS.pattern : COSTS.comparison), place)
   }
 
-  /** Counts a path over to-one relations. @throws Problem if it needs too many tables */
+  /** Counts a path over to-one relations. @throws Problem if the path needs too many tables */
   addPath(root: Root, hops: readonly Join[], place: QueryPosition): void {
     const reached = this.#joinedRelations.get(root) ?? new Set()
     this.#joinedRelations.set(root, reached)
@@ -83,7 +85,10 @@ export class QueryCost {
     return this.#joinedRelations.get(root)?.has(`${name}.`) === true
   }
 
-  /** Counts a collection with a quantifier or a count, behind to-one relations. @throws Problem if there are too many collections */
+  /**
+   * Counts a collection with a quantifier or a count, behind to-one relations.
+   * @throws Problem if there are too many collections
+   */
   addCollection(root: Root, hops: readonly Join[], hop: Join, place: QueryPosition): void {
     this.#addQuantifier(root, place)
     this.addPath(root, hops, place)
@@ -91,14 +96,17 @@ export class QueryCost {
     this.#addCost(root, COSTS.collection, place)
   }
 
-  /** Counts the items of an array with a quantifier or a count, behind to-one relations. @throws Problem if there are too many */
+  /**
+   * Counts the items of an array with a quantifier or a count, behind to-one relations.
+   * @throws Problem if there are too many quantifiers
+   */
   addItems(root: Root, hops: readonly Join[], place: QueryPosition): void {
     this.#addQuantifier(root, place)
     this.addPath(root, hops, place)
     this.#addCost(root, COSTS.collection, place)
   }
 
-  /** Counts a column, or the number of a collection's records. @throws Problem if it needs too many tables */
+  /** Counts a column, or the number of a collection's records. @throws Problem if there are too many tables */
   addColumn(root: Root, { joins, countedJoin }: Column, place: QueryPosition): void {
     this.addPath(root, joins, place)
     if (countedJoin === undefined) return
@@ -124,7 +132,7 @@ export class QueryCost {
 
   #check(limit: CostLimit, count: number, { parameter, offset }: QueryPosition): void {
     const maximum = this.#limits[limit]
-    // Not `count > maximum`: a maximum of NaN must reject.
+    // The test is not `count > maximum`, because a maximum of NaN must reject.
     if (maximum === false || count <= maximum) return
     throw invalidQuery(
       parameter,
@@ -133,7 +141,7 @@ export class QueryCost {
   }
 }
 
-/** Number of tables. A many-to-many uses two. */
+/** Returns the number of tables of a join. A many-to-many uses two tables. */
 function countTables({ relation }: Join): number {
   return relation.joinModel === null ? 1 : 2
 }

@@ -10,7 +10,10 @@ import { isRefusal } from '../common/problem.js'
 
 const NONE: readonly ForeignKeyReference[] = Object.freeze([])
 
-/** Foreign keys that a body of an intent names. Includes the key in the path if the request can create a record. */
+/**
+ * Returns the foreign keys that a body of an intent contains. Includes the key in the path if the request can create a
+ * record.
+ */
 export function referencesInBodies({ references, keys }: Resource, intent: Intent): readonly ForeignKeyReference[] {
   const bodies = bodiesInIntent(intent)
   if (bodies.length === 0) return NONE
@@ -34,8 +37,9 @@ function hasMember(body: unknown, name: string): boolean {
 }
 
 /**
- * Condition on the records that a caller's bodies may refer to by a foreign key. It combines the scopes and base conditions of all
- * resources over the model. Policies and masks restrict reads only and are not evaluated.
+ * Returns the condition on the records that a caller's bodies may refer to by a foreign key. Combines the scopes and
+ * base conditions of all resources over the model. Does not evaluate policies and masks, because they restrict only
+ * reads.
  */
 export async function referenceConditionOf(
   { resources }: ForeignKeyReference,
@@ -46,13 +50,19 @@ export async function referenceConditionOf(
   return where
 }
 
-/** Condition on the records of a resource that a caller may refer to, independent of policies and masks for reads. */
+/**
+ * Returns the condition on the records of a resource that a caller may refer to, independent of policies and masks for
+ * reads.
+ */
 export async function referableRecordsOf(resource: Resource, caller: Caller): Promise<Predicate | null> {
   const { resolveScope, staticCondition } = resource.behaviours
   return addCondition(await resolveReferenceScope(resource, resolveScope, caller), staticCondition?.(resource) ?? null)
 }
 
-/** Scope of a resource for references. A scope that refuses the caller leaves no record to refer to, but does not reject the request. */
+/**
+ * Returns the scope of a resource for references. If a scope throws a Problem, the caller may refer to no record, but
+ * the request continues.
+ */
 async function resolveReferenceScope(
   resource: Resource,
   confine: Resource['behaviours']['resolveScope'],
@@ -67,7 +77,7 @@ async function resolveReferenceScope(
   }
 }
 
-/** Foreign key checks of a request. Foreign keys that may refer to every record have no check. */
+/** Plans the foreign key checks of a request. A foreign key that may refer to every record needs no check. */
 export function planForeignKeyChecks({ references, readable }: View): readonly ForeignKeyCheck[] {
   return [...references].flatMap(([reference, guard]) => {
     const { field, key: name, resources } = reference

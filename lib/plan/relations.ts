@@ -11,8 +11,8 @@ import { sortNodesOf } from './sort.js'
 export type CanFollow = (crossing: RelationStep) => boolean
 
 /**
- * The other resources whose records a request reads: flattened resources, and resources behind relation paths, as far as `crosses` allows.
- * The order is filter, sort, select, aggregate, search.
+ * Returns the other resources whose records a request reads: flattened resources, and resources behind relation paths
+ * that `crosses` allows. The order is filter, sort, select, aggregate, search.
  */
 export function resourcesOnPaths(
   resource: Resource,
@@ -29,7 +29,10 @@ export function resourcesOnPaths(
   return crossed
 }
 
-/** Walks the relations of a request: flattened relations first, then the relations of its paths. `crosses` ends a path. */
+/**
+ * Walks the relations of a request: flattened relations first, followed by the relations of paths. A path ends where
+ * `crosses` returns false.
+ */
 export function walkRelations(root: Root, intent: Intent, crosses: CanFollow): void {
   if (hasFullRecords(intent)) walkFlattened(flattenedRelationsOf(root.resource), crosses)
   walkPaths(root, intent, crosses)
@@ -39,7 +42,10 @@ function walkFlattened(flattened: readonly FlattenedRelation[], crosses: CanFoll
   for (const { step, nested } of flattened) if (crosses(step)) walkFlattened(nested, crosses)
 }
 
-/** Resources behind configured paths, which the client does not name: the default sort and the search fields. */
+/**
+ * Returns the resources behind configured paths, which the client does not name: the default sort and the search
+ * fields.
+ */
 export function configuredResources(resource: Resource, intent: Intent): readonly Resource[] {
   if (intent.kind !== 'list') return []
   const crossed: Resource[] = []
@@ -53,7 +59,7 @@ export function configuredResources(resource: Resource, intent: Intent): readonl
   return crossed
 }
 
-/** Resources to authorize for a path over a relation. */
+/** Returns the resources to authorize for a path over a relation. */
 export function resourcesOfStep({ relation, access }: Pick<RelationStep, 'relation' | 'access'>): readonly Resource[] {
   return [...access.resources, ...(relation.joinModel?.resources() ?? [])]
 }
@@ -108,7 +114,10 @@ const FILTER_WALKERS: Visitors<FilterNode, [root: Root, crosses: CanFollow], voi
   },
 }
 
-/** Root of the elements of the collection at the end of a path. Null for other paths, and for paths that `crosses` ends. */
+/**
+ * Returns the root of the records in the collection at the end of a path. Returns null for other paths, and for paths
+ * that `crosses` ends.
+ */
 function walkPath(root: Root, path: Path, crosses: CanFollow): Root | null {
   const to = resolvePath(root, path, (crossing) => crosses(crossing) || null)
   if (to.kind !== 'collection') return null
@@ -116,7 +125,7 @@ function walkPath(root: Root, path: Path, crosses: CanFollow): Root | null {
   return to.word === null ? to.element : null
 }
 
-/** Paths of an aggregate, in the order of its parameters. */
+/** Returns the paths of an aggregate, in the order of its parameters. */
 function aggregatePathsOf({ measures, groups, having }: Aggregation): readonly Path[] {
   const compared = having === null ? [] : visit(HAVING_PATHS, having)
   return [...measures.flatMap(({ path }) => path ?? []), ...compared, ...groups.map(({ path }) => path)]

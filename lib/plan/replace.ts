@@ -13,9 +13,8 @@ import { planCreate, planUpdate, splitValidation } from './update.js'
 type ReplaceWithKey = Omit<ReplaceIntent, 'key'> & { readonly key: KeyValue }
 
 /**
- * Plans a PUT. Fields that the body omits get their defaults. Fields that the caller may not read keep their values, because a GET did not
- * show them. The record can be created if clients choose keys.
- *
+ * Plans a PUT. Fields that the body omits get their defaults. Fields that the caller may not read keep their values,
+ * because a GET does not return them. The record can be created if clients choose keys.
  * @throws Problem 400 if the keys of the body and the path differ
  */
 export function planReplace(

@@ -8,8 +8,8 @@ import { resolveForCaller } from './path.js'
 const NOTHING: Predicate = Object.freeze({ kind: 'never' })
 
 /**
- * Predicate of a search: some search field contains each word, in any case. Fields that the caller may not read are skipped. Without any
- * search field, nothing is found.
+ * Plans a search: some search field contains each word, in any case. Skips fields that the caller may not read. Without
+ * any search field, no record matches.
  */
 export function planSearch(context: Context, { search: words }: Pick<ListIntent, 'search'>): Predicate | null {
   const { search, dialect } = context.root.resource

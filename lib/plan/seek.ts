@@ -5,13 +5,13 @@ import { isOwnColumn } from '../common/columns.js'
 import { createSortSignature, decodeCursorToken } from '../common/cursorToken.js'
 import { invalidQuery } from '../common/problem.js'
 
-/** Position members that every list plan has. */
+/** Position in a list. Every list plan has these members. */
 type PositionMembers = Pick<SeekPlan, 'isBackward' | 'position' | 'sortSignature'>
 
 /**
- * Start and direction of a page in its order.
- *
- * @throws Problem for an order with keys that the caller cannot see, and for malformed tokens or tokens of another order
+ * Parses the start and direction of a page.
+ * @throws Problem for an order with keys that the caller cannot see, and for malformed tokens or tokens of another
+ * order
  */
 export function readPosition(
   resource: Resource,
@@ -21,7 +21,7 @@ export function readPosition(
   if (seek === null) throw new TypeError('a list of another mode has no place to go on from')
   const { parameter, token } = seek
   const mark = createSortSignature([resource.name, resource.route, ...order.map(orderNameOf)])
-  // An export returns no cursor tokens.
+  // Only an export returns no cursor tokens, so its order may contain hidden keys.
   if ((mode === 'seek' || token !== null) && !order.every((key) => isKeyVisible(resource, key))) {
     throw invalidQuery(parameter, 'cannot be used with this order: a sort key is not part of the list.')
   }
@@ -32,7 +32,10 @@ export function readPosition(
   return { isBackward: parameter === 'before', position: from, sortSignature: mark }
 }
 
-/** Whether a cursor token may contain a key's value. Callers may only sort by fields that they may read; the record's own key is no secret. */
+/**
+ * Whether a cursor token may contain the value of a sort key. Callers may sort only by fields that they may read. The
+ * record's own key is public.
+ */
 function isKeyVisible({ keys }: Resource, { column }: OrderKey): boolean {
   return (
     keys.some((key) => isOwnColumn(column, key)) || column.countedJoin !== undefined || column.field.targets.has('list')

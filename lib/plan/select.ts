@@ -17,8 +17,7 @@ interface SelectedShape {
 }
 
 /**
- * Projection of the fields in `select` and of its collections. Masked fields are omitted silently. Other names are unknown fields.
- *
+ * Plans the fields and collections in `select`. Omits masked fields silently. Other names are unknown fields.
  * @throws Problem `unknown-field`, `invalid-query`
  */
 export function selectProjection(
@@ -38,14 +37,14 @@ type DestinationOf<K extends Destination['kind']> = Extract<Destination, { kind:
 
 class Selector {
   readonly #shape: SelectedShape['shape']
-  /** Collections that paths lead to, by their lower-case paths. */
+  /** Collections at the end of paths, by lower-case path. */
   readonly collections = new Map<string, SelectedCollection>()
 
   constructor(shape: SelectedShape['shape']) {
     this.#shape = shape
   }
 
-  /** Adds the destination of a path. `path` is the path as `written`, or its remainder behind a collection. */
+  /** Adds the member at the end of a path. `path` is the path as `written`, or its part behind a collection. */
   add(from: SelectStart, path: Path, written: Path): void {
     const { context } = from
     const to = resolveForCaller(context, context.root, path, selectPosition(written))
@@ -61,7 +60,7 @@ class Selector {
     throw createUnknownFieldProblem('select', segments.join('.'), offset, hint)
   }
 
-  /** Whether records of the resource, or records behind a relation, show a field. */
+  /** Whether a response contains a field, in records of the resource or behind a relation. */
   #isInShape({ targets }: Field, reach: ModelAccess | null): boolean {
     return targets.has(reach === null ? this.#shape : 'list')
   }

@@ -12,7 +12,7 @@ type MembersByName = Map<string, ValueMember | PlannedComputed | RelationMember 
 
 type ValueMember = Extract<Member, { kind: 'value' }>
 
-/** A computed field of the record at the end of the hops. */
+/** Computed field of the record at the end of the joins. */
 interface PlannedComputed {
   readonly kind: 'computing'
   readonly field: CompiledComputedField
@@ -37,12 +37,15 @@ interface RelationMember {
 /** Position of a member between two columns. */
 const HALF_STEP = 0.5
 
-/** The selected members of one statement's records. */
+/** Selected members of one statement's records. */
 export class SelectedMembers {
   readonly columns: ColumnList = new ColumnList()
   readonly #tree: MembersByName = new Map()
 
-  /** Adds the member of a field to the tree that the hops lead to. Columns that a computed field needs follow the requested columns. */
+  /**
+   * Creates the member of a field. Adds the column of a stored field. Columns that a computed field needs are added
+   * later, after the requested columns.
+   */
   createMember(hops: readonly Join[], field: Field, json: string = field.json): ValueMember | PlannedComputed {
     if (!isComputedField(field)) return { kind: 'value', json, index: this.columns.add(hops, field), field }
     return { kind: 'computing', field, joins: hops, position: this.columns.list.length - HALF_STEP }
@@ -52,12 +55,12 @@ export class SelectedMembers {
     return this.#tree.size === 0
   }
 
-  /** Collections at any depth of the record. */
+  /** Returns the collections at any depth of the record. */
   get collections(): readonly SelectedCollection[] {
     return collectionsIn(this.#tree)
   }
 
-  /** The tree for the members behind the crossings. Without crossings, the tree of the record itself. */
+  /** Returns the tree for the members behind `crossings`. Without crossings, this is the tree of the record itself. */
   membersAt(crossings: readonly RelationStep[], hops: readonly Join[]): MembersByName {
     let tree = this.#tree
     for (const [index, crossing] of crossings.entries()) {
@@ -78,7 +81,10 @@ export class SelectedMembers {
   }
 }
 
-/** Adds a value to a tree: under its name, or inside its JSON document unless the whole document is selected. */
+/**
+ * Adds a value to a tree: under its name, or inside its JSON document. If the whole document is selected, the value is
+ * not added again.
+ */
 export function addMember(tree: MembersByName, value: ValueMember | PlannedComputed): void {
   if (value.kind === 'computing') {
     tree.set(value.field.json, value)
@@ -111,16 +117,16 @@ export interface SelectStart {
   readonly selection: SelectedMembers
 }
 
-/** A collection in `select`, with its own selection. */
+/** Collection in `select`, with a separate selection. */
 export class SelectedCollection implements SelectStart {
   readonly kind = 'collection'
   readonly selection: SelectedMembers = new SelectedMembers()
   readonly context: Context
   readonly step: RelationStep
-  /** To-one relations between the record of the outer statement and the owner. */
+  /** To-one relations between the record of the outer statement and the parent. */
   readonly joins: readonly Join[]
   readonly join: Join
-  /** The owner's field that binds the records to the owner. */
+  /** The parent's field that the children refer to. */
   readonly parentKey: Field
   where: Predicate | null = null
   order: readonly OrderKey[] = []
@@ -137,7 +143,7 @@ export class SelectedCollection implements SelectStart {
   }
 }
 
-/** Builds the projection of a statement: its columns by index, and the members from these columns. */
+/** Builds the projection of a statement: the columns, and the members that read these columns by index. */
 class ProjectionBuilder {
   readonly #columns: ColumnList
   readonly #view: View
@@ -192,7 +198,7 @@ class ProjectionBuilder {
     return { kind: 'many', json, index: index - 1 }
   }
 
-  /** Hop to the join model's row of each record in a collection, if a path reads it. */
+  /** Returns the join to the join model's row of each record in a collection, or null if no path reads the row. */
   #joinRowOf({ context: { root, queryCost } }: SelectedCollection): Join | null {
     const { joinRow: relation, access: from } = root
     const reach = relation?.resolveTarget() ?? null

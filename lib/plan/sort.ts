@@ -9,9 +9,8 @@ import { type Destination, resolveForCaller } from './path.js'
 import type { QueryPosition } from './queryCost.js'
 
 /**
- * Order of a page: `sort` overrides `sortBy`, which overrides the default sort. The order always ends with the key, so that pages never
- * overlap. The key has the direction of the last sort key, so that one index serves both.
- *
+ * Plans the order of a page: `sort` overrides `sortBy`, which overrides the default sort. The order always ends with
+ * the key, so that pages never overlap. The key has the direction of the last sort key, so that one index serves both.
  * @throws Problem `unknown-field`
  */
 export function planSort(context: Context, intent: ListIntent): readonly OrderKey[] {
@@ -30,13 +29,16 @@ const ORDERED_MODES: Readonly<Record<ListIntent['mode'], boolean>> = {
   aggregate: false,
 }
 
-/** Keys of `sort`, or else of the default sort. Empty if `sortBy` orders the page, or if the mode has no order. */
+/**
+ * Returns the keys of `sort`, otherwise of the default sort. Returns an empty array if `sortBy` orders the page, or if
+ * the mode has no order.
+ */
 export function sortNodesOf({ defaultSort }: Resource, { mode, sort, sortBy }: ListIntent): readonly SortNode[] {
   if (sort !== null) return sort
   return sortBy === null && ORDERED_MODES[mode] ? defaultSort : []
 }
 
-/** Order of a collection in `select`. Unlike a page, it has no default sort. */
+/** Plans the order of a collection in `select`. Unlike a page, a collection has no default sort. */
 export function planCollectionSort(
   context: Context,
   sort: readonly SortNode[],
@@ -49,7 +51,10 @@ export function planCollectionSort(
   )
 }
 
-/** Completes an order with fields that make it total. They have the direction of the last key, or their own. */
+/**
+ * Completes an order with fields that make the order total. These fields have the direction of the last key, or `own`
+ * without keys.
+ */
 function completeOrder(keys: readonly OrderKey[], last: readonly Field[], own: Direction): readonly OrderKey[] {
   const missing = last.filter((field) => !keys.some(({ column }) => isOwnColumn(column, field)))
   const direction = keys.at(-1)?.direction ?? own
@@ -66,7 +71,7 @@ function planRequestedSort(context: Context, intent: ListIntent): OrderKey[] {
   return [{ column: ownColumn(field), direction: sortDirection ?? resource.query.defaultDirection }]
 }
 
-/** Sort keys of the request, whose paths count as query cost. Paths of the default sort do not. */
+/** Plans a sort key of the request and counts its path as query cost. Paths of the default sort are not counted. */
 function planCountedSort(context: Context, node: SortNode): OrderKey[] {
   const keys = planSortKey(context, node)
   for (const { column } of keys) {
@@ -75,7 +80,10 @@ function planCountedSort(context: Context, node: SortNode): OrderKey[] {
   return keys
 }
 
-/** Keys of the default sort. `sortDirection` is the direction of the first key. If it reverses that key, it reverses all keys. */
+/**
+ * Plans the keys of the default sort. `sortDirection` is the requested direction of the first key. If it differs from
+ * the configured direction, all keys are reversed.
+ */
 function planDefaultSort(context: Context, order: readonly SortNode[], sortDirection: Direction | null): OrderKey[] {
   const keys = order.flatMap((node) => planSortKey({ ...context, unknownFields: 'ignore' }, node))
   const isTurned = sortDirection !== null && keys[0]?.direction !== sortDirection
@@ -95,7 +103,10 @@ function hintForSort(context: Context, { segments }: SortNode['path'], to: Desti
   return explainComputedField(context, to) || suggestField(context, to, segments, ({ sortable }) => sortable)
 }
 
-/** Direction of the key without any other sort. An unknown `sortBy` is ignored, and the key ascends. */
+/**
+ * Returns the direction of the key if no other sort key exists. After an unknown `sortBy`, which is ignored, the key
+ * ascends.
+ */
 function keyDirectionOf({ query }: Resource, { sort, sortBy, sortDirection }: ListIntent): Direction {
   return sort !== null || sortBy !== null ? 'asc' : (sortDirection ?? query.defaultDirection)
 }

@@ -19,7 +19,7 @@ import { matchKeysOf, readBodyKey } from './key.js'
 export const NO_HOOKS = { before: null, after: null } as const
 const NO_SERVER_VALUES: ServerValues = { values: new Map(), increments: [] }
 
-/** Plan members for one record by its key, without any change. */
+/** Creates the plan members for one record by its key, without any change. */
 export function planWithoutChanges(
   resource: Resource,
   key: KeyValue,
@@ -55,7 +55,7 @@ export function planCreate(
   return { kind: 'create', changes, invalid, serverValues: new Map(), projection, instant, before: null, after: null }
 }
 
-/** An update whose record is known by its key. */
+/** Update whose record is known by its key. */
 type UpdateWithKey = Pick<UpdateIntent, 'match' | 'body'> & WithBodyNames & { readonly key: KeyValue }
 
 export function planUpdate(
@@ -67,7 +67,7 @@ export function planUpdate(
 ): UpdatePlan {
   const identity = matchKeysOf(resource.keys, [key])
   const { changes, invalid } = splitValidation(resource.validateUpdate(body, names))
-  // Written out, for one object shape: a bulk request has hundreds.
+  // The literal gives all plans one object shape, because a bulk request has hundreds of plans.
   return {
     kind: 'update',
     operation,
@@ -87,8 +87,7 @@ export function planUpdate(
 }
 
 /**
- * Plans each item as an update. Items with invalid keys are reported with items whose records are missing.
- *
+ * Plans each item as an update. Invalid keys are reported later, together with missing records.
  * @throws Problem 400 for items without a key, duplicate keys and invalid versions
  */
 export async function planBulkUpdate(
@@ -129,7 +128,7 @@ export async function planBulkUpdate(
   }
 }
 
-/** Names of the key parts that an item lacks. */
+/** Returns the names of the key parts that an item lacks. */
 function missingKeyParts(keys: KeyFields, { body }: BatchItem): readonly string[] {
   const hasPart = (name: string): boolean =>
     Object.hasOwn(body, name) && body[name] !== undefined && body[name] !== null
@@ -138,7 +137,7 @@ function missingKeyParts(keys: KeyFields, { body }: BatchItem): readonly string[
 
 const NO_RECORD: Predicate = { kind: 'never' }
 
-/** The version of an item, as an `If-Match` value. A number that is not a valid version matches no record. */
+/** Returns the version of an item as an `If-Match` value. A number that is not a valid version matches no record. */
 export function versionMatchOf({ version }: Pick<BatchItem, 'version'>): readonly string[] | null {
   if (version === undefined) return null
   return Number.isSafeInteger(version) && Number(version) >= 0 ? [String(version)] : []
@@ -168,7 +167,7 @@ export class ItemErrors {
     this.add(`[${index}].${fields.find(({ name }) => name === attribute)?.json}`, 'number')
   }
 
-  /** @throws Problem 400 */
+  /** @throws Problem 400 if an item has an error */
   throwIfAny(): void {
     if (Object.keys(this.#errors).length > 0) throw problem('validation', { errors: this.#errors })
   }

@@ -9,13 +9,13 @@ import { joinPredicates, matchAnyValue, matchValue } from '../common/predicates.
 import { invalidQuery } from '../common/problem.js'
 import { ItemErrors, planCreate, planUpdate, splitValidation, versionMatchOf } from './update.js'
 
-/** Maximum number of records that one statement looks up by several values each. */
+/** Maximum number of records in one lookup statement, if `by` has several fields. */
 const MAX_COMPOSITE_LOOKUPS = 50
 
 /**
  * Plans each item both as an update of the record with its values of `by`, and as the creation of a record.
- *
- * @throws Problem 400 for a `by` without a unique constraint, for items without a value of it, for duplicates and for invalid versions
+ * @throws Problem 400 for a `by` without a unique constraint, for items without a value of `by`, for duplicates and for
+ * invalid versions
  */
 export async function planUpsert(
   resource: Resource,
@@ -72,7 +72,7 @@ export async function planUpsert(
 
 const ANY: Predicate = { kind: 'always' }
 
-/** Fields of `by`. Every invalid `by` has the same error, so that it does not reveal existing fields. */
+/** Returns the fields of `by`. Every invalid `by` causes one error, which does not reveal existing fields. */
 function resolveUniqueFields({ uniques, byName, keys }: Resource, by: string | null, view: View): readonly Field[] {
   const names = by === null ? [] : by.split(',').map((name) => name.trim().toLowerCase())
   const named = names.flatMap((name) => byName.get(name) ?? [])
@@ -101,7 +101,7 @@ function createKeyText(fields: readonly Field[]): UpsertPlan['uniqueTextOf'] {
   return (values) => JSON.stringify(fields.map((field, index) => field.decode(values[index])))
 }
 
-/** Values of `by` in a new record. Null for an invalid item, whose errors are collected. */
+/** Returns the values of `by` in a new record. Returns null for an invalid item, whose errors are collected. */
 function uniqueValuesOf(
   { resource, fields, names, errors }: UpsertContext,
   { create, update }: Sent,
@@ -129,7 +129,7 @@ function pathOfItem(index: number, [field, ...more]: readonly Field[]): string {
   return field === undefined || more.length > 0 ? `[${index}]` : `[${index}].${field.json}`
 }
 
-/** Predicates for the records with any of these values. */
+/** Builds predicates for the records with any of the given values. */
 function matchUniqueValues(fields: readonly Field[], values: readonly (readonly Value[])[]): readonly Predicate[] {
   const plain = values.map((each) => each.filter(isPlainValue))
   const [field, ...more] = fields

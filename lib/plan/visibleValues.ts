@@ -1,5 +1,5 @@
-// Databases store values that responses cannot show: zero dates, infinities, NaN. Responses show null instead, and filters treat them as
-// null.
+// Databases store values that responses cannot contain: zero dates, infinities, NaN. Responses contain null instead,
+// and filters treat these values as null.
 
 import type { Bound, Field } from '../../types/field.js'
 import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
@@ -15,13 +15,13 @@ export function compareStored(
   return { kind: 'compare', column, operator, values, ignoreCase, negated: false }
 }
 
-/** Conjunction of at least one condition. */
+/** Joins conditions with AND. `nodes` must not be empty. */
 export function joinAnd(nodes: readonly Predicate[]): Predicate {
   const [only] = nodes
   return nodes.length === 1 && only !== undefined ? only : { kind: 'and', nodes }
 }
 
-/** Disjunction of at least one condition. */
+/** Joins conditions with OR. `nodes` must not be empty. */
 export function joinOr(nodes: readonly Predicate[]): Predicate {
   const [only] = nodes
   return nodes.length === 1 && only !== undefined ? only : { kind: 'or', nodes }
@@ -38,7 +38,7 @@ const OUTSIDE_OPERATORS: Readonly<Record<Bound['operator'], Bound['operator']>> 
   lte: 'gt',
 }
 
-/** Bounds of the values that responses show, for one side of a comparison. */
+/** Returns the bounds of the values that responses can contain, for one side of a comparison. */
 export function boundsOf(column: Column, side: BoundSide): readonly Predicate[] {
   const { responseBounds = [] } = column.field.valueType
   return responseBounds
@@ -46,7 +46,7 @@ export function boundsOf(column: Column, side: BoundSide): readonly Predicate[] 
     .map(({ operator, value }) => compareStored(column, operator, [value]))
 }
 
-/** The unbounded side of a comparison. */
+/** The side of each operator's values that has no bound. */
 const OPEN_SIDES: ReadonlyMap<PositiveOperator, BoundSide> = new Map([
   ['gt', 'upper'],
   ['gte', 'upper'],
@@ -54,7 +54,7 @@ const OPEN_SIDES: ReadonlyMap<PositiveOperator, BoundSide> = new Map([
   ['lte', 'lower'],
 ])
 
-/** A comparison that excludes values that responses show as null. */
+/** Compares a column, excluding values that responses show as null. */
 export function compareVisible(
   column: Column,
   operator: PositiveOperator,
@@ -75,7 +75,7 @@ export function canBeShownAsNull({
   return responseBounds !== undefined || hasOtherFormats === true
 }
 
-/** Predicate for columns that responses show as null. */
+/** Matches columns that responses show as null. */
 export function matchShownAsNull(column: Column): Predicate {
   const { responseBounds = [], type, hasOtherFormats } = column.field.valueType
   const outside = responseBounds.map(({ operator, value }) =>
@@ -85,13 +85,13 @@ export function matchShownAsNull(column: Column): Predicate {
   return joinOr([{ kind: 'null', column, negated: false }, ...outside, ...strange])
 }
 
-/** Predicate for columns that responses show with a value. */
+/** Matches columns that responses show with a value. */
 export function matchVisible(column: Column): Predicate {
   const has: Predicate = { kind: 'null', column, negated: true }
   return joinAnd([has, ...boundsOf(column, 'lower'), ...boundsOf(column, 'upper')])
 }
 
-/** Predicates for malformed date-times. SQLite sorts numbers (milliseconds) before texts, which begin with a year. */
+/** Matches malformed date-times. SQLite sorts numbers (milliseconds) before texts, which begin with a year. */
 function matchMalformedInstants(column: Column): readonly Predicate[] {
   return [
     compareStored(column, 'lt', [FIRST_INSTANT]),

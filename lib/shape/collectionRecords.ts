@@ -4,10 +4,10 @@ import { EmbeddedRows } from '../common/embedded.js'
 import { yieldToEventLoop } from '../common/eventLoop.js'
 import { toJsonRecord } from './record.js'
 
-/** The most records that are made without yielding to the event loop. */
+/** Maximum number of records that are built without yielding to the event loop. */
 const RECORDS_BEFORE_YIELD = 2000
 
-/** Makes the JSON records of collections, the innermost first, and yields to the event loop at intervals. */
+/** Builds the JSON records of collections, the innermost collections first. Yields to the event loop at intervals. */
 export async function buildCollectionRecords(projection: Projection, rows: readonly Row[]): Promise<void> {
   await new CollectionBuilder().build(projection, rows)
 }

@@ -7,27 +7,27 @@ import { yieldToEventLoop } from '../common/eventLoop.js'
 import { toJsonOfType } from '../common/jsonMembers.js'
 import { type Visitors, visit } from '../common/visitor.js'
 
-/** Rows, and the projection for their records. */
+/** Rows, and the projection that converts the rows to records. */
 export type ShownRows = readonly [projection: Projection, rows: readonly Row[]]
 
 type ComputedMember = Extract<Member, { kind: 'computed' }>
 
-/** A record with a computed field. */
+/** Row of a record, and a computed field of that record. */
 interface ComputedPlace {
   readonly row: Row
   readonly member: ComputedMember
 }
 
-/** The computed values of rows, between resolution and making the records. */
+/** Computed values by row, stored until the records are built. */
 const resolvedValues = new WeakMap<Row, Map<Member, JsonValue>>()
 
-/** The most records that are collected without yielding to the event loop. */
+/** Maximum number of records that are collected without yielding to the event loop. */
 const RECORDS_BEFORE_YIELD = 2000
 
 /**
  * Resolves the computed fields of a reply. Each field is resolved once, for all its records in the order of the reply.
- *
- * @throws TypeError for a wrong number or type of values, and errors of the application
+ * @throws TypeError for a wrong number or type of values
+ * @throws errors of the application, unchanged
  */
 export async function resolveComputed(shown: readonly ShownRows[], context: ComputedContext): Promise<void> {
   const batches = new Map<CompiledComputedField, ComputedPlace[]>()
@@ -40,7 +40,7 @@ export async function resolveComputed(shown: readonly ShownRows[], context: Comp
     count += 1
     if (count % RECORDS_BEFORE_YIELD === 0) await yieldToEventLoop()
   }
-  // One at a time, because they share the connection of a transaction.
+  // Fields are resolved one after the other, because all resolvers share the connection of a transaction.
   for (const [{ computed }, places] of batches) {
     const values = await resolveValues(computed, places, context)
     for (const [index, place] of places.entries()) storeValue(place, requireValue(computed, values, index))
@@ -48,8 +48,8 @@ export async function resolveComputed(shown: readonly ShownRows[], context: Comp
 }
 
 /**
- * Sets the values that depend on the caller to null for records that are made from now on. Returns whether there are
- * any.
+ * Sets the values that depend on the caller to null, for records that are built afterwards. Returns whether such values
+ * exist.
  */
 export function clearPerCallerValues(shown: readonly ShownRows[]): boolean {
   let isFound = false
@@ -66,7 +66,10 @@ export function hasComputedFields({ members, embeds = [] }: Projection): boolean
   return hasComputedMember(members) || embeds.some(({ projection }) => hasComputedFields(projection))
 }
 
-/** The value of a computed member in a row. @throws TypeError if it is not resolved */
+/**
+ * Returns the value of a computed member in a row.
+ * @throws TypeError if the value is not resolved
+ */
 export function computedValue(row: Row, member: ComputedMember): JsonValue {
   const value = resolvedValues.get(row)?.get(member)
   if (value === undefined) throw new TypeError(`${member.field.computed.where} was not resolved`)

@@ -7,7 +7,7 @@ import { type Visitors, visit } from '../common/visitor.js'
 import { computedValue } from './computed.js'
 import { toJsonRecord } from './record.js'
 
-/** The content of an export, for the file formats. */
+/** Creates the content of an export, independent of the file format. */
 export function createExportContent(
   { route, names, keepsFormulas }: Resource,
   { projection, format, isCounted }: ExportPlan,
@@ -29,11 +29,13 @@ export function createExportContent(
 }
 
 interface PositionedCell extends Cell {
-  /** The position of its column, in the order of `select`. */
+  /** Position of the column, in the order of `select`. */
   readonly place: number
 }
 
-/** The members with a value as columns, in the order of `select`, else in that of the shape. */
+/**
+ * Creates one column per member with a value, in the order of `select`, or without `select` in the order of the shape.
+ */
 function createCells(members: readonly Member[]): readonly Cell[] {
   const isSelected = members.some(({ kind }) => kind === 'nested' || kind === 'object')
   const cells = nestedCells(members, '')
@@ -41,7 +43,7 @@ function createCells(members: readonly Member[]): readonly Cell[] {
 }
 
 const CELLS: Visitors<Member, [prefix: string], readonly PositionedCell[]> = {
-  // `select` does not have constants.
+  // A constant has no column, because `select` cannot name a constant.
   constant: ({ json, value }, prefix) => [{ ...createCell(prefix, json, 'json'), place: 0, value: () => value }],
   value: ({ json, field, index }, prefix) => [
     { ...createCell(prefix, json, field.valueType.type), place: index, value: (row) => field.decode(row[index]) },
@@ -57,7 +59,7 @@ const CELLS: Visitors<Member, [prefix: string], readonly PositionedCell[]> = {
     },
   ],
   nested: ({ json, members }, prefix) => nestedCells(members, `${prefix}${json}.`),
-  // Tables cannot show collections. Such exports are refused earlier.
+  // A table cannot contain collections. The server rejects an export with collections before the database is read.
   many: () => [],
   object: ({ json, members }, prefix) => nestedCells(members, `${prefix}${json}.`),
 }

@@ -10,15 +10,15 @@ import { cursorLink, pageLinks, seekLinks } from './links.js'
 import { toJsonRecord } from './record.js'
 import { createCursors } from './seek.js'
 
-/** The base of a reply's links and `Location`. */
+/** URLs for a reply's links and `Location`. */
 export interface Address {
-  /** The path of the request including the mount point, with its query; null if a body has further parameters. */
+  /** Path and query of the request, including the mount point. null if a body has further parameters. */
   readonly url: string | null
-  /** The path of the collection, without a trailing slash. */
+  /** Path of the collection, without a trailing slash. */
   readonly collection: string
 }
 
-/** The reply to a performed plan: status, headers and content. */
+/** Creates the reply to an executed plan: status, headers and content. */
 export function createReply(
   resource: Resource,
   { status }: Pick<Operation, 'status'>,
@@ -75,7 +75,6 @@ function createRecordReply(resource: Resource, status: number, plan: Plan, row: 
   return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, content }
 }
 
-/** The reply of an action. */
 function createActionReply(
   resource: Resource,
   status: number,
@@ -94,7 +93,7 @@ function createActionReply(
   return { status, headers: preferenceOf(show), content: { kind: 'items', value: { items } } }
 }
 
-/** The address of a reply without links. */
+/** Address of a reply without links. */
 const NO_ADDRESS: Address = { url: null, collection: '' }
 
 function countContentOf(parts: readonly WrittenRecord[]): Content {
@@ -102,7 +101,7 @@ function countContentOf(parts: readonly WrittenRecord[]): Content {
   return { kind: 'upserted', value: { created, updated: parts.length - created } }
 }
 
-/** The record at the request's path, updated or created. */
+/** Creates the reply to a PUT, with the updated or created record. */
 function createReplaceReply(
   resource: Resource,
   status: number,
@@ -116,7 +115,7 @@ function createReplaceReply(
   return isNew ? { ...reply, headers: { ...reply.headers, Location: address.collection } } : reply
 }
 
-/** The reply without records (RFC 7240 section 4.2). Headers about the records stay. */
+/** Removes the records from a reply (RFC 7240 section 4.2). Headers about the records remain. */
 export function omitRecords({ status, headers }: Reply): Reply {
   return {
     status: status === 200 ? 204 : status,
@@ -127,7 +126,7 @@ export function omitRecords({ status, headers }: Reply): Reply {
 
 const NOTHING: Content = Object.freeze({ kind: 'nothing' })
 
-/** A new record. A key that the database does not report is omitted. */
+/** Creates the JSON of a new record. Omits a key that the database does not report. */
 function createdRecordOf(projection: Projection, row: Row): JsonRecord {
   const value = toJsonRecord(projection, row)
   for (const member of projection.members) {
@@ -151,7 +150,7 @@ function projectionOfPlan(plan: Plan): Projection {
 
 const NO_HEADERS: Reply['headers'] = Object.freeze({})
 
-/** The applied preference, and `Vary` for caches (RFC 7240 sections 2 and 3). */
+/** Returns the applied preference, and `Vary` for caches (RFC 7240 sections 2 and 3). */
 function preferenceOf(plan: Plan): Reply['headers'] {
   if (!('preference' in plan)) return NO_HEADERS
   const { applied, varies } = plan.preference
@@ -162,7 +161,7 @@ function preferenceOf(plan: Plan): Reply['headers'] {
   }
 }
 
-/** The headers of a page. They are assigned one by one, because spreading copies is slow. */
+/** Returns the headers of a page. The headers are assigned one by one, because spreading copies is slow. */
 function listHeaders(plan: Plan, link: string | null, totalCount: number | null = null): Reply['headers'] {
   const headers: Record<string, string> = {}
   if (totalCount !== null) headers['X-Total-Count'] = String(totalCount)
@@ -170,7 +169,7 @@ function listHeaders(plan: Plan, link: string | null, totalCount: number | null 
   return Object.assign(headers, preferenceOf(plan))
 }
 
-/** The `Location` of a new record as a path (RFC 9110 section 10.2.2). */
+/** Returns the `Location` of a new record as a path (RFC 9110 section 10.2.2). */
 function locationOf(
   { keys, behaviours }: Resource,
   { columns }: Projection,

@@ -1,14 +1,17 @@
-/** Longer `Link` headers are omitted, because intermediaries refuse long headers. */
+/**
+ * Maximum length of a `Link` header, in characters. Longer headers are omitted, because intermediaries reject long
+ * headers.
+ */
 const MAX_LENGTH = 4096
 
 interface PageLinks {
   readonly page: number
-  /** Null without a total. Then there is no link to the last page. */
+  /** null without a total. In this case there is no link to the last page. */
   readonly totalPages: number | null
   readonly more: boolean
 }
 
-/** The `Link` header of a numbered page (RFC 8288): first, prev, next and last, as references on the same path. */
+/** Returns the `Link` header of a numbered page (RFC 8288): first, prev, next and last, as relative references. */
 export function pageLinks(url: string, { page, totalPages, more }: PageLinks): string | null {
   const last = totalPages === null ? null : Math.max(totalPages, 1)
   const before = urlUpToParameter(url, 'page')
@@ -20,12 +23,12 @@ export function pageLinks(url: string, { page, totalPages, more }: PageLinks): s
   return omitIfLong(links.join(', '))
 }
 
-/** The `Link` header of a cursor page that is not the last. */
+/** Returns the `Link` header of a cursor page that is not the last page. */
 export function cursorLink(url: string, cursor: string): string | null {
   return omitIfLong(`<${urlUpToParameter(url, 'cursor')}${encodeURIComponent(cursor)}>; rel="next"`)
 }
 
-/** The `Link` header of a page by `after` or `before`. */
+/** Returns the `Link` header of a page by `after` or `before`. */
 export function seekLinks(url: string, { nextCursor, previousCursor }: Cursors): string | null {
   const rest = removeParameter(removeParameter(url, 'after'), 'before')
   const links = [
@@ -48,15 +51,16 @@ function omitIfLong(header: string): string | null {
   return header.length > MAX_LENGTH ? null : header
 }
 
-/** The URL's path and query up to the value of one parameter. Other parameters keep their spelling. */
+/** Returns the URL's path and query up to the value of one parameter. Other parameters keep their spelling. */
 function urlUpToParameter(url: string, name: string): string {
   const others = removeParameter(url, name)
   const isFirst = others.indexOf('?') === others.length - 1
-  // Valid URLs do not contain these characters, which would end the reference within the header.
+  // Characters that would end the reference within the header are encoded. A valid URL does not contain these
+  // characters.
   return `${others}${isFirst ? '' : '&'}${name}=`.replace(/[<>"\s\\^`{|}]/g, encodeURIComponent)
 }
 
-/** The URL's path and query without a parameter. The result always has a question mark. */
+/** Returns the URL's path and query without a parameter. The result always has a question mark. */
 function removeParameter(url: string, name: string): string {
   const start = url.indexOf('?')
   if (start < 0) return `${url}?`
@@ -70,7 +74,7 @@ function removeParameter(url: string, name: string): string {
 function parameterNameOf(part: string): string {
   const [name = part] = part.split('=', 1)
   try {
-    // No name that this function looks for has a blank, which could be written as `+`.
+    // A `+` for a blank is not decoded, because no searched parameter name contains a blank.
     return decodeURIComponent(name)
   } catch {
     return name

@@ -5,7 +5,7 @@ import type { ResultRecord, WriteResult } from '../../types/work.js'
 import type { ShownRows } from './computed.js'
 import { toJsonRecord } from './record.js'
 
-/** A reply with the nested records of its records, in the order of the bodies. */
+/** Adds the nested records to the records of a reply, in the order of the bodies. */
 export function addNestedRecords(reply: Reply, done: WriteResult): Reply {
   return done.nested.length === 0 ? reply : { ...reply, content: addToContent(reply.content, done) }
 }
@@ -31,7 +31,7 @@ function isCollection(value: NonNullable<WriteResult['nested'][number]['value']>
   return Array.isArray(value)
 }
 
-/** The rows of the nested records of a reply. */
+/** Returns the rows of the nested records of a reply. */
 export function nestedRowsOf({ nested }: WriteResult): readonly ShownRows[] {
   return nested.flatMap(({ value }): readonly ShownRows[] => {
     if (value === null) return []
@@ -44,7 +44,7 @@ function rowsOfResult({ result, index }: ResultRecord): ShownRows {
   return [projectionOfResult(result), [rowOfResult(result, index)]]
 }
 
-/** The result for one record. */
+/** Returns the result for one record of a write. */
 function resultOf({ result, index }: ResultRecord): WriteResult {
   return { ...result, nested: result.nested.filter(({ parentIndex }) => parentIndex === index) }
 }

@@ -8,7 +8,7 @@ import { isObject } from '../common/object.js'
 import { type Visitors, visit } from '../common/visitor.js'
 import { computedValue } from './computed.js'
 
-/** A row as a JSON record. Its computed fields are resolved already. */
+/** Converts a row to a JSON record. Computed fields must already be resolved. */
 export function toJsonRecord({ members, embeds = NONE }: Projection, row: Row): JsonRecord {
   return createJsonMembers(members, row, embeds)
 }
@@ -18,7 +18,7 @@ const NONE: readonly Embed[] = Object.freeze([])
 function createJsonMembers(members: readonly Member[], row: Row, embeds: readonly Embed[]): JsonRecord {
   const record: JsonRecord = {}
   for (const member of members) {
-    // Fast path: most members are plain values.
+    // Most members are plain values, which need no dispatch.
     if (member.kind === 'value') record[member.json] = member.field.decode(row[member.index])
     else visit(MEMBER_WRITERS, member, record, row, members, embeds)
   }
@@ -54,7 +54,7 @@ const MEMBER_WRITERS: Visitors<OtherMember, WriterArguments, void> = {
     spreadMembers(record, json, field.decode(row[index]), FLATTEN_LEVELS, members),
 }
 
-/** Adds the members of a JSON object to the record under joined names. Existing members are not replaced. */
+/** Adds the members of a JSON object to the record under joined names. Does not replace existing members. */
 function spreadMembers(
   record: JsonRecord,
   name: string,

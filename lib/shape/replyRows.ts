@@ -5,12 +5,12 @@ import type { WriteResult } from '../../types/work.js'
 import { hasComputedFields, resolveComputed, type ShownRows } from './computed.js'
 import { nestedRowsOf } from './nestedRecords.js'
 
-/** Whether the reply to a plan shows a computed field of its own records. */
+/** Whether the reply to a plan contains a computed field of its own records. */
 export function hasComputedInReply(plan: Plan): boolean {
   return projectionsInReply(plan).some(hasComputedFields)
 }
 
-/** The projections of the records in a reply. The reply to an upsert has only numbers. */
+/** Returns the projections of the records in a reply. The reply to an upsert contains only numbers. */
 function projectionsInReply(plan: Plan): readonly Projection[] {
   switch (plan.kind) {
     case 'bulkUpdate':
@@ -24,7 +24,7 @@ function projectionsInReply(plan: Plan): readonly Projection[] {
   }
 }
 
-/** The rows of the records in a reply, in order. Rows of an export are read later. */
+/** Returns the rows of the records in a reply, in order. Rows of an export are read later. */
 export function rowsInReply(done: WriteResult): readonly ShownRows[] {
   const { plan } = done.work
   return plan.kind === 'upsert' ? [] : [...rowsOfOutcome(plan, done.outcome), ...nestedRowsOf(done)]
@@ -40,8 +40,8 @@ function rowsOfOutcome(plan: Plan, outcome: Outcome): readonly ShownRows[] {
 }
 
 /**
- * The batches of an export with resolved computed fields. The first one is resolved at once, while an error response is
- * still possible.
+ * Resolves the computed fields in the batches of an export. The first batch is resolved at once, while an error
+ * response is still possible.
  */
 export async function resolveBatches(
   projection: Projection,

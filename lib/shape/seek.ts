@@ -5,14 +5,14 @@ import { invalidQuery } from '../common/problem.js'
 import type { Cursors } from './links.js'
 
 /**
- * The cursor tokens of the neighbouring pages. On an empty page the previous page ends at the page's own position,
- * inclusive.
- * @throws Problem if the values of a record do not fit into a token that is needed
+ * Creates the cursor tokens of the neighboring pages. On an empty page, the previous page ends at the position of the
+ * empty page, inclusive.
+ * @throws Problem if a required token would be too large for the values of a record
  */
 export function createCursors(plan: SeekPlan, rows: readonly Row[], more: boolean): Cursors {
   const { isBackward, position, sortSignature } = plan
   const [first, last] = [rows[0], rows.at(-1)]
-  // `more` tells whether records follow in the direction of the page. In the other direction there are some, unless the
+  // `more` tells whether records follow in the direction of the page. Records exist in the other direction, unless the
   // page starts at the beginning.
   if (first === undefined || last === undefined) {
     const token = position === null ? null : encodeCursorToken(sortSignature, { ...position, inclusive: true })

@@ -288,7 +288,7 @@ interface RemovalResult {
 
 /** Deletes join rows in chunks. */
 async function removeLinks({ linkChange, removed }: LinkDiff, written: PlanWriter): Promise<RemovalResult> {
-  // Counts links instead of rows, because several rows may link the same two records.
+  // Records that are no longer linked. Several join rows may link one record to the parent.
   const undone = new Set<string>()
   let count = 0
   let kept = 0
