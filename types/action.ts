@@ -19,16 +19,16 @@ export interface ActionContext<R extends Model | null = Model, Input = unknown> 
 }
 
 interface ActionSettings {
-  /** `post` may write; `get` only reads. */
+  /** The HTTP method. `post` may write; `get` only reads. */
   readonly method: 'post' | 'get'
-  /** Default: the policy of the action's operation. */
+  /** The policy of the action. Default: the policy of the action's operation. */
   readonly policy?: PolicyRef
   /** Schema of the JSON body, or of the parameters of a GET. Without it the action takes no input. */
   readonly input?: ObjectSchema
   /**
-   * Content of the response. `record` and `list`: the handler's records, read again for the caller. `none`: no content
-   * (204). A schema: the handler's value, checked by the schema. Default: `record` for an action of a record; for one
-   * of the collection `list` for GET and `none` for POST.
+   * The content of the response. `record` and `list`: the handler's records, read again for the caller. `none`: no
+   * content (204). A schema: the handler's value, checked by the schema. Default for an action of a record: `record`.
+   * Default for an action of the collection: `list` for GET, `none` for POST.
    */
   readonly output?: 'record' | 'list' | 'none' | Schema
   /** Whether a POST action runs in one transaction, with its record locked. Default true. */
@@ -38,18 +38,18 @@ interface ActionSettings {
 /** An action of one record: `POST /api/players/1/publish`. */
 export interface RecordActionOptions<M extends Model = Model> extends ActionSettings {
   readonly on: 'record'
-  /** Changes the record, which is saved afterwards. May return the content of the response. */
+  /** Runs the action and may change the record, which is saved afterwards. May return the content of the response. */
   handler(context: ActionContext<M>): unknown
 }
 
 /** An action of the collection: `POST /api/players/publish`. */
 export interface CollectionActionOptions extends ActionSettings {
   readonly on: 'collection'
-  /** May return the content of the response. */
+  /** Runs the action. May return the content of the response. */
   handler(context: ActionContext<null>): unknown
 }
 
-/** An action of a resource, by its name in `actions`. */
+/** The definition of an action. Its key in `actions` is the action's name. */
 export type ActionOptions<M extends Model = Model> = RecordActionOptions<M> | CollectionActionOptions
 
 /** The result of validating the input of an action. */
@@ -57,7 +57,7 @@ export type InputVerdict =
   | { readonly value: unknown }
   | { readonly errors: Readonly<Record<string, readonly string[]>> }
 
-/** An action, compiled. */
+/** A compiled action. */
 export interface Action {
   readonly name: string
   readonly on: 'record' | 'collection'

@@ -2,7 +2,7 @@ import type { DocumentInfo, DocumentOptions, DocumentReference, JsonSchema } fro
 
 /** The options of `asyncApi`. */
 export interface AsyncApiOptions extends Pick<DocumentOptions, 'resources' | 'info' | 'security'> {
-  /** Servers by name. Default: none. Then clients must know the address. */
+  /** Servers by name. Default: no servers, so that clients must know the address. */
   readonly servers?: Readonly<Record<string, AsyncApiServer>>
 }
 
@@ -30,7 +30,7 @@ export interface AsyncApiDocument {
   }
 }
 
-/** A hub: a namespace of Socket.IO. */
+/** A channel: the Socket.IO namespace (hub) of a resource. */
 export interface AsyncApiChannel {
   readonly address: string
   readonly title: string
@@ -47,7 +47,9 @@ export interface AsyncApiOperation {
   readonly security?: readonly DocumentReference[]
 }
 
-/** An event. `payload` is its first argument, `x-arguments` has all of them. */
+/**
+ * A message of an event. `payload` is the schema of the first argument, `x-arguments` has the schemas of all arguments.
+ */
 export interface AsyncApiMessage {
   readonly name: string
   readonly title: string

@@ -8,7 +8,7 @@ import type { Namespace } from './socket.js'
 
 /**
  * A row of the table of optional behaviours: its options and its hooks. `lib/compile/behaviours.ts` prepares the rows
- * in order and folds their functions into one per hook.
+ * in order and combines their functions for each hook.
  */
 export interface BehaviourDefinition {
   /**
@@ -35,9 +35,9 @@ export interface BehaviourSubject {
 
 /** A behaviour prepared for one resource. */
 export interface PreparedBehaviour {
-  /** Server-managed attributes of the behaviour. Those missing in the model are added to it. */
+  /** Server-managed attributes of the behaviour. Attributes that the model lacks are added to the model. */
   readonly attributes?: readonly ManagedAttribute[]
-  /** Facts that the behaviour makes true of the resource. */
+  /** Facts about the resource that follow from the behaviour. */
   readonly facts?: Partial<Facts>
   /** Facts about the behaviour for OpenAPI and AsyncAPI documents. */
   readonly documented?: Partial<Documented>

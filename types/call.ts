@@ -26,7 +26,7 @@ export interface Call extends ClientConnection {
   /** The path including the mount point. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** The parsed body; undefined until it is read. */
+  /** The parsed body; undefined until the body is read. */
   readonly body: unknown
   /** Whether the host has parsed the body already. */
   readonly isParsed: boolean
@@ -34,8 +34,8 @@ export interface Call extends ClientConnection {
   readonly formats: readonly string[]
   /** Reads a body of at most `bodySize` bytes. @throws errors of the body parser */
   readonly readBody: (as: 'json' | 'text', bodySize: number) => Promise<void>
-  /** The media type that the `Accept` header prefers; false if it accepts none. */
+  /** The media type that the `Accept` header prefers; false if the header accepts none of the types. */
   readonly accepts: (types: readonly string[]) => string | false
-  /** Sets headers of the response. Problem responses have them as well. */
+  /** Sets headers of the response. Problem responses have these headers as well. */
   readonly addHeaders: (headers: Readonly<Record<string, string>>) => void
 }

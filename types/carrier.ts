@@ -45,7 +45,7 @@ type MergedOption<Beneath, Own> = Own extends true
         : Own
       : Own
 
-/** Types unknown option names as never, at every depth, so that the compiler refuses them. */
+/** Gives unknown option names the type never, at every depth, so that the compiler refuses unknown names. */
 export type KnownNames<Given, Known> = {
   readonly [name in keyof Given]: string extends name
     ? Given[name]

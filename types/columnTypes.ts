@@ -14,7 +14,7 @@ export interface TableName {
   readonly table: string
 }
 
-/** The types of columns in the database. */
+/** How a dialect reads and converts the types of columns in the database. */
 export interface ColumnTypes {
   /**
    * The SELECT of `place`, `name` and `type` of every column of the tables. `place` is the table's index in the list.

@@ -25,7 +25,7 @@ export interface ComputedField<M extends Model = Model> {
   readonly perCaller?: boolean
 }
 
-/** Computes the values of some records, in their order. */
+/** Computes the values of a field for several records, in record order. */
 export type ComputedResolver<M extends Model = Model> = (
   records: readonly ComputedRecord<M>[],
   context: ComputedContext,
@@ -38,15 +38,15 @@ export type ComputedRecord<M extends Model = Model> = {
 
 /** The context of a computation. */
 export interface ComputedContext {
-  /** Null in push events. */
+  /** The request of the reply; null in push events. */
   readonly request: Request | null
-  /** Null for anonymous callers and in push events. */
+  /** The identity of the caller; null for anonymous callers and in push events. */
   readonly identity: Identity | null
   /** The transaction of a write; null in reads. */
   readonly transaction: Transaction | null
 }
 
-/** A computed field, compiled. */
+/** A compiled computed field. */
 export interface CompiledComputedField extends Field {
   readonly computed: CompiledComputation
 }

@@ -244,7 +244,7 @@ export interface Dialect {
   /** A date-time as an instant in the package's text format; null if the column does not hold one. */
   readonly instant: (column: string, field: Field) => string
 
-  /** A part of a date in UTC, as text. `timezone` is that of Sequelize's options. */
+  /** A part of a date in UTC, as text. `timezone` is Sequelize's option of that name. */
   readonly datePart: (column: string, field: Field, unit: DateUnit, timezone: string) => string
 
   readonly jsonMembers: JsonMembers
@@ -261,7 +261,10 @@ export interface Dialect {
    */
   readonly columnTypes: ColumnTypes | null
 
-  /** The foreign keys of a table, for errors that do not name them. Default: those that the model declares. */
+  /**
+   * The foreign keys of a table, for errors that do not name the key. Default: the foreign keys that the model
+   * declares.
+   */
   readonly foreignKeys: (
     model: ModelStatic<Model>,
     transaction: Transaction | undefined,

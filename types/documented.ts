@@ -17,7 +17,7 @@ export interface Documented {
   readonly hostSchemaFields: ReadonlySet<string>
   /** The effect of an unknown body property. */
   readonly unknownProperties: 'ignore' | 'reject'
-  /** Null if the resource is not deprecated. */
+  /** The deprecation of the resource; null if the resource is not deprecated. */
   readonly deprecated: Deprecation | null
 }
 

@@ -53,19 +53,19 @@ export interface Failures {
    * over `codes`.
    */
   readonly classifyRaised: (error: DriverError) => Refusal | null
-  /** By error code or number. */
+  /** The class of an error by its code or number. */
   readonly codes: ReadonlyMap<unknown, Failure>
   /** The SQLSTATE of an error, if it has one. */
   readonly sqlStateOf: (error: DriverError) => unknown
-  /** By SQLSTATE, for codes without an entry of their own. */
+  /** The class of an error by its SQLSTATE, for errors whose code has no entry in `codes`. */
   readonly sqlStateClasses: readonly (readonly [pattern: RegExp, failure: Failure])[]
   /** The codes or numbers of errors of a server that no longer accepts the statement, such as a demoted primary. */
   readonly wrongServerCodes: ReadonlySet<unknown>
-  /** By message, for errors without a code of their own. */
+  /** The class of an error by its message, for errors without a code of their own. */
   readonly messagePatterns: readonly (readonly [pattern: RegExp, failure: Failure])[]
   /**
-   * Classifies an error that Sequelize reports as a unique violation, by its message. It may be another kind of
-   * constraint.
+   * Classifies an error that Sequelize reports as a unique violation, by its message. The violated constraint may be of
+   * another kind.
    */
   readonly classifyUnique: (message: string) => Refusal
   /** The column that violates NOT NULL, if the error names it. */

@@ -20,14 +20,14 @@ export interface ValueType {
   readonly max?: bigint
   /** Floats: the largest finite magnitude. */
   readonly maxMagnitude?: number
-  /** Floats: whether the column is single-precision, so that its 0.3 differs from a double's. */
+  /** Floats: whether the column is single-precision, so that a stored 0.3 differs from the double 0.3. */
   readonly single?: boolean
   /** Floats: whether the type is declared as REAL, which has four bytes on PostgreSQL only. */
   readonly real?: boolean
   /** Decimals: the column's total digits and fractional digits; absent if undeclared. */
   readonly precision?: number
   readonly scale?: number
-  /** Decimals: their JSON type. */
+  /** Decimals: the type of the values in JSON. */
   readonly jsonType?: 'string' | 'number'
   /** JSON in a binary format (JSONB). */
   readonly parsed?: boolean
@@ -76,7 +76,7 @@ export interface LongestTime {
   readonly isSigned: boolean
 }
 
-/** Rules in addition to the type: the model's and those of the options, merged. */
+/** Validation rules in addition to the type: the rules of the model and of the options, merged. */
 export interface Rules {
   readonly required: boolean
   /** True if the column is NOT NULL, but bodies may omit the value because hooks or the database fill it. */
@@ -123,8 +123,8 @@ export type JsonValue = string | number | boolean | null | readonly JsonValue[] 
 export type FilterValue =
   | { readonly kind: 'value'; readonly value: string | number | boolean | Date }
   /**
-   * A day compared with a date-time. `start` is the first instant of the day, `end` that of the next day (exclusive;
-   * null after the last day).
+   * A day compared with a date-time. `start` is the first instant of the day. `end` is the first instant of the next
+   * day (exclusive); null after the last day.
    */
   | { readonly kind: 'day'; readonly start: Date; readonly end: Date | null }
 
@@ -152,7 +152,7 @@ export interface ItemOf {
   readonly kind: 'item'
   /** The array: a member of a JSON document, or a column of arrays. */
   readonly source: Field
-  /** Null for an array column, whose items all have its type. */
+  /** The type of the items; null for an array column, whose declared type covers its items. */
   readonly type: ItemType | null
 }
 
@@ -170,11 +170,11 @@ export interface Computation {
   readonly isNullable: boolean
 }
 
-/** One attribute of a model, compiled. */
+/** A compiled attribute of a model. */
 export interface Field {
   /** The attribute's name in Sequelize. */
   readonly name: string
-  /** Its name in the API. */
+  /** The attribute's name in the API. */
   readonly json: string
   /** The column in the table; the attribute's own name for virtual attributes. */
   readonly column: string

@@ -20,7 +20,7 @@ export interface ActionHookContext<M extends Model = Model> extends Omit<HookCon
   readonly action: string
   /** The record as found (before) or as saved (after). Null for an action of the collection. */
   readonly instance: M | null
-  /** Null for an action with `transaction: false`. */
+  /** The transaction of the action; null for an action with `transaction: false`. */
   readonly transaction: Transaction | null
   /** The value that the action's `input` returned for the body. */
   readonly input: unknown

@@ -25,14 +25,14 @@ export interface PolicyContext {
 /** Allows the request by returning `true` only. A thrown Problem is the response; any other error is a 500. */
 export type Policy = (context: PolicyContext) => boolean | Promise<boolean>
 
-/** A policy, or the name of one under `policies`. */
+/** A policy, or the name of a policy in the option `policies`. */
 export type PolicyRef = string | Policy
 
 type ScopeValue = string | number | boolean | null
 
 /**
- * Values that every visible record has: `{ tenantId: 7 }`. New records get them. An array allows any of its values and
- * sets nothing; an empty array matches no record.
+ * Values that every visible record has: `{ tenantId: 7 }`. New records get these values. An array allows any of its
+ * values and sets no value; an empty array matches no record.
  */
 export type ScopeValues<M extends Model = Model> = {
   readonly [attribute in AttributeName<M>]?: ScopeValue | readonly ScopeValue[]

@@ -23,9 +23,9 @@ export interface Preference {
 
 /** The aggregation of a list request, as parsed. */
 export interface Aggregation {
-  /** Without duplicates. Empty if only the groups are wanted. */
+  /** The measures without duplicates. Empty if the request only asks for groups. */
   readonly measures: readonly MeasureNode[]
-  /** Empty if all records form one group. */
+  /** The group keys. Empty if all records form one group. */
   readonly groups: readonly GroupNode[]
   readonly having: HavingNode | null
   readonly sort: readonly GroupSortNode[]
@@ -76,9 +76,9 @@ export interface ListIntent {
    * Whether the last line of an export, or the first page by `after`, has the total number of records. Default false.
    */
   readonly isCounted?: boolean
-  /** The start of the page in the modes `after` and `before`; null in other modes. */
+  /** The start of the page in the modes `seek` and `export`; null in other modes. */
   readonly seek: Seek | null
-  /** Null outside the mode `aggregate`. */
+  /** The aggregation; null outside the mode `aggregate`. */
   readonly aggregation: Aggregation | null
   readonly includeDeleted: boolean
   /** Field parameters in the order of the URL, with the fields that their names resolved to. */
@@ -90,7 +90,7 @@ export interface ListIntent {
 
 /** The selected members of a record. */
 export interface SelectionMembers {
-  /** Null for all members. */
+  /** The selected paths; null for all members. */
   readonly select: readonly Path[] | null
   readonly collections: readonly CollectionQuery[]
   /** The most records in collections of the whole response; absent for the resource's limit. */
@@ -161,7 +161,7 @@ export interface CreateOrUpdateBody {
 export interface ReplaceIntent extends WriteIntentBase, CreateOrUpdateBody {
   readonly kind: 'replace'
   readonly key: string
-  /** The values of the key's members; undefined for missing ones. */
+  /** The values of the key's members; undefined for missing members. */
   readonly keyValues: readonly unknown[]
   readonly match: Match | null
   /** Whether `If-None-Match: *` requires that the record does not exist (RFC 9110 section 13.1.2). */
@@ -179,7 +179,7 @@ export interface BatchItem {
 
 export interface BulkUpdateIntent extends WriteIntentBase {
   readonly kind: 'bulkUpdate'
-  /** In the order of the body. Null for an element that is not an object. */
+  /** The elements in the order of the body; null for an element that is not an object. */
   readonly items: readonly (BatchItem | null)[]
 }
 
@@ -190,9 +190,9 @@ export interface UpsertItem extends CreateOrUpdateBody {
 
 export interface UpsertIntent {
   readonly kind: 'upsert'
-  /** The parameter `by`, names separated by commas; null without it. */
+  /** The parameter `by`: field names separated by commas; null without the parameter. */
   readonly by: string | null
-  /** In the order of the body. Null for an element that is not an object. */
+  /** The elements in the order of the body; null for an element that is not an object. */
   readonly items: readonly (UpsertItem | null)[]
 }
 
@@ -209,10 +209,10 @@ export interface RestoreIntent extends WriteIntentBase {
 export interface ActionIntent extends WriteIntentBase, SelectionMembers {
   readonly kind: 'action'
   readonly action: Action
-  /** Null for an action of the collection. */
+  /** The key of the record; null for an action of the collection. */
   readonly key: string | null
   readonly match: Match | null
-  /** The members of the body, or the parameters. */
+  /** The members of the body, or the parameters of a GET. */
   readonly input: Readonly<Record<string, unknown>>
 }
 

@@ -18,7 +18,10 @@ export type Documentable = MountedResource | ResourceInfo
 
 export interface DocumentedResource {
   readonly resource: Documentable
-  /** The path where it is mounted: `/tenant-a`, or with Express parameters `/tenants/:tenant`. Default: none. */
+  /**
+   * The path where the resource is mounted: `/tenant-a`, or with Express parameters `/tenants/:tenant`. Default: no
+   * path.
+   */
   readonly at?: string
   /** Names in the document, for a resource that is mounted twice. Default: the resource's own names. */
   readonly names?: ShapeNames
@@ -34,14 +37,14 @@ export interface DocumentInfo {
   readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string }
 }
 
-/** A security requirement of OpenAPI: all schemes of an object, or any object of a list. */
+/** A security requirement of OpenAPI. All schemes of one object are required; in a list, one object suffices. */
 export type SecurityRequirement = Readonly<Record<string, readonly string[]>>
 
-/** Security schemes of the application, as OpenAPI security scheme objects. Default: those of `jwtIdentity`. */
+/** Security schemes of the application, as OpenAPI security scheme objects. Default: the scheme of `jwtIdentity`. */
 export interface DocumentSecurity {
   /** Security schemes by name. */
   readonly schemes: Readonly<Record<string, object>>
-  /** The requirement of operations with a policy. */
+  /** The security requirement of operations with a policy. */
   readonly requirement: readonly SecurityRequirement[]
 }
 
@@ -121,19 +124,19 @@ export interface DocumentedOperation {
 
 /** A resource's description for programs: the member `x-crud` of its tag. */
 export interface XCrud {
-  /** The name of the schema of its records. */
+  /** The schema name of the resource's records. */
   readonly resource: string
-  /** The path of its collection, without the server's path. */
+  /** The path of the resource's collection, without the server's path. */
   readonly path: string
   readonly key: { readonly name: string; readonly type: FieldType }
   readonly operations: readonly OperationName[]
   readonly fields: readonly XCrudField[]
   readonly relations: readonly XCrudRelation[]
-  /** Absent if there are no actions. */
+  /** The actions; absent if there are none. */
   readonly actions?: readonly XCrudAction[]
   /** The quantifier words of filters. */
   readonly quantifiers: readonly string[]
-  /** A reference if another tag has the same limits. */
+  /** The limits; a reference if another tag has the same limits. */
   readonly limits: Limits | DocumentReference
   readonly pageSize: number
   readonly maxPageSize: number
@@ -145,9 +148,9 @@ export interface XCrud {
   readonly singleton?: true
   /** Whether records have versions for conditional writes. */
   readonly versions: boolean
-  /** Absent if the resource is not deprecated. */
+  /** The deprecation; absent if the resource is not deprecated. */
   readonly deprecated?: XCrudDeprecation
-  /** The path of the Socket.IO namespace for push events; null without one. */
+  /** The path of the Socket.IO namespace for push events; null without push events. */
   readonly hub: string | null
 }
 
@@ -160,7 +163,7 @@ export interface XCrudDeprecation {
 }
 
 export interface XCrudField {
-  /** A path for a member of a JSON document. */
+  /** The name in the API; for a member of a JSON document, its path. */
   readonly name: string
   readonly type: FieldType | 'array'
   readonly nullable: boolean
@@ -170,7 +173,7 @@ export interface XCrudField {
   readonly selectable: boolean
   /** The application computes the values. Bodies, filters and sorts do not accept the field. */
   readonly computed?: true
-  /** Absent if the field is not deprecated. */
+  /** The deprecation; absent if the field is not deprecated. */
   readonly deprecated?: XCrudDeprecation
   /** The values of an enumeration. */
   readonly values?: readonly string[]
@@ -207,7 +210,7 @@ export interface XCrudRelation {
   readonly many: boolean
   /** The schema name of the relation's records; null if no resource is mounted over their model. */
   readonly resource: string | null
-  /** A reference if another tag has the same fields. */
+  /** The fields; a reference if another tag has the same fields. */
   readonly fields: readonly XCrudField[] | DocumentReference
   /** The join model's row as a member of a many-to-many record; absent if paths cannot reach it. */
   readonly link?: XCrudLink
@@ -215,7 +218,7 @@ export interface XCrudRelation {
 
 export interface XCrudLink {
   readonly name: string
-  /** The schema name of the rows; null if the document has no resource over them. */
+  /** The schema name of the rows; null if the document has no resource over the join model. */
   readonly resource: string | null
   readonly fields: readonly XCrudField[]
 }

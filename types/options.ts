@@ -24,11 +24,11 @@ export interface FieldRules {
    * hooks or the database must set its value.
    */
   readonly required?: boolean
-  /** In characters (Unicode code points). */
+  /** The minimum length in characters (Unicode code points). */
   readonly minLength?: number
   /**
-   * In characters, checked before any pattern. Default 10000 for a text field with a pattern if its column has no
-   * length.
+   * The maximum length in characters, checked before any pattern. Default 10000 for a text field with a pattern if its
+   * column has no length.
    */
   readonly maxLength?: number
   readonly min?: number
@@ -57,7 +57,7 @@ export interface FieldOptions {
   /** The only targets that have the field. `exclude` is applied afterwards. */
   readonly only?: Target | readonly Target[]
   readonly rules?: FieldRules
-  /** Replaces the schema derived from the model. */
+  /** A joi schema that replaces the field's rules. */
   readonly schema?: Schema
   /** Whether filters accept the field. Default: whether the target `query` has it. */
   readonly filterable?: boolean
@@ -70,7 +70,7 @@ export interface FieldOptions {
   readonly members?: { readonly [path: string]: MemberDeclaration }
   /** Marks the field as deprecated in OpenAPI documents and generated types. Default: false. */
   readonly deprecated?: false | Deprecated
-  /** The JSON type of a DECIMAL. Default: `number` up to 15 declared digits, else `string`. */
+  /** The JSON type of a DECIMAL. Default: `number` up to 15 declared digits, otherwise `string`. */
   readonly decimal?: 'string' | 'number'
 }
 
@@ -81,7 +81,7 @@ export type MemberDeclaration = MemberType | readonly [ItemType]
 export type SearchPath<M extends Model = Model> = AttributeName<M> | `${string}.${string}`
 
 export interface QueryOptions<M extends Model = Model> {
-  /** Default true. */
+  /** Whether requests may sort lists. Default true. */
   readonly sortable?: boolean
   /** The sort expression of requests without `sort`. Default: the key. */
   readonly defaultSort?: string
@@ -152,16 +152,16 @@ export interface ExportOptions {
  * declared in lib/behaviour and lib/push.
  */
 export interface CrudOptions<M extends Model = Model> {
-  /** The whole path, `api/v2/players`. Takes precedence over `routePrefix`. */
+  /** The whole path of the resource, such as `api/v2/players`. Takes precedence over `routePrefix`. */
   readonly route?: string
-  /** `v2` gives `api/v2/players`. */
+  /** A prefix of the default path: `v2` gives `api/v2/players`. */
   readonly routePrefix?: string
   /**
    * The attribute that is the key: the only primary key, or a unique attribute. Several attributes are a composite key.
    * Default `id`, or the model's primary key.
    */
   readonly keyProperty?: AttributeName<M> | readonly AttributeName<M>[]
-  /** A combination of `Operations` (`|`), or names. Default `Operations.All`. */
+  /** The enabled operations: a combination of `Operations` (`|`), or a list of names. Default `Operations.All`. */
   readonly operations?: number | readonly OperationName[]
   /** Middleware that runs first on every route of the resource, and before every handler of `crudController`. */
   readonly use?: RequestHandler | readonly RequestHandler[]
@@ -193,7 +193,7 @@ export interface CrudOptions<M extends Model = Model> {
   readonly export?: ExportOptions
   /**
    * Returns the body of a JSON reply with records, for clients of another API: `({ reply, request }) => body`. Status
-   * and headers stay. It does not apply to exports, counts, problems and push events.
+   * and headers stay unchanged. The function is not called for exports, counts, problems and push events.
    */
   readonly format?: FormatFunction
 
@@ -217,8 +217,8 @@ export interface CrudOptions<M extends Model = Model> {
   /** Whether frequent statements are prepared by name on PostgreSQL. Default true. */
   readonly namedStatements?: boolean
   /**
-   * `request`: each write is one transaction, which includes policies, hooks and the write and is committed before the
-   * response. Requires `Sequelize.useCLS`.
+   * `request`: each write is one transaction with its policies and hooks. The transaction is committed before the
+   * response is sent. Requires `Sequelize.useCLS`.
    */
   readonly transaction?: 'request'
   /**
@@ -227,8 +227,8 @@ export interface CrudOptions<M extends Model = Model> {
    */
   readonly serverTiming?: boolean | ((request: Request) => boolean)
   /**
-   * `ignore` mounts a model that overrides `toJSON`. The method is never called, so exclude the fields that it hides by
-   * `fields`. By default such a model is refused.
+   * `ignore` mounts a model that overrides `toJSON`. The method is never called, so exclude by `fields` the fields that
+   * the method hides. By default such a model is refused.
    */
   readonly toJSON?: 'ignore'
 }

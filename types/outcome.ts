@@ -31,8 +31,8 @@ export type Outcome =
   | { readonly kind: 'count'; readonly count: number }
   | { readonly kind: 'keyset'; readonly rows: readonly Row[]; readonly hasMore: boolean }
   /**
-   * In list order. After its columns each row has the values of the order's keys. `totalCount` is absent if the plan
-   * does not count.
+   * The rows in list order. Each row has the values of its columns, followed by the values of the order's keys.
+   * `totalCount` is absent if the plan does not count.
    */
   | { readonly kind: 'seek'; readonly rows: readonly Row[]; readonly hasMore: boolean; readonly totalCount?: number }
   /** The first batch has been read already. */

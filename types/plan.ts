@@ -106,9 +106,9 @@ export interface AggregatePlan extends ListPlanBase {
   readonly projection: Projection
 }
 
-/** `where` already contains the keyset predicate: a key greater than the last one. */
+/** A cursor page. `where` already contains the keyset predicate: a key greater than the cursor's key. */
 export interface KeysetPlan extends ListPlanBase {
-  /** The key, ascending. */
+  /** The order of the page: the key, ascending. */
   readonly order: readonly OrderKey[]
   readonly kind: 'keyset'
   /** Whether `where` is the keyset predicate alone, so that a page reads only its own rows. */
@@ -123,7 +123,7 @@ export interface SeekPlan extends ListPlanBase {
   /** The order of the list, for both directions. */
   readonly order: readonly OrderKey[]
   readonly isBackward: boolean
-  /** The position; null for the first page. */
+  /** The position in the order; null for the first page. */
   readonly position: CursorPosition | null
   /** The sort signature: binds cursor tokens to the resource and the order. */
   readonly sortSignature: string
@@ -137,7 +137,7 @@ export interface SeekPlan extends ListPlanBase {
 export interface ExportPlan extends Omit<SeekPlan, 'kind'> {
   readonly kind: 'export'
   readonly format: string | null
-  /** The largest number of records. */
+  /** The largest number of records in the export. */
   readonly limit: number
 }
 
@@ -165,7 +165,7 @@ interface HookedWrite {
 export interface Precondition {
   /** The condition as part of the write's WHERE; null if the request lacks the required header. */
   readonly where: Predicate | null
-  /** Makes the error for an existing record that does not meet the condition. */
+  /** Creates the error for an existing record that does not meet the condition. */
   readonly createError: () => Error
   /** The field of the condition. `isMet` is the condition as a function of the field's value in a loaded record. */
   readonly field: Field
@@ -180,9 +180,9 @@ interface ComposableWrite extends HookedWrite, ScopedWrite {
 
 export interface CreatePlan extends ComposableWrite {
   readonly kind: 'create'
-  /** The error of the policy. It is thrown only if a record would be created. */
+  /** The error of the policy for creating. It is thrown only if a record would be created. */
   readonly policyError?: Error
-  /** The valid values. */
+  /** The valid values of the body. */
   readonly changes: Changes
   /** Validation errors, to which the errors of the model's validators are added. An invalid record is not written. */
   readonly invalid: Invalid | null
@@ -241,7 +241,7 @@ export interface BulkCreatePlan extends ComposableWrite {
 
 export interface BulkDeletePlan extends HookedWrite {
   readonly kind: 'bulkDelete'
-  /** Without duplicates, in the order of the request. */
+  /** The keys without duplicates, in the order of the request. */
   readonly keys: readonly KeyValue[]
   readonly where: Predicate
   readonly softDelete: ServerValues | null
@@ -252,7 +252,7 @@ export interface BulkDeletePlan extends HookedWrite {
 
 export interface BulkUpdatePlan {
   readonly kind: 'bulkUpdate'
-  /** In the order of the body, each like a single update. */
+  /** The updates in the order of the body, each like a single update. */
   readonly items: readonly UpdatePlan[]
   /** An update whose condition matches the records of all items. Only its condition is used. */
   readonly combined: UpdatePlan
@@ -267,7 +267,7 @@ export interface ReplacePlan {
   readonly isCreateOnly: boolean
 }
 
-/** A body that updates the record with the same unique values, or creates one. */
+/** A body that updates the record with the body's unique values, or creates a record. */
 export interface UpsertItem {
   /** The item's unique values as one text, equal for equal values. */
   readonly uniqueText: string

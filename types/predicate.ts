@@ -64,7 +64,7 @@ export interface NullPredicate {
   readonly negated: boolean
 }
 
-/** The to-one relation at the end of `joins` has no visible record. */
+/** The condition that the to-one relation at the end of `joins` has no visible record. */
 export interface MissingRelationPredicate {
   readonly kind: 'absent'
   readonly joins: readonly Join[]
@@ -72,8 +72,8 @@ export interface MissingRelationPredicate {
 }
 
 /**
- * `any`, `all` or `none` of the records of the collection meet the condition. Paths in the condition start at the
- * record.
+ * The condition that `any`, `all` or `none` of a collection's records meet a condition. Paths in the inner condition
+ * start at the record.
  */
 export interface QuantifiedPredicate {
   readonly kind: 'quantified'
@@ -94,7 +94,7 @@ export interface CountPredicate {
   readonly negated: boolean
 }
 
-/** `any`, `all` or `none` of the items of an array meet the condition. The condition's columns are those of an item. */
+/** The condition that `any`, `all` or `none` of an array's items meet a condition, whose columns belong to an item. */
 export interface ItemsPredicate {
   readonly kind: 'items'
   readonly quantifier: 'any' | 'all' | 'none'
@@ -114,7 +114,7 @@ export interface ItemCountPredicate {
   readonly negated: boolean
 }
 
-/** The join model of a many-to-many links the record to a given record, the owner. */
+/** The condition that the join model of a many-to-many links the record to a given record, the owner. */
 export interface LinkedPredicate {
   readonly kind: 'owned'
   /** The relation from the owner to the record. */
@@ -126,19 +126,17 @@ export interface LinkedPredicate {
   readonly joinRowCondition: Predicate | null
 }
 
-/** The record's fields equal one of several rows of values. */
+/** The condition that the record's fields equal one of several rows of values. */
 export interface TuplesPredicate {
   readonly kind: 'tuples'
   readonly fields: readonly Field[]
   /** All values, row after row. */
   readonly values: PlainValues
-  /**
-   * The same condition as an exact comparison, for collations that treat different texts as equal; null if not needed.
-   */
+  /** The condition as an exact comparison, for collations that treat different texts as equal; null if not needed. */
   readonly exact: Predicate | null
 }
 
-/** The record's fields contain every word of a text, by a full-text index of the database. */
+/** The condition that the record's fields contain every word of a text, by a full-text index of the database. */
 export interface MatchPredicate {
   readonly kind: 'match'
   readonly fields: readonly Field[]
@@ -156,7 +154,7 @@ export interface JunctionPredicate<K extends 'and' | 'or' = 'and' | 'or'> {
  */
 export interface KeysetPredicate {
   readonly kind: 'beyond'
-  /** In the directions of the traversal, which may be the reverse of the order. */
+  /** The keys in the directions of the traversal, which may be the reverse of the order. */
   readonly keys: readonly KeysetKey[]
   readonly inclusive: boolean
   /** The values of the keys that are not null. */

@@ -37,13 +37,13 @@ export interface Projection {
   readonly columns: readonly Column[]
   readonly members: readonly Member[]
   /**
-   * The indexes of the columns that the caller may read; absent for none. The package reads the other columns for its
-   * own use: keys for `Location`, versions, presence of related records.
+   * The indexes of the columns that the caller may read; absent in internal projections. The package reads the other
+   * columns for its own use: keys for `Location`, versions, presence of related records.
    */
   readonly readableColumns?: ReadonlySet<number>
   /** The projection of the full reply, if `Prefer: return=minimal` applies; absent otherwise. */
   readonly full?: Projection
-  /** The collections in the records; absent for none. */
+  /** The collections in the records; absent without collections. */
   readonly embeds?: readonly Embed[]
 }
 

@@ -7,7 +7,7 @@ import type { RecordBefore, Tracking } from './rooms.js'
 import type { Namespace, Server, Socket } from './socket.js'
 
 export interface PushOptions {
-  /** The host's Socket.IO server. Default: that of `createCrud({ io })`. */
+  /** The host's Socket.IO server. Default: the server of `createCrud({ io })`. */
   readonly io?: Server
   /**
    * The Socket.IO namespace. Default: the resource's route and `/hub`, such as `/api/players/hub`, independent of the
@@ -29,7 +29,7 @@ export interface Change {
   readonly event: PushEvent
   readonly key: JsonValue
   readonly columns: readonly Column[]
-  /** The columns after the write, or before the deletion; null if they are not read yet. */
+  /** The values of the columns after the write, or before the deletion; null if they are not read yet. */
   readonly row: Row | null
   /** The request of the write, for `onError`. */
   readonly request: Request
@@ -74,8 +74,8 @@ export interface Publisher {
 }
 
 /**
- * Sends push events for writes outside the routes. Each method returns at once and waits for the surrounding
- * transaction.
+ * Sends push events for writes outside the routes. Each method returns at once. Events are sent after the commit of the
+ * surrounding transaction.
  */
 export interface Notifier {
   /** Reads the record of this key and pushes `OnCreated`. */
@@ -88,8 +88,8 @@ export interface Notifier {
    */
   readonly deleted: (record: string | number | Readonly<Record<string, unknown>>) => void
   /**
-   * Reads the record before host code deletes it or moves it out of a scope. Resolves to a function, to be called
-   * afterwards. It pushes `OnDeleted` to the clients that could see the record.
+   * Reads the record before host code deletes it or moves it out of a scope. Resolves to a function that the host calls
+   * afterwards. The function pushes `OnDeleted` to the clients that could see the record.
    */
   readonly deleting: (key: string | number) => Promise<() => void>
 }

@@ -11,13 +11,13 @@ export interface RelationInfo {
   readonly count: Field
   /** Whether an attribute of the model already has the name of `count`. */
   readonly isCountTaken: boolean
-  /** Of a to-many relation: the source's field that the foreign keys refer to; null for others. */
+  /** Of a to-many relation: the source's field that the foreign keys refer to; null for a to-one relation. */
   readonly sourceKey: Field | null
   /** Of a to-one relation: whether the related record may be missing. */
   readonly optional: boolean
   /** Of a to-one relation: whether the models do not guarantee at most one related record. */
   readonly canHaveSeveral: boolean
-  /** Whether the foreign key of a belongsTo is polymorphic: a type attribute says which model it refers to. */
+  /** Whether the foreign key of a belongsTo is polymorphic: a type attribute determines the referenced model. */
   readonly polymorphic: boolean
   readonly association: Association
   /** The many-to-many, if this to-one relation leads from a record to its row of the join model; null otherwise. */

@@ -6,18 +6,18 @@ import type { ProblemCode } from './problem.js'
 /** The response of a numbered page. */
 export interface Page<Item = Readonly<Record<string, unknown>>> {
   readonly items: readonly Item[]
-  /** Null if the page was requested without a total. */
+  /** The number of records; null if the page was requested without a total. */
   readonly totalCount: number | null
-  /** 1-based. */
+  /** The number of the page, from 1. */
   readonly page: number
   readonly pageSize: number
-  /** Null if `totalCount` is null. */
+  /** The number of pages; null if `totalCount` is null. */
   readonly totalPages: number | null
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
 }
 
-/** A group of records. It has only the requested members. */
+/** A group of records. Only requested members are present. */
 export interface Group {
   /** The group's common values, nested as in `select`; parts of dates as `{ createdAt: { month: '2026-11' } }`. */
   readonly group?: { readonly [name: string]: JsonValue }
@@ -81,7 +81,7 @@ export interface UpsertResult {
 /** The response of setting or adding links. */
 export interface LinkResult {
   readonly linked: number
-  /** Absent if links were only added. */
+  /** The number of removed links; absent if links were only added. */
   readonly unlinked?: number
 }
 
@@ -91,7 +91,7 @@ export interface ProblemBody {
   readonly type: string
   readonly title: string
   readonly status: number
-  /** The code of the problem: one of this package's, which never change, or one of the host's. */
+  /** The code of the problem. Codes of this package never change; hosts may have codes of their own. */
   readonly code: ProblemCode | (string & {})
   readonly detail?: string
   /** Messages by body property or query parameter. */
@@ -132,7 +132,7 @@ export type Content =
   | { readonly kind: 'records'; readonly value: readonly JsonRecord[] }
   | { readonly kind: 'page'; readonly value: Page<JsonRecord> }
   | { readonly kind: 'cursorPage'; readonly value: CursorPage<JsonRecord> }
-  /** `totalCount` is set only on the first page, for agents. */
+  /** `totalCount` is set only on the first page of a list that an agent reads. */
   | { readonly kind: 'keysetPage'; readonly value: KeysetPage<JsonRecord> & { readonly totalCount?: number } }
   | { readonly kind: 'count'; readonly value: CountResult }
   | { readonly kind: 'deleted'; readonly value: BulkDeleteResult }
@@ -144,7 +144,7 @@ export type Content =
   /** A behaviour's replacement of the reply, or the value that an action returns. */
   | { readonly kind: 'document'; readonly value: unknown }
 
-/** The kinds of replies that `format` applies to: records and lists, also of actions. */
+/** The kinds of replies that `format` changes: replies with records and lists, also of actions. */
 type FormattedKind = 'record' | 'records' | 'page' | 'cursorPage' | 'keysetPage' | 'items'
 
 /** A reply with records before `format`. `body` is the default body. */
@@ -157,7 +157,7 @@ export type UnformattedReply = {
   }
 }[FormattedKind]
 
-/** Returns the body of a JSON reply with records. An error is a 500. */
+/** Returns the body of a JSON reply with records. If the function throws, the reply is a 500. */
 export type FormatFunction = (context: { readonly reply: UnformattedReply; readonly request: Request }) => unknown
 
 /** A successful reply. */

@@ -22,19 +22,19 @@ import type { ConditionSource, RecordsBefore, Tracking } from './rooms.js'
 
 export type { OperationName }
 
-/** The result of validating a body. `changes` has the valid values. */
+/** The result of validating a body. `changes` has the valid values, also of an invalid body. */
 export type Validation = { readonly changes: Changes } | ({ readonly changes: Changes } & Invalid)
 
 /**
- * How much of Sequelize's validation a write needs. `rules`: none beyond the rules. `attributes`: validators of single
- * values. `instance`: host code or setters that may read the whole record. `saved`: types or versions that only
- * Sequelize's save can write.
+ * The part of Sequelize's validation that a write needs. `rules`: no part, only the package's rules. `attributes`: the
+ * validators of single values. `instance`: host code or setters that may read the whole record. `saved`: types or
+ * versions that only Sequelize's `save` can write.
  */
 export type ModelValidation = 'rules' | 'attributes' | 'instance' | 'saved'
 
 /** The treatment of member names in the bodies of a request. */
 export interface BodyNames {
-  /** `reject` refuses unknown names whatever the resource allows. */
+  /** `reject` refuses unknown names even if the resource ignores them. Undefined: the resource decides. */
   readonly unknown: 'reject' | undefined
   /** Whether the caller may write a member and may know that it exists: a field, or a relation by its JSON name. */
   readonly writable: (member: Field | string) => boolean
@@ -47,13 +47,13 @@ export interface TextBound {
   readonly attribute: string
   readonly json: string
   readonly max: number
-  /** The error for longer texts. */
+  /** The error for a longer text. */
   readonly message: FieldMessage
 }
 
 /** An association as the query language uses it. `resolveTarget` resolves the target on every call. */
 export interface Relation extends RelationInfo {
-  /** The fields and relations of the target. Null: the path does not exist. */
+  /** The fields and relations of the target; null if paths may not use the relation. */
   readonly resolveTarget: () => ModelAccess | null
   readonly joinModel: JoinModel | null
   readonly attributes: RelationAttributes
@@ -74,10 +74,11 @@ export interface ForeignKeyReference {
   readonly field: Field
   /** The attribute of the target that the key refers to. */
   readonly key: string
-  /** The resources that may restrict the foreign key check. There is at least one. */
+  /** The resources that may restrict the foreign key check. There is at least one resource. */
   readonly resources: readonly [Resource, ...Resource[]]
   /**
-   * Whether the target must exist and meet the resources' conditions. If not, only the spelling of a UUID is looked up.
+   * Whether the target must exist and meet the resources' conditions. If not, only the stored spelling of a UUID is
+   * looked up.
    */
   readonly isEnforced: boolean
 }
@@ -85,12 +86,13 @@ export interface ForeignKeyReference {
 /** The foreign key binding of a relation, by attribute. */
 export interface RelationAttributes {
   /**
-   * The source's attribute: its foreign key for a belongsTo, else the attribute that the target or the join model
-   * refers to.
+   * The source's attribute. For a belongsTo it is the source's foreign key. For others the target or the join model
+   * refers to it.
    */
   readonly source: string
   /**
-   * The target's attribute: its foreign key for a hasOne or hasMany, else the attribute that the foreign key refers to.
+   * The target's attribute. For a hasOne or hasMany it is the target's foreign key. For others a foreign key refers to
+   * it.
    */
   readonly target: string
   /**
@@ -116,8 +118,8 @@ export interface JoinModel extends JoinModelInfo {
   /** Whether a unique index prevents duplicate links. */
   readonly unique: boolean
   /**
-   * The to-one relation from a target record to its row of the join model. It is named after the join model. Null if
-   * paths have no such member.
+   * The to-one relation from a target record to its row of the join model, named after the join model. Null if paths
+   * have no such member.
    */
   readonly joinRow: () => Relation | null
   /**
@@ -128,26 +130,26 @@ export interface JoinModel extends JoinModelInfo {
   readonly fixed: () => ReadonlyMap<string, string | number | boolean | null>
 }
 
-/** The projections for callers without masked fields. Fields of flattened relations are not included. */
+/** The projections for callers without masked fields. Fields of flattened associations are not included. */
 export interface UnmaskedProjections {
   readonly response: Projection
-  /** For lists. */
+  /** The projection of list items. */
   readonly list: Projection
 }
 
-/** The fields and relations of a model that paths may use: those that every resource over the model allows. */
+/** The fields and relations of a model that paths may use. Every resource over the model must allow them. */
 export interface ModelAccess {
   readonly model: ModelStatic<Model>
   /** Whether names are case-sensitive. Default: names are looked up in lower case. */
   readonly isCaseSensitive?: true
-  /** By JSON name. */
+  /** The fields and the relations, by JSON name. */
   readonly fields: ReadonlyMap<string, Field>
   readonly relations: ReadonlyMap<string, Relation>
   /** The resources whose policies the path evaluates; empty if only the option `relations` opened the model. */
   readonly resources: readonly Resource[]
-  /** The primary key. It is null only if the record is missing. */
+  /** The field that shows whether a record is present: the primary key, which is null only if the record is missing. */
   readonly presenceField: Field
-  /** The fields that identify records. They are also the default order. */
+  /** The fields that identify records, and that are the default order. */
   readonly order: readonly Field[]
 }
 
@@ -163,7 +165,7 @@ export interface Search {
 export interface Resource extends ResourceInfo, Facts {
   /** All operations, enabled or not. */
   readonly operationTable: OperationTable
-  /** By name. */
+  /** The actions by name. */
   readonly actions: ReadonlyMap<string, Action>
   readonly softDeletes: boolean
   /** Encodes keys as opaque tokens of cursor pages, and decodes tokens. */
@@ -173,7 +175,7 @@ export interface Resource extends ResourceInfo, Facts {
     /** The longest token, in characters. */
     readonly maxLength: number
   }
-  /** The fields that the application computes. They are not in `fields`, which has the attributes. */
+  /** The fields that the application computes. `fields` contains only attributes. */
   readonly computed: readonly CompiledComputedField[]
   /** Attributes and computed fields, by lower-case JSON name. */
   readonly byName: ReadonlyMap<string, Field>
@@ -181,13 +183,15 @@ export interface Resource extends ResourceInfo, Facts {
   readonly reserved: ReadonlySet<string>
   /** The query parameters that filter by a field, by lower-case JSON name. */
   readonly parameters: ReadonlyMap<string, Field>
-  /** By lower-case JSON name. Resolved on first use, because models and routers are set up in any order. */
+  /**
+   * The relations by lower-case JSON name. Resolved on first use, because models and routers are set up in any order.
+   */
   readonly relations: () => ReadonlyMap<string, Relation>
   /** The foreign keys with foreign key checks. Resolved on first use. */
   readonly references: () => readonly ForeignKeyReference[]
   /** All attributes and associations by the model's own names, for conditions of the host. */
   readonly hostAccess: () => ModelAccess
-  /** The relations with routes below each record. `items` tells whether single related records have routes as well. */
+  /** The relations with routes below each record. `items` is true if single related records have routes as well. */
   readonly nested: readonly { readonly json: string; readonly items: boolean }[]
   /** The body members that may contain related records, by JSON name. */
   readonly nestedRelations: readonly string[]
@@ -195,7 +199,7 @@ export interface Resource extends ResourceInfo, Facts {
   readonly defaultSort: readonly SortNode[]
   /** The configuration of the parameter `search`; null without it. */
   readonly search: Search | null
-  /** Translates the package's messages by the host's `messages`. */
+  /** Translates a message of the package by the host's `messages`. */
   readonly translate: (told: FieldMessage) => string
   /** The model of the idempotency records; null without idempotency. */
   readonly idempotencyModel: (() => ModelStatic<Model>) | null
@@ -206,7 +210,7 @@ export interface Resource extends ResourceInfo, Facts {
   readonly uniques: readonly (readonly Field[])[]
   /** The part of Sequelize's validation that writes run. */
   readonly validation: ModelValidation
-  /** The attributes whose validators are all rules for bodies. */
+  /** The attributes whose validators are all converted to rules for bodies. */
   readonly ruleValidated: readonly string[]
   /** The NOT NULL attributes that bodies may omit because hooks or the database fill them. */
   readonly filled: readonly string[]
@@ -214,7 +218,7 @@ export interface Resource extends ResourceInfo, Facts {
   readonly maxInstances: number
   /** Whether exports leave text that a spreadsheet would run as a formula unescaped. */
   readonly keepsFormulas: boolean
-  /** Makes the bodies of replies with records; null for the default bodies. */
+  /** Creates the bodies of replies with records; null for the default bodies. */
   readonly format: FormatFunction | null
   /** Whether frequent statements are named statements on PostgreSQL. */
   readonly namedStatements: boolean
@@ -227,14 +231,15 @@ export interface Resource extends ResourceInfo, Facts {
   /** Validates the fields of an update by the rules of a create: required fields must be present. */
   readonly validateReplace: Validator
   /**
-   * Resolves when the three validators can be called. They load after mounting, and only if the resource takes bodies.
+   * Resolves when the three validators can be called. The validators load after mounting, and only if the resource
+   * accepts bodies.
    */
   readonly canValidate: Promise<void>
   readonly behaviours: Behaviours
   readonly documented: Documented
   /** Identifies the caller; null if no behaviour needs the caller. */
   readonly identity: IdentityFunction | null
-  /** The dialect. Call it on each use: some properties are known only after the first connection. */
+  /** Returns the dialect. Call it on each use, because some properties are known only after the first connection. */
   readonly dialect: () => Dialect
   readonly onError: (error: unknown, request: Request) => void
   /** Whether replies have `Server-Timing`, or the host's function that decides. */
@@ -266,18 +271,21 @@ export interface IdempotencyStorage {
 export interface PlannedWrite {
   readonly resource: Resource
   readonly plan: Plan
-  /** Other resources whose behaviours affect what the caller may see of the reply; absent for none. */
+  /**
+   * Other resources whose behaviours affect the data that the caller may see in the reply; absent without other
+   * resources.
+   */
   readonly dependsOn?: readonly Resource[]
   /**
-   * The resources whose records bodies may contain, used or not, each with the caller's projection; null if the caller
-   * may not read the resource.
+   * The resources whose records bodies may contain, even if this body does not. Each has the caller's projection, or
+   * null if the caller may not read it.
    */
   readonly nestedProjections: () => Promise<readonly (readonly [resource: Resource, shown: Projection | null])[]>
 }
 
 /** A write with an `Idempotency-Key`, which is executed once. */
 export interface IdempotencyRequest {
-  /** The SHA-256 of the caller, the request's target and the `Idempotency-Key`, as 64 hexadecimal digits. */
+  /** The SHA-256 hash of the caller, the request's target and the `Idempotency-Key`, as 64 hexadecimal digits. */
   readonly id: string
   /** The hash of the rest of the request. */
   readonly fingerprint: string
@@ -288,7 +296,7 @@ export interface IdempotencyRequest {
 
 /** The hooks of the request pipeline that behaviours implement. */
 export interface BehaviourHooks {
-  /** Evaluates the policy before anything is read. Throws the Problem of a refusal. */
+  /** Evaluates the policy before anything is read. @throws Problem if the policy refuses the caller */
   readonly admit: (
     resource: Resource,
     operation: OperationName,
@@ -297,15 +305,15 @@ export interface BehaviourHooks {
   ) => void | Promise<void>
   /** Rewrites the client's input before validation. */
   readonly accept: (resource: Resource, intent: SingleIntent, caller: Caller) => SingleIntent | Promise<SingleIntent>
-  /** Wraps everything after parsing. May read or replace the reply, or reply itself. */
+  /** Wraps the request after parsing. May read or replace the reply, or create the reply itself. */
   readonly around: (request: ParsedRequest, reply: () => Promise<Reply>) => Promise<Reply>
   /** Rewrites the plan before it is performed. */
   readonly amend: (resource: Resource, plan: SinglePlan, caller: Caller) => SinglePlan | Promise<SinglePlan>
-  /** Whether the caller may read a field, in any part of a response or a condition. */
+  /** Whether the caller may read a field in responses and conditions. */
   readonly readable: (field: Field, caller: Caller) => boolean
-  /** Whether the caller may write a field, in any body. */
+  /** Whether the caller may write a field in bodies. */
   readonly writable: (field: Field, caller: Caller) => boolean
-  /** The permissions or roles on which the result of `readable` depends. */
+  /** The permissions or roles that affect the result of `readable`. */
   readonly permissions: readonly string[]
   /** The records that relation paths from other resources may use: a condition, null for all, or false for none. */
   readonly visibleRecords: (resource: Resource, caller: Caller) => VisibleRecords | Promise<VisibleRecords>
@@ -329,13 +337,11 @@ export interface BehaviourHooks {
   readonly staticCondition: (resource: Resource) => Predicate
   /** Headers of every reply that depends on the resource's records, with any status. */
   readonly headers: Readonly<Record<string, string>>
-  /** Headers of every reply of the resource's routes, those below its records included. */
+  /** Headers of every reply of the resource's routes, including routes below its records. */
   readonly ownHeaders: Readonly<Record<string, string>>
   /** Headers of a reply with one record. */
   readonly recordHeaders: (plan: Plan, row: Row) => Readonly<Record<string, string>>
-  /**
-   * The idempotency data of a write, determined after all authorization; null if the write is not idempotent by key.
-   */
+  /** Returns the idempotency data of a write, after all authorization; null if the request has no `Idempotency-Key`. */
   readonly resolveIdempotency: (request: ParsedRequest, work: PlannedWrite) => Promise<IdempotencyRequest | null>
   /**
    * Queues a write behind other writes of its records. Not used within the host's own transaction, which could deadlock
@@ -343,8 +349,8 @@ export interface BehaviourHooks {
    */
   readonly serializeWrite: SerializeWrite
   /**
-   * Reserves the write's position in the commit order while its records are locked. A null outcome uses the records of
-   * the plan.
+   * Reserves the write's position in the commit order while its records are locked. With a null outcome, the plan
+   * determines the records.
    */
   readonly noteCommitOrder: (resource: Resource, plan: Plan, outcome: Outcome | null, place: CommitPosition) => void
   /**
@@ -354,7 +360,7 @@ export interface BehaviourHooks {
   readonly expectWrite: (place: CommitPosition) => void
   /** Announces a committed write. Returns at once, so that the reply does not wait. */
   readonly announceWrite: (resource: Resource, plan: Plan, outcome: Outcome, by: WriteContext) => void
-  /** The data to read about the records of a write before it, within its transaction; null for none. */
+  /** The data to read about the records of a write, in its transaction and before it; null if none is needed. */
   readonly selectTracking: (plan: Plan) => Tracking | null
 }
 
@@ -368,7 +374,7 @@ export interface WriteContext {
 /** The hooks that one behaviour implements. */
 export type Behaviour = Partial<BehaviourHooks>
 
-/** The folded behaviours of a resource. A function that no behaviour implements is null and costs nothing. */
+/** The combined behaviours of a resource. A hook that no behaviour implements is null and costs nothing. */
 export type Behaviours = {
   readonly [hook in keyof BehaviourHooks]: BehaviourHooks[hook] extends (...given: never[]) => unknown
     ? BehaviourHooks[hook] | null
@@ -388,14 +394,14 @@ export interface ParsedRequest {
 
 export type SerializeWrite = <T>(plan: Plan, write: () => Promise<T>) => Promise<T>
 
-/** Required values of fields. Empty: no limit. */
+/** Required values of fields. Empty: no restriction. */
 export type FixedValues = readonly (readonly [field: Field, value: string | number | boolean | Date | null])[]
 
-/** The limit of a caller to some records: values of attributes, and a condition (null for none). */
+/** The restriction of a caller to some records: values of attributes, and a condition (null for none). */
 export interface ResolvedScope {
   readonly fixed: FixedValues
   readonly where: Predicate | null
-  /** The sources of `where`, from which another process builds the same condition. Empty if `where` is null. */
+  /** The sources of `where`, from which another process builds an equal condition. Empty if `where` is null. */
   readonly sources: readonly ConditionSource[]
 }
 

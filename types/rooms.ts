@@ -2,8 +2,8 @@ import type { Field, JsonValue } from './field.js'
 import type { Predicate } from './predicate.js'
 
 /**
- * A part of a scope's condition as its function returned it: a text in the filter language, or values by attribute
- * name.
+ * A part of a scope's condition as the scope function returned it: a text in the filter language, or values by
+ * attribute name.
  */
 export type ConditionSource = string | Readonly<Record<string, readonly (string | number | boolean | null)[]>>
 
@@ -15,7 +15,7 @@ export interface NamedCondition {
 
 /** The data that push events need about records before a write. */
 export interface Tracking {
-  /** The conditions of rooms. */
+  /** The conditions of rooms to evaluate. */
   readonly conditions: readonly NamedCondition[]
   /** The attributes whose values select rooms. */
   readonly fields: readonly Field[]

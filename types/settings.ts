@@ -40,26 +40,29 @@ export interface Limits {
   /** Depth of nested collections. Default 2. */
   readonly quantifierDepth: number
   /**
-   * The query cost of all filters, sorts and searches of one request, those of collections in `select` included.
-   * `false` is no limit. A comparison costs 1, or 4 if no plain index serves it; a quantifier or count costs 10. Costs
-   * within a collection are tripled. Default 2000.
+   * The query cost of all filters, sorts and searches of one request, including collections in `select`. `false` is no
+   * limit. A comparison costs 1, or 4 if no plain index serves it; a quantifier or count costs 10. Costs within a
+   * collection are tripled. Default 2000.
    */
   readonly cost: number | false
-  /** Tables reached by the paths of a scope's condition, besides the resource's own. More are an error. Default 10. */
+  /**
+   * Tables reached by the paths of a scope's condition, besides the resource's own. A scope with more tables is an
+   * error. Default 10.
+   */
   readonly scopeJoins: number
   /** Collections in a scope's condition, counted for every quantifier and count. Default 5. */
   readonly scopeQuantifiers: number
-  /**
-   * Records of a collection in `select` per parent. It is also the default of the collection's `limit`. Default 100.
-   */
+  /** Records of a collection in `select` per parent, and the default of the collection's `limit`. Default 100. */
   readonly embedItems: number
-  /** Records of all collections in `select`, calculated as the most that the request could return. Default 100000. */
+  /**
+   * Records of all collections in `select`, calculated as the largest possible number for the request. Default 100000.
+   */
   readonly embedTotal: number
   /** Records of one bulk request, or of one request with nested records. Default 1000. */
   readonly bulkItems: number
   /** Depth of nested records in bodies. Default 2. */
   readonly nestedWrites: number
-  /** Records of one export. The rest is cut off. Default 1000000. */
+  /** Records of one export. Further records are left out. Default 1000000. */
   readonly exportItems: number
   /**
    * Bytes of one response that is built in memory: records, pages and groups. Exports, and writes of one record without
@@ -74,8 +77,8 @@ export interface Limits {
    */
   readonly writeTime: number
   /**
-   * Retries of a write after deadlocks, serialization failures and lock timeouts. All attempts together take at most
-   * `writeTime`. Default 5.
+   * Retries of a write after deadlocks, serialization failures and lock timeouts. The time of all attempts together is
+   * limited by `writeTime`. Default 5.
    */
   readonly retries: number
   /**
@@ -102,7 +105,7 @@ export interface ShapeNames {
   readonly query?: string
 }
 
-/** Whether a page by number counts all records. */
+/** Whether a numbered page counts all records (`exact`) or none (`none`). */
 export type Total = 'exact' | 'none'
 
 /** The settings that list requests read. */
@@ -111,7 +114,7 @@ export interface QuerySettings {
   readonly defaultSort: string
   readonly defaultDirection: Direction
   readonly unknownFields: 'reject' | 'ignore'
-  /** The effect of unknown query parameters, or the list of the host's own parameters. */
+  /** The effect of unknown query parameters, or the list of parameters that belong to the host. */
   readonly unknownParameters: 'reject' | 'ignore' | readonly string[]
   readonly pageSize: number
   readonly maxPageSize: number

@@ -23,7 +23,7 @@ type KeyOf<O> = O extends { readonly keyProperty: infer K extends string | reado
     : K
   : 'id'
 
-/** The key in `OnDeleted`. A composite key is one text. */
+/** The type of the key in `OnDeleted`. A composite key is one text. */
 type DeletedKey<M, O> = O extends { readonly keyProperty: readonly string[] }
   ? string
   : KeyOf<O> extends keyof RowAttributes<M>
@@ -70,7 +70,7 @@ export type JsonTypeOf<V, S> = V extends null
           ? number | string
           : WithoutBrand<V>
 
-/** The type of a masked field includes null, 0 or false, for callers without the permission. */
+/** The type of a field in responses. A masked field may be null, 0 or false for callers without the permission. */
 type MaskedValue<M, O, K extends keyof RowAttributes<M>> =
   | JsonTypeOf<NonNullable<RowAttributes<M>[K]> | Extract<RowAttributes<M>[K], null>, Settings<O, K>>
   | (O extends { readonly mask: infer F } ? (K extends keyof F ? null : never) : never)
@@ -85,7 +85,7 @@ type OptionalAttribute<M> = {
     : never
 }[keyof CreationAttributes<InstanceOf<M>>]
 
-/** The attributes that hooks or the database fill, by `required: false`. */
+/** The attributes with the rule `required: false`, which hooks or the database fill. */
 type FilledAttribute<M, O> = {
   [K in keyof RowAttributes<M> & string]: Settings<O, K> extends { readonly rules: { readonly required: false } }
     ? K
@@ -125,17 +125,17 @@ type ComputedValue<D> =
   | (D extends { readonly type: infer T extends keyof ComputedTypes } ? ComputedTypes[T] : unknown)
   | (D extends { readonly nullable: true } ? null : never)
 
-/** The type of a masked field includes null, 0 or false, for callers without the permission. */
+/** The type of a computed field. A masked field may be null, 0 or false for callers without the permission. */
 type MaskedComputedValue<O, K extends keyof Computations<O>> =
   | ComputedValue<Computations<O>[K]>
   | (O extends { readonly mask: infer F } ? (K extends keyof F ? null : never) : never)
 
-/** The version member of responses whose model does not declare it. */
+/** The version member in responses, if the model does not declare the version. */
 type Version<M, O> = O extends { readonly concurrency: infer C extends { readonly inBody: true } }
   ? Exclude<C extends { readonly rowVersion: infer N extends string } ? N : 'rowVersion', keyof RowAttributes<M>>
   : never
 
-/** The associations with `write`, whose records bodies accept. */
+/** The associations with the option `write`, whose records bodies accept. */
 type NestedAssociation<O> = O extends { readonly relations: infer R }
   ? { [K in keyof R & string]: R[K] extends { readonly write: true } ? K : never }[keyof R & string]
   : never
@@ -173,7 +173,7 @@ export type RowOf<M, O = OptionsOf<M>> = Flat<
   } & { [K in ComputedNames<O, 'response'> as FieldName<O, K>]: MaskedComputedValue<O, K> }
 >
 
-/** An item of a list. */
+/** The record as an item of a list. */
 export type ListItemOf<M, O = OptionsOf<M>> = Flat<
   { [K in ShapeAttribute<M, O, 'list'> as FieldName<O, K>]: MaskedValue<M, O, K> } & {
     [K in Version<M, O> as FieldName<O, K>]: number
@@ -204,7 +204,7 @@ export type PatchOf<M, O = OptionsOf<M>> = Flat<
   }
 >
 
-/** The computed fields with `perCaller`. */
+/** The names of computed fields with `perCaller`. */
 type PerCaller<O> = {
   [K in keyof Computations<O> & string]: Computations<O>[K] extends { readonly perCaller: true }
     ? FieldName<O, K>
@@ -221,6 +221,6 @@ export interface EventsOf<M, O = OptionsOf<M>> {
   OnDeleted: O extends { readonly concurrency: { readonly inBody: true } }
     ? (key: DeletedKey<M, O>, version?: number) => void
     : (key: DeletedKey<M, O>) => void
-  /** Events may have been lost. List the records again. */
+  /** Events may have been lost, so the client must list the records again. */
   OnMissed: () => void
 }

@@ -26,6 +26,6 @@ export interface TableCatalogue {
   readonly canSkipRows: boolean
   /** The statement with a row for each column: `name`, `has_default`, and table properties in the first row. */
   readonly write: (model: ModelStatic<Model>) => string
-  /** Null if the table is unknown. */
+  /** Reads the properties from the rows; null if the table is unknown. */
   readonly read: (rows: readonly { readonly [column: string]: unknown }[]) => TableTraits | null
 }

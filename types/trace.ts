@@ -5,24 +5,24 @@ import type { PushEvent } from './push.js'
 /** An error without any sent or stored values. */
 export interface WatchedError {
   /**
-   * Of a request, the `code` of its problem document; of a statement, the code of the database or driver. Null if there
-   * is none.
+   * The code of the error; null if there is none. For a request it is the `code` of the problem document, for a
+   * statement the code of the database or driver.
    */
   readonly code: string | null
-  /** The class name of the error; of a request, of the error behind the problem. */
+  /** The class name of the error. For a request it is the class of the error that caused the problem. */
   readonly name: string
 }
 
 interface Traced {
-  /** Total milliseconds; null before the end. */
+  /** The total time in milliseconds; null before the end. */
   readonly duration: number | null
-  /** Null without an error, or before one. */
+  /** The error; null before the end, or without an error. */
   readonly error: WatchedError | null
 }
 
 /**
- * The message of the channels `sequelize-crud-router.request`. One object describes a request from beginning to end and
- * is completed on the way. It has no field values.
+ * The message of the channels `sequelize-crud-router.request`. One object describes a request from beginning to end,
+ * and its members are set on the way. It has no field values.
  */
 export interface RequestMessage extends Traced {
   readonly kind: 'request'
@@ -51,16 +51,19 @@ export interface RequestMessage extends Traced {
   readonly parseTime: number
   /** Milliseconds of resolving names and authorizing resources, including the host's policies. */
   readonly planTime: number
-  /** The number of statements so far, including those of hooks and policies. */
+  /** The number of statements so far, including statements of hooks and policies. */
   readonly statements: number
-  /** Milliseconds of these statements, including waiting for a connection. Concurrent statements count separately. */
+  /** Milliseconds of all statements, including waiting for a connection. Concurrent statements count separately. */
   readonly databaseTime: number
 }
 
 /** The message of the channels `sequelize-crud-router.statement`: a statement of a request or a push event. */
 export interface StatementMessage extends Traced {
   readonly kind: 'statement'
-  /** The message of the request or event that ran it, the same object as on its own channels. */
+  /**
+   * The message of the request or event that ran the statement. It is the object that the channels of the request or
+   * event publish.
+   */
   readonly cause: RequestMessage | EventMessage
   /** The name of the dialect in Sequelize: `postgres`, `mysql`, `mariadb`, `sqlite`. */
   readonly dialect: string
@@ -102,11 +105,11 @@ export interface MountedRoute {
   /** The HTTP method in capitals. */
   readonly method: string
   /**
-   * The path below the mount point, `/api/players/:id`. The handlers of `crudController` may be mounted elsewhere by
-   * the host.
+   * The path below the mount point, `/api/players/:id`. The host may mount the handlers of `crudController` at other
+   * paths.
    */
   readonly path: string
-  /** The operations of the route. If there are several, the request decides. */
+  /** The operations of the route. If there are several, the request selects one. */
   readonly operations: readonly OperationName[]
   /** The name of the action; null if there is none. */
   readonly action: string | null

@@ -2,7 +2,7 @@ import type { Field } from './field.js'
 import type { Join, Predicate } from './plan.js'
 import type { ForeignKeyReference, ModelAccess, Relation } from './resource.js'
 
-/** A relation on a path, with its target as callers without restrictions see it. */
+/** A relation on a path, with its target as an unrestricted caller sees it. */
 export interface RelationStep {
   readonly relation: Relation
   readonly access: ModelAccess
@@ -21,7 +21,7 @@ export interface ParentLink {
 export interface View {
   /** Names of the resource's own fields that the caller may not read. */
   readonly hidden: () => ReadonlySet<string>
-  /** Whether the caller may read a field of the resource (`reach` null), or of a relation's target. */
+  /** Whether the caller may read a field of the resource (`reach` is null), or of a relation's target (`reach`). */
   readonly readable: (field: Field, reach: ModelAccess | null) => boolean
   /**
    * Whether the caller may write a body member and may know that it exists: a field, or a relation by its JSON name.
@@ -31,10 +31,10 @@ export interface View {
    * The join over a relation, with the condition on its target's records; null if the caller may not use the relation.
    */
   readonly join: (crossing: RelationStep) => Join | null
-  /** In a nested list: the relation to the row of the join model that links the record; null elsewhere. */
+  /** In a nested list, the relation to the row of the join model that links the record; null in other lists. */
   readonly joinRow: Relation | null
   /** The foreign keys in the bodies, each with the condition of its foreign key check, or null without a condition. */
   readonly references: ReadonlyMap<ForeignKeyReference, Predicate | null>
-  /** Headers of every reply, from the resources on relation paths. */
+  /** Headers of every reply that come from the resources on relation paths. */
   readonly headers: Readonly<Record<string, string>>
 }

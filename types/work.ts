@@ -10,19 +10,24 @@ import type { RecordsBefore } from './rooms.js'
 export interface Work<P extends Plan = Plan> {
   readonly resource: Resource
   readonly plan: P
-  /** The foreign key checks; usually none. */
+  /** The foreign key checks; usually empty. */
   readonly foreignKeyChecks: readonly ForeignKeyCheck[]
   /** The nested writes; absent if there are none. */
   readonly nestedWrites?: readonly NestedWrite[]
-  /** Other resources whose behaviours affect what the caller may see of the reply; absent for none. */
+  /**
+   * Other resources whose behaviours affect the data that the caller may see in the reply; absent without other
+   * resources.
+   */
   readonly dependsOn?: readonly Resource[]
   /** The nested writes of each record of a batch, or of a body that updates or creates; absent if there are none. */
   readonly items?: readonly ItemNestedWrites[]
-  /** The resources whose records the bodies may contain or link, at any depth; absent for bodies that name none. */
+  /**
+   * The resources whose records the bodies may contain or link, at any depth; absent if the bodies name no relation.
+   */
   readonly nestedResources?: readonly Resource[]
   /** The places of the bodies within their parent's body, as in error messages. */
   readonly places?: readonly string[]
-  /** The policies that nested writes evaluate; absent if only the resource's own policy applies. */
+  /** The policy checks of nested writes; absent if only the resource's own policy applies. */
   readonly policyChecks?: PolicyChecks
 }
 
@@ -36,7 +41,7 @@ export interface PolicyChecks {
   readonly repeat: (asked: PassedPolicies) => Promise<void>
 }
 
-/** A foreign key check: a foreign key in a body, and the condition on the record that it refers to. */
+/** A foreign key check: a foreign key in a body, and the condition on the referenced record. */
 export interface ForeignKeyCheck {
   readonly field: Field
   /** A resource over the referenced model, and the referenced field. */
@@ -47,7 +52,7 @@ export interface ForeignKeyCheck {
    * Whether the record must exist and meet the condition. If not, the lookup only finds the stored spelling of a UUID.
    */
   readonly isEnforced: boolean
-  /** Whether the caller may read the stored foreign key. Then the body may repeat the stored value unchecked. */
+  /** Whether the caller may read the stored foreign key. If so, the body may repeat the stored value unchecked. */
   readonly isReadable: boolean
 }
 
@@ -59,11 +64,11 @@ export interface ItemNestedWrites {
   readonly forNew: readonly NestedWrite[]
 }
 
-/** The nested writes behind one relation. */
+/** The nested writes of one relation. */
 export type NestedWrite = ChildInserts | ChildReplacement | LinkChange
 
 interface NestedWriteBase {
-  /** The member of the parent's body. */
+  /** The name of the relation's member in the parent's body. */
   readonly json: string
   readonly resource: Resource
   readonly binding: ForeignKeyBinding
@@ -78,7 +83,7 @@ export interface ForeignKeyBinding {
   /** The parent's attribute, and the child's foreign key, which refers to it. */
   readonly source: Field
   readonly key: Field
-  /** Constant values of all records behind the relation. */
+  /** Constant values of all records of the relation. */
   readonly fixed: ReadonlyMap<Field, string | number | boolean | null>
 }
 
@@ -87,14 +92,14 @@ export interface ChildWrites {
   readonly create: (all: readonly PlacedBody[]) => Promise<PlannedPart<BulkCreatePlan>>
   readonly update: (sent: PlacedBody, key: KeyValue) => Promise<PlannedPart<UpdatePlan>>
   readonly remove: (keys: readonly KeyValue[]) => Promise<PlannedPart<BulkDeletePlan>>
-  /** Restores a deleted row instead of inserting a duplicate link. */
+  /** Restores a deleted row of the join model instead of inserting a duplicate link. */
   readonly restore: (key: KeyValue) => Promise<PlannedPart<UpdatePlan>>
 }
 
 /** The body of one record, and its place in the parent's body. */
 export interface PlacedBody {
   readonly place: string
-  /** Null if there is no body to write. */
+  /** The body; null if there is no body to write. */
   readonly body: Readonly<Record<string, unknown>> | null
 }
 
@@ -115,13 +120,15 @@ export interface ChildReplacement extends NestedWriteBase, ChildWrites {
   readonly kind: 'replaced'
   /** Whether the relation is a collection. */
   readonly many: boolean
-  /** In the order of the body. A to-one relation has one element, or none for null. */
+  /** The elements in the order of the body. A to-one relation has one element, or no element for null. */
   readonly elements: readonly BodyElement[]
   /** The condition on children that the caller may replace; null for all. */
   readonly condition: Predicate | null
   /** Whether clients choose keys, so that an unknown key creates a child. */
   readonly hasClientKeys: boolean
-  /** The number of missing children that the request may still delete, and the error for more. */
+  /**
+   * The number of missing children that the request may still delete. `createLimitError` creates the error for more.
+   */
   readonly remainingDeletes: number
   readonly createLimitError: () => Error
   /** Plans the read of children that stay unchanged. */
@@ -131,13 +138,15 @@ export interface ChildReplacement extends NestedWriteBase, ChildWrites {
 /** Changes of the links of several parents: rows of a join model. */
 export interface LinkChange extends NestedWriteBase, ChildWrites {
   readonly kind: 'linked'
-  /** Whether the records replace the links, are added to them, or are removed from them. */
+  /**
+   * Whether the records of the body replace the existing links, are added to the links, or are removed from the links.
+   */
   readonly mode: 'set' | 'add' | 'remove'
   /** Whether the request's path names one linked record. */
   readonly isOne: boolean
   /** The resource over the join model. The binding's key is the join model's foreign key to the parent. */
   readonly joinModelResource: Resource
-  /** The join model's foreign key to the linked record, and the attribute that it refers to. */
+  /** The join model's foreign key to the linked record, and the referenced attribute of the linked record. */
   readonly key: Field
   readonly target: Field
   /** Whether a unique index prevents duplicate links. */
@@ -145,15 +154,15 @@ export interface LinkChange extends NestedWriteBase, ChildWrites {
   /** The conditions on visible records and on visible rows of the join model (null for all rows). */
   readonly targetCondition: Predicate
   readonly joinRowCondition: Predicate | null
-  /** By parent; undefined if the body omits the relation. */
+  /** The links by parent; undefined if the parent's body omits the relation. */
   readonly groups: readonly (readonly LinkTarget[] | undefined)[]
 }
 
 /** A record to link or unlink. */
 export interface LinkTarget extends PlacedBody {
-  /** Undefined if no record can have this key. */
+  /** The key of the record; undefined if no record can have this key. */
   readonly key: KeyValue | undefined
-  /** Foreign keys in the body that only the database can compare; absent for none. */
+  /** Foreign keys in the body that only the database can compare; absent if there are none. */
   readonly bodyKeys?: readonly BodyKey[]
 }
 
@@ -178,8 +187,8 @@ export interface PlannedPart<P extends Plan> {
 
 export interface BodyElement extends PlacedBody {
   /**
-   * Returns the child's key for the parent's key, which may be a part of it. Null if the element has no key; undefined
-   * if no record can have its key.
+   * Returns the child's key. In a composite key, the parent's key may be a part of it. Null if the element has no key;
+   * undefined if no record can have its key.
    */
   readonly keyOf: (owner: JsonValue) => KeyValue | null | undefined
   /** Whether the element has no key. */
@@ -198,7 +207,7 @@ export interface WriteResult {
   readonly nested: readonly NestedResult[]
   /** Other writes of the request, in order. */
   readonly parts: readonly WrittenPart[]
-  /** Present if the request changes links. */
+  /** The numbers of changed links; present if the request changes links. */
   readonly linkCounts?: LinkCounts
 }
 

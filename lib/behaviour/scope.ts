@@ -17,7 +17,7 @@ import { readScope } from './readScope.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
-    /** Limits every operation to records with these values, or to records that meet this condition. */
+    /** Limits every operation to records with the returned values, or to records that meet the returned condition. */
     readonly scope?: ScopeFunction<M>
   }
 }
@@ -94,8 +94,8 @@ async function evaluateScope(
 }
 
 /**
- * Removes other spellings of the scope's attributes from bodies. All names that bodies cannot write are ignored like
- * that.
+ * Removes other spellings of the scope's attributes from bodies. They are ignored, like all names that bodies cannot
+ * write.
  */
 function removeOtherSpellings(intent: SingleIntent, { byName }: Resource, fixed: FixedValues): SingleIntent {
   if (fixed.length === 0) return intent

@@ -1,8 +1,8 @@
 import type { Intent } from '../../types/intent.js'
 
 /**
- * Returns the bodies of an intent that may contain nested records. An intent that updates or creates has its update
- * bodies.
+ * Returns the bodies of an intent that may contain nested records. Intents that update or create records return their
+ * update bodies.
  */
 export function bodiesOf(intent: Intent): readonly unknown[] {
   switch (intent.kind) {

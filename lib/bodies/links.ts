@@ -11,7 +11,9 @@ import type { LinkedRelation } from './relations.js'
 import type { Session } from './session.js'
 import { createWrites } from './writes.js'
 
-/** Returns the reference to a linked record, by a key from the client. */
+/**
+ * Creates the target of a link from a key of the client. The target's key is undefined if no record can have the key.
+ */
 export function parseLinkTarget({ keys }: Resource, key: unknown, place: string, body: Body | null = null): LinkTarget {
   return { place, key: readBodyKey(keys, key) ?? undefined, body }
 }

@@ -27,7 +27,7 @@ export function readBodyMatch(resource: Resource, body: Body): readonly string[]
   return Number.isSafeInteger(stated) ? [String(stated)] : []
 }
 
-/** Whether an element has only a key or version, so that its record stays unchanged. */
+/** Whether an element has only a key and a version, so that its record stays unchanged. */
 export function isUnchanged(target: Resource, element: Body): boolean {
   const names = new Set([...target.keys.map(({ json }) => json), versionFieldOf(target)?.json])
   return Object.keys(element).every((name) => names.has(name))

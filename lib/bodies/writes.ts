@@ -8,7 +8,7 @@ import { readBodyMatch } from './members.js'
 import { omitParentErrors } from './plans.js'
 import type { Session } from './session.js'
 
-/** Nested or linked records to write. */
+/** The resource and the settings for writes of nested or linked records. */
 export interface WriteTarget {
   /** The resource over the records. */
   readonly resource: Resource

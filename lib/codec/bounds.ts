@@ -26,7 +26,7 @@ interface OptionalRange<T> {
   readonly max: T | undefined
 }
 
-/** The bounds of a string's length in characters. */
+/** Returns the bounds of a string's length in characters. */
 export function lengthBounds({ valueType, rules }: RuledField): Bounds<number> {
   const column = { min: undefined, max: valueType.maxLength }
   const own = { min: rules.minLength, max: rules.maxLength }
@@ -38,7 +38,7 @@ export function lengthBounds({ valueType, rules }: RuledField): Bounds<number> {
   )
 }
 
-/** The bounds of an integer or a float, exact as JavaScript numbers. */
+/** Returns the bounds of an integer or a float, exact as JavaScript numbers. */
 export function numberBounds({ valueType, rules }: RuledField): Bounds<number> {
   const { min, max, maxMagnitude } = valueType
   const column = {
@@ -53,7 +53,7 @@ export function numberBounds({ valueType, rules }: RuledField): Bounds<number> {
   )
 }
 
-/** The bounds of a bigint or a decimal, as canonical decimals. */
+/** Returns the bounds of a bigint or a decimal, as canonical decimals. */
 export function decimalBounds({ valueType, rules }: RuledField): Bounds<string> {
   const own = { min: rules.min, max: rules.max }
   const ruled = {
@@ -72,7 +72,7 @@ function decimalColumnRange({ min, max, precision, scale = 0 }: ValueType): Opti
 }
 
 /**
- * Merges the bounds of rules and column. A message names both bounds if rules or column set both. Otherwise it names
+ * Merges the bounds of rules and column. If rules or column set both bounds, a message names both. Otherwise it names
  * only the violated bound.
  */
 function mergeBounds<T extends string | number>(

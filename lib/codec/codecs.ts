@@ -58,7 +58,7 @@ export function readFilterValue(valueType: ValueType, text: string): FilterValue
   return codecOf(valueType).readText(text, valueType)
 }
 
-/** Returns the name of a type's values for messages about all of them. */
+/** Returns the name of a type's values for messages about all values of the type. */
 export function nounForAll(valueType: ValueType): string {
   const { kind, noun } = codecOf(valueType)
   return kind ?? noun(valueType)

@@ -12,7 +12,7 @@ export class BodyErrors {
     return Object.fromEntries(this.#errors)
   }
 
-  /** Adds errors, with a prefix for their places. They replace earlier errors at equal places. */
+  /** Adds errors, with a prefix for their places. The errors replace earlier errors at equal places. */
   add(errors: ProblemErrors, prefix = ''): void {
     for (const [place, messages] of Object.entries(errors)) this.#errors.set(prefix + place, messages)
   }

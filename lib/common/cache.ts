@@ -77,7 +77,7 @@ export class BoundedCache<K, V> {
   }
 }
 
-/** The maximum size of a string in memory. V8 stores characters beyond Latin-1 in two bytes. */
+/** Returns the maximum size of a string in memory. V8 stores characters beyond Latin-1 in two bytes. */
 export function estimateStringBytes(text: string): number {
   return text.length * 2
 }

@@ -13,7 +13,7 @@ export class CallerCache<V> {
   readonly #key = Symbol('remembered')
 
   get(caller: Caller): V | undefined {
-    // Only this cache uses the symbol.
+    // No other code writes under the symbol, so the type is certain.
     const note = caller[this.#key] as CachedValue<V> | undefined
     return note?.caller === caller ? note.value : undefined
   }

@@ -37,17 +37,17 @@ export function isComputedField(field: Field): field is CompiledComputedField {
   return field.computed !== undefined
 }
 
-/** Whether host code makes the value, as a getter or a virtual attribute. Only an instance can run host code. */
+/** Whether host code computes the value: a getter or a virtual attribute. Only an instance can run host code. */
 export function isGetterOrVirtual({ field }: Pick<Column, 'field'>): boolean {
   return field.getter || field.virtual
 }
 
-/** Whether a column is this attribute of the record itself. */
+/** Whether a column is the named attribute of the record itself. */
 export function isOwnColumn({ joins, field, countedJoin }: Column, { name }: Pick<Field, 'name'>): boolean {
   return joins.length === 0 && countedJoin === undefined && field.derived === undefined && field.name === name
 }
 
-/** The index of the record's own attribute among the columns; -1 if missing. */
+/** Returns the index of the record's own attribute among the columns; -1 if the attribute is missing. */
 export function indexOfOwnColumn(columns: readonly Column[], attribute: string): number {
   return columns.findIndex((column) => isOwnColumn(column, { name: attribute }))
 }

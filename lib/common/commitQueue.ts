@@ -11,7 +11,7 @@ export class CommitQueuePosition implements CommitPosition {
   #hasEnded = false
   readonly #hasRolledBack: () => boolean
 
-  /** `gaveUp` returns whether the host rolled the write back. */
+  /** `gaveUp` returns whether the host has rolled the write back. */
   constructor(gaveUp: () => boolean = () => false) {
     this.#hasRolledBack = gaveUp
   }
@@ -44,7 +44,7 @@ export class CommitQueuePosition implements CommitPosition {
     else this.#endCallbacks.push(work)
   }
 
-  /** Ends this position: no more events follow. */
+  /** Ends this position, which has no further events. */
   end(): void {
     const { turn } = this
     if (turn === null) this.#finish()

@@ -37,7 +37,8 @@ export function decodeCursorToken(mark: string, token: string): CursorPosition |
   const [flag, ...values]: readonly unknown[] = said
   if ((flag !== 0 && flag !== 1) || !values.every(isCursorValue)) return null
   const bookmark: CursorPosition = { inclusive: flag === 1, values }
-  // Decoding tolerates other padding, foreign characters and blanks. Only the exact token is accepted.
+  // Decoding tolerates other padding, foreign characters and blanks, so the result is encoded again and compared with
+  // the token.
   return encodeCursorToken(mark, bookmark) === token ? bookmark : null
 }
 

@@ -1,4 +1,4 @@
-/** The codes of configuration errors. They never change. */
+/** The codes of configuration errors. Codes never change. */
 export type ConfigErrorCode =
   | 'NOT_A_MODEL'
   | 'UNKNOWN_DIALECT'
@@ -11,7 +11,7 @@ export type ConfigErrorCode =
   | 'UNKNOWN_OPERATION'
   | 'UNKNOWN_POLICY'
   | 'UNKNOWN_MODEL'
-  /** An operation has no policy although policies are required. */
+  /** Policies are required, but an operation has no policy. */
   | 'UNGUARDED'
   | 'AMBIGUOUS_NAME'
   | 'RULE_TYPE'
@@ -20,10 +20,10 @@ export type ConfigErrorCode =
   | 'HUB_PATH_TAKEN'
   /** The model overrides `toJSON`, which this package never calls. */
   | 'MODEL_TO_JSON'
-  /** The key is not an attribute, or not unique. */
+  /** The key is not an attribute, or is not unique. */
   | 'SDTO011'
 
-/** One configuration error: its code, and a message with the model and the option. */
+/** A configuration error: its code, and a message that names the model and the option. */
 export interface ConfigProblem {
   readonly code: ConfigErrorCode
   readonly message: string
@@ -31,8 +31,8 @@ export interface ConfigProblem {
 
 /**
  * The error for wrong options, thrown at mount. `code` is stable. The message names the model, the option and, for a
- * misspelling, the probable name. With several errors, `code` and the first line of `message` are those of the first
- * error; the other messages follow in further lines. `problems` has all errors.
+ * misspelling, the probable name. With several errors, `code` and the first line of `message` belong to the first
+ * error. The messages of the other errors follow in further lines. `problems` has all errors.
  */
 export class CrudConfigError extends TypeError {
   readonly code: ConfigErrorCode
@@ -56,7 +56,7 @@ export class CrudConfigError extends TypeError {
   }
 }
 
-/** The parameter with the syntax error. */
+/** The query parameters that may have a syntax error. */
 export type QueryParameter = 'filter' | 'sort' | 'select' | 'aggregate' | 'group' | 'having'
 
 /**
@@ -103,7 +103,7 @@ const LIMITS = {
   groups: ['has more keys than the limit of', ''],
 } as const
 
-/** The limits of query expressions, by their names in the option `limits`. */
+/** The names of the limits of query expressions, as in the option `limits`. */
 export type QueryLimit = keyof typeof LIMITS
 
 /** A valid query expression that exceeds a limit of the host. */

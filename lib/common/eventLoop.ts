@@ -1,11 +1,11 @@
-/** Yields to the event loop. */
+/** Resolves after the event loop has run other work. */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
     setImmediate(resolve)
   })
 }
 
-/** The number of items that are processed without yielding. They take some milliseconds. */
+/** The number of items that are processed before yielding. Processing them takes some milliseconds. */
 const ITEMS_BEFORE_YIELD = 50
 
 /** Maps a list like `map`, and yields to the event loop at intervals. */

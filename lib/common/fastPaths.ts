@@ -1,8 +1,8 @@
 // The switch for all code that exists only for speed. The first line of each such file says "Kept for speed".
 
 /**
- * Whether code that exists only for speed is used. The environment variable `CRUD_SPEED=off` disables it, for tests.
- * Without it, statements and syntax trees are not cached, instances are loaded and saved, and Sequelize sends every
- * statement.
+ * Whether code that exists only for speed is used. Tests disable it by the environment variable `CRUD_SPEED=off`.
+ * Without such code, statements and syntax trees are not cached, instances are loaded and saved, and Sequelize sends
+ * every statement.
  */
 export const isFast: boolean = process.env.CRUD_SPEED !== 'off'

@@ -9,7 +9,8 @@ import { addCondition, matchNull, matchStoredValues } from './predicates.js'
 import { problem } from './problem.js'
 
 /**
- * Compares a new child's foreign key values with the values that the child's resource sets itself.
+ * Checks that a new child's foreign keys have the values that the child's resource sets itself, by its scope for
+ * example.
  *
  * @throws Problem 403 if the caller may only create records with other values
  */
@@ -27,7 +28,7 @@ export function assertSameForeignKeys(
 }
 
 /**
- * Checks the masks of the foreign keys that linking records writes. @throws Problem 403 if a mask protects one of the
+ * Checks that no mask protects the foreign keys that linking writes. @throws Problem 403 if a mask protects one of the
  * keys
  */
 export function assertKeysWritable(
@@ -39,7 +40,7 @@ export function assertKeysWritable(
   throw problem('forbidden', { detail: 'You may not do this.' })
 }
 
-/** The condition for the children of one parent. */
+/** Returns the condition for the children of one parent. */
 export function matchChildren({ key, fixed }: Pick<ForeignKeyBinding, 'key' | 'fixed'>, value: unknown): Predicate {
   const parts = [...fixed].map(([field, each]) =>
     each === null ? matchNull(field, false) : matchStoredValues(field, [each]),

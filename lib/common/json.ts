@@ -1,10 +1,9 @@
 import { problem } from './problem.js'
 
 /**
- * Writes a client's value as JSON text.
+ * Writes a client's value as JSON text. Parsers accept deeper nesting than `JSON.stringify` can write.
  *
- * @throws Problem 400 for a value that is nested too deeply. Parsers accept deeper nesting than `JSON.stringify` can
- * write
+ * @throws Problem 400 for a value that is nested too deeply
  */
 export function stringifyJson(sent: unknown): string {
   try {

@@ -2,7 +2,7 @@ import type { Field, ItemOf, JsonValue, MemberOf, MemberType } from '../../types
 import { isObject } from './object.js'
 import { readDate } from './values.js'
 
-/** Returns the field as statements compare its values. */
+/** Returns the field that statements compare, if it differs from the field in the API. */
 export function storedFieldOf(field: Field): Field {
   return field.stored ?? field
 }
@@ -12,7 +12,7 @@ export function jsonMemberOf({ derived }: Pick<Field, 'derived'>): MemberOf | nu
   return derived?.kind === 'member' ? derived : null
 }
 
-/** Whether a field is an array. Filters test whether an array contains a value. */
+/** Whether a field is an array of texts, which filters test for a contained text. */
 export function isArrayField(field: Pick<Field, 'derived' | 'computed'>): boolean {
   return (field.computed ?? jsonMemberOf(field))?.type === 'array'
 }
@@ -24,7 +24,7 @@ export function arrayItemOf({ name, derived }: Pick<Field, 'name' | 'derived'>):
 }
 
 /**
- * Formats a date-time as JSON text. The order of these texts is the order of time. A date beyond the year 9999 sorts
+ * Formats a date-time as JSON text, so that the order as text is the order of time. Dates beyond the year 9999 sort
  * after all others.
  */
 export function formatDateTime(date: Date): string {

@@ -1,4 +1,4 @@
-// Keys with one or several parts. In plans and in the API a key is one value. `~` joins the parts of a composite key.
+// Keys with one or several parts. Plans and the API treat a key as one value. `~` joins the parts of a composite key.
 
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
@@ -46,12 +46,12 @@ export function lastKeyOfRow(keys: KeyFields, columns: readonly Column[], row: R
   return joinKeyParts(parts)
 }
 
-/** Joins the key from values of a database or an instance, one per field. */
+/** Joins a key from values of a database row or an instance, one per field. */
 export function encodeKey(keys: KeyFields, values: readonly unknown[]): JsonValue | undefined {
   return joinKeyParts(keys.map(({ decode }, index) => decode(values[index])))
 }
 
-/** A text that identifies a key, for values of a plan or of a row. */
+/** Returns a text that identifies a key, from values of a plan or of a row. */
 export function keyText(keys: KeyFields, values: readonly unknown[]): string {
   return String(encodeKey(keys, values))
 }
@@ -96,7 +96,7 @@ export function keyColumns(keys: KeyFields): readonly Column[] {
   return keys.map(ownColumn)
 }
 
-/** The condition for the records with these keys. */
+/** Returns the condition for the records with these keys. */
 export function matchKeys(keys: KeyFields, given: readonly unknown[]): Predicate {
   const values = given.filter(isKeyValue)
   if (values.length === 0) return { kind: 'never' }
@@ -171,7 +171,7 @@ function spellingsOfParts(keys: KeyFields, parts: readonly string[]): readonly (
   )
 }
 
-/** The most conditions of one AND or OR. SQLite nests a chain of conditions and allows a depth of 1000. */
+/** The most conditions of one AND or OR. SQLite nests a chain of conditions, and its limit for the depth is 1000. */
 const MAX_NODES = 25
 
 export function joinByOr(nodes: readonly Predicate[]): Predicate {
@@ -192,9 +192,9 @@ function joinNested(kind: 'and' | 'or', nodes: readonly Predicate[]): Predicate 
 }
 
 /**
- * The keyset predicate: records with keys after the last key. Each part except the last is compared twice, so that an
- * index on the first part is used. An equality would fail for parts that differ only in case, which a collation may
- * order as equal.
+ * Returns the keyset predicate: records with keys after `last`. Each part except the last is compared twice, so that
+ * the database can use an index on the first part. An equality would be wrong, because a collation may order parts that
+ * differ only in case as equal.
  */
 export function seekAfterKey(keys: KeyFields, last: KeyValue): Predicate {
   const [only] = keys
@@ -202,7 +202,7 @@ export function seekAfterKey(keys: KeyFields, last: KeyValue): Predicate {
   return seekAfterParts(keys, splitKey(keys, String(last)) ?? [])
 }
 
-/** The condition for the records between two keys, inclusive; null for a composite key. */
+/** Returns the condition for the records between two keys, inclusive; null for a composite key. */
 export function matchKeyRange(keys: KeyFields, first: KeyValue, last: KeyValue): Predicate | null {
   const [only] = keys
   if (only === undefined || keys.length > 1) return null
@@ -224,7 +224,7 @@ function compareOwnField(field: Field, operator: PositiveOperator, values: reado
   return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
 }
 
-/** Parses a part for comparison. Digits stay text if they exceed a number's range. */
+/** Parses a part of a key for comparison. Digits that exceed a number's range stay text. */
 function parseKeyPart({ valueType: { type } }: Field, part: string): KeyValue | boolean {
   if (type === 'boolean') return part === 'true'
   if (type !== 'integer' && type !== 'bigint' && type !== 'float') return part

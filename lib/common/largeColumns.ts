@@ -8,8 +8,8 @@ const LARGE = 4096
 const UNBOUNDED: ReadonlySet<FieldType> = new Set(['string', 'json', 'blob'])
 
 /**
- * The largest number of large values that one statement reads. At the default body limit of 1 MiB they take 50 MB. A
- * page of the default size is still one statement.
+ * The largest number of large values that one statement reads. At the default body limit of 1 MiB, the values take 50
+ * MB. A page of the default size still needs only one statement.
  */
 export const MAX_LARGE_VALUES = 50
 
@@ -24,7 +24,10 @@ export function maxInstancesOf(fields: readonly Field[]): number {
   return fields.some(isLargeField) ? MAX_INSTANCES : Number.POSITIVE_INFINITY
 }
 
-/** Whether a column's value may be large. A getter or virtual attribute needs an instance, which has all columns. */
+/**
+ * Whether a column's value may be large. Getters and virtual attributes count, because they need an instance with all
+ * columns.
+ */
 export function isLargeColumn(column: Column): boolean {
   if (column.countedJoin !== undefined) return false
   return isGetterOrVirtual(column) || isLargeField(column.field)

@@ -12,8 +12,8 @@ export function logError(error: unknown): void {
 
 /**
  * Returns an error as log lines. Field values are removed from messages and members of drivers and Sequelize, and
- * statements have placeholders. Messages of host code stay. Continuation lines are indented and control characters
- * escaped, so that no text looks like a separate entry. Never throws.
+ * statements have placeholders. Messages of host code are unchanged. Continuation lines are indented and control
+ * characters escaped, so that no text looks like a separate entry. Never throws.
  */
 export function errorText(error: unknown): string {
   try {
@@ -51,7 +51,7 @@ function memberLines(name: string, value: unknown): readonly string[] {
 }
 
 /**
- * Formats the errors among an error's members, each with the member's name. Member names come from code, not from
+ * Formats the errors among the members of an error, each with the member's name. Member names come from code, not from
  * clients.
  */
 function errorLines(name: string, value: unknown, seen: Set<unknown>): readonly string[] {
@@ -71,7 +71,7 @@ function itemLine(item: unknown): string | null {
   return escapeLine([type, path, validatorKey].filter((each) => typeof each === 'string').join(' '))
 }
 
-/** Returns the stack frames without the message, which may have several lines. */
+/** Returns the stack frames without the message, because a message may have several lines. */
 function framesOf({ stack, message }: Error): readonly string[] {
   if (typeof stack !== 'string') return []
   const start = stack.indexOf(message)

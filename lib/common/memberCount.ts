@@ -1,9 +1,9 @@
 import { problem } from './problem.js'
 
-/** The most members of a body. No table has more columns. */
+/** The most members of a body, more than any table has columns. */
 const MAX_MEMBERS = 4096
 
-/** @throws Problem 400 for a body with too many members */
+/** Checks the number of members of a body. @throws Problem 400 for too many members */
 export function checkMemberCount<B extends object>(body: B): B {
   if (Object.keys(body).length <= MAX_MEMBERS) return body
   throw problem('malformed-body', { detail: `The body has more members than the limit of ${MAX_MEMBERS}.` })

@@ -77,10 +77,10 @@ export function createMessage(code: MessageCode, parameters: MessageParameters =
   return Object.freeze({ code, parameters: Object.freeze(parameters) })
 }
 
-/** Returns a message as text. */
+/** Translates a message to the text of a response. */
 export type Translate = (told: FieldMessage) => string
 
-/** The English text of a message. Text of the host is returned unchanged. */
+/** Returns the English text of a message. Text of the host is returned unchanged. */
 export function formatEnglish(told: FieldMessage): string {
   if (typeof told === 'string') return told
   const { code, parameters } = told
@@ -92,7 +92,7 @@ export function formatEnglish(told: FieldMessage): string {
   })
 }
 
-/** Translates messages by the host's `messages`, if it is set. */
+/** Returns the translator of messages: the host's `messages`, or English texts without it. */
 export function createTranslator(messages: Messages | undefined, onError: OnError): Translate {
   if (messages === undefined) return formatEnglish
   return (told) => {

@@ -1,7 +1,10 @@
 import type { Field } from '../../types/field.js'
 import type { UpdatePlan } from '../../types/plan.js'
 
-/** Keeps the stored values of these fields if the body of a replacement omits them. A patch is returned unchanged. */
+/**
+ * Keeps the stored values of the given fields if the body of a replacement omits the fields. A patch is returned
+ * unchanged.
+ */
 export function keepOmittedFields(plan: UpdatePlan, fields: readonly Field[]): UpdatePlan {
   const { missingAttributes, changes, invalid } = plan
   if (missingAttributes === undefined) return plan
@@ -9,7 +12,7 @@ export function keepOmittedFields(plan: UpdatePlan, fields: readonly Field[]): U
   if (staying.length === 0) return plan
   const names = new Set(staying.map(({ name }) => name))
   const jsons = new Set(staying.map(({ json }) => json))
-  // The only possible error of a missing member is that it is required.
+  // A missing member can only have the error that it is required.
   const errors = Object.entries(invalid?.errors ?? {}).filter(([json]) => !jsons.has(json))
   return {
     ...plan,

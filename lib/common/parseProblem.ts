@@ -3,8 +3,8 @@ import { Problem, type ProblemOptions } from './problem.js'
 const TEXTS = ['code', 'type', 'title', 'detail'] as const
 
 /**
- * Parses the problem of an error response, from its body or, without a problem body, from its status. A status that is
- * not an error becomes 403.
+ * Parses the problem of an error response. Without a problem as body, the status determines the problem. A status that
+ * is not an error becomes 403.
  */
 export function parseProblem(status: number, contentType: string, text: string): Problem {
   const isError = Number.isInteger(status) && status >= 400 && status <= 599

@@ -3,7 +3,7 @@ import type { ComparePredicate, PlainValue, Predicate } from '../../types/plan.j
 import type { FixedValues, ResolvedScope } from '../../types/resource.js'
 import { ownColumn } from './columns.js'
 
-/** Joins the conditions that are not null; null if all are null. */
+/** Joins all conditions except null; null if all are null. */
 export function joinPredicates(kind: 'and' | 'or', parts: readonly (Predicate | null)[]): Predicate | null {
   const nodes = parts.filter((part) => part !== null)
   const [only] = nodes
@@ -11,7 +11,7 @@ export function joinPredicates(kind: 'and' | 'or', parts: readonly (Predicate | 
   return nodes.length === 1 ? only : { kind, nodes }
 }
 
-/** Returns the conjunction of two conditions. Null is no condition. */
+/** Returns the conjunction of two conditions. Null stands for no condition. */
 export function addCondition(where: Predicate, and: Predicate | null): Predicate
 export function addCondition(where: Predicate | null, and: Predicate): Predicate
 export function addCondition(where: Predicate | null, and: Predicate | null): Predicate | null
@@ -20,7 +20,10 @@ export function addCondition(where: Predicate | null, and: Predicate | null): Pr
   return { kind: 'and', nodes: [where, and] }
 }
 
-/** The condition that the record's field equals a value. `negated` also matches null. */
+/**
+ * Returns the condition that the record's field equals a value. `negated` returns the opposite, which also matches
+ * null.
+ */
 export function matchValue(field: Field, value: PlainValue, negated: boolean): Predicate {
   return {
     kind: 'compare',
@@ -32,15 +35,15 @@ export function matchValue(field: Field, value: PlainValue, negated: boolean): P
   }
 }
 
-/** The condition that the record's field equals one of the values. */
+/** Returns the condition that the record's field equals one of the values. */
 export function matchAnyValue(field: Field, values: readonly PlainValue[]): ComparePredicate {
   const operator = values.length === 1 ? 'eq' : 'in'
   return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
 }
 
 /**
- * The condition that the record's field equals one of the stored values. As in a join, the column's collation and the
- * stored spelling decide.
+ * Returns the condition that the record's field equals one of the stored values. As in a join, the column's collation
+ * and the stored spelling decide.
  */
 export function matchStoredValues(field: Field, values: readonly PlainValue[]): Predicate {
   const operator = values.length === 1 ? 'eq' : 'in'
@@ -55,12 +58,12 @@ export function matchStoredValues(field: Field, values: readonly PlainValue[]): 
   }
 }
 
-/** The condition that the record's field is null, or with `negated` not null. */
+/** Returns the condition that the record's field is null, or with `negated` not null. */
 export function matchNull(field: Field, negated: boolean): Predicate {
   return { kind: 'null', column: ownColumn(field), negated }
 }
 
-/** The condition that fields have the fixed values; null for an empty list. */
+/** Returns the condition that fields have the fixed values; null for an empty list. */
 export function matchFixed(fixed: FixedValues): Predicate | null {
   const parts = fixed.map(([field, value]) =>
     value === null ? matchNull(field, false) : matchValue(field, value, false),
@@ -68,14 +71,14 @@ export function matchFixed(fixed: FixedValues): Predicate | null {
   return parts.reduce<Predicate | null>((all, part) => addCondition(all, part), null)
 }
 
-/** The whole condition of a scope; null if there is no restriction. */
+/** Returns the whole condition of a scope; null if there is no restriction. */
 export function matchScope({ fixed, where }: Pick<ResolvedScope, 'fixed' | 'where'>): Predicate | null {
   return addCondition(matchFixed(fixed), where === null ? null : { kind: 'apart', condition: where })
 }
 
 /**
- * The condition that the record's field equals one of the values, which may include null. Without values it matches no
- * record.
+ * Returns the condition that the record's field equals one of the values, which may include null. Without values it
+ * matches no record.
  */
 export function matchAnyOrNull(field: Field, values: readonly (PlainValue | null)[]): Predicate {
   const plain = values.filter((value) => value !== null)
@@ -91,7 +94,10 @@ export function hasSubquery(where: Predicate): boolean {
   return where.kind === 'apart' || (where.kind === 'and' && where.nodes.some(hasSubquery))
 }
 
-/** Removes the subqueries of a condition, for records that were locked while the whole condition was met. */
+/**
+ * Removes the subqueries of a condition. The records were locked under the whole condition, so the subqueries need not
+ * be evaluated again.
+ */
 export function removeSubqueries(where: Predicate): Predicate {
   if (where.kind === 'apart') return { kind: 'always' }
   if (where.kind !== 'and' || !hasSubquery(where)) return where

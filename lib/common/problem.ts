@@ -15,7 +15,7 @@ interface ProblemRow {
 
 const RFC9110 = 'https://tools.ietf.org/html/rfc9110#section-'
 
-/** Status, type and title by code. */
+/** The status, type and title of each problem, by code. */
 export const PROBLEMS: Readonly<Record<ProblemCode, ProblemRow>> = Object.freeze({
   validation: { status: 400, type: `${RFC9110}15.5.1`, title: 'One or more validation errors occurred.' },
   'malformed-body': { status: 400, type: `${RFC9110}15.5.1`, title: 'Malformed body.' },
@@ -63,7 +63,7 @@ export interface ProblemOptions {
 
 const problemsByStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> = new Map(
   (Object.keys(PROBLEMS) as ProblemCode[])
-    // Problems of a single header or limit are not the default of their status.
+    // Problems of a single header or limit are never the default of their status.
     .filter(
       (code) =>
         !code.startsWith('idempotency') &&
@@ -82,7 +82,7 @@ const problemsByStatus: ReadonlyMap<number, readonly [ProblemCode, ProblemRow]> 
  */
 export class Problem extends Error {
   readonly status: number
-  /** A code of this package or of the host. */
+  /** The code, which this package or the host defines. */
   readonly code: ProblemCode | (string & {})
   readonly type: string
   readonly title: string
@@ -107,12 +107,12 @@ export class Problem extends Error {
     this.headers = options.headers ?? {}
   }
 
-  /** The body of the response: `type`, `title`, `status`, `code` and, if given, `detail` and `errors`. */
+  /** Returns the body of the response: `type`, `title`, `status`, `code` and, if given, `detail` and `errors`. */
   toJSON(): Record<string, unknown> {
     const { status, type, title, code, detail, errors } = this
     // The members are set one by one. An extension object passed to the document could overwrite `status` and `title`.
     const document = new ProblemDocument({ status, type, title, ...(detail === undefined ? {} : { detail }) })
-    // With `about:blank` the document drops the title or replaces it.
+    // With `about:blank` the document has no title, or a title of its own.
     const body = { ...document, title, code }
     return errors === undefined ? body : { ...body, errors }
   }
@@ -137,7 +137,7 @@ export function unselectedCollection(parameter: string): Problem {
   return invalidQuery(parameter, 'is about a collection that select does not name.')
 }
 
-/** Creates the problem of a code, with details of this occurrence. */
+/** Creates a problem by its code, with details of the occurrence. */
 export function problem(
   code: ProblemCode,
   more: {
@@ -155,7 +155,7 @@ export function problem(
   })
 }
 
-/** The most fields that a response names in `errors`. A batch may repeat an error for each record. */
+/** The most names in `errors` of a response. A batch may repeat an error for each record. */
 const MAX_NAMED_FIELDS = 5000
 
 /** Truncates long names and limits the number of names, because clients may invent names. */

@@ -1,4 +1,4 @@
-// Redacted error text: without the values that drivers and Sequelize include in their messages.
+// Texts of errors without the values that drivers and Sequelize include in their messages.
 
 import { redactSql } from './sqlText.js'
 
@@ -24,7 +24,7 @@ function dialectOf(error: object): string | null {
 /** Returns the message of an error without quoted values. Messages of host code are unchanged. */
 export function redactedMessageOf(error: Error): string {
   if (error.name === 'SequelizeValidationError') return 'Validation error'
-  // JSON.parse and BigInt quote the invalid text.
+  // The messages of JSON.parse and BigInt quote the invalid text.
   if (error instanceof SyntaxError) return ''
   if (isDatabaseError(error))
     return isRaisedByHost(error) ? '...' : cutAtQuote(error.message, redactedStatementOf(error) ?? '')
@@ -68,7 +68,10 @@ function cutAtQuote(whole: string, statement: string): string {
   return isName ? message : `${message.slice(0, first)}${mark || message[first]}...`
 }
 
-/** SQLite names missing tables and columns without quotation marks. */
+/**
+ * Cuts a SQLite message at a missing table or column, which SQLite names without quotation marks. A name in the
+ * statement is kept.
+ */
 function cutAtColon(message: string, statement: string): string {
   const [, head, name = ''] = /^(.*no such \w+: )(.*)$/s.exec(message) ?? []
   return head === undefined || name.split('.').every((part) => namesInStatement(statement).has(part))

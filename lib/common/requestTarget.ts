@@ -1,6 +1,6 @@
 /**
- * Returns the path and query of a request target. Proxies receive the absolute form (RFC 9112 section 3.2.2), whose
- * host the client chose, so the host is dropped. A fragment is invalid in a target and is dropped too.
+ * Returns the path and query of a request target. Proxies receive the absolute form (RFC 9112 section 3.2.2). Its host
+ * is dropped, because the client chose the host. A fragment is invalid in a target and is dropped as well.
  */
 export function toOriginForm(target: string): string {
   const [whole = ''] = target.split('#', 1)

@@ -33,7 +33,7 @@ export class ResponseSize {
     this.#limit = limit
   }
 
-  /** Starts a new count with the limit of this count. */
+  /** Starts a new count with the same limit. */
   startNew(): ResponseSize {
     return new ResponseSize(this.#limit)
   }

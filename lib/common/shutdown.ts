@@ -1,6 +1,6 @@
 /**
- * The in-flight requests of all resources that began between two calls of `close`. Requests of other resources count,
- * because relations may use a resource that closes.
+ * The in-flight requests of all resources that began between two calls of `close`. Requests of other resources are
+ * included, because their relations may use the resource that closes.
  */
 export class RequestGroup {
   #inFlight = 0
@@ -37,7 +37,7 @@ export interface AbortableResponse {
   readonly whenClosed: (tell: () => void) => void
 }
 
-/** Graceful shutdown of one resource: whether it accepts requests, and its streams. */
+/** The graceful shutdown of one resource: whether it accepts requests, and its streamed responses. */
 export class ShutdownState {
   readonly #streams = new Set<AbortableResponse>()
   #isClosed = false
@@ -60,7 +60,7 @@ export class ShutdownState {
 
   /**
    * Rejects new requests. Resolves when all earlier requests of any resource have ended, at the latest after `within`
-   * milliseconds. Streams that are still open are cut.
+   * milliseconds. Streams that are still open are aborted.
    */
   async close(within: number): Promise<void> {
     this.#isClosed = true

@@ -1,4 +1,4 @@
-/** The number of characters of a statement that are read. Longer statements mostly contain values. */
+/** The number of characters of a statement that are read. The rest of a longer statement consists mostly of values. */
 const LENGTH = 10_000
 
 const SHARED = [
@@ -19,7 +19,7 @@ const TOKENS: ReadonlyMap<string, RegExp> = new Map(
   Object.entries({
     postgres: [
       String.raw`(?:[eE]'(?:[^'\\]|\\[\s\S]|'')*'(?!'))`,
-      // Ends the text at an unterminated string, which would otherwise be read as a word and another string.
+      // Matches an unterminated string. Otherwise the text would be read as a word and another string.
       "(?<broken>[eE]')",
       String.raw`(?:\$(?<tag>[A-Za-z_\u0080-\uffff]\w*|)\$[\s\S]*?\$\k<tag>\$)`,
       QUOTED,
@@ -27,7 +27,7 @@ const TOKENS: ReadonlyMap<string, RegExp> = new Map(
     ],
     mysql: [String.raw`#[^\n]*`, ESCAPED, TICKED],
     mariadb: [String.raw`#[^\n]*`, ESCAPED, TICKED],
-    // A double-quoted text in SQLite is a string if it names no column.
+    // In SQLite a double-quoted text is a string if it names no column, so it is treated as a literal.
     sqlite: [QUOTED, '(?:"(?:[^"]|"")*")', TICKED],
   }).map(([dialect, own]) => [dialect, new RegExp([...own, ...SHARED].join('|'), 'y')]),
 )
@@ -59,7 +59,7 @@ function redactToken({ 0: whole, groups = {} }: RegExpExecArray, before: string)
   return name ?? kept ?? other ?? (/^(?:--|\/\*|#)/.test(whole) ? ' ' : '?')
 }
 
-/** Whether a word is a literal. `NULL` is none in `IS NULL` and `NOT NULL`. */
+/** Whether a word is a literal. `NULL` is not a literal in `IS NULL` and `NOT NULL`. */
 function isLiteral(word: string, before: string): boolean {
   if (/^(?:true|false)$/i.test(word)) return true
   return /^null$/i.test(word) && !/^(?:is|not)$/i.test(before)
@@ -70,5 +70,5 @@ export function commandOf(sql: string): string {
   return (COMMAND.exec(sql.slice(0, 200))?.[1] ?? '').toUpperCase()
 }
 
-/** Skips blanks, brackets and comments. */
+/** Finds the first word after blanks, brackets and comments. */
 const COMMAND = /^(?:[\s(]|--[^\n]*\n|\/\*[\s\S]*?\*\/)*([A-Za-z]+)/

@@ -99,7 +99,7 @@ export function readTime(text: string): string | null {
 
 const LONG_TIME = /^(-?)(\d{2,3}):([0-5]\d)(?::([0-5]\d))?$/
 
-/** Parses a time that may exceed a day or be negative, as some databases store it. */
+/** Parses a time that may exceed a day or be negative, because some databases store such times. */
 export function readLongTime(text: string, { hours: most, isSigned }: LongestTime): string | null {
   const match = LONG_TIME.exec(text)
   if (match === null) return null
@@ -137,7 +137,7 @@ export function toDecimal(number: number): string {
   return readDecimal(text) ?? readScientific(text) ?? text
 }
 
-/** The number of digits of a decimal without leading zeros. */
+/** Returns the number of digits of a decimal without leading zeros. */
 export function countSignificantDigits(decimal: string): number {
   return decimal.replace(/^-?(?:0\.)?0*/, '').replace('.', '').length
 }
@@ -164,7 +164,7 @@ function formatDecimal(sign: string, whole: string, fraction: string): string {
   return `${sign === '-' ? '-' : ''}${digits}.${fraction.slice(0, end)}`
 }
 
-/** Compares two canonical decimals: negative, zero or positive, as for `sort`. */
+/** Compares two canonical decimals. Returns a negative number, zero or a positive number, as for `sort`. */
 export function compareDecimals(a: string, b: string): number {
   const negative = a.startsWith('-')
   if (negative !== b.startsWith('-')) return negative ? -1 : 1
@@ -175,7 +175,7 @@ function compareMagnitudes(a: string, b: string): number {
   const [wholeA = '', fractionA = ''] = a.split('.')
   const [wholeB = '', fractionB = ''] = b.split('.')
   if (wholeA.length !== wholeB.length) return wholeA.length - wholeB.length
-  // Whole parts of equal length sort as texts like numbers, and so do fractions of any length.
+  // Texts of equal length sort like the numbers that they contain, and fractions of any length do so too.
   if (wholeA !== wholeB) return wholeA < wholeB ? -1 : 1
   if (fractionA === fractionB) return 0
   return fractionA < fractionB ? -1 : 1

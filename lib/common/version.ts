@@ -1,2 +1,2 @@
-/** The version of a new record, and of a row whose version is null. */
+/** The version of a new record. A row with a null version counts as this version. */
 export const FIRST_VERSION = 0

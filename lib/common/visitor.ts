@@ -1,4 +1,4 @@
-/** A function for each kind of node. The compiler reports a missing kind. */
+/** Functions by the kind of a node. The compiler reports a missing kind. */
 export type Visitors<N extends { readonly kind: string }, C extends readonly unknown[], R> = {
   readonly [K in N['kind']]: (node: NodeOfKind<N, K>, ...context: C) => R
 }
@@ -7,7 +7,7 @@ export type NodeOfKind<N extends { readonly kind: string }, K extends N['kind']>
   ? N
   : never
 
-/** Calls the function of a node's kind. The functions visit child nodes themselves. */
+/** Calls the function of a node's kind. A function visits child nodes by itself. */
 export function visit<N extends { readonly kind: string }, C extends readonly unknown[], R>(
   visits: Visitors<N, C, R>,
   node: N,

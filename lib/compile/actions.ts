@@ -79,7 +79,10 @@ function createActionError(model: string, name: string, why: string): CrudConfig
   return new CrudConfigError('INVALID_OPTION', `${model}: the action "${name}" ${why}.`)
 }
 
-/** @throws CrudConfigError for a name that is taken, and for members that contradict each other */
+/**
+ * Checks the name and the members of an action. @throws CrudConfigError for a taken name, and for members that
+ * contradict each other
+ */
 function assertAction(
   model: ModelStatic<Model>,
   options: CrudOptions,
@@ -113,7 +116,7 @@ function assertAction(
   }
 }
 
-/** The words of routes and the names of operations, in lower case. Actions cannot use them. */
+/** Returns the names that actions cannot use: the words of routes and the names of operations, in lower case. */
 function reservedActionNames(operations: OperationTable): ReadonlySet<string> {
   const paths = Object.values(operations).flatMap(({ path }) => path.toLowerCase().split('/'))
   return new Set([...Object.keys(operations).map((name) => name.toLowerCase()), ...paths])
@@ -158,7 +161,10 @@ async function readNoInput(): Promise<InputVerdict> {
   return { value: undefined }
 }
 
-/** Validates by the schema's own method: the host's joi may be another copy, and its rules may be asynchronous. */
+/**
+ * Validates the input of an action by the schema's own method. The host's joi may be another copy, and its rules may be
+ * asynchronous.
+ */
 async function validateInput(schema: ObjectSchema, given: Readonly<Record<string, unknown>>): Promise<InputVerdict> {
   try {
     return { value: await schema.validateAsync(given, SETTINGS) }
@@ -211,7 +217,7 @@ interface SchemaDescription {
   readonly patterns?: readonly unknown[]
 }
 
-/** The names of the members; null for a schema that accepts any name. */
+/** Returns the names of the schema's members; null for a schema that accepts any name. */
 function inputNamesOf(schema: ObjectSchema): ReadonlySet<string> | null {
   const { keys, flags, patterns }: SchemaDescription = schema.describe()
   const isOpen = keys === undefined || flags?.unknown === true || patterns !== undefined

@@ -30,7 +30,7 @@ const TYPES: Readonly<Record<ManagedAttributeKind, readonly FieldType[]>> = {
 // Keeps added attributes, so that a second router over the model does not treat them as declared.
 const addedByModel = new WeakMap<ModelStatic<Model>, Set<string>>()
 
-/** The current attributes of a model. */
+/** Returns the current attributes of a model. */
 export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
   return {
     all: model.getAttributes(),

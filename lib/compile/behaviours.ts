@@ -26,7 +26,7 @@ export function prepareBehaviours(
   return table.flatMap((definition) => problems.attempt(() => definition.prepare(subject, options)) ?? [])
 }
 
-/** The union of the behaviours' facts. */
+/** Returns the union of the behaviours' facts. */
 export function combineFacts(prepared: readonly PreparedBehaviour[]): Facts {
   const none: Facts = {
     needsIdentity: false,
@@ -39,7 +39,7 @@ export function combineFacts(prepared: readonly PreparedBehaviour[]): Facts {
   return Object.freeze(Object.assign({}, none, ...prepared.map(({ facts }) => facts ?? {})))
 }
 
-/** The facts about options and fields that only documents use. */
+/** Returns the facts about options and fields that only OpenAPI and AsyncAPI documents use. */
 export function documentedOf(
   prepared: readonly PreparedBehaviour[],
   fields: readonly Field[],
@@ -78,7 +78,7 @@ const FUNCTIONS: {
       runInOrder(all, given, (amend, so) => amend(resource, so, caller))
     const amended = await amendByAll(plan)
     if (amended.kind !== 'create' || amended.revives === undefined) return amended
-    // The update that a create may restore a deleted record with is amended by every behaviour as well.
+    // If a create may restore a deleted record, every behaviour also amends the update that restores the record.
     const revives = await amendByAll(amended.revives)
     if (revives.kind !== 'restore') throw new TypeError(`a behaviour has made a restoration one of ${revives.kind}`)
     return { ...amended, revives }
@@ -129,7 +129,7 @@ const VALUES: { readonly [hook in ValueHook]: (all: readonly BehaviourHooks[hook
   ownHeaders: mergeHeaders,
 }
 
-/** Folds the behaviours of a resource, in the order of the table. */
+/** Combines the behaviours of a resource, in the order of the table. */
 export function foldBehaviours(behaviours: readonly Behaviour[]): Behaviours {
   const foldHook = <K extends keyof BehaviourHooks>(
     [hook, foldAll]: [K, (all: readonly BehaviourHooks[K][]) => BehaviourHooks[K]],

@@ -31,7 +31,7 @@ const OPTIONS: ReadonlySet<string> = new Set<keyof FieldOptions>(['exclude', 'on
 
 const RESPONSE_TARGETS: readonly Target[] = ['response', 'list']
 
-/** A model with its fields and options. */
+/** A model with the fields, names and options that its computed fields depend on. */
 interface ComputedSource {
   readonly model: ModelStatic<Model>
   readonly options: CrudOptions
@@ -86,7 +86,7 @@ function createComputedField(
     json,
     column: name,
     valueType,
-    // A replay to unidentified callers has null instead of values that depend on the caller.
+    // A replay to an unidentified caller has null instead of values that depend on the caller.
     nullable: nullable || (perCaller && hasIdempotency(options)),
     virtual: true,
     getter: false,
@@ -140,7 +140,7 @@ function computedTargetsOf(model: string, name: string, options: CrudOptions): R
   return new Set(RESPONSE_TARGETS.filter((target) => isShown(target) && !excluded.includes('response')))
 }
 
-/** The owner of each taken response member, by lower-case name. */
+/** Returns the owner of each taken response member, by lower-case name. */
 function takenNames({ model, options, fields, naming }: ComputedSource): Map<string, string> {
   const taken = new Map<string, string>()
   for (const [alias, association] of Object.entries(model.associations)) {

@@ -6,7 +6,7 @@ const NUMBER = Object.freeze({ type: 'integer' } as const)
 const RULES = Object.freeze({ required: false })
 const decodeCount = createDecoder(NUMBER)
 
-/** The field for the number of a relation's records. It is read-only and has no attribute. */
+/** Creates the field for the number of a relation's records. The field is read-only and has no attribute. */
 export function createCountField(relation: string): Field {
   const json = `${relation}Count`
   return Object.freeze({

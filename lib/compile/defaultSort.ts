@@ -22,7 +22,7 @@ export function resolveDefaultSort(
     where,
     what: 'the sortable field',
     isAllowedField: ({ sortable }: PathOrigin['fields'][number]): boolean => sortable,
-    // Types with operators have an order.
+    // A type has an order if it has operators.
     isAllowedType: (type: Parameters<typeof operatorsForType>[0]): boolean => operatorsForType(type).size > 0,
   }
   return keys.map((key) => ({ ...key, path: resolveHostPath(sorted, key.path, wanted) }))

@@ -26,7 +26,7 @@ const SINGLE_MODEL_OPTIONS: ReadonlySet<string> = new Set<keyof CrudOptions>([
   'hooks',
 ])
 
-/** @throws CrudConfigError at once for defaults that no resource could use */
+/** Checks the options of `createCrud`. @throws CrudConfigError for defaults that no resource could use */
 export function assertDefaults(defaults: CrudDefaults): void {
   const all = optionShape(BEHAVIOURS)
   const { push } = all
@@ -47,7 +47,10 @@ export function assertDefaults(defaults: CrudDefaults): void {
   problems.throwIfAny()
 }
 
-/** The options of one resource merged over the defaults. The router refuses values that are not plain objects. */
+/**
+ * Merges the options of one resource over the defaults. Options that are not a plain object stay unchanged, because the
+ * router refuses them.
+ */
 export function withDefaults<M extends Model>(
   { io, ...defaults }: CrudDefaults,
   options: CrudOptions<M>,
@@ -57,7 +60,8 @@ export function withDefaults<M extends Model>(
   const own: Readonly<Record<string, unknown>> = options
   const merged = new Map<string, unknown>(Object.entries(defaults).filter(([, value]) => value !== undefined))
   for (const [name, value] of Object.entries(own)) {
-    // An undefined option is ignored, unless the option protects the resource: the router refuses undefined there.
+    // An undefined option has no effect, unless the option protects the resource. Such an option stays undefined, so
+    // that the router refuses it.
     if (value === undefined && shape[name]?.isRestrictive !== true && merged.has(name)) continue
     const beneath = merged.get(name)
     const settled = shape[name]?.isRestrictive === true ? value : omitUndefinedMembers(value)
@@ -65,7 +69,7 @@ export function withDefaults<M extends Model>(
   }
   const push = merged.get('push')
   if (io !== undefined && push !== undefined && push !== false) merged.set('push', mergeValues({ io }, push))
-  // Each value has the option's type, or the router refuses it.
+  // The router checks the types of the merged values.
   return Object.fromEntries(merged) as CrudOptions<M>
 }
 

@@ -3,7 +3,7 @@ import { createAverageDecoder, createDecoder, createSumDecoder } from '../codec/
 import { DATE_UNITS, MEASURES } from '../language/measures.js'
 import { operatorsForType } from '../language/operators.js'
 
-/** Adds the derivations for measures and groups to a field. Each is made once, on first use. */
+/** Adds the derivations for measures and groups to a field. Each derived field is created once, on first use. */
 export function addDerivations(field: Omit<Field, 'derive' | 'derived'>): Field {
   const known = new Map<Derivation, Field | null>()
   const self: Field = Object.freeze({
@@ -62,7 +62,7 @@ function createDatePart(unit: keyof typeof DATE_UNITS, of: Field): Field | null 
   return isDate && !of.virtual && !of.getter ? createDerivedField(unit, of, TEXT, of.nullable) : null
 }
 
-/** The type of a value after the database has converted it to the package's format. */
+/** Returns the type of a value after the database has converted it to the package's format. */
 function omitUnformatted({ hasOtherFormats: _, ...valueType }: ValueType): ValueType {
   return Object.freeze(valueType)
 }

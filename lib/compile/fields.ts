@@ -93,11 +93,11 @@ interface AttributeRole {
   readonly isIdentity: boolean
   /** An attribute of the primary key, which Sequelize's instances never change. */
   readonly isPrimaryKeyPart: boolean
-  /** A part of a composite key that is a foreign key. Its default applies only to bodies that omit it. */
+  /** A part of a composite key that is also a foreign key. Its default applies only to bodies that omit the part. */
   readonly isForeignKeyPart: boolean
-  /** Managed by a behaviour or by Sequelize. */
+  /** An attribute that a behaviour or Sequelize sets. */
   readonly isServerManaged: boolean
-  /** Added to the model by a behaviour. */
+  /** An attribute that a behaviour added to the model. */
   readonly isAdded: boolean
   readonly isExcludedByScope: boolean
   /** A version attribute that responses show. A row without a version counts as the first version. */
@@ -141,7 +141,7 @@ function createField(
     targets,
     ...(deprecated === null ? {} : { deprecated }),
     ...queried,
-    // A key is never null, even if its column is nullable: nobody could address the record.
+    // A key is never null, even if its column is nullable, because a record with a null key could not be addressed.
     rules: createRules(role.isKey ? { ...attribute, primaryKey: true } : attribute, valueType, options.rules ?? {}),
     decode: createFieldDecoder(role, { model, name, valueType, decode }),
   }
@@ -158,7 +158,10 @@ function createField(
   return addDerivations({ ...typed, members: own, ...(item === null ? {} : { item }) })
 }
 
-/** The value type of an attribute's column in this dialect; for an array column with the type of its items. */
+/**
+ * Returns the value type of an attribute's column in this dialect. The type of an array column includes the type of its
+ * items.
+ */
 function columnTypeOf(
   attribute: ModelAttributeColumnOptions,
   decimal: FieldOptions['decimal'],
@@ -274,14 +277,14 @@ function toArray(targets: Target | readonly Target[]): readonly Target[] {
   return typeof targets === 'string' ? [targets] : targets
 }
 
-/** The fields with a JSON name. A field excluded from every shape frees its name. */
+/** Returns the fields that occupy a JSON name. A field that is excluded everywhere does not occupy its name. */
 export function fieldsWithNameOf(fields: readonly Field[]): readonly Field[] {
   return fields.filter(
     ({ targets, isKey, filterable, sortable }) => targets.size > 0 || isKey || filterable || sortable,
   )
 }
 
-/** Warns once of fields whose names cannot be written in filters, sorts and selections. */
+/** Warns of fields whose names cannot be written in filters, sorts and selections. */
 export function warnOfNames(model: string, fields: readonly Field[]): void {
   const names = fields.filter((field) => field.filterable || field.sortable).map(({ json }) => json)
   for (const name of names.filter((each) => !NAME.test(each))) {
@@ -293,7 +296,9 @@ export function warnOfNames(model: string, fields: readonly Field[]): void {
   }
 }
 
-/** Names are case-insensitive, so two that differ only in case would hide each other. */
+/**
+ * Checks that JSON names are unique. Names that differ only in case would hide each other, because lookups ignore case.
+ */
 function assertDistinctNames(
   model: ModelStatic<Model>,
   fields: readonly Field[],

@@ -48,7 +48,7 @@ class ExactNamesFirst<T> extends Map<string, T> {
     this.#findAlternatives = others
   }
 
-  /** @throws TypeError for an ambiguous name */
+  /** Finds a value by an exact or alternative name. @throws TypeError for an ambiguous name */
   override get(name: string): T | undefined {
     const exact = super.get(name)
     const all = new Set([...(exact === undefined ? [] : [exact]), ...this.#findAlternatives(name.toLowerCase())])
@@ -59,7 +59,7 @@ class ExactNamesFirst<T> extends Map<string, T> {
 
 const accessByModel = new WeakMap<ModelStatic<Model>, () => ModelAccess>()
 
-/** All attributes and associations of a model by their own names. */
+/** Returns all attributes and associations of a model, by their own names. */
 function hostAccessOf(model: ModelStatic<Model>, dialect: Resource['dialect']): ModelAccess {
   const known =
     accessByModel.get(model) ?? cacheUntilMount(() => createAccess(model, hostFieldsOf(model, dialect), dialect))
@@ -76,12 +76,15 @@ function hostFieldsOf(model: ModelStatic<Model>, dialect: Resource['dialect']): 
   return fields.map(toHostField)
 }
 
-/** A field by its attribute name. It is always filterable, unless it is virtual. */
+/** Renames a field to its attribute name. The field becomes filterable, unless it is virtual. */
 function toHostField(field: Field): Field {
   return Object.freeze({ ...field, json: field.name, filterable: !field.virtual })
 }
 
-/** @throws TypeError for a model whose default scope has more than a condition */
+/**
+ * Creates the access to all fields and relations. @throws TypeError for a model whose default scope has more than a
+ * condition
+ */
 function createAccess(model: ModelStatic<Model>, fields: readonly Field[], dialect: Resource['dialect']): ModelAccess {
   const keys = fields.filter(({ name }) => model.primaryKeyAttributes.includes(name))
   const presence = keys[0] ?? fields.find(({ virtual }) => !virtual)
@@ -101,15 +104,15 @@ function createAccess(model: ModelStatic<Model>, fields: readonly Field[], diale
     isCaseSensitive: true,
     fields: new Map(fields.map((field) => [field.name, field])),
     relations: new Map(relations),
-    // Policies are not evaluated here. Records hidden from all callers, such as deleted ones, are hidden from
-    // conditions too.
+    // The resources hide records that no caller may see, such as deleted records. Their policies are not evaluated in
+    // conditions of the host.
     resources: resourcesOverVariants(model),
     presenceField: presence,
     order: keys.length === 0 ? [presence] : keys,
   })
 }
 
-/** Members of a default scope that statements can reproduce, or that hide no record. */
+/** Members of a default scope that statements reproduce, or that hide no records. */
 const SIMPLE: ReadonlySet<string> = new Set(['where', 'attributes', 'order'])
 
 function assertSimpleScope(model: ModelStatic<Model>): void {

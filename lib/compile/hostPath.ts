@@ -18,7 +18,7 @@ export interface PathOrigin {
   readonly options: CrudOptions
   readonly fields: readonly Field[]
   readonly naming: Naming
-  /** The relations of the resource. Their targets' resources are known once they are mounted. */
+  /** The relations of the resource. The resources over their targets are known only after they are mounted. */
   readonly relations: () => ReadonlyMap<string, Relation>
 }
 
@@ -104,7 +104,7 @@ function requireLastField(
   return requireName(candidates, last, { code: 'UNKNOWN_ATTRIBUTE', what: `${where} ${what}` })
 }
 
-/** The fields that a path of this length may end with. */
+/** Returns the fields at which a path of this length may end. */
 function candidateFieldsOf(
   described: PathOrigin,
   target: ModelStatic<Model>,
@@ -118,7 +118,7 @@ function candidateFieldsOf(
   return fieldNamesAt(described, target, depth).filter(({ name }) => names.includes(name))
 }
 
-/** All fields of the resource, or all attributes of a related model. */
+/** Returns the names of all fields of the resource, or of all attributes of a related model. */
 function fieldNamesAt({ fields, options }: PathOrigin, target: ModelStatic<Model>, depth: number): readonly PathName[] {
   if (depth === 0) return fields.map(({ name, json }) => ({ name, spellings: [json] }))
   const { field } = relatedNamingOf(target, options)
@@ -143,7 +143,7 @@ function associationsOf({ model, naming, options }: PathOrigin, target: ModelSta
   })
 }
 
-/** The path with API names, which are resolved again after each mount. */
+/** Returns the path with API names, which are looked up again after each mount. */
 function resolveNamesLate({ fields, relations }: PathOrigin, { offset }: Path, path: readonly PathName[]): Path {
   const last = path.at(-1)
   const crossed = path.slice(0, -1)
@@ -168,7 +168,7 @@ function resolveNamesLate({ fields, relations }: PathOrigin, { offset }: Path, p
   })
 }
 
-/** The error for a path over a collection. */
+/** Returns the error message for a path over a collection. */
 function collectionMessageOf(segments: readonly string[], index: number): string {
   const [next, ...further] = segments.slice(index + 1)
   const isCount = next?.toLowerCase() === 'count' && further.length === 0
@@ -205,7 +205,7 @@ function filterOpenNames(
   return fields === undefined ? all : all.filter(({ name }) => fields.includes(name))
 }
 
-/** API names are compared case-insensitively, model names exactly. */
+/** Whether a name in a path means this attribute or association. API names ignore case, model names do not. */
 function hasSpelling({ name, spellings }: PathName, segment: string): boolean {
   return spellings.some((each) => each.toLowerCase() === segment.toLowerCase()) || name === segment
 }

@@ -52,13 +52,10 @@ export interface CompileTables {
   readonly dialects: DialectTable
 }
 
-/**
- * The exported function that the host called, such as `crudRouter`, and the options that this function does not
- * support.
- */
+/** The exported function that the host called, and the options that the function does not support. */
 export interface EntryPoint {
   readonly name: string
-  /** Reasons why options are not supported, by option. */
+  /** The reason why each unsupported option is not supported, by option. */
   readonly unsupported: { readonly [option in keyof CrudOptions]?: string }
   /** The reason why there are no routes below a record; null or absent if there are. */
   readonly noRoutesReason?: string | null
@@ -291,7 +288,7 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
   }
 }
 
-/** The names of query parameters that are not fields. */
+/** Returns the names of query parameters that are not fields. */
 function reservedParametersOf(operations: ReadonlySet<OperationName>, isSearched: boolean): ReadonlySet<string> {
   return new Set([
     ...RESERVED_PARAMETERS,
@@ -302,7 +299,10 @@ function reservedParametersOf(operations: ReadonlySet<OperationName>, isSearched
   ])
 }
 
-/** @throws CrudConfigError if hooks and policies could not find the transaction of their request */
+/**
+ * Checks that hooks and policies can find the transaction of their request. @throws CrudConfigError without
+ * `Sequelize.useCLS`
+ */
 function assertTransactionContext(model: ModelStatic<Model>, { transaction }: CrudOptions): void {
   if (transaction === undefined || hasContext(sequelizeOf(model))) return
   throw new CrudConfigError(
@@ -319,13 +319,13 @@ export function undoModelChanges(resource: Resource): void {
 }
 
 /**
- * The longest key in characters. A text column without a length may have long keys, whose cursor tokens must be
- * accepted.
+ * Returns the length of the longest key in characters. A text column without a length may have long keys, whose cursor
+ * tokens must be accepted.
  */
 function keyLengthOf(keys: readonly Field[]): number {
   const lengths = keys.map(({ valueType }) => valueType.maxLength ?? (valueType.type === 'string' ? 2048 : 0))
   const [only = 0] = lengths
-  // In a composite key each byte of a part may take three characters (percent-encoding).
+  // In a composite key, percent-encoding may replace each byte of a part by three characters.
   return keys.length === 1 ? only : lengths.reduce((sum, length) => sum + length * 3 + 25, 0)
 }
 
@@ -369,7 +369,7 @@ function assertModel(model: unknown, dialects: DialectTable): asserts model is M
     )
   }
   if (!isSameSequelize(sequelize)) {
-    // Conditions of another copy of sequelize would be treated as text, and its errors would not be recognized.
+    // Another copy of Sequelize would treat conditions as text, and its errors would not be recognized.
     const message = `${name} belongs to another copy of sequelize than the one that this package loads (npm ls sequelize).`
     throw new CrudConfigError('NOT_A_MODEL', message)
   }
@@ -388,7 +388,7 @@ function routeOf(model: ModelStatic<Model>, { route, routePrefix }: CrudOptions)
     .join('/')}`
 }
 
-/** The query parameters that filter by a field. Names of the package's own parameters are reserved. */
+/** Returns the query parameters that filter by a field. A name of the package's own parameters is not available. */
 function fieldParametersOf(fields: readonly Field[], reserved: ReadonlySet<string>): ReadonlyMap<string, Field> {
   const open = fields.filter(
     ({ filterable, operators, json }) => filterable && operators.has('eq') && !reserved.has(json),

@@ -65,7 +65,10 @@ export function keyNamesOf(model: ModelStatic<Model>, { keyProperty }: CrudOptio
   )
 }
 
-/** The sets of fields that identify records, if bodies can set them and the database can compare them. */
+/**
+ * Returns the sets of fields that identify records. Bodies must be able to set the fields, and the database to compare
+ * them.
+ */
 export function uniqueFieldsOf(
   model: ModelStatic<Model>,
   keys: readonly Field[],

@@ -33,7 +33,7 @@ export const DEFAULT_LIMITS: Limits = Object.freeze({
   pushRooms: 1000,
 })
 
-/** The longest delay of a timer in milliseconds. Node treats a longer delay as 1. */
+/** The longest delay of a timer in milliseconds. Node would shorten a longer delay to 1 ms. */
 const MAX_DELAY = 2 ** 31 - 1
 
 const isDelay: Check = (value) => isCount(value) && Number(value) <= MAX_DELAY
@@ -49,7 +49,7 @@ export const LIMITS: OptionShape = {
   ),
 }
 
-/** The host's limits merged over the defaults. */
+/** Merges the host's limits over the defaults. */
 export function mergeLimits({ limits = {} }: CrudOptions, { interrupt }: Pick<Dialect, 'interrupt'>): Limits {
   const given = Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined))
   const { filterLength = DEFAULT_LIMITS.filterLength } = limits

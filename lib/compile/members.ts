@@ -6,7 +6,7 @@ import { createUnknownNameError } from '../config/suggest.js'
 import { type OperatorName, operatorsForType } from '../language/operators.js'
 import { NAME } from './names.js'
 
-/** A member type as clients see it, and as statements compare it if that differs. */
+/** The type of a member for clients, and the type that statements compare if it differs. */
 interface MemberTypeRow {
   readonly type: ValueType
   readonly stored?: ValueType
@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<MemberType, MemberTypeRow>> = {
   integer: { type: Object.freeze({ type: 'integer', min: -SAFE, max: SAFE }) },
   number: { type: Object.freeze({ type: 'float' }) },
   boolean: { type: Object.freeze({ type: 'boolean' }) },
-  // Dates are stored as text in a fixed format, whose order as text is the order of time.
+  // Dates are stored as text in a fixed format. The alphabetic order of the texts is the order of time.
   date: { type: Object.freeze({ type: 'date' }), stored: TEXT },
   datetime: { type: Object.freeze({ type: 'datetime' }), stored: TEXT },
   array: { type: Object.freeze({ type: 'json' }), stored: TEXT },
@@ -29,13 +29,13 @@ const TYPES: Readonly<Record<MemberType, MemberTypeRow>> = {
 
 export const MEMBER_TYPES: readonly string[] = Object.keys(TYPES)
 
-/** The type of a member's values for clients. */
+/** Returns the type of a member's values for clients. */
 export function valueTypeOfMember(type: MemberType): ValueType {
   return TYPES[type].type
 }
 
 const ITEMS = MEMBER_TYPES.filter((name) => name !== 'array')
-/** The operators of an `array`. They test whether the array contains a value. */
+/** The operators of the type `array`, which test whether an array contains a value. */
 const LIST: readonly OperatorName[] = ['eq', 'ne', 'in', 'notIn']
 export const MEMBERS = 'an object of types by path'
 
@@ -102,7 +102,10 @@ function assertMemberPath(where: string, path: string, members: ReadonlyMap<stri
   }
 }
 
-/** An array has the type of its items. `array` is an array of texts that can also be compared as a whole. */
+/**
+ * A declared type. An array has the type of its items. `array` is an array of texts that can also be compared as a
+ * whole.
+ */
 type DeclaredType =
   | { readonly isArray: false; readonly type: MemberType }
   | { readonly isArray: true; readonly item: ItemType }
@@ -155,14 +158,14 @@ function createMember(
   )
 }
 
-/** The items of an array in a JSON document. */
+/** Creates the field for the items of an array in a JSON document. */
 function createItem(of: Field, type: ItemType): Field {
   const { type: valueType, stored } = TYPES[type]
   const item = createDerivedItem({ kind: 'item', source: of, type }, valueType)
   return stored === undefined ? item : Object.freeze({ ...item, stored: Object.freeze({ ...item, valueType: stored }) })
 }
 
-/** The items of an array column. */
+/** Creates the field for the items of an array column. */
 export function createColumnItem(of: Field, valueType: ValueType): Field {
   return createDerivedItem({ kind: 'item', source: of, type: null }, valueType)
 }

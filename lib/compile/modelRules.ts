@@ -12,7 +12,8 @@ export type RuledAttribute = TypedAttribute &
   Pick<ModelAttributeColumnOptions, 'allowNull' | 'defaultValue' | 'autoIncrement' | 'primaryKey' | 'validate' | 'set'>
 
 /**
- * A model's validator as a rule of the package; `exact` if every value that meets the rule also passes the validator.
+ * A rule that is derived from a model's validator. `exact` is true if every value that meets the rule also passes the
+ * validator.
  */
 interface DerivedRule {
   readonly rules: FieldRules
@@ -36,8 +37,8 @@ const REQUIRED: Rules = Object.freeze({ required: true })
 const OPTIONAL_RULES: Rules = Object.freeze({ required: false })
 
 /**
- * The rules of a field: the model's and the options' rules combined, with the tighter bound of each kind. Bounds of the
- * column's type stay in the value type. A text with a pattern always has a maximum length.
+ * Returns the rules of a field: the rules of the model and of the options combined, with the tighter bound of each
+ * kind. Bounds of the column's type stay in the value type. A text with a pattern always has a maximum length.
  *
  * @throws CrudConfigError if an option is a rule that the field's type does not support
  */
@@ -69,7 +70,7 @@ export function createRules(attribute: RuledAttribute, valueType: ValueType, opt
   })
 }
 
-/** @throws CrudConfigError for a rule that the type does not support */
+/** Checks that the field's type supports the rules of the options. @throws CrudConfigError for an unsupported rule */
 function assertRuleTypes(attribute: RuledAttribute, { type }: ValueType, options: FieldRules): void {
   for (const [rule, types, noun] of RULE_TYPES) {
     if (options[rule] === undefined || options[rule] === false || types.has(type)) continue
@@ -82,7 +83,7 @@ function assertRuleTypes(attribute: RuledAttribute, { type }: ValueType, options
 
 type RuleBounds = Pick<Rules, Bound>
 
-/** The tighter bound of each kind. `isImplied` adds a maximum length. */
+/** Returns the tighter bound of each kind. `isImplied` adds a maximum length if there is none. */
 function combineBounds(all: readonly FieldRules[], isImplied: boolean): RuleBounds {
   const minLength = pickTightest(Math.max, all, 'minLength')
   const maxLength = pickTightest(Math.min, all, 'maxLength') ?? (isImplied ? impliedMaxLength(minLength) : undefined)
@@ -104,8 +105,8 @@ const CHECKED_TYPES: ReadonlySet<FieldType> = new Set([
 ])
 
 /**
- * Returns the validators that values in bodies must pass. With a setter there are none, because only the setter's
- * result is validated.
+ * Returns the validators that values in bodies must pass. With a setter there are none, because Sequelize validates the
+ * setter's result.
  */
 function createChecks(attribute: RuledAttribute, type: FieldType): { readonly checks?: readonly ValueCheck[] } {
   if (attribute.set !== undefined || !CHECKED_TYPES.has(type)) return {}
@@ -150,21 +151,21 @@ function collectMessages(
   return Object.keys(messages).length === 0 ? {} : { messages: Object.freeze(messages) }
 }
 
-/** The message of a validator's `msg`. */
+/** Returns the `msg` of a validator; undefined without a text. */
 function validatorMessageOf(test: unknown): string | undefined {
   const said = typeof test === 'function' ? undefined : readMember(test, 'msg')
   return typeof said === 'string' && said !== '' ? said : undefined
 }
 
-/** The bounds of the model's `len`, for every type. */
+/** Returns the bounds of the model's `len` as rules, whatever the attribute's type. */
 export function lengthRulesOf(attribute: RuledAttribute): Pick<FieldRules, 'minLength' | 'maxLength'> {
   const len = validatorsOf(attribute).find(([name, test]) => name === 'len' && typeof test !== 'function')
   return len === undefined ? {} : deriveLengths(argumentsOf(len[1])).rules
 }
 
 /**
- * True if the rules reproduce every validator of the attribute exactly. Then a validated body need not pass Sequelize's
- * validators as well. If in doubt, false.
+ * Whether the rules reproduce every validator of the attribute exactly. If so, validated bodies need not pass
+ * Sequelize's validators as well. In case of doubt the result is false.
  */
 export function hasOnlyExactRules(attribute: RuledAttribute): boolean {
   const own = validatorsOf(attribute)
@@ -191,8 +192,8 @@ function isValueRequired(attribute: RuledAttribute): boolean {
 const UNKNOWN: DerivedRule = { rules: {}, exact: false }
 
 /**
- * Derives a rule from one entry of `validate`, if the rule accepts the same values. Sequelize's `isEmail` is stricter
- * than the rule, so it runs in addition. Unknown validators are run by Sequelize only.
+ * Derives a rule from one entry of `validate`, if rule and validator accept equal values. Sequelize's `isEmail` is
+ * stricter than the rule, so Sequelize runs it in addition. Only Sequelize runs unknown validators.
  */
 function deriveRule(name: string, test: unknown, type: FieldType): DerivedRule {
   const known = typeof test === 'function' ? undefined : KNOWN_VALIDATORS.get(name)
@@ -245,13 +246,13 @@ function deriveNumberRange(settings: unknown): DerivedRule {
   return { rules: { ...(isBound(min) ? { min } : {}), ...(isBound(max) ? { max } : {}) }, exact: false }
 }
 
-/** The arguments of a validator as Sequelize reads them: `x`, `[x, y]`, `{ args: x }` or `{ args: [x, y] }`. */
+/** Returns the arguments of a validator as Sequelize reads them: `x`, `[x, y]`, `{ args: x }` or `{ args: [x, y] }`. */
 function argumentsOf(test: unknown): readonly unknown[] {
   const args = readMember(test, 'args') || test
   return Array.isArray(args) ? args : [args]
 }
 
-/** True for `true` and `{ msg }`: the validator's default settings. */
+/** Whether a validator has its default settings: `true` or `{ msg }`. */
 function hasDefaultSettings(test: unknown): boolean {
   const args = readMember(test, 'args')
   return test === true || (readMember(test, 'msg') !== undefined && (args === undefined || args === true))
@@ -269,7 +270,7 @@ function deriveLengths(args: readonly unknown[]): DerivedRule {
 }
 
 function derivePattern(source: unknown, flags: unknown): DerivedRule {
-  // A sticky pattern depends on its last match. A rule does not.
+  // Sequelize's result for a sticky pattern depends on the last match. The rule's result does not.
   if (source instanceof RegExp) return { rules: { match: source }, exact: !source.sticky }
   if (typeof source !== 'string' || (flags !== undefined && typeof flags !== 'string')) return UNKNOWN
   try {
@@ -280,7 +281,7 @@ function derivePattern(source: unknown, flags: unknown): DerivedRule {
   }
 }
 
-/** A copy without the flags that make a pattern stateful. */
+/** Copies a pattern without the flags that make it stateful. */
 function removeStatefulFlags(pattern: RegExp): RegExp {
   return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, ''))
 }

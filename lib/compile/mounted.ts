@@ -9,13 +9,13 @@ const resourcesByDefinedModel = new WeakMap<ModelStatic<Model>, Resource[]>()
 
 const mountedResources = new WeakMap<object, Resource>()
 
-/** The resource of a mounted value; null for any other value. */
+/** Returns the resource of a mounted value; null for any other value. */
 export function resourceOf(given: unknown): Resource | null {
   const isObject = (typeof given === 'object' || typeof given === 'function') && given !== null
   return isObject ? (mountedResources.get(given) ?? null) : null
 }
 
-// Increases with every mount, so that cached results are computed again.
+// Increases with every mount, so that results cached before the mount are computed again.
 let generation = 0
 
 /** Registers a resource, so that relation paths to its model evaluate its policies. */
@@ -42,12 +42,12 @@ export function unmount(resource: Resource): void {
   generation += 1
 }
 
-/** The resources over exactly this model. */
+/** Returns the resources over exactly this model, without variants. */
 export function resourcesOver(model: ModelStatic<Model>): readonly Resource[] {
   return resourcesByModel.get(model) ?? []
 }
 
-/** The resources over the model, or over any variant of the same model. */
+/** Returns the resources over the model and all its variants. */
 export function resourcesOverVariants(model: ModelStatic<Model>): readonly Resource[] {
   return resourcesByDefinedModel.get(definedModel(model)) ?? []
 }

@@ -3,9 +3,12 @@ import type { Check } from '../../types/check.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Resource } from '../../types/resource.js'
 
-/** The JSON name of an attribute: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` all become `firstName`. */
+/**
+ * Returns the JSON name of an attribute: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` all become
+ * `firstName`.
+ */
 export function camelCase(name: string): string {
-  // Most names are in this form already. The patterns below would slow mounting.
+  // A shortcut for the form of most names, because the patterns below would slow mounting.
   if (/^[a-z][A-Za-z0-9]*$/.test(name)) return name
   const spelt = name === name.toUpperCase() ? name.toLowerCase() : name
   const joined = spelt.replace(/(?<=[^_\-\s])[_\-\s]+(.)/gu, (_, letter: string) => letter.toUpperCase())
@@ -14,7 +17,7 @@ export function camelCase(name: string): string {
   return joined.replace(/^\p{Lu}+(?=$|\p{Lu}\p{Ll}|[^\p{Lu}\p{Ll}])|^\p{Lu}/u, (run) => run.toLowerCase())
 }
 
-/** A name as a path segment: `publishNow` becomes `publish-now`. */
+/** Converts a name to a path segment: `publishNow` becomes `publish-now`. */
 export function kebabCase(name: string): string {
   return name
     .replace(/([a-z\d])([A-Z])/g, '$1-$2')
@@ -23,7 +26,7 @@ export function kebabCase(name: string): string {
     .toLowerCase()
 }
 
-/** A model's name as a type name in documents: `order_line` and `orderLine` become `OrderLine`. */
+/** Converts a model's name to a type name in documents: `order_line` and `orderLine` become `OrderLine`. */
 export function typeName(name: string): string {
   return name
     .split(/[^\p{L}\p{N}]+/u)
@@ -31,20 +34,20 @@ export function typeName(name: string): string {
     .join('')
 }
 
-/** The words that follow collections in paths. */
+/** The words that follow a collection in a path, so that no member can have them as names. */
 const WORDS: ReadonlySet<string> = new Set(['any', 'all', 'none', 'count'])
 
 /** A name in the query language. */
 export const NAME: RegExp = /^[\p{L}_][\p{L}\p{N}_]*$/u
 
-/** A name that the host may choose for a member. */
+/** Accepts the names that the host may choose for a member. */
 export const isMemberName: Check = (value) =>
   typeof value === 'string' && NAME.test(value) && !WORDS.has(value.toLowerCase()) && value !== '__proto__'
 
 export const MEMBER_NAME =
   'a name of letters, digits and "_" that begins with no digit, and none of any, all, none, count and __proto__'
 
-/** The names of the types of a resource in documents. */
+/** Returns the type names of a resource in documents. */
 export function typeNamesOf({ name }: ModelStatic<Model>, { names }: CrudOptions): Resource['names'] {
   const response = names?.response ?? typeName(name)
   return Object.freeze({

@@ -12,8 +12,9 @@ export interface Naming {
 }
 
 /**
- * Creates the API names by the options, each name once. @throws CrudConfigError on a call if `naming` returns no valid
- * name
+ * Creates the API names of a model by the options. Each name is created once.
+ *
+ * @throws CrudConfigError on a call if `naming` returns no valid name
  */
 export function createNaming(
   model: ModelStatic<Model>,
@@ -26,7 +27,7 @@ export function createNaming(
   }
   const relationName = (name: string): string | undefined => {
     const option = relationOptionOf(relations, name)
-    // Invalid options are reported by the check of relations.
+    // The check of relations reports an invalid option.
     return typeof option === 'object' && isMemberName(option.name) ? option.name : undefined
   }
   return Object.freeze({
@@ -37,7 +38,7 @@ export function createNaming(
   })
 }
 
-/** The names of a related model without a resource. */
+/** Returns the names of a related model without a resource. */
 export function relatedNamingOf(model: ModelStatic<Model>, { naming }: CrudOptions): Naming {
   return createNaming(model, naming === undefined ? {} : { naming })
 }

@@ -69,12 +69,14 @@ export function isSingleRecordOperation(name: OperationName, table: OperationTab
   return name === 'create' || table[name].path.startsWith('/:id')
 }
 
-/** Whether upsert can identify records: by a key that clients choose, or by a unique index over filterable fields. */
+/**
+ * Whether an upsert can identify records: by a key that clients choose, or by a unique index over filterable fields.
+ */
 export function isUpsertable(uniques: Resource['uniques'], keys: readonly Field[]): boolean {
   return uniques.some((fields) => fields.every((field) => keys.includes(field) || field.filterable))
 }
 
-/** The names of combinations. A combination is a number, so a list of names cannot have it. */
+/** The names of combinations. A combination is a number, so a list of names cannot contain one. */
 const COMBINATIONS = [
   'Read',
   'Write',

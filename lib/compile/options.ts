@@ -292,7 +292,7 @@ function suggestOptions(name: string, shape: OptionShape): readonly string[] {
   return GROUPS.filter((group) => Object.hasOwn(shape[group]?.members ?? {}, name)).map((group) => `${group}.${name}`)
 }
 
-/** The prefix of a message: `Player: query`, and within an option `Player: fields.name.rules`. */
+/** Returns the path of a member in messages: `Player: query`, and within an option `Player: fields.name.rules`. */
 function memberPathOf(where: string, name: string): string {
   return where + (where.includes(': ') ? '.' : ': ') + name
 }

@@ -1,4 +1,4 @@
-/** The implied maximum length of a text that has a pattern and no maximum; at least its minimum length. */
+/** Returns the maximum length of a text that has a pattern and no maximum. It is at least the minimum length. */
 export function impliedMaxLength(minLength = 0): number {
   return Math.max(10_000, minLength)
 }
@@ -9,7 +9,7 @@ const LINEAR_VALIDATORS: ReadonlySet<string> = new Set([
   ...['equals', 'contains', 'notContains', 'isIn', 'notIn', 'isJSON', 'isLowercase', 'isUppercase'],
 ])
 
-/** Whether a validator of the attribute may be a regular expression. Functions are the host's responsibility. */
+/** Whether a validator of the attribute may use a regular expression. Functions are the host's responsibility. */
 export function hasPattern(validate: object | undefined): boolean {
   return Object.entries(validate ?? {}).some(
     ([name, test]) => typeof test !== 'function' && !LINEAR_VALIDATORS.has(name),

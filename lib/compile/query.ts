@@ -13,7 +13,7 @@ const isSearchOption = (value: unknown): boolean => {
   return isNameList(fields) && isFlag(fullText) && Object.keys(others).length === 0
 }
 
-/** A list of names, and of prefixes that end with `*`. */
+/** Accepts a list of names, and of prefixes that end with `*`. */
 const isParameterList = (value: unknown): boolean =>
   Array.isArray(value) && value.every((name) => typeof name === 'string' && /^[^*]+\*?$/.test(name))
 

@@ -15,10 +15,10 @@ interface ForeignKeyTarget {
 }
 
 /**
- * The foreign keys whose referenced record is checked before a write. A check is needed if the target's resource
+ * Finds the foreign keys whose referenced record is checked before a write. A check is needed if the target's resource
  * restricts its records. A check is also needed for a UUID key in text, which may have two spellings. A column with
- * several associations is not checked. A column without a constraint is only checked for its spelling. Associations of
- * other models over the column are used if the model itself declares none.
+ * several associations is not checked. For a column without a constraint, only the spelling is checked. Associations of
+ * other models over the column are used if the model itself declares no association.
  */
 export function createReferences(model: ModelStatic<Model>, fields: readonly Field[]): Resource['references'] {
   return cacheUntilMount(() => {
@@ -40,7 +40,7 @@ function foreignKeyTargetOf(association: Association): ForeignKeyTarget {
   return { foreignKey, model: association.target, key, association }
 }
 
-/** The targets of a model's foreign keys, as the associations of all models declare them. */
+/** Returns the targets of a model's foreign keys, as the associations of all models declare them. */
 function allForeignKeyTargetsOf(model: ModelStatic<Model>): readonly ForeignKeyTarget[] {
   const defined = definedModel(model)
   const isSameModel = (other: ModelStatic<Model>): boolean => definedModel(other) === defined

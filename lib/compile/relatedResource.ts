@@ -5,10 +5,10 @@ import { CrudConfigError } from '../common/errors.js'
 import { cacheUntilMount, resourcesOver, resourcesOverVariants } from './mounted.js'
 
 /**
- * The resource for nested routes and nested writes of a relation. It is the option's resource, or the only resource
- * over the target. Resolved on first use, because routers mount in any order.
+ * Returns a getter for the resource of a relation in nested routes and nested writes. It is the option's resource, or
+ * the only resource over the target. Resolved on first use, because routers mount in any order.
  *
- * @throws CrudConfigError unless exactly one resource is mounted
+ * @throws CrudConfigError on a call unless exactly one resource is mounted
  */
 export function createRelatedResourceGetter(
   name: string,
@@ -47,9 +47,10 @@ export function resourceOfRouter(value: unknown): unknown {
 }
 
 /**
- * The resource that writes the rows of a many-to-many's join model; null for a join model without a resource.
+ * Returns a getter for the resource that writes the rows of a many-to-many's join model; null for a join model without
+ * a resource.
  *
- * @throws CrudConfigError if there are several
+ * @throws CrudConfigError on a call if there are several
  */
 export function createJoinModelResourceGetter(
   { source, as }: Association,

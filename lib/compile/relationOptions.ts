@@ -37,7 +37,7 @@ export function checkRelations(model: ModelStatic<Model>, options: CrudOptions, 
   assertCountNames(model, options, surroundings.naming)
 }
 
-/** Names are compared in lower case, because clients may write them in any case. */
+/** Checks that API names of associations are unique. Case is ignored, as in requests. */
 function assertDistinctAssociations({ name: model, associations }: ModelStatic<Model>, { relation }: Naming): void {
   const seen = new Map<string, string>()
   for (const name of Object.keys(associations)) {
@@ -53,7 +53,7 @@ function assertDistinctAssociations({ name: model, associations }: ModelStatic<M
   }
 }
 
-/** Checks that no association has the name of a collection's count, which is a response member. */
+/** Checks that no association has the name of a collection's count, because responses have the count as a member. */
 function assertCountNames(model: ModelStatic<Model>, { relations }: CrudOptions, { relation }: Naming): void {
   const open = Object.values(model.associations).filter(({ as: name }) => relationOptionOf(relations, name) !== false)
   const named = new Map(open.map(({ as: name }) => [relation(name).toLowerCase(), name]))

@@ -49,16 +49,13 @@ export function createRelations(source: RelationSource): () => ReadonlyMap<strin
   })
 }
 
-/** The associations with the option `true`, which is shorthand for an open association without `fields`. */
+/** Returns the associations that the options open by `true`. */
 function openAssociationsOf({ relations }: CrudOptions): readonly string[] {
   if (typeof relations !== 'object') return []
   return Object.entries(relations).flatMap(([name, option]) => (option === true ? [name] : []))
 }
 
-/**
- * Warns the host if no resource makes the association's fields available. Clients only get an error about an unknown
- * path.
- */
+/** Warns the host if an open association's target has no resource. Clients only get an error about an unknown path. */
 function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
   const target = model.associations[name]?.target
   if (target === undefined || resourcesOver(target).length > 0) return false
@@ -149,8 +146,8 @@ function createJoinModel(association: Association, options: CrudOptions): JoinMo
 }
 
 /**
- * The relation from a record of a many-to-many to its row of the join model. Null if the join model may link two
- * records several times.
+ * Returns the relation from a record of a many-to-many to its row of the join model. Null if the join model may link
+ * two records several times.
  */
 function joinRowOf(
   association: Association,
@@ -199,7 +196,7 @@ function createJoinRowRelation(
   })
 }
 
-/** The fields of a join model's rows. A path cannot continue to relations of the join model. */
+/** Returns the fields of a join model's rows. Paths cannot continue to relations of the join model. */
 function createJoinRowAccess(model: ModelStatic<Model>, resources: readonly Resource[]): ModelAccess | null {
   if (resources.length === 0 || !resources.every(isReadable)) return null
   const shared = intersectFields(resources).filter(({ virtual, getter }) => !virtual && !getter)
@@ -277,8 +274,8 @@ function isNameShared(resources: readonly Resource[], { name, json }: Field): bo
 }
 
 /**
- * The fields that identify the model's records: the key of the only resource, or else the primary key; null without
- * both.
+ * Returns the fields that identify the model's records: the key of the only resource, or the primary key. Null without
+ * a primary key.
  */
 function identifyingFieldsOf(
   { primaryKeyAttributes: names }: ModelStatic<Model>,
@@ -294,7 +291,7 @@ function isReadable({ operations }: Resource): boolean {
   return operations.has('getById') || operations.has('getList')
 }
 
-/** The fields of a related model without a resource, opened by `relations: { team: { fields } }`. */
+/** Returns the fields of a related model without a resource, which `relations: { team: { fields } }` opens. */
 function fieldsWithoutResource(model: ModelStatic<Model>, options: CrudOptions, dialect: Dialect): readonly Field[] {
   const [key = ''] = model.primaryKeyAttributes
   const fields = { [key]: { filterable: true } }
@@ -302,7 +299,10 @@ function fieldsWithoutResource(model: ModelStatic<Model>, options: CrudOptions, 
   return createFields({ model, options: { fields }, keys: [key], attributes: attributesOf(model), naming, dialect })
 }
 
-/** The fields of all resources over a model. A field keeps only abilities that every resource allows. */
+/**
+ * Returns the fields that all resources over a model have in common. A field keeps only abilities that every resource
+ * allows.
+ */
 function intersectFields(resources: readonly Resource[]): readonly Field[] {
   const [first, ...others] = resources
   if (first === undefined) return []
@@ -331,13 +331,13 @@ function intersectField(field: Field, all: readonly (Field | undefined)[]): Fiel
   })
 }
 
-/** The item type of an array field, to compare the declarations of several resources. */
+/** Returns the item type of an array field, to compare the declarations of several resources. */
 function itemTypeNameOf(field: Field | undefined): string | undefined {
   const { derived, valueType } = field?.item ?? {}
   return derived?.kind === 'item' ? (derived.type ?? valueType?.type) : undefined
 }
 
-/** The JSON members that all resources declare with equal types. */
+/** Returns the JSON members that all resources declare with equal types. */
 function intersectMembers(
   members: ReadonlyMap<string, Field>,
   all: readonly (Field | undefined)[],
@@ -362,7 +362,7 @@ function isSameMember(one: Field, other: Field): boolean {
 
 const relationsByModel = new WeakMap<ModelStatic<Model>, () => ReadonlyMap<string, Relation>>()
 
-/** The relations that all resources over a model allow. */
+/** Returns the relations that all resources over a model allow. */
 function relatedRelationsOf(model: ModelStatic<Model>): ReadonlyMap<string, Relation> {
   const relations = relationsByModel.get(model) ?? cacheUntilMount(() => intersectRelations(resourcesOver(model)))
   relationsByModel.set(model, relations)
@@ -385,7 +385,7 @@ function findSameAssociation({ name }: Relation, other: Relation | undefined): R
   return other?.name === name ? other : undefined
 }
 
-/** The target of a relation that several resources have: the fields that all of them allow. */
+/** Returns the target of a relation that several resources have, with the fields that all of them allow. */
 function intersectAccess(relations: readonly (Relation | undefined)[]): ModelAccess | null {
   const reaches = relations.map((relation) => relation?.resolveTarget() ?? null)
   const [first] = reaches

@@ -71,7 +71,7 @@ function readRoutedOptions(given: unknown): RoutedOptions {
   return given as RoutedOptions
 }
 
-/** The name of a model; empty for other values, which the router refuses later. */
+/** Returns the name of a model; empty for other values, which the router refuses later. */
 function modelNameOf(model: unknown): string {
   return isModel(model) ? model.name : ''
 }
@@ -80,7 +80,7 @@ function isModel(model: unknown): model is ModelStatic<Model> {
   return typeof model === 'function'
 }
 
-/** The host's model of idempotency records. */
+/** Returns the host's model of idempotency records, if the option names one. */
 function configuredIdempotencyModelOf(options: CrudDefaults | CrudOptions | false): ModelStatic<Model> | undefined {
   const idempotency = options === false ? undefined : options.idempotency
   const model: unknown = typeof idempotency === 'object' ? idempotency?.model : undefined

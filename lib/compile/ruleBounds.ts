@@ -2,7 +2,7 @@ import type { Field, ValueType } from '../../types/field.js'
 import { codecOf } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 
-/** @throws CrudConfigError if no value can satisfy both the rules and the column */
+/** Checks that a value can satisfy both the rules and the column. @throws CrudConfigError for contradicting bounds */
 export function assertCompatibleBounds(where: string, field: Pick<Field, 'valueType' | 'rules'>): void {
   const range = codecOf(field.valueType).findBoundsConflict?.(field)
   if (range === undefined || range === null) return

@@ -15,15 +15,15 @@ export interface BodyOptions {
   readonly mode: 'create' | 'update'
   /** The effect of unknown names. */
   readonly unknown: 'ignore' | 'reject'
-  /** Existing names that this body cannot write. Both modes of `unknown` ignore them. */
+  /** Existing names that this body cannot write. They are ignored, even if unknown names are rejected. */
   readonly known: ReadonlySet<string>
-  /** The relations that bodies may contain, by JSON name. Default: none. */
+  /** The relations that bodies may contain, by JSON name. Default: no relations. */
   readonly nestedRelations?: readonly string[]
   /** The host's schemas by JSON name. Each replaces the field's derived schema. */
   readonly schemas: ReadonlyMap<string, Joi.Schema>
-  /** The texts that cannot be keys, or parts of keys. Default: none. */
+  /** The texts that cannot be keys, or parts of keys. Default: no texts. */
   readonly invalidKeys?: ReadonlySet<unknown>
-  /** Translates messages. Default: English. */
+  /** Translates messages. Default: English texts. */
   readonly translate?: Translate
 }
 
@@ -36,8 +36,8 @@ const ALL_WRITABLE: BodyNames = Object.freeze({ unknown: undefined, writable: ()
 const HOST_SETTINGS: Joi.ValidationOptions = { abortEarly: false, errors: { label: false, wrap: { label: false } } }
 
 /**
- * Compiles the validator of one body shape. It reports every error of every field, and returns values in Sequelize's
- * form. It reads only own properties by exact names, and does not change the body.
+ * Compiles the validator of one body shape. The validator reports every error of every field, and returns values in
+ * Sequelize's form. It reads only own properties by exact names, and does not change the body.
  */
 export function createBodyValidator(fields: readonly Field[], options: BodyOptions): Validator {
   const { translate = formatEnglish, invalidKeys = NONE } = options
@@ -105,7 +105,7 @@ function memberNamesOf(fields: readonly Field[], { known, nestedRelations = [] }
   return { exact: new Set([...own, ...known]), members, known: new Set(unwritable.map(normalizeName)) }
 }
 
-/** A similar name: one writable member, or null for names that are ignored. */
+/** A similar name: a writable member, or null if the name is ignored. */
 interface SimilarMember {
   readonly member: BodyMember | null
 }
@@ -162,7 +162,7 @@ function addError(errors: Errors, name: string, message: string): void {
 }
 
 /**
- * Validates a value by the host's schema. It calls the schema's own `validate`, because the host's joi may be another
+ * Validates a value by the host's schema. The schema's own `validate` is called, because the host's joi may be another
  * copy with other settings.
  */
 function validateByHostSchema(
@@ -192,7 +192,7 @@ function nestedPathOf(name: string, path: readonly (string | number)[]): string 
 interface MemberReader {
   readonly name: string
   readonly json: string
-  /** Null for a missing member that is optional. */
+  /** Reads the value; null for a missing member that is optional. */
   readonly read: (raw: unknown) => Reading | null
 }
 

@@ -9,7 +9,7 @@ const WORDS: ReadonlySet<string> = new Set([
 /** Pairs of words that are sensitive only together, joined by a blank. */
 const PAIRS: ReadonlySet<string> = new Set(['api key', 'private key', 'access key', 'signing key', 'encryption key'])
 
-/** The lower-case words of an attribute's name: `apiKey`, `api_key` and `APIKey` have two. */
+/** Splits an attribute's name into lower-case words: `apiKey`, `api_key` and `APIKey` have two words. */
 function wordsOf(name: string): readonly string[] {
   const words = name.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+/gu) ?? []
   return words.map((word) => word.toLowerCase())

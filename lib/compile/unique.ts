@@ -1,7 +1,7 @@
 import type { Association, Model, ModelStatic } from 'sequelize'
 import { associationKeysOf, hasSourceForeignKey, uniquesOf } from '../sequelize/model.js'
 
-/** Whether the models do not guarantee at most one related record of a to-one relation. */
+/** Whether a to-one relation may have several related records, because no unique index prevents it. */
 export function isPossiblyAmbiguous(association: Association): boolean {
   if (association.isMultiAssociation) return false
   const { target } = association
@@ -17,7 +17,7 @@ export function isLinkedOnce(association: Association): boolean {
   return through !== null && isUniqueTogether(through.model, [foreignKey, otherKey, ...fixed])
 }
 
-/** Whether at most one record has the same values of these attributes. */
+/** Whether a primary key or unique index guarantees at most one record for given values of the attributes. */
 function isUniqueTogether(model: ModelStatic<Model>, tied: readonly string[]): boolean {
   const attributes = model.getAttributes()
   const names = new Set(tied.flatMap((name) => [name, attributes[name]?.field ?? name]))

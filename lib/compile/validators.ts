@@ -9,7 +9,7 @@ import { INVALID_SEGMENTS } from '../common/pathSegment.js'
 let rulesModule: typeof import('./rules.js') | null = null
 let loading: Promise<void> | null = null
 
-/** Loads the validation of bodies. Read-only resources do not load it. */
+/** Loads the validation of bodies on demand. Resources without writes do not need it. */
 export function loadRules(): Promise<void> {
   if (loading !== null) return loading
   loading = Promise.all([import('./rules.js'), loadJoi()]).then(([module]) => {
@@ -21,8 +21,8 @@ export function loadRules(): Promise<void> {
 }
 
 /**
- * Returns the validator of one body shape. It builds its schema for the first body, because schemas would dominate the
- * time of mounting. Many resources are never written. Rules are checked at mount.
+ * Returns the validator of one body shape. The validator builds its schema for the first body, because building all
+ * schemas would dominate the time of mounting. Many resources are never written. Rules are checked at mount.
  */
 export function createValidator(
   shape: 'create' | 'update' | 'replace',
@@ -63,7 +63,7 @@ function invalidKeysOf(fields: readonly Field[]): ReadonlySet<unknown> {
   return fields.filter(({ isKey }) => isKey).length > 1 ? INVALID_KEY_PARTS : INVALID_KEYS
 }
 
-/** The host's schemas by JSON name. */
+/** Returns the host's schemas by JSON name. */
 function schemasOf(fields: readonly Field[], options: CrudOptions): ReadonlyMap<string, Schema> {
   const given: Readonly<Record<string, FieldOptions | undefined>> = options.fields ?? {}
   const schemas = new Map<string, Schema>()

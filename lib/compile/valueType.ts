@@ -81,7 +81,7 @@ const TYPES: ReadonlyMap<string, DescribeType> = new Map<string, DescribeType>([
   ['VIRTUAL', (type, _, options) => describeType(readMember(type, 'returnType'), undefined, options)],
 ])
 
-/** The item type of an array of any dimension. */
+/** Returns the type of the items of an array, which may have several dimensions. */
 function itemsTypeOf(array: unknown): Pick<ValueType, 'items'> {
   const item = readMember(array, 'type')
   if (readMember(item, 'key') === 'ARRAY') return itemsTypeOf(item)
@@ -89,7 +89,7 @@ function itemsTypeOf(array: unknown): Pick<ValueType, 'items'> {
   return type === 'blob' || type === 'datetime' || type === 'date' ? { items: type } : {}
 }
 
-/** The item type of a one-dimensional array that filters can compare; null for other types. */
+/** Returns the item type of a one-dimensional array that filters can compare; null for other types. */
 export function itemTypeOf({ type }: TypedAttribute): ValueType | null {
   const item = readMember(type, 'type')
   if (readMember(type, 'key') !== 'ARRAY' || readMember(item, 'key') === 'ARRAY') return null
@@ -144,7 +144,7 @@ function decimal(type: unknown, options: ValueTypeOptions): ValueType {
   const precision = toPositiveInteger(typeOptionOf(type, 'precision'))
   if (precision === undefined) return { type: 'decimal', jsonType: options.decimal ?? 'string', ...unsigned(type) }
   const wire = options.decimal ?? (precision <= EXACT_DIGITS ? 'number' : 'string')
-  // A precision without a scale means integers in every database.
+  // In every database, a precision without a scale declares an integer.
   return {
     type: 'decimal',
     precision,
@@ -154,7 +154,7 @@ function decimal(type: unknown, options: ValueTypeOptions): ValueType {
   }
 }
 
-/** Some databases store a FLOAT of 25 bits or more in eight bytes, and a shorter FLOAT in four. */
+/** In some databases a FLOAT of 25 bits or more has eight bytes, and a shorter FLOAT has four. */
 function singlePrecisionOf(type: unknown): { readonly single?: boolean } {
   return Number(typeOptionOf(type, 'length')) > 24 ? {} : { single: true }
 }

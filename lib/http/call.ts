@@ -4,7 +4,7 @@ import type { Request, RequestHandler } from '../../types/express.js'
 import { rejectEmpty } from '../parse/body.js'
 import { type OutgoingResponse, setHeaders } from './outgoing.js'
 
-/** Members of a request that a call copies. */
+/** The members of a request that a call copies. */
 export type ReceivedMembers = Pick<Call, 'method' | 'originalUrl' | 'url' | 'headers' | 'params'>
 
 /** A request to Express or to a plain Node server. */
@@ -74,7 +74,7 @@ export class HostCall implements Call {
   }
 
   onDisconnect(tell: () => void): () => void {
-    // One shared listener: Node warns about many listeners.
+    // One listener for all callbacks, because Node warns about many listeners.
     this.#disconnectListeners ??= this.#listenForClose()
     const told = this.#disconnectListeners
     told.add(tell)
@@ -92,8 +92,8 @@ export class HostCall implements Call {
 }
 
 /**
- * Whether a parser has read the body. Body-parser sets `_body`. Other parsers and serverless adapters leave a stream
- * that has ended.
+ * Whether a parser has read the body. Body-parser sets `_body`. Other parsers and serverless adapters leave an ended
+ * stream.
  */
 export function hasParsedBody(req: Request): boolean {
   if ((req as { _body?: unknown })._body === true) return true
@@ -102,7 +102,7 @@ export function hasParsedBody(req: Request): boolean {
 
 type Parsers = Readonly<Record<'json' | 'text', RequestHandler>>
 
-/** Parsers, by their body limit in bytes. */
+/** The parsers of bodies, by the body limit in bytes. */
 const parsers = new Map<number, Parsers>()
 
 function createParsers(limit: number): Parsers {

@@ -28,7 +28,10 @@ export function combineHandlers(handlers: readonly RequestHandler[]): RequestHan
   }
 }
 
-/** Whether a handler takes the current state. Express recognizes error handlers by their four parameters. */
+/**
+ * Whether a handler is called in the current state: error handlers with an error, all others without one. Express
+ * recognizes error handlers by their four parameters.
+ */
 function isHandlerFor({ length }: RequestHandler, error: unknown): boolean {
   return error ? length === 4 : length < 4
 }

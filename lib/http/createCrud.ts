@@ -7,7 +7,10 @@ import type { RoutedModels, RoutedOptions } from '../compile/routedModels.js'
 import { type CrudController, type CrudRouter, createController, createRouter, type Written } from './router.js'
 import { type CrudRouters, mountRouters } from './routers.js'
 
-/** `crudRouter` and `crudController` with shared defaults, and routers of several models. The types of routers include the defaults. */
+/**
+ * The functions `crudRouter` and `crudController` with shared defaults, and `routers` for several models. The types of
+ * routers include the defaults.
+ */
 export interface Crud<D = object> {
   readonly crudRouter: <M extends Model, const O extends OptionsWithComputed<NoInfer<M>> = object>(
     model: ModelStatic<M>,
@@ -18,8 +21,9 @@ export interface Crud<D = object> {
     options?: Written<M, O>,
   ) => CrudController<M, WithDefaults<D, O>>
   /**
-   * One router for an array of models, or for all models of `sequelize.models` that are not this package's own. `options` is keyed by model
-   * name; `false` leaves a model out. Policies are required unless `requirePolicies` is `false`.
+   * Returns one router for an array of models, or for all models of `sequelize.models` except this package's own
+   * models. The keys of `options` are model names; `false` leaves a model out. Policies are required unless
+   * `requirePolicies` is `false`.
    *
    * @throws CrudConfigError with the problems of all models
    */
@@ -27,8 +31,8 @@ export interface Crud<D = object> {
 }
 
 /**
- * `crudRouter` and `crudController` with shared defaults. Options of a single router override the defaults. Object options are merged by
- * member. Handlers in `use` run after the handlers of the defaults.
+ * Returns `crudRouter` and `crudController` with shared defaults. Options of a single router override the defaults.
+ * Object options are merged by member. Handlers in `use` run after the handlers of the defaults.
  *
  * @throws CrudConfigError for wrong defaults, and for options that only one model can have
  */

@@ -30,19 +30,22 @@ import type { Mounted, Written } from './router.js'
 
 /** Options of one request. */
 export interface HandlerRequest {
-  /** Path and query, if the host mounts the handler below another path. */
+  /** The path and query, if the host mounts the handler below another path. Default: the request's own URL. */
   readonly url?: string
   /** The body, if the host has read it. Strings and buffers are parsed. Default: the body is read from the request. */
   readonly body?: unknown
-  /** Aborted when the client disconnects. The abort stops reads, and queued writes do not start. */
+  /** The signal that the client has disconnected. It stops reads, and queued writes do not start. */
   readonly signal?: AbortSignal
 }
 
-/** A response. Problems are responses as well. */
+/** A response for the host to send. Problems are responses as well. */
 export interface HandlerReply {
   readonly status: number
   readonly headers: OutgoingHttpHeaders
-  /** Destroyed if the response fails midway. The host destroys the stream to stop the reads for the response. */
+  /**
+   * The body as a stream, which is destroyed if the response fails midway. The host destroys the stream to stop the
+   * reads for the response.
+   */
   readonly body: Readable
 }
 
@@ -56,7 +59,8 @@ export interface CrudHandler<M extends Model = Model, O = object> extends Mounte
 }
 
 /**
- * JSON REST API of a model for servers other than Express. It handles requests of a Node server and returns status, headers and body.
+ * Creates the JSON REST API of a model for servers other than Express. The API handles requests of a Node server and
+ * returns status, headers and body.
  *
  * @throws CrudConfigError for wrong options, with a stable code, and for `use` and `configure`, which require Express
  */
@@ -174,7 +178,7 @@ function createMethodChooser(
   return (method) => answerers.get(method) ?? (later.has(method) ? null : other)
 }
 
-/** Segments of a path, without an empty segment for a trailing slash. */
+/** Splits a path into segments, without an empty segment for a trailing slash. */
 function splitSegments(path: string): readonly string[] {
   const [, ...words] = path.replace(/\/$/, '').split('/')
   return words
@@ -200,7 +204,7 @@ function decodeSegment(word: string): string {
   }
 }
 
-/** Statuses without a body and without `Content-Length` (RFC 9110, sections 8.6 and 15.4.5). */
+/** The statuses without a body and without `Content-Length` (RFC 9110, sections 8.6 and 15.4.5). */
 const BODILESS: ReadonlySet<number> = new Set([204, 304])
 
 /** A response that is collected for the host, whose own server sends it. */

@@ -7,30 +7,33 @@ import { jsonl, ndjson } from './formats/jsonl.js'
 import type { JsonSettings } from './jsonHost.js'
 import type { OutgoingResponse } from './outgoing.js'
 
-/** Content of a reply with a body. */
+/** The content of a reply with a body. */
 export type BodyContent = Exclude<Content, { kind: 'nothing' }>
 
 /** The call of a reply, the host's JSON settings, and the size limit. */
 export interface SendContext {
   readonly call: Call
   readonly json: JsonSettings
-  /** Maximum size in bytes of a response that is built as a whole. */
+  /** The maximum size in bytes of a response that is built as a whole. */
   readonly limit: number
 }
 
 /** A response format. */
 export interface Format {
-  /** Value of the parameter `format`. Absent if only `Accept` selects the format. */
+  /** The value of the parameter `format`; absent if only `Accept` selects the format. */
   readonly name?: ExportFormat
-  /** Media type that the client must accept. */
+  /** The media type that the client must accept. */
   readonly mediaType: string
-  /** Kinds of content that the format can write. */
+  /** The kinds of content that the format can write. */
   readonly kinds: ReadonlySet<BodyContent['kind']>
   /** Whether the format is one JSON record per line. Default: false. */
   readonly hasRecords?: true
-  /** Whether the response is sent as a whole, with an entity tag if the host enables them. */
+  /** Whether the response is sent as a whole, with an entity tag if the host enables entity tags. */
   readonly hasEntityTag: boolean
-  /** Headers of the format, known before the first byte. @throws Problem for content that the format cannot write */
+  /**
+   * Returns the headers of the format, before the first byte is sent. @throws Problem for content that the format
+   * cannot write
+   */
   readonly headers?: (content: BodyContent) => Readonly<Record<string, string>>
   /**
    * Writes the content after status and common headers are set, possibly in several asynchronous pieces. An error
@@ -41,12 +44,12 @@ export interface Format {
 }
 
 /**
- * Table of formats. The first format writes all kinds of content, and is the default for clients that accept no other
- * format.
+ * The table of formats. The first format writes all kinds of content. It is the default for clients that accept no
+ * other format.
  */
 export const FORMATS: readonly Format[] = Object.freeze([json, csv, jsonl, ndjson])
 
-/** Names of the export formats. */
+/** Returns the names of the export formats. */
 export function formatNames(formats: readonly Format[]): readonly string[] {
   return formats.flatMap(({ name }) => name ?? [])
 }
@@ -68,7 +71,7 @@ export function selectFormat(formats: readonly Format[], call: Call, content: Bo
 /** Whether a list request prefers a file of records to JSON, by `format` or by `Accept`. */
 export function isFileRequested(formats: readonly Format[], call: Call): boolean {
   const url = urlOf(call)
-  // The test is cheap: even an encoded name contains `format` or a percent sign.
+  // A cheap test first: even an encoded parameter name contains `format` or a percent sign.
   const [target = ''] = /format|%/.test(url) ? url.split('#', 1) : []
   const start = target.indexOf('?')
   const format = start < 0 ? null : new URLSearchParams(target.slice(start)).get('format')

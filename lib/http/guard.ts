@@ -3,7 +3,7 @@ import type { OperationName, Resource } from '../../types/resource.js'
 import { setHeaders } from './outgoing.js'
 import { respondError } from './respond.js'
 
-/** Middleware that rejects unauthorized callers of an operation and calls `next` for all others. */
+/** Creates a middleware that rejects unauthorized callers of an operation and calls `next` for all others. */
 export function createGuard(
   resource: Resource,
   operation: OperationName,

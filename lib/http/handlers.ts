@@ -16,7 +16,7 @@ import { CallResponse, respondProblem } from './respond.js'
 
 export type Handlers = Readonly<Record<OperationName, RequestHandler>>
 
-/** Handlers of a resource's operations, by name. */
+/** Creates the handlers of a resource's operations, by name. */
 export function createHandlers(resource: Resource, formats: readonly Format[]): Handlers {
   const handlers = operationEntries(resource.operationTable).map(([name, row]) => [
     name,
@@ -25,7 +25,7 @@ export function createHandlers(resource: Resource, formats: readonly Format[]): 
   return Object.fromEntries(handlers)
 }
 
-/** Handlers of a resource's actions, by name. */
+/** Creates the handlers of a resource's actions, by name. */
 export function createActionHandlers(
   resource: Resource,
   formats: readonly Format[],
@@ -45,7 +45,7 @@ type OperationRow = readonly [name: OperationName, row: Operation]
 /** Handles a call whose path and parameters are already matched. */
 export type CallHandler = (call: Call, outlet: ResponseWriter) => unknown
 
-/** Handler of one operation, and of the operations that share its method and path. */
+/** Creates the handler of one operation, and of the operations with an equal method and path. */
 function createOperationHandler(resource: Resource, own: OperationRow, formats: readonly Format[]): RequestHandler {
   return toRequestHandler(resource, formats, createCallHandler(resource, own, formats))
 }
@@ -71,7 +71,7 @@ export function createCallHandler(resource: Resource, own: OperationRow, formats
   return (call, outlet) => {
     call.addHeaders({ 'Accept-Query': ACCEPT_QUERY })
     if (!isQueryMethod(call)) return handleCall(call, outlet)
-    // The parameters in a QUERY body decide which operation, and thus which policy, applies.
+    // The parameters in a QUERY body determine the operation, and thereby the policy.
     return readQueryBody(resource, call).then(
       () => handleCall(call, outlet),
       (error: unknown) => outlet.sendError(error),
@@ -79,7 +79,7 @@ export function createCallHandler(resource: Resource, own: OperationRow, formats
   }
 }
 
-/** Handler of an action's calls. */
+/** Creates the handler of an action's calls. */
 export function createActionCallHandler(resource: Resource, action: Action): CallHandler {
   const { name, operation, method } = action
   const place = { resource, relation: null, operation, action: name, isRead: method === 'get' }

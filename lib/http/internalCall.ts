@@ -32,22 +32,22 @@ export function leadingHandlersOf(resource: Resource): readonly RequestHandler[]
 /** An internal call, without a connection, to the resource's own route. */
 export interface InternalCall {
   /**
-   * Request on whose behalf the call is made. Its properties and `res.locals` are visible to the host's handlers. Null for a call without a
-   * sender.
+   * The request on whose behalf the call is made. The host's handlers see its properties and its `res.locals`. Null for
+   * a call without such a request.
    */
   readonly request: Request | null
   readonly method: string
-  /** Path within the resource's router, with the query. */
+  /** The path within the resource's router, with the query. */
   readonly url: string
-  /** Key of the record, or null. */
+  /** The key of the record; null for a call without a key. */
   readonly key: string | null
   readonly headers: Readonly<Record<string, string>>
-  /** Absent for a call without a body. */
+  /** The body; absent for a call without a body. */
   readonly body?: unknown
 }
 
 /**
- * Runs the host's handlers in front of the resource's routes, then `answer`, and returns the reply.
+ * Runs the host's handlers in front of the resource's routes and, after them, `answer`. Returns the reply.
  *
  * @throws Problem from the resource, and any error that the host's handlers pass on
  */
@@ -79,7 +79,7 @@ export async function callRoute(
   return readReply(res, text())
 }
 
-/** Captures the body of a response without a connection. Returns a function for the captured text. */
+/** Captures the body of a response without a connection. Returns a function that returns the captured text. */
 function captureBody(res: Response, req: Request): () => string {
   const chunks: Buffer[] = []
   const { end } = res
@@ -149,10 +149,10 @@ function defineProperties(object: object, members: Readonly<Record<string, unkno
   }
 }
 
-/** Prototype of requests without an application, created on first use. */
+/** The prototype of requests without an application, created on first use. */
 let emptyPrototype: object | null = null
 
-/** An empty request for calls without a sender. */
+/** Creates an empty request, for calls that are not made on behalf of a request. */
 function createEmptyRequest(): Request {
   emptyPrototype ??= Object(Reflect.get(express(), 'request'))
   const req = new IncomingMessage(new Socket())

@@ -7,13 +7,13 @@ import type { OutgoingResponse } from './outgoing.js'
 
 /** The host's JSON settings: the settings of its Express application, and response methods that the host replaced. */
 export interface JsonSettings {
-  /** Null if entity tags are disabled. */
+  /** How entity tags are created; null if entity tags are disabled. */
   readonly tagging: Tagging | null
   /** The settings `json replacer`, `json spaces` and `json escape`; null if the application has none of them. */
   readonly style: JsonStyle | null
   /** Sends the value by the host's own method; null if the package itself sends the response. */
   readonly sendByHost: ((value: unknown) => void) | null
-  /** Whether the client already has the response. Null if the request is not conditional. */
+  /** Returns whether the client already has the response; null if the request is not conditional. */
   readonly isFresh: (() => boolean) | null
 }
 
@@ -26,7 +26,7 @@ export interface JsonStyle {
 /** Returns the JSON settings for a call. With `isAlwaysSent` the response is never a 304. */
 export type ReadJsonSettings<O> = (call: Call, out: O, isAlwaysSent: boolean) => JsonSettings
 
-/** JSON without an Express application: weak entity tags, compared with `If-None-Match`. */
+/** Returns the settings without an Express application: weak entity tags, compared with `If-None-Match`. */
 export const readPlainJsonSettings: ReadJsonSettings<OutgoingResponse> = (call, out, isAlwaysSent) => {
   return {
     tagging: WEAK_TAGGING,
@@ -36,17 +36,17 @@ export const readPlainJsonSettings: ReadJsonSettings<OutgoingResponse> = (call, 
   }
 }
 
-/** JSON by the settings of an Express application. */
+/** Returns the settings of an Express application. */
 export const readExpressJsonSettings: ReadJsonSettings<Response> = (call, res, isAlwaysSent) => {
   const { app, req } = res
   const tagOf: unknown = app.get('etag fn')
   const [replacer, spaces, escapes] = [app.get('json replacer'), app.get('json spaces'), app.get('json escape')]
   const known = call.headers['if-none-match']
   // Express ignores `If-None-Match` in a request with `Cache-Control: no-cache`, although that directive addresses
-  // caches and not the origin. Express also ignores it for QUERY, which is as safe as GET.
+  // caches and not the origin. Express also ignores `If-None-Match` for QUERY, which is as safe as GET.
   const isHeld = known !== undefined && (isQueryMethod(call) || call.headers['cache-control'] !== undefined)
   const isFresh = (): boolean => !isAlwaysSent && (isHeld ? isTagKnown(call, res) : req.fresh)
-  // If the host has set a content type, Express adds its charset.
+  // Express adds its charset to a content type that the host has set, so the response is sent by Express.
   const isPlain = hasExpressMethods(res) && !res.hasHeader('Content-Type') && !res.hasHeader('Transfer-Encoding')
   const sendJson = (value: unknown): void => {
     if (isHeld || isAlwaysSent) Object.defineProperty(req, 'fresh', { configurable: true, get: isFresh })

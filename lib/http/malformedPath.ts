@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 
-/** A key that no record has: databases do not store NUL in text. */
+/** A key that no record has, because databases do not store NUL in text. */
 export const IMPOSSIBLE_KEY = '\0'
 
 /**

@@ -33,7 +33,7 @@ export function addNestedRoutes(
   }
 }
 
-/** Methods that change nothing. */
+/** The methods that change nothing. */
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'QUERY'])
 
 /** Handles calls of all methods below a relation of a record. */

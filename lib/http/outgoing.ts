@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 
 type Value = number | string | readonly string[]
 
-/** Destination of a response: a response of Node or Express, or a stream for another server. */
+/** The destination of a response: a response of Node or Express, or a stream for another server. */
 export interface OutgoingResponse extends Writable {
   statusCode: number
   readonly headersSent: boolean
@@ -32,7 +32,7 @@ function joinHeader(value: Value | undefined): string {
   return value === undefined ? '' : [value].flat().join(', ')
 }
 
-/** Headers with lists of values, with the functions that merge new values. */
+/** Headers with lists of values, each with the function that merges new values. */
 const HEADER_MERGERS: ReadonlyMap<string, (given: string, added: string) => string> = new Map([
   ['Vary', mergeVary],
   ['Link', mergeLists],
@@ -64,7 +64,7 @@ function isPrivate(control: Value | undefined): boolean {
     .some((directive) => /^(?:no-store|private)$/i.test(directive.trim()))
 }
 
-/** Headers that cross-origin scripts can read only if `Access-Control-Expose-Headers` names them. */
+/** The headers that cross-origin scripts can read only if `Access-Control-Expose-Headers` names them. */
 const EXPOSED_HEADERS: readonly string[] = [
   ...['ETag', 'Location', 'Link', 'X-Total-Count', 'Retry-After', 'Preference-Applied', 'WWW-Authenticate'],
   ...['Content-Disposition', 'Idempotency-Replayed', 'Deprecation', 'Sunset'],
@@ -77,7 +77,7 @@ export const EXPOSE_HEADER = 'Access-Control-Expose-Headers'
  * are set later.
  */
 export function exposeHeaders(out: OutgoingResponse, more: readonly string[] = []): void {
-  // Without CORS by the host, no script reads the headers.
+  // Without CORS headers by the host, scripts of other origins cannot read the response.
   if (!out.hasHeader('Access-Control-Allow-Origin')) return
   const given = joinHeader(out.getHeader(EXPOSE_HEADER))
   const known = new Set(splitList(given.toLowerCase()))

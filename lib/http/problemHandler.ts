@@ -14,9 +14,9 @@ export interface ProblemHandlerOptions {
 }
 
 /**
- * Express error middleware that answers errors of the host's own routes as `application/problem+json` (RFC 9457). Problems are sent
- * unchanged. Errors with an exposed HTTP status (body-parser, http-errors) keep their status. All other errors become a 500 without
- * internals.
+ * Creates an Express error middleware that answers errors of the host's own routes as `application/problem+json` (RFC
+ * 9457). Problems are sent unchanged. Errors with an exposed HTTP status (body-parser, http-errors) keep their status.
+ * All other errors become a 500 without internals.
  *
  * @throws TypeError for unknown options, and if it is passed to `app.use` without being called
  */
@@ -32,7 +32,7 @@ export function problemHandler(options: ProblemHandlerOptions = {}): ErrorReques
   }
 }
 
-/** Detects a middleware that was not called: Express would pass it a request as options. */
+/** Rejects a middleware that was not called, for which Express passes a request as options. */
 function assertOptions(options: object): void {
   const given = typeof options === 'object' && options !== null ? Object.keys(options) : ['']
   if (given.every((name) => name === 'onError')) return

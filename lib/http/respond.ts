@@ -11,11 +11,11 @@ import { applyFormat } from './hostFormat.js'
 import type { ReadJsonSettings } from './jsonHost.js'
 import { EXPOSE_HEADER, exposeHeaders, type OutgoingResponse, setHeaders } from './outgoing.js'
 
-/** Settings that all responses of a resource's handlers share. */
+/** The settings that all responses of a resource's handlers share. */
 export interface ResponseSettings {
   readonly onError: OnError
   readonly formats: readonly Format[]
-  /** Whether the package itself reads the body, so that the host's `format` is not applied. */
+  /** Whether the package itself reads the body. If so, the host's `format` is not applied. */
   readonly isInternal?: true
 }
 
@@ -108,7 +108,7 @@ export class CallResponse<O extends OutgoingResponse> implements ResponseWriter 
   }
 }
 
-/** Restores headers, except those that problems keep. */
+/** Restores the headers, except those that problems keep. */
 function takeBack(out: OutgoingResponse, before: ReadonlyMap<string, ReturnType<OutgoingResponse['getHeader']>>): void {
   for (const [name, value] of before) {
     if (KEPT_HEADERS.has(name)) continue
@@ -117,7 +117,7 @@ function takeBack(out: OutgoingResponse, before: ReadonlyMap<string, ReturnType<
   }
 }
 
-/** Headers that problems keep. */
+/** The headers that problems keep. */
 const KEPT_HEADERS: ReadonlySet<string> = new Set(['Vary', 'Cache-Control'])
 
 /**
@@ -150,7 +150,7 @@ export function respondProblem(out: OutgoingResponse, thrown: Problem): void {
  */
 export function respondError(request: Call['request'], out: OutgoingResponse, error: unknown, onError: OnError): void {
   if (out.headersSent && !out.writableEnded) {
-    // The response is incomplete and must not look complete.
+    // An incomplete response must not look complete.
     reportError(error, request, onError)
     abortResponse(out)
     return

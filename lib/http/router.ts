@@ -30,8 +30,8 @@ import { CallResponse } from './respond.js'
 import { skipOtherPaths } from './skipOtherPaths.js'
 
 /**
- * Members of routers and handlers in addition to the routes: the compiled resource, `notify` for changes outside the
- * routes, and `close`.
+ * The members of routers and handlers in addition to the routes: the compiled resource, `notify` for changes outside
+ * the routes, and `close`.
  */
 export interface Mounted<M extends Model, O> extends Carrier<M, O>, OwnRoutes {
   readonly resource: ResourceInfo
@@ -39,20 +39,22 @@ export interface Mounted<M extends Model, O> extends Carrier<M, O>, OwnRoutes {
   /**
    * Shuts the resource down. New requests get 503 with `Retry-After`. In-flight requests get `within` milliseconds
    * [10,000] to end, after which running exports are aborted. Relation paths do not use a closed resource. The path of
-   * its push hub is free at once. The promise resolves after pending push events are sent and clients are disconnected.
-   * Later calls return the promise of the first call.
+   * the resource's push hub is free at once. The promise resolves after pending push events are sent and clients are
+   * disconnected. Later calls return the promise of the first call.
    */
   readonly close: Close
 }
 
-/** An Express router with its compiled resource. Its type has the model and the options. */
+/** An Express router with its compiled resource. The type carries the model and the options. */
 export type CrudRouter<M extends Model = Model, O = object> = Router & Mounted<M, O>
 
-/** Handlers of a resource, for hosts with a route table of their own. Handlers of disabled operations answer 404. */
+/**
+ * The handlers of a resource, for hosts with a route table of their own. Handlers of disabled operations answer 404.
+ */
 export type CrudController<M extends Model = Model, O = object> = {
   readonly [operation in OperationName]: RequestHandler
 } & {
-  /** Handlers of the actions, by name. Handlers of record actions read the key from `req.params.id`. */
+  /** The handlers of the actions, by name. Handlers of record actions read the key from `req.params.id`. */
   readonly actions: { readonly [action in ActionNames<O>]: RequestHandler }
 } & Mounted<M, O>
 
@@ -64,8 +66,8 @@ export type Written<M extends Model, O> = O &
   NoInfer<KnownNames<O, CrudOptions<M> & ComputedOptions<O>>>
 
 /**
- * Router with the JSON REST API of a model: GET and POST on `/api/{plural}`, GET, PATCH and DELETE on `/api/{plural}/{id}`, and the bulk
- * routes if enabled.
+ * Creates a router with the JSON REST API of a model. The routes are GET and POST on `/api/{plural}`, GET, PATCH and
+ * DELETE on `/api/{plural}/{id}`, and the bulk routes if enabled.
  *
  * @throws CrudConfigError for wrong options, with a stable code
  */
@@ -76,7 +78,7 @@ export function crudRouter<M extends Model, const O extends OptionsWithComputed<
   return createRouter(TABLES, model, options)
 }
 
-/** Tables for compiling a resource, and its response formats. */
+/** The tables for compiling a resource, and its response formats. */
 interface RouterTables extends CompileTables {
   readonly formats?: readonly Format[]
 }

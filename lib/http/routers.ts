@@ -10,9 +10,9 @@ import { ConfigProblems } from '../config/problems.js'
 import type { Close } from '../push/close.js'
 import { type CrudRouter, createRouter } from './router.js'
 
-/** Routers of several models, combined into one. */
+/** The routers of several models, combined into one. */
 export type CrudRouters = Router & {
-  /** Routers in the order of the models, for example for `apiDocs`. */
+  /** The routers in the order of the models, for example for `apiDocs`. */
   readonly resources: readonly CrudRouter[]
   /** Closes all routers. */
   readonly close: Close

@@ -2,7 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response, Router } from 'ex
 
 /**
  * Makes a router of this package skip requests for other paths at once. Express would try each route and leave the
- * router with `setImmediate`. A router to which the host later adds routes handles every request.
+ * router with `setImmediate`. If the host later adds routes to the router, the router handles every request.
  */
 export function skipOtherPaths(router: Router, base: string): void {
   const [prefix = ''] = base.split('/:')

@@ -125,7 +125,7 @@ function loadLibrary(): Promise<typeof jsonwebtoken> {
   return library
 }
 
-/** Whether a value can be a key. An empty secret cannot, because anybody could sign with it. */
+/** Whether a value can be a key. An empty secret is not a key, because anybody could sign with it. */
 function isKey(key: unknown): boolean {
   if (typeof key === 'string') return key.trim() !== ''
   if (key instanceof KeyObject) return key.symmetricKeySize !== 0

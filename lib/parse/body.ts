@@ -8,10 +8,10 @@ import { type Problem, problem } from '../common/problem.js'
 /** The media types of request bodies: JSON, and the merge patch of RFC 7396. */
 export const MEDIA_TYPES: readonly string[] = ['application/json', 'application/merge-patch+json']
 
-/** One JSON text per line. Allowed for arrays. */
+/** The media type of JSON lines, with one JSON text per line. Allowed for arrays. */
 export const LINES = 'application/jsonl'
 
-/** The format of a URL's query. */
+/** The media type of forms, which have the format of a URL's query. */
 export const FORM = 'application/x-www-form-urlencoded'
 
 const TEXTS: ReadonlySet<string> = new Set([LINES, FORM])
@@ -72,7 +72,7 @@ export async function readOptionalObject(
   return isBodySent(call) ? readObject(resource, call) : null
 }
 
-/** The kind of the elements, for error messages, and whether JSON lines are accepted. */
+/** How an array is read: the kind of its elements for error messages, and whether JSON lines are accepted. */
 interface ArrayOptions {
   readonly lines?: boolean | undefined
   readonly of?: 'keys' | undefined
@@ -149,7 +149,8 @@ function mediaTypeOf(headers: IncomingHttpHeaders): string {
 
 function throwBodyProblem(error: unknown, bodySize: number): never {
   const { status } = error as { status?: unknown }
-  // The client also causes other errors while reading, such as an aborted stream or one that cannot be decompressed.
+  // Other errors while reading are caused by the client as well, such as an aborted stream or one that cannot be
+  // decompressed.
   throw bodyProblem(error, bodySize) ?? (status === 400 ? createUnreadProblem() : error)
 }
 

@@ -29,7 +29,7 @@ type IntentReader = (resource: Resource, received: ReceivedCall) => Intent | Pro
 const READERS: Readonly<Record<IntentKind, IntentReader>> = {
   get: (resource, received) => {
     const { call } = received
-    // The number of tags is checked before the database is used. The reply is compared with the tags later.
+    // Checks the number of tags before the database is used. The tags are compared with the reply later.
     if (resource.versions) readTags('If-None-Match', call.headers['if-none-match'])
     return { kind: 'get', key: recordKeyOf(received), ...readRecord(resource, call) }
   },
@@ -81,7 +81,7 @@ const READERS: Readonly<Record<IntentKind, IntentReader>> = {
     const match = parseMatch(call.headers['if-match'])
     const isNew = readTags('If-None-Match', call.headers['if-none-match'])?.includes('*') ?? false
     const body = await readObject(resource, received.call)
-    // If the caller has a single record, a key in the body is ignored.
+    // On a singleton the caller determines the key, and a key in the body is ignored.
     const named = received.key === undefined ? resource.keys.map(({ json }) => readOwnMember(body, json)) : []
     return {
       kind: 'replace',

@@ -143,7 +143,7 @@ function readIntent(
   }
 }
 
-/** Reads the page, the keys and the selection of a list. */
+/** Reads the page number, the page size, the keys and the selection of a list. */
 function readWindow(
   resource: Resource,
   mode: ListIntent['mode'],
@@ -196,7 +196,7 @@ function readMode({ keyset, operations }: Resource, reserved: ReadonlyMap<string
   return isGiven('select') ? 'select' : 'page'
 }
 
-/** Checks that an export has records: all records of the list, or those after a position. */
+/** Checks that an export has records: all records of the list, or all records after a position. */
 function requireExportMode(mode: ListIntent['mode'], given: ParameterLookup): 'export' {
   const others = ['before', 'aggregate', 'group'].filter((each) => given(each) !== null)
   const name = mode === 'count' || mode === 'cursor' ? mode : others[0]

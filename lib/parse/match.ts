@@ -18,7 +18,7 @@ export function readTags(name: 'If-Match' | 'If-None-Match', header: string | un
   throw problem('bad-request', { detail: `${name} has more tags than the limit of ${MAX_TAGS}.` })
 }
 
-/** The text of a tag without quotes and weakness: `W/"3"`, `"3"`, `W/3` and `3` are the tag 3. */
+/** The form of a tag, with or without quotes and weakness: `W/"3"`, `"3"`, `W/3` and `3` are the tag 3. */
 const TAG = /^(?:W\/)?(?:"([^"]*)"|([^"/]*))$/
 
 /** Returns a tag's version number without leading zeros, or its text; null for a malformed tag. */

@@ -15,7 +15,7 @@ import {
   type UnreadableFields,
 } from './unknownParameters.js'
 
-/** The parameters of a request: reserved ones by name, field parameters in the order of the URL. */
+/** The parameters of a request. Reserved parameters are listed by name, field parameters in the order of the URL. */
 export interface Parameters {
   readonly reserved: ReadonlyMap<string, string>
   readonly fields: readonly (readonly [field: Field, text: string])[]
@@ -124,7 +124,7 @@ function sortParameters<K extends KnownParameter>(
   return { given, unknown }
 }
 
-/** Reads one parameter of a request; null without it. @throws Problem like `readParameters` */
+/** Reads a single parameter of a request; null without the parameter. @throws Problem like `readParameters` */
 export function readParameter({ limits }: Resource, url: string, wanted: string): string | null {
   const [found, ...more] = readLimitedPairs(url, limits).filter(([name]) => decodeText(name) === wanted)
   if (found === undefined) return null
@@ -245,7 +245,7 @@ function createParameters(
 function hasEffect({ softDeletes, keyset, query: { sortable } }: Resource, name: string): boolean {
   if (name === 'includeDeleted') return softDeletes
   if (name === 'cursor') return keyset
-  // `by` belongs to upserts, which read it themselves.
+  // Only upserts use `by`, and they read it themselves.
   if (name === 'by') return false
   return sortable || !name.startsWith('sort')
 }

@@ -21,11 +21,11 @@ export interface UnknownParameters {
   readonly given: readonly ParameterPair[]
   /** The kind of request: `list` or `record`. */
   readonly requestKind: string
-  /** A hint at the parameter that the client probably meant, among the names that the caller may use. */
+  /** Returns a hint at the parameter that the client probably meant, among the names that the caller may use. */
   readonly hint: (name: string, value: string) => string
 }
 
-/** Removes the host's own parameters from the unknown ones. */
+/** Removes the parameters that belong to the host from unknown parameters. */
 export function omitHostParameters(
   { query: { unknownParameters } }: Resource,
   given: readonly ParameterPair[],
@@ -192,7 +192,7 @@ function suggestItemsClause(
   return `filter=${field.json}.Any=${truncateValue(value)}`
 }
 
-/** Returns a value that needs no escapes unchanged, else dots. */
+/** Returns a short value that needs no escapes; otherwise three dots. */
 function truncateValue(value: string): string {
   return /^[\w.:-]{1,50}$/.test(value) ? value : '...'
 }

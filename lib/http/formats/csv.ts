@@ -6,7 +6,10 @@ import { NUMBERS } from '../../common/values.js'
 import type { BodyContent, Format } from '../formats.js'
 import { writeStream } from './stream.js'
 
-/** CSV by RFC 4180: a header, then a line for each record. Null is an empty cell, and an empty text is a pair of quotes. */
+/**
+ * The CSV format (RFC 4180): a header, and a line for each record. Null is an empty cell, and an empty text is a pair
+ * of quotes.
+ */
 export const csv: Format = Object.freeze<Format>({
   name: 'csv',
   mediaType: 'text/csv',
@@ -41,7 +44,7 @@ function joinCells(cells: readonly string[]): string {
   return `${cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')}\r\n`
 }
 
-/** Prefix of the last line of a file with a record count. */
+/** The prefix of the last line, which states the number of records. */
 const TRAILER = '#count='
 
 type Escapes = Pick<ExportContent, 'keepsFormulas' | 'isCounted'>
@@ -65,7 +68,10 @@ function escapeFormula(text: string): string {
   return /^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text
 }
 
-/** Whether a text is a plain number or date, which cannot be a formula. Such columns may also store other texts. */
+/**
+ * Whether a text is a plain number or date, which cannot be a formula. Number and date columns may also store other
+ * texts.
+ */
 function isNumberOrDate(type: FieldType, text: string): boolean {
   if (NUMBERS.has(type)) return /^-?\d+(?:\.\d+)?$/.test(text)
   return DATE_TYPES.has(type) && /^[+-]?\d+-\d\d-\d\d/.test(text)

@@ -7,7 +7,7 @@ import { isLarge, stringifyInPieces } from './jsonPieces.js'
 import { isDestroyed, writePieces } from './stream.js'
 import { createTag, createTagOfPieces } from './tag.js'
 
-/** Writes a JSON response with the bytes that `res.json` would write, by the host application's settings. */
+/** The JSON format. It writes the bytes that `res.json` would write with the settings of the host's application. */
 export const json: Format = Object.freeze<Format>({
   mediaType: 'application/json',
   kinds: new Set([
@@ -51,7 +51,7 @@ function sendWhole(out: OutgoingResponse, value: unknown, { call, json: host, li
 
 const MAX_WHOLE_BYTES = 1024 * 1024
 
-/** Characters that are written before the event loop runs other work. */
+/** The number of characters that are written before the event loop runs other work. */
 const PIECE_LENGTH = 64 * 1024
 
 /** Writes a large response in pieces, so that other work runs in between. Sending starts when the size is known. */

@@ -1,6 +1,6 @@
 import { isObject } from '../../common/object.js'
 
-/** Number of values that are written at once. A long text counts as several values. */
+/** The number of values that are written at once. A long text counts as several values. */
 const MAX_LIGHT_VALUES = 2000
 const CHARACTERS_PER_VALUE = 100
 
@@ -9,7 +9,7 @@ export function isLarge(value: unknown): boolean {
   return countValues(value, MAX_LIGHT_VALUES) > MAX_LIGHT_VALUES
 }
 
-/** Number of values, counted up to a limit. */
+/** Counts the values in a value, up to a limit. */
 function countValues(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + value.length / CHARACTERS_PER_VALUE
   if (!isDivisible(value)) return 1

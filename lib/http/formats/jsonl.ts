@@ -7,7 +7,7 @@ function exportOf(content: BodyContent): ExportContent {
   return content.value
 }
 
-/** JSON lines: one record on each line. Nested members, numbers and nulls look as in lists. */
+/** Creates a format of JSON lines, with one record on each line. Nested members, numbers and nulls look as in lists. */
 function createLinesFormat(mediaType: string): Omit<Format, 'name'> {
   return {
     mediaType,
@@ -31,5 +31,5 @@ function createLinesFormat(mediaType: string): Omit<Format, 'name'> {
 
 export const jsonl: Format = Object.freeze({ ...createLinesFormat('application/jsonl'), name: 'jsonl' })
 
-/** JSON lines under the media type of the NDJSON convention. */
+/** The format of JSON lines under the older media type of NDJSON. */
 export const ndjson: Format = Object.freeze(createLinesFormat('application/x-ndjson'))

@@ -3,10 +3,12 @@ import { isDisconnectError } from '../../common/disconnect.js'
 import { yieldToEventLoop } from '../../common/eventLoop.js'
 import type { OutgoingResponse } from '../outgoing.js'
 
-/** Characters of lines that are joined before a write. */
+/** The number of characters to collect before a write. */
 const PIECE_LENGTH = 64 * 1024
 
-/** Writes lines with backpressure. If the client disconnects, the source of the batches is aborted. HEAD sends headers only. */
+/**
+ * Writes lines with backpressure. If the client disconnects, the batches are not read further. HEAD sends headers only.
+ */
 export async function writeStream<T>(
   out: OutgoingResponse,
   { method }: Call,

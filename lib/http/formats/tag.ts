@@ -4,17 +4,17 @@ import { yieldToEventLoop } from '../../common/eventLoop.js'
 /** The type of Express' setting `etag fn`: returns the entity tag of a body, or a falsy value. */
 export type CreateTag = (body: Buffer) => unknown
 
-/** How entity tags are created. */
+/** The function that creates entity tags. */
 export interface Tagging {
   readonly tagOf: CreateTag
   /** Whether `tagOf` is a function of the host, which needs the whole body. */
   readonly isOfHost: boolean
 }
 
-/** Weak entity tags, equal to those that Express creates. */
+/** Creates weak entity tags, equal to those that Express creates. */
 export const WEAK_TAGGING: Tagging = { tagOf: (body) => hashTag('weak', body), isOfHost: false }
 
-/** Entity tag of a body, or null. */
+/** Returns the entity tag of a body; null without one. */
 export function createTag({ tagOf }: Tagging, body: Buffer): string | null {
   const tag = tagOf(body)
   return tag ? String(tag) : null
@@ -42,7 +42,7 @@ type Kind = 'weak' | 'strong'
 const KINDS: readonly Kind[] = ['weak', 'strong']
 const SAMPLE = Buffer.from('{"name":"Zoë"}')
 
-/** Kind of Express' own tag function, recognized by the tag of a sample. Undefined for other functions. */
+/** Recognizes Express' own tag functions by the tag of a sample. Returns undefined for other functions. */
 function recognizeKind(tagging: Tagging): Kind | undefined {
   const tag = createTag(tagging, SAMPLE)
   return KINDS.find((kind) => hashTag(kind, SAMPLE) === tag)
