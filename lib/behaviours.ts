@@ -15,7 +15,7 @@ import { push } from './push/behaviour.js'
 /**
  * The ordered table of optional behaviours. Permission checks come first. Behaviours that remove members from bodies
  * come before behaviours that add members. Soft delete comes before behaviours that extend its update. The host's hooks
- * come last and see the final plan, except for push, which only reports writes.
+ * see the final plan. Push comes last, because it only reports writes.
  */
 export const BEHAVIOURS: readonly BehaviourDefinition[] = Object.freeze([
   policy,

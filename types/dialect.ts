@@ -252,7 +252,7 @@ export interface Dialect {
   /** Whether columns may hold arrays. */
   readonly hasArrays: boolean
 
-  /** How the full-text index is queried; null if not every build has one. */
+  /** How the full-text index is queried; null if some builds of the database have no full-text search. */
   readonly fullText: FullText | null
 
   /**

@@ -341,7 +341,7 @@ export interface BehaviourHooks {
   readonly ownHeaders: Readonly<Record<string, string>>
   /** Headers of a reply with one record. */
   readonly recordHeaders: (plan: Plan, row: Row) => Readonly<Record<string, string>>
-  /** Returns the idempotency data of a write, after all authorization; null if the request has no `Idempotency-Key`. */
+  /** Returns the idempotency data of a write, after all authorization; null if the write is not stored for a replay. */
   readonly resolveIdempotency: (request: ParsedRequest, work: PlannedWrite) => Promise<IdempotencyRequest | null>
   /**
    * Queues a write behind other writes of its records. Not used within the host's own transaction, which could deadlock

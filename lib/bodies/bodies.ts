@@ -1,8 +1,8 @@
 import type { Intent } from '../../types/intent.js'
 
 /**
- * Returns the bodies of an intent that may contain nested records. Intents that update or create records return their
- * update bodies.
+ * Returns the bodies of an intent that may contain nested records. For an intent that updates or creates records, the
+ * update bodies are returned.
  */
 export function bodiesOf(intent: Intent): readonly unknown[] {
   switch (intent.kind) {

@@ -4,7 +4,7 @@ import { trimBlanks } from './values.js'
 
 /**
  * Converts a value of one record, stored or JSON, to write it to another record or to compare it. Drivers return
- * instants as `Date` or text. They return some large numbers in forms that statements do not accept.
+ * instants as `Date` or text, and some large numbers in forms that statements do not accept.
  */
 export function toPlainValue({ valueType, decode }: Pick<Field, 'valueType' | 'decode'>, value: unknown): PlainValue {
   if (valueType.type === 'datetime') return new Date(String(decode(value)))
