@@ -1,21 +1,25 @@
-// The programs and declarations of the package in as few files as its entries share. Programs are CommonJS: the `.mjs` files
-// beside them export the same objects, so that a process that imports and requires has one package.
+// Bundles the programs and declarations of the package into as few files as its entries share. Programs are CommonJS.
+// The `.mjs` files next to them export their objects, so that a process that uses `import` and `require` loads the
+// package once.
 
 import { transform } from 'esbuild'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 
-/** Packages and Node's own modules stay imports. */
+/** Imports of packages and of Node.js modules are not bundled. */
 const isExternal = (id) => !/^[./]/.test(id)
 
-/** The modules that declare options: augmentations need the augmented interface in their own file. */
+/**
+ * Modules that declare options. They stay in a file of their own, because an augmentation needs the augmented interface
+ * in its file.
+ */
 const OPTIONS = /\/(?:types\/options|lib\/behaviour\/\w+|lib\/push\/behaviour)\./
 
 const MODULE = /^declare module "\.[^"]*" \{\n([\s\S]*?)^\}\n/gm
 
 /**
- * Behaviours declare their options by augmenting a module. In a bundle that module is the file itself, where a second
- * declaration of an interface is enough.
+ * Behaviours declare their options by augmenting a module. In a bundle, the augmented module is the file itself. A
+ * second declaration of the interface suffices there.
  */
 const augmentations = {
   name: 'augmentations',
@@ -23,12 +27,12 @@ const augmentations = {
     code.replaceAll(MODULE, (_, body) => body.replaceAll(/^ {2}interface /gm, 'export interface ')),
 }
 
-/** Reports what the bundler warns of, but for augmentations, which the plugin above takes care of. */
+/** Reports warnings of the bundler, except about augmentations, which the plugin above rewrites. */
 function onLog(level, log, report) {
   if (!log.message.includes('Relative module declaration')) report(level, log)
 }
 
-/** Imports of optional peers. Their types are `any` where the peer is not installed. */
+/** Marks imports of optional peers. Their types become `any` if the peer is not installed. */
 const optionalPeers = (names) => ({
   name: 'optional-peers',
   renderChunk: (code) =>
@@ -38,8 +42,8 @@ const optionalPeers = (names) => ({
 })
 
 /**
- * Programs without blanks and with short names of local variables: a fifth of the tarball. Names of the functions of a file stay, and
- * lines have an end, for the stack traces of users.
+ * Removes blanks and shortens names of local variables, which saves a fifth of the tarball. For users' stack traces,
+ * names of top-level functions stay, and lines have a maximum length.
  */
 const compact = {
   name: 'compact',
@@ -54,7 +58,7 @@ const compact = {
 const CLIENT = 'lib/client/index.ts'
 const CREATE = 'lib/create/index.ts'
 
-/** Test runners that run modules in a context of their own, such as Jest, cannot do `import()` in CommonJS. */
+/** Test runners with a separate context per module, such as Jest, do not support `import()` in CommonJS. */
 const COMMONJS = { format: 'cjs', dynamicImportInCjs: false }
 
 async function write(input, output, plugins = [], options = {}) {
@@ -64,9 +68,9 @@ async function write(input, output, plugins = [], options = {}) {
     platform: 'node',
     plugins,
     onLog,
-    // How long plugins took is no warning.
+    // The bundler would warn about the duration of plugins.
     checks: { bundlerTimings: false },
-    // The paths of source files above their code are 3 kB of the tarball.
+    // Comments with the paths of source files would add 3 kB to the tarball.
     experimental: { attachDebugInfo: 'none' },
     ...options,
     treeshake: { moduleSideEffects: false },
@@ -78,7 +82,7 @@ async function write(input, output, plugins = [], options = {}) {
   }
 }
 
-/** Writes the entries, which are paths without an extension, below `dist`. */
+/** Bundles the entries into `dist`. An entry is a path without an extension. */
 export async function bundle(root, entries, optional) {
   const input = Object.fromEntries(entries.map((entry) => [entry, `${root}${entry}.ts`]))
   const names = { minifyInternalExports: false, entryFileNames: '[name].js', chunkFileNames: 'lib/[name].js' }
@@ -95,13 +99,13 @@ export async function bundle(root, entries, optional) {
   })
 }
 
-/** Writes an entry that no project imports, without declarations. */
+/** Bundles an entry that no project imports. It needs no declarations. */
 export async function bundleProgram(root, entry) {
   const output = { file: `${root}dist/${entry}.js`, comments: false, sourcemap: false, ...COMMONJS }
   await write(`${root}${entry}.ts`, output)
 }
 
-/** Writes the client in one file for `<script type="module">`, which `apiDocs` serves. */
+/** Bundles the client into one file for `<script type="module">`. `apiDocs` serves the file. */
 export async function bundleClient(root) {
   await write(`${root}${CLIENT}`, {
     file: `${root}dist/browser/client.js`,
@@ -112,8 +116,8 @@ export async function bundleClient(root) {
 }
 
 /**
- * Sequelize's types by their structure, in place of their import. Rows that projects declare by themselves are no models, which a
- * missing import, whose types are `any`, would make of them.
+ * Structural types that replace the import of Sequelize's types. Without Sequelize, types of the import would be `any`,
+ * and every row type of a project would count as a model.
  */
 const MODELS = `interface Model<A = any, C = any> {
   _attributes: A;
@@ -129,14 +133,14 @@ const structuralModels = {
   renderChunk: (code) => code.replace(/^import [^\n]* from "sequelize";$/m, () => MODELS),
 }
 
-/** The members of package.json that all packages share. */
+/** Members of package.json that all packages of the repository share. */
 const SHARED = ['version', 'license', 'author', 'repository', 'engines']
 
 function sharedOf(manifest) {
   return Object.fromEntries(SHARED.filter((name) => name in manifest).map((name) => [name, manifest[name]]))
 }
 
-/** Writes the package of the client alone into a folder, and gives its package.json. */
+/** Writes the client's package into a folder. Returns its package.json. */
 export async function bundleClientPackage(root, folder, manifest) {
   const output = { comments: false, sourcemap: false }
   await write(`${root}${CLIENT}`, { ...output, file: `${folder}/index.js`, format: 'es' })
@@ -167,17 +171,17 @@ export async function bundleClientPackage(root, folder, manifest) {
   }
 }
 
-/** Packages that created applications may need. */
+/** Packages that created applications may depend on. */
 const CREATED =
   /^(?:@modelcontextprotocol\/.*|@types\/(?:express|jsonwebtoken|node)|express|jsonwebtoken|mariadb|mysql2|pg|pg-hstore|sequelize|socket\.io|socket\.io-client|sqlite3|typescript)$/
 
-/** Their ranges, which are those that the package was built and tested with. */
+/** Version ranges of the packages in `CREATED`. The package was built and tested with these ranges. */
 export function versionsFor({ name, version, dependencies, devDependencies }) {
   const all = Object.entries({ ...dependencies, ...devDependencies })
   return { ...Object.fromEntries(all.filter(([each]) => CREATED.test(each))), [name]: `^${version}` }
 }
 
-/** Writes the package that creates applications into a folder, and gives its package.json. */
+/** Writes the package of `npm create` into a folder. Returns its package.json. */
 export async function bundleCreatePackage(root, folder, manifest) {
   const output = { comments: false, sourcemap: false }
   await write(`${root}${CREATE}`, { ...output, file: `${folder}/index.js`, format: 'es' })

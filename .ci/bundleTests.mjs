@@ -6,8 +6,9 @@ import { build } from 'esbuild'
 const COMMON = { bundle: true, format: 'esm', platform: 'node', packages: 'external', logLevel: 'error' }
 
 /**
- * Bundles the modules that `.build/lib/index.js` loads, for whole runs of the tests: loading each of them is a third of the processor time
- * of a small test file. Each module also gets a file with its exports. test/bundled.mjs resolves imports to these.
+ * Bundles the modules that `.build/lib/index.js` loads, for runs of all tests. Loading the modules one by one takes a
+ * third of the processor time of a small test file. Each module also gets a file with its exports. test/bundled.mjs
+ * resolves imports to these files.
  */
 export async function bundleTests(root) {
   const from = join(root, '.build')
@@ -26,7 +27,7 @@ export async function bundleTests(root) {
     if (names.length > 0)
       lines.push(`export { ${names.map((name) => `${name} as m${at}_${name}`).join(', ')} } from './${path}'`)
   }
-  // The depth of this file is that of the folders of lib, whose modules may read files beside them.
+  // The bundle is in a folder as deep as the folders of lib, because some modules read files with relative paths.
   await build({ ...options, stdin: { contents: lines.join('\n'), resolveDir: from }, outfile: join(to, 'all.js') })
   writeFileSync(join(to, 'modules.json'), JSON.stringify(modules))
 }

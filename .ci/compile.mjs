@@ -1,5 +1,6 @@
-// `npm run compile`: the package into dist, and itself with tests, examples and benchmarks into .build. `npm run build`
-// is the first half. What has not changed since the last time is not compiled again. `--aloud` says what takes its time.
+// `npm run compile` compiles the package into dist. It also compiles the package with its tests, examples and
+// benchmarks into .build. `npm run build` compiles only the package. Stages whose inputs have not changed are skipped.
+// `--aloud` prints which stages run.
 
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -21,7 +22,10 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const require = createRequire(import.meta.url)
 const inRoot = (path) => join(root, path)
 
-/** The program of an installed package. Programs of several packages may share a name, so none is found by it. */
+/**
+ * Path of an installed package's program. The program is found by its package, because several packages may have
+ * programs of one name.
+ */
 function programOf(name, program = name) {
   const manifest = require.resolve(`${name}/package.json`)
   return join(manifest, '..', require(manifest).bin[program])
@@ -36,7 +40,7 @@ const tsc = (project, ...args) => run(programOf('typescript', 'tsc'), '-p', proj
 
 // ---------------------------------------------------------------- the package
 
-/** The exports of the package that have values: by name in package.json, where their files are in dist. */
+/** Entries of the package that export values, by their path in dist without an extension. */
 const ENTRIES = [
   'lib/index',
   'lib/language/index',
@@ -48,10 +52,12 @@ const ENTRIES = [
   'lib/node-sqlite/index',
 ]
 
-/** A program of the package, which no project imports. */
+/** A program of the package. No project imports it. */
 const CHECK = 'lib/check/index'
 
-/** The command. Imports stay imports here, as they do not in what the bundler writes. */
+/**
+ * Source of the command `sequelize-crud-router`. Its `import()` stays an `import()`, but the bundler would replace it.
+ */
 const CHECK_PROGRAM = `#!/usr/bin/env node
 const { check } = require('./${CHECK}.js')
 
@@ -76,8 +82,8 @@ function peggy(output, ...args) {
 }
 
 /**
- * An ES module with the names of a CommonJS one, so that whoever imports and whoever requires get the same functions and
- * share what these know of each other.
+ * Writes an ES module that exports the names of a CommonJS module. Code that uses `import` and code that uses `require`
+ * share one module with its state.
  */
 function wrap(entry) {
   const names = Object.keys(require(inRoot(`dist/${entry}.js`))).toSorted()
@@ -86,7 +92,7 @@ function wrap(entry) {
   writeFileSync(inRoot(`dist/${entry}.d.mts`), `export * from '${file}'\n`)
 }
 
-/** The second package of the repository: the client, for projects without the server. */
+/** Writes the second package of the repository: the client, for projects without the server. */
 async function writeClientPackage(manifest) {
   mkdirSync(inRoot(CLIENT_PACKAGE), { recursive: true })
   writeJson(`${CLIENT_PACKAGE}/package.json`, await bundleClientPackage(root, inRoot(CLIENT_PACKAGE), manifest))
@@ -101,7 +107,7 @@ import { main } from './index.js'
 process.exitCode = await main()
 `
 
-/** The third package: what `npm create sequelize-crud-router` runs. */
+/** Writes the third package of the repository: the program of `npm create sequelize-crud-router`. */
 async function writeCreatePackage(manifest) {
   mkdirSync(inRoot(CREATE_PACKAGE), { recursive: true })
   writeJson(`${CREATE_PACKAGE}/package.json`, await bundleCreatePackage(root, inRoot(CREATE_PACKAGE), manifest))
@@ -116,13 +122,13 @@ async function buildPackage() {
     rmSync(inRoot(path), { recursive: true, force: true })
   }
   if (!peggy('grammar/query.js', '--format', 'es', '--dts')) return false
-  // The bundler reads types, and does not check them.
+  // The compiler checks the types, because the bundler does not.
   if (!tsc('tsconfig.json', '--noEmit')) return false
   const manifest = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'))
   await bundle(root, ENTRIES, Object.keys(manifest.peerDependenciesMeta))
   await bundleProgram(root, CHECK)
   writeFileSync(inRoot('dist/check.js'), CHECK_PROGRAM, { mode: 0o755 })
-  // Bundlers look for `sideEffects` in the package.json that is nearest to a file.
+  // Bundlers read `sideEffects` in the nearest package.json of a file.
   writeJson('dist/package.json', { type: 'commonjs', sideEffects: false })
   for (const entry of ENTRIES) wrap(entry)
 
@@ -138,7 +144,7 @@ async function buildPackage() {
 
 // ---------------------------------------------------------------- the tests
 
-/** The compiler writes again what changed, but what came of a source that is gone would stay. */
+/** Removes compiled files whose source was removed. The compiler itself does not remove them. */
 function removeOrphans() {
   for (const path of filesOf(root, ['.build'])) {
     const source = path.replace(/^\.build\//, '').replace(/\.js(\.map)?$/, '.ts')
@@ -156,11 +162,11 @@ async function buildTests(isWhole) {
   return isFine
 }
 
-// ---------------------------------------------------------------- what there is to do
+// ---------------------------------------------------------------- stages
 
 const TESTS_INFO = '.build-state/tests.tsbuildinfo'
 
-/** What both are made of. The last one says which versions are installed. */
+/** Inputs of both stages. The last input changes with the installed versions. */
 const SHARED = [
   'lib',
   'types',
@@ -192,13 +198,13 @@ const STAGES = [
 const names = process.argv.slice(2).filter((argument) => argument !== '--aloud')
 const isAloud = process.argv.includes('--aloud')
 
-/** Brings a stage up to date, unless it is; whether that went well. */
+/** Runs a stage, unless its outputs are current. Returns whether the stage succeeded. */
 async function bring({ name, inputs, outputs, build }) {
   const state = new State(root, `.build-state/${name}.json`)
   const found = state.compare(inputs, outputs)
   if (found === 'current') return true
   if (isAloud) console.log(`Compiling the ${name} (about 10 s the first time) ...`)
-  // Read before the compiler does: what changes while it runs is compiled next time.
+  // The digest is computed before the compiler runs, so that a file that changes during the run is compiled next time.
   const digest = digestOf(root, inputs)
   state.forget()
   const isFine = await build(found === 'changed')

@@ -1,5 +1,5 @@
-// `npm run sqlite3`: fetches or compiles the program of sqlite3, which `npm ci` leaves out. `npm test` does so first, and goes on without it
-// where that fails (`--optional`). Programs on Node 22.13 and later use Node's own SQLite.
+// `npm run sqlite3` downloads or compiles the binary of sqlite3, which `npm ci` does not install. `npm test` does this
+// first. With `--optional`, a failure is ignored. Programs on Node.js 22.13 and later can use Node's own SQLite.
 
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'

@@ -1,11 +1,12 @@
-// What a compiler was given and what it left behind, so that it runs only when it has to. Inputs are compared by what
-// they hold, since git and copying change times and tools of the same second change files; outputs by size and time.
+// Records the inputs and outputs of a compiler, so that it runs only if necessary. Inputs are compared by content,
+// because git and copying change times, and tools may change a file within a second. Outputs are compared by size and
+// time.
 
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** Every file below some paths, which may be files themselves; those that do not exist have none. */
+/** Paths of all files below some paths. A path may be a file. Paths that do not exist are skipped. */
 export function filesOf(root, paths) {
   return paths.flatMap((path) => {
     const stats = statSync(join(root, path), { throwIfNoEntry: false })
@@ -14,7 +15,7 @@ export function filesOf(root, paths) {
   })
 }
 
-/** What an example of its own package has installed and built is no source. */
+/** Folders with installed packages and outputs of examples. They contain no sources. */
 const FOREIGN = new Set(['node_modules', 'dist'])
 
 function filesIn(root, folder) {
@@ -26,7 +27,7 @@ function filesIn(root, folder) {
   })
 }
 
-/** What files hold, each read once: stages share most of their inputs, and none of them writes an input. */
+/** Hashes of files by path. Each file is read once, because stages share most inputs and no stage writes an input. */
 const contents = new Map()
 
 function contentOf(root, path) {
@@ -39,7 +40,7 @@ function contentOf(root, path) {
   return content
 }
 
-/** One text for the names and contents of all these files: another file, or one less, makes it another. */
+/** Computes one hash of the names and contents of files. It changes if a file is added, removed or changed. */
 export function digestOf(root, paths) {
   const hash = createHash('sha256')
   for (const path of filesOf(root, paths).toSorted()) hash.update(`${path}\0${contentOf(root, path)}\0`)
@@ -55,7 +56,7 @@ function printsOf(root, paths) {
   )
 }
 
-/** The record of one compiler in a file of its own. */
+/** The record of one compiler, stored in a file. */
 export class State {
   #root
   #file
@@ -66,8 +67,8 @@ export class State {
   }
 
   /**
-   * `current` when the outputs are what came of these inputs, `changed` when they came of others, `gone` when some were
-   * removed or written by somebody else, or when nobody knows.
+   * Compares the files with the record. `current`: the outputs were compiled from these inputs. `changed`: the outputs
+   * were compiled from other inputs. `gone`: an output was removed or changed, or there is no record.
    */
   compare(inputs, outputs) {
     const record = this.#read()
@@ -78,12 +79,12 @@ export class State {
     return record.inputs === digestOf(this.#root, inputs) ? 'current' : 'changed'
   }
 
-  /** Until `keep`, nobody knows: for the time in which the compiler runs and may be stopped. */
+  /** Deletes the record. A compiler that is stopped leaves no record. */
   forget() {
     rmSync(this.#file, { force: true })
   }
 
-  /** Records the outputs as what comes of inputs with that digest; null for those of a compiler that complained. */
+  /** Records the outputs with the digest of their inputs. A digest of null means that the compiler reported errors. */
   keep(digest, outputs) {
     mkdirSync(dirname(this.#file), { recursive: true })
     writeFileSync(this.#file, JSON.stringify({ inputs: digest, outputs: printsOf(this.#root, outputs) }))

@@ -1,5 +1,6 @@
-// `npm run check`: what users install with the package. Fails on install scripts and licences that nobody has approved, among
-// the dependencies and the optional peers with everything below them, and on tarballs that differ when they are built twice.
+// `npm run check` runs this check of everything that users install with the package. It fails on install scripts and
+// licences that are not approved. Dependencies, optional peers and their dependencies are checked. It also fails if a
+// tarball differs when it is built twice.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'
@@ -10,11 +11,13 @@ const read = (path) => JSON.parse(readFileSync(`${root}${path}`, 'utf8'))
 
 const LICENCES = new Set(['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'BlueOak-1.0.0'])
 
-/** Approved exceptions by name, with the reason. */
+/** Approved exceptions by package name, with the reason. */
 const SCRIPTS = new Map([['@scarf/scarf', 'statistics of swagger-ui-dist; docs/documents.md says how to refuse them']])
 const UNLICENSED = new Map([['xmlhttprequest-ssl', 'MIT by its LICENSE file; package.json has the old form']])
 
-/** The place of a package as another one finds it: in its own folder, then in those above. */
+/**
+ * Path of a package as another package resolves it: in the other package's own folder, otherwise in the folders above.
+ */
 function placeOf(packages, from, name) {
   for (let folder = from; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
     const place = `${folder === '' ? '' : `${folder}/`}node_modules/${name}`
@@ -23,7 +26,7 @@ function placeOf(packages, from, name) {
   }
 }
 
-/** Everything that an installed package needs, by its place. Peers that are optional are not installed with it. */
+/** Names of the packages that a package needs. Optional peers are not included. */
 function needsOf({ dependencies, optionalDependencies, peerDependencies = {}, peerDependenciesMeta = {} }) {
   const peers = Object.keys(peerDependencies).filter((name) => peerDependenciesMeta[name]?.optional !== true)
   return [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]
@@ -49,7 +52,7 @@ function problemsOf({ name, version, license, hasInstallScript }) {
   ]
 }
 
-/** The digest of each tarball as npm would publish it. */
+/** Hash of each tarball as npm would publish it. */
 function tarballs() {
   return ['.', '.packages/client', '.packages/create'].map((folder) => {
     const options = { cwd: `${root}${folder}`, encoding: 'utf8', shell: process.platform === 'win32' }

@@ -1,5 +1,8 @@
 import { nodeSqlite } from 'sequelize-crud-router/node-sqlite'
 
-/** SQLite as Node has it, for which nothing is compiled. Undefined before Node 22.13: Sequelize takes sqlite3 then. */
+/**
+ * Driver over Node's own SQLite, which needs no compilation. undefined before Node.js 22.13: Sequelize uses sqlite3
+ * there.
+ */
 export const driver: object | undefined =
   process.getBuiltinModule?.('node:sqlite') === undefined ? undefined : nodeSqlite

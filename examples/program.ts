@@ -1,6 +1,6 @@
 import { type Example, type ExampleServer, serve } from './server.js'
 
-/** A request to try: what it shows, and the command that sends it. */
+/** A request for readers to try, with a title and the command that sends it. */
 export interface Sample {
   readonly title: string
   readonly command: string
@@ -14,7 +14,7 @@ function portOf(text: string | undefined): number {
   throw new RangeError(`PORT=${text} is no port: it must be a whole number from 0 to 65535.`)
 }
 
-/** What went wrong, for people: no stack where the cause is outside the program. */
+/** Prints an error without a stack trace, if its cause is outside of the program. Throws other errors. */
 function explain(error: unknown, command: string): void {
   if (!(error instanceof Error)) throw error
   const { code, port } = error as Error & { code?: string; port?: number }
@@ -39,7 +39,7 @@ export function printSamples(samples: readonly Sample[]): void {
   console.log('Ctrl-C ends it.')
 }
 
-/** Runs an example on the port that `PORT` names until a signal ends it. `command` is what started it. */
+/** Runs an example on the port in `PORT`, until a signal ends it. `command` is the command that has started it. */
 export async function run(
   command: string,
   example: () => Example,
@@ -47,7 +47,7 @@ export async function run(
 ): Promise<void> {
   try {
     const server = await serve(example(), portOf(process.env.PORT))
-    // Started by npm, Ctrl-C comes twice: from the terminal and from npm.
+    // If npm has started the program, Ctrl-C sends the signal twice: from the terminal and from npm.
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.close())
     await greet(server)
   } catch (error) {

@@ -1,5 +1,5 @@
-// Starts one of the examples by its folder's name: `npm run example existing-api`. What is written in TypeScript runs
-// from where it was compiled to, the rest from where it stands.
+// Starts an example by the name of its folder: `npm run example existing-api`. TypeScript examples run from their
+// compiled files, other examples from their sources.
 
 import { existsSync, readdirSync } from 'node:fs'
 
@@ -14,7 +14,8 @@ if (!names.includes(name)) {
   process.exit(1)
 }
 
-// npm starts a shell, which starts this: what ends npm ends the shell, and a shell does not always pass it on.
+// npm starts a shell that starts this program. A signal that ends npm ends the shell, but a shell does not always pass
+// the signal on.
 const { ppid: shell } = process
 if (process.env.npm_lifecycle_event !== undefined) {
   const watch = setInterval(() => {

@@ -8,29 +8,29 @@ import type { Express } from 'express'
 import type { Sequelize } from 'sequelize'
 import { driver } from './driver.js'
 
-/** What an example serves, and from which database. */
+/** An example: its application, and its database. */
 export interface Example {
-  /** Of its folder and of its file. */
+  /** Name of the example's folder and of its SQLite file. */
   readonly name: string
   readonly connect: (storage: string, driver?: object) => Sequelize
-  /** The server is there for what listens to more of it than requests, such as Socket.IO. */
+  /** Creates the application. The server is passed for code that needs more than requests, such as Socket.IO. */
   readonly app: (server: Server) => Express
   readonly seed: (sequelize: Sequelize) => Promise<void>
-  /** The address to listen on; all of this machine's where none is given. */
+  /** Address to listen on. Default: all addresses of this machine. */
   readonly host?: string
-  /** Lets go of connections that are no requests, which would keep the server from its end. */
+  /** Closes connections other than requests, which would prevent the server from closing. */
   readonly release?: () => void | Promise<void>
 }
 
 export interface ExampleServer {
   readonly port: number
-  /** The SQLite file. It is new at every start and gone at the end. */
+  /** Path of the SQLite file. The file is created at the start and removed at the end. */
   readonly storage: string
-  /** Answers what is under way, then closes the database and removes its file. Once is enough, twice does no harm. */
+  /** Waits for in-flight requests, closes the database and removes its file. Further calls have no effect. */
   readonly close: () => Promise<void>
 }
 
-/** Serves an example on a port; 0 takes a free one. Rejects with EADDRINUSE when the port is taken. */
+/** Serves an example on a port. Port 0 selects a free port. Rejects with EADDRINUSE if the port is in use. */
 export async function serve(
   { name, connect, app, seed, host, release }: Example,
   port: number,
@@ -57,7 +57,7 @@ export async function serve(
 
   async function shutDown(): Promise<void> {
     server.close()
-    // Whoever has not got an answer by then gets none.
+    // Requests that are still in flight after five seconds are aborted.
     const deadline = setTimeout(() => server.closeAllConnections(), 5000)
     await Promise.all([once(server, 'close'), release?.()])
     clearTimeout(deadline)

@@ -1,5 +1,5 @@
-// Runs AVA on the compiled tests, on one database, and counts. AVA's own summary leaves the passed tests out as soon as
-// one fails, so both are counted from its report.
+// Runs AVA on the compiled tests, on one database, and counts the tests. AVA's summary omits the number of passed tests
+// if a test fails. Therefore passed and failed tests are counted in AVA's output.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,32 +10,33 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
 
-/** The folder with the compiled tests, from the root. */
+/** Folder of the compiled tests, relative to the root. */
 export const build = process.env.BUILD ?? '.build'
 
 export const servers = await import(new URL(`../${build}/test/support/servers.js`, import.meta.url).href)
 
 const isNode = process.versions.bun === undefined && process.versions.deno === undefined
 const cli = fileURLToPath(isNode ? new URL('cli.mjs', import.meta.resolve('ava')) : new URL('cli.mjs', import.meta.url))
-/** Seconds after which AVA, which ends tests that are silent for two minutes, is taken to hang itself. */
+/** Seconds without output after which AVA counts as hanging. AVA itself ends tests after two minutes without output. */
 const SILENCE = Number(process.env.TEST_SILENCE ?? 300)
 
 const colour = process.stdout.isTTY ? ['--color'] : []
 
 /**
- * Ends a run that says nothing for so many seconds. Resolves with what passed, the titles of what failed and of what was left out, and AVA's exit status: it also tells of what no title shows,
- * such as a server that was never closed. `isStopped` when a signal ended it early.
+ * Runs tests. Ends the run after `seconds` without output. Resolves with the number of passed tests, the titles of
+ * failed and skipped tests, and AVA's exit status. The status also reports failures without a title, such as a server
+ * that was never closed. `isStopped`: a signal ended the run.
  */
 export async function runTests(database, args, seconds = SILENCE) {
   const run = servers.newRun()
-  // All files of the run load the same modules.
+  // The files of a run share a compile cache, because they load equal modules.
   const cache = await mkdtemp(join(tmpdir(), 'compiled-'))
   const ava = spawn(process.execPath, [cli, ...colour, ...args], {
     stdio: ['inherit', 'pipe', 'inherit'],
     env: { ...process.env, TEST_DATABASE: database, TEST_RUN: run, NODE_COMPILE_CACHE: cache },
   })
 
-  // This program outlives AVA, to clear up behind it.
+  // This program ends after AVA, because it removes AVA's leftovers.
   let isStopped = false
   const stop = (signal) => {
     isStopped = true
@@ -63,7 +64,7 @@ export async function runTests(database, args, seconds = SILENCE) {
   const [code, signal] = await once(ava, 'close')
   clearTimeout(silence)
   process.off('SIGINT', stop).off('SIGTERM', stop)
-  // A crash, a time-out or a leaked server fails the run without failing any one test.
+  // A crash, a time-out or a leaked server makes the run fail, although no test fails.
   if (code !== 0 && failures.length === 0) failures.push(`the run itself, which ended with ${signal ?? code}`)
   await rm(cache, { recursive: true, force: true })
   await servers

@@ -1,4 +1,5 @@
-// Resolves imports of modules of the package to one file that has all of them (`.ci/bundleTests.mjs`). Whole runs of the tests load it first.
+// Resolves imports of the package's modules to one bundle (`.ci/bundleTests.mjs`). Runs of all tests load this file
+// first.
 
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'

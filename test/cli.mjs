@@ -1,4 +1,4 @@
-// AVA's program on Bun and Deno, which have no coverage to write when a run ends.
+// Starts AVA on Bun and Deno. These runtimes cannot write coverage at the end of a run.
 
 import v8 from 'node:v8'
 

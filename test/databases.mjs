@@ -1,6 +1,6 @@
-// `npm run test:databases`: all tests on SQLite, and those over HTTP that ask the database on each of the servers as well
-// (test/parts.mjs; `--whole` runs the others there too). A server that does not answer fails the run, unless `--available`
-// allows it. Names as arguments choose databases.
+// `npm run test:databases` runs all tests on SQLite. It also runs the HTTP tests that depend on the database on each
+// database server (test/parts.mjs). `--whole` runs all HTTP tests there. A server that does not answer fails the run,
+// unless `--available` is set. Names as arguments choose databases.
 
 import { parseArgs } from 'node:util'
 import { build, runTests, servers } from './ava.mjs'
@@ -36,7 +36,7 @@ function addressOf(name) {
   return `${host}:${port}`
 }
 
-/** The server behind a name, or why it is not tested. */
+/** Finds the server of a database. `why` is the reason if the database is not tested. */
 async function find(name) {
   if (!asked.includes(name)) return { name, why: 'not asked for', failures: [] }
   const address = addressOf(name)

@@ -1,6 +1,7 @@
-// The first minute of a newcomer, as the README tells it: `npm create` into a fresh folder with an empty npm cache, the first row by curl, the
-// page of the documents, and the first call of an agent. The tarballs take the place of the published packages; everything else is from the
-// registry. `npm run compile`, and then `node test/first-minute.mjs`: it prints the seconds of each, and fails if something was compiled.
+// Measures the first minute of a newcomer who follows the README. The steps are `npm create` in a new folder with an
+// empty npm cache, the first row with curl, the documentation page, and the first call of an agent. Tarballs replace
+// the published packages. Other packages come from the registry. Run `npm run compile` and `node
+// test/first-minute.mjs`. The program prints the seconds of each step, and fails if a package was compiled.
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -19,14 +20,14 @@ const application = join(temporary, 'my-api')
 const { NODE_OPTIONS: _, ...inherited } = process.env
 const env = { ...inherited, npm_config_cache: join(temporary, 'cache'), PORT: '0' }
 
-/** Packs without scripts: the build is that of `npm run compile`. */
+/** Packs a package. Scripts are not run, because `npm run compile` has built the package. */
 async function pack(folder) {
   const options = ['pack', '--ignore-scripts', '--json', '--pack-destination', temporary]
   const { stdout } = await run('npm', options, { cwd: join(root, folder), shell })
   return join(temporary, JSON.parse(stdout)[0].filename)
 }
 
-/** Runs a step and prints how long it takes. */
+/** Runs a step and prints its duration. */
 async function step(text, work) {
   const start = performance.now()
   const result = await work()
@@ -43,7 +44,7 @@ async function create() {
   )
 }
 
-/** Starts the application by its script. Resolves to its address. */
+/** Starts the application with its script. Resolves to the application's URL. */
 async function serve() {
   const program = spawn('npm', ['start'], { cwd: application, env, shell, detached: !shell })
   let output = ''
@@ -73,7 +74,7 @@ async function addRow(url) {
   if (JSON.parse(stdout).title !== 'Write to the agent') throw new Error(`the first row is ${stdout}`)
 }
 
-/** The page, and every script and style that it names. */
+/** Loads the documentation page, and every script and style that it refers to. */
 async function readDocuments(url) {
   const page = await fetch(`${url}/docs`)
   const text = await page.text()
@@ -93,7 +94,7 @@ async function callTool(url) {
   return tools.length
 }
 
-/** Packages that npm installed and that compile: with a `binding.gyp`, or with what one has built. */
+/** Installed packages that compile native code. They have a `binding.gyp`, or outputs of a build. */
 async function nativeBuilds() {
   const files = await readdir(join(application, 'node_modules'), { recursive: true })
   return files.filter((path) => /(?:^|[\\/])binding\.gyp$|[\\/]build[\\/](?:Release|Debug)[\\/]/.test(path))

@@ -1,5 +1,5 @@
-// `node test/node-sqlite.mjs`, after `npm run compile`: the tests over HTTP that the driver over `node:sqlite` may change (test/parts.mjs). With
-// `--whole` all of them.
+// `node test/node-sqlite.mjs`, after `npm run compile`, runs the HTTP tests that depend on the driver over
+// `node:sqlite` (test/parts.mjs). With `--whole`, it runs all HTTP tests.
 
 import { parseArgs } from 'node:util'
 import { build, runTests } from './ava.mjs'

@@ -1,9 +1,13 @@
-// `node test/nodes.mjs 20.19 22 26`, after `npm run compile`: a part of the tests over HTTP that asks every stage, on other versions of Node. They come from
-// the registry; one that cannot be installed is left out, and said so. Names of files after the versions choose others. `bun` and `deno` are versions too.
+// `node test/nodes.mjs 20.19 22 26`, after `npm run compile`, runs a part of the HTTP tests on other versions of
+// Node.js. The versions come from the registry. A version that cannot be installed is skipped with a message. File
+// names after the versions choose other tests. `bun` and `deno` count as versions.
 
 import { spawnSync } from 'node:child_process'
 
-/** Seconds each, and all stages between them; what Node itself changes is in the HTTP parser, in streams, in `fetch` and in SQLite's driver. */
+/**
+ * Test files that take seconds each and together use every stage. Versions of Node.js differ in the HTTP parser, in
+ * streams, in `fetch` and in the SQLite driver.
+ */
 const PART = [
   'writes/create',
   'writes/patch',
@@ -19,7 +23,7 @@ const PART = [
 ]
 const PUSHED = ['push/events', 'security/callers']
 
-/** Other runtimes, which nobody promises. */
+/** Other runtimes. The package does not promise to support them. */
 const OTHERS = { bun: ['bun@1.4.5', '--', 'bun'], deno: ['deno@2.9.6', '--', 'deno'] }
 
 const build = process.env.BUILD ?? '.build'
@@ -41,7 +45,7 @@ for (const version of versions.length > 0 ? versions : ['20.19', '22', '26']) {
   }
   const name = isOther ? `${version} ${installed.replace('deno ', '')}` : `Node ${installed}`
   console.log(`\n${name}`)
-  // Both have `node:sqlite`. With the driver sqlite3 Sequelize finds no keys of Model.bulkCreate on Bun.
+  // Both runtimes have `node:sqlite`. On Bun, Sequelize finds no keys of Model.bulkCreate with the driver sqlite3.
   const env = isOther ? { TEST_DATABASE: 'node-sqlite', ...process.env } : process.env
   const program = version === 'deno' ? ['run', '--allow-all', 'test/run.mjs'] : ['test/run.mjs']
   const { status } = spawnSync('npx', [...on, ...program, ...files], { stdio: 'inherit', shell, env })

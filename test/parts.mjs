@@ -1,12 +1,12 @@
-// Which of the tests over HTTP a server is asked for. SQLite runs all of them. A test that is in no list here runs on every
-// database but the one that another driver speaks to already.
+// Selects the HTTP tests for each database. SQLite runs all tests. A test that is in no list runs on every database,
+// except databases whose server is already tested with another driver.
 
 import { readdirSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
 /**
- * What no database answers differently: Express, parsing, descriptions of the service, identities, subscribers, and clients that
- * speak to the service by HTTP. Folders end with a slash.
+ * Tests that have equal results on every database. They test Express, parsing, descriptions of the API, identities,
+ * subscribers, and clients that use HTTP. Names of folders end with a slash.
  */
 const ONCE = [
   'access/identity',
@@ -70,8 +70,9 @@ const ONCE = [
 ]
 
 /**
- * What a second driver for one and the same server may change: connections, values on their way in and out, errors,
- * transactions, what statements give back. All others ask SQL, which is that of the first driver.
+ * Tests that depend on the driver. They run with the second driver of a server. They test connections, conversion of
+ * values, errors, transactions, and results of statements. Other tests depend only on the SQL, which both drivers
+ * share.
  */
 const SECOND_DRIVER = [
   'access/scope',
@@ -121,7 +122,10 @@ const SECOND_DRIVER = [
   'writes/upsert',
 ]
 
-/** What the driver over `node:sqlite` may change, in little more than a minute: `.ci/run` asks this part of SQLite once more. */
+/**
+ * Tests that depend on the driver over `node:sqlite`. They take little more than a minute. `.ci/run` runs them in
+ * addition to all tests on SQLite.
+ */
 const NODE_SQLITE = [
   'bulk/bulk',
   'bulk/crash',
@@ -139,19 +143,22 @@ const NODE_SQLITE = [
   'writes/upsert',
 ]
 
-/** The parts of databases that another driver is tested with already. */
+/** Tests for databases that are already tested with another driver. */
 const PARTS = { mariadb: SECOND_DRIVER, 'node-sqlite': NODE_SQLITE }
 
 const isNamedBy = (name, file) => (name.endsWith('/') ? file.startsWith(name) : file === name)
 
-/** Those of the files that a list names; a name of none is an error, since a file that was renamed would leave its list without a word. */
+/**
+ * The files that a list names. @throws RangeError for a name without a file, because the tests of a renamed file would
+ * no longer run
+ */
 function listed(files, list) {
   const strange = list.filter((name) => !files.some((file) => isNamedBy(name, file)))
   if (strange.length > 0) throw new RangeError(`test/parts.mjs names what is no test: ${strange.join(', ')}`)
   return new Set(files.filter((file) => list.some((name) => isNamedBy(name, file))))
 }
 
-/** The compiled files that a database is tested with; none in particular means all of them. */
+/** The compiled test files for a database. An empty list means all files. */
 export function filesFor(database, build, isWhole) {
   if (database === 'sqlite') return []
   const folder = join(build, 'test', 'http')

@@ -1,4 +1,5 @@
-// `npm test`: all tests, on SQLite unless TEST_DATABASE says otherwise, with the closing line `N passed, N failed`.
+// `npm test` runs all tests. The database is SQLite, unless TEST_DATABASE names another. The last line of output is `N
+// passed, N failed`.
 
 import { runTests } from './ava.mjs'
 

@@ -1,11 +1,14 @@
-// `npm run test:speed-off`: a part of the tests over HTTP with CRUD_SPEED=off, which goes round everything that is kept for speed, on
-// SQLite and PostgreSQL: what is faster must not answer otherwise. Names choose databases, and `--whole` runs all tests over HTTP.
+// `npm run test:speed-off` runs a part of the HTTP tests with CRUD_SPEED=off on SQLite and PostgreSQL. CRUD_SPEED=off
+// disables all optimizations, which must not change responses. Names as arguments choose databases. `--whole` runs all
+// HTTP tests.
 
 import { parseArgs } from 'node:util'
 import { build, runTests, servers } from './ava.mjs'
 import { filesFor } from './parts.mjs'
 
-/** A minute for each database; between them these files have lists, single records and writes of every kind. */
+/**
+ * Test files that take about a minute per database. Together they use lists, single records and writes of every kind.
+ */
 const PART = [
   'lists/after-before',
   'bulk/bulk',
@@ -44,7 +47,7 @@ if (unknown !== undefined) {
 process.env.CRUD_SPEED = 'off'
 const part = PART.map((name) => `${build}/test/http/${name}.js`)
 
-/** All tests over HTTP that are for a database; for SQLite those are the ones of a server that is asked for everything. */
+/** All HTTP tests for a database. SQLite gets the tests that database servers get. */
 const wholeOf = (database) =>
   database === 'sqlite' ? filesFor('postgres', build, true) : filesFor(database, build, false)
 

@@ -23,10 +23,10 @@ import { Customer, connect as connectShop, Order, OrderLine, Product, Tag } from
 import { seed as seedShop } from '../shop/seed.js'
 import { seedMore } from './seed.js'
 
-/** What `npm run build` makes of the page. This file runs compiled, three folders below the root. */
+/** Folder of the page that `npm run build` creates. This file is compiled to a folder three levels below the root. */
 export const PAGE: string = fileURLToPath(new URL('../../../examples/admin/page/dist/', import.meta.url))
 
-/** The page's own files. The styles of its components are written by its scripts. */
+/** Content Security Policy: the page loads only its own files. Scripts of its components insert the styles. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -37,19 +37,22 @@ const CONTENT_SECURITY_POLICY = [
   "object-src 'none'",
 ].join('; ')
 
-/** Everybody works within their own tenant. */
+/** Limits callers to the records of their own tenant. */
 const ownTenant: ScopeFunction = ({ identity }) => {
   const tenant = identity?.claims.tenant
   if (typeof tenant !== 'string') throw new Problem({ status: 403, detail: 'The token names no tenant.' })
   return { tenant }
 }
 
-/** Any page may open a WebSocket to any server, and the browser tells whose page it is. */
+/**
+ * Whether a WebSocket request comes from this server's page. Any page may open a WebSocket to any server, but the
+ * browser sends the page's origin.
+ */
 function isOwnPage({ headers: { origin, host } }: IncomingMessage): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
 }
 
-/** The resources of the shop and of those who work there. */
+/** The resources of the shop and of its employees. */
 function resources(tokens: Tokens, io: Server): readonly CrudRouter[] {
   const { crudRouter } = createCrud({
     identity: tokens.identity,
@@ -61,7 +64,7 @@ function resources(tokens: Tokens, io: Server): readonly CrudRouter[] {
     },
   })
   const operations = Operations.All
-  // Everybody reads; versions and events are for the page's forms and lists.
+  // Every employee may read. The page's forms need versions, and its lists need events.
   const shown = { operations, authorizePolicy: 'staff', concurrency: { inBody: true }, push: true } as const
   const kept = { ...shown, createPolicy: 'managers', updatePolicy: 'managers', deletePolicy: 'managers' } as const
 
@@ -87,7 +90,7 @@ function resources(tokens: Tokens, io: Server): readonly CrudRouter[] {
   ]
 }
 
-/** A page at /, a login, and the resources. */
+/** Serves a page at /, a login, and the resources. */
 function app(tokens: Tokens, page: string, routers: readonly CrudRouter[]): Express {
   const admin = express().disable('x-powered-by')
 
@@ -106,17 +109,17 @@ function app(tokens: Tokens, page: string, routers: readonly CrudRouter[]): Expr
   return admin
 }
 
-/** The example, ready to be served. `page` is where the built page is. */
+/** Creates the example. `page` is the folder of the built page. */
 export function admin(tokens: Tokens, page: string = PAGE): Example {
   let io: Server
   let staff: Sequelize
   let routers: readonly CrudRouter[]
   return {
     name: 'admin',
-    // Its accounts are known to everybody, so it answers nobody but this machine.
+    // The passwords of the accounts are public, so the server accepts connections only from this machine.
     host: 'localhost',
     connect: (storage, driver) => {
-      // Models of two programs in one file; each keeps the connection that it was made with.
+      // The models of two programs use one file. Each model keeps the connection that it was defined with.
       staff = connectStaff(storage, driver)
       return connectShop(storage, driver)
     },

@@ -1,4 +1,4 @@
-// `npm run example admin`: a react-admin application over the shop and those who work there.
+// `npm run example admin` starts a react-admin application for the shop and its employees.
 
 import { existsSync } from 'node:fs'
 import { run } from '../program.js'

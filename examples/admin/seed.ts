@@ -6,11 +6,14 @@ const NAMES = 'Ada Bela Cleo Dora Emil Filip Greta Hugo Ines Kurt Lena Milo Nora
 const CITIES = ['Lublin', 'Gdynia', 'Kraków', 'Poznań', 'Wrocław']
 const STATUSES = ['Sent', 'Paid', 'Open'] as const
 
-/** Those of the shop's own seed come first. */
+/** Number of records that the shop's own seed has inserted. */
 const FIRST = { customers: 2, orders: 2, products: 4 }
 const COUNT = { customers: 40, orders: 200 }
 
-/** Adds to the small shop until there are pages to go through: 200 orders, all of them older than those that are there. */
+/**
+ * Adds records to the small shop, so that lists have several pages. The shop has 200 orders afterwards. The added
+ * orders are older than the existing orders.
+ */
 export async function seedMore(): Promise<void> {
   const customers = Array.from({ length: COUNT.customers - FIRST.customers }, (_, index) => ({
     name: `${NAMES[index % NAMES.length]} ${String.fromCharCode(65 + (index % 26))}.`,

@@ -1,8 +1,8 @@
 import { Sequelize } from 'sequelize'
 
-/** A database of this run's own on a server that was there. */
+/** A database that this run creates on an existing server. */
 export interface DatabaseChoice {
-  /** Of the server, with a database that exists: `mysql://root@127.0.0.1:3306/test`. */
+  /** URL of the server with an existing database, such as `mysql://root@127.0.0.1:3306/test`. */
   readonly url: string
   readonly dialect: 'mysql' | 'mariadb' | 'postgres'
   readonly name: string
@@ -10,7 +10,10 @@ export interface DatabaseChoice {
 
 const DEFAULT_URL = 'mysql://root@127.0.0.1:3306/test'
 
-/** What the environment says, or MariaDB on this machine. @throws RangeError for other kinds of databases */
+/**
+ * Reads the database from the environment. The default is MariaDB on this machine. @throws RangeError for other kinds
+ * of databases
+ */
 export function databaseOf({ DATABASE_URL: url = DEFAULT_URL }: NodeJS.ProcessEnv, name: string): DatabaseChoice {
   const scheme = new URL(url).protocol.slice(0, -1)
   const dialect = scheme === 'postgresql' ? 'postgres' : scheme
@@ -18,7 +21,7 @@ export function databaseOf({ DATABASE_URL: url = DEFAULT_URL }: NodeJS.ProcessEn
   throw new RangeError(`DATABASE_URL begins with ${scheme}:, which is none of mysql, mariadb and postgres.`)
 }
 
-/** Connects to the database of this run, or to the one that the URL names. */
+/** Connects to a database on the server. Default: the database in the URL. */
 export function connect({ url, dialect }: DatabaseChoice, database?: string): Sequelize {
   const { hostname, port, username, password, pathname } = new URL(url)
   return new Sequelize({

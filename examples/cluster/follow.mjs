@@ -1,4 +1,5 @@
-// `node examples/cluster/follow.mjs <port>`: a client that prints what it hears, and comes back when it is cut off.
+// `node examples/cluster/follow.mjs <port>` starts a client that prints the events it receives. It reconnects when the
+// connection is lost.
 
 import { io } from 'socket.io-client'
 

@@ -1,5 +1,5 @@
-// `npm run example cluster`: four server processes behind one port, a database and Redis. A change made through any
-// of them reaches the clients of all.
+// `npm run example cluster` starts four server processes behind one port, with a database and Redis. A change through
+// one process reaches the clients of all processes.
 
 import cluster from 'node:cluster'
 import { randomBytes } from 'node:crypto'
@@ -13,7 +13,7 @@ const PROCESSES = 4
 if (cluster.isPrimary) await lead()
 else await serve()
 
-/** Makes what the processes share, starts them, and ends everything at a signal. */
+/** Creates the database, starts the processes, and ends everything at a signal. */
 async function lead(): Promise<void> {
   let database: DatabaseChoice
   try {
@@ -31,7 +31,8 @@ async function lead(): Promise<void> {
   const shared = { DATABASE_URL: database.url, DATABASE_NAME: database.name, RUN: database.name }
   const fork = () => cluster.fork(shared)
   const workers = Array.from({ length: PROCESSES }, fork)
-  // One that dies is replaced, after a pause, since the next one may die as well. Its clients connect to another and go on where they were.
+  // A process that dies is replaced after a pause, because its replacement may die as well. Its clients reconnect to
+  // another process and recover their sessions.
   cluster.on('exit', () => {
     setTimeout(() => {
       if (!isEnding) fork()

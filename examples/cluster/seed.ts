@@ -1,7 +1,7 @@
 import { connect, type DatabaseChoice } from './database.js'
 import { define } from './models.js'
 
-/** The table, with two orders in it. */
+/** Creates the table and inserts two orders. */
 export async function seed(choice: DatabaseChoice): Promise<void> {
   const sequelize = connect(choice, choice.name)
   const Order = define(sequelize)

@@ -8,13 +8,13 @@ import { Server } from 'socket.io'
 import { connect, databaseOf } from './database.js'
 import { define } from './models.js'
 
-/** One of the processes: the orders over HTTP, and their hub. */
+/** Runs one of the server processes, which serves the orders over HTTP and their hub. */
 export async function serve(): Promise<void> {
   const { PORT = '3000', REDIS_URL = 'redis://127.0.0.1:6379', RUN = 'orders', DATABASE_NAME } = process.env
   const me = String(process.pid)
 
   const redis = createClient({ url: REDIS_URL })
-  // Without a listener the first lost connection would end the process. The client connects again by itself.
+  // Without a listener, the first lost connection would end the process. The client of Redis reconnects by itself.
   redis.on('error', (error: Error) => console.error(`${me} redis: ${error.message}`))
   await redis.connect()
 
@@ -23,9 +23,9 @@ export async function serve(): Promise<void> {
   const io = new Server(server, {
     adapter: createAdapter(redis, { streamName: RUN, sessionKeyPrefix: `${RUN}:session:`, channelPrefix: RUN }),
     connectionStateRecovery: { maxDisconnectionDuration: 2 * 60 * 1000 },
-    // The hub hears nothing from its clients, so that they need not send much.
+    // The hub ignores events of clients, so clients need not send large messages.
     maxHttpBufferSize: 10_000,
-    // One connection each. With long polling too, what balances the load would have to know the sessions.
+    // Each client uses one WebSocket. Long polling would need sticky sessions at the load balancer.
     transports: ['websocket'],
   })
 
@@ -35,7 +35,7 @@ export async function serve(): Promise<void> {
     push: { io },
     onError: (error) => console.error(`${me} push: ${error instanceof Error ? error.message : String(error)}`),
   })
-  // A hook of the host's own: clients learn which process has them.
+  // The application may use the namespace itself. Here, clients learn which process serves them.
   orders.resource.hub?.on('connection', (socket) => socket.emit('server', me))
 
   app.use((_req, res, next) => {
@@ -49,15 +49,15 @@ export async function serve(): Promise<void> {
   async function end(): Promise<void> {
     if (isEnding) return
     isEnding = true
-    // This closes the server too. Clients recover their sessions from Redis on another process. `orders.close()` before it would end these
-    // sessions, but spare the clients of other processes an `OnMissed`.
+    // `io.close()` also closes the HTTP server. Clients recover their sessions from Redis on another process. Calling
+    // `orders.close()` before it would end the sessions, but would spare clients of other processes an `OnMissed`.
     await io.close()
     await sequelize.close()
-    // It waits for what it has asked of Redis, for ever where the connection is gone.
+    // `close` waits for pending commands. Without a connection to Redis, it would wait forever.
     if (redis.isOpen) await Promise.race([redis.close(), sleep(2000)])
     process.exit()
   }
   process.on('SIGTERM', end)
-  // Ctrl-C in a terminal goes to all processes; the first one ends the others.
+  // Ctrl-C in a terminal sends SIGINT to all processes. The primary process ends the other processes.
   process.on('SIGINT', () => undefined)
 }

@@ -25,29 +25,32 @@ import { attachments } from './attachments.js'
 import { Account, Attachment, Message, Person, Team, Ticket } from './models.js'
 import { waitingSince } from './waiting.js'
 
-/** The key of the person who signed in. */
+/** Key of the person who is signed in. */
 const me = (identity: Identity | null): number => Number(identity?.claims.sub)
 
 const isAdmin = (identity: Identity | null): boolean => identity?.roles.has('admin') ?? false
 
-/** A ticket is open to its requester and to the members of its team. `at` is the path to the ticket. */
+/**
+ * Filter of the tickets that a person may see: as the requester, or as a member of the ticket's team. `at` is the path
+ * to the ticket.
+ */
 function involves(person: number, at = ''): string {
   return filter.or(filter.eq(`${at}requesterId`, person), filter.any(`${at}team.members`, filter.eq('id', person)))
 }
 
-/** New tickets are the caller's own; admins reach all others. */
+/** Limits callers to tickets that they may see. Admins may see all tickets. New tickets belong to the caller. */
 const ownTickets: ScopeFunction = ({ identity, operation }) => {
   if (operation === 'create') return { requesterId: me(identity) }
   return isAdmin(identity) ? null : involves(me(identity))
 }
 
-/** Messages and attachments are open to those who see their ticket. */
+/** Limits messages and attachments to tickets that the caller may see. */
 const ofOwnTickets: ScopeFunction = ({ identity }) => (isAdmin(identity) ? null : involves(me(identity), 'ticket.'))
 
 const ownMessages: ScopeFunction = (context) => {
   const { identity, operation } = context
   if (operation !== 'create') return ofOwnTickets(context)
-  // Everybody writes under their own name.
+  // The caller is the author of new messages.
   const fixed = { authorId: me(identity) }
   return isAdmin(identity) ? fixed : { fixed, where: involves(me(identity), 'ticket.') }
 }
@@ -59,7 +62,7 @@ async function close({ record, input, identity, transaction }: ActionContext<Tic
   await Message.create({ ticketId: record.id, authorId: me(identity), text: input.note }, { transaction })
 }
 
-/** The resources of the desk. The tickets are first. */
+/** The resources of the desk. The resource of tickets is the first. */
 function resources(key: string, io: Server): readonly [tickets: CrudRouter<Ticket>, ...others: CrudRouter[]] {
   const { crudRouter } = createCrud({
     io,
@@ -103,7 +106,7 @@ function resources(key: string, io: Server): readonly [tickets: CrudRouter<Ticke
       operations: Operations.Read | Operations.Create,
       fields: { authorId: { exclude: 'create' }, sentAt: { exclude: 'create' } },
       hooks: {
-        // A message changes for how long its ticket waits.
+        // A new message changes how long its ticket has been waiting for an answer.
         afterCreate: ({ instance, transaction }) => {
           transaction.afterCommit(() => tickets.notify?.updated(instance.ticketId))
         },
@@ -125,7 +128,10 @@ function resources(key: string, io: Server): readonly [tickets: CrudRouter<Ticke
   ]
 }
 
-/** An Express application with a login, the resources, a route for files, their documents, and the page of the admins. */
+/**
+ * Creates an Express application with a login, the resources, routes for files, API documents, and the page of the
+ * admins.
+ */
 export function desk(io: Server, page: string = PAGE): Express {
   const key = randomBytes(32).toString('base64url')
   const routers = resources(key, io)

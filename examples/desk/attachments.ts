@@ -2,12 +2,12 @@ import express, { type Router } from 'express'
 import { type CrudRouter, Problem } from 'sequelize-crud-router'
 import { Attachment, Ticket } from './models.js'
 
-/** Two routes for the bytes of files, beside the resource of what is known about them. */
+/** Routes that upload and download the bytes of files. The resource of attachments has only their metadata. */
 export function attachments(tickets: CrudRouter<Ticket>): Router {
   const router = express.Router()
   const bytes = express.raw({ type: () => true, limit: '1mb' })
 
-  /** The ticket of a request, where the caller may see it. */
+  /** Finds the ticket of a request. @throws Problem 404 if the caller may not see the ticket */
   async function ticketOf(req: express.Request): Promise<Ticket> {
     const ticket = await Ticket.findOne(await tickets.findOptions(req, { keys: String(req.params.id), select: 'id' }))
     if (ticket === null) throw new Problem({ status: 404 })
@@ -30,7 +30,7 @@ export function attachments(tickets: CrudRouter<Ticket>): Router {
       order: [['id', 'DESC']],
     })
     if (file === null) throw new Problem({ status: 404 })
-    // A file of somebody else's is saved and never shown: it may be a page with scripts.
+    // The browser saves the file and never shows it, because an uploaded file may be a page with scripts.
     res
       .attachment(file.name)
       .type('application/octet-stream')

@@ -4,12 +4,12 @@ import { desk } from './app.js'
 import { connect } from './models.js'
 import { seed } from './seed.js'
 
-/** The example, ready to be served. `page` is the folder of the built page. */
+/** Creates the example. `page` is the folder of the built page. */
 export function example(page?: string): Example {
   let io: Server
   return {
     name: 'desk',
-    // Its accounts are known to everybody, so it answers nobody but this machine.
+    // The passwords of the accounts are public, so the server accepts connections only from this machine.
     host: 'localhost',
     connect,
     seed,

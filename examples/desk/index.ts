@@ -1,4 +1,5 @@
-// `npm run example desk`: a help desk. It sends its requests to itself, and prints them with their answers and the events of a member.
+// `npm run example desk` starts a help desk. It sends requests to itself, and prints them with their responses and the
+// push events of a team member.
 
 import { existsSync } from 'node:fs'
 import { io as connectTo, type Socket } from 'socket.io-client'
@@ -39,7 +40,7 @@ async function greet({ port, storage }: ExampleServer): Promise<void> {
   console.log('Ctrl-C ends it.')
 }
 
-/** The argument of the next event. */
+/** Resolves to the argument of the next event. */
 function once(hub: Socket, event: string): Promise<unknown> {
   return new Promise((resolve, reject) => hub.once(event, resolve).once('connect_error', reject))
 }
@@ -54,7 +55,7 @@ async function signIn(url: string, username: string, password: string): Promise<
   return token
 }
 
-/** The status and the body of the answer to a request. */
+/** Sends a request. Returns the status and the body of the response. */
 async function send(
   url: string,
   { as, method, path, headers, body }: DeskRequest,

@@ -12,7 +12,7 @@ export const ROLES = ['requester', 'member', 'admin'] as const
 
 export type Role = (typeof ROLES)[number]
 
-/** People as everybody sees them. What is private is in their account. */
+/** Public data of a person. Private data are in the person's account. */
 export class Person extends Model<InferAttributes<Person>, InferCreationAttributes<Person>> {
   declare id: CreationOptional<number>
   declare name: string
@@ -21,7 +21,7 @@ export class Person extends Model<InferAttributes<Person>, InferCreationAttribut
 export class Account extends Model<InferAttributes<Account>, InferCreationAttributes<Account>> {
   declare personId: ForeignKey<number>
   declare username: string
-  /** The output of `hashPassword`. */
+  /** Password hash that `hashPassword` has returned. */
   declare password: string
   declare role: Role
   declare signature: CreationOptional<string | null>
@@ -32,7 +32,7 @@ export class Team extends Model<InferAttributes<Team>, InferCreationAttributes<T
   declare name: string
 }
 
-/** The people of a team. Its key is both. */
+/** Connects people to teams. Both columns are the primary key. */
 export class Membership extends Model<InferAttributes<Membership>, InferCreationAttributes<Membership>> {
   declare teamId: ForeignKey<number>
   declare personId: ForeignKey<number>
@@ -66,16 +66,16 @@ export class Attachment extends Model<InferAttributes<Attachment>, InferCreation
   declare content: Buffer
 }
 
-/** Connects the models to a SQLite file, by sqlite3 or another driver. */
+/** Connects the models to a SQLite file. The default driver is sqlite3. */
 export function connect(storage: string, driver?: object): Sequelize {
   const dialectModule = driver === undefined ? {} : { dialectModule: driver }
   return define(new Sequelize({ dialect: 'sqlite', storage, logging: false, ...dialectModule }))
 }
 
-/** Plain Sequelize models, on any database. */
+/** Defines the models. They are plain Sequelize models for any database. */
 export function define(sequelize: Sequelize): Sequelize {
   const id = { type: DataTypes.INTEGER, autoIncrement: true, primaryKey: true }
-  // Sequelize writes the name of an attribute into its definition, so each attribute has one of its own.
+  // Each attribute needs a definition of its own, because Sequelize writes the attribute's name into it.
   const now = () => ({ type: DataTypes.DATE, allowNull: false, defaultValue: DataTypes.NOW })
   const key = () => ({ type: DataTypes.INTEGER, allowNull: false })
   const text = (length: number) => ({ type: DataTypes.STRING(length), allowNull: false })

@@ -1,23 +1,23 @@
-/** A request, and who sends it. */
+/** A request of the example, with the account that sends it. */
 export interface DeskRequest {
   readonly title: string
   readonly as: string | null
   readonly method: string
-  /** The path and the query. */
+  /** Path with the query. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON, or the text of a file. */
+  /** JSON value, or the text of a file. */
   readonly body?: object | string
-  /** The event that members of the hub get of it. */
+  /** Event that the request causes at the hub, if any. */
   readonly event?: 'OnCreated' | 'OnUpdated'
 }
 
-/** The account whose socket follows the tickets. */
+/** Account of the client that receives the events of tickets. */
 export const LISTENER = 'mia'
 
 const patch = { 'Content-Type': 'application/json', 'If-Match': '*' }
 
-/** Requests to the freshly started example, in an order that works from top to bottom. */
+/** Requests to the newly started example. They work in this order. */
 export const REQUESTS: readonly DeskRequest[] = [
   { title: 'Without a token: 401', as: null, method: 'GET', path: '/api/tickets' },
   {
@@ -134,7 +134,7 @@ export const REQUESTS: readonly DeskRequest[] = [
   },
 ]
 
-/** The command that sends a request. Tokens are in variables of the shell. */
+/** Shell command that sends a request. Tokens are in shell variables. */
 export function commandOf({ as, method, path, headers, body }: DeskRequest, port: number): string {
   const given = headers ?? (body === undefined ? {} : { 'Content-Type': 'application/json' })
   const words = [

@@ -3,9 +3,9 @@ import { hashPassword } from '../secured/passwords.js'
 import { ACCOUNTS } from './accounts.js'
 import { Account, Membership, Message, Person, Team, Ticket } from './models.js'
 
-/** Makes the tables, and fills them with the tickets of a small office. */
+/** Creates the tables, and inserts the tickets of a small office. */
 export async function seed(sequelize: Sequelize): Promise<void> {
-  // Readers do not wait for writers then. The mode is a property of the file.
+  // In this mode, readers of the file do not wait for writers. SQLite stores the mode in the file.
   if (sequelize.getDialect() === 'sqlite') await sequelize.query('PRAGMA journal_mode = WAL')
   await sequelize.sync()
   await Person.bulkCreate(ACCOUNTS.map(({ name }) => ({ name })))

@@ -1,7 +1,10 @@
 import type { ComputedField } from 'sequelize-crud-router'
 import { Message, type Ticket } from './models.js'
 
-/** The time since which a requester waits for an answer; null for a ticket that is closed or was answered last by somebody else. */
+/**
+ * Instant since which the requester waits for an answer. null for a closed ticket, and if the last message is from
+ * another person.
+ */
 export const waitingSince: ComputedField<Ticket> = {
   type: 'datetime',
   nullable: true,

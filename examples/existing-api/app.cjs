@@ -1,10 +1,10 @@
-// A library's API that has been running for years. It has its own body parser, routes and error format; the marked
-// line is all that was added.
+// A library's API that has been in use for years. It has its own body parser, routes and error format. Only the marked
+// line was added.
 
 const express = require('express')
 const { crudRouter } = require('sequelize-crud-router')
 
-/** The application over its models. */
+/** Creates the application for its models. */
 function library({ Author, Book }) {
   const app = express()
   app.use(express.json({ limit: '100kb' }))
@@ -40,7 +40,7 @@ function library({ Author, Book }) {
     res.status(404).json({ error: 'There is nothing here.' })
   })
 
-  // Express knows an error handler by its four parameters.
+  // Express recognizes an error handler by its four parameters.
   app.use((error, _req, res, _next) => {
     res.status(error.status ?? 500).json({ error: error.status ? error.message : 'Something broke.' })
   })

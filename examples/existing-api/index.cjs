@@ -1,4 +1,4 @@
-// `npm run example existing-api`: a CommonJS application with routes of its own, to which one resource is added.
+// `npm run example existing-api` starts a CommonJS application with its own routes, to which one resource was added.
 
 const { mkdtempSync, rmSync } = require('node:fs')
 const { tmpdir } = require('node:os')
@@ -32,7 +32,7 @@ async function main() {
     console.log('\nCtrl-C ends it.')
   })
 
-  // Started by npm, Ctrl-C comes twice: from the terminal and from npm.
+  // If npm has started the program, Ctrl-C sends the signal twice: from the terminal and from npm.
   let isClosing = false
   function close() {
     if (isClosing) return

@@ -2,7 +2,10 @@ import express, { type Express } from 'express'
 import { apiDocs, crudRouter, Operations, Problem, problemHandler } from 'sequelize-crud-router'
 import { Order, Player, Team } from './models.js'
 
-/** An Express application with three resources, /api/players, /api/teams and /api/orders, and their documents. */
+/**
+ * Creates an Express application with three resources, /api/players, /api/teams and /api/orders, and their API
+ * documents.
+ */
 export function league(): Express {
   const app = express()
   const operations = Operations.AllWithBulk
@@ -14,10 +17,10 @@ export function league(): Express {
   ]
   for (const resource of resources) app.use(resource)
 
-  // /openapi.json, and /docs for people.
+  // Serves /openapi.json, and /docs for readers.
   app.use(apiDocs({ resources, info: { title: 'League', version: '1.0.0' } }))
 
-  // What nobody has answered, and what the application's own routes throw, in the same format as the resources'.
+  // Requests without a route, and errors of the application's own routes, get responses in the format of the resources.
   app.use(() => {
     throw new Problem({ status: 404 })
   })

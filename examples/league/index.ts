@@ -1,4 +1,5 @@
-// `npm start`: three resources over a SQLite file, what to ask them, and the board of `npm run example live`.
+// `npm start` serves three resources on a SQLite file, and the board of `npm run example live`. It prints example
+// requests.
 
 import express from 'express'
 import type { Sequelize } from 'sequelize'
@@ -19,7 +20,7 @@ function example(): Example {
   return {
     name: 'league',
     connect: (storage, driver) => {
-      // Both programs have a table of orders.
+      // Both programs have a table of orders, so the board has a file of its own.
       boardData = connectBoard(`${storage}-board.sqlite`, driver)
       return connect(storage, driver)
     },

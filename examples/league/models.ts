@@ -35,7 +35,10 @@ export class Order extends Model<InferAttributes<Order>, InferCreationAttributes
   declare status: CreationOptional<(typeof ORDER_STATUSES)[number]>
 }
 
-/** Connects the models to a SQLite file, by sqlite3 or another driver. Nothing here knows of the API: these are plain Sequelize models. */
+/**
+ * Connects the models to a SQLite file. The default driver is sqlite3. The models are plain Sequelize models and do not
+ * depend on the API.
+ */
 export function connect(storage: string, driver?: object): Sequelize {
   const dialectModule = driver === undefined ? {} : { dialectModule: driver }
   const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false, ...dialectModule })

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express'
 import type { Sample } from '../program.js'
 import { samples } from './requests.js'
 
-/** Nothing but this page and its own styles. */
+/** Content Security Policy: the page loads nothing and has only its own styles. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "style-src 'unsafe-inline'",
@@ -38,7 +38,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character)
 }
 
-/** Where a browser sees the answer; null for a request that browsers do not send for a link. */
+/** Path of a request that a link can send, or null for other requests. */
 function linkOf({ command }: Sample): string | null {
   const [, path] = /^curl (?:-g )?'localhost:\d+\/([^']*)'$/.exec(command) ?? []
   return path ?? null
@@ -51,7 +51,7 @@ function shown(sample: Sample): string {
   return `<li>${head}<pre>${escaped(sample.command)}</pre></li>`
 }
 
-/** The page at /: where to look, and the requests that the program prints. */
+/** Serves the page at /, with links and with the requests that the program prints. */
 export const frontPage: RequestHandler = (req, res) => {
   const places = PLACES.map(([path, title, about]) => `<li><a href="${path}">${title}</a><br>${about}</li>`)
   const requests = samples(req.socket.localPort ?? 0).map(shown)

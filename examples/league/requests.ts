@@ -1,6 +1,6 @@
 import type { Sample } from '../program.js'
 
-/** What there is to try on the freshly started league, in an order that works from top to bottom. */
+/** Requests to the newly started league. They work in this order. */
 export function samples(port: number): readonly Sample[] {
   const players = `localhost:${port}/api/players`
   const teams = `localhost:${port}/api/teams`

@@ -1,9 +1,9 @@
 import type { Sequelize } from 'sequelize'
 import { Order, Player, Team } from './models.js'
 
-/** Creates the tables anew and fills them. */
+/** Creates the tables again and fills them. */
 export async function seed(sequelize: Sequelize): Promise<void> {
-  // Readers and writers of the file do not wait for each other.
+  // In this mode, readers and writers of the file do not wait for each other.
   await sequelize.query('PRAGMA journal_mode = WAL')
   await sequelize.sync({ force: true })
   await Team.bulkCreate([

@@ -7,10 +7,10 @@ import type { Example } from '../server.js'
 import { connect, Order } from './models.js'
 import { seed } from './seed.js'
 
-/** The page's files, which are served as they are. This file runs compiled, three folders below the root. */
+/** Folder of the page's files. This file is compiled to a folder three levels below the root. */
 const PUBLIC = fileURLToPath(new URL('../../../examples/live/public/', import.meta.url))
 
-/** Scripts and styles of our own files only; text never becomes markup. */
+/** Content Security Policy: the page uses only scripts and styles of its own files, and text never becomes markup. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -24,12 +24,15 @@ const CONTENT_SECURITY_POLICY = [
   "trusted-types 'none'",
 ].join('; ')
 
-/** Any page may open a WebSocket to any server, and the browser tells whose page it is. Programs tell nothing. */
+/**
+ * Whether a WebSocket request comes from this server's page, or from a program. Any page may open a WebSocket to any
+ * server, but the browser sends the page's origin. Programs send no origin.
+ */
 function isOwnPage({ headers: { origin, host } }: IncomingMessage): boolean {
   return origin === undefined || (URL.canParse(origin) && new URL(origin).host === host)
 }
 
-/** A page at /, one resource at /api/orders, and its changes at /api/orders/hub. */
+/** Serves a page at /, one resource at /api/orders, and its push events at /api/orders/hub. */
 function app(io: Server): Express {
   const board = express().disable('x-powered-by')
 
@@ -52,30 +55,31 @@ function app(io: Server): Express {
   return board
 }
 
-/** The board of a server, for the place where it is mounted. */
+/** The board, as an application that another application can mount. */
 export interface Board {
   readonly app: Express
-  /** Disconnects its clients. */
+  /** Disconnects the clients of the board. */
   readonly close: () => Promise<void>
 }
 
 export function openBoard(server: HttpServer): Board {
   const io = new Server(server, {
-    // Who comes back within two minutes is told what happened meanwhile.
+    // A client that reconnects within two minutes receives its missed events.
     connectionStateRecovery: {},
-    // The page listens, and sends nothing but its wish to be connected.
+    // Clients only receive events, so they need not send large messages.
     maxHttpBufferSize: 10_000,
     allowRequest: (request, decide) => decide(null, isOwnPage(request)),
   })
   return { app: app(io), close: () => io.close() }
 }
 
-/** The example, ready to be served. */
+/** Creates the example. */
 export function live(): Example {
   let board: Board
   return {
     name: 'live',
-    // It has no accounts: whoever reaches it may change everything.
+    // The example has no accounts, so every caller may change everything. The server accepts connections only from this
+    // machine.
     host: 'localhost',
     connect,
     seed,

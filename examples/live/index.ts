@@ -1,4 +1,4 @@
-// `npm run example live`: a board of orders, the same in every window.
+// `npm run example live` serves a board of orders that is equal in every browser window.
 
 import { printSamples, run } from '../program.js'
 import type { ExampleServer } from '../server.js'

@@ -5,24 +5,27 @@ import { connect } from '../league/models.js'
 import { seed } from '../league/seed.js'
 import type { Example } from '../server.js'
 
-/** Its libraries are a package of their own. This file runs compiled, three folders below the root. */
+/**
+ * Folder of the example's own package, which has the telemetry libraries. This file is compiled to a folder three
+ * levels below the root.
+ */
 const PACKAGE = new URL('../../../examples/observed/telemetry/', import.meta.url)
 
-/** What becomes of all that is told. */
+/** The metrics of the application, and the function that ends telemetry. */
 export interface Telemetry {
   readonly contentType: string
   readonly metrics: () => Promise<string>
   readonly stop: () => Promise<void>
 }
 
-/** Listens to the channels from now on; null where its package is not installed. */
+/** Subscribes to the package's diagnostics channels. Returns null if the telemetry libraries are not installed. */
 export async function startTelemetry(): Promise<Telemetry | null> {
   if (!existsSync(new URL('node_modules/prom-client', PACKAGE))) return null
   const { startTelemetry } = await import(new URL('index.js', PACKAGE).href)
   return startTelemetry()
 }
 
-/** The league, with `/metrics`. */
+/** Creates the example: the league, with the route `/metrics`. */
 export function observed(telemetry: Telemetry | null): Example {
   const app = (): Express => {
     const whole = express()

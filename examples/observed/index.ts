@@ -1,4 +1,4 @@
-// `npm run example observed`: the league, whose requests and statements become spans and metrics.
+// `npm run example observed` starts the league with telemetry. Requests and statements become spans and metrics.
 
 import { printSamples, run } from '../program.js'
 import type { ExampleServer } from '../server.js'

@@ -1,4 +1,4 @@
-/** Who can sign in. */
+/** An account that can sign in. */
 export interface Account {
   readonly username: string
   readonly password: string
@@ -6,7 +6,7 @@ export interface Account {
   readonly tenant: string
 }
 
-/** For trying things out, which is why the passwords stand here. */
+/** Accounts for trying the example. Their passwords are public. */
 export const ACCOUNTS: readonly Account[] = [
   { username: 'erin', password: 'one lemon tree', role: 'employee', tenant: 'acme' },
   { username: 'mara', password: 'two paper boats', role: 'manager', tenant: 'acme' },

@@ -15,20 +15,20 @@ import { login } from './login.js'
 import { Employee, findUser } from './models.js'
 import type { Tokens } from './tokens.js'
 
-/** Everybody works within their own tenant. */
+/** Limits callers to the records of their own tenant. */
 const ownTenant: ScopeFunction = ({ identity }) => {
   const tenant = identity?.claims.tenant
   if (typeof tenant !== 'string') throw new Problem({ status: 403, detail: 'The token names no tenant.' })
   return { tenant }
 }
 
-/** In the transaction of every PATCH. */
+/** Rejects changes of the caller's own salary. The hook runs in the transaction of every PATCH. */
 const notOneself: Hook = ({ instance, identity }) => {
   const isOwn = instance instanceof Employee && instance.username !== null && instance.username === identity?.name
   if (isOwn && instance.changed('salary')) throw new Problem({ status: 403, detail: 'Nobody sets their own salary.' })
 }
 
-/** An Express application with a login and one resource: /api/employees. */
+/** Creates an Express application with a login and one resource: /api/employees. */
 export function secured(tokens: Tokens): Express {
   const app = express().disable('x-powered-by')
   const { crudRouter } = createCrud({
@@ -61,10 +61,10 @@ export function secured(tokens: Tokens): Express {
   })
   app.use(employees)
 
-  // What there is, nobody is kept from knowing: the rows are what is secret.
+  // The API documents are public. Only the records are secret.
   app.use(apiDocs({ resources: [employees], info: { title: 'Employees', version: '1.0.0' } }))
 
-  // What nobody has answered, and what the login throws, in the same format as the resource's.
+  // Requests without a route, and errors of the login, get responses in the format of the resource.
   app.use(() => {
     throw new Problem({ status: 404 })
   })

@@ -1,4 +1,4 @@
-// `npm run example secured`: a login, and one resource with every optional behaviour.
+// `npm run example secured` serves a login, and one resource with every optional behaviour.
 
 import { printSamples, run } from '../program.js'
 import type { ExampleServer } from '../server.js'
@@ -28,7 +28,7 @@ await run(
   'npm run example secured',
   () => {
     tokens = tokensOf(process.env.JWT_SECRET)
-    // Its accounts are known to everybody, so it answers nobody but this machine.
+    // The passwords of the accounts are public, so the server accepts connections only from this machine.
     return { name: 'secured', host: 'localhost', connect, app: () => secured(tokens), seed }
   },
   greet,

@@ -4,17 +4,20 @@ import { Problem } from 'sequelize-crud-router'
 import { hashPassword, isPassword } from './passwords.js'
 import { TOKEN_SECONDS } from './tokens.js'
 
-/** The accounts of a login. */
+/** Functions that find the accounts of a login and sign their tokens. */
 export interface Accounts<A extends { readonly password: string }> {
-  /** Finds an account, whose password is what `hashPassword` made of it. */
+  /** Finds an account by user name. Its password is a hash from `hashPassword`. */
   readonly find: (username: string) => Promise<A | null>
-  /** Makes its token. */
+  /** Signs a token of the account. */
   readonly sign: (account: A) => string
 }
 
-/** POST /login: a user name and a password for a token. What can be reached from outside limits the attempts, too. */
+/**
+ * Creates the route POST /login, which exchanges a user name and a password for a token. A public application must
+ * limit the attempts as well.
+ */
 export function login<A extends { readonly password: string }>({ find, sign }: Accounts<A>): Router {
-  // For names that nobody has, so that they take as long as the others.
+  // This hash is checked for unknown user names, so that they take as long as known user names.
   const nobody = hashPassword(randomBytes(32).toString('base64url'))
 
   return Router().post('/login', express.json({ limit: '1kb' }), async (req, res) => {

@@ -11,11 +11,11 @@ export const ROLES = ['employee', 'manager', 'admin'] as const
 
 export type Role = (typeof ROLES)[number]
 
-/** Who may log in. It has no resource: nothing of this table ever leaves the server. */
+/** An account that can log in. It has no resource, so that no data of this table leave the server. */
 export class User extends Model<InferAttributes<User>, InferCreationAttributes<User>> {
   declare id: CreationOptional<number>
   declare username: string
-  /** What `hashPassword` made of it. */
+  /** Password hash that `hashPassword` has returned. */
   declare password: string
   declare role: Role
   declare tenant: string
@@ -26,7 +26,7 @@ export class Employee extends Model<InferAttributes<Employee>, InferCreationAttr
   declare tenant: string
   declare name: string
   declare title: CreationOptional<string | null>
-  /** The account of this employee, if there is one. */
+  /** User name of the employee's account, if there is one. */
   declare username: CreationOptional<string | null>
   declare salary: CreationOptional<number | null>
   declare updatedBy: CreationOptional<string | null>
@@ -37,7 +37,7 @@ export function findUser(username: string): Promise<User | null> {
   return User.findOne({ where: { username } })
 }
 
-/** Connects the models to a SQLite file, by sqlite3 or another driver. */
+/** Connects the models to a SQLite file. The default driver is sqlite3. */
 export function connect(storage: string, driver?: object): Sequelize {
   const dialectModule = driver === undefined ? {} : { dialectModule: driver }
   const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false, ...dialectModule })
@@ -53,7 +53,7 @@ export function connect(storage: string, driver?: object): Sequelize {
     { sequelize, modelName: 'User', timestamps: false },
   )
 
-  // Of what the behaviours keep, the resource shows what is declared here. They add the rest to the model.
+  // Behaviours add further columns to the model. The resource shows only columns that are declared here.
   Employee.init(
     {
       id: { type: DataTypes.INTEGER, autoIncrement: true, primaryKey: true },

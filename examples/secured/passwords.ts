@@ -1,17 +1,17 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 
-// One of the equally strong settings that OWASP recommends: 16 MiB of memory, five times over.
+// One of the equally strong settings that OWASP recommends: 16 MiB of memory and five iterations.
 const COST: ScryptOptions = { N: 2 ** 14, r: 8, p: 5 }
 const LENGTH = 32
 
-/** A password as it is kept: a salt of its own and what scrypt makes of both. */
+/** Hashes a password with scrypt and a random salt. The result contains the salt and the hash. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)
   const key = await derive(password, salt)
   return `${salt.toString('base64url')}.${key.toString('base64url')}`
 }
 
-/** Whether a password is the one that was hashed, in a time that says nothing of how much of it is right. */
+/** Whether a password matches a hash. The duration does not reveal how much of the password is correct. */
 export async function isPassword(password: string, hashed: string): Promise<boolean> {
   const [salt = '', kept = ''] = hashed.split('.')
   const key = await derive(password, Buffer.from(salt, 'base64url'))

@@ -1,6 +1,6 @@
 import type { Sample } from '../program.js'
 
-/** What there is to try on the freshly started example, in an order that works from top to bottom. */
+/** Requests to the newly started example. They work in this order. */
 export function samples(port: number): readonly Sample[] {
   const employees = `localhost:${port}/api/employees`
   const json = `-H 'Content-Type: application/json'`

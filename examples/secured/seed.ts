@@ -3,9 +3,9 @@ import { ACCOUNTS } from './accounts.js'
 import { Employee, User } from './models.js'
 import { hashPassword } from './passwords.js'
 
-/** Creates the tables anew and fills them. */
+/** Creates the tables again and fills them. */
 export async function seed(sequelize: Sequelize): Promise<void> {
-  // Readers and writers of the file do not wait for each other.
+  // In this mode, readers and writers of the file do not wait for each other.
   await sequelize.query('PRAGMA journal_mode = WAL')
   await sequelize.sync({ force: true })
   const users = ACCOUNTS.map(async ({ password, ...user }) => ({ ...user, password: await hashPassword(password) }))

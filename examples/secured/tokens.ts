@@ -8,20 +8,22 @@ const MIN_SECRET = 32
 
 export const TOKEN_SECONDS: number = 15 * 60
 
-/** What a role may see and write beyond what everybody may. */
+/** Permissions of each role, in addition to the permissions of every caller. */
 const PERMISSIONS: Readonly<Record<Role, readonly string[]>> = {
   employee: [],
   manager: ['salary:read'],
   admin: ['salary:read', 'salary:write'],
 }
 
-/** Signs the tokens of users, and finds out who sent one. */
+/** Signs tokens of users, and identifies callers by their tokens. */
 export interface Tokens {
   readonly sign: (user: User) => string
   readonly identity: IdentityFunction
 }
 
-/** Tokens of a secret. Without one it is new at every start, and the tokens of the last start are worth nothing. */
+/**
+ * Creates tokens with a secret. Without a secret, each start uses a new one, and tokens of the last start are invalid.
+ */
 export function tokensOf(secret: string | undefined): Tokens {
   const key = secret === undefined || secret === '' ? randomBytes(MIN_SECRET).toString('base64url') : secret
   if (key.length < MIN_SECRET) {

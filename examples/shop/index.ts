@@ -1,4 +1,4 @@
-// `npm run example shop`: resources and the relations between them: embedded, nested, linked and written together.
+// `npm run example shop` serves resources with relations: embedded, nested, linked and written together.
 
 import { printSamples, run } from '../program.js'
 import type { ExampleServer } from '../server.js'

@@ -16,7 +16,7 @@ export class Customer extends Model<InferAttributes<Customer>, InferCreationAttr
 
 export class Product extends Model<InferAttributes<Product>, InferCreationAttributes<Product>> {
   declare id: CreationOptional<number>
-  /** The natural key: what suppliers' lists name it by. */
+  /** Natural key of the product. Suppliers' lists contain it. */
   declare sku: string
   declare name: string
   declare price: number
@@ -46,13 +46,13 @@ export class Warehouse extends Model<InferAttributes<Warehouse>, InferCreationAt
   declare city: string
 }
 
-/** Which product has which tag: its key is both. */
+/** Join table of products and tags. Both columns are the primary key. */
 export class ProductTag extends Model<InferAttributes<ProductTag>, InferCreationAttributes<ProductTag>> {
   declare productId: ForeignKey<number>
   declare tagId: ForeignKey<number>
 }
 
-/** How much of a product a warehouse holds: its key is both. */
+/** Stock of a product in a warehouse. Both foreign keys are the primary key. */
 export class Stock extends Model<InferAttributes<Stock>, InferCreationAttributes<Stock>> {
   declare warehouseId: ForeignKey<number>
   declare productId: ForeignKey<number>
@@ -61,7 +61,10 @@ export class Stock extends Model<InferAttributes<Stock>, InferCreationAttributes
 
 export const ORDER_STATUSES = ['Open', 'Paid', 'Sent'] as const
 
-/** Connects the models to a SQLite file, by sqlite3 or another driver. Nothing here knows of the API: these are plain Sequelize models. */
+/**
+ * Connects the models to a SQLite file. The default driver is sqlite3. The models are plain Sequelize models and do not
+ * depend on the API.
+ */
 export function connect(storage: string, driver?: object): Sequelize {
   const dialectModule = driver === undefined ? {} : { dialectModule: driver }
   const sequelize = new Sequelize({ dialect: 'sqlite', storage, logging: false, ...dialectModule })

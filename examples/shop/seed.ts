@@ -8,9 +8,9 @@ const PRODUCTS: readonly (readonly [sku: string, name: string, price: number, ta
   ['HOOP-1', 'Hoop with backboard', 249, []],
 ]
 
-/** Makes the tables, and fills them with a small shop. */
+/** Creates the tables, and inserts the records of a small shop. */
 export async function seed(sequelize: Sequelize): Promise<void> {
-  // Readers do not wait for writers then. The mode is a property of the file.
+  // In this mode, readers of the file do not wait for writers. SQLite stores the mode in the file.
   await sequelize.query('PRAGMA journal_mode = WAL')
   await sequelize.sync()
   await Customer.bulkCreate([

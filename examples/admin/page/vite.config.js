@@ -6,7 +6,8 @@ const server = `http://localhost:${process.env.PORT ?? 3000}`
 
 export default defineConfig({
   esbuild: { jsx: 'automatic' },
-  // The package as it is in this repository. In a project of your own it is installed, and this is not needed.
+  // Resolves the package to the files of this repository. A project that has installed the package does not need these
+  // lines.
   resolve: {
     alias: {
       'sequelize-crud-router/react-admin': inRoot('dist/browser/lib/react-admin/index.js'),
@@ -17,9 +18,9 @@ export default defineConfig({
   },
   build: {
     chunkSizeWarningLimit: 2000,
-    // The page of `npm run example admin`, and that of `npm run example desk`.
+    // Pages of `npm run example admin` and of `npm run example desk`.
     rollupOptions: { input: ['index.html', 'desk.html'] },
   },
-  // `npm run dev` serves the page; the rest is asked of `npm run example admin`.
+  // `npm run dev` serves the page. Other requests are forwarded to `npm run example admin`.
   server: { proxy: { '/api': server, '/login': server, '/socket.io': { target: server, ws: true } } },
 })

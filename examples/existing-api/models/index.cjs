@@ -1,9 +1,9 @@
-// The library's own models, as they were before: CommonJS, `define`, snake_case columns.
+// The library's own models, unchanged: CommonJS, `define`, and columns in snake case.
 
 const { DataTypes, Sequelize } = require('sequelize')
 const { nodeSqlite } = require('sequelize-crud-router/node-sqlite')
 
-/** SQLite as Node has it, for which nothing is compiled. Sequelize takes sqlite3 before Node 22.13. */
+/** Driver over Node's own SQLite, which needs no compilation. Before Node.js 22.13, Sequelize uses sqlite3. */
 const hasSqlite = process.getBuiltinModule?.('node:sqlite') !== undefined
 const driver = hasSqlite ? { dialectModule: nodeSqlite } : {}
 
@@ -34,7 +34,7 @@ function connect(storage) {
 }
 
 async function seed({ sequelize, Author, Book }) {
-  // Readers and writers of the file do not wait for each other.
+  // In this mode, readers and writers of the file do not wait for each other.
   await sequelize.query('PRAGMA journal_mode = WAL')
   await sequelize.sync({ force: true })
   await Author.bulkCreate([{ name: 'Stanislaw Lem' }, { name: 'Olga Tokarczuk' }])

@@ -1,11 +1,11 @@
-// The requests to api/orders, which is where this page is.
+// Sends requests to api/orders. The path is relative to the page.
 
 const PATH = new URL('api/orders', document.baseURI).pathname
 const PAGE_SIZE = 100
 const PATIENCE = 10_000
 const UNKNOWN = 'Whether the order was added is not known: look at the board before you try again.'
 
-/** An answer that is no success; status 0 when there was none. */
+/** Error of an unsuccessful response. The status is 0 if there was no response. */
 export class RequestError extends Error {
   constructor(status, { title = 'The server answered with an error.', detail, errors = {} }) {
     super(detail === undefined ? title : `${title} ${detail}`)
@@ -32,7 +32,7 @@ async function send(path, { method = 'GET', body, version } = {}) {
   return answer
 }
 
-/** Every order, page after page. */
+/** Iterates over all orders, page by page. */
 export async function* list() {
   for (let cursor = ''; cursor !== null; ) {
     const { items, nextCursor } = await send(`${PATH}?${new URLSearchParams({ cursor, pageSize: PAGE_SIZE })}`)
@@ -49,12 +49,12 @@ export function create(order) {
   return send(PATH, { method: 'POST', body: order })
 }
 
-/** Changes some fields of an order, unless somebody else has changed it since: 412. */
+/** Changes some fields of an order. Rejects with status 412 if the order has changed since it was read. */
 export function update({ id, rowVersion }, changes) {
   return send(`${PATH}/${id}`, { method: 'PATCH', body: changes, version: rowVersion })
 }
 
-/** Deletes an order, unless somebody else has changed it since: 412. */
+/** Deletes an order. Rejects with status 412 if the order has changed since it was read. */
 export function remove({ id, rowVersion }) {
   return send(`${PATH}/${id}`, { method: 'DELETE', version: rowVersion })
 }

@@ -1,4 +1,4 @@
-// The columns and their cards. The board shows what it is given, and reports what is done to it.
+// Shows the columns of the board with their cards, and reports what users do with the cards.
 
 import { amountOf } from './fields.js'
 
@@ -11,12 +11,12 @@ export class Board {
   #cards = new Map()
   #on
 
-  /** `on` has a function each for `edit`, `remove` and `move`; the first argument is the order's id. */
+  /** @param on functions `edit`, `remove` and `move`, whose first argument is the order's id */
   constructor(on) {
     this.#on = on
   }
 
-  /** Shows these orders and no others. */
+  /** Shows the given orders, and removes all others. */
   showAll(orders) {
     const ids = new Set([...orders].map(({ id }) => id))
     for (const id of [...this.#cards.keys()]) if (!ids.has(id)) this.#take(id)
@@ -25,22 +25,22 @@ export class Board {
     this.#count()
   }
 
-  /** Shows an order in its place. */
+  /** Shows an order in the column of its status. */
   show(order) {
     this.#put(order)
     this.#count()
   }
 
-  /** Shows whether what it shows may be out of date. */
+  /** Shows or hides the hint that the board may be out of date. */
   setStale(isStale) {
     root.classList.toggle('stale', isStale)
   }
 
-  /** Draws the eye to an order. */
+  /** Animates the card of an order, so that users see that it has changed. */
   mark(id) {
     const card = this.#cards.get(id)
     card.classList.remove('changed')
-    // Reading the layout in between starts the animation anew.
+    // Reading the layout makes the animation start again.
     void card.offsetWidth
     card.classList.add('changed')
   }
@@ -64,7 +64,7 @@ export class Board {
     card.querySelector('.delete').ariaLabel = `Delete ${product}`
     const item = card.parentElement
     const list = columns.get(status)
-    // Newest first, as its number says.
+    // Cards are sorted by order number. The newest order comes first.
     const next = [...list.children].find((other) => other !== item && Number(other.dataset.id) < id) ?? null
     if (item.parentElement !== list || item.nextElementSibling !== next)
       keepingFocus(card, () => list.insertBefore(item, next))
@@ -94,7 +94,7 @@ export class Board {
     const neighbour = item.nextElementSibling ?? item.previousElementSibling
     const hadFocus = card.contains(document.activeElement)
     item.remove()
-    // Whoever was at the card goes on next to it.
+    // The next card gets the focus, if the removed card had it.
     if (hadFocus) (neighbour?.firstElementChild ?? whereToAdd()).focus()
   }
 
@@ -109,20 +109,22 @@ export class Board {
   }
 }
 
-/** The form for a new order, or what opens it. */
+/** The input of the form for a new order. In narrow windows, the button that opens the form. */
 function whereToAdd() {
   const product = document.querySelector('#add-product')
   return product.checkVisibility() ? product : document.querySelector('#open-add')
 }
 
-/** An element that is moved loses the focus. */
+/** Keeps the focus on a card that is moved, because a moved element loses the focus. */
 function keepingFocus(card, move) {
   const focused = card.contains(document.activeElement) ? document.activeElement : null
   move()
   focused?.focus()
 }
 
-/** Where arrow keys change a closed list, they would send an order through every status on the way. */
+/**
+ * Arrow keys open the list. In some browsers, they would otherwise change the status step by step without opening it.
+ */
 function openByArrow(event) {
   if ((event.key !== 'ArrowDown' && event.key !== 'ArrowUp') || !('showPicker' in event.target)) return
   event.preventDefault()

@@ -1,4 +1,5 @@
-// Whether the board is live. A short break is nobody's business; a long one is said where nobody can miss it.
+// Shows whether the board is connected. A short interruption changes only the badge. A long interruption is shown
+// prominently.
 
 const SHORT = 1500
 const TIME = new Intl.DateTimeFormat(document.documentElement.lang, {
@@ -12,7 +13,7 @@ const outage = document.querySelector('#outage')
 
 let timer = null
 
-/** `state` is `live` or `lost`. */
+/** @param state `live` or `lost` */
 export function showConnection(board, state, text) {
   badge.dataset.state = state
   badge.textContent = text

@@ -1,8 +1,8 @@
-// The questions: whether to delete an order, and whose version of it shall stand.
+// Dialogs that ask whether to delete an order, and which version of an order to keep.
 
 import { amountOf } from './fields.js'
 
-/** Shows a dialog and waits for the answer: that of the button, or '' for none. */
+/** Shows a dialog. Resolves to the value of the clicked button, or to '' if the dialog was closed without a button. */
 function ask(dialog) {
   dialog.returnValue = ''
   dialog.showModal()
@@ -29,7 +29,7 @@ const FIELDS = [
   ['Status', ({ status }) => status],
 ]
 
-/** Asks whose version of an order shall stand: 'mine', 'theirs' or '' for neither. */
+/** Asks which version of an order to keep. Resolves to 'mine', 'theirs' or '' for neither. */
 export function askWhose(mine, theirs) {
   return compare([mine, 'Yours'], [theirs, 'Theirs'], {
     text: 'What you have entered is not saved yet. Compare it with what is there now.',
@@ -38,7 +38,7 @@ export function askWhose(mine, theirs) {
   })
 }
 
-/** Asks whether an order shall be deleted although it has changed: 'mine' is yes. */
+/** Asks whether to delete an order although it has changed. 'mine' deletes it. */
 export function askWhetherStill(before, now) {
   return compare([before, 'Before'], [now, 'Now'], {
     text: 'It is not deleted yet. Compare what you saw with what is there now.',
@@ -49,7 +49,10 @@ export function askWhetherStill(before, now) {
 
 let turn = Promise.resolve()
 
-/** One question after the other, should two requests find at once that somebody was faster. */
+/**
+ * Shows a comparison of two versions. Two requests may find a conflict at the same time, so one dialog is shown after
+ * the other.
+ */
 function compare([left, leftName], [right, rightName], { text, mine, theirs }) {
   turn = turn.then(() => {
     conflict.querySelector('#conflict-text').textContent = text

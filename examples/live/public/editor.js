@@ -1,4 +1,4 @@
-// The dialog that edits one order.
+// The dialog that edits an order.
 
 import { create } from './api.js'
 import { fill, read, showErrors } from './fields.js'
@@ -11,18 +11,18 @@ const hint = dialog.querySelector('.hint')
 const notices = dialog.querySelector('.notices')
 const submit = form.querySelector('[type=submit]')
 
-/** The order as it was when the dialog opened; null when it was deleted since. */
+/** The order when the dialog was opened. null if the order was deleted since. */
 let base = null
 let isSaving = false
 let save
 let created
 
 /**
- * Opens the dialog. `onSave` takes the order and the changed fields, and resolves to whether that is settled;
- * `onCreated` takes an order that was made of one that somebody else has deleted.
+ * Opens the dialog. `onSave` gets the order and the changed fields. It resolves to true if the dialog can be closed.
+ * `onCreated` gets an order that was created again after another user had deleted it.
  */
 export function edit(order, { onSave, onCreated }) {
-  // What is still being saved may come back with a question or a message: first things first.
+  // While an order is being saved, the dialog keeps that order, because a question or an error may follow.
   if (!isSaving) {
     base = order
     save = onSave
@@ -36,7 +36,7 @@ export function edit(order, { onSave, onCreated }) {
   dialog.showModal()
 }
 
-/** Tells whoever is editing the order that it has another state by now; null for none. */
+/** Tells the user that the edited order has changed. `order` is null if it was deleted. */
 export function warn(id, order) {
   if (!dialog.open || isSaving || base?.id !== id || order?.rowVersion <= base.rowVersion) return
   hint.textContent =
@@ -74,7 +74,7 @@ function changesOf(order, entered) {
 }
 
 function explain({ status, message, errors = {} }) {
-  // Whoever has closed it in the meantime believes that all is well.
+  // The user may have closed the dialog before the error arrived.
   if (!dialog.open) dialog.showModal()
   if (status === 404) {
     base = null

@@ -1,4 +1,4 @@
-// What people type and what the API takes, and what there is to say against it.
+// Converts between the form's texts and the API's values, and shows messages at fields.
 
 const LANGUAGE = document.documentElement.lang
 const DIGITS = { minimumFractionDigits: 2 }
@@ -9,7 +9,7 @@ export function amountOf(total) {
   return total === null ? 'No total' : AMOUNT.format(total)
 }
 
-/** What was typed, and may mean one thing or another. `errors` has the messages by field, as answers of the API do. */
+/** An amount can be read in two ways. `errors` has messages by field, like error responses of the API. */
 class UnclearError extends Error {
   constructor(errors) {
     super('What was entered is not clear.')
@@ -18,8 +18,9 @@ class UnclearError extends Error {
 }
 
 /**
- * The fields of a form as the API takes them. What is no amount goes as it is: the API says what is wrong with it.
- * Throws UnclearError for an amount that may be meant in another way than it would be read.
+ * Reads the fields of a form as values for the API. A text that is not an amount is sent unchanged, because the API
+ * explains what is wrong.
+ * @throws UnclearError for an amount that can be read in two ways
  */
 export function read(form) {
   const { product, total, status } = Object.fromEntries(new FormData(form))
@@ -27,11 +28,11 @@ export function read(form) {
   return status === undefined ? order : { ...order, status }
 }
 
-/** As the page writes amounts: 1890, 1,890 and 1,890.00. */
+/** Amounts as the page writes them: 1890, 1,890 and 1,890.00. */
 const OWN_WAY = /^-?(?:\d+|[1-9]\d{0,2}(?:,\d{3})+)(?:\.\d+)?$/
-/** As many people write decimals: 9,5 and 9,50. With three digits behind its comma it would be thousands. */
+/** Amounts with a decimal comma: 9,5 and 9,50. Three digits after the comma are thousands. */
 const DECIMAL_COMMA = /^-?\d+,\d{1,2}$/
-/** A thousand to some, and one with three decimals to others. */
+/** Amounts such as 1.890, which some people read as a thousand and others as a number with three decimals. */
 const EITHER_WAY = /^-?[1-9]\d{0,2}\.\d{3}$/
 const LIKE_AN_AMOUNT = /^[-\d.,'’\s]+$/
 
@@ -55,7 +56,7 @@ export function fill(form, order) {
   showErrors(form, {})
 }
 
-/** Puts messages at their fields, the focus on the first of them, and returns those of no field. */
+/** Shows messages at their fields, and focuses the first such field. Returns the messages without a field. */
 export function showErrors(form, errors) {
   const rest = { ...errors }
   let first = null
@@ -78,6 +79,6 @@ function showMessages(input, messages) {
 }
 
 for (const input of document.querySelectorAll('form [name]')) {
-  // What is being mended is no longer what the message was about.
+  // A message disappears when the user edits its field.
   input.addEventListener('input', () => showMessages(input, []))
 }

@@ -1,4 +1,4 @@
-// Puts the parts together: what people do goes to the API, what the API and the hub tell goes onto the board.
+// Connects the parts of the page. Actions of users become requests. Responses and events update the board.
 
 import { io } from '/socket.io/socket.io.esm.min.js'
 import * as api from './api.js'
@@ -17,10 +17,10 @@ const board = new Board({
   move: (id, status) => inTurn(id, () => move(id, status)),
 })
 
-// ---------------------------------------------------------------- what is known
+// ---------------------------------------------------------------- state
 
 let orders = new Orders()
-/** What a list that is under way will be, along with what happens in the meantime. */
+/** Orders of a list that is being loaded, including changes since its start. null if no list is being loaded. */
 let arriving = null
 
 function put(order) {
@@ -48,7 +48,7 @@ let isAsked = false
 let isListed = false
 let forgetFailedList = () => {}
 
-/** Lists the orders anew. Of several under way, the last one counts. */
+/** Loads all orders. If several lists are being loaded, only the last one counts. */
 async function load() {
   isAsked = true
   forgetFailedList()
@@ -81,26 +81,27 @@ hub.on('OnMissed', load)
 
 hub.on('connect', () => {
   showConnection(board, 'live', 'Live')
-  // Listed once connected, nothing falls between the two. A recovered connection has missed nothing.
+  // The list is loaded after connecting, so that no change is missed. A recovered connection has missed no events.
   if (!hub.recovered || !isListed) load()
 })
 
 hub.on('disconnect', () => {
   showConnection(board, 'lost', 'Reconnecting…')
-  // After a word of the server's own the client leaves it at that.
+  // Socket.IO does not reconnect if the server ended the connection.
   if (!hub.active) hub.connect()
 })
 
 hub.on('connect_error', ({ message }) => {
   showConnection(board, 'lost', hub.active ? 'Reconnecting…' : `Not connected: ${message}`)
-  // The orders can be seen without the hub.
+  // The orders are loaded even if the hub is unreachable.
   if (!isAsked) load()
 })
 
-// ---------------------------------------------------------------- what people do
+// ---------------------------------------------------------------- actions of users
 
 /**
- * Saves changes to an order. Where somebody else was first, whoever saves decides. Resolves to whether that is settled.
+ * Saves changes of an order. If another user was faster, this user decides. Resolves to true if the changes are saved
+ * or given up.
  */
 async function save(order, changes) {
   const names = Object.keys(changes)
@@ -120,7 +121,7 @@ async function save(order, changes) {
   }
 }
 
-/** The order as it is now, on the board as well. */
+/** Loads the current state of an order, and shows it on the board. */
 async function latest(id) {
   try {
     const order = await api.get(id)
@@ -140,7 +141,7 @@ async function move(id, status) {
   } catch (error) {
     fail(`${order.product} was not moved.`, error, () => inTurn(id, () => move(id, status)))
   }
-  // The list shows what was chosen, which may not be what came of it.
+  // The list shows the chosen status, but the order may have another status.
   const now = orders.get(id)
   if (now !== undefined) board.show(now)
 }
@@ -164,7 +165,7 @@ async function remove(order) {
       if ((await askWhetherStill(before, base)) !== 'mine') return
     }
   } catch (error) {
-    // Deleted is deleted, whoever did it.
+    // The order is gone, even if another user has deleted it.
     if (error.status !== 404) {
       fail(`${order.product} was not deleted.`, error, () => remove(order))
       return
@@ -203,7 +204,7 @@ add.addEventListener('submit', (event) => {
   submitAdd()
 })
 
-// Where there is little room, the form is there when it is wanted.
+// In narrow windows, a button opens the form.
 const opener = document.querySelector('#open-add')
 
 function toggleAdd(isOpen) {
@@ -218,11 +219,14 @@ add.addEventListener('keydown', ({ key }) => {
   if (key === 'Escape' && opener.checkVisibility()) toggleAdd(false)
 })
 
-// ---------------------------------------------------------------- in turn
+// ---------------------------------------------------------------- order of requests
 
 const turns = new Map()
 
-/** One after the other by order: the next change needs the version that the one before it made. */
+/**
+ * Runs the changes of each order one after the other, because each change needs the version that the previous change
+ * has created.
+ */
 function inTurn(id, work) {
   const turn = (turns.get(id) ?? Promise.resolve()).then(work)
   turns.set(id, turn)

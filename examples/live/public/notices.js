@@ -1,4 +1,5 @@
-// What is told: in passing, what changed; until it is dismissed, what failed.
+// Messages to the user. A message about a change disappears by itself. A message about an error stays until it is
+// dismissed.
 
 const MOMENT = 300
 const FEW = 2
@@ -6,7 +7,10 @@ const FEW = 2
 const news = document.querySelector('#news')
 let waiting = []
 
-/** Tells of a change, along with the others of the moment. A screen reader says it when it has nothing else to say. */
+/**
+ * Announces a change, together with other changes at about the same time. Screen readers read the message when they are
+ * idle.
+ */
 export function tell(text) {
   waiting.push(text)
   if (waiting.length > 1) return
@@ -18,7 +22,10 @@ export function tell(text) {
 
 const template = document.querySelector('#notice-template')
 
-/** Tells of a failure, until it is dismissed or, where that makes sense, tried again. Returns what takes it away. */
+/**
+ * Shows an error until it is dismissed or, if `retry` is given, tried again. Returns a function that removes the
+ * message.
+ */
 export function complain(container, text, retry) {
   const notice = template.content.firstElementChild.cloneNode(true)
   const before = document.activeElement

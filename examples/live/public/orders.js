@@ -1,6 +1,6 @@
 /**
- * The orders as far as they are known. What a list, an event and the answer to a request tell of one order arrives in
- * any order; the newest state wins, and what is deleted stays so.
+ * The known orders. Lists, events and responses may arrive in any order. The newest version of an order wins, and a
+ * deleted order stays deleted.
  */
 export class Orders {
   #byId = new Map()
@@ -18,7 +18,7 @@ export class Orders {
     return this.#byId.values()
   }
 
-  /** Returns whether this was news. */
+  /** Returns whether the order has changed. */
   put(order) {
     const known = this.#byId.get(order.id)
     if (this.#deleted.has(order.id) || (known !== undefined && known.rowVersion >= order.rowVersion)) return false
@@ -26,7 +26,7 @@ export class Orders {
     return true
   }
 
-  /** Returns whether this was news. */
+  /** Returns whether the order was known. */
   delete(id) {
     this.#deleted.add(id)
     return this.#byId.delete(id)

@@ -1,4 +1,4 @@
-// What an application sets up by itself: where spans go to, and the metrics that /metrics shows.
+// Sets up telemetry as each application does for itself: the target of spans, and the metrics at /metrics.
 
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import {
@@ -10,7 +10,10 @@ import {
 import { measureCrud } from './metrics.js'
 import { traceCrud } from './spans.js'
 
-/** Sends spans to the collector of `OTEL_EXPORTER_OTLP_ENDPOINT`, else to the console. Gives the metrics, and the way to end. */
+/**
+ * Sends spans to the collector of `OTEL_EXPORTER_OTLP_ENDPOINT`, or to the console without it. Returns the metrics and
+ * a function that ends telemetry.
+ */
 export function startTelemetry() {
   const processor = process.env.OTEL_EXPORTER_OTLP_ENDPOINT
     ? new BatchSpanProcessor(new OTLPTraceExporter())

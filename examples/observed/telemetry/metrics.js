@@ -1,4 +1,5 @@
-// Metrics of Prometheus from what sequelize-crud-router tells: to copy as it is.
+// Creates metrics for Prometheus from the diagnostics channels of sequelize-crud-router. You can copy this file
+// unchanged.
 
 import { subscribe } from 'node:diagnostics_channel'
 import { Counter, Histogram, register } from 'prom-client'
@@ -6,7 +7,7 @@ import { Counter, Histogram, register } from 'prom-client'
 const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30]
 const ROWS = [0, 1, 10, 100, 1000, 10_000, 100_000]
 
-/** Counts from now on. Every label has few values: names of the host's own, and codes. */
+/** Starts to count. Every label has few values: names that the application has chosen, and codes. */
 export function measureCrud(registry = register) {
   const registers = [registry]
   const requests = new Histogram({

@@ -1,12 +1,13 @@
-// Spans of OpenTelemetry from what sequelize-crud-router tells: to copy as it is.
+// Creates spans for OpenTelemetry from the diagnostics channels of sequelize-crud-router. You can copy this file
+// unchanged.
 
 import { subscribe } from 'node:diagnostics_channel'
 import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 
-/** By message: one object goes through all channels of a request, a statement or an event. */
+/** Spans by message. One message object passes through all channels of a request, a statement or an event. */
 const spans = new WeakMap()
 
-/** Makes spans from now on: of requests, of their statements as children, of events with a link to their request. */
+/** Starts to create spans. Statements are children of their request. Events have a link to their request. */
 export function traceCrud(tracer = trace.getTracer('sequelize-crud-router')) {
   on('request', 'start', (message) => {
     const { resource, relation, route, method, operation } = message
@@ -27,7 +28,7 @@ export function traceCrud(tracer = trace.getTracer('sequelize-crud-router')) {
       'crud.rows': rows ?? undefined,
       'crud.statements': statements,
       'http.response.status_code': status,
-      // What a client did wrong is no failure of the server.
+      // An error of the client is not an error of the server, so it is only an attribute.
       ...(error === null ? {} : { 'error.type': error.code }),
     })
   })
@@ -74,7 +75,7 @@ function on(kind, step, hear) {
 
 function end(message, attributes) {
   const span = spans.get(message)
-  // Whoever began to listen in the middle has not heard the beginning.
+  // The span is missing if tracing started after the beginning of the message's work.
   if (span === undefined) return
   span.setAttributes(attributes)
   const isFailure = message.kind === 'request' ? message.status >= 500 : message.error !== null

@@ -8,7 +8,7 @@ export interface SignInAccount {
   readonly tenant?: string
 }
 
-/** The form, and the accounts of this example, which sign in by a click. */
+/** The sign-in form. A click on one of the example's accounts signs in with it. */
 export function SignIn({ accounts }: { accounts: readonly SignInAccount[] }) {
   const login = useLogin()
   const notify = useNotify()

@@ -15,7 +15,9 @@ import { Edit, type RaRecord, useNotify, useRedirect, useRefresh, useResourceCon
 import { News } from './live'
 import { dataProvider } from './providers'
 
-/** Two people saved the same record: what this one wanted to save, what they had read, and what is there by now. */
+/**
+ * Two users have saved one record: the record as this user wants to save it, as the user has read it, and as it is now.
+ */
 interface Conflict {
   readonly mine: RaRecord
   readonly read: RaRecord
@@ -28,7 +30,10 @@ interface Failure {
   readonly body?: { readonly errors?: object }
 }
 
-/** A form that saves under the version that it has read, and asks what to do where somebody else was faster. */
+/**
+ * A form that saves only if the record still has the version that the form has read. If another user was faster, the
+ * form asks what to do.
+ */
 export function VersionedEdit({ children, parameters = {} }: { children: ReactNode; parameters?: object }) {
   const resource = useResourceContext() ?? ''
   const notify = useNotify()
@@ -42,7 +47,7 @@ export function VersionedEdit({ children, parameters = {} }: { children: ReactNo
       const { data: theirs } = await dataProvider.getOne(resource, { id: read.id, meta })
       setConflict({ mine: saved?.data as RaRecord, read, theirs })
     } else if (body?.errors === undefined) {
-      // Messages of fields are at their inputs.
+      // Messages about fields are shown at their inputs.
       notify(message, { type: 'error' })
     }
   }
@@ -74,7 +79,7 @@ function Decision({ conflict: { mine, read, theirs }, close, failed }: Decided) 
     refresh()
   }
 
-  /** What this form changed, over the version that is there now. */
+  /** Saves this form's changes over the current version of the record. */
   async function keepMine() {
     const previousData = { ...read, _etag: theirs._etag }
     try {

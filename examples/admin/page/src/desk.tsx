@@ -38,7 +38,7 @@ const filters = [
   <SelectInput key="status" source="status" choices={['open', 'closed'].map((id) => ({ id, name: id }))} />,
 ]
 
-/** The team and the requester come with the list. */
+/** The list also reads the team and the requester of each ticket. */
 const listed = { parameters: { select: '*,team.name,requester.name' } }
 
 function TicketList() {
@@ -62,7 +62,7 @@ function TicketList() {
   )
 }
 
-/** Closes the ticket of the form. */
+/** Button that closes the ticket of the form. */
 function Close() {
   const record = useRecordContext()
   const notify = useNotify()

@@ -17,7 +17,7 @@ import { VersionedEdit } from './VersionedEdit'
 
 const filters = [<SearchInput key="q" source="q" alwaysOn />]
 
-/** Everybody sees those of their own tenant. Salaries are for managers; the server leaves them out for others. */
+/** List of the employees of the user's own tenant. The server leaves out salaries unless the user is a manager. */
 export function EmployeeList() {
   const isSmall = useMediaQuery('(max-width: 600px)')
   const { permissions: role } = usePermissions()

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { useRecordContext, useRefresh, useResourceContext } from 'react-admin'
 import { dataProvider } from './providers'
 
-/** Calls back when something happens to records of a resource, or to one of them. */
+/** Calls back when a record of a resource changes. The topic may also name a single record. */
 function useEvents(topic: string | null, callback: () => void) {
   useEffect(() => {
     if (topic === null) return
@@ -12,18 +12,18 @@ function useEvents(topic: string | null, callback: () => void) {
   }, [topic, callback])
 }
 
-/** Keeps the list around it as it is on the server. */
+/** Reloads the surrounding list when its records change. */
 export function Live() {
   useEvents(`resource/${useResourceContext()}`, useRefresh())
   return null
 }
 
-/** Says that somebody else has changed or deleted the record of the form, and leaves what was typed alone. */
+/** Tells the user that another user has changed or deleted the record of the form. The user's input stays. */
 export function News() {
   const resource = useResourceContext()
   const record = useRecordContext()
   const refresh = useRefresh()
-  /** The version on the page when the event came; null before one came. */
+  /** Version of the shown record when the last event arrived, or null if no event has arrived. */
   const [passed, setPassed] = useState<unknown>(null)
   const shown = useRef<unknown>(null)
   shown.current = record?._etag ?? null

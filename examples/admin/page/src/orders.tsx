@@ -34,7 +34,7 @@ const filters = [
   <DateInput key="from" source="placedAt_gte" label="Placed from" />,
 ]
 
-/** The customer and the number of lines come with the list. */
+/** The list also reads the customer and the number of lines of each order. */
 const listed = { parameters: { select: '*,customer.name,lines.count' } }
 
 export function OrderList() {
@@ -66,7 +66,7 @@ export function OrderList() {
   )
 }
 
-/** The button that takes a line away is there without a pointer above it, too. */
+/** The button that removes a line is visible even if the pointer is elsewhere. */
 const ALWAYS = { '& .RaSimpleFormIterator-action': { visibility: 'visible' } }
 
 function OrderForm() {
@@ -90,8 +90,8 @@ function OrderForm() {
 }
 
 /**
- * The order and its lines are read together, and saved by one request. Of lines only what the form has is read: it gives new
- * ones every member of the others, empty.
+ * Form of an order. One request reads the order with its lines, and one request saves them. Of each line, only the
+ * members of the form are read. The form gives new lines every member of the read lines, without a value.
  */
 export function OrderEdit() {
   return (

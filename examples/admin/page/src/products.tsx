@@ -64,7 +64,7 @@ function Inputs() {
   )
 }
 
-/** The tags of a product: a click links one, another one undoes that. The form has nothing to do with it. */
+/** The tags of a product. A click on a tag links or unlinks it at once, without saving the form. */
 function Tags() {
   const record = useRecordContext()
   const notify = useNotify()

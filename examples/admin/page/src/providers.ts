@@ -5,7 +5,7 @@ import { dataProvider as provide } from 'sequelize-crud-router/react-admin'
 
 const TOKEN = 'token'
 
-/** For as long as the tab is open. */
+/** The token is stored until the tab is closed. */
 const token = () => sessionStorage.getItem(TOKEN)
 
 const search = true
@@ -20,16 +20,16 @@ export const dataProvider = provide('/api', {
   },
 })
 
-/** For what react-admin has no words for: the links between products and tags. */
+/** Client for the links between products and tags, which react-admin's data provider does not support. */
 export const products = resource<{ id: number; name: string }>('/api/products', { token })
 
-/** The tickets of the desk, with the action that closes one. */
+/** Client of the desk's tickets, with the action that closes a ticket. */
 export const tickets = resourceWithActions('/api/tickets', {
   token,
   actions: { close: { on: 'record', method: 'post' } },
 })
 
-/** What the token says of its owner. The server decides what they may do: the page shows less to those who may less. */
+/** Claims of the token. The server decides what users may do. The page only hides what they may not do. */
 function claims(): { readonly name?: string; readonly role?: string } {
   const [, payload = ''] = (token() ?? '').split('.')
   return payload === '' ? {} : JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/')))
@@ -50,7 +50,7 @@ export const authProvider: AuthProvider = {
   checkAuth: async () => {
     if (token() === null) throw new Error('Sign in first.')
   },
-  // Who may not do something stays; whose token has ended signs in again.
+  // A user who lacks a permission stays signed in. A user whose token has expired must sign in again.
   checkError: async ({ status }) => {
     if (status === 401) throw new Error('Sign in again.')
   },

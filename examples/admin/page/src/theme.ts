@@ -1,6 +1,6 @@
 import { defaultLightTheme } from 'react-admin'
 
-/** The bar's white letters stand out on it. */
+/** The colour of the bar has enough contrast to its white letters. */
 export const lightTheme = {
   ...defaultLightTheme,
   palette: { ...defaultLightTheme.palette, secondary: { main: '#0d47a1' } },
