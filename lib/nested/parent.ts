@@ -40,7 +40,7 @@ export async function readParentKey(request: NestedRequest): Promise<ParentKey> 
 
 /**
  * Returns the parent's column to read. For a belongs-to relation, the target's key is read through a join. The database
- * then applies polymorphic types, and its collations may equate different texts or UUIDs.
+ * applies polymorphic types, and its collations may equate different texts or UUIDs.
  */
 function parentKeyColumn({ relation, parent, target }: NestedRequest): Column {
   const { attributes, association, polymorphic } = relation

@@ -240,8 +240,8 @@ function readReturnedKeys(store: Store, name: string, returned: unknown): readon
 }
 
 /**
- * Returns the key of the record or key that the handler returned. For `undefined`, it is the key of the request's
- * record (`own`).
+ * Returns the key of the record or key that the handler returned. If the handler returned `undefined`, returns the key
+ * of the request's record (`own`).
  */
 function readReturnedKey(store: Store, name: string, returned: unknown, own: JsonValue | undefined): JsonValue {
   if (returned === null) throw problem('not-found')

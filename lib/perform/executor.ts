@@ -1,5 +1,5 @@
-// Plans run as our own SQL statements, or through Sequelize instances if code of the host takes part. This is decided
-// for each plan, because hosts can add hooks at any time.
+// Plans run as direct SQL statements, or through Sequelize instances if code of the host takes part. The executor is
+// chosen for each plan, because hosts can add hooks at any time.
 
 import type { Model, ModelStatic, Transaction } from 'sequelize'
 import type { Outcome, Row } from '../../types/outcome.js'
@@ -132,7 +132,7 @@ export function isWrittenByInstances(store: Store, plan: WritePlan): boolean {
   return hasHostHooks(plan) || WRITTEN_BY_INSTANCES[plan.kind](store, plan)
 }
 
-/** Whether the host's hooks for this operation receive the instance. */
+/** Whether the host has hooks for this operation. The hooks receive the instance. */
 export function hasHostHooks({ before, after }: Pick<WritePlan, 'before' | 'after'>): boolean {
   return before !== null || after !== null
 }

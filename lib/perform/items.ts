@@ -30,7 +30,7 @@ export type StoredVersions = ReadonlyMap<ItemPlan, unknown>
 
 /** Nested children of a batch's items. Children and items are written in one transaction. */
 export interface ItemsChildren {
-  /** Size of the records in the response. */
+  /** Counts the bytes of the response, and throws a Problem above the limit. */
   readonly writtenSize: WrittenSize
   /** Plans the inserts, updates and deletes of the children. @throws Problem 404 or 403 */
   readonly planDiffs: (store: Store, items: readonly ItemPlan[]) => Promise<void>

@@ -7,7 +7,7 @@ export function aliasOfPath(hops: readonly Pick<Join, 'relation'>[]): string {
 }
 
 /**
- * Returns the aliases of joined tables that must have a row if the condition is true. An INNER JOIN is then possible.
+ * Returns the aliases of joined tables that must have a row if the condition is true. INNER JOIN can join these tables.
  */
 export function findPresentTables(where: Predicate): ReadonlySet<string> {
   return visit(PRESENT_TABLES, where)

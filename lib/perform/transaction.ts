@@ -161,7 +161,7 @@ export function recreateOnRetry<T>(first: T, make: () => T): () => T {
   }
 }
 
-/** Commit of a write, which may be in the future. */
+/** Pending or completed COMMIT of a write. */
 export interface PendingCommit {
   /** Whether the host's own transaction contains the write, possibly in savepoints. */
   readonly isOfHost: boolean

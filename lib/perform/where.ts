@@ -338,7 +338,7 @@ export class WhereWriter {
     return literal(writeFullTextMatch(this.#dialect, columns, this.#operands.write(values[0])))
   }
 
-  /** `IS TRUE` keeps the exact condition in one piece. Without it SQLite plans each part separately. */
+  /** Without `IS TRUE`, SQLite would plan each part of the exact condition separately. */
   #writeTuples({ fields, values, exact }: TuplesPredicate, scope: TableContext): Fragment {
     const names = fields.map((field) => this.writeColumn({ joins: [], field, nullable: false }, scope))
     const encoded = encodeTuples(this.#dialect, scope.model, fields, values)

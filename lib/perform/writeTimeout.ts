@@ -47,7 +47,7 @@ export class WriteTimer {
   readonly #abort: WriteAbort
   /** Rejects the promise of the running step. null before the first step. */
   #reject: ((error: Error) => void) | null = null
-  /** The running step, if its result counts after a timeout. Otherwise null. */
+  /** The running step, or null if its result does not count after a timeout. */
   #pendingOutcome: Promise<unknown> | null = null
   #isExpired = false
 

@@ -75,7 +75,10 @@ function isJoinModelMasked(holder: Resource, { keys }: JoinModel, hidden: FieldN
   )
 }
 
-/** Whether a caller may write and know a member of a resource's bodies: a field, or a relation by its JSON name. */
+/**
+ * Whether a caller may set a member of a resource's bodies: a field, or a relation by its JSON name. False for a masked
+ * member.
+ */
 export function isMemberWritable(resource: Resource, member: Field | string, caller: Caller): boolean {
   if (typeof member !== 'string')
     return !unreadableFieldsOf(caller, resource).has(member.name) && canSetAttribute(resource, member.name, caller)

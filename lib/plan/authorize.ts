@@ -16,7 +16,7 @@ const NONE: View['headers'] = Object.freeze({})
 /** Results of a request that involves no other resources. */
 const UNASKED: ReadonlyMap<Resource, VisibleRecords> = new Map()
 
-/** View property of a request without foreign key checks. */
+/** References of a view without foreign key checks. */
 const NO_REFERENCES: View['references'] = new Map()
 
 /**

@@ -64,7 +64,10 @@ class FilterPlanner {
     quantified: (node, self, root) => self.#planQuantified(node, root),
   }
 
-  /** Plans a comparison with the field at the end of a path, or of the part of a path behind a collection. */
+  /**
+   * Plans a comparison with the field or collection at the end of a path. `path` may be the part of a path behind a
+   * collection.
+   */
   #planComparison(node: Comparison, path: Path, root: Root): Predicate | null {
     const to = resolveForCaller(this.#context, root, path, this.#positionOf(node))
     switch (to.kind) {

@@ -83,7 +83,9 @@ export type ResolvedPath<H> = FieldEnd<H> | ItemsEnd<H> | CollectionEnd<H> | Oth
 /** End of a path for a caller. */
 export type Destination = ResolvedPath<Join>
 
-/** Follows a relation while `left` more relations are allowed. Null ends the path. */
+/**
+ * Follows a relation. `left` is the number of relations that the path may still cross. Returns null to end the path.
+ */
 type JoinStep<H> = (crossing: RelationStep, left: number) => H | null
 
 const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([

@@ -76,10 +76,7 @@ export function columnIndexesOf(members: readonly Member[]): readonly number[] {
   })
 }
 
-/**
- * Returns the value that replaces a value which the caller may not read: null, or the default of a column that is not
- * nullable.
- */
+/** Returns the substitute for a masked value: null, or the default of the type if the column is not nullable. */
 function maskedValue({ nullable, valueType, decode }: Field): JsonValue {
   if (nullable) return null
   if (NUMBERS.has(valueType.type)) return decode(0)

@@ -34,7 +34,7 @@ interface RelationMember {
   readonly joins: readonly Join[]
 }
 
-/** Position of a member between two columns. */
+/** Places a computed field between two columns in the order of positions. */
 const HALF_STEP = 0.5
 
 /** Selected members of one statement's records. */

@@ -46,7 +46,7 @@ export function boundsOf(column: Column, side: BoundSide): readonly Predicate[] 
     .map(({ operator, value }) => compareStored(column, operator, [value]))
 }
 
-/** The side of each operator's values that has no bound. */
+/** Side, upper or lower, on which the values of an operator have no bound. */
 const OPEN_SIDES: ReadonlyMap<PositiveOperator, BoundSide> = new Map([
   ['gt', 'upper'],
   ['gte', 'upper'],

@@ -180,7 +180,7 @@ async function runOnConnection(
   const connections = connectionsFor(sequelize)
   const connection = await connections._connect(server)
   try {
-    // Sequelize runs its own version query with an object like this one, of which only the connection is read.
+    // Sequelize reads only the connection of a transaction in the options, as its own version query shows.
     const transaction = { connection } as object as Transaction
     const options = { transaction, ...statementLoggingOf(sequelize) }
     const [row] = await sequelize.query(`SELECT ${SERVER_EXPRESSION} AS name`, { ...options, type: QueryTypes.SELECT })

@@ -52,7 +52,7 @@ export class DirectStatements {
     this.#typeCast = typeCastOf(sequelize)
   }
 
-  /** Returns null for other drivers. */
+  /** Creates the direct statements of a Sequelize instance. Returns null for drivers other than mysql2 and mariadb. */
   static of(sequelize: Sequelize): DirectStatements | null {
     const name = sequelize.getDialect()
     const send = Object.hasOwn(SENDS, name) ? SENDS[name] : undefined

@@ -29,7 +29,7 @@ export function idempotencyModelOf(sequelize: Sequelize): ModelStatic<Model> {
   })
 }
 
-/** Whether a model is the model of this table. */
+/** Whether a model is the model of idempotency records. */
 export function isIdempotencyModel({ sequelize, name }: ModelStatic<Model>): boolean {
   return name === TABLE && sequelize?.isDefined(TABLE) === true
 }

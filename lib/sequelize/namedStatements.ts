@@ -141,8 +141,8 @@ export class NamedStatements {
     } catch (error) {
       if (isOld && isDataException(error)) return this.#retryUnnamed(client, run, { name, error, isAlone })
       if (!this.#isNameUnusable(error, run.sql, { name, held })) throw error
-      // The server has not executed the statement. It has aborted a surrounding transaction, which is repeated as a
-      // whole.
+      // The server has not executed the statement, and has aborted a surrounding transaction. The whole transaction is
+      // repeated.
       if (!isAlone) throw error
       return this.#send(client, run, null)
     }

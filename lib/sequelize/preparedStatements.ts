@@ -73,7 +73,7 @@ export class PreparedStatements {
     this.#sequelize = sequelize
     this.#connection = connection
     this.#queue = new StatementQueue(connection, isShared)
-    // A connection with open statements refuses to close.
+    // The driver does not close a connection that has open statements.
     const close = connection.close.bind(connection)
     connection.close = (done) => {
       this.#isClosing = true
@@ -263,7 +263,7 @@ const statementsByConnection = new WeakMap<SqliteConnection, PreparedStatements>
 export function preparedStatementsOf(sequelize: Sequelize): PreparedStatements | Promise<PreparedStatements> {
   const { getConnection } = internalsOf(sequelize).connectionManager
   const last = lastBySequelize.get(sequelize)
-  // Closing Sequelize replaces `getConnection`.
+  // After Sequelize is closed, `getConnection` is another function, and the cached connection is not used.
   if (last?.getConnection === getConnection && last.handle === openConnectionOf(sequelize)) return last.statements
   return openStatements(sequelize, getConnection)
 }

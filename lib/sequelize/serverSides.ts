@@ -39,7 +39,7 @@ export function hasSeveralServers(sequelize: Sequelize): boolean {
   return spreadInstances.has(sequelize)
 }
 
-/** Stores the server side of a connection. */
+/** Stores the server side of a connection. Notes whether its server differs from the server of earlier connections. */
 export function storeServerSide(sequelize: Sequelize, connection: Connection, seat: ServerSide): void {
   serverSides.set(connection, seat)
   // Replicas do not receive writes.

@@ -319,8 +319,8 @@ export class LoneStatement extends WriteRun {
   }
 
   /**
-   * Waits for the statement. It cannot be stopped, because other code uses the connection too. The driver does not wait
-   * long for a lock.
+   * Waits for the statement, which cannot be stopped because other code uses the connection too. The driver does not
+   * wait long for a lock.
    */
   protected override async abandonSqlite(pending: Promise<unknown> | null): Promise<void> {
     await pending?.catch(() => undefined)

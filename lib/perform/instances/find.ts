@@ -147,7 +147,7 @@ export async function countInstances(store: Store, where: Predicate | null, dele
     ...limitOptionsOf(store.limit),
     ...statementLoggingOf(store.sequelize),
   }
-  // Sequelize shortens aliases in joins, and then does not find the count under the alias of the count. The rows are
+  // Sequelize shortens aliases in joins, and cannot read the count under its shortened alias. All rows are read and
   // counted instead.
   if (include.length > 0 && hasShortNames(store.model)) {
     const all: FindOptions = { ...options, attributes: [[literal('1'), '_']], raw: true }

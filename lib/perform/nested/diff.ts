@@ -34,7 +34,7 @@ export interface WorkExecution {
   /** Executes a plan with its nested writes. */
   readonly execute: (store: Store, work: Work) => Promise<WriteResult>
   readonly removals: RemovalCounter
-  /** Size of the records in the response. */
+  /** Counts the bytes of the response, and throws a Problem above the limit. */
   readonly writtenSize: WrittenSize
 }
 

@@ -395,7 +395,7 @@ export async function linkNewParents(
   )
 }
 
-/** Returns the records to link of all parents. */
+/** Returns the records that the request links to any parent. */
 export function linkTargetsOf({ groups }: LinkChange): readonly LinkTarget[] {
   return groups.flatMap((group) => group ?? [])
 }

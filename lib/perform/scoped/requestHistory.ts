@@ -15,7 +15,7 @@ import { limitPaths, type RowLimit } from './paths.js'
 /** Rows of one table that a request has written. */
 interface WrittenRows {
   readonly keys: KeyFields
-  /** Key values by key text of the record. */
+  /** Key values of created and updated records, by key text. */
   readonly created: Map<string, Row>
   readonly updated: Map<string, Row>
   /** Whether some created rows have unknown keys. */

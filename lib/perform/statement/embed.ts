@@ -70,7 +70,10 @@ class EmbedWriter {
     return `SELECT * FROM (${numbered}) AS r WHERE r.${POSITION_ALIAS} <= ${this.#limit} ORDER BY r.${POSITION_ALIAS}`
   }
 
-  /** Returns null if the child's foreign key can be used as the parent's key. */
+  /**
+   * Returns the tables that connect children to parents. Returns null if the child's foreign key can be used as the
+   * parent's key.
+   */
   #parentTables(): ParentTables | null {
     const { source, target } = this.#association
     const { foreignKey, otherKey, sourceKey, targetKey, through } = associationKeysOf(this.#association)

@@ -28,7 +28,7 @@ interface SelectRequest extends ReadRequest {
   readonly lock: boolean
 }
 
-/** Records of a collection for several parents, limited per parent. */
+/** SELECT of a collection's records for several parents, limited per parent. */
 interface EmbedRequest extends ReadRequest {
   readonly kind: 'embed'
   readonly hop: Join
@@ -43,7 +43,7 @@ interface CountRequest {
   readonly includeDeleted: boolean
 }
 
-/** Groups of rows. */
+/** SELECT of groups of rows. */
 interface AggregateRequest extends ReadRequest {
   readonly kind: 'aggregate'
   /** Number of leading columns that form the groups. */

@@ -27,7 +27,7 @@ export function writeValuesTableUpdate(
   const [first = []] = rows
   const own: number[] = []
   const places = first.map((value, index) => {
-    // A single row has every value in common with itself, but the table needs at least one column.
+    // With one row, every value is equal in all rows. The table needs at least one column nevertheless.
     const isShared = (rows.length > 1 || index > 0) && rows.every((row) => row[index] === value)
     return isShared ? operands.write(value) : items.column(own.push(index) - 1)
   })

@@ -39,9 +39,9 @@ export const statementReader: RecordReader = {
   },
 
   /**
-   * Reads a page and its total. A total in the same statement repeats the work of the filter, and a page that is not
-   * full reveals the total. The statement therefore includes the total only if the filter's last pages were full.
-   * Otherwise a second statement reads the total if needed.
+   * Reads a page and its total. A total in the page's statement repeats the work of the filter, and a page that is not
+   * full reveals the total. The statement therefore includes the total only if the filter's last pages were full. If
+   * the total is still unknown, a second statement reads it.
    */
   readPage: async (store, { where, order, page, pageSize, projection: { columns }, includeDeleted }) => {
     const offset = (page - 1) * pageSize

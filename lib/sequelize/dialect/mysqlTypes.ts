@@ -17,7 +17,7 @@ const FLOATS = new Set(['float', 'double'])
 const NUMBERS = new Set([...INTEGERS, ...FLOATS, 'decimal'])
 const INSTANTS = new Set(['datetime', 'timestamp'])
 
-/** Types that the server compares only with values of their own kind. Types of plugins are not converted. */
+/** Types whose values the server cannot compare with other types. Types of plugins are not converted. */
 const OTHERS = new Set([...NUMBERS, ...INSTANTS, 'date', 'time', 'json', 'uuid', 'inet4', 'inet6'])
 
 function convertOther(name: string): ReturnType<ConvertColumn> {
@@ -55,10 +55,10 @@ function exact(scale: number): ConvertColumn {
 const convertColumn = createConverter({
   string: (type) => {
     const name = nameOf(type)
-    // An enumeration sorts by its declaration.
+    // An enumeration sorts by its declaration order, so it is converted to text.
     if (BYTES.has(name) || (TEXTS.has(name) && name !== 'enum' && name !== 'set')) return null
     if (name === 'bit') return convertForAll((column) => `CAST(${column} + 0 AS CHAR)`)
-    // Sorting truncates floating point as text to 22 characters, unless it has a length.
+    // Sorting truncates a text of a floating point number to 22 characters, unless the cast states a length.
     const length = FLOATS.has(name) ? '(64)' : ''
     return convertForAll((column) => `CAST(${column} AS CHAR${length})`)
   },
