@@ -10,8 +10,8 @@ import { dts } from 'rolldown-plugin-dts'
 const isExternal = (id) => !/^[./]/.test(id)
 
 /**
- * Modules that declare options. They stay in a file of their own, because an augmentation needs the augmented interface
- * in its file.
+ * Modules that declare options. Such modules stay in a file of their own, because an augmentation needs the augmented
+ * interface in its file.
  */
 const OPTIONS = /\/(?:types\/options|lib\/behaviour\/\w+|lib\/push\/behaviour)\./
 
@@ -32,7 +32,7 @@ function onLog(level, log, report) {
   if (!log.message.includes('Relative module declaration')) report(level, log)
 }
 
-/** Marks imports of optional peers. Their types become `any` if the peer is not installed. */
+/** Marks imports of optional peers. Types from such an import become `any` if the peer is not installed. */
 const optionalPeers = (names) => ({
   name: 'optional-peers',
   renderChunk: (code) =>
@@ -99,7 +99,7 @@ export async function bundle(root, entries, optional) {
   })
 }
 
-/** Bundles an entry that no project imports. It needs no declarations. */
+/** Bundles an entry that no project imports, without declarations. */
 export async function bundleProgram(root, entry) {
   const output = { file: `${root}dist/${entry}.js`, comments: false, sourcemap: false, ...COMMONJS }
   await write(`${root}${entry}.ts`, output)

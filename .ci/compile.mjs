@@ -1,4 +1,4 @@
-// `npm run compile` compiles the package into dist. It also compiles the package with its tests, examples and
+// `npm run compile` compiles the package into dist. The command also compiles the package with its tests, examples and
 // benchmarks into .build. `npm run build` compiles only the package. Stages whose inputs have not changed are skipped.
 // `--aloud` prints which stages run.
 
@@ -56,7 +56,8 @@ const ENTRIES = [
 const CHECK = 'lib/check/index'
 
 /**
- * Source of the command `sequelize-crud-router`. Its `import()` stays an `import()`, but the bundler would replace it.
+ * Source of the command `sequelize-crud-router`. The text is written without the bundler, which would replace
+ * `import()`.
  */
 const CHECK_PROGRAM = `#!/usr/bin/env node
 const { check } = require('./${CHECK}.js')

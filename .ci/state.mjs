@@ -15,7 +15,7 @@ export function filesOf(root, paths) {
   })
 }
 
-/** Folders with installed packages and outputs of examples. They contain no sources. */
+/** Folders with installed packages and outputs of examples. Such folders contain no sources. */
 const FOREIGN = new Set(['node_modules', 'dist'])
 
 function filesIn(root, folder) {
@@ -40,7 +40,7 @@ function contentOf(root, path) {
   return content
 }
 
-/** Computes one hash of the names and contents of files. It changes if a file is added, removed or changed. */
+/** Computes one hash of the names and contents of files. The hash changes if a file is added, removed or changed. */
 export function digestOf(root, paths) {
   const hash = createHash('sha256')
   for (const path of filesOf(root, paths).toSorted()) hash.update(`${path}\0${contentOf(root, path)}\0`)

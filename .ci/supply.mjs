@@ -1,6 +1,6 @@
-// `npm run check` runs this check of everything that users install with the package. It fails on install scripts and
-// licences that are not approved. Dependencies, optional peers and their dependencies are checked. It also fails if a
-// tarball differs when it is built twice.
+// `npm run check` runs this check of everything that users install with the package. The check fails on install scripts
+// and licences that are not approved. Dependencies, optional peers and their dependencies are checked. The check also
+// fails if a tarball differs when it is built twice.
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, rmSync } from 'node:fs'

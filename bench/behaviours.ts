@@ -28,7 +28,10 @@ const withoutSalary = json((body) => {
   return Array.isArray(items) ? { ...Object(strip(body)), items: items.map(strip) } : strip(body)
 })
 
-/** Reads of a resource with every behaviour. They are compared with reads of the plain resource for equal records. */
+/**
+ * Reads of a resource with every behaviour. The responses are compared with those of the plain resource for equal
+ * records.
+ */
 export const BEHAVIOUR_WORKLOADS: readonly Workload[] = [
   {
     name: 'behaviours: get by id',

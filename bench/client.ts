@@ -150,8 +150,8 @@ class Connection {
   }
 
   /**
-   * Reads chunks up to the last chunk. No other chunk of the workloads ends with these bytes, because lines end with a
-   * brace.
+   * Reads chunks up to the last chunk. No other chunk of the workloads ends with the bytes of the last chunk, because
+   * lines end with a brace.
    */
   #receiveChunked(head: string, start: number): void {
     if (this.#received.subarray(-LAST.length).equals(LAST)) {

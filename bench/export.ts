@@ -1,7 +1,7 @@
-// `npm run bench:export -- --database postgres` exports a million rows as CSV and as JSON lines. It parses the files
-// with a CSV library and JSON.parse, and compares them row by row with the table. It exits with status 1 if a file is
-// wrong, the heap grows or the first byte is late. It also exits with status 1 if a slow reader blocks the connection,
-// or if work continues after a disconnect.
+// `npm run bench:export -- --database postgres` exports a million rows as CSV and as JSON lines. The program parses the
+// files with a CSV library and JSON.parse, and compares them row by row with the table. The program exits with status 1
+// if a file is wrong, the heap grows or the first byte is late. The program also exits with status 1 if a slow reader
+// blocks the connection, or if work continues after a disconnect.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

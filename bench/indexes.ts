@@ -55,8 +55,8 @@ async function otherLookups(): Promise<readonly Lookup[]> {
 }
 
 /**
- * Describes how a statement accesses its tables, such as `Player: players_email`. An access uses an index for lookups,
- * an index in its order, or the whole table.
+ * Describes how a statement accesses its tables, such as `Player: players_email`. An access can use an index for
+ * lookups, an index in its order, or the whole table.
  */
 function describeAccesses(accesses: readonly Access[]): string {
   const ways = accesses.map(({ table, index, seeks }) => {

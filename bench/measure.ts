@@ -26,7 +26,8 @@ export interface Result {
   readonly p50: number
   readonly p99: number
   /**
-   * Processor time and duration of the reference server, divided by those of this server. Values above 1 are better.
+   * Processor time and duration of the reference server, divided by the figures of this server. Values above 1 are
+   * better.
    */
   readonly ratios: { readonly cpu: number | null; readonly rate: number }
 }

@@ -1,4 +1,4 @@
-// The driver pg has no types. These are the types that the benchmark uses.
+// The driver pg has no types. This file declares the types that the benchmark uses.
 declare module 'pg' {
   interface Connection {
     query(query: { readonly name?: string; readonly text: string; readonly values: readonly unknown[] }): Promise<{

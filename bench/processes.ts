@@ -1,4 +1,4 @@
-// Reads statistics of processes from the system. They are available on Linux.
+// Reads statistics of processes from the system. Linux provides such statistics.
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'

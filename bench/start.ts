@@ -1,6 +1,6 @@
-// `npm run bench:start` measures the cost of importing the package in addition to its dependencies. It also measures
-// the cost of mounting 1, 100 and 300 models, and of the first requests to each. A model has twelve attributes and
-// three associations. Every figure is the median over separate processes. The client and the server of the requests
+// `npm run bench:start` measures the cost of importing the package in addition to its dependencies. The program also
+// measures the cost of mounting 1, 100 and 300 models, and of the first requests to each. A model has twelve attributes
+// and three associations. Every figure is the median over separate processes. The client and the server of the requests
 // share a process. Prints two tables and writes no files.
 
 import { fork } from 'node:child_process'

@@ -1,6 +1,7 @@
-// `npm run bench:trace` traces fixed requests through `lib`. It counts the distinct functions of a warm request, their
-// files, and the changes of file between entered functions. Functions that write SQL text have columns of their own.
-// `npm run bench:trace -- PATCH` prints the functions of that request in their order. Needs Node.js 22.15 or later.
+// `npm run bench:trace` traces fixed requests through `lib`. The program counts the distinct functions of a warm
+// request, their files, and the changes of file between entered functions. Functions that write SQL text have columns
+// of their own. `npm run bench:trace -- PATCH` prints the functions of that request in their order. Needs Node.js 22.15
+// or later.
 
 import { register } from './trace/instrument.js'
 

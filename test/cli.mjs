@@ -1,4 +1,4 @@
-// Starts AVA on Bun and Deno. These runtimes cannot write coverage at the end of a run.
+// Starts AVA on Bun and Deno. Bun and Deno cannot write coverage at the end of a run.
 
 import v8 from 'node:v8'
 

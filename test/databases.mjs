@@ -1,6 +1,6 @@
-// `npm run test:databases` runs all tests on SQLite. It also runs the HTTP tests that depend on the database on each
-// database server (test/parts.mjs). `--whole` runs all HTTP tests there. A server that does not answer fails the run,
-// unless `--available` is set. Names as arguments choose databases.
+// `npm run test:databases` runs all tests on SQLite. The command also runs the HTTP tests that depend on the database
+// on each database server (test/parts.mjs). `--whole` runs all HTTP tests on each database server. A server that does
+// not answer fails the run, unless `--available` is set. Names as arguments choose databases.
 
 import { parseArgs } from 'node:util'
 import { build, runTests, servers } from './ava.mjs'

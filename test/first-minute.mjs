@@ -1,7 +1,7 @@
-// Measures the first minute of a newcomer who follows the README. The steps are `npm create` in a new folder with an
-// empty npm cache, the first row with curl, the documentation page, and the first call of an agent. Tarballs replace
-// the published packages. Other packages come from the registry. Run `npm run compile` and `node
-// test/first-minute.mjs`. The program prints the seconds of each step, and fails if a package was compiled.
+// Measures the first minute of a newcomer who follows the README. The program runs `npm create` in a new folder with an
+// empty npm cache. The program creates the first row with curl, loads the documentation page, and makes the first call
+// of an agent. Tarballs replace the published packages. Other packages come from the registry. Run `npm run compile`
+// and `node test/first-minute.mjs`. The program prints the seconds of each step, and fails if a package was compiled.
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -94,7 +94,7 @@ async function callTool(url) {
   return tools.length
 }
 
-/** Installed packages that compile native code. They have a `binding.gyp`, or outputs of a build. */
+/** Installed packages that compile native code. Such packages have a `binding.gyp`, or outputs of a build. */
 async function nativeBuilds() {
   const files = await readdir(join(application, 'node_modules'), { recursive: true })
   return files.filter((path) => /(?:^|[\\/])binding\.gyp$|[\\/]build[\\/](?:Release|Debug)[\\/]/.test(path))

@@ -5,8 +5,8 @@ import { readdirSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
 /**
- * Tests that have equal results on every database. They test Express, parsing, descriptions of the API, identities,
- * subscribers, and clients that use HTTP. Names of folders end with a slash.
+ * Tests that have equal results on every database. Such tests are about Express, parsing, descriptions of the API,
+ * identities, subscribers, and clients that use HTTP. Names of folders end with a slash.
  */
 const ONCE = [
   'access/identity',
@@ -70,9 +70,9 @@ const ONCE = [
 ]
 
 /**
- * Tests that depend on the driver. They run with the second driver of a server. They test connections, conversion of
- * values, errors, transactions, and results of statements. Other tests depend only on the SQL, which both drivers
- * share.
+ * Tests that depend on the driver. Such tests run with the second driver of a server. The tests are about connections,
+ * conversion of values, errors, transactions, and results of statements. Other tests depend only on the SQL, which both
+ * drivers share.
  */
 const SECOND_DRIVER = [
   'access/scope',
@@ -123,7 +123,7 @@ const SECOND_DRIVER = [
 ]
 
 /**
- * Tests that depend on the driver over `node:sqlite`. They take little more than a minute. `.ci/run` runs them in
+ * Tests that depend on the driver over `node:sqlite`. The tests take little more than a minute. `.ci/run` runs them in
  * addition to all tests on SQLite.
  */
 const NODE_SQLITE = [

@@ -1,4 +1,5 @@
-// Server of `npm run bench:drivers`. It is a separate process, so that the load generator does not distort the figures.
+// Server of `npm run bench:drivers`. The server is a separate process, so that the load generator does not distort the
+// figures.
 
 import { createServer } from 'node:http'
 import express from 'express'

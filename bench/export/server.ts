@@ -1,5 +1,5 @@
-// Server of the export benchmark. It has a single database connection, so that a request that keeps the connection
-// blocks all others. It reports its memory and its number of statements to the parent process.
+// Server of the export benchmark. The server has a single database connection, so that a request that keeps the
+// connection blocks all others. The server reports its memory and its number of statements to the parent process.
 
 import { createServer } from 'node:http'
 import express from 'express'

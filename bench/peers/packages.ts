@@ -46,8 +46,8 @@ function manifestOf(peer: Peer): string {
 }
 
 /**
- * Whether the packages of a peer are installed in the versions of PACKAGES. npm writes its lock file last, so the file
- * marks a complete installation.
+ * Whether the packages of a peer are installed in the versions of PACKAGES. npm writes its lock file last, so an
+ * installation with a lock file is complete.
  */
 export function isInstalled(peer: Peer): boolean {
   const manifest = join(folderOf(peer), 'package.json')

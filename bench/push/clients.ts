@@ -1,5 +1,5 @@
-// Client process of `npm run bench:push`. It implements only a part of Socket.IO's protocol over `ws`, because a
-// thousand complete clients in one process would distort the figures.
+// Client process of `npm run bench:push`. The client implements only a part of Socket.IO's protocol over `ws`, because
+// a thousand complete clients in one process would distort the figures.
 
 import { once } from 'node:events'
 import { WebSocket } from 'ws'

@@ -43,7 +43,7 @@ function envelope<Row>({ page, pageSize }: Page, found: { rows: Row[]; count: nu
   }
 }
 
-/** Number of rows that an export has in memory at once. The router's number is equal. */
+/** Number of rows of an export that are in memory at once. The number equals the router's. */
 const BATCH = 500
 
 const WRITABLE = ['name', 'level', 'email', 'teamId'] as const

@@ -1,4 +1,4 @@
-// Server with handwritten SQL on Express 5. It uses the drivers that Sequelize uses.
+// Server with handwritten SQL on Express 5. The server uses the drivers of Sequelize.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,5 +1,5 @@
-// The observed process, with four resources that have every behaviour. It also answers questions of its parent process.
-// It is never restarted.
+// The observed process, with four resources that have every behaviour. The process also answers questions of its parent
+// process. The process is never restarted.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -116,8 +116,8 @@ process.on('message', (question: Question) => {
 })
 process.once('disconnect', () => process.exit())
 
-// A client on a busy machine may be idle for more than Node's five seconds. It could send a request while Node.js
-// closes the connection.
+// A client on a busy machine may be idle for more than Node's five seconds. The client could send a request while
+// Node.js closes the connection.
 server.keepAliveTimeout = 60_000
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')

@@ -26,7 +26,10 @@ interface Place {
   readonly step: Step
 }
 
-/** One connection of the load. It writes the records of its own partition, and reads records of any partition. */
+/**
+ * One connection of the load. The connection writes the records of its own partition, and reads records of any
+ * partition.
+ */
 export class Caller {
   readonly #connection: Connection
   readonly #own: Partition

@@ -14,7 +14,7 @@ export type ServerName = 'mariadb' | 'postgres'
 /** How a server ends: by a shutdown, or killed, so that it must recover when it starts again. */
 export type Ending = 'orderly' | 'crash'
 
-/** A database server of this program in its own folder. It can be stopped and restarted. */
+/** A database server of this program in its own folder. The server can be stopped and restarted. */
 export interface Instance {
   readonly target: Target
   /** Resolves when the server accepts connections. */
@@ -50,7 +50,8 @@ function user(name: string): Owner {
   return { uid: id('-u'), gid: id('-g') }
 }
 
-// Settings that protect committed writes from a crash. They are the defaults of both servers, but are set explicitly.
+// Settings that protect committed writes from a crash. The settings are the defaults of both servers, but are set
+// explicitly.
 const KINDS: Readonly<Record<ServerName, Kind>> = {
   mariadb: {
     username: 'root',

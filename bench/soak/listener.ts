@@ -6,7 +6,7 @@ import type { Tally } from './tally.js'
 /** Maximum milliseconds between the reply to a write and the write's event. */
 const LATEST = 15_000
 
-/** A client of the items' hub. It must receive an event for every acknowledged write. */
+/** A client of the items' hub. The client must receive an event for every acknowledged write. */
 export class Listener {
   readonly #socket: Socket
   readonly #tally: Tally

@@ -7,7 +7,10 @@ export interface Observed {
   readonly body: unknown
 }
 
-/** Number of the partition's changes at the start of a read. It detects changes during the read. */
+/**
+ * Number of the partition's changes at the start of a read. A larger number after the read means that the read may be
+ * outdated.
+ */
 export type Mark = number | null
 
 /**

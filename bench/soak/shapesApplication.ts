@@ -1,4 +1,4 @@
-// The observed process, with two resources and a few rows. It also answers questions of its parent process.
+// The observed process, with two resources and a few rows. The process also answers questions of its parent process.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'

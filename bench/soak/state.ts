@@ -60,8 +60,8 @@ export function isStored<T extends { readonly id: number | null }>(record: T): r
 }
 
 /**
- * Sorts records by key. Records with unknown keys are the newest. They are sorted by code, because codes ascend in the
- * order of creation.
+ * Sorts records by key. Records with unknown keys are the newest. Such records are sorted by code, because codes ascend
+ * in the order of creation.
  */
 export function sorted<T extends Known>(records: Iterable<T>): T[] {
   const place = ({ id }: T): number => id ?? Number.POSITIVE_INFINITY

@@ -26,7 +26,7 @@ export interface Outage {
 
 const SHOWN = 10
 
-/** Counts of a run. Their size is bounded, independent of the duration of the run. */
+/** Counts of a run. The size of the counts is bounded, independent of the duration of the run. */
 export class Tally {
   readonly #kinds = new Map<string, Map<Verdict, number>>()
   readonly #statuses = new Map<number | string, number>()

@@ -1,5 +1,5 @@
-// A process of `npm run bench:start`. It measures the cost of importing the last named package after the other named
-// packages are loaded.
+// A process of `npm run bench:start`. The process measures the cost of importing the last named package after the other
+// named packages are loaded.
 
 import { type Cost, costOf } from './cost.js'
 

@@ -1,5 +1,5 @@
-// A process of `npm run bench:start`. It measures the cost of mounting a number of models, and of the first requests to
-// each.
+// A process of `npm run bench:start`. The process measures the cost of mounting a number of models, and of the first
+// requests to each.
 
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

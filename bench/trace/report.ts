@@ -6,7 +6,7 @@ import type { TracedRequest, TracedServer } from './requests.js'
 /** Files of `lib` whose functions write SQL text. */
 const WRITES_SQL = /^lib\/(?:perform\/statement\/|sequelize\/(?:dialect\/|sql\.|tree\.|words\.)|common\/sqlText\.)/
 
-/** Number of warm-up requests before the traced request. They do work that happens only once. */
+/** Number of warm-up requests before the traced request. Warm-up requests do work that happens only once. */
 const WARM_UP = 30
 
 interface Counts {

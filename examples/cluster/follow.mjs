@@ -1,5 +1,5 @@
-// `node examples/cluster/follow.mjs <port>` starts a client that prints the events it receives. It reconnects when the
-// connection is lost.
+// `node examples/cluster/follow.mjs <port>` starts a client that prints the events it receives. The client reconnects
+// when the connection is lost.
 
 import { io } from 'socket.io-client'
 

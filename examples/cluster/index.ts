@@ -31,8 +31,8 @@ async function lead(): Promise<void> {
   const shared = { DATABASE_URL: database.url, DATABASE_NAME: database.name, RUN: database.name }
   const fork = () => cluster.fork(shared)
   const workers = Array.from({ length: PROCESSES }, fork)
-  // A process that dies is replaced after a pause, because its replacement may die as well. Its clients reconnect to
-  // another process and recover their sessions.
+  // A process that dies is replaced after a pause, because its replacement may die as well. The clients of the process
+  // reconnect to another process and recover their sessions.
   cluster.on('exit', () => {
     setTimeout(() => {
       if (!isEnding) fork()

@@ -1,5 +1,5 @@
-// `npm run example desk` starts a help desk. It sends requests to itself, and prints them with their responses and the
-// push events of a team member.
+// `npm run example desk` starts a help desk. The program sends requests to itself, and prints them with their responses
+// and the push events of a team member.
 
 import { existsSync } from 'node:fs'
 import { io as connectTo, type Socket } from 'socket.io-client'

@@ -32,7 +32,7 @@ export class Team extends Model<InferAttributes<Team>, InferCreationAttributes<T
   declare name: string
 }
 
-/** Connects people to teams. Both columns are the primary key. */
+/** Connects people to teams. The two foreign keys are the primary key. */
 export class Membership extends Model<InferAttributes<Membership>, InferCreationAttributes<Membership>> {
   declare teamId: ForeignKey<number>
   declare personId: ForeignKey<number>
@@ -72,7 +72,7 @@ export function connect(storage: string, driver?: object): Sequelize {
   return define(new Sequelize({ dialect: 'sqlite', storage, logging: false, ...dialectModule }))
 }
 
-/** Defines the models. They are plain Sequelize models for any database. */
+/** Defines the models. The models are plain Sequelize models for any database. */
 export function define(sequelize: Sequelize): Sequelize {
   const id = { type: DataTypes.INTEGER, autoIncrement: true, primaryKey: true }
   // Each attribute needs a definition of its own, because Sequelize writes the attribute's name into it.

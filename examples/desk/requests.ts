@@ -17,7 +17,7 @@ export const LISTENER = 'mia'
 
 const patch = { 'Content-Type': 'application/json', 'If-Match': '*' }
 
-/** Requests to the newly started example. They work in this order. */
+/** Requests to the newly started example. The requests work in this order. */
 export const REQUESTS: readonly DeskRequest[] = [
   { title: 'Without a token: 401', as: null, method: 'GET', path: '/api/tickets' },
   {

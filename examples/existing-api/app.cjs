@@ -1,5 +1,5 @@
-// A library's API that has been in use for years. It has its own body parser, routes and error format. Only the marked
-// line was added.
+// A library's API that has been in use for years. The API has its own body parser, routes and error format. Only the
+// marked line was added.
 
 const express = require('express')
 const { crudRouter } = require('sequelize-crud-router')

@@ -1,5 +1,5 @@
-// `npm start` serves three resources on a SQLite file, and the board of `npm run example live`. It prints example
-// requests.
+// `npm start` serves three resources on a SQLite file, and the board of `npm run example live`. The program prints
+// example requests.
 
 import express from 'express'
 import type { Sequelize } from 'sequelize'

@@ -1,6 +1,6 @@
 import type { Sample } from '../program.js'
 
-/** Requests to the newly started league. They work in this order. */
+/** Requests to the newly started league. The requests work in this order. */
 export function samples(port: number): readonly Sample[] {
   const players = `localhost:${port}/api/players`
   const teams = `localhost:${port}/api/teams`

@@ -6,7 +6,7 @@ export interface Account {
   readonly tenant: string
 }
 
-/** Accounts for trying the example. Their passwords are public. */
+/** Accounts for trying the example. The passwords are public. */
 export const ACCOUNTS: readonly Account[] = [
   { username: 'erin', password: 'one lemon tree', role: 'employee', tenant: 'acme' },
   { username: 'mara', password: 'two paper boats', role: 'manager', tenant: 'acme' },

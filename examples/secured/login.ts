@@ -6,7 +6,7 @@ import { TOKEN_SECONDS } from './tokens.js'
 
 /** Functions that find the accounts of a login and sign their tokens. */
 export interface Accounts<A extends { readonly password: string }> {
-  /** Finds an account by user name. Its password is a hash from `hashPassword`. */
+  /** Finds an account by user name. The account's password is a hash from `hashPassword`. */
   readonly find: (username: string) => Promise<A | null>
   /** Signs a token of the account. */
   readonly sign: (account: A) => string

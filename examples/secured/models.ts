@@ -11,7 +11,7 @@ export const ROLES = ['employee', 'manager', 'admin'] as const
 
 export type Role = (typeof ROLES)[number]
 
-/** An account that can log in. It has no resource, so that no data of this table leave the server. */
+/** An account that can log in. The table has no resource, so that no data of this table leave the server. */
 export class User extends Model<InferAttributes<User>, InferCreationAttributes<User>> {
   declare id: CreationOptional<number>
   declare username: string

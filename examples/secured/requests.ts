@@ -1,6 +1,6 @@
 import type { Sample } from '../program.js'
 
-/** Requests to the newly started example. They work in this order. */
+/** Requests to the newly started example. The requests work in this order. */
 export function samples(port: number): readonly Sample[] {
   const employees = `localhost:${port}/api/employees`
   const json = `-H 'Content-Type: application/json'`

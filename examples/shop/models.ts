@@ -46,7 +46,7 @@ export class Warehouse extends Model<InferAttributes<Warehouse>, InferCreationAt
   declare city: string
 }
 
-/** Join table of products and tags. Both columns are the primary key. */
+/** Join table of products and tags. The two foreign keys are the primary key. */
 export class ProductTag extends Model<InferAttributes<ProductTag>, InferCreationAttributes<ProductTag>> {
   declare productId: ForeignKey<number>
   declare tagId: ForeignKey<number>

@@ -1,6 +1,6 @@
 /**
- * `npx sequelize-crud-router check app.js` lists the routes of an application. It reports routes without a policy, and
- * wrong options.
+ * `npx sequelize-crud-router check app.js` lists the routes of an application. The program reports routes without a
+ * policy, and wrong options.
  */
 
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'

@@ -45,9 +45,9 @@ export type ActionsOf<S> = S extends { readonly actions: infer A extends ActionS
 export type ActingClient<S> = Client<S> & { readonly actions: ActionsOf<S> }
 
 /**
- * Like `resource` of `sequelize-crud-router/client`, with the actions of the resource as functions in `actions`. The
- * type has the names of the actions. The option `actions` has the location and method of each action. Like `update`, an
- * action of a record sends `If-Match` with the version that was read.
+ * Like `resource` of `sequelize-crud-router/client`, with typed functions for the resource's actions in `actions`. The
+ * option `actions` has the location and method of each action. Like `update`, an action of a record sends `If-Match`
+ * with the version that was read.
  *
  * @throws TypeError for an address with a query or fragment
  */

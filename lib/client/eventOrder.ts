@@ -7,7 +7,9 @@ export type Verdict = 'news' | 'old' | 'unclear'
 interface KnownVersion {
   readonly version: bigint
   readonly isDeleted: boolean
-  /** Whether a record with the same key may have been created again. Its versions would have restarted. */
+  /**
+   * Whether a record with the same key may have been created again. The versions of a new record would have restarted.
+   */
   readonly isUnclear: boolean
 }
 

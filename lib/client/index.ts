@@ -1,4 +1,4 @@
-/** Client for browsers and Node. It uses `fetch`, and loads `socket.io-client` only when `live` is called. */
+/** Client for browsers and Node. The client uses `fetch`, and loads `socket.io-client` only when `live` is called. */
 
 export type { Group, GroupPage, KeysetPage, LinkResult, Page, ProblemBody, UpsertResult } from '../../types/reply.js'
 export {

@@ -93,7 +93,7 @@ function mirrorRecords(
     void list()
   }
 
-  // The list is requested after connecting. It contains earlier changes, and later changes arrive as events.
+  // The list is requested after connecting. The list contains earlier changes, and later changes arrive as events.
   const stop = connect(surroundings, {
     onCreated: scheduleList,
     onUpdated: scheduleList,

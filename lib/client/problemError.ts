@@ -39,7 +39,7 @@ export class ProblemError extends Error {
   }
 }
 
-/** First message about a property. It replaces a missing `detail`. */
+/** First message about a property. The message replaces a missing `detail`. */
 function firstMessage(errors: object): string | null {
   const [first] = Object.entries(errors)
   const message = stringOrUndefined([first?.[1]].flat()[0])

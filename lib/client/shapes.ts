@@ -113,7 +113,7 @@ type OutputOf<A extends ActionPlace, Row, Item> = A extends { readonly output: i
     : ValidatedValue<Out>
   : ActionOutputs<Row, Item>[A['on'] extends 'record' ? 'record' : A['method'] extends 'get' ? 'list' : 'none']
 
-/** Type of the values that a schema accepts. It is unknown if the schema does not declare the type. */
+/** Type of the values that a schema accepts. The type is unknown if the schema does not declare the type. */
 type ValidatedValue<S> = S extends { readonly validate: (...given: never[]) => infer R }
   ? Extract<R, { readonly error: undefined }> extends { readonly value: infer T }
     ? IsAny<T> extends true
@@ -139,8 +139,8 @@ type KeyNames<O, Row> = O extends { readonly keyProperty: infer K }
   : DefaultKey<Row>
 
 /**
- * Key of a resource without the option `key`. Types do not know the model's primary key, so without a member `id` it is
- * any member, or several members.
+ * Key of a resource without the option `key`: `id`, if it exists. Otherwise any member or members, because types do not
+ * know the primary key.
  */
 type DefaultKey<Row> = string extends keyof Row
   ? string | readonly string[]
@@ -179,9 +179,7 @@ interface Sums {
   readonly 127: All | Bulk
 }
 
-/**
- * Operations that a resource's options enable. The type of an added sum is `number`, so every operation is possible.
- */
+/** Operations that a resource's options enable. An added sum has the type `number`, so any operation is possible. */
 type OperationsIn<O> = O extends { readonly operations: infer Given }
   ? Given extends readonly (infer Each extends string)[]
     ? { [N in Name]: Lowercase<N> extends Lowercase<Each> ? N : never }[Name] | EnabledTogether<Each>
@@ -196,7 +194,9 @@ type OperationsIn<O> = O extends { readonly operations: infer Given }
       : string
   : All
 
-/** Relation members that the model class declares. They reach one relation deep, and every member is optional. */
+/**
+ * Relation members that the model class declares. The members reach one relation deep, and every member is optional.
+ */
 type Embedded<S, O> =
   S extends ModelStatic<infer M>
     ? {

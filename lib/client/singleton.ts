@@ -15,8 +15,8 @@ export type SingletonOptionsFor<S> = Omit<ClientOptions, 'key' | 'versions' | 'h
     : { readonly actions?: Readonly<Record<string, ActionPlace>> })
 
 /**
- * Client of a singleton, the caller's only record. The first argument of a write is the record that was read, or null
- * for a resource without versions. Writes send the version of that record as `If-Match`.
+ * Client of a singleton, the caller's only record. Writes take the record that was read and send its version as
+ * `If-Match`. Without versions, they take null.
  */
 export interface SingletonClient<S> {
   /** Rejects with a `ProblemError` of status 404 for a caller without a record. */
@@ -28,7 +28,10 @@ export interface SingletonClient<S> {
   /** Restores a record that was deleted softly. */
   restore(options?: CallOptions): Promise<Row<S>>
   related<T extends object = Readonly<Record<string, unknown>>>(relation: string): Related<T>
-  /** Actions of the singleton. Their first argument is the record or null: `me.actions.promote(record, input)`. */
+  /**
+   * Actions of the singleton. The first argument of an action is the record or null: `me.actions.promote(record,
+   * input)`.
+   */
   readonly actions: ActionsOf<S>
 }
 

@@ -37,12 +37,12 @@ export interface ClientOptions {
   /** Adds an `Idempotency-Key` to creates, for resources with `idempotency`. Default: false. */
   readonly idempotency?: boolean
   /**
-   * Whether the resource has versions (`concurrency`). If true, writes of records without a version tag are rejected.
+   * Whether the resource has versions (`concurrency`). If true, a record without a version tag cannot be written.
    * Default: detected from responses.
    */
   readonly versions?: boolean
   /**
-   * For services with read replicas. Reads within this number of seconds after a write use the primary (`Prefer:
+   * For services with read replicas: number of seconds after a write in which reads use the primary (`Prefer:
    * read=primary`). `true` is 10 seconds. Default: false.
    */
   readonly readYourWrites?: boolean | number
@@ -77,8 +77,8 @@ export interface ListParameters<S = Shapes> {
   readonly keys?: readonly unknown[]
   readonly count?: 'none' | 'exact'
   /**
-   * Cursors of keyset pages. `after` is a `nextCursor`, and `before` is a `previousCursor`. Empty texts request the
-   * first page (`after`) or the last page (`before`).
+   * Cursors of keyset pages: `after` is a `nextCursor`, `before` is a `previousCursor`. An empty text requests the
+   * first page, or the last page with `before`.
    */
   readonly after?: string
   readonly before?: string
@@ -139,7 +139,7 @@ type ReplaceBody<S> = ([KeyName<S>] extends [never] ? Partial<CreateBody<S>> : O
 /** Body of an upsert item. The server checks that a new record has its required members. */
 type UpsertBody<S> = Partial<CreateBody<S>> & PatchBody<S> & VersionMember<S>
 
-/** Item of a list. With `select`, the type does not know which members the item has. */
+/** Item of a list. With `select`, its members are unknown. */
 type Selected<S, P, Whole> = P extends { readonly select: string | readonly string[] }
   ? Partial<Item<S>> & Partial<Row<S>> & Embedded<S>
   : Whole
@@ -191,8 +191,8 @@ export interface Related<T extends object = Readonly<Record<string, unknown>>> {
   get(parameters?: { readonly select?: string | readonly string[] }, options?: CallOptions): Promise<T>
   create(body: object, options?: CallOptions): Promise<T>
   /**
-   * Links a record of a many-to-many relation. `values` are attributes of the join row, if a resource for the join
-   * model exists.
+   * Links a record of a many-to-many relation. `values` are attributes of the join row, if the join model has a
+   * resource.
    */
   link(key: Key, values?: object, options?: CallOptions): Promise<void>
   unlink(key: Key, options?: CallOptions): Promise<void>

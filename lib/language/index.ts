@@ -1,4 +1,7 @@
-/** Exports of the query language. It imports no Node.js modules and no packages, so that it runs in browsers. */
+/**
+ * Exports of the query language. The query language imports no Node.js modules and no packages, so that it runs in
+ * browsers.
+ */
 
 export type {
   Comparison,

@@ -48,7 +48,7 @@ export function parseFilter(text: string, options: FilterLimits = {}): FilterNod
 }
 
 /**
- * Parses a condition that the host wrote. It has no limits and may have empty lists.
+ * Parses a condition that the host wrote. Such a condition has no limits and may have empty lists.
  * @throws QuerySyntaxError for invalid syntax
  */
 export function parseCondition(text: string): FilterNode {

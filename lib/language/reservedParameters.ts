@@ -1,4 +1,7 @@
-/** Query parameters of every resource. Their names are case-sensitive. Names of fields are not case-sensitive. */
+/**
+ * Query parameters of every resource. Names of query parameters are case-sensitive. Names of fields are not
+ * case-sensitive.
+ */
 export const RESERVED_PARAMETERS: ReadonlySet<string> = new Set([
   ...['page', 'pageSize', 'filter', 'sort', 'select', 'count', 'cursor', 'after', 'before', 'keys'],
   ...['includeDeleted', 'sortBy', 'sortDirection'],

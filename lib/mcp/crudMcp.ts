@@ -62,5 +62,5 @@ export function crudMcp(options: McpOptions): McpHandler {
   })
 }
 
-/** Size of a message without its values, in bytes. It is added to the limit of the values. */
+/** Size of a message without its values, in bytes. The size is added to the limit of the values. */
 const ENVELOPE_BYTES = 65_536

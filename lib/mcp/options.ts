@@ -20,7 +20,7 @@ export interface McpOptions {
   readonly resources: readonly (Documentable | { readonly resource: Documentable; readonly name?: string })[]
   /**
    * Identifies callers of resources without an identity function. An identity instead of a function applies to every
-   * caller. It works with `connect` only: the HTTP handler answers 500 if the option is an identity.
+   * caller. An identity works with `connect` only: the HTTP handler answers 500 for it.
    */
   readonly identity?: IdentityFunction | Identity
   /** Whether to offer tools that write. Default false. */

@@ -74,7 +74,7 @@ export const WRITTEN_OUTPUT: OutputSchema = objectSchema(
 
 export const DELETED_OUTPUT: OutputSchema = objectSchema({ deleted: ALWAYS_TRUE })
 
-/** Schema of an action's answer. Its members depend on the action's `output`. */
+/** Schema of an action's answer. The answer's members depend on the action's `output`. */
 export const ACTION_OUTPUT: OutputSchema = objectSchema(
   {
     record: { type: 'object' },

@@ -4,8 +4,8 @@ import type { Arguments } from './arguments.js'
 import { callOperation, findResource, type ToolContext } from './callResource.js'
 
 /**
- * Reads a page of records. If the records exceed `maxBytes`, the page has fewer records. Its cursor continues after the
- * last of them.
+ * Reads a page of records. If the records exceed `maxBytes`, the page has fewer records. The cursor continues after the
+ * last record of the page.
  */
 export async function queryRecords(context: ToolContext, given: Arguments): Promise<ToolAnswer> {
   let limit = readLimit(context, given)

@@ -93,7 +93,9 @@ function senderIdentityOf({ identity: own }: Resource, given: McpOptions['identi
   return given ?? identityFromRequest
 }
 
-/** Requires an identity for resources without a policy. Their HTTP routes may be open, but tools are not. */
+/**
+ * Requires an identity for resources without a policy. HTTP routes of such resources may be open, but tools are not.
+ */
 function requireIdentity({ documented }: Resource, identify: IdentityFunction): IdentityFunction {
   if (documented.policies.size > 0) return identify
   return async (request) => {

@@ -11,11 +11,13 @@ interface Call {
   /** `this` of the callback. Without a callback, it emits errors. */
   readonly emitter: EventEmitter
   readonly callback: unknown
-  /** Runs the call. Its return value becomes the second argument of the callback. */
+  /** Runs the call. The return value becomes the second argument of the callback. */
   readonly work: () => unknown
 }
 
-/** Milliseconds before each retry of a statement that has met a lock. SQLite's busy handler has the same delays. */
+/**
+ * Milliseconds before each retry of a statement that has met a lock. The delays equal those of SQLite's busy handler.
+ */
 const DELAYS = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50]
 const LAST_DELAY = 100
 
@@ -136,7 +138,7 @@ export class Database extends EventEmitter {
     return this
   }
 
-  /** Adds a call to the queue. It runs at once if the queue is empty. */
+  /** Adds a call to the queue. The call runs at once if the queue is empty. */
   schedule(sql: Call['sql'], of: Call['emitter'], done: unknown, work: Call['work']): this {
     this.#calls.push({ sql, emitter: of, callback: done, work })
     if (this.#calls.length === 1) this.#runCalls()

@@ -68,7 +68,7 @@ export function* writeAsyncApi({ resources, info, servers, security }: AsyncApiO
   }
 }
 
-/** Members of `info` that AsyncAPI supports. It has no summary and no license identifier. */
+/** Members of `info` that AsyncAPI supports. AsyncAPI has no summary and no license identifier. */
 function toAsyncApiInfo({ summary: _, license, ...info }: DocumentInfo): DocumentInfo {
   if (license === undefined) return info
   const { identifier: __, ...named } = license

@@ -20,8 +20,8 @@ const FILE_HEAD =
   '// Written by clientTypes of sequelize-crud-router from the resources that answer: change those, not this file.\n\n'
 
 /**
- * Text of a TypeScript declaration file for the client: one interface per resource and one per schema. Names are the same as in OpenAPI
- * documents. Usage: `resource<Players>('/api/players')`.
+ * Text of a TypeScript declaration file for the client: one interface per resource and one per schema. Names are equal
+ * to those in OpenAPI documents. Usage: `resource<Players>('/api/players')`.
  *
  * @throws CrudConfigError for values that are not resources, and for two types with one name
  */

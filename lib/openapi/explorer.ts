@@ -5,8 +5,8 @@ import type { XCrud } from '../../types/openApi.js'
 import { escapeHtml } from './html.js'
 
 /**
- * Script of the forms. It shows the response below the form, and writes the first record's key into the commands of the
- * resource. A token is sent with the request and never stored.
+ * Script of the forms. The script shows the response below the form, and writes the first record's key into the
+ * commands of the resource. A token is sent with the request and never stored.
  */
 export const FORM_SCRIPT = `for (const form of document.querySelectorAll('form.try')) {
   const [shown, token] = [form.querySelector('pre'), form.querySelector('input[type=password]')]

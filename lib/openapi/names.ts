@@ -4,7 +4,10 @@ import { typeName } from '../compile/names.js'
 import { pluralize, pluralOf } from '../sequelize/plurals.js'
 import { invalidOption, nameClashError } from './components.js'
 
-/** Names of a resource's parts in documents. They are a public interface: clients are generated from them. */
+/**
+ * Names of a resource's parts in documents. The names are a public interface, because clients are generated from
+ * documents.
+ */
 export interface Names {
   /** Name of a record in operations and components: `Player`. */
   readonly one: string

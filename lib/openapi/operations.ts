@@ -33,8 +33,8 @@ export interface ReplyEntry {
 export type Replies = Readonly<Record<number, ReplyEntry>>
 
 /**
- * An operation in a document. Its problems, path parameters and security follow from its row in the table of
- * operations.
+ * An operation in a document. The operation's problems, path parameters and security follow from its row in the table
+ * of operations.
  */
 export interface OperationEntry {
   /** Other operations with this method and path. The first enabled operation documents all of them. */

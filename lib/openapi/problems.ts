@@ -105,7 +105,7 @@ export function hasIdempotencyKey({ subject: { resource }, row, isNested }: Requ
 
 // ---------------------------------------------------------------- problems
 
-/** A problem response of some operations. Its body has the schema `Problem`, or one of `schemas`. */
+/** A problem response of some operations. The response body has the schema `Problem`, or one of `schemas`. */
 interface ProblemRow {
   readonly name: string
   readonly status: number

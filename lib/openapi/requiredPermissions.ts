@@ -32,7 +32,8 @@ export function createActionPermission(subject: Subject, action: Action): Requir
 }
 
 /**
- * Creates the permission for an operation that is part of another operation. It has no record or version of its own.
+ * Creates the permission for an operation that is part of another operation. Such an operation has no record or version
+ * of its own.
  */
 export function createNestedPermission(subject: Subject, operation: OperationName): RequiredPermission {
   const row = subject.resource.operationTable[operation]

@@ -14,9 +14,9 @@ const BEARER_SCHEME = {
 } as const
 
 /**
- * Security requirements of an operation. They are required if a policy is always evaluated, and optional if only some
- * requests depend on policies, masks or a scope. The scheme of `jwtIdentity` is built in. The application describes
- * other schemes.
+ * Security requirements of an operation. Security is required if a policy is always evaluated, and optional if only
+ * some requests depend on policies, masks or a scope. The scheme of `jwtIdentity` is built in. The application
+ * describes other schemes.
  */
 export function securityRequirements(
   { components }: Subject,

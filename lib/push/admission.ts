@@ -84,8 +84,8 @@ function isEqualValue(one: Value, other: Value): boolean {
 }
 
 /**
- * The handshake as a request for identity functions and policies. It has the handshake's headers and no Express
- * members. Browsers cannot set headers, so `auth.token` becomes `Authorization: Bearer`.
+ * The handshake as a request for identity functions and policies. The request has the handshake's headers and no
+ * Express members. Browsers cannot set headers, so `auth.token` becomes `Authorization: Bearer`.
  */
 export function toRequest({ request, handshake }: ConnectionRequest): Request {
   const { token } = handshake.auth
@@ -95,7 +95,7 @@ export function toRequest({ request, handshake }: ConnectionRequest): Request {
   return Object.create(request, { headers: { value: headers, enumerable: true } }) as Request
 }
 
-/** The error for a client whose connection is refused. Its `data` is the problem document. */
+/** The error for a client whose connection is refused. The error's `data` is the problem document. */
 export function toConnectionError(error: unknown): Error {
   const known = error instanceof Problem ? error : problem('internal', { detail: 'An unexpected error occurred.' })
   return Object.assign(new Error(known.title), { data: known.toJSON() })

@@ -21,7 +21,7 @@ declare module '../../types/options.js' {
     readonly push?: boolean | PushOptions
     /**
      * Set this if the database hides rows by row level security and your code sets the session up for each request.
-     * Push reads for all clients at once, so it then requires a `scope`. Default false.
+     * Push reads for all clients at once, so push requires a `scope` if this option is set. Default false.
      */
     readonly rowLevelSecurity?: boolean
   }

@@ -176,7 +176,7 @@ export class Cluster {
       clearInterval(this.#renewalTimer)
       this.#renewalTimer = null
     }
-    // Many clients can disconnect at once. Their subscriptions are announced in one message.
+    // Many clients can disconnect at once. Subscriptions of these clients are announced in one message.
     if (this.#removed.size === 0) setImmediate(() => this.#publishRemoved())
     this.#removed.add(text)
   }

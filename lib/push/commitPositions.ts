@@ -9,7 +9,9 @@ export class CommitPositions<K> {
   /** Writers in progress, each with the keys that other writers have written since `expect`. */
   readonly #expected = new Map<CommitPosition, Set<K>>()
 
-  /** Registers a writer of records. Its events are sent after the events of earlier writers of these records. */
+  /**
+   * Registers a writer of records. Events of the writer are sent after the events of earlier writers of these records.
+   */
   addPosition(keys: () => readonly K[], place: CommitPosition): void {
     const taken: K[] = []
     for (const other of this.#expected.keys()) if (other.isCancelled) this.#expected.delete(other)

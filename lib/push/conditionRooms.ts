@@ -56,8 +56,8 @@ export class ConditionRooms {
   }
 
   /**
-   * Prepares several changes, so that one statement evaluates the conditions for all of them. It runs when the first
-   * change is sent.
+   * Prepares several changes, so that one statement evaluates the conditions for all of them. The statement runs when
+   * the first change is sent.
    */
   evaluateTogether(changes: readonly Change[]): void {
     for (const some of splitIntoChunks(changes, RECORDS_PER_READ)) {

@@ -8,7 +8,7 @@ import { createNotifier } from './notifier.js'
 
 /** A Socket.IO hub of a model that has no HTTP routes. */
 export interface CrudHub {
-  /** Describes the resource. Its `hub` is the path of the namespace. */
+  /** Describes the resource. `resource.hub` is the path of the namespace. */
   readonly resource: ResourceInfo
   /** Sends events for records that the host has written itself. */
   readonly notify: Notifier

@@ -10,7 +10,7 @@ import { matchRecord, readRow } from '../read.js'
 import { hubOf } from './hub.js'
 
 /**
- * Creates the function that sends events for changes outside the routes. Its payloads equal those of routes. Returns
+ * Creates the function that sends events for changes outside the routes. The payloads equal those of routes. Returns
  * null if the resource has no hub.
  */
 export function createNotifier(resource: Resource): Notifier | null {

@@ -28,7 +28,7 @@ export interface LocalHub {
   readonly noteMissedElsewhere: (ago: number) => void
 }
 
-/** The message that each server sends every second. It has the counters of the server's hubs by path. */
+/** The message that each server sends every second. The message has the counters of the server's hubs by path. */
 interface Heartbeat {
   readonly server: string
   /** Number of the heartbeat, counted per server. */

@@ -75,7 +75,9 @@ const ROOMS_PER_READ = 50
 
 interface ConditionDeliveries {
   readonly deliveries: readonly Delivery[]
-  /** Rooms that may have contained the record before the write. Their conditions were not evaluated at that time. */
+  /**
+   * Rooms that may have contained the record before the write. The rooms' conditions were not evaluated at that time.
+   */
   readonly uncertainRooms: readonly string[]
 }
 

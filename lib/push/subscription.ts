@@ -25,9 +25,9 @@ type RelatedLimits = readonly [resource: string, limits: readonly ScopeLimit[], 
 export interface Subscription {
   /** Shape of payloads: `list` for callers who may list records but not get a single record, otherwise `response`. */
   readonly shape: 'response' | 'list'
-  /** Permissions of the callers, limited to those that masks use. */
+  /** Permissions of the callers, limited to permissions that masks use. */
   readonly permissions: readonly string[]
-  /** Attributes that the scope fixes. Their values choose the room. */
+  /** Attributes that the scope fixes. The attributes' values choose the room. */
   readonly fixedAttributes: readonly string[]
   /**
    * Limits on flattened records, for resources with a policy or a scope (guarded resources). Each limit is a list of

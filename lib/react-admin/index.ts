@@ -20,8 +20,8 @@ export type { Realtime, RealtimeEvent } from './realtime.js'
 type List = (parameters: ListParameters, options: CallOptions) => Promise<Page>
 
 /**
- * Creates a data provider for the resources below an address. It has react-admin's nine methods, `subscribe` and
- * `unsubscribe`.
+ * Creates a data provider for the resources below an address. The provider has react-admin's nine methods, `subscribe`
+ * and `unsubscribe`.
  *
  * Records have `id`. Records of a resource with versions also have `_etag`. If another user has changed the record
  * since it was read, a write rejects with a `ProblemError` of status 412. The error's message explains the conflict.

@@ -28,7 +28,7 @@ export function currentCause(): Cause | undefined {
   return causes.getStore()
 }
 
-/** Runs work for the whole process. Its statements are not attributed to the current request. */
+/** Runs work for the whole process. Statements of the work are not attributed to the current request. */
 export function withoutCause<T>(work: () => Promise<T>): Promise<T> {
   return currentCause() === undefined ? work() : causes.run(undefined, work)
 }

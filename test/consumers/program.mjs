@@ -1,5 +1,5 @@
-// The program of a project that uses the package: a resource behind Express, and every entry of the package asked for something that only its
-// code can answer. The text is JavaScript and TypeScript alike; imports are what differs.
+// Program of a project that uses the package. The program mounts a resource in Express, and uses every entry of the
+// package in a way that needs the entry's code. The text is valid JavaScript and TypeScript, except for the imports.
 
 const NAMES = {
   express: 'express',
@@ -137,7 +137,7 @@ const requires = Object.entries(NAMES)
   .map(([from, names]) => `const ${names.replaceAll(' as ', ': ')} = require('${from}')`)
   .join('\n')
 
-/** The program without its types, which are few and known. */
+/** Removes the program's few types. */
 const untyped = (text) =>
   text
     .replaceAll('new Set<string>()', 'new Set()')
@@ -150,7 +150,7 @@ export const module = (storage) => `${imports}\n${untyped(body(storage))}`
 export const required = (storage) => `${requires}\n${untyped(body(storage))}`
 export const typed = (storage) => `${imports}\n${body(storage)}`
 
-/** The recipe for NestJS with the declarations that its page has before it, and the requests of the page. */
+/** Program of the NestJS recipe, with the declarations and requests of its documentation page. */
 export const nest = (recipe, storage) => `import assert from 'node:assert/strict'
 import express from 'express'
 import { DataTypes, Sequelize } from 'sequelize'

@@ -1,7 +1,7 @@
-// The tarball that npm would publish, installed from a registry's packages into projects like those it is meant for: ES modules, CommonJS,
-// TypeScript by node16 and for bundlers, NestJS, Express 4 and 5, and the oldest of every peer that package.json allows. Each asks every entry of
-// the package for something. `npm run compile`, and then `node test/consumers/run.mjs`; names as arguments choose projects, `--runtime bun` and
-// `--runtime deno` run them by these instead of Node, `KEEP=1` leaves the folder.
+// Installs the packed tarball into projects of all kinds that it supports. The projects use ES modules, CommonJS,
+// TypeScript with node16 or a bundler, NestJS, Express 4 and 5, and the oldest allowed peers. Each project uses every
+// entry of the package. Run `npm run compile` and `node test/consumers/run.mjs`. Names as arguments choose projects.
+// `--runtime bun` and `--runtime deno` replace Node.js. `KEEP=1` keeps the folder.
 
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -18,13 +18,13 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const peers = manifest.peerDependencies
 const shell = process.platform === 'win32'
 
-/** The first version of a range, which package.json says with two or three numbers. */
+/** The oldest version of a range. package.json has versions with two or three numbers. */
 const oldest = (range) => `${range.match(/\d[\d.]*/)[0]}.0.0`.split('.').slice(0, 3).join('.')
 
-/** Those that the program does not ask for. */
+/** Peers that the program does not use. */
 const LEFT_OUT = new Set(['socket.io', 'socket.io-client', 'swagger-ui-dist'])
 const asked = Object.entries(peers).filter(([name]) => !LEFT_OUT.has(name))
-/** The versions that have projects of their own. A newer one is tested when it is written here. */
+/** Versions that projects install explicitly. A newer version must be added here before it is tested. */
 const VERSIONS = {
   express4: '4.22.3',
   express5: '5.3.0',
@@ -38,7 +38,7 @@ const TYPESCRIPTS = { typescript5: '5.9.3', typescript6: '6.0.3', typescript7: '
 const EXPRESS5 = `express@${VERSIONS.express5}`
 const newestPeers = asked.map(([name, range]) => (name === 'express' ? EXPRESS5 : `${name}@${range}`))
 const oldestPeers = asked.map(([name, range]) => `${name}@${oldest(range)}`)
-/** An agent's side of the protocol, which the package itself does not need. */
+/** Client of the Model Context Protocol. The package itself does not need it. */
 const AGENT = '@modelcontextprotocol/client@^2.4'
 const BUNDLER = 'esbuild@^0.28'
 const COMPILERS = Object.entries(TYPESCRIPTS).map(([name, version]) => `${name}@npm:typescript@${version}`)
@@ -48,7 +48,7 @@ const nestOf = (version) => [
   ...['reflect-metadata@^0.2.2', 'rxjs@^7.8.2'],
 ]
 
-/** What is installed, by the name of its folder. NestJS 12 is beside everything else of today. */
+/** Packages to install, by the name of their folder. NestJS 12 shares a folder with the newest peers. */
 const FOLDERS = {
   newest: [...newestPeers, AGENT, ...TYPES, ...nestOf(VERSIONS.nest12)],
   nest11: [EXPRESS5, `sequelize@${peers.sequelize}`, BUNDLER, ...nestOf(VERSIONS.nest11)],
@@ -64,10 +64,10 @@ function compilerOptions(file, moduleKind, moduleResolution, more = {}) {
   })
 }
 
-/** Compiles by every TypeScript. */
+/** Steps that compile a project with every version of TypeScript. */
 const compiles = (config) => Object.keys(TYPESCRIPTS).map((name) => ['tsc', name, config])
 
-/** The recipe of docs/frameworks.md, with what its page has before it. Its decorators are for TypeScript. */
+/** Code of the NestJS recipe in docs/frameworks.md. The decorators in the recipe need TypeScript. */
 const recipe = readFileSync(join(root, 'docs', 'frameworks.md'), 'utf8').match(/^## NestJS\n.*?```ts\n(.*?)```/ms)[1]
 const nestProject = (name) => ({
   files: {
@@ -88,7 +88,7 @@ const [nest11, nest12] = ['nest11', 'nest12'].map(nestProject)
 
 const bundle = ['esbuild', 'bundler.ts', '--bundle', '--platform=node', '--format=esm', '--packages=external']
 
-/** A project: the folder that it lives in, its files, and what is done with them. */
+/** Projects by name, with their folder, their files and the steps to run. */
 const PROJECTS = {
   esm: { folder: 'newest', files: { 'esm.mjs': module('esm.sqlite') }, steps: [['node', 'esm.mjs']] },
   commonjs: { folder: 'newest', files: { 'own.cjs': required('own.sqlite') }, steps: [['node', 'own.cjs']] },
@@ -148,13 +148,16 @@ async function step(text, work) {
 const { NODE_OPTIONS: _, ...env } = process.env
 const temporary = await mkdtemp(join(tmpdir(), 'consumers-'))
 
-/** The driver is the one that is installed here, since it may take a minute to build. */
+/**
+ * Installs packages into a folder. The driver sqlite3 is copied from this repository, because building it may take a
+ * minute.
+ */
 async function install(folder, packages, tarball) {
   await mkdir(folder, { recursive: true })
   const driver = `file:${join(root, 'node_modules', 'sqlite3')}`
   const project = { private: true, type: 'module', dependencies: { sqlite3: driver } }
   await writeFile(join(folder, 'package.json'), JSON.stringify(project))
-  // An old peer of a peer is the peer's own affair.
+  // Peer dependencies of peers are not checked, because old peers may conflict.
   const options = ['--no-audit', '--no-fund', '--ignore-scripts', '--legacy-peer-deps']
   await run('npm', ['install', ...options, tarball, ...packages], { cwd: folder, shell, env })
 }
@@ -167,7 +170,7 @@ function versions(folder) {
   return names.map((name) => `${name} ${JSON.parse(readFileSync(place(name), 'utf8')).version}`).join(', ')
 }
 
-/** The program that runs a project, and the arguments before its file. Bun and Deno come from the registry. */
+/** The program that runs a project, and its first arguments. Bun and Deno come from the registry. */
 async function installRuntime() {
   if (runtime === undefined) return [process.execPath]
   const folder = join(temporary, 'runtime')
@@ -180,7 +183,7 @@ async function installRuntime() {
   return [join(folder, 'node_modules', '.bin', runtime), ...RUNTIMES[runtime]]
 }
 
-/** A step as the program that is started and its arguments. */
+/** Converts a step to a program and its arguments. */
 function commandOf([program, ...args], own) {
   if (program === 'node') return [...interpreter, ...args]
   const [compiler, config] = args
@@ -195,7 +198,7 @@ async function held(name) {
     `${name}: ${runtime === undefined ? `Node ${process.versions.node}` : `${runtime} ${VERSIONS[runtime]}`}, ${versions(own)}`,
   )
   for (const [path, text] of Object.entries(files)) await writeFile(join(own, path), text)
-  // Types are the same to every runtime.
+  // Types do not depend on the runtime, so other runtimes skip the compilation.
   for (const each of steps.filter(([program]) => runtime === undefined || program !== 'tsc')) {
     const [file, ...args] = commandOf(each, own)
     const options = { cwd: own, shell: shell && file === 'npx', env, timeout: 300_000 }

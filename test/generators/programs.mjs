@@ -1,4 +1,5 @@
-// What is generated, how, and what programs do with it. Each takes the server's address, and says what it saw.
+// Generators of clients, and programs that use the generated clients. A program gets the server's address and prints
+// the responses.
 
 const SAYS = `
 declare const process: { readonly argv: readonly string[]; exitCode: number }

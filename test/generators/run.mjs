@@ -1,8 +1,8 @@
-// Clients that others' generators make of our documents: `npm run compile`, and then `node test/generators/run.mjs`. Each generator is
-// installed in a folder of its own, so that this needs a registry, and is none of the tests. What it makes is compiled, strict, and then
-// creates, reads, patches and deletes at the shop and the league, which run as their examples do.
-//
-// `node test/generators/run.mjs orval` runs one of them; `KEEP=1` leaves its folder.
+// Tests clients that other projects' generators create from the package's OpenAPI documents. Run `npm run compile` and
+// `node test/generators/run.mjs`. Each generator is installed from the registry into its own folder. Therefore `npm
+// test` does not include these tests. The generated code is compiled in strict mode. The code creates, reads, patches
+// and deletes records of the examples shop and league.
+// `node test/generators/run.mjs orval` runs one generator. `KEEP=1` keeps its folder.
 
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ const TSCONFIG = {
   include: ['*.ts'],
 }
 
-/** Starts an example: where it is, and what ends it. */
+/** Starts an example. Returns its URL and a function that stops it. */
 async function started(name) {
   const port = await freePort()
   const child = spawn(process.execPath, ['examples/run.mjs', name], { cwd: root, env: { ...process.env, PORT: port } })

@@ -1,5 +1,5 @@
-// Mutants of TypeScript files, all of them in one build: each is a branch that is taken while it is the active one, so that nothing is compiled, or
-// even loaded, between one mutant and the next.
+// Creates a build that contains all mutants of some TypeScript files. Each mutant is a branch that runs while the
+// mutant is active. No code is compiled or loaded again between two mutants.
 
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,7 +14,10 @@ const logger = { isTraceEnabled: () => false, isDebugEnabled: () => false, isInf
 for (const level of ['trace', 'debug', 'info', 'warn']) logger[level] = silent
 for (const level of ['error', 'fatal']) logger[level] = console.error
 
-/** Texts are messages here, which tests need not repeat; names that decide are compared, and comparisons are mutated. */
+/**
+ * Mutants of texts are excluded, because most texts are messages, which tests need not repeat. Comparisons with texts
+ * are mutated.
+ */
 const OPTIONS = { plugins: null, excludedMutations: ['StringLiteral'], ignorers: [] }
 
 const COMPILER = {
@@ -24,7 +27,7 @@ const COMPILER = {
   tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true, useDefineForClassFields: true } },
 }
 
-/** In place of AVA: tests are declared to the runner of the moment, since a process runs many files. */
+/** Module that replaces AVA. A process runs many test files, so tests are declared to the current runner. */
 const AVA = `const chain = () => globalThis.__avaChain
 export default new Proxy(() => {}, {
   apply: (_, __, given) => chain()(...given),
@@ -32,7 +35,7 @@ export default new Proxy(() => {}, {
 })
 `
 
-/** The lines of a mutant, without what stands around it. */
+/** Source text of a mutant's location. */
 function textAt(source, { start, end }) {
   const lines = source.split('\n').slice(start.line, end.line + 1)
   lines[lines.length - 1] = lines.at(-1).slice(0, end.column)
@@ -42,7 +45,10 @@ function textAt(source, { start, end }) {
 
 const short = (text) => text.replaceAll(/\s+/g, ' ').trim()
 
-/** The mutants of a file, and its JavaScript with all of them; their names are the file's with a number. */
+/**
+ * Instruments a file. Returns its mutants, and JavaScript that contains all of them. Ids of mutants are the file's path
+ * with a number.
+ */
 async function mutated(root, file) {
   const source = readFileSync(join(root, file), 'utf8')
   const lines = source.split('\n')
@@ -60,7 +66,7 @@ async function mutated(root, file) {
         file,
         line: location.start.line + 1,
         mutator: mutatorName,
-        /** What tells a mutant from the others, also after lines were added above it. */
+        /** Line of the mutant. The line identifies the mutant even if lines are added above it. */
         in: lines[location.start.line].trim(),
         original: short(textAt(source, location)),
         replacement: short(replacement),
@@ -68,7 +74,7 @@ async function mutated(root, file) {
   }
 }
 
-/** Makes a build with the mutants of these files beside the one that was compiled, and returns them by file. */
+/** Writes a copy of the compiled build with the mutants of some files. Returns the mutants by file. */
 export async function instrument(root, files, build) {
   const folder = join(root, build)
   rmSync(folder, { recursive: true, force: true })

@@ -1,7 +1,7 @@
-// `npm run mutate -- lib/behaviour/scope.ts lib/plan/authorize.ts:20-60`: breaks these files in every small way, one at a time,
-// and tells what no test noticed. Without files it takes those of `subjects.mjs`, which is an hour or more.
-//
-// A mutant that nothing can notice has its reason in `equivalent.json`; a reason that has become wrong is a failure.
+// `npm run mutate -- lib/behaviour/scope.ts lib/plan/authorize.ts:20-60` changes these files in every small way
+// (mutants), one at a time. The program prints the mutants that no test detects. Without arguments, the program uses
+// the files of `subjects.mjs`, which takes an hour or more.
+// A mutant that no test can detect has its reason in `equivalent.json`. A reason that is no longer valid is an error.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
@@ -49,7 +49,7 @@ const { instrument } = await import('./instrument.mjs')
 const { Tests } = await import('./tests.mjs')
 setPriority(10)
 
-// ---------------------------------------------------------------- what there is to do
+// ---------------------------------------------------------------- mutants
 
 const files = new Set(asked.map(({ file }) => file))
 const subjects = await instrument(root, files, BUILD)
@@ -64,7 +64,7 @@ const mutants = asked.flatMap(({ file, from, to }) =>
   subjects.get(file).mutants.filter(({ line }) => line >= from && line <= to),
 )
 
-// ---------------------------------------------------------------- and what comes of it
+// ---------------------------------------------------------------- results
 
 function difference({ file, line, mutator, original, replacement }) {
   return `${file}:${line} ${mutator}\n    - ${original}\n    + ${replacement}`

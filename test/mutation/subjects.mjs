@@ -1,4 +1,4 @@
-// The files that stand between a caller and what is not theirs: those that `npm run mutate` takes when none is named.
+// Default files of `npm run mutate`. These files prevent callers from reading and writing records of others.
 
 export const SUBJECTS = [
   'lib/behaviour/scope.ts',

@@ -1,4 +1,4 @@
-// Which files of tests meet which mutant, and whether any of them notices it.
+// Finds the test files that execute a mutant, and runs them until one of them fails.
 
 import { fork } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -6,25 +6,28 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { digestOf } from './instrument.mjs'
 
-/** The variable of the environment that says which mutant is active from the beginning. */
+/** Environment variable with the mutant that is active from the start of a process. */
 const ACTIVE = '__STRYKER_ACTIVE_MUTANT__'
 
 const worker = fileURLToPath(new URL('worker.mjs', import.meta.url))
 
-/** What is drawn at random elsewhere is the same in every run: a mutant is met again by who met it. */
+/** Seeds are fixed, so that a test file executes equal mutants in every run. */
 const SEEDS = ['AGGREGATE', 'BODIES', 'DIFFERENTIAL', 'FUZZ', 'MEMBERS', 'REACT_ADMIN', 'SEARCH', 'STATEMENT', 'WALK']
 const FIXED = Object.fromEntries(SEEDS.map((seed) => [`${seed}_SEED`, '20261122']))
 
-/** Seconds of processor time beyond which a file of tests is not one to run for every mutant. */
+/** Maximum seconds of processor time of a test file. Slower test files are not run for mutants. */
 const PATIENCE = 15
 
-/** Seconds that a run may take, on a machine that does other things as well. */
+/** Maximum seconds of a run. The machine may be busy with other work. */
 const WAITING = 90
 
-/** After so many runs, and what they leave behind, a process is replaced. */
+/** Number of runs after which a process is replaced, because test files leave state behind. */
 const RUNS = 60
 
-/** Left out: they repeat others on another Express, ask nothing of the server that others do not, or take minutes. */
+/**
+ * Test files that are not run: they repeat other tests on Express 4, execute no further code of the server, or take
+ * minutes.
+ */
 const LEFT_OUT = [
   /^http\/(?:express4\/|documents\/|schemas\/(?:chinook|composite-keys|long-names|mysql-types|northwind|self-relations)\.)/,
   /^http\/(?:access\/oracle|bulk\/crash|clients\/(?:react-admin|refine)|keys\/indexes|nested\/crash|writes\/idempotency-proofs)\.js$/,
@@ -33,7 +36,7 @@ const LEFT_OUT = [
   /^http\/(?:push\/(?:growth|growth-servers|servers|failures)|security\/fuzz)\.js$/,
 ]
 
-/** Maps items with a few lanes at a time, in order; each lane has a process of its own. */
+/** Processes items in order with a number of parallel lanes. Each lane has its own process. */
 async function inLanes(items, lanes, make, work) {
   const waiting = [...items]
   await Promise.all(
@@ -45,14 +48,14 @@ async function inLanes(items, lanes, make, work) {
   )
 }
 
-/** A process that runs files of tests, and is replaced when it hangs, dies or has run many. */
+/** A process that runs test files. The process is replaced if it hangs or dies, or after many runs. */
 class Lane {
   #tests
   #environment
   #child = null
   #runs = 0
 
-  /** With a mutant, that one is active while modules load already. */
+  /** @param mutant mutant that is already active while modules are loaded */
   constructor(tests, mutant) {
     this.#tests = tests
     this.#environment = mutant === undefined ? {} : { [ACTIVE]: mutant }
@@ -81,7 +84,9 @@ class Lane {
     this.#child ??= await this.#started()
   }
 
-  /** Runs a file: `failure` is the title of what failed first, or null; `isHung` when it had to be stopped. */
+  /**
+   * Runs a test file. `failure` is the title of the first failed test, or null. `isHung`: the process had to be killed.
+   */
   async run(file, active) {
     if (this.#runs >= RUNS) await this.stop()
     await this.start()
@@ -99,7 +104,7 @@ class Lane {
       })
       child.send({ file, active })
     })
-    // What a mutant has left behind, no other is to meet.
+    // A mutant may have changed the state of the process, so the next mutant gets a new process.
     if (answer.isHung || /^(?:uncaught|unhandled)/.test(answer.failure ?? '')) await this.stop()
     return answer
   }
@@ -112,7 +117,7 @@ class Lane {
     try {
       process.kill(-child.pid, 'SIGKILL')
     } catch {
-      // It has ended by itself.
+      // The process has already ended.
     }
     await this.#tests.servers.sweep('sqlite', child.testRun).catch(() => {})
   }
@@ -121,14 +126,17 @@ class Lane {
 export class Tests {
   #state
   #sound = new Map()
-  /** Of `known`, the files that take part. */
+  /** The records of `known` for the chosen test files. */
   #part = new Map()
-  /** Mutants that are passed while modules load: in a process that stays, only what comes later can be told of them. */
+  /** Mutants that are executed while modules are loaded. Testing them needs a new process per mutant. */
   early = new Set()
-  /** By path below `test`: `digest`, `seconds`, `failure`, and `met`, by subject its `digest` and the `ids` of mutants. */
+  /**
+   * Records by path below `test`: `digest`, `seconds`, `failure`, and `met`. By mutated file, `met` has the file's
+   * `digest` and the `ids` of executed mutants.
+   */
   known
 
-  /** `chosen` are texts of which the path of a file of tests has one. */
+  /** @param chosen texts; a test file is chosen if its path contains one of them */
   constructor(root, build, servers, chosen) {
     this.root = root
     this.chosen = chosen
@@ -145,7 +153,7 @@ export class Tests {
       .toSorted()
   }
 
-  /** Runs every file of tests once whose acquaintance with these subjects is not known. */
+  /** Finds which mutants each test file executes. Test files without a current record are run once. */
   async meet(subjects, lanes) {
     const digests = new Map(
       this.#files().map((file) => [file, digestOf(readFileSync(join(this.root, '.build', 'test', file)))]),
@@ -183,7 +191,7 @@ export class Tests {
         writeFileSync(this.#state, JSON.stringify([...this.known]))
       },
     )
-    // What was met is kept of the others, for the next time.
+    // Records of test files that are not chosen are kept for later runs.
     this.#part = new Map([...this.known].filter(([file]) => isChosen(file)))
     for (const [file, { failure, seconds }] of this.#part) {
       if (failure !== null) console.log(`  left out: ${file}, which fails without any mutant: ${failure}`)
@@ -192,8 +200,9 @@ export class Tests {
   }
 
   /**
-   * The files that meet a mutant: first those that are likely to kill it soon (`kills` counts for each what it did), then those that meet most of its
-   * subject, which run whatever they take, and then the others.
+   * Test files that execute a mutant, in the order of running. First come files that probably kill the mutant soon,
+   * according to `kills`. Next come files that execute most mutants of the mutated file, and run however long they
+   * take. Other files follow.
    */
   #meeting({ id, file }, kills) {
     const isEarly = this.early.has(id)
@@ -212,13 +221,16 @@ export class Tests {
     }))
   }
 
-  /** Runs each mutant until a file of tests fails, and tells of it. `kills` has a map for each subject. */
+  /**
+   * Runs test files for each mutant until one fails, and calls `tell` with the result. `kills` has a map for each
+   * mutated file.
+   */
   async kill(mutants, lanes, budget, tell) {
     const kills = new Map(mutants.map(({ file }) => [file, new Map()]))
     const first = new Lane(this)
     await first.start()
     await first.stop()
-    // Those that need a process of their own come last, when it is known who kills.
+    // Mutants that need their own process come last, because `kills` is more complete by that time.
     const late = mutants.filter(({ id }) => this.early.has(id))
     await inLanes(
       [...mutants.filter(({ id }) => !this.early.has(id)), ...late],
@@ -243,7 +255,10 @@ export class Tests {
     }
   }
 
-  /** Whether a file still passes without any mutant, asked once: else it would kill them all. */
+  /**
+   * Whether a test file passes without a mutant. The file is run once, because a broken test file would seem to kill
+   * every mutant.
+   */
   #isSound(name, lane) {
     const asked = this.#sound.get(name) ?? lane.run(name, null).then(({ failure }) => failure === null)
     this.#sound.set(name, asked)

@@ -1,5 +1,6 @@
-// Runs files of tests with one mutant or without any, one after the other in a process that stays: what takes the time of a file of tests is mostly
-// to load everything and to warm up. Each time a file is imported anew, with AVA's own runner of its own.
+// Runs test files one after the other in one process, with or without a mutant. Most of a test file's time is needed to
+// load modules and to compile code, so the process is kept. Each run imports the test file again, with a new runner of
+// AVA.
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,12 +8,12 @@ import { pathToFileURL } from 'node:url'
 const ava = new URL('../lib/', import.meta.resolve('ava'))
 const { default: Runner } = await import(new URL('runner.js', ava).href)
 
-/** How often an active mutant may be passed: what loops for ever passes it more often. */
+/** Maximum number of executions of an active mutant. A mutant that causes an endless loop exceeds it. */
 const HITS = 2_000_000
 
 const world = { mutantCoverage: { static: {}, perTest: {} } }
 globalThis.__stryker__ = world
-// What is in no test's time: mutants that are passed while modules load.
+// Mutants that are executed while modules are loaded do not belong to any test.
 const [root, build] = process.argv.slice(2)
 for (const entry of ['index', 'mcp/index', 'client/index'])
   await import(pathToFileURL(join(root, build, `lib/${entry}.js`)).href)

@@ -1,13 +1,13 @@
-// `npm run test:operations`: the rigs of test/operations, which start database servers of their own, and so are none of the
-// tests of `npm test`. Names as arguments choose rigs: `-- switchover`. `-- mixed --minutes 30` is a longer load. The last line
-// is `N passed, N failed, N left out`.
+// `npm run test:operations` runs the tests of test/operations. The tests start their own database servers, so `npm
+// test` does not include them. Names as arguments choose tests: `-- switchover`. `-- mixed --minutes 30` runs a longer
+// load. The last line is `N passed, N failed, N left out`.
 
 import { existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build, runTests } from '../ava.mjs'
 
-/** Minutes that all rigs may take together. */
+/** Maximum minutes of all tests together. */
 const LONGEST = 15
 
 const folder = fileURLToPath(new URL(`../../${build}/test/operations/`, import.meta.url))

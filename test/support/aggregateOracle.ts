@@ -4,7 +4,7 @@ import { below, type Random } from './differential/random.js'
 
 export type Cell = string | number | bigint | boolean | null
 
-/** Type of a field. It determines how the oracle stores the field's values and how JSON shows them. */
+/** Type of a field. The type determines how the oracle stores the field's values and how JSON shows them. */
 export type Kind = 'text' | 'integer' | 'big' | 'decimal' | 'flag' | 'moment' | 'day'
 
 export interface Row {

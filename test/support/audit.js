@@ -1,5 +1,5 @@
 // Runs in the page before the page's own scripts. `audit(selector)` lists accessibility problems of the visible content
-// in an element. It checks the WCAG 2.2 AA criteria that a program can check.
+// in an element. The function checks the WCAG 2.2 AA criteria that a program can check.
 
 globalThis.audit = (selector) => {
   const root = document.querySelector(selector)

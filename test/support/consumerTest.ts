@@ -1,5 +1,5 @@
-// The text of a test for projects that use the package. It has models with an association in SQLite and Express
-// routers. Its HTTP requests write, validate, use a token, cross a relation and are rejected. The text is valid
+// The text of a test for projects that use the package. The test has models with an association in SQLite and Express
+// routers. The test's HTTP requests write, validate, use a token, cross a relation and are rejected. The text is valid
 // JavaScript and TypeScript, for the test runners of different projects.
 
 const REQUESTS: readonly (readonly [method: string, path: string, body?: string])[] = [

@@ -1,6 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** Replaces the package cls-hooked. It has only the methods that Sequelize calls, built on Node's AsyncLocalStorage. */
+/**
+ * Replaces the package cls-hooked. The class has only the methods that Sequelize calls, built on Node's
+ * AsyncLocalStorage.
+ */
 export class Namespace {
   readonly #storage = new AsyncLocalStorage<Map<string, unknown>>()
 

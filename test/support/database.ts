@@ -25,7 +25,7 @@ export const databaseName: DatabaseName = named(wanted === 'node-sqlite' ? 'sqli
 const hasOwnDriver = wanted === 'node-sqlite' || !hasSqlite3
 
 /**
- * Whether SQLite uses the package's own driver. This is so with `TEST_DATABASE=node-sqlite`, or if sqlite3 is not
+ * Whether SQLite uses the package's own driver. True if `TEST_DATABASE=node-sqlite` is set, or if sqlite3 is not
  * installed.
  */
 export const isNodeSqlite: boolean = databaseName === 'sqlite' && hasOwnDriver

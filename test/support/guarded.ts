@@ -4,10 +4,10 @@ import { openStage, type Stage } from './stage.js'
 import { identity } from './tokens.js'
 
 /**
- * Players and teams with parts that callers may not see. Each has a masked field (`salary`, `budget`) and an excluded
- * field (`secret`, `hidden`). Each also has a relation to a resource that only keepers may list (`vault`), and a
- * relation without a resource (`club`). All these names are as long as the names `wanted` and `absent`, which do not
- * exist.
+ * Players and teams with parts that callers may not see. Each of the two models has a masked field (`salary`, `budget`)
+ * and an excluded field (`secret`, `hidden`). Each model also has a relation to a resource that only keepers may list
+ * (`vault`), and a relation without a resource (`club`). All these names are as long as the names `wanted` and
+ * `absent`, which do not exist.
  */
 export interface Guarded extends Stage {
   readonly Player: ModelStatic<Model>

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 
-/** A source file of the package with its imports. Its path is relative to the root, with forward slashes. */
+/** A source file of the package with its imports. The file's path is relative to the root, with forward slashes. */
 export interface Source {
   readonly path: string
   readonly imports: readonly Import[]

@@ -28,8 +28,8 @@ rules:
 `
 
 /**
- * Checks OpenAPI documents with a public linter. Its strict recommended rules and its rule for problem details are
- * active. Returns the findings as texts.
+ * Checks OpenAPI documents with a public linter. The linter's strict recommended rules and its rule for problem details
+ * are active. Returns the findings as texts.
  */
 export async function lintDocuments(documents: Readonly<Record<string, object>>): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'lint-'))

@@ -34,7 +34,7 @@ function isList(served: Served | readonly string[]): served is readonly string[]
   return Array.isArray(served)
 }
 
-/** A filter on teams by their players. It uses the players' index by team, or a selective index on players. */
+/** A filter on teams by their players. The filter uses the players' index by team, or a selective index on players. */
 function teamLookup(title: string, filter: string, ...others: readonly string[]): Lookup {
   return { title, path: '/api/teams', parameters: { filter }, served: { _q1: ['players_team', ...others] } }
 }

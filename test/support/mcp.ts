@@ -19,7 +19,7 @@ export interface ToolOutcome {
   readonly body: any
 }
 
-/** An agent. It is the MCP SDK's client, which validates results by the schemas of the tools. */
+/** An agent. The agent is the MCP SDK's client, which validates results by the schemas of the tools. */
 export interface Agent {
   readonly client: Client
   readonly call: (tool: string, given?: Record<string, unknown>) => Promise<ToolOutcome>

@@ -1,6 +1,6 @@
 import type { Operator } from '../../types/query.js'
 
-/** Operator tokens in filters. They are copied from the specification, not imported from the code. */
+/** Operator tokens in filters. The tokens are copied from the specification, not imported from the code. */
 export const TOKENS: Readonly<Record<Operator, string>> = {
   eq: '=',
   ne: '!=',

@@ -221,7 +221,10 @@ function checkReply(sent: SentReply, known: KnownDocument | null): readonly stri
   )
 }
 
-/** Method QUERY, which OpenAPI 3.1 cannot describe. Its responses equal those of GET, except for errors of the body. */
+/**
+ * Method QUERY, which OpenAPI 3.1 cannot describe. Responses to QUERY equal those to GET, except for errors of the
+ * body.
+ */
 const QUERY = 'QUERY'
 const BODY_ERRORS: ReadonlySet<string> = new Set(['malformed-body', 'content-too-large', 'unsupported-media-type'])
 
@@ -245,7 +248,7 @@ interface PathPattern {
 
 const patterns = new WeakMap<OpenApiDocument['paths'], readonly PathPattern[]>()
 
-/** Patterns of a document's paths. They are created once, because every response is looked up. */
+/** Patterns of a document's paths. The patterns are created once, because every response is looked up. */
 function patternsOf(paths: OpenApiDocument['paths']): readonly PathPattern[] {
   const known = patterns.get(paths)
   if (known !== undefined) return known

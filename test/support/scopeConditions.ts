@@ -24,7 +24,7 @@ export interface TicketRow {
 const OWNERS = [1, 2, null] as const
 const TEAM_OF = [1, 2, 3, null] as const
 
-/** Tickets with all combinations of owner, team and level. They are not sorted. */
+/** Tickets with all combinations of owner, team and level. The tickets are not sorted. */
 export const TICKETS: readonly TicketRow[] = Array.from({ length: 24 }, (_, index) => ({
   id: index + 1,
   title: `T${(index * 7) % 24}`,
@@ -105,7 +105,7 @@ export type Models = Readonly<
   Record<'Team' | 'Ticket' | 'Member' | 'Label' | 'TicketLabel' | 'Note', ModelStatic<Model>>
 >
 
-/** Defines the models of a world. Their tables have the world's name as a prefix. */
+/** Defines the models of a world. The tables have the world's name as a prefix. */
 export function defineModels(sequelize: Sequelize, world: string): Models {
   const define = (name: string, attributes: ModelAttributes, options: object = {}): ModelStatic<Model> =>
     sequelize.define(name + world, attributes, { timestamps: false, tableName: `${world}_${name}`, ...options })

@@ -44,7 +44,7 @@ export const READS: readonly (readonly [what: string, path: string, accept?: str
 
 export interface Bench extends TestServer {
   readonly sequelize: Sequelize
-  /** A second Sequelize instance on the database. Its statements stay fast. */
+  /** A second Sequelize instance on the database. Statements of this instance stay fast. */
   readonly other: Sequelize
   readonly Thing: ModelStatic<Model>
   /** Errors reported to `onError`. */

@@ -185,7 +185,8 @@ export async function compile(folder: string): Promise<string> {
 }
 
 /**
- * Program that runs snippets one after the other, each with its own models. It does not wait for snippets that listen.
+ * Program that runs snippets one after the other, each with its own models. The program does not wait for snippets that
+ * listen.
  */
 const RUNNER = `
 import { pathToFileURL } from 'node:url'

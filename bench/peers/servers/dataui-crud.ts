@@ -1,4 +1,5 @@
-// Server with @dataui/crud and TypeORM on Nest. Its controllers have no decorators, and its entities are schemas.
+// Server with @dataui/crud and TypeORM on Nest. The server's controllers have no decorators, and its entities are
+// schemas.
 
 import 'reflect-metadata'
 import { createServer } from 'node:http'

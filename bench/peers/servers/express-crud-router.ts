@@ -1,5 +1,5 @@
-// Server with express-crud-router and its connector for Sequelize 6. It supports custom filters as options, and sorts
-// by a single column.
+// Server with express-crud-router and its connector for Sequelize 6. The connector supports custom filters as options,
+// and sorts by a single column.
 
 import { createServer, type RequestListener } from 'node:http'
 import { Op } from 'sequelize'

@@ -28,7 +28,7 @@ const NOT_FOUND: Answer = { status: 404, body: { title: 'Not Found', status: 404
 /** Number of rows per INSERT. Of all databases, SQLite has the lowest limit of bound values: 32,766. */
 const CHUNK = 1000
 
-/** Number of rows that an export has in memory at once. The router's number is equal. */
+/** Number of rows of an export that are in memory at once. The number equals the router's. */
 const BATCH = 500
 
 function listOf(names: readonly string[]): string {
@@ -193,8 +193,8 @@ export class Service {
   }
 
   /**
-   * Keyset page in the order of levels. Players without a level come last. They are read by a separate statement with
-   * the index of levels.
+   * Keyset page in the order of levels. Players without a level come last. Such players are read by a separate
+   * statement with the index of levels.
    */
   async #afterLevel(query: URLSearchParams): Promise<Answer> {
     const { pageSize } = pagingOf(query)

@@ -28,7 +28,7 @@ function toBody({ id: _, tags: __, ...body }: Account): object {
   return body
 }
 
-/** Creates the accounts and tags that other records refer to. They are written before all others. */
+/** Creates the accounts and tags that other records refer to. These records are written before all others. */
 export const first: readonly ((making: Making) => Write)[] = [
   (making) => {
     const accounts = Array.from({ length: LASTING }, () => account(making))

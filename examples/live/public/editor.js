@@ -18,8 +18,8 @@ let save
 let created
 
 /**
- * Opens the dialog. `onSave` gets the order and the changed fields. It resolves to true if the dialog can be closed.
- * `onCreated` gets an order that was created again after another user had deleted it.
+ * Opens the dialog. `onSave` gets the order and the changed fields. `onSave` resolves to true if the dialog can be
+ * closed. `onCreated` gets an order that was created again after another user had deleted it.
  */
 export function edit(order, { onSave, onCreated }) {
   // While an order is being saved, the dialog keeps that order, because a question or an error may follow.

@@ -15,7 +15,7 @@ function writeSigning(plan: Plan): readonly string[] {
   ]
 }
 
-/** Writes a program that creates tokens. Without accounts, anybody who has the key may create tokens. */
+/** Writes a program that creates tokens. Without accounts, everybody who has the key may create tokens. */
 function writeTokens(plan: Plan): string {
   return joinLines(
     `import { existsSync } from 'node:fs'`,

@@ -18,8 +18,8 @@ const FOREIGN_KEYS = `SELECT TABLE_NAME AS parent, CONSTRAINT_NAME AS name, COLU
   ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION`
 
 /**
- * Queries of CHECK constraints with their tables. MariaDB's view has the table's name. A join is impossible there,
- * because names of constraints are unique only within a table.
+ * Queries of CHECK constraints with their tables. In MariaDB, names of constraints are unique only within a table, so
+ * the query cannot join by name. MariaDB's view has the table's name.
  */
 const CHECKS = {
   MariaDB: `SELECT TABLE_NAME AS parent, CHECK_CLAUSE AS \`check\` FROM information_schema.CHECK_CONSTRAINTS

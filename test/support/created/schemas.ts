@@ -1,4 +1,4 @@
-// Tables in the SQL of each database. They look like tables that other programs created.
+// Tables in the SQL of each database. The tables look as if other programs had created them.
 
 import type { DatabaseName } from '../database.js'
 
@@ -113,7 +113,7 @@ export function oddities(database: DatabaseName): readonly string[] {
       ${q('level')} INT NOT NULL DEFAULT 1, ${q('manager')} INT, ${q('home_tenant')} VARCHAR(10), ${q('work_tenant')} VARCHAR(10),
       CHECK (${length}(${q('full name')}) >= 2 AND ${length}(${q('full name')}) <= 30), CHECK (${q('level')} BETWEEN 1 AND 100),
       ${key(['manager'], 'people', ['id'])}, ${key(['home_tenant'], 'tenants', ['code'])}, ${key(['work_tenant'], 'tenants', ['code'])})`,
-    // A many-to-many of a table with itself.
+    // A many-to-many relation of a table with itself.
     `CREATE TABLE ${q('friends')} (${q('person_id')} INT NOT NULL, ${q('friend_id')} INT NOT NULL, ${q('since')} DATE,
       PRIMARY KEY (${q('person_id')}, ${q('friend_id')}), ${key(['person_id'], 'people', ['id'])}, ${key(['friend_id'], 'people', ['id'])})`,
     // At most one passport per person.

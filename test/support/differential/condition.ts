@@ -64,7 +64,7 @@ export function isOrder(operator: Operator): boolean {
   return operator === 'gt' || operator === 'gte' || operator === 'lt' || operator === 'lte'
 }
 
-/** Whether a path may end at null. This is so if its field or any of its relations may be null. */
+/** Whether a path may end at null. True if its field or any of its relations may be null. */
 export function mayBeNull({ hops, column }: Pick<Compare, 'hops' | 'column'>): boolean {
   return column.nullable || hops.some(({ optional }) => optional)
 }

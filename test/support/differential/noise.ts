@@ -1,5 +1,5 @@
-// Adds records that are unrelated to the world's rows (noise). They copy values of rows, so that they sort between the
-// rows in any order.
+// Adds records that are unrelated to the world's rows (noise). The noise copies values of rows, so that it sorts
+// between the rows in any order.
 
 import { type Model, type ModelStatic, Op } from 'sequelize'
 import type { Served } from '../models.js'

@@ -9,7 +9,8 @@ export type Operand =
   | { readonly kind: 'null' }
   | { readonly kind: 'value'; readonly value: Value; readonly text: string }
   /**
-   * A day without a time, compared with a date-time. It matches from its first millisecond up to, but excluding, `end`.
+   * A day without a time, compared with a date-time. The day matches from its first millisecond up to, but excluding,
+   * `end`.
    */
   | { readonly kind: 'day'; readonly start: number; readonly end: number; readonly text: string }
 

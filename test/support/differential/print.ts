@@ -1,4 +1,4 @@
-// Writes conditions in the filter language. It varies details that have no effect: the case of names, blanks,
+// Writes conditions in the filter language. The printer varies details that have no effect: the case of names, blanks,
 // parentheses, unnecessary escapes, and the form of quantifiers.
 
 import type { Operator } from '../../../types/query.js'

@@ -67,8 +67,8 @@ const SMALL: readonly [bigint, bigint] = [-(2n ** 15n), 2n ** 15n - 1n]
 const BIG: readonly [bigint, bigint] = [-(2n ** 63n), 2n ** 63n - 1n]
 
 /**
- * Values of an enumeration. They are not in alphabetical order, so that the declared order is visible in sorts. A
- * collation's case folding does not change their order.
+ * Values of an enumeration. The values are not in alphabetical order, so that the declared order is visible in sorts. A
+ * collation's case folding does not change the order of the values.
  */
 export const RANKS = ['New', 'Done', 'On hold, (x)|;', 'Null', 'Archived'] as const
 

@@ -139,7 +139,7 @@ function linkTags(all: World['all'], random: Random): World['tagged'] {
   return tagged
 }
 
-/** All text columns. Their order depends on the database. */
+/** All text columns. The order of texts depends on the database. */
 export function textColumns(): (readonly [table: Table, column: Column])[] {
   return TABLES.flatMap((table) =>
     table.columns.filter(({ kind }) => kind === 'text').map((column): [Table, Column] => [table, column]),

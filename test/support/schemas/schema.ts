@@ -83,7 +83,7 @@ export function relate(
   parent.hasMany(child, { as: names.many, ...options })
 }
 
-/** Defines a many-to-many relation on both sides. Its join table has two keys. */
+/** Defines a many-to-many relation on both sides. The join table has two keys. */
 export function relateMany(
   [left, leftKey, lefts]: readonly [model: Any, foreignKey: string, many: string],
   [right, rightKey, rights]: readonly [model: Any, foreignKey: string, many: string],
