@@ -1,8 +1,7 @@
 // `npm run bench:soak -- mariadb|postgres` sends a mixed load to routers with every behaviour, while their database is
-// killed twice and restarted. An oracle checks each reply. The database server belongs to this program. The application
-// is a separate process, which is never restarted. The program exits with status 1 after a wrong response, a lost
-// write, an invalid reply, or growing memory.
-//
+// killed twice and restarted. An oracle computes the expected replies and checks each reply. The database server
+// belongs to this program. The application is a separate process, which is never restarted. The program exits with
+// status 1 after a wrong response, a lost write, an invalid reply, or growing memory.
 // `npm run bench:soak -- shapes` sends endless distinct request shapes. At the end, the memory of the application must
 // equal its memory halfway. PostgreSQL connections must hold no more names of prepared statements than allowed.
 

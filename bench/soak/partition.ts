@@ -14,9 +14,9 @@ export interface Observed {
 export type Mark = number | null
 
 /**
- * The records of one owner, as the oracle knows them. A partition usually has one state. After an unacknowledged write,
- * it has two: before and after the write. A later read decides between them. A bulk write happens completely or not at
- * all.
+ * The records of one owner, as the oracle expects them in the database. A partition usually has one state. After an
+ * unacknowledged write, it has two: before and after the write. A later read decides between them. A bulk write happens
+ * completely or not at all.
  */
 export class Partition {
   readonly owner: number

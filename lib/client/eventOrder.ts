@@ -1,7 +1,7 @@
 /** Maximum number of stored versions. The oldest entries are removed first. */
 const MAX_VERSIONS = 10_000
 
-/** Whether an event is newer than the known version, older, or possibly either. */
+/** Whether an event is newer than the known version (`news`), older (`old`), or in unknown order (`unclear`). */
 export type Verdict = 'news' | 'old' | 'unclear'
 
 interface KnownVersion {

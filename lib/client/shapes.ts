@@ -113,7 +113,7 @@ type OutputOf<A extends ActionPlace, Row, Item> = A extends { readonly output: i
     : ValidatedValue<Out>
   : ActionOutputs<Row, Item>[A['on'] extends 'record' ? 'record' : A['method'] extends 'get' ? 'list' : 'none']
 
-/** Type of the values that a schema accepts. The type is unknown if the schema does not declare the type. */
+/** Type of the values that a schema accepts. `unknown` if the schema declares no type. */
 type ValidatedValue<S> = S extends { readonly validate: (...given: never[]) => infer R }
   ? Extract<R, { readonly error: undefined }> extends { readonly value: infer T }
     ? IsAny<T> extends true
@@ -170,7 +170,7 @@ type Flag<F> = { [N in Name]: (typeof OPERATIONS)[N]['flag'] extends F ? N : nev
 type All = 'getById' | 'getList' | 'create' | 'update' | 'delete'
 type Bulk = 'bulkCreate' | 'bulkDelete'
 
-/** Operations by the named sums of flags. */
+/** Operations of the sums of flags that have a name, such as `All`. */
 interface Sums {
   readonly 3: 'getById' | 'getList'
   readonly 28: 'create' | 'update' | 'delete'

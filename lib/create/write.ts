@@ -44,7 +44,7 @@ async function removeFolder(folder: string, isNew: boolean): Promise<void> {
   for (const name of written) await rm(join(folder, name), { recursive: true })
 }
 
-/** A missing SQLite file is an error before it is opened, because SQLite would create it. */
+/** Rejects a missing SQLite file, because SQLite would create the file. */
 function assertSource(from: string | null): void {
   const source = from === null ? null : parseSource(from)
   if (source?.database === 'sqlite' && !existsSync(source.address)) {

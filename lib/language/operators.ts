@@ -114,7 +114,7 @@ export const POSITIVE_OPERATORS: readonly PositiveOperator[] = Object.freeze([
 
 const byName: ReadonlyMap<OperatorName, OperatorInfo> = new Map(OPERATORS.map((info) => [info.name, info]))
 
-/** @throws TypeError for an unknown operator */
+/** Returns the row of an operator. @throws TypeError for an unknown operator */
 export function operatorInfoOf(name: OperatorName): OperatorInfo {
   const info = byName.get(name)
   if (info === undefined) throw new TypeError(`unknown operator ${name}`)

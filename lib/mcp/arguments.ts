@@ -4,7 +4,7 @@ import { isPathSegment } from '../common/pathSegment.js'
 import { invalidQuery } from '../common/problem.js'
 import { didYouMean } from '../config/suggest.js'
 
-/** The arguments of all tools. */
+/** Arguments of a tool call. Each tool uses some of them. */
 export interface Arguments {
   readonly resource?: string
   readonly action?: string
@@ -39,7 +39,7 @@ const textArgument = (description: string): ArgumentRow => ({
 const isIntegerFrom = (value: unknown, least: number): value is number =>
   Number.isSafeInteger(value) && Number(value) >= least
 
-/** All arguments of tools. */
+/** Definitions of all arguments, by name. */
 const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
   resource: textArgument('A name from list_resources.'),
   action: textArgument('The name of an action from describe_resource.'),

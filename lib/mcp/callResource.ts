@@ -12,7 +12,7 @@ import { bodyProblem } from '../parse/body.js'
 import type { Arguments } from './arguments.js'
 import type { ToolResource } from './toolResource.js'
 
-/** Settings of all calls, and the HTTP request of one call. */
+/** Settings of the handler, and the HTTP request of one call. */
 export interface ToolContext {
   readonly resources: ReadonlyMap<string, ToolResource>
   /** The HTTP request of the call, or null over standard input and output. */
@@ -128,7 +128,7 @@ export function callAction(context: ToolContext, action: Action, given: Argument
   )
 }
 
-/** @throws Problem if a call has a key for a singleton, or lacks the key of a record */
+/** Checks the argument `key`. @throws Problem if a call has a key for a singleton, or lacks the key of a record */
 function assertKeyArgument({ behaviours }: Resource, isOfRecord: boolean, key: string | null): void {
   if (behaviours.ownKey !== null && key !== null) {
     throw invalidQuery('key', 'is not allowed: this resource has a single record for you.')
@@ -150,7 +150,7 @@ function requestHeaders({ idempotency }: Resource, version: string | undefined):
   }
 }
 
-/** @throws Problem 413 if the values exceed the body limit */
+/** Checks the size of a call's values. @throws Problem 413 if the values exceed the body limit */
 function assertBodySize({ limits: { bodySize } }: Resource, values: object | undefined): void {
   if (values === undefined || Buffer.byteLength(stringifyJson(values)) <= bodySize) return
   throw bodyProblem({ type: 'entity.too.large' }, bodySize) ?? new RangeError('the values exceed the body limit')

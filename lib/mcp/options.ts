@@ -85,7 +85,7 @@ function isSet(value: unknown): boolean {
   return typeof Object(value).has === 'function'
 }
 
-/** @throws CrudConfigError for a missing, unknown or invalid option */
+/** Checks the options. @throws CrudConfigError for a missing, unknown or invalid option */
 export function assertOptions(options: McpOptions): void {
   if (options === undefined || options === null) throw invalidOption('options are missing.')
   // A router is a function. Passing a router instead of the options is an error.

@@ -49,7 +49,7 @@ export function* writeTypes({ resources }: ClientTypesOptions): Steps<string> {
   return FILE_HEAD + [...declarations.values()].join('\n')
 }
 
-/** @throws CrudConfigError if another declaration has the name */
+/** Adds a declaration. @throws CrudConfigError if another declaration has the name */
 function addDeclaration(declarations: Map<string, string>, name: string, type: string): void {
   if (declarations.has(name)) {
     throw invalidOption(

@@ -128,7 +128,7 @@ export interface ResourceDescription {
   readonly schemas: NonNullable<DocumentComponents['schemas']>
 }
 
-/** @throws CrudConfigError for a resource whose names are not allowed in a document */
+/** Checks that a resource can be described. @throws CrudConfigError for names that are not allowed in a document */
 export function assertDescribable(resource: Resource): void {
   createSubjects([resource])
 }

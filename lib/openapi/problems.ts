@@ -67,11 +67,11 @@ const isAlways = (): boolean => true
 const isWrite = ({ row }: RequiredPermission): boolean => row.hook !== null
 const hasBody = ({ row }: RequiredPermission): boolean => row.body !== null
 const hasRequestBody = (asked: RequiredPermission): boolean => hasBody(asked) || asked.hasQueryBody === true
-/** Changes by an action's handler are validated as well. */
+/** Whether the server validates values. Changes by an action's handler are validated as well as bodies. */
 const hasValidation = (asked: RequiredPermission): boolean => hasBody(asked) || asked.action?.method === 'post'
 const hasParameters = ({ subject: { resource }, row: { body, intent } }: RequiredPermission): boolean =>
   body === null && (READ_INTENTS.has(intent) || resource.versions)
-// The record of a singleton may be missing, although the request has no key.
+// Whether the server may answer that the record is missing. A caller of a singleton may have no record.
 const hasRecordKey = ({ subject: { resource }, row, action, isNested }: RequiredPermission): boolean =>
   row.path.startsWith('/:id') ||
   row.intent === 'bulkUpdate' ||

@@ -83,7 +83,6 @@ interface RouteDescription {
   readonly subject: Subject
   /** Deprecation of the resource that owns the route, or null. */
   readonly deprecated: Deprecation | null
-  /** Path parameters. */
   readonly pathParameters: readonly JsonSchema[]
   /** Method and body formats of the request. */
   readonly request: Pick<Operation, 'lines'> & { readonly method: PathMethod }

@@ -19,7 +19,10 @@ export const DOCUMENT_OPTIONS: readonly (keyof DocumentOptions)[] = [
 ]
 export const DOCS_OPTIONS: readonly (keyof ApiDocsOptions)[] = [...DOCUMENT_OPTIONS, 'path', 'ui']
 
-/** @throws CrudConfigError for unknown options, and for an `info` without title or version */
+/**
+ * Checks the options of a document. @throws CrudConfigError for unknown options, and for an `info` without title or
+ * version
+ */
 export function assertOptions(
   options: Pick<DocumentOptions, 'resources' | 'info'>,
   maker: string,
@@ -51,7 +54,6 @@ export interface Subject {
   readonly mountPath: string
   /** Path of the collection. */
   readonly path: string
-  /** Components of the document. */
   readonly components: Components
   /** Returns the subject of another resource. If the resource has several mounts, the subject has this mount path. */
   readonly subjectOf: (resource: Resource) => Subject
@@ -98,7 +100,10 @@ function joinedNames(one: string, { json }: Relation): readonly string[] {
   return [one + name, one + singularize(name)]
 }
 
-/** @throws CrudConfigError for values that are not resources, and for invalid or ambiguous names */
+/**
+ * Creates the subjects of a document's resources.
+ * @throws CrudConfigError for values that are not resources, and for invalid or ambiguous names
+ */
 export function createSubjects(resources: unknown, components: Components = new Components()): Subjects {
   const entries = Array.isArray(resources)
     ? resources.map((given, index) => readEntry(given, `resources[${index}]`))
@@ -138,7 +143,7 @@ export function createSubjects(resources: unknown, components: Components = new 
   return all
 }
 
-/** @throws CrudConfigError for two resources with operations at one path */
+/** Checks that paths are unique. @throws CrudConfigError for two resources with operations at one path */
 export function assertPaths(subjects: readonly Subject[]): void {
   const owners = new Map<string, Subject>()
   for (const subject of subjects) {

@@ -52,7 +52,7 @@ export function createClose(resource: Resource): Close {
 
 const OPTION_NAMES: readonly string[] = ['within'] satisfies (keyof CloseOptions)[]
 
-/** @throws CrudConfigError if the options are not an object or have an unknown name */
+/** Checks the options. @throws CrudConfigError if they are not an object or have an unknown name */
 function assertCloseOptions(options: CloseOptions): void {
   if (!isObject(options)) throw new CrudConfigError('INVALID_OPTION', 'close: the options must be an object.')
   const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name))

@@ -155,7 +155,10 @@ export class Cluster {
     return own
   }
 
-  /** @throws Problem 503 if the server already has the maximum number of rooms that conditions define */
+  /**
+   * Limits the rooms of this server. @throws Problem 503 if the server already has the maximum number of rooms that
+   * conditions define
+   */
   #assertRoomLimit(): void {
     const { maxConditionRooms, report } = this.#settings
     let count = 0

@@ -106,7 +106,7 @@ export class Hub implements Publisher {
     this.#settings = settings
   }
 
-  /** @throws CrudConfigError if another hub has the namespace */
+  /** Checks that no other hub uses the path. @throws CrudConfigError if another hub has the namespace */
   assertFree(model: string): void {
     const { io, path } = this.#settings
     if (!takenPaths.get(io)?.has(path)) return

@@ -91,7 +91,7 @@ export async function removeDatabase(name: string): Promise<void> {
   else await onServer(databaseName as ServerName, `DROP DATABASE ${name}`)
 }
 
-/** Opens a test's database with separate connections, as another program would. The caller closes them. */
+/** Opens a test's database with separate connections, as another program would. The caller closes the connections. */
 export function openAgain(sequelize: Sequelize): Sequelize {
   const storage = String(Reflect.get(sequelize, 'options').storage)
   return new Sequelize(

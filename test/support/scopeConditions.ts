@@ -105,7 +105,7 @@ export type Models = Readonly<
   Record<'Team' | 'Ticket' | 'Member' | 'Label' | 'TicketLabel' | 'Note', ModelStatic<Model>>
 >
 
-/** Defines the models of a world. The tables have the world's name as a prefix. */
+/** Defines one set of models (a world). The names of its tables begin with the name of the set. */
 export function defineModels(sequelize: Sequelize, world: string): Models {
   const define = (name: string, attributes: ModelAttributes, options: object = {}): ModelStatic<Model> =>
     sequelize.define(name + world, attributes, { timestamps: false, tableName: `${world}_${name}`, ...options })

@@ -30,7 +30,7 @@ const OWNER_COLUMNS: ModelAttributes = {
   ownerId: DataTypes.INTEGER,
 }
 
-/** Rows that all worlds share: a team for every tenant and owner, clubs, and players of each team. */
+/** Rows of the shared tables: a team for every tenant and owner, clubs, and players of each team. */
 export const TEAMS: readonly Record<string, unknown>[] = [1, 2].flatMap((tenantId) =>
   [1, 2, null].flatMap((ownerId, index) => {
     const level = 1 + ((index + tenantId) % 3)
@@ -53,8 +53,8 @@ export async function fillTables(sequelize: Sequelize): Promise<void> {
 type Models = Readonly<Record<'Club' | 'Team' | 'Rival' | 'Player' | 'Fan', ModelStatic<Model>>>
 
 /**
- * Defines the models of a world on the shared tables. `Rival` is `Team` without a scope. `Fan` is `Player` with its
- * team flattened.
+ * Defines one set of models (a world) on the shared tables. `Rival` is `Team` without a scope. `Fan` is `Player` with
+ * its team flattened.
  */
 function defineModels(sequelize: Sequelize, world: string): Models {
   const define = (name: string, attributes: ModelAttributes, tableName: string): ModelStatic<Model> =>
@@ -79,7 +79,7 @@ function defineModels(sequelize: Sequelize, world: string): Models {
   return models
 }
 
-/** Routers with empty caches, separate from the routers of other worlds. */
+/** One set of models with its own routers, whose caches are empty. */
 export interface World {
   readonly fans: CrudRouter
   /** Mounts the resource over `Team`, which activates its scope. */

@@ -19,7 +19,7 @@ export function describeResponse(
       response.on('end', () => {
         const { statusCode: status = 0, rawHeaders } = response
         const lines = rawHeaders.filter((_, index, all) => all[index - (index % 2)] !== 'Date').map(blankName)
-        // In a successful response, the name may be a member of a record.
+        // In a successful response, the name may be a member of a record, so it is not replaced.
         resolve({ status, headers: lines, text: status < 400 ? text : blankName(text) })
       })
     })

@@ -10,7 +10,7 @@ export interface Plan extends Choices {
 
 export type Versions = Readonly<Record<string, string>>
 
-/** Returns its text for a TypeScript application, and an empty text for JavaScript. */
+/** Returns its argument for a TypeScript application, and an empty text for JavaScript. */
 export type ForTypeScript = (text: string) => string
 
 export function createForTypeScript({ language }: Choices): ForTypeScript {

@@ -1,4 +1,4 @@
-// Generates random conditions on the rows of a world.
+// Generates random conditions on the rows of a world (world.ts).
 
 import fc, { type Arbitrary } from 'fast-check'
 import type { Operator } from '../../../types/query.js'

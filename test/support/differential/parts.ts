@@ -32,7 +32,10 @@ export function partitions(): Arbitrary<Partition> {
   )
 }
 
-/** @throws Difference if an operator and its negation together do not return all rows with text, in sort order */
+/**
+ * Compares texts with a given text by each order operator.
+ * @throws Difference if an operator and its negation together do not return all rows with text, in sort order
+ */
 export async function checkPartition(client: Client, world: World, oracle: Oracle, given: Partition): Promise<void> {
   const { table, column, text, ignoreCase, style } = given
   const having = world.rows(table.name).filter((row) => valueIn(row, column) !== null)

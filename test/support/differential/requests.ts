@@ -30,7 +30,7 @@ export class Client {
     this.#url = url
   }
 
-  /** @throws Difference for a status other than 200 */
+  /** Requests a list. @throws Difference for a status other than 200 */
   async request({ path }: Pick<Table, 'path'>, query: Query): Promise<ListResponse> {
     const request = requestText(path, query)
     const { status, text } = await this.#get(`${path}?${new URLSearchParams(query)}`)
@@ -62,7 +62,7 @@ function requestText(path: string, query: Query): string {
   return [`GET ${path}`, ...parameters].join('\n')
 }
 
-/** @throws Difference unless both values are equal */
+/** Compares two values. @throws Difference if the values are not equal */
 export function assertSame(what: string, request: string, actual: unknown, expected: unknown): void {
   if (isDeepStrictEqual(actual, expected)) return
   const [wanted, found] = [expected, actual].map((value) => JSON.stringify(value).slice(0, 2000))

@@ -1,4 +1,4 @@
-// Generates related rows in memory. Every database gets equal rows.
+// Generates a world: related rows of several tables, in memory. Every database gets equal rows.
 
 import fc, { type Arbitrary } from 'fast-check'
 import { below, type Random, randomOf } from './random.js'
