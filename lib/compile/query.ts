@@ -31,7 +31,7 @@ export const QUERY: OptionShape = {
   total: option(oneOf('exact', 'none'), '"exact" or "none"'),
   search: option(
     either(isNameList, isSearchOption),
-    'an array of paths, or an object with such "fields" and the boolean "fullText"',
+    'an array of paths, or an object with the paths as "fields" and the boolean "fullText"',
   ),
 }
 

@@ -194,7 +194,7 @@ test('what a search cannot look through is refused at mount', (t) => {
     const error = t.throws(() => crudRouter(model, given), { message }, JSON.stringify(search))
     t.is((error as { code?: string }).code, code)
   }
-  const KIND = /must be an array of paths, or an object with such "fields" and the boolean "fullText"/
+  const KIND = /must be an array of paths, or an object with the paths as "fields" and the boolean "fullText"/
   for (const search of [[], 'name', {}, { fields: [] }, { fields: ['name'], fulltext: true }, [''], [1], true]) {
     refused(search, {}, 'INVALID_OPTION', KIND)
   }
