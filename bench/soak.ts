@@ -2,6 +2,7 @@
 // killed twice and restarted. An oracle computes the expected replies and checks each reply. The database server
 // belongs to this program. The application is a separate process, which is never restarted. The program exits with
 // status 1 after a wrong response, a lost write, an invalid reply, or growing memory.
+//
 // `npm run bench:soak -- shapes` sends endless distinct request shapes. At the end, the memory of the application must
 // equal its memory halfway. PostgreSQL connections must hold no more names of prepared statements than allowed.
 
