@@ -5,7 +5,10 @@ import { get, json, query, type Side, type Workload } from './workloads.js'
 const TENANT = 7
 const ALIVE = `tenantId=${TENANT},isDeleted=false`
 
-/** Adds the conditions with which the plain resource returns the records of the resource with behaviours. */
+/**
+ * Adds conditions for the plain resource. The resource with behaviours applies them itself. Both resources then return
+ * the same records.
+ */
 function filter(side: Side, own: string): string {
   if (side === 'behaviours') return own
   return own === '' ? ALIVE : `${own},${ALIVE}`
@@ -28,10 +31,7 @@ const withoutSalary = json((body) => {
   return Array.isArray(items) ? { ...Object(strip(body)), items: items.map(strip) } : strip(body)
 })
 
-/**
- * Reads of a resource with every behaviour. The responses are compared with those of the plain resource for equal
- * records.
- */
+/** Reads of a resource with every behaviour. Each response is compared with the response of the plain resource. */
 export const BEHAVIOUR_WORKLOADS: readonly Workload[] = [
   {
     name: 'behaviours: get by id',

@@ -1,6 +1,5 @@
-// `npm run bench:scope` measures the cost of scopes, compared with handwritten Sequelize. The scopes have one value, a
-// condition on a path, or an alternative with a path. Responses must be equal before the measurement. Prints a table
-// and removes its files.
+// `npm run bench:scope` measures the cost of scopes, compared with handwritten Sequelize. `KINDS` lists the measured
+// scopes. Responses must be equal before the measurement. Prints a table and removes its files.
 
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'

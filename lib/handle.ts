@@ -180,7 +180,7 @@ function hasServerTiming(
 export interface AuthorizedCall {
   readonly resource: Resource
   readonly operation: OperationName
-  /** The action that is called; absent for the operation itself. */
+  /** The action that the request calls. Absent if the request calls no action. */
   readonly action?: Action | undefined
   readonly caller: Caller
   readonly call: Call

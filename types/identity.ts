@@ -17,7 +17,7 @@ export interface PolicyContext {
   readonly request: Request
   readonly identity: Identity | null
   readonly operation: OperationName
-  /** The name of the called action; absent for the operation itself. */
+  /** The name of the action that the request calls. Absent if the request calls no action. */
   readonly action?: string
   readonly resource: ResourceInfo
 }

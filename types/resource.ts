@@ -385,7 +385,7 @@ export type Behaviours = {
 export interface ParsedRequest {
   readonly resource: Resource
   readonly operation: OperationName
-  /** The called action; absent for the operation itself. */
+  /** The action that the request calls. Absent if the request calls no action. */
   readonly action?: Action | undefined
   readonly intent: Intent
   readonly caller: Caller

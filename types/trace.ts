@@ -37,7 +37,7 @@ export interface RequestMessage extends Traced {
    * without an operation.
    */
   readonly operation: OperationName | null
-  /** The name of the called action; absent for the operation itself. */
+  /** The name of the action that the request calls. Absent if the request calls no action. */
   readonly action?: string
   /** The HTTP method. */
   readonly method: string

@@ -3,7 +3,9 @@ import { literal, Op, type Transaction, type WhereOptions } from 'sequelize'
 import { crudRouter, filter, type Scope } from '../../lib/index.js'
 import { teamsOf, type World } from './models.js'
 
-/** A limit of tickets to a user, as a scope and as a handwritten condition. */
+/**
+ * A rule that limits a user's tickets. `scope` is the rule for the router, and `where` is the same rule in Sequelize.
+ */
 export interface Kind {
   readonly name: string
   readonly scope: (user: number) => Scope

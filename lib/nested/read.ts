@@ -35,7 +35,7 @@ export async function listNested(request: NestedRequest): Promise<Reply> {
     if (isListPlan(plan)) return { ...plan, where: addCondition(plan.where, within) }
     throw new TypeError(`a behaviour of ${target.resource.name} has made a list a ${plan.kind}`)
   }
-  // A list has no `Location` header.
+  // Only the `Location` header uses `collection`, and a list has none.
   const address = { url: isQueryMethod(call) ? null : toOriginForm(call.originalUrl), collection: '' }
   return replyToIntent(
     { ...target, operation, call, address, amend: amendPlan, link: resolveParentLink(request, key) },

@@ -67,8 +67,8 @@ export function readVisible(
 }
 
 /**
- * Like `readVisible`, for a response. Locked records are read in their current state instead of the transaction's
- * snapshot.
+ * Reads records that the model's scope shows, for the response of a write. In a transaction with a snapshot, locks the
+ * records to read their current values. Records are not locked if a column belongs to another table.
  */
 export function readVisibleAsLocked(
   store: Store,
@@ -244,7 +244,7 @@ async function selectGroupsInParts(
 
 async function countGroups(store: Store, reader: RecordReader, groups: GroupSelect): Promise<number> {
   if (groups.groups === 0) return 1
-  // The count omits measures and the sort order, because their parameters must not be in the statement.
+  // Measures and the sort order do not change the number of groups.
   const counted: GroupSelect = { ...groups, columns: groups.columns.slice(0, groups.groups), order: [] }
   const [row] = await reader.readGroups(store, counted, { limit: 1, offset: 0, total: true })
   return Number(row?._total ?? 0)
@@ -254,7 +254,7 @@ export async function selectCount(store: Store, { where, includeDeleted }: Count
   return { kind: 'count', count: await readerOf(store, []).countRecords(store, where, includeDeleted) }
 }
 
-/** Maximum number of records of a page that is read as a key lookup. */
+/** Largest page that counts as a small read. Up to eight small reads are given to SQLite at once. */
 const SHORT_PAGE = 100
 
 /** Reads a page of records after a key. One extra record shows whether another page follows. */
@@ -287,12 +287,15 @@ export async function selectSeekPage(store: Store, plan: SeekPlan): Promise<Outc
 
 type SeekRequest = Pick<SeekPlan, 'where' | 'order' | 'isBackward' | 'position' | 'projection' | 'includeDeleted'>
 
-/** Reads the rows after a cursor, in the direction of the page. Appends the values of the sort keys from the driver. */
+/**
+ * Reads the rows after a cursor, in the direction of the page. Appends the values of the sort keys to each row, as the
+ * driver returns them.
+ */
 export async function readRowsAfter(store: Store, plan: SeekRequest, limit: number): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (const segment of partitionByNulls(plan)) {
     const read = await readPartition(store, plan, segment, limit - rows.length)
-    // Most pages are in one partition. The array of a full first partition is returned without a copy.
+    // If the first partition fills the page, its array is returned without a copy. Most pages are in one partition.
     if (rows.length === 0 && read.length === limit) return read
     rows.push(...read)
     if (rows.length === limit) break
@@ -320,7 +323,7 @@ async function readPartition(
   return read.map((row) => [...row.slice(0, length), ...nulls, ...row.slice(length)])
 }
 
-/** Whether a value is anything but an integer beyond JavaScript's safe range. */
+/** Returns false only for integers that JavaScript cannot represent exactly. */
 function isSafeNumber(value: unknown): boolean {
   return !Number.isInteger(value) || Number.isSafeInteger(value)
 }

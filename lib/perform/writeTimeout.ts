@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Problem, problem } from '../common/problem.js'
 
 /**
- * Releases the resources of a write. `pending` is the running step, if its result still counts. The promise never
- * rejects and resolves soon.
+ * Releases the resources of a write. `pending` is the running step, if it may still complete the write. The promise
+ * never rejects and resolves soon.
  */
 export type WriteAbort = (pending: Promise<unknown> | null) => Promise<void>
 
@@ -47,7 +47,7 @@ export class WriteTimer {
   readonly #abort: WriteAbort
   /** Rejects the promise of the running step. null before the first step. */
   #reject: ((error: Error) => void) | null = null
-  /** The running step, or null if its result does not count after a timeout. */
+  /** The running step if it may still complete the write after a timeout, otherwise null. */
   #pendingOutcome: Promise<unknown> | null = null
   #isExpired = false
 

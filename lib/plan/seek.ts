@@ -33,8 +33,8 @@ export function readPosition(
 }
 
 /**
- * Whether a cursor token may contain the value of a sort key. Callers may sort only by fields that they may read. The
- * record's own key is public.
+ * Whether a cursor token may contain the value of a sort key. A token shows the value to the caller. The record's own
+ * key, the number of related records, and fields of lists are not secret.
  */
 function isKeyVisible({ keys }: Resource, { column }: OrderKey): boolean {
   return (

@@ -38,7 +38,7 @@ const OUTSIDE_OPERATORS: Readonly<Record<Bound['operator'], Bound['operator']>> 
   lte: 'gt',
 }
 
-/** Returns the bounds of the values that responses can contain, for one side of a comparison. */
+/** Returns the lower or the upper bounds of the values that responses can contain. */
 export function boundsOf(column: Column, side: BoundSide): readonly Predicate[] {
   const { responseBounds = [] } = column.field.valueType
   return responseBounds
@@ -46,7 +46,7 @@ export function boundsOf(column: Column, side: BoundSide): readonly Predicate[] 
     .map(({ operator, value }) => compareStored(column, operator, [value]))
 }
 
-/** Side, upper or lower, on which the values of an operator have no bound. */
+/** For each operator, the side on which its operand does not limit the values: `gt` has no upper limit. */
 const OPEN_SIDES: ReadonlyMap<PositiveOperator, BoundSide> = new Map([
   ['gt', 'upper'],
   ['gte', 'upper'],
@@ -91,7 +91,10 @@ export function matchVisible(column: Column): Predicate {
   return joinAnd([has, ...boundsOf(column, 'lower'), ...boundsOf(column, 'upper')])
 }
 
-/** Matches malformed date-times. SQLite sorts numbers (milliseconds) before texts, which begin with a year. */
+/**
+ * Matches values that are no date-times. SQLite sorts numbers before texts. A number is a date-time in milliseconds
+ * within a range. A text is a date-time if the text begins with a year.
+ */
 function matchMalformedInstants(column: Column): readonly Predicate[] {
   return [
     compareStored(column, 'lt', [FIRST_INSTANT]),
@@ -100,4 +103,5 @@ function matchMalformedInstants(column: Column): readonly Predicate[] {
   ]
 }
 
+/** The character after the digits in ASCII. */
 export const AFTER_DIGITS = ':'

@@ -8,8 +8,8 @@ import { roomNameOf } from './room.js'
 import { conditionSourcesOf, createSubscription, hasWholeRecords, serializeSubscription } from './subscription.js'
 
 /**
- * A connection before it is admitted. `auth` stays one object during the whole handshake, and no other connection has
- * it.
+ * A connection before it is admitted. `auth` identifies the connection: it is one object during the whole handshake,
+ * and each connection has another object.
  */
 export interface ConnectionRequest {
   readonly request: Socket['request']

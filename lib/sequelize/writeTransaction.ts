@@ -68,7 +68,7 @@ abstract class WriteRun extends Transaction {
   /**
    * Takes the connection away from all code that uses it, including hanging hooks. Such code can run no further
    * statements: neither in the transaction or a savepoint, nor on the connection, nor through continuation-local
-   * storage. Never rejects, and returns soon. `pending` is a statement whose result counts, or null.
+   * storage. Never rejects, and returns soon. `pending` is a statement that may still complete the write, or null.
    */
   async abandon(pending: Promise<unknown> | null): Promise<void> {
     rejectStatements(this)
@@ -161,7 +161,7 @@ export class WriteTransaction extends WriteRun {
     enterContext(this)
   }
 
-  /** Returns the connection before BEGIN. */
+  /** Gives the connection back to the pool without beginning the transaction. */
   returnBeforeBegin(): void {
     this.finished ??= 'rollback'
     this.#release()

@@ -79,7 +79,7 @@ export function clientOf(url: string, afterwards: () => void = () => undefined):
   }
 }
 
-// The client closes unused connections before the server's time-out of five seconds.
+// The client closes a connection after three seconds without use. Node's default for servers is five seconds.
 const agent = new Agent({ keepAlive: true, timeout: 3000 })
 const decoder = new TextDecoder()
 

@@ -1,5 +1,5 @@
-// Server with finale-rest. Filters with operators are searches of a resource. Nested records have separate resources,
-// because nesting makes every request of a resource slower.
+// Server with finale-rest. Filters with an operator or by a relation must be declared as `search`. Nested records have
+// separate resources, because `include` makes every request of a resource slower.
 
 import { createServer, type RequestListener } from 'node:http'
 import express5 from 'express'

@@ -41,8 +41,8 @@ function places(count: number, each: string): string {
 }
 
 /**
- * SQL of the orders. Handwritten code usually sorts equal levels by ascending keys. No index has the rows in that
- * order.
+ * SQL for each value of `sort`. With `-level,id`, equal levels are sorted by ascending keys, as in most handwritten
+ * code. No index has the rows in this order.
  */
 const ORDERS: ReadonlyMap<string, string> = new Map([
   ['id', 'p."id"'],

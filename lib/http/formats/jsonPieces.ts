@@ -9,7 +9,7 @@ export function isLarge(value: unknown): boolean {
   return countValues(value, MAX_LIGHT_VALUES) > MAX_LIGHT_VALUES
 }
 
-/** Counts the values in a value, up to a limit. */
+/** Counts a value and all values nested in it. Stops above the limit `most`. */
 function countValues(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + value.length / CHARACTERS_PER_VALUE
   if (!isDivisible(value)) return 1
@@ -30,7 +30,7 @@ function countValues(value: unknown, most: number): number {
   return weight
 }
 
-/** Whether JSON.stringify writes a value's members unchanged, without a `toJSON` of the value. */
+/** Whether the members of a value can be written one by one. A value with `toJSON` writes itself. */
 function isDivisible(value: unknown): value is Readonly<Record<string, unknown>> {
   if (Array.isArray(value)) return true
   return isObject(value) && typeof value.toJSON !== 'function'

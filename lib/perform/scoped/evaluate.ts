@@ -154,7 +154,7 @@ class ValuesTableOperands implements Operands {
 const ASCII = /^[\x20-\x7e]*$/
 const DIGITS = /^-?\d{1,19}$/
 
-/** Whether a value in a column of the field's type compares like a literal. */
+/** Whether comparing with a column that contains the value gives the same result as comparing with a literal. */
 function isPlaceable(value: unknown, { derived, stored, valueType }: Field): value is string | number {
   if (derived !== undefined || stored !== undefined) return false
   const { type, padded, binary } = valueType
