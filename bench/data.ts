@@ -46,7 +46,7 @@ function graded(body: PlayerBody): PlayerBody {
   return body.teamId % 5 === 0 ? { ...body, level: Math.ceil(body.level / 2) } : body
 }
 
-/** Fills the database of which each server gets a copy. */
+/** Fills the database. Each server gets a copy of it. */
 export async function seed(options: Target): Promise<void> {
   const sequelize = connect(options)
   const isFile = options.dialect === 'sqlite'

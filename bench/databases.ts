@@ -21,7 +21,7 @@ export function isDatabaseOrDriver(name: string): name is DatabaseOrDriver {
   return isDatabase(name) || name === 'node-sqlite'
 }
 
-/** A filled database, of which servers get copies. */
+/** A filled database. Each server gets a copy. */
 export interface Databases {
   /** Creates a copy for exclusive use. Returns its connection options. */
   copy(): Promise<Options>

@@ -184,7 +184,7 @@ export interface CreatePlan extends ComposableWrite {
   readonly policyError?: Error
   /** The valid values of the body. */
   readonly changes: Changes
-  /** Validation errors, to which the errors of the model's validators are added. An invalid record is not written. */
+  /** Validation errors. The errors of the model's validators are added later. An invalid record is not written. */
   readonly invalid: Invalid | null
   readonly serverValues: Changes
   /** The update that restores a soft-deleted record instead of an insert; absent if a create always inserts. */

@@ -141,13 +141,15 @@ export type Content =
   /** The records that an action returns. */
   | { readonly kind: 'items'; readonly value: Items<JsonRecord> }
   | { readonly kind: 'export'; readonly value: ExportContent }
-  /** A behaviour's replacement of the reply, or the value that an action returns. */
+  /** A value that is sent unchanged: the result of the option `format`, or the value that an action returns. */
   | { readonly kind: 'document'; readonly value: unknown }
 
 /** The kinds of replies that `format` changes: replies with records and lists, also of actions. */
 type FormattedKind = 'record' | 'records' | 'page' | 'cursorPage' | 'keysetPage' | 'items'
 
-/** A reply with records before `format`. `body` is the default body. */
+/**
+ * A reply with records, as the option `format` receives it. `body` is the body that would be sent without the option.
+ */
 export type UnformattedReply = {
   readonly [kind in FormattedKind]: {
     readonly kind: kind

@@ -50,8 +50,8 @@ function user(name: string): Owner {
   return { uid: id('-u'), gid: id('-g') }
 }
 
-// Settings that protect committed writes from a crash. The settings are the defaults of both servers, but are set
-// explicitly.
+// Programs and options of each server. The last options protect committed writes from a crash. These options are the
+// defaults of both servers, but are set explicitly.
 const KINDS: Readonly<Record<ServerName, Kind>> = {
   mariadb: {
     username: 'root',

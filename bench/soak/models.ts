@@ -46,7 +46,8 @@ export function define(sequelize: Sequelize): Models {
     ...options,
     indexes: options.indexes.map((index) => ({ ...index, name: `${table}_${index.name}` })),
   })
-  // The version is declared as an attribute, so that lists contain it. A PATCH may change no other member.
+  // A PATCH with equal values changes only the version. The version is an attribute of the model, so that lists show
+  // such a change.
   const rowVersion = { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 }
   const Account = sequelize.define(
     'Account',

@@ -68,8 +68,8 @@ export class Partition {
   }
 
   /**
-   * Ends a repeated write whose outcome is unknown. An earlier success stays. An earlier failure may have become a
-   * success.
+   * Ends a repeated write whose outcome is unknown. If the write had already happened, it stays. If it had not
+   * happened, it may have happened now.
    */
   suspectAgain(after: State): void {
     const hadHappened = this.#states.length === 1 && this.state === after

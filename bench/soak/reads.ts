@@ -20,7 +20,10 @@ function linkedAccount(account: Account): object {
   return { ...shownAccount(account), tags: account.tags.map((id) => ({ id })) }
 }
 
-/** Reads all records of an owner in one reply, which decides between two states. */
+/**
+ * Reads all records of an owner in one reply. After a write without an acknowledgement, the reply shows whether the
+ * write has happened.
+ */
 export function readAll(resource: keyof State, owner: number): Read {
   const links = resource === 'accounts' ? { select: '*,Tags.Id' } : {}
   return {

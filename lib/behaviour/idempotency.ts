@@ -144,7 +144,7 @@ async function describeCaller(
   const who = identity === null ? null : describeIdentity(identity)
   const seen: unknown[] = [await describeAccess(caller, resource, ['getList', operation], action?.name)]
   for (const each of dependsOn) seen.push(await describeAccess(caller, each, NESTED_OPERATIONS))
-  // Resources that this body does not use count too. Otherwise the key with another body would look like another
+  // Resources that this body does not use are included. Otherwise the key with another body would look like another
   // caller's request, not like a conflict.
   for (const [each, shown] of await nestedProjections())
     seen.push([await describeAccess(caller, each, NESTED_OPERATIONS), describeProjection(shown)])
@@ -168,7 +168,7 @@ const TOKEN_CLAIMS: ReadonlySet<string> = new Set(['exp', 'iat', 'nbf', 'jti', '
 
 /**
  * Describes the identifying part of an identity. Unknown claims may identify the caller, such as `userId`, or `oid`
- * with `tid`. An identity with unknown claims counts as a whole.
+ * with `tid`. With unknown claims, all members of the identity are described.
  */
 function describeIdentity(identity: Identity): readonly unknown[] {
   const { claims, name } = identity

@@ -10,7 +10,7 @@ import {
   toDecimal,
 } from '../common/values.js'
 
-/** A value of a scope in the form in which it is bound. */
+/** A value of a scope, converted so that a statement can bind it. */
 export type ScopeValue = string | number | boolean | Date
 
 /**

@@ -49,7 +49,7 @@ function createArrayReader(read: Reader, takesNull: boolean): ReadArray {
   }
 }
 
-/** Converts a date to the format of responses, in which filters compare dates in JSON. */
+/** Converts a date to the format of responses. Filters compare dates in JSON in this format. */
 function formatItem(value: unknown, sent: JsonValue): JsonValue {
   return value instanceof Date ? value.toISOString() : sent
 }

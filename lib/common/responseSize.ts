@@ -55,8 +55,8 @@ export class WrittenSize {
   }
 
   /**
-   * Adds the sizes of written records. A projection without members counts as empty. @throws Problem as soon as the
-   * records exceed the limit
+   * Adds the sizes of written records. A projection without members adds nothing.
+   * @throws Problem as soon as the records exceed the limit
    */
   add({ members }: Pick<Projection, 'members'>, rows: readonly Row[], sent: readonly Changes[] = []): void {
     if (members.length === 0) return

@@ -2,8 +2,9 @@ import { ServerResponse } from 'node:http'
 import type { OutgoingResponse } from './outgoing.js'
 
 /**
- * Ends an incomplete response after its headers. In HTTP/1.0 a complete response without a length also ends with its
- * connection. To show the error there, the socket is reset if possible.
+ * Ends an incomplete response after its headers. In HTTP/1.0, closing the connection is also the normal end of a
+ * response without a length. A reset of the socket shows the client that the response is incomplete. TLS sockets cannot
+ * be reset.
  */
 export function abortResponse(out: OutgoingResponse): void {
   if (out instanceof ServerResponse) {

@@ -10,7 +10,10 @@ export interface Path {
   /** The action at the path, if any. */
   readonly action?: Action
   readonly methods: readonly PathMethod[]
-  /** Methods for which the path's last word is a key, so that the later key path handles them. */
+  /**
+   * Methods that this path does not have, but the key path has. Requests with these methods are left to the key path: a
+   * key can equal the last word of the path.
+   */
   readonly laterMethods: readonly PathMethod[]
 }
 

@@ -32,7 +32,10 @@ export function problemHandler(options: ProblemHandlerOptions = {}): ErrorReques
   }
 }
 
-/** Rejects a middleware that was not called, for which Express passes a request as options. */
+/**
+ * Rejects a request as options. With `app.use(problemHandler)` instead of `app.use(problemHandler())`, Express passes
+ * the request as the first argument.
+ */
 function assertOptions(options: object): void {
   const given = typeof options === 'object' && options !== null ? Object.keys(options) : ['']
   if (given.every((name) => name === 'onError')) return

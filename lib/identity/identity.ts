@@ -140,7 +140,7 @@ function createKey(text: string): KeyObject {
   try {
     return createPublicKey(text)
   } catch (error) {
-    // A public key with broken lines or quotes would become a secret, with which anybody could sign.
+    // A public key with broken lines or quotes would be used as a secret. Anybody could then sign tokens with it.
     if (text.includes('-----BEGIN '))
       throw new TypeError('jwtIdentity: key looks like PEM, but cannot be read as a key', { cause: error })
     return createSecretKey(Buffer.from(text))

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 const VERSION = '1'
 const TAG_LENGTH = 8
 
-/** Maximum length of a token in characters, for keys of usual length. */
+/** Maximum length of a token in characters. Resources with longer keys have a larger maximum. */
 const MAX_KEY_TOKEN_LENGTH = 512
 
 /** Short hash of a resource's name. A token contains it, so that other resources reject the token. */

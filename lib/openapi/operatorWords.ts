@@ -1,6 +1,6 @@
 import { OPERATORS, type OperatorName } from '../language/operators.js'
 
-/** Words for operators whose name is not readable as words. */
+/** Words for operators whose camel-case name is not the right words. */
 const SPECIAL_WORDS: { readonly [name in OperatorName]?: string } = {
   eq: 'is',
   ne: 'is not',

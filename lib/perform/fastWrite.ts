@@ -191,8 +191,8 @@ async function updateOne(store: Store, plan: UpdatePlan): Promise<Outcome> {
   // record, the transaction is rolled back.
   return inTransaction(store, async (transaction) => {
     const count = await updateRows(store, write, transaction)
-    // MySQL counts only rows whose values change, so an unchanged record counts as 0. An incremented version always
-    // changes.
+    // MySQL counts only rows whose values change, so the count for an unchanged record is 0. An incremented version
+    // always changes.
     const isMissing =
       count === 0 &&
       (write.increments.length > 0 ||

@@ -107,8 +107,8 @@ export async function performIdempotentWork(
       const reply = made(done)
       return { done, reply, kept: kept(done, reply) }
     }
-    // The first statement looks for a stored reply, and would fix the snapshot of a repeatable read. Scope checks and
-    // tracked records need later commits, too.
+    // Repeatable read shows all records as of the first statement, which looks for a stored reply. Scope checks and
+    // tracked records need what other transactions commit afterwards.
     const seesCommitted = isScoped(work) || isTracked(work)
     return writeIdempotently(store, work.plan, ticket, write, {
       policyChecks: work.policyChecks,

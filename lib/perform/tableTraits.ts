@@ -48,7 +48,9 @@ export function loadTableTraits(store: Store): Promise<TableTraits> {
   return reading
 }
 
-/** Returns the traits for writing one existing record, for which only skipped rows matter. */
+/**
+ * Returns the traits of a table for writing one existing record. On databases that never skip rows, no query is needed.
+ */
 export function loadTraitsForRecord(store: Store): Promise<TableTraits> {
   return store.dialect.tableCatalogue.canSkipRows ? loadTableTraits(store) : Promise.resolve(RELIABLE_TRAITS)
 }

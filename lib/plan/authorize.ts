@@ -180,8 +180,9 @@ export async function authorizeTarget(target: Resource, caller: Caller): Promise
 }
 
 /**
- * Returns the headers of the resources behind paths. For a path from the client, only the relations that the caller may
- * follow add headers, to hide whether the rest exists. Configured paths are public and add all headers.
+ * Returns the headers of the resources behind paths. For a path from the client, only relations that the caller may
+ * follow add headers. The headers therefore do not reveal other relations. Configured paths are public and add all
+ * headers.
  */
 function relationHeadersOf(
   resource: Resource,

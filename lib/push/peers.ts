@@ -148,7 +148,8 @@ export class Peers {
       else if (!isWhole) member?.noteMissed()
     }
     const heard = { heard: this.#heartbeats, heardAt: Date.now(), number: beat.number }
-    // A server does not count as lost after its last heartbeat.
+    // A server that ends sends a last heartbeat. `isLost` is already true then, so that the end of its heartbeats is
+    // not reported.
     this.#peers.set(beat.server, { ...heard, isLost: beat.isLast, paths: [...beat.hubs.keys()] })
     if (beat.isNew) void this.#sendHeartbeat()
   }

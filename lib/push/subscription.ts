@@ -13,7 +13,10 @@ import { authorizeTarget, createView, flattenedRelationsOf, flattenedResourcesOf
 
 type Scalar = string | number | boolean | null
 
-/** A fixed attribute with its value. An array names an attribute of the pushed record, which has the value. */
+/**
+ * An attribute, and the value that it must have. The value is a constant, or `[name]` for the value of an attribute of
+ * the pushed record.
+ */
 type ScopeLimit = readonly [attribute: string, value: Scalar | readonly [own: string]]
 
 type RelatedLimits = readonly [resource: string, limits: readonly ScopeLimit[], condition: readonly ConditionSource[]]
@@ -30,13 +33,14 @@ export interface Subscription {
   /** Attributes that the scope fixes. The attributes' values choose the room. */
   readonly fixedAttributes: readonly string[]
   /**
-   * Limits on flattened records, for resources with a policy or a scope (guarded resources). Each limit is a list of
-   * values or a condition. Records of a guarded resource without an entry are hidden.
+   * Limits on the records that payloads contain through the option `flatten`. Each limit is a list of values or a
+   * condition. Only resources with a policy or a scope have limits. Without an entry, records of such a resource are
+   * hidden.
    */
   readonly relatedLimits: readonly RelatedLimits[]
   /**
-   * The whole scope of the callers, including its fixed values, if the scope has a condition. The condition alone
-   * chooses the room. Empty if the scope only fixes values.
+   * The scope of the callers, if it has a condition. Fixed values of the scope are then part of the condition. A
+   * caller's room depends on the condition alone. Empty if the scope only fixes values.
    */
   readonly condition: readonly ConditionSource[]
 }
@@ -221,7 +225,10 @@ function planSources(target: Resource, condition: readonly ConditionSource[]): P
   }
 }
 
-/** Plans the condition of the subscribers' scope. The fixed attributes must have the values of the record. */
+/**
+ * Plans the condition that limits subscribers of the record's room. Each attribute that the scope fixes must have the
+ * record's value.
+ */
 export function planSubscriptionScope(
   resource: Resource,
   subscription: Subscription,

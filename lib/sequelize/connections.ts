@@ -102,8 +102,8 @@ export async function stopStatement(
 }
 
 /**
- * Sends a cancel request. If the request cannot be delivered, later writes use transactions, which end with their
- * connection.
+ * Sends a cancel request. If it cannot be delivered, the statement may still be committed later. All later writes then
+ * use transactions, which the server rolls back when their connection ends.
  */
 async function cancelStatement(sequelize: Sequelize, connection: Connection): Promise<void> {
   const isDelivered = await requestCancel(connection, MAX_WAIT)
@@ -111,8 +111,8 @@ async function cancelStatement(sequelize: Sequelize, connection: Connection): Pr
 }
 
 /**
- * Runs a `KILL`. Returns false if the server did not receive the statement. In this case later writes use transactions,
- * which end with their connection.
+ * Runs a `KILL`. Returns false if the server did not receive it. The statement may then still be committed later. All
+ * later writes then use transactions, which the server rolls back when their connection ends.
  */
 async function runKill(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
   const isDelivered = (await settleSoon(runOnSameServer(sequelize, sql, of))) === true
@@ -180,7 +180,7 @@ async function runOnConnection(
   const connections = connectionsFor(sequelize)
   const connection = await connections._connect(server)
   try {
-    // Sequelize reads only the connection of a transaction in the options, as its own version query shows.
+    // `sequelize.query` uses only the connection of this transaction. Sequelize's own version query does the same.
     const transaction = { connection } as object as Transaction
     const options = { transaction, ...statementLoggingOf(sequelize) }
     const [row] = await sequelize.query(`SELECT ${SERVER_EXPRESSION} AS name`, { ...options, type: QueryTypes.SELECT })

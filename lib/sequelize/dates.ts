@@ -1,4 +1,4 @@
-// Dates in the form in which the database stores and compares them.
+// Dates as the database stores and compares them.
 
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'

@@ -12,7 +12,7 @@ const TABLE = 'crud_idempotency_keys'
  */
 export function idempotencyModelOf(sequelize: Sequelize): ModelStatic<Model> {
   if (sequelize.isDefined(TABLE)) return sequelize.model(TABLE)
-  // TEXT on MySQL is limited to 64 KiB. Other databases have no longer type.
+  // Only on MySQL and MariaDB, TEXT is limited to 64 KiB.
   const hasLong = sequelize.getDialect() === 'mysql' || sequelize.getDialect() === 'mariadb'
   const attributes = {
     id: { type: DataTypes.STRING(64), primaryKey: true },

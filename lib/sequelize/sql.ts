@@ -1,4 +1,4 @@
-// SQL text in the form in which Sequelize writes it.
+// SQL text as Sequelize writes it.
 
 import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
 import {

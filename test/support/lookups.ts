@@ -135,7 +135,7 @@ export function scans(count: number): readonly Lookup[] {
   ]
 }
 
-/** A page in the order of an index, for which the database reads no additional rows. */
+/** A page in the order of an index. The database reads no additional rows. */
 function orderedLookup(sort: string, indexes: string | readonly string[], filter?: string): Lookup {
   return {
     title: `the order of an index: ${sort}${filter === undefined ? '' : ` of ${filter}`}`,

@@ -172,8 +172,8 @@ function findRemoved({ replacement, stored, keys }: MatchedChildren): ReadonlyMa
 }
 
 /**
- * Returns the elements whose records another collection of the same model removes. Two relations may contain one
- * record.
+ * Returns the elements of records that this request removes from another relation to the same model. Two relations may
+ * contain one record.
  */
 function findContested(found: MatchedChildren, all: readonly MatchedChildren[]): readonly BodyElement[] {
   const { replacement, keys } = found

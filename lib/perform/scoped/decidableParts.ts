@@ -7,7 +7,7 @@ const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
 /**
  * Extracts the part of a condition that the values of `known` decide before the record is stored. Parts that depend on
- * other attributes count as met. Parts about records that refer to the record also count as met.
+ * other attributes are assumed to be met. Parts about records that refer to the record are also assumed to be met.
  */
 export function extractDecidable(condition: Predicate, known: ReadonlySet<string>): Predicate {
   return visit(DECIDABLE_PARTS, condition, known)

@@ -43,10 +43,7 @@ async function lockRecord(store: Store, { kind, where }: SingleWritePlan): Promi
   }
 }
 
-/**
- * Locks records under the plan's whole condition and writes them. Records that do not meet the condition count as
- * missing.
- */
+/** Locks the records that meet the plan's whole condition, and writes them. Other records are treated as missing. */
 export async function withLockedRecords<T>(
   store: Store,
   plan: BulkDeletePlan,

@@ -151,8 +151,8 @@ function findPartStarts({ resource: { fields } }: Store, condition: Predicate): 
 
 /**
  * Finds records that meet the condition only because of rows that this request has written. A part over a foreign key
- * counts as met in two cases: it was met before the request, or it leads to a record that the request creates. If a
- * hook or the database set the foreign key, the part must be met without the request's rows.
+ * is accepted in two cases: it was met before the request, or it leads to a record that the request creates. If a hook
+ * or the database set the foreign key, the part must be met without the request's rows.
  */
 async function findSelfAdmitted(
   store: Store,

@@ -1,5 +1,5 @@
-// Adds records that are unrelated to the world's rows (noise). The noise copies values of rows, so that it sorts
-// between the rows in any order.
+// Adds records (noise) to a list while a test reads its pages. Each noise record copies values of a row, so that it
+// sorts next to the row in any order.
 
 import { type Model, type ModelStatic, Op } from 'sequelize'
 import type { Served } from '../models.js'
