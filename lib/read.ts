@@ -91,7 +91,7 @@ const ANONYMOUS_CONTEXT = Object.freeze({ request: null, identity: null, transac
 
 const sharedProjections = new WeakMap<Projection, Projection>()
 
-/** Removes computed fields that depend on the caller from a projection. */
+/** Removes from a projection the computed fields that depend on the caller. */
 function withoutPerCallerFields({ computed }: Resource, projection: Projection): Projection {
   const known = sharedProjections.get(projection)
   if (known !== undefined) return known

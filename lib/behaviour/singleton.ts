@@ -170,7 +170,7 @@ function amendPlan(resource: Resource, plan: SinglePlan, fixed: FixedValues): Si
       ? { ...plan, serverValues: upkeep, revives: planRevival(resource, plan, limit) }
       : { ...plan, serverValues: upkeep }
   }
-  // Two equal branches for the types: only a list may have no condition.
+  // The compiler needs two equal branches, because only list plans may have no condition.
   return isListPlan(plan)
     ? { ...plan, where: addCondition(plan.where, limit) }
     : { ...plan, where: addCondition(plan.where, limit) }

@@ -9,10 +9,8 @@ import { addCondition, matchNull, matchStoredValues } from './predicates.js'
 import { problem } from './problem.js'
 
 /**
- * Checks that a new child's foreign keys have the values that the child's resource sets itself, by its scope for
- * example.
- *
- * @throws Problem 403 if the caller may only create records with other values
+ * Compares a new child's foreign keys with the values that the child's resource sets itself, for example by a scope.
+ * @throws Problem 403 if a value differs
  */
 export function assertSameForeignKeys(
   { fields }: Pick<Resource, 'fields'>,

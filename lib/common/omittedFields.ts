@@ -12,7 +12,7 @@ export function keepOmittedFields(plan: UpdatePlan, fields: readonly Field[]): U
   if (staying.length === 0) return plan
   const names = new Set(staying.map(({ name }) => name))
   const jsons = new Set(staying.map(({ json }) => json))
-  // A missing member can only have the error that it is required.
+  // The only possible error of a missing member is that the member is required.
   const errors = Object.entries(invalid?.errors ?? {}).filter(([json]) => !jsons.has(json))
   return {
     ...plan,

@@ -77,7 +77,7 @@ async function addParentKeyToBody(request: NestedRequest, intent: Intent, ties: 
 
 /**
  * Adds the parent's key to the plan.
- * @throws Problem 403 if the caller may only create children of other parents
+ * @throws Problem 403 if the child's resource sets another parent itself, for example by a scope
  */
 function addParentKeyToPlan(
   resource: Resource,

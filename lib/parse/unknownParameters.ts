@@ -25,7 +25,7 @@ export interface UnknownParameters {
   readonly hint: (name: string, value: string) => string
 }
 
-/** Removes the parameters that belong to the host from unknown parameters. */
+/** Removes the host's parameters from a list of unknown parameters. */
 export function omitHostParameters(
   { query: { unknownParameters } }: Resource,
   given: readonly ParameterPair[],

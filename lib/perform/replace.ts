@@ -90,8 +90,8 @@ function requireCreatePlan(create: CreatePlan | null, update: UpdatePlan, isNew:
 }
 
 /**
- * Checks that no behaviour replaces the key of the path.
- * @throws Problem 403 if the caller may only create records with other keys
+ * Checks that the new record has the key of the path.
+ * @throws Problem 403 if a behaviour sets another key
  */
 function assertKeyUnchanged({ resource: { keys } }: Store, { changes, serverValues }: CreatePlan): void {
   const valueText = (field: Field, value: unknown): string => String(field.decode(value))

@@ -113,8 +113,8 @@ function createBehaviour(publisher: Publisher): Behaviour {
             before: before.get(resource, String(change.key)),
           }
         })
-        // A record that the write did not change can only have changed rooms. Room changes are known only if conditions
-        // were evaluated before the write.
+        // If the write did not change the record, the record may still have entered or left rooms. Such moves are known
+        // only if conditions were evaluated before the write.
         .filter((change) => !change.isMove || change.before !== null)
       if (changes.length > 0) publisher.publish(changes)
     },

@@ -9,7 +9,7 @@ import { type Store, storeOf, withTransaction } from '../store.js'
 
 /**
  * Adds foreign keys to the plan of new children.
- * @throws Problem 403 if the caller may only create children of other parents
+ * @throws Problem 403 if the children's resource sets another parent itself, for example by a scope
  */
 export function addParentKeys({ plan, resource }: Work<BulkCreatePlan>, ties: BindingValues): BulkCreatePlan {
   for (const each of ties) assertSameForeignKeys(resource, plan.serverValues, each)

@@ -35,7 +35,8 @@ async function preauthorizeWork(store: Store, { plan, nestedWrites = [], items =
     const isThere = await preauthorizeParent(store, where, await holds.planExisting(key))
     if (!isThere) await preauthorizeNew(holds.forNew)
   }
-  // All bodies have equal members. If new records have no links, existing records have no links either.
+  // All bodies have equal members. If the bodies of new records have no links, the bodies of existing records have no
+  // links either.
   if (plan.kind === 'upsert' && items.some(({ forNew }) => forNew.some(hasLinkPolicies))) {
     const found = await resolveItems(store, plan)
     for (const [index, item] of found.items.entries()) {

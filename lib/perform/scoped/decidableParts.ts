@@ -62,7 +62,7 @@ function isKnownPath([first]: readonly Join[], known: ReadonlySet<string>): bool
   return association.associationType === 'BelongsTo' && !polymorphic && known.has(association.foreignKey)
 }
 
-/** Removes required parts that read no changed attribute from a condition. */
+/** Removes from a condition the required parts that read no changed attribute. */
 export function extractChangeable(condition: Predicate, changed: ReadonlySet<string>): Predicate {
   if (condition.kind === 'apart') return extractChangeable(condition.condition, changed)
   if (condition.kind === 'and') {

@@ -116,7 +116,9 @@ export class RequestHistory {
     return made
   }
 
-  /** Excludes rows that the request has created from a condition. Also excludes updated rows of the model `changed`. */
+  /**
+   * Excludes from a condition the rows that the request has created. Also excludes updated rows of the model `changed`.
+   */
   excludeWritten(condition: Predicate, changed: ModelStatic<Model> | null): Predicate {
     if (this.#writtenRows.size === 0) return condition
     const limit: RowLimit = (model) => {
