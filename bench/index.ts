@@ -1,8 +1,8 @@
 // `npm run bench` compares this router with other implementations of one service: bare `node:http` with prepared
-// statements, handwritten SQL on Express, and idiomatic Sequelize. The program also compares the router with itself
-// with every behaviour enabled. Each server is a process with its own copy of one database. Prints two tables and
-// removes its files. With `--peers`, it prints one table of this router, handwritten SQL and other packages. The files
-// of other packages stay in node_modules/.cache.
+// statements, handwritten SQL on Express, and idiomatic Sequelize. A second table compares this router without
+// behaviours and with every behaviour. Each server is a process with its own copy of one database. Prints two tables
+// and removes its files. With `--peers`, it prints one table of this router, handwritten SQL and other packages. The
+// files of other packages stay in node_modules/.cache.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'

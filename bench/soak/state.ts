@@ -78,8 +78,8 @@ export function compare(left: string | number | null, right: string | number | n
 }
 
 /**
- * Replaces the key of an account that was created with its items, until its key is known. At most one account has no
- * known key.
+ * Key of an account until its real key is known. Only an account that was created with its items needs this key. At
+ * most one account has this key at a time.
  */
 export const NEW = -1
 

@@ -49,7 +49,7 @@ export function writeHeaders({ components }: Subject, names: readonly HeaderName
   return { headers: Object.fromEntries(headers) }
 }
 
-// ---------------------------------------------------------------- which problems an operation has
+// ---------------------------------------------------------------- problems of an operation
 
 const VERSIONED_INTENTS: ReadonlySet<IntentKind> = new Set(['update', 'delete', 'bulkUpdate', 'replace', 'upsert'])
 const READ_INTENTS: ReadonlySet<IntentKind> = new Set(['list', 'aggregate', 'export', 'get', 'restore'])

@@ -66,7 +66,7 @@ function collect(res: ServerResponse, chunks: Buffer[]): void {
   }
 }
 
-// ---------------------------------------------------------------- what routers are asked
+// ---------------------------------------------------------------- requests to routers
 
 const requestsInProgress = new WeakMap<IncomingMessage, RoutedRequest>()
 
