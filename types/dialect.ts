@@ -188,7 +188,7 @@ export interface Dialect {
      * Writes a lateral join that runs the SELECT `of` once per parent, and returns the selected `key`s. Null if the
      * database has no lateral joins. A lateral join is fast only with an index on the foreign key.
      */
-    readonly each: ((owners: ParentKeys, of: (owner: string) => string) => string) | null
+    readonly each: ((parents: ParentKeys, of: (parent: string) => string) => string) | null
     /** Whether a window function over the keys alone is worthwhile if no index on the foreign key is known. */
     readonly numbersKeys: boolean
   }

@@ -114,12 +114,12 @@ export interface ItemCountPredicate {
   readonly negated: boolean
 }
 
-/** The condition that the join model of a many-to-many links the record to a given record, the owner. */
+/** The condition that the join model of a many-to-many links the record to a given record, the parent. */
 export interface LinkedPredicate {
-  readonly kind: 'owned'
-  /** The relation from the owner to the record. */
+  readonly kind: 'linked'
+  /** The relation from the parent to the record. */
   readonly relation: RelationInfo
-  /** The owner's attribute that the join model refers to, and its value. */
+  /** The parent's attribute that the join model refers to, and its value. */
   readonly key: Field
   readonly values: PlainValues
   /** The condition on rows of the join model; null if every row counts. */
@@ -153,7 +153,7 @@ export interface JunctionPredicate<K extends 'and' | 'or' = 'and' | 'or'> {
  * value.
  */
 export interface KeysetPredicate {
-  readonly kind: 'beyond'
+  readonly kind: 'keyset'
   /** The keys in the directions of the traversal, which may be the reverse of the order. */
   readonly keys: readonly KeysetKey[]
   readonly inclusive: boolean

@@ -21,8 +21,8 @@ export interface ParentLink {
 export interface View {
   /** Names of the resource's own fields that the caller may not read. */
   readonly hidden: () => ReadonlySet<string>
-  /** Whether the caller may read a field of the resource (`reach` is null), or of a relation's target (`reach`). */
-  readonly readable: (field: Field, reach: ModelAccess | null) => boolean
+  /** Whether the caller may read a field of the resource (`access` is null), or of a relation's target (`access`). */
+  readonly readable: (field: Field, access: ModelAccess | null) => boolean
   /**
    * Whether the caller may write a body member and may know that it exists: a field, or a relation by its JSON name.
    */
@@ -30,7 +30,7 @@ export interface View {
   /**
    * The join over a relation, with the condition on its target's records; null if the caller may not use the relation.
    */
-  readonly join: (crossing: RelationStep) => Join | null
+  readonly join: (step: RelationStep) => Join | null
   /** In a nested list, the relation to the row of the join model that links the record; null in other lists. */
   readonly joinRow: Relation | null
   /** The foreign keys in the bodies, each with the condition of its foreign key check, or null without a condition. */

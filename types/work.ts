@@ -190,7 +190,7 @@ export interface BodyElement extends PlacedBody {
    * Returns the child's key. In a composite key, the parent's key may be a part of it. Null if the element has no key;
    * undefined if no record can have its key.
    */
-  readonly keyOf: (owner: JsonValue) => KeyValue | null | undefined
+  readonly keyOf: (parentKey: JsonValue) => KeyValue | null | undefined
   /** Whether the element has no key. */
   readonly isNew: boolean
   /** Whether the element has only a key, so that the record stays unchanged. */

@@ -44,12 +44,15 @@ export function readNestedBodies(
 }
 
 /**
- * Returns the children's attributes that the parent sets. `owner` is the value of the parent's key; undefined if only
+ * Returns the children's attributes that the parent sets. `parentKey` is the value of the parent's key; undefined if only
  * the database knows it.
  */
-export function connectingAttributesOf({ binding }: NestedRelation, owner: unknown): readonly ConnectingAttribute[] {
+export function connectingAttributesOf(
+  { binding }: NestedRelation,
+  parentKey: unknown,
+): readonly ConnectingAttribute[] {
   return [
-    { field: binding.key, code: 'owner', value: owner },
+    { field: binding.key, code: 'owner', value: parentKey },
     ...[...binding.fixed].map(
       ([field, value]): ConnectingAttribute => ({ field, code: 'owner', value, isExact: true }),
     ),
@@ -57,35 +60,35 @@ export function connectingAttributesOf({ binding }: NestedRelation, owner: unkno
 }
 
 /**
- * Parses the elements that replace a parent's children. `owner` is the value that children refer to. It is undefined if
+ * Parses the elements that replace a parent's children. `parentKey` is the value that children refer to. It is undefined if
  * only the database knows the value; foreign keys and texts in elements are compared later in that case. `unreadable`
  * collects errors of elements whose record or version is ambiguous.
  */
 export function parseElements(
-  holding: NestedRelation,
-  held: readonly NestedBody[],
-  owner: unknown,
+  relation: NestedRelation,
+  bodies: readonly NestedBody[],
+  parentKey: unknown,
   { errors, unreadable }: { readonly errors: BodyErrors; readonly unreadable: BodyErrors },
 ): readonly BodyElement[] {
-  const { target } = holding
+  const { target } = relation
   const version = versionFieldOf(target)?.json
-  const ends = connectingAttributesOf(holding, owner)
+  const ends = connectingAttributesOf(relation, parentKey)
   const seen = new Set<string>()
-  return held.map((each): BodyElement => {
+  return bodies.map((each): BodyElement => {
     const { body, wrong, stated } = removeConnectingAttributes(target, each.body, ends, `${each.place}.`)
     errors.add(wrong)
-    const name = elementKeyText(holding, body)
+    const name = elementKeyText(relation, body)
     if (name !== null && seen.has(name))
       unreadable.add(errorsAt(target, [`${each.place}.${target.keys.at(-1)?.json}`], 'twice'))
     if (name !== null) seen.add(name)
     const told = version === undefined ? undefined : memberOf(body, version)
     if (told !== undefined && typeof told !== 'number')
       unreadable.add(errorsAt(target, [`${each.place}.${version}`], 'number'))
-    const isNew = !hasElementKey(holding, body)
+    const isNew = !hasElementKey(relation, body)
     return {
       place: each.place,
       keyOf: (value) => {
-        const parts = readElementKey(holding, body, value)
+        const parts = readElementKey(relation, body, value)
         return parts === null ? null : combineKeyParts(target, parts)
       },
       isNew,
@@ -97,9 +100,9 @@ export function parseElements(
 }
 
 /** Returns a text that distinguishes an element from its siblings; null for an element without a key. */
-function elementKeyText(holding: NestedRelation, body: Body): string | null {
-  const { keys } = holding.target
-  const parts = readElementKey(holding, body, null)
+function elementKeyText(relation: NestedRelation, body: Body): string | null {
+  const { keys } = relation.target
+  const parts = readElementKey(relation, body, null)
   if (parts === null) return null
   const read = parts.map((part, index) => parseKeyPart(keys[index], part))
   return read.includes(undefined) ? null : JSON.stringify(read)

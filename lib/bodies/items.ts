@@ -48,8 +48,8 @@ async function addUpdateWrites(
   for (const [index, body] of bodiesOf(intent).entries()) {
     const item = work.plan.items[index]
     const key = item === undefined || item.identity.kind === 'never' ? null : item.key
-    const branches = await planPatchWrites(bodies, { key, body, place: `[${index}].` })
-    items.push({ planExisting: async () => branches, forNew: [] })
+    const nestedWrites = await planPatchWrites(bodies, { key, body, place: `[${index}].` })
+    items.push({ planExisting: async () => nestedWrites, forNew: [] })
   }
   return { ...work, items }
 }
@@ -60,12 +60,12 @@ async function addReplaceWrites(
   intent: IntentOf<'replace'>,
 ): Promise<Work> {
   const { plan } = work
-  const branches = await planPatchWrites(bodies, { key: plan.update.key, body: intent.update, place: '' })
+  const nestedWrites = await planPatchWrites(bodies, { key: plan.update.key, body: intent.update, place: '' })
   const made = plan.create === null ? null : await planCreateWrites(bodies, plan.create, intent.create, '')
   return {
     ...work,
     plan: { ...plan, create: made?.plan ?? null },
-    items: [{ planExisting: async () => branches, forNew: made?.branches ?? [] }],
+    items: [{ planExisting: async () => nestedWrites, forNew: made?.nestedWrites ?? [] }],
   }
 }
 
@@ -83,11 +83,12 @@ async function addUpsertWrites(
   const planned: UpsertPlan['items'][number][] = []
   for (const [index, item] of plan.items.entries()) {
     const sent = intent.items[index]
-    const owner = { body: sent?.update, place: `[${index}].` }
-    for (const holding of selectRelations(bodies.relations, owner.body).nested) readElements(holding, owner, undefined)
-    const made = await planCreateWrites(bodies, item.create, sent?.create, owner.place)
+    const parent = { body: sent?.update, place: `[${index}].` }
+    for (const relation of selectRelations(bodies.relations, parent.body).nested)
+      readElements(relation, parent, undefined)
+    const made = await planCreateWrites(bodies, item.create, sent?.create, parent.place)
     planned.push({ ...item, create: made.plan })
-    items.push({ planExisting: (key) => planPatchWrites(bodies, { ...owner, key }), forNew: made.branches })
+    items.push({ planExisting: (key) => planPatchWrites(bodies, { ...parent, key }), forNew: made.nestedWrites })
   }
   return { ...work, plan: { ...plan, items: planned }, items }
 }
@@ -114,13 +115,13 @@ async function planCreateWrites(
   plan: CreatePlan,
   body: Body | Error | undefined,
   place: string,
-): Promise<{ readonly plan: CreatePlan; readonly branches: readonly NestedWrite[] }> {
-  if (body === undefined || body instanceof Error) return { plan, branches: [] }
-  const owners = { resource, key: undefined, bodies: [body], prefixOf: () => place }
+): Promise<{ readonly plan: CreatePlan; readonly nestedWrites: readonly NestedWrite[] }> {
+  if (body === undefined || body instanceof Error) return { plan, nestedWrites: [] }
+  const parents = { resource, key: undefined, bodies: [body], prefixOf: () => place }
   try {
-    return { plan, branches: await planNestedWrites(session, selectRelations(relations, body), owners) }
+    return { plan, nestedWrites: await planNestedWrites(session, selectRelations(relations, body), parents) }
   } catch (error) {
     if (!isRefusal(error)) throw error
-    return { plan: { ...plan, policyError: plan.policyError ?? error }, branches: [] }
+    return { plan: { ...plan, policyError: plan.policyError ?? error }, nestedWrites: [] }
   }
 }

@@ -39,22 +39,22 @@ export function hasClientKeys({ keys }: Resource, { key }: ForeignKeyBinding): b
 }
 
 /** Whether an element has a key. */
-export function hasElementKey(holding: NestedRelation, element: Body): boolean {
-  return readElementKey(holding, element, undefined) !== null
+export function hasElementKey(relation: NestedRelation, element: Body): boolean {
+  return readElementKey(relation, element, undefined) !== null
 }
 
 /** Returns the key parts of an element, including the part from the parent; null for an element without a key. */
 export function readElementKey(
   { target, binding }: NestedRelation,
   element: Body,
-  owner: unknown,
+  parentKey: unknown,
 ): readonly unknown[] | null {
   const { keys } = target
   const parts: unknown[] = []
   for (const field of keys) {
-    const isOwners = field === binding.key && keys.length > 1
-    const part = isOwners ? owner : memberOf(element, field.json)
-    if (!isOwners && (part === undefined || part === null)) return null
+    const isParentPart = field === binding.key && keys.length > 1
+    const part = isParentPart ? parentKey : memberOf(element, field.json)
+    if (!isParentPart && (part === undefined || part === null)) return null
     parts.push(part)
   }
   return parts

@@ -23,15 +23,15 @@ export async function planNestedWrites(
   { nested, linked }: BodyRelations,
   { resource, key, bodies, prefixOf }: ParentBodies,
 ): Promise<readonly NestedWrite[]> {
-  const branches: NestedWrite[] = []
-  for (const holding of nested) {
-    branches.push(
+  const nestedWrites: NestedWrite[] = []
+  for (const relation of nested) {
+    nestedWrites.push(
       key === undefined
-        ? await planNewChildren(session, holding, bodies, prefixOf)
-        : await planChildReplacement(session, holding, { resource, key, body: bodies[0], place: prefixOf(0) }),
+        ? await planNewChildren(session, relation, bodies, prefixOf)
+        : await planChildReplacement(session, relation, { resource, key, body: bodies[0], place: prefixOf(0) }),
     )
   }
   const mode = key === undefined ? 'add' : 'set'
-  for (const linking of linked) branches.push(await planLinks(session, linking, mode, { bodies, at: prefixOf }))
-  return branches
+  for (const linking of linked) nestedWrites.push(await planLinks(session, linking, mode, { bodies, at: prefixOf }))
+  return nestedWrites
 }

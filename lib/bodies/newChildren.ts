@@ -10,26 +10,26 @@ import { planInserts, type WriteTarget } from './writes.js'
 /** Plans the children of new parents. */
 export async function planNewChildren(
   session: Session,
-  holding: NestedRelation,
-  owners: readonly unknown[],
+  relation: NestedRelation,
+  parents: readonly unknown[],
   at: (index: number) => string,
 ): Promise<ChildInserts> {
-  const { target, json, many, binding } = holding
+  const { target, json, many, binding } = relation
   const errors = new BodyErrors()
   const all: NestedBody[] = []
-  const groups = owners.map((owner, index) => {
-    const held = readNestedBodies(holding, owner, at(index), errors)
-    if (held === null || held === undefined) return held
+  const groups = parents.map((parent, index) => {
+    const bodies = readNestedBodies(relation, parent, at(index), errors)
+    if (bodies === null || bodies === undefined) return bodies
     // The key of a new parent is known only if its body contains the key.
-    const key = binding.source.targets.has('create') ? memberOf(owner, binding.source.json) : undefined
-    const ends = connectingAttributesOf(holding, key).map((end) => ({ ...end, isExact: true }))
-    return held.map(({ body: sent, place }) => {
+    const key = binding.source.targets.has('create') ? memberOf(parent, binding.source.json) : undefined
+    const ends = connectingAttributesOf(relation, key).map((end) => ({ ...end, isExact: true }))
+    return bodies.map(({ body: sent, place }) => {
       const { body, wrong } = removeConnectingAttributes(target, sent, ends, `${place}.`)
       errors.add(wrong)
       return all.push({ body, place }) - 1
     })
   })
-  const { work, caller } = await planInserts(session, createChildTarget(holding, session), all)
+  const { work, caller } = await planInserts(session, createChildTarget(relation, session), all)
   return { kind: 'new', json, many, resource: target, binding, errors: errors.all, caller, work, groups }
 }
 

@@ -35,8 +35,8 @@ export async function planBodies(session: Session, whose: PlannedBodies, intent:
   }
   const prefixOf = (index: number): string => (places === undefined ? '' : `${places[index]}.`)
   const key = intent.kind === 'update' && plan.kind === 'update' ? plan.key : undefined
-  const owners = { resource, key, bodies: bodiesOf(intent), prefixOf }
-  return { ...work, plan, nestedWrites: await planNestedWrites(session, relations, owners) }
+  const parents = { resource, key, bodies: bodiesOf(intent), prefixOf }
+  return { ...work, plan, nestedWrites: await planNestedWrites(session, relations, parents) }
 }
 
 /** Plans a part of a request by the part's own resource, like a separate request. */

@@ -86,7 +86,7 @@ export function bindingOf({ fields }: Resource, { attributes }: Relation, target
  *
  * @throws CrudConfigError if the resource over the records, or over the join model, is ambiguous or missing
  */
-export function resolveLinkedRelation(owner: Resource, relation: Relation): LinkedRelation {
+export function resolveLinkedRelation(parent: Resource, relation: Relation): LinkedRelation {
   const { joinModel, attributes, json } = relation
   if (joinModel === null) throw new TypeError(`${json} has no join model`)
   const target = relation.relatedResource()
@@ -97,7 +97,7 @@ export function resolveLinkedRelation(owner: Resource, relation: Relation): Link
     target,
     joinModelResource: resource,
     binding: {
-      source: requireField(owner.fields, attributes.source),
+      source: requireField(parent.fields, attributes.source),
       key: requireField(resource.fields, joinModel.source),
       fixed: new Map([...joinModel.fixed()].map(([name, value]) => [requireField(resource.fields, name), value])),
     },

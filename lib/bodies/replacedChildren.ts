@@ -31,14 +31,14 @@ export interface ParentBody {
  */
 export async function planChildReplacement(
   session: Session,
-  holding: NestedRelation,
-  owner: ParentBody,
+  relation: NestedRelation,
+  parent: ParentBody,
 ): Promise<ChildReplacement> {
-  const { target, json, many, binding } = holding
-  const known = knownKeyOf(owner, binding)
-  const { elements, errors } = readElements(holding, owner, known)
-  const writes = createWrites(session, createChildTarget(holding, session))
-  await planWithoutRecords(writes, holding, elements, known)
+  const { target, json, many, binding } = relation
+  const known = knownKeyOf(parent, binding)
+  const { elements, errors } = readElements(relation, parent, known)
+  const writes = createWrites(session, createChildTarget(relation, session))
+  await planWithoutRecords(writes, relation, elements, known)
   return {
     kind: 'replaced',
     json,
@@ -70,14 +70,14 @@ function knownKeyOf(
  * @throws Problem 400 if the record or the version of an element is ambiguous
  */
 export function readElements(
-  holding: NestedRelation,
+  relation: NestedRelation,
   { body, place }: Pick<ParentBody, 'body' | 'place'>,
-  owner: JsonValue | undefined,
+  parentKey: JsonValue | undefined,
 ): Pick<ChildReplacement, 'elements' | 'errors'> {
   const errors = new BodyErrors()
   const unreadable = new BodyErrors()
-  const held = readNestedBodies(holding, body, place, errors) ?? []
-  const elements = parseElements(holding, held, owner, { errors, unreadable })
+  const bodies = readNestedBodies(relation, body, place, errors) ?? []
+  const elements = parseElements(relation, bodies, parentKey, { errors, unreadable })
   refuse('validation', unreadable.all)
   return { elements, errors: errors.all }
 }
@@ -90,11 +90,11 @@ async function planWithoutRecords(
   writes: ChildWrites,
   { target, many, binding }: NestedRelation,
   elements: readonly BodyElement[],
-  owner: JsonValue | undefined,
+  parentKey: JsonValue | undefined,
 ): Promise<void> {
-  const isOpen = hasClientKeys(target, binding) || (owner === undefined && target.keys.includes(binding.key))
+  const isOpen = hasClientKeys(target, binding) || (parentKey === undefined && target.keys.includes(binding.key))
   for (const element of isOpen ? [] : elements) {
-    const key = element.isUnchanged ? null : element.keyOf(owner ?? null)
+    const key = element.isUnchanged ? null : element.keyOf(parentKey ?? null)
     if (key !== null && key !== undefined) await writes.update(element, key)
   }
   const fresh = many ? elements.filter(({ isNew }) => isNew) : []

@@ -146,8 +146,8 @@ export class Session {
     level: number,
   ): Promise<void> {
     for (const linking of linked) await this.#preauthorizeLinks(linking, bodies, isNew)
-    for (const holding of nested) {
-      const { target, json } = holding
+    for (const relation of nested) {
+      const { target, json } = relation
       this.addHeaders(target.behaviours.headers)
       if (level > this.limits.nestedWrites) {
         this.#limitError ??= nestingError(this.limits.nestedWrites)
@@ -158,12 +158,12 @@ export class Session {
       this.#recordCount += all.length
       const elements = all.filter(isObject)
       for (const element of elements) checkMemberCount(element)
-      const { fresh, old } = isNew ? { fresh: elements, old: [] } : splitElements(holding, elements)
+      const { fresh, old } = isNew ? { fresh: elements, old: [] } : splitElements(relation, elements)
       if (fresh.length > 0) {
-        assertKeysWritable(target, [holding.binding.key], this.caller)
+        assertKeysWritable(target, [relation.binding.key], this.caller)
         await this.admit(target, 'create')
       }
-      if (old.some((element) => hasElementKey(holding, element)) && !hasClientKeys(target, holding.binding))
+      if (old.some((element) => hasElementKey(relation, element)) && !hasClientKeys(target, relation.binding))
         await this.admit(target, 'update')
       await this.#preauthorizeBodies(target, fresh, true, level + 1)
       await this.#preauthorizeBodies(target, old, false, level + 1)
@@ -210,15 +210,15 @@ function isPlanOfKind<K extends keyof PlanByKind>(plan: Plan, kind: K): plan is 
 
 /** Splits elements into new records and possible updates of existing records. Unchanged records are in neither part. */
 function splitElements(
-  holding: NestedRelation,
+  relation: NestedRelation,
   elements: readonly Body[],
 ): { fresh: readonly Body[]; old: readonly Body[] } {
-  const { target, many } = holding
-  const isNew = (element: Body): boolean => many && !hasElementKey(holding, element)
+  const { target, many } = relation
+  const isNew = (element: Body): boolean => many && !hasElementKey(relation, element)
   return {
     fresh: elements.filter(isNew),
     old: elements.filter(
-      (element) => !isNew(element) && !(hasElementKey(holding, element) && isUnchanged(target, element)),
+      (element) => !isNew(element) && !(hasElementKey(relation, element) && isUnchanged(target, element)),
     ),
   }
 }

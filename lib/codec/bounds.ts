@@ -85,8 +85,8 @@ function mergeBounds<T extends string | number>(
   const max = pickTighter(column.max, rules.max, (a, b) => compare(a, b) < 0)
   const together = (rules.min === undefined) === (rules.max === undefined)
   if (together && min !== undefined && max !== undefined) {
-    const between = createMessage(codes.both, { min, max })
-    return { min, max, tooLow: between, tooHigh: between }
+    const message = createMessage(codes.both, { min, max })
+    return { min, max, tooLow: message, tooHigh: message }
   }
   return {
     min,

@@ -6,8 +6,8 @@ import type { Column, Join, Member, Projection } from '../../types/plan.js'
 /**
  * Returns the column of a field. After a relation every column is nullable, because the related record may be missing.
  */
-export function columnOf(hops: readonly Join[], field: Field): Column {
-  return { joins: hops, field, nullable: field.nullable || hops.length > 0 }
+export function columnOf(joins: readonly Join[], field: Field): Column {
+  return { joins, field, nullable: field.nullable || joins.length > 0 }
 }
 
 /** Returns the column of a field of the record itself. */
@@ -16,8 +16,8 @@ export function ownColumn(field: Field): Column {
 }
 
 /** Returns the column that counts the visible records of a to-many relation. The count is never null. */
-export function countColumn(hops: readonly Join[], counted: Join): Column {
-  return { joins: hops, field: counted.relation.count, nullable: false, countedJoin: counted }
+export function countColumn(joins: readonly Join[], counted: Join): Column {
+  return { joins, field: counted.relation.count, nullable: false, countedJoin: counted }
 }
 
 /**

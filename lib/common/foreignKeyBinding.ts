@@ -15,9 +15,9 @@ import { problem } from './problem.js'
 export function assertSameForeignKeys(
   { fields }: Pick<Resource, 'fields'>,
   upkeep: Changes,
-  ties: Iterable<readonly [name: string, value: unknown]>,
+  keys: Iterable<readonly [name: string, value: unknown]>,
 ): void {
-  for (const [name, value] of ties) {
+  for (const [name, value] of keys) {
     if (!upkeep.has(name)) continue
     const { json, decode } = requireField(fields, name)
     if (String(decode(upkeep.get(name))) === String(decode(value))) continue

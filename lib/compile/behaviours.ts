@@ -86,7 +86,7 @@ const FUNCTIONS: {
   readable: (all) => (field, caller) => all.every((readable) => readable(field, caller)),
   writable: (all) => (field, caller) => all.every((writable) => writable(field, caller)),
   visibleRecords: (all) => (resource, caller) =>
-    conjoinVisibleRecords(all.map((reach) => () => reach(resource, caller))),
+    conjoinVisibleRecords(all.map((visibleRecords) => () => visibleRecords(resource, caller))),
   resolveScope: (all) => async (resource, caller, operation, action) => {
     const parts = await Promise.all(all.map((confine) => confine(resource, caller, operation, action)))
     const where = parts.map((part) => part.where).reduce((sum, each) => addCondition(sum, each), null)
@@ -150,11 +150,11 @@ export function foldBehaviours(behaviours: readonly Behaviour[]): Behaviours {
 
 /** The conjunction of the conditions of all behaviours; false as soon as one behaviour refuses. */
 async function conjoinVisibleRecords(
-  reaches: readonly (() => VisibleRecords | Promise<VisibleRecords>)[],
+  parts: readonly (() => VisibleRecords | Promise<VisibleRecords>)[],
 ): Promise<VisibleRecords> {
   let where: Predicate | null = null
-  for (const reach of reaches) {
-    const answer = await reach()
+  for (const part of parts) {
+    const answer = await part()
     if (answer === false) return false
     where = addCondition(where, answer)
   }

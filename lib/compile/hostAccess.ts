@@ -92,8 +92,8 @@ function createAccess(model: ModelStatic<Model>, fields: readonly Field[], diale
   const relations = Object.entries(model.associations).map(([name, association]): [string, Relation] => {
     const relation = createRelation(name, association, { model, options: {}, fields, naming: OWN_NAMES, dialect })
     const resolveTarget = (): ModelAccess => {
-      for (const crossed of [association.target, ...(relation.joinModel === null ? [] : [relation.joinModel.model])]) {
-        assertSimpleScope(crossed)
+      for (const related of [association.target, ...(relation.joinModel === null ? [] : [relation.joinModel.model])]) {
+        assertSimpleScope(related)
       }
       return hostAccessOf(association.target, dialect)
     }

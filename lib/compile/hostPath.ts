@@ -47,7 +47,7 @@ export function resolveHostPath(described: PathOrigin, written: Path, wanted: En
   const { where } = wanted
   const { segments } = written
   assertPathDepth(described.options, where, segments)
-  const crossed: PathName[] = []
+  const relationNames: PathName[] = []
   let target = described.model
   for (const [index, segment] of segments.slice(0, -1).entries()) {
     const found = requireName(associationsOf(described, target), segment, {
@@ -58,18 +58,18 @@ export function resolveHostPath(described: PathOrigin, written: Path, wanted: En
     if (association === undefined) throw new TypeError(`${target.name} has no association ${found.name}`)
     if (association.isMultiAssociation) {
       const open = candidateFieldsOf(described, target, index, wanted)
-      const instead = listValid(open.map((each) => [...crossed, each].map(displayNameOf).join('.')))
+      const instead = listValid(open.map((each) => [...relationNames, each].map(displayNameOf).join('.')))
       throw new CrudConfigError('INVALID_OPTION', `${where} ${collectionMessageOf(segments, index)}${instead}`)
     }
     if (index === 0 && relationOptionOf(described.options.relations, found.name) === false) {
       throw new CrudConfigError('INVALID_OPTION', `${where} "${segment}" is closed by the option "relations".`)
     }
-    crossed.push(found)
+    relationNames.push(found)
     target = association.target
   }
   return resolveNamesLate(described, written, [
-    ...crossed,
-    requireLastField(described, target, crossed, segments, wanted),
+    ...relationNames,
+    requireLastField(described, target, relationNames, segments, wanted),
   ])
 }
 
@@ -86,17 +86,17 @@ function displayNameOf({ name, spellings: [first = name] }: PathName): string {
 function requireLastField(
   described: PathOrigin,
   target: ModelStatic<Model>,
-  crossed: readonly PathName[],
+  relationNames: readonly PathName[],
   segments: readonly string[],
   wanted: EndRequirements,
 ): PathName {
   const { where, what } = wanted
-  const all = candidateFieldsOf(described, target, crossed.length, wanted)
-  const [first, ...further] = crossed
+  const all = candidateFieldsOf(described, target, relationNames.length, wanted)
+  const [first, ...further] = relationNames
   const candidates =
     first === undefined || further.length > 0 ? all : filterOpenNames(all, described.options, first.name)
   const last = segments.at(-1) ?? ''
-  const known = fieldNamesAt(described, target, crossed.length)
+  const known = fieldNamesAt(described, target, relationNames.length)
   if (known.some((each) => hasSpelling(each, last)) && !candidates.some((each) => hasSpelling(each, last))) {
     const message = `${where} "${segments.join('.')}" is not ${what.replace(/^the/, 'a')}.${listValid(candidates.map(displayNameOf))}`
     throw new CrudConfigError('UNKNOWN_ATTRIBUTE', message)
@@ -146,18 +146,18 @@ function associationsOf({ model, naming, options }: PathOrigin, target: ModelSta
 /** Returns the path with API names, which are looked up again after each mount. */
 function resolveNamesLate({ fields, relations }: PathOrigin, { offset }: Path, path: readonly PathName[]): Path {
   const last = path.at(-1)
-  const crossed = path.slice(0, -1)
+  const relationNames = path.slice(0, -1)
   const segments = cacheUntilMount((): readonly string[] => {
-    let at: ReadonlyMap<string, Relation> = crossed.length === 0 ? new Map() : relations()
-    let reached = fields
-    const names = crossed.map((each) => {
+    let at: ReadonlyMap<string, Relation> = relationNames.length === 0 ? new Map() : relations()
+    let fieldsAtEnd = fields
+    const names = relationNames.map((each) => {
       const relation = [...at.values()].find(({ name }) => name === each.name)
-      const reach = relation?.resolveTarget() ?? null
-      at = reach?.relations ?? new Map()
-      reached = [...(reach?.fields.values() ?? [])]
+      const access = relation?.resolveTarget() ?? null
+      at = access?.relations ?? new Map()
+      fieldsAtEnd = [...(access?.fields.values() ?? [])]
       return relation?.json ?? displayNameOf(each)
     })
-    const field = reached.find(({ name }) => name === last?.name)
+    const field = fieldsAtEnd.find(({ name }) => name === last?.name)
     return [...names, field?.json ?? (last === undefined ? '' : displayNameOf(last))]
   })
   return Object.freeze({

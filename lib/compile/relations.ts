@@ -103,10 +103,10 @@ export function createRelation(name: string, association: Association, source: R
 
 function createRelationAttributes(association: Association): RelationAttributes {
   const { through, foreignKey, sourceKey, targetKey } = associationKeysOf(association)
-  const isOwner = hasSourceForeignKey(association)
+  const isSource = hasSourceForeignKey(association)
   return Object.freeze({
-    source: isOwner ? foreignKey : sourceKey,
-    target: isOwner || through !== null ? targetKey : foreignKey,
+    source: isSource ? foreignKey : sourceKey,
+    target: isSource || through !== null ? targetKey : foreignKey,
     fixed: () => fixedTargetValuesOf(association),
   })
 }
@@ -157,13 +157,13 @@ function joinRowOf(
   const [toRow, { through }] = [joinRowAssociationOf(association), associationKeysOf(association)]
   if (toRow === null || through === null || !isLinkedOnce(association)) return () => null
   const { model } = through
-  const reach = cacheUntilMount(() => createJoinRowAccess(model, resources()))
+  const access = cacheUntilMount(() => createJoinRowAccess(model, resources()))
   let isWarned = false
   return cacheUntilMount(() => {
-    if (reach() === null) return null
+    if (access() === null) return null
     const json = relatedNamingOf(model, options).relation(model.name)
     if (!hasMember(association.target, toRow.as, json))
-      return createJoinRowRelation(association, toRow, { json, resolveTarget: reach })
+      return createJoinRowRelation(association, toRow, { json, resolveTarget: access })
     if (!isWarned) warnOfJoinRow(association, model, json)
     isWarned = true
     return null
@@ -171,7 +171,7 @@ function joinRowOf(
 }
 
 function createJoinRowRelation(
-  between: Association,
+  manyToMany: Association,
   association: Association,
   { json, resolveTarget }: Pick<Relation, 'json' | 'resolveTarget'>,
 ): Relation {
@@ -186,7 +186,7 @@ function createJoinRowRelation(
     canHaveSeveral: false,
     polymorphic: false,
     association,
-    manyToMany: between,
+    manyToMany,
     resolveTarget,
     joinModel: null,
     attributes: createRelationAttributes(association),
@@ -387,11 +387,11 @@ function findSameAssociation({ name }: Relation, other: Relation | undefined): R
 
 /** Returns the target of a relation that several resources have, with the fields that all of them allow. */
 function intersectAccess(relations: readonly (Relation | undefined)[]): ModelAccess | null {
-  const reaches = relations.map((relation) => relation?.resolveTarget() ?? null)
-  const [first] = reaches
-  if (first === undefined || first === null || reaches.includes(null)) return null
+  const targets = relations.map((relation) => relation?.resolveTarget() ?? null)
+  const [first] = targets
+  if (first === undefined || first === null || targets.includes(null)) return null
   const isShared = (json: string, { name }: Field): boolean =>
-    reaches.every((reach) => reach?.fields.get(json)?.name === name)
+    targets.every((target) => target?.fields.get(json)?.name === name)
   const fields = [...first.fields].filter(([json, field]) => isShared(json, field))
   return Object.freeze({
     model: first.model,

@@ -18,9 +18,9 @@ export function isLinkedOnce(association: Association): boolean {
 }
 
 /** Whether a primary key or unique index guarantees at most one record for given values of the attributes. */
-function isUniqueTogether(model: ModelStatic<Model>, tied: readonly string[]): boolean {
+function isUniqueTogether(model: ModelStatic<Model>, required: readonly string[]): boolean {
   const attributes = model.getAttributes()
-  const names = new Set(tied.flatMap((name) => [name, attributes[name]?.field ?? name]))
+  const names = new Set(required.flatMap((name) => [name, attributes[name]?.field ?? name]))
   const known = [model.primaryKeyAttributes, ...uniquesOf(model)].filter((together) => together.length > 0)
   return known.some((together) => together.every((name) => names.has(name)))
 }

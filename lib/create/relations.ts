@@ -61,15 +61,15 @@ export function findAssociations(models: readonly NamedTable[]): {
 } {
   const byTable = new Map(models.map((each) => [each.table.name, each]))
   const leftOut: SkippedForeignKey[] = []
-  const ties = models.flatMap((source) =>
+  const references = models.flatMap((source) =>
     source.table.foreignKeys.flatMap((key): Reference[] => {
-      const tie = findReference(source, key, byTable)
-      if (tie === null) leftOut.push({ source, key })
-      return tie === null ? [] : [tie]
+      const reference = findReference(source, key, byTable)
+      if (reference === null) leftOut.push({ source, key })
+      return reference === null ? [] : [reference]
     }),
   )
-  const direct = ties.flatMap((tie) => [toBelongsTo(tie), toInverse(tie, ties)])
-  const joined = models.flatMap((through) => manyToMany(through, ties))
+  const direct = references.flatMap((reference) => [toBelongsTo(reference), toInverse(reference, references)])
+  const joined = models.flatMap((through) => manyToMany(through, references))
   return { associations: [...direct, ...joined], leftOut }
 }
 
@@ -110,27 +110,27 @@ function targetKeyOf({ target, targetColumn }: Reference): string | null {
   return others.length === 0 && key === targetColumn ? null : attributeOf(target, targetColumn)
 }
 
-function toBelongsTo(tie: Reference): Association {
-  const { source, target, as, column } = tie
-  return { kind: 'belongsTo', source, target, as, key: attributeOf(source, column), at: targetKeyOf(tie) }
+function toBelongsTo(reference: Reference): Association {
+  const { source, target, as, column } = reference
+  return { kind: 'belongsTo', source, target, as, key: attributeOf(source, column), at: targetKeyOf(reference) }
 }
 
-function toInverse(tie: Reference, ties: readonly Reference[]): Association {
-  const { source, target, column } = tie
-  const isAlone = ties.filter((each) => each.source === source && each.target === target).length === 1
+function toInverse(reference: Reference, references: readonly Reference[]): Association {
+  const { source, target, column } = reference
+  const isAlone = references.filter((each) => each.source === source && each.target === target).length === 1
   const isOnly = [source.table.primaryKey, ...source.table.uniques].some(
     ([first, ...rest]) => first === column && rest.length === 0,
   )
   const words = splitWords(isOnly ? source.model : source.plural)
-  const suffix = isAlone && source !== target ? [] : ['by', ...tie.columnWords]
+  const suffix = isAlone && source !== target ? [] : ['by', ...reference.columnWords]
   const as = target.names.take(toCamelCase([...words, ...suffix], 'records'), `By${source.identifier}`)
   const kind = isOnly ? 'hasOne' : 'hasMany'
-  return { kind, source: target, target: source, as, key: attributeOf(source, column), at: targetKeyOf(tie) }
+  return { kind, source: target, target: source, as, key: attributeOf(source, column), at: targetKeyOf(reference) }
 }
 
 /** Builds many-to-many associations through a table whose key consists of two foreign keys. */
-function manyToMany(through: NamedTable, ties: readonly Reference[]): readonly Association[] {
-  const own = ties.filter(({ source }) => source === through)
+function manyToMany(through: NamedTable, references: readonly Reference[]): readonly Association[] {
+  const own = references.filter(({ source }) => source === through)
   const key = new Set(through.table.primaryKey)
   const [left, right, ...others] = own.filter(({ column }) => key.has(column))
   if (left === undefined || right === undefined || others.length > 0 || key.size !== 2) return []

@@ -24,8 +24,8 @@ export const SAMPLE_GRAMMAR: Grammar = {
   pluralize: (word) => `${word}s`,
 }
 
-function createTable(name: string, columns: readonly Column[], owner: string | null): Schema['tables'][number] {
-  const foreignKeys = owner === null ? [] : [{ columns: ['project_id'], table: owner, targets: ['id'] }]
+function createTable(name: string, columns: readonly Column[], parent: string | null): Schema['tables'][number] {
+  const foreignKeys = parent === null ? [] : [{ columns: ['project_id'], table: parent, targets: ['id'] }]
   return { name, comment: null, columns, primaryKey: ['id'], uniques: [], foreignKeys, checks: [] }
 }
 

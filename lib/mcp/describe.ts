@@ -18,30 +18,30 @@ export async function describeResource(
   const { crud, create, update, schemas } = describe()
   const isPermittedFor = (permission: unknown): boolean =>
     typeof permission !== 'string' || isPermitted(caller.identity, permission)
-  const { view, crossed } = await findQueryableView(resource, caller)
+  const { view, fieldsByRelation } = await findQueryableView(resource, caller)
   const describeFields = (
     told: readonly XCrudField[],
     fields: ModelAccess['fields'],
-    reach: ModelAccess | null,
+    access: ModelAccess | null,
   ): readonly XCrudField[] =>
     told
       .filter(({ name }) => {
         // A member of a JSON column is readable if its column is readable.
         const field = fields.get(name.toLowerCase()) ?? fields.get(name.split('.')[0]?.toLowerCase() ?? '')
-        return field !== undefined && view.readable(field, reach)
+        return field !== undefined && view.readable(field, access)
       })
       .map(({ permission: _, writePermission: __, ...field }) => field)
   const resourceNameOf = ({ resources: [target] }: ModelAccess): string | null =>
     target === undefined ? null : nameOf(target)
   const relations = crud.relations.flatMap(({ name, many, fields, link }) => {
-    const { reach, row } = crossed.get(name) ?? {}
-    if (reach === undefined) return []
-    const told = { name, many, resource: resourceNameOf(reach), fields: describeFields(fields, reach.fields, reach) }
+    const { access, row } = fieldsByRelation.get(name) ?? {}
+    if (access === undefined) return []
+    const told = { name, many, resource: resourceNameOf(access), fields: describeFields(fields, access.fields, access) }
     if (link === undefined || row === undefined || row === null) return [told]
     const own = { name: link.name, resource: resourceNameOf(row), fields: describeFields(link.fields, row.fields, row) }
     return [{ ...told, link: own }]
   })
-  const closed = new Set(resource.nestedRelations.filter((json) => !crossed.has(json)))
+  const closed = new Set(resource.nestedRelations.filter((json) => !fieldsByRelation.has(json)))
   const open = Object.entries(schemas).map(
     ([name, schema]) => [name, filterWritable(schema, isPermittedFor, closed)] as const,
   )
@@ -63,7 +63,7 @@ export async function describeResource(
 
 /** Fields of a related resource, and fields of the join row. `row` is null if there is no join model. */
 interface RelationFields {
-  readonly reach: ModelAccess
+  readonly access: ModelAccess
   readonly row: ModelAccess | null
 }
 
@@ -71,17 +71,17 @@ interface RelationFields {
 async function findQueryableView(
   resource: Resource,
   caller: Caller,
-): Promise<{ readonly view: View; readonly crossed: ReadonlyMap<string, RelationFields> }> {
+): Promise<{ readonly view: View; readonly fieldsByRelation: ReadonlyMap<string, RelationFields> }> {
   const all = [...resource.relations().values()].flatMap((relation) => {
-    const reach = relation.resolveTarget()
-    return reach === null ? [] : [{ relation, access: reach, from: null }]
+    const access = relation.resolveTarget()
+    return access === null ? [] : [{ relation, access, from: null }]
   })
   const view = await authorizeResources(resource, new Set(all.flatMap(resourcesOfStep)), caller)
-  const open = all.filter((crossing) => view.join(crossing) !== null)
-  const crossed = open.map(({ relation, access }) => {
-    return [relation.json, { reach: access, row: relation.joinModel?.joinRow()?.resolveTarget() ?? null }] as const
+  const open = all.filter((step) => view.join(step) !== null)
+  const fieldsByRelation = open.map(({ relation, access }) => {
+    return [relation.json, { access, row: relation.joinModel?.joinRow()?.resolveTarget() ?? null }] as const
   })
-  return { view, crossed: new Map(crossed) }
+  return { view, fieldsByRelation: new Map(fieldsByRelation) }
 }
 
 /** Reduces the schema of a body to members that the caller may write. */

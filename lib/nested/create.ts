@@ -20,10 +20,10 @@ export async function createNested(request: NestedRequest): Promise<Reply> {
   const { parent, target, call } = request
   const { resource } = target
   const intent = await parseIntent(request, 'create')
-  const ties = parentKeyValuesOf(request, await readParentKey(request))
-  const { body, wrong } = await addParentKeyToBody(request, intent, ties)
+  const parentKeyValues = parentKeyValuesOf(request, await readParentKey(request))
+  const { body, wrong } = await addParentKeyToBody(request, intent, parentKeyValues)
   const amendPlan = (plan: Plan): Plan => {
-    if (plan.kind === 'create') return addParentKeyToPlan(resource, plan, ties, wrong)
+    if (plan.kind === 'create') return addParentKeyToPlan(resource, plan, parentKeyValues, wrong)
     throw new TypeError(`a behaviour of ${resource.name} has made a create a ${plan.kind}`)
   }
   const address = { url: toOriginForm(call.originalUrl), collection: mountPathOf(request) + collectionPathOf(resource) }
@@ -59,11 +59,11 @@ function parentKeyValuesOf(
  * Adds the parent's key to the body, because the target may require the foreign key. Also returns the fields that name
  * another parent.
  */
-async function addParentKeyToBody(request: NestedRequest, intent: Intent, ties: readonly ParentKeyValue[]) {
+async function addParentKeyToBody(request: NestedRequest, intent: Intent, parentKeyValues: readonly ParentKeyValue[]) {
   if (intent.kind !== 'create') throw new TypeError(`a create was read as a ${intent.kind}`)
   const { byName } = request.target.resource
   // Another field may have the JSON name of an attribute that bodies exclude.
-  const named = ties.filter(({ field }) => byName.get(field.json.toLowerCase()) === field)
+  const named = parentKeyValues.filter(({ field }) => byName.get(field.json.toLowerCase()) === field)
   const wrong: Field[] = []
   for (const { field, json } of named) {
     const stated = Object.hasOwn(intent.body, field.json) ? intent.body[field.json] : json
@@ -82,10 +82,10 @@ async function addParentKeyToBody(request: NestedRequest, intent: Intent, ties: 
 function addParentKeyToPlan(
   resource: Resource,
   plan: CreatePlan,
-  ties: readonly ParentKeyValue[],
+  parentKeyValues: readonly ParentKeyValue[],
   wrong: readonly Field[],
 ): CreatePlan {
-  const own = ties.map(({ field, stored }) => [field.name, stored] as const)
+  const own = parentKeyValues.map(({ field, stored }) => [field.name, stored] as const)
   assertSameForeignKeys(resource, plan.serverValues, own)
   const upkeep = new Map([...plan.serverValues, ...own])
   if (wrong.length === 0) return { ...plan, serverValues: upkeep }

@@ -73,9 +73,9 @@ export async function handleNested(
   assertValidQueryBody(call)
   const { ownKey } = resource.behaviours
   if (ownKey === null) return route.handle(request)
-  const ownerId = await ownKey(resource, request.parent.caller)
+  const parentId = await ownKey(resource, request.parent.caller)
   // The response is never a 304, because the URL is equal for all callers but the records may differ.
-  return { ...(await route.handle({ ...request, parentId: ownerId })), isAlwaysSent: true }
+  return { ...(await route.handle({ ...request, parentId })), isAlwaysSent: true }
 }
 
 /**
@@ -95,14 +95,14 @@ function createNestedRequest(
   { call, caller, operation }: { readonly caller: Caller } & Pick<NestedRequest, 'call' | 'operation'>,
 ): NestedRequest {
   const createCaller = (resource: Resource): ResourceCaller => ({ resource, caller: { ...caller } })
-  const ownerId = String(call.params.id ?? '')
+  const parentId = String(call.params.id ?? '')
   return {
     relation,
     parent: createCaller(parent),
     target: createCaller(target),
     joinModel: joinModelResource && createCaller(joinModelResource),
     call,
-    parentId: ownerId,
+    parentId,
     operation,
   }
 }
@@ -112,7 +112,7 @@ function createNestedRequest(
  * @throws Problem 401 or 403, or 404 if the caller may not write the foreign key of the new record
  */
 async function admitAll(route: RelationRoute, { relation, parent, target, operation }: NestedRequest): Promise<void> {
-  await admit(parent, route.policies.owner)
+  await admit(parent, route.policies.parent)
   await admit(target, operation)
   // For links, the transaction makes this check. Only new links write foreign keys, and only the transaction finds out
   // which links are new.
@@ -124,9 +124,9 @@ async function admitAll(route: RelationRoute, { relation, parent, target, operat
  * Returns the resources at the ends of a relation.
  * @throws CrudConfigError if a resource is ambiguous
  */
-function resolveResources(owner: Resource, relation: Relation): RelationResources {
+function resolveResources(parent: Resource, relation: Relation): RelationResources {
   return {
-    parent: owner,
+    parent,
     target: relation.relatedResource(),
     joinModelResource: relation.joinModel?.joinModelResource() ?? null,
   }
@@ -175,8 +175,8 @@ async function isRelationHidden(
   { request }: Call,
   ask: IdentityLookup['identify'],
 ): Promise<boolean> {
-  const holders = foreignKeyResourcesOf(relation, [parent], [target])
-  const isMasked = holders.some(({ behaviours }) => behaviours.readable !== null)
+  const keyResources = foreignKeyResourcesOf(relation, [parent], [target])
+  const isMasked = keyResources.some(({ behaviours }) => behaviours.readable !== null)
   const identity = isMasked ? await ask() : null
-  return isRelationClosed(relation, holders, { request, identity, instant: new Date() })
+  return isRelationClosed(relation, keyResources, { request, identity, instant: new Date() })
 }

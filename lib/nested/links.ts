@@ -83,14 +83,14 @@ async function changeLinksInTransaction(
   } as const
   const plan = (await resource.behaviours.amend?.(resource, first, caller)) ?? first
   planned(plan)
-  const branches = [await planLinkChange(session, linking, change)]
+  const nestedWrites = [await planLinkChange(session, linking, change)]
   const sees = [target.resource, linking.joinModelResource]
   const hearing = createPolicyChecks(session, () => sees)
   const work: Work = {
     resource,
     plan,
     foreignKeyChecks: [],
-    nestedWrites: branches,
+    nestedWrites,
     dependsOn: sees,
     nestedResources: [linking.joinModelResource],
     policyChecks: hearing,

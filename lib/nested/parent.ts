@@ -28,14 +28,14 @@ export async function readParentKey(request: NestedRequest): Promise<ParentKey> 
   const { resource, caller } = parent
   const key = readKeyParts(resource.keys, parentId)
   if (key === null) throw problem('not-found')
-  const tie = parentKeyColumn(request)
-  const projection = { columns: [tie], members: [] }
+  const column = parentKeyColumn(request)
+  const projection = { columns: [column], members: [] }
   const planned = { kind: 'get', key, where: matchKeysOf(resource.keys, [key]), projection } as const
   const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
   const outcome = await perform({ resource, plan, foreignKeyChecks: [] }, call)
   const columns: readonly Column[] = 'projection' in plan ? plan.projection.columns : projection.columns
-  const value = outcome.kind === 'record' ? (outcome.row[columns.indexOf(tie)] ?? null) : null
-  return { json: tie.field.decode(value), stored: value === null ? null : toPlainValue(tie.field, value) }
+  const value = outcome.kind === 'record' ? (outcome.row[columns.indexOf(column)] ?? null) : null
+  return { json: column.field.decode(value), stored: value === null ? null : toPlainValue(column.field, value) }
 }
 
 /**
@@ -67,7 +67,7 @@ export async function buildParentCondition(
   const guard = joinModel === null ? null : await authorizeTarget(joinModel.resource, joinModel.caller)
   // A caller who may not see any row of the join model may not follow the relation.
   if (guard === false) throw problem('not-found')
-  return { kind: 'owned', relation, key: field, values: [value], joinRowCondition: guard }
+  return { kind: 'linked', relation, key: field, values: [value], joinRowCondition: guard }
 }
 
 /**
@@ -79,11 +79,11 @@ export function resolveParentLink(
   { stored }: ParentKey,
 ): ParentLink | null {
   const row = relation.joinModel?.joinRow() ?? null
-  const holder = row?.resolveTarget()?.resources[0]
-  if (row === null || holder === undefined || stored === null || relation.joinModel === null) return null
+  const rows = row?.resolveTarget()?.resources[0]
+  if (row === null || rows === undefined || stored === null || relation.joinModel === null) return null
   return {
     relation: row,
-    condition: matchStoredValues(requireField(holder.fields, relation.joinModel.source), [stored]),
+    condition: matchStoredValues(requireField(rows.fields, relation.joinModel.source), [stored]),
   }
 }
 

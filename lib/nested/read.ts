@@ -46,10 +46,10 @@ export async function listNested(request: NestedRequest): Promise<Reply> {
 /** Replies with the single record behind a relation, like the target's own route. */
 export async function readNested(request: NestedRequest): Promise<Reply> {
   const { target, call } = request
-  const owner = await readParentKey(request)
+  const parentKey = await readParentKey(request)
   const intent = await parseIntent(request, 'getById')
   if (intent.kind !== 'get') throw new TypeError(`a GET of one record was read as a ${intent.kind}`)
-  const key = await readNestedKey(request, owner)
+  const key = await readNestedKey(request, parentKey)
   if (key === null) {
     // Planning reports an invalid query as 400, whether or not the record exists, like the target's own route.
     await planWork(target.resource, intent, target.caller, (headers) => call.addHeaders(headers))
@@ -60,18 +60,18 @@ export async function readNested(request: NestedRequest): Promise<Reply> {
 }
 
 /** Returns the key of the record, as written in paths. Returns null if the caller cannot see a record. */
-async function readNestedKey(request: NestedRequest, owner: ParentKey): Promise<string | null> {
+async function readNestedKey(request: NestedRequest, parentKey: ParentKey): Promise<string | null> {
   const { relation, target, call } = request
   const { resource, caller } = target
   const { attributes, association } = relation
   const [only, ...others] = resource.keys
   const isKey = attributes.target === only?.name && others.length === 0 && attributes.fixed().size === 0
-  if (isKey && owner.json !== null) return String(owner.json)
+  if (isKey && parentKey.json !== null) return String(parentKey.json)
   // If the models allow several records, the record with the lowest primary key is used.
   const first = association.target.primaryKeyAttributes.map((name) => ownColumn(requireField(resource.fields, name)))
   const planned: PagePlan = {
     kind: 'page',
-    where: await buildParentCondition(request, owner),
+    where: await buildParentCondition(request, parentKey),
     includeDeleted: false,
     order: first.map((column) => ({ column, direction: 'asc' })),
     page: 1,

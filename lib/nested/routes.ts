@@ -28,8 +28,8 @@ export interface RelationRoute {
   readonly kinds: ReadonlySet<RelationKind>
   /** Whether the route exists, because the resources enable the corresponding operations. */
   readonly isEnabled: (parties: RelationResources) => boolean
-  /** Operations of parent (`owner`) and target whose policies are evaluated before any read. */
-  readonly policies: { readonly owner: OperationName; readonly target: OperationName }
+  /** Operations of parent and target whose policies are evaluated before any read. */
+  readonly policies: { readonly parent: OperationName; readonly target: OperationName }
   /** Returns the operation of the target, instead of `policies.target`, if several operations share the route. */
   readonly resolveOperation?: (target: Resource, call: Call, isFile: boolean) => OperationName
   /** Whether the route writes a foreign key, which the caller must be allowed to write. */
@@ -41,7 +41,7 @@ export interface RelationRoute {
 const LINK_POLICIES = {
   kinds: new Set(['linked'] as const),
   isEnabled: ({ parent }: RelationResources) => parent.operations.has('update'),
-  policies: { owner: 'update', target: 'getById' },
+  policies: { parent: 'update', target: 'getById' },
   isWrite: true,
 } as const
 
@@ -52,7 +52,7 @@ export const RELATION_ROUTES: readonly RelationRoute[] = Object.freeze([
     isItem: false,
     kinds: new Set(['one']),
     isEnabled: ({ target }) => target.operations.has('getById'),
-    policies: { owner: 'getById', target: 'getById' },
+    policies: { parent: 'getById', target: 'getById' },
     isWrite: false,
     handle: readNested,
   },
@@ -62,7 +62,7 @@ export const RELATION_ROUTES: readonly RelationRoute[] = Object.freeze([
     kinds: new Set(['many', 'linked']),
     isEnabled: ({ target, joinModelResource }) =>
       target.operations.has('getList') && (joinModelResource === null || hasReads(joinModelResource)),
-    policies: { owner: 'getById', target: 'getList' },
+    policies: { parent: 'getById', target: 'getList' },
     queried: true,
     resolveOperation: listOperationOf,
     isWrite: false,
@@ -73,7 +73,7 @@ export const RELATION_ROUTES: readonly RelationRoute[] = Object.freeze([
     isItem: false,
     kinds: new Set(['many']),
     isEnabled: ({ target }) => target.operations.has('create'),
-    policies: { owner: 'getById', target: 'create' },
+    policies: { parent: 'getById', target: 'create' },
     isWrite: true,
     handle: createNested,
   },

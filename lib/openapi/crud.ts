@@ -78,9 +78,9 @@ function describeJoinRow(
   row: Relation | null,
   resourceOf: (resources: ModelAccess['resources']) => string | null,
 ): Pick<XCrudRelation, 'link'> {
-  const reach = row?.resolveTarget() ?? null
-  if (row === null || reach === null) return {}
-  const { fields, resources } = reach
+  const access = row?.resolveTarget() ?? null
+  if (row === null || access === null) return {}
+  const { fields, resources } = access
   return {
     link: { name: row.json, resource: resourceOf(resources), fields: describeFields([...fields.values()], resources) },
   }

@@ -53,7 +53,7 @@ function buildPage({ components }: Subject, items: JsonSchema, members: SchemaMe
 
 /** A many-to-many relation of a resource whose join rows are readable. */
 export interface LinkedList {
-  readonly owner: Subject
+  readonly parent: Subject
   readonly relation: Relation
 }
 
@@ -79,13 +79,13 @@ function buildProjectedPage(
   end: string,
   members: SchemaMembers,
 ): JsonSchema {
-  const projection = linked === null ? null : buildLinkedProjection(linked.owner, linked.relation)
+  const projection = linked === null ? null : buildLinkedProjection(linked.parent, linked.relation)
   if (linked === null || projection === null) {
     return buildNamedPage(subject, `Projection${end}`, buildProjection(subject), members)
   }
-  const { owner, relation } = linked
-  const name = `${relationName(owner, relation, 'one')}Projection${end}`
-  return owner.components.referTo('schemas', name, () => buildPage(owner, projection, members), relation)
+  const { parent, relation } = linked
+  const name = `${relationName(parent, relation, 'one')}Projection${end}`
+  return parent.components.referTo('schemas', name, () => buildPage(parent, projection, members), relation)
 }
 
 /** Schema of a page of groups. A group has the measures of the request. */
@@ -144,17 +144,17 @@ function buildProjectedMembers(subject: Subject): SchemaMembers {
  * Projection of a record in a many-to-many list, with its join row. Null if relation paths cannot read the join row.
  */
 export function buildLinkedProjection(subject: Subject, relation: Relation): JsonSchema | null {
-  const [reach, row] = [relation.resolveTarget(), relation.joinModel?.joinRow() ?? null]
-  const rowReach = row?.resolveTarget() ?? null
-  if (reach === null || row === null || rowReach === null) return null
-  const only = onlyResourceOf(reach)
+  const [access, row] = [relation.resolveTarget(), relation.joinModel?.joinRow() ?? null]
+  const rowAccess = row?.resolveTarget() ?? null
+  if (access === null || row === null || rowAccess === null) return null
+  const only = onlyResourceOf(access)
   const name = `${relationName(subject, relation, 'one')}Projection`
   const buildSchema = (): JsonSchema => {
     const own =
       only === null
-        ? Object(buildRelatedSchema(subject, reach, 0).properties)
+        ? Object(buildRelatedSchema(subject, access, 0).properties)
         : buildProjectedMembers(subject.subjectOf(only))
-    return objectSchema({ [row.json]: makeNullable(buildRelatedSchema(subject, rowReach, 0, false)), ...own }, 'all')
+    return objectSchema({ [row.json]: makeNullable(buildRelatedSchema(subject, rowAccess, 0, false)), ...own }, 'all')
   }
   return subject.components.referTo('schemas', name, buildSchema, relation)
 }
@@ -170,9 +170,9 @@ export function buildRelationMembers(
       ? []
       : [...all.values()].flatMap((relation): [string, JsonSchema][] => {
           const { json, count, many, isCountTaken } = relation
-          const reach = relation.resolveTarget()
-          if (reach === null) return []
-          const record = buildLinkedProjection(subject, relation) ?? buildRelatedSchema(subject, reach, depth - 1)
+          const access = relation.resolveTarget()
+          if (access === null) return []
+          const record = buildLinkedProjection(subject, relation) ?? buildRelatedSchema(subject, access, depth - 1)
           if (!many) return [[json, makeNullable(record)]]
           return [
             [json, listSchema(record)],
@@ -187,9 +187,9 @@ export function buildRelationMembers(
  * Schema of a record behind a relation. Uses the projection of its resource, if paths reach all fields of a single
  * resource.
  */
-function buildRelatedSchema(subject: Subject, reach: ModelAccess, depth: number, isWhole = true): JsonSchema {
-  const { resources, relations, fields } = reach
-  const only = isWhole ? onlyResourceOf(reach) : null
+function buildRelatedSchema(subject: Subject, access: ModelAccess, depth: number, isWhole = true): JsonSchema {
+  const { resources, relations, fields } = access
+  const only = isWhole ? onlyResourceOf(access) : null
   if (only !== null) return buildProjection(subject.subjectOf(only))
   const deeper = resources.length === 0 ? {} : buildRelationMembers(subject, relations, depth)
   const listed = [...fields.values()].filter(({ targets }) => targets.has('list'))

@@ -199,8 +199,8 @@ export function queryableRelationsOf({
   resource,
 }: Subject): readonly (readonly [relation: Relation, reach: ModelAccess])[] {
   return [...resource.relations().values()].flatMap((relation) => {
-    const reach = relation.resolveTarget()
-    return reach === null ? [] : [[relation, reach] as const]
+    const access = relation.resolveTarget()
+    return access === null ? [] : [[relation, access] as const]
   })
 }
 
@@ -248,10 +248,10 @@ function describeFilter(subject: Subject): string {
     const name = `${toCode(field.json)} (${valueKindOf(field)}${field.nullable ? ', null' : ''})`
     groups.set(tokens, [...(groups.get(tokens) ?? []), name])
   }
-  const crossed = queryableRelationsOf(subject)
-  const paths = crossed.map(([relation, reach]) => {
+  const queryable = queryableRelationsOf(subject)
+  const paths = queryable.map(([relation, access]) => {
     const { json, many } = relation
-    const names = [...selectNames([...reach.fields.values()], isFilterable), ...joinRowPaths(relation)]
+    const names = [...selectNames([...access.fields.values()], isFilterable), ...joinRowPaths(relation)]
     const behind = names.length === 0 ? 'paths behind it' : names.map(toCode).join(', ')
     return `- ${toCode(json)}${many ? ', a collection' : ''}: ${behind}`
   })
@@ -261,7 +261,7 @@ function describeFilter(subject: Subject): string {
     GRAMMAR_TEXT,
     ...(lines.length === 0 ? [] : ['', 'Fields:', '', ...lines]),
     ...(paths.length === 0 ? [] : ['', `Paths, up to ${limits.pathDepth} relations deep:`, '', ...paths]),
-    ...(crossed.some(([{ many }]) => many) ? ['', QUANTIFIERS_TEXT] : []),
+    ...(queryable.some(([{ many }]) => many) ? ['', QUANTIFIERS_TEXT] : []),
     ...(arrays.length === 0 ? [] : ['', ITEMS_TEXT]),
     '',
     `At most ${limits.filterLength} characters and ${limits.clauses} clauses.`,

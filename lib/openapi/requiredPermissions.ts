@@ -56,12 +56,12 @@ const NESTED_BY_INTENT: { readonly [intent in IntentKind]?: readonly OperationNa
 export function nestedPermissions({ subject, row, action }: RequiredPermission): readonly RequiredPermission[] {
   if (action !== undefined) return []
   const found = new Map<string, RequiredPermission>()
-  const addNested = (owner: Subject, operations: readonly OperationName[] = []): void => {
-    for (const relation of nestableRelationsOf(owner)) {
+  const addNested = (parent: Subject, operations: readonly OperationName[] = []): void => {
+    for (const relation of nestableRelationsOf(parent)) {
       const isLink = relation.joinModel !== null
       const parts = isLink
-        ? permissionsOfLinks(owner, relation, operations)
-        : permissionsOfNested(owner, relation, operations)
+        ? permissionsOfLinks(parent, relation, operations)
+        : permissionsOfNested(parent, relation, operations)
       for (const part of parts) {
         const key = `${part.subject.path} ${part.operation}`
         if (!isLink && found.has(key)) continue
@@ -75,13 +75,13 @@ export function nestedPermissions({ subject, row, action }: RequiredPermission):
 }
 
 type FindNested = (
-  owner: Subject,
+  parent: Subject,
   relation: Relation,
   operations: readonly OperationName[],
 ) => readonly RequiredPermission[]
 
-const permissionsOfNested: FindNested = (owner, relation, operations) => {
-  const target = owner.subjectOf(relation.relatedResource())
+const permissionsOfNested: FindNested = (parent, relation, operations) => {
+  const target = parent.subjectOf(relation.relatedResource())
   const sets = new Set([relation.attributes.target])
   return operations.map((operation) => ({
     ...createPermission(target, operation),
@@ -91,16 +91,16 @@ const permissionsOfNested: FindNested = (owner, relation, operations) => {
 }
 
 /** Finds the operations for keys in a body, on the linked records and on the join model. */
-const permissionsOfLinks: FindNested = (owner, relation, operations) => {
+const permissionsOfLinks: FindNested = (parent, relation, operations) => {
   if (operations.length === 0) return []
-  const rows = joinModelSubject(owner, relation)
+  const rows = joinModelSubject(parent, relation)
   const sets = new Set(relation.joinModel?.keys)
   const parts =
     rows === null
       ? []
       : operations.filter((operation) => operation !== 'update').map((each) => createNestedPermission(rows, each))
   return [
-    createNestedPermission(owner.subjectOf(relation.relatedResource()), 'getById'),
+    createNestedPermission(parent.subjectOf(relation.relatedResource()), 'getById'),
     ...parts.map((part) => ({ ...part, assignedAttributes: sets })),
   ]
 }

@@ -283,49 +283,49 @@ export function writeNestedRoutes(subject: Subject, security: Security): readonl
   return relations.flatMap((relation) => writeRelationRoutes(subject, relation, security))
 }
 
-function writeRelationRoutes(owner: Subject, relation: Relation, security: Security): readonly Route[] {
-  const { names, path } = owner
+function writeRelationRoutes(parent: Subject, relation: Relation, security: Security): readonly Route[] {
+  const { names, path } = parent
   const { json } = relation
-  const target = owner.subjectOf(relation.relatedResource())
+  const target = parent.subjectOf(relation.relatedResource())
   const parties = {
-    parent: owner.resource,
+    parent: parent.resource,
     target: target.resource,
     joinModelResource: relation.joinModel?.joinModelResource() ?? null,
   }
   const kind = relationKindOf(relation)
-  const isSingleton = owner.resource.behaviours.ownKey !== null
+  const isSingleton = parent.resource.behaviours.ownKey !== null
   const words = {
     owner: names.one,
     relation: json,
-    many: relationName(owner, relation, 'many'),
-    one: relationName(owner, relation, relation.many ? 'one' : 'many'),
+    many: relationName(parent, relation, 'many'),
+    one: relationName(parent, relation, relation.many ? 'one' : 'many'),
   }
   const routes = RELATION_ROUTES.filter(({ kinds, isEnabled }) => kinds.has(kind) && isEnabled(parties))
   return routes.flatMap((route) => {
     const { method, isItem, isWrite } = route
     const entry = NESTED_ENTRIES[nestedPlaceOf(route, kind)]
     if (entry === undefined) return []
-    const below = { owner, target, relation, route }
+    const below = { parent, target, relation, route }
     const { permissions, ...body } = kind === 'linked' && isWrite ? describeLink(below) : describeNestedRecord(below)
     const described: RouteDescription = {
       entry: { ...entry, ...body, ...describeLinkedList(below, kind) },
       words,
       tag: names.many,
       subject: target,
-      deprecated: owner.resource.documented.deprecated,
-      pathParameters: [...pathParameters(owner, !isSingleton), ...(isItem ? [keyParameter(target, 'key')] : [])],
+      deprecated: parent.resource.documented.deprecated,
+      pathParameters: [...pathParameters(parent, !isSingleton), ...(isItem ? [keyParameter(target, 'key')] : [])],
       request: { method },
       permissions,
     }
     const place = `${path}${isSingleton ? '' : '/{id}'}/${json}${isItem ? '/{key}' : ''}`
     return writeOperations(security, described, route).map((operation) => {
-      return { subject: owner, path: place, relation: json, ...operation }
+      return { subject: parent, path: place, relation: json, ...operation }
     })
   })
 }
 
 interface NestedRoute {
-  readonly owner: Subject
+  readonly parent: Subject
   readonly target: Subject
   readonly relation: Relation
   readonly route: RelationRoute
@@ -336,7 +336,7 @@ type NestedPart = Pick<OperationEntry, 'body' | 'isBodyOptional'> & Pick<RouteDe
 
 /** List of a many-to-many relation with readable join rows. */
 function describeLinkedList(
-  { owner, relation, route: { isWrite } }: NestedRoute,
+  { parent, relation, route: { isWrite } }: NestedRoute,
   kind: RelationKind,
 ): Partial<OperationEntry> {
   const row = relation.joinModel?.joinRow() ?? null
@@ -344,22 +344,25 @@ function describeLinkedList(
   const told = `Paths can read the row that links a record to the owner: \`${row.json}\`.`
   return {
     describe: (subject) => [ENTRIES.getList.describe?.(subject) ?? [], told].flat().join(' '),
-    replies: (subject) => listReplies(subject, { owner, relation }),
+    replies: (subject) => listReplies(subject, { parent, relation }),
   }
 }
 
-function describeNestedRecord({ owner, target, relation, route }: NestedRoute): NestedPart {
-  const [above, own] = [createPermission(owner, route.policies.owner), createPermission(target, route.policies.target)]
+function describeNestedRecord({ parent, target, relation, route }: NestedRoute): NestedPart {
+  const [above, own] = [
+    createPermission(parent, route.policies.parent),
+    createPermission(target, route.policies.target),
+  ]
   if (route.policies.target !== 'create') return { permissions: [above, own] }
   return {
-    body: () => buildNestedCreateSchema(owner, relation, target),
+    body: () => buildNestedCreateSchema(parent, relation, target),
     permissions: [above, { ...own, assignedAttributes: parentAttributesOf(relation) }],
   }
 }
 
-/** Describes a route that changes links. Links are updates of the owner, but the owner's version is not checked. */
-function describeLink({ owner, target, relation, route: { method, isItem } }: NestedRoute): NestedPart {
-  const rows = joinModelSubject(owner, relation)
+/** Describes a route that changes links. Links are updates of the parent, but the parent's version is not checked. */
+function describeLink({ parent, target, relation, route: { method, isItem } }: NestedRoute): NestedPart {
+  const rows = joinModelSubject(parent, relation)
   const body = rows !== null && isItem && method === 'put' ? () => buildUpsertSchema(rows) : null
   const takes: Operation['body'] = isItem ? (body === null ? null : 'object') : 'array'
   const sets = new Set(relation.joinModel?.keys)
@@ -377,12 +380,12 @@ function describeLink({ owner, target, relation, route: { method, isItem } }: Ne
       return { ...part, row: { ...part.row, body: takes, intent }, assignedAttributes: sets }
     }),
     {
-      ...createPermission(owner, 'update'),
-      row: { ...owner.resource.operationTable.update, body: takes, intent: 'restore' },
+      ...createPermission(parent, 'update'),
+      row: { ...parent.resource.operationTable.update, body: takes, intent: 'restore' },
     },
   ]
   if (isItem) return body === null ? { permissions: asks } : { body, isBodyOptional: true, permissions: asks }
-  return { body: () => listSchema(buildKeySchema(target), owner.resource.limits.bulkItems), permissions: asks }
+  return { body: () => listSchema(buildKeySchema(target), parent.resource.limits.bulkItems), permissions: asks }
 }
 
 /** Operations on the join model. */

@@ -162,13 +162,13 @@ export function buildUpsertSchema(subject: Subject): JsonSchema {
   })
 }
 
-/** Body of POST below an owner. Attributes that the path sets are optional. */
-export function buildNestedCreateSchema(owner: Subject, relation: Relation, target: Subject): JsonSchema {
-  const owned = parentAttributesOf(relation)
+/** Body of POST below a parent. Attributes that the path sets are optional. */
+export function buildNestedCreateSchema(parent: Subject, relation: Relation, target: Subject): JsonSchema {
+  const parentKeys = parentAttributesOf(relation)
   const isFree = target.resource.fields.every(
-    (field) => !owned.has(field.name) || !field.targets.has('create') || !isRequired(target.resource, field),
+    (field) => !parentKeys.has(field.name) || !field.targets.has('create') || !isRequired(target.resource, field),
   )
-  return isFree ? buildCreateSchema(target) : buildNestedElement(owner, relation, 'Create')
+  return isFree ? buildCreateSchema(target) : buildNestedElement(parent, relation, 'Create')
 }
 
 function buildBody(subject: Subject, target: 'create' | 'update'): JsonSchema {
@@ -273,8 +273,8 @@ function buildElement(target: Subject, relation: Relation, use: NestedUse): Json
   const { properties, required, ...create } = buildBody(target, 'create')
   const creating = { ...Object(properties), ...findFixedMembers(relation, resource, Object(properties)) }
   if (use === 'Create') {
-    const owned = parentAttributesOf(relation)
-    const free = resource.fields.filter((field) => owned.has(field.name) || !isRequired(resource, field))
+    const parentKeys = parentAttributesOf(relation)
+    const free = resource.fields.filter((field) => parentKeys.has(field.name) || !isRequired(resource, field))
     const needed = new Set(readNames(required).filter((name) => !free.some(({ json }) => json === name)))
     const members = { ...creating, ...deeper }
     return { ...create, ...objectSchema(members, new Set(Object.keys(members).filter((name) => !needed.has(name)))) }

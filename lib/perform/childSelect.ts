@@ -18,7 +18,7 @@ type Fragment = WhereFragment
 
 interface Correlation {
   /** Writes the condition that connects child rows to their parent row. */
-  readonly correlate: (tie: CorrelationKey) => Fragment
+  readonly correlate: (key: CorrelationKey) => Fragment
   readonly conditions: (element: TableContext) => readonly Fragment[]
   /** Returns the conditions on rows of the join model. */
   readonly joinRowConditions: (link: TableContext) => readonly Fragment[]
@@ -64,7 +64,7 @@ export function writeChildSelect(
   const element = writeColumn(join, foreignKey)
   const other = literal(`${writeColumn(target, targetKey)} = ${writeColumn(join, otherKey)}`)
   // One SELECT joins both tables, because MariaDB uses no index of the outer table inside a nested subquery.
-  const ties = [
+  const joinConditions = [
     correlation.correlate({ childColumn: element, writeParentColumn: parentColumn }),
     ...correlation.joinRowConditions(join),
     ...scopeConditions(join, through.scope),
@@ -72,14 +72,14 @@ export function writeChildSelect(
   return [
     `SELECT ${selectedText(element)} AS ${quote(join.model, '_')} FROM ${writeTable(join)} INNER JOIN ${writeTable(target)}`,
     `ON ${writeScopedCondition(target.model, joinAnd([other, ...conditions]), target.alias)}`,
-    `WHERE ${writeScopedCondition(join.model, joinAnd(ties), join.alias)}`,
+    `WHERE ${writeScopedCondition(join.model, joinAnd(joinConditions), join.alias)}`,
   ].join(' ')
 }
 
-/** Writes the condition that a record of `to` is linked to a parent. `owner` is the SQL of the parent's key. */
+/** Writes the condition that a record of `to` is linked to a parent. `parentKey` is the SQL of the parent's key. */
 export function writeLinkCondition(
   association: Association,
-  owner: string,
+  parentKey: string,
   to: TableContext,
   { alias, conditions }: { readonly alias: string; readonly conditions: (link: TableContext) => readonly Fragment[] },
 ): Fragment {
@@ -90,7 +90,7 @@ export function writeLinkCondition(
     attributes: createSelectList(writeColumn(link, otherKey)),
     tableAs: alias,
     where: joinAnd([
-      literal(`${writeColumn(link, foreignKey)} = ${owner}`),
+      literal(`${writeColumn(link, foreignKey)} = ${parentKey}`),
       ...conditions(link),
       ...scopeConditions(link, through.scope),
     ]),

@@ -53,19 +53,19 @@ async function readCollection(
   if (keys.size === 0) return rows.map(() => EMPTY_COLLECTION)
   // A case-insensitive collation matches both spellings of a UUID, so a child may spell its parent's key differently.
   const spelled = new Map([...keys].map(([name, value]) => [JSON.stringify(field.decode(value)), name]))
-  const byOwner = new Map<string, Row[]>()
-  const owners = [...keys.values()]
+  const byParent = new Map<string, Row[]>()
+  const parents = [...keys.values()]
   const step = Math.max(1, Math.floor(MAX_ROWS_PER_STATEMENT / (embed.limit + 1)))
-  for (let at = 0; at < owners.length; at += step) {
-    for (const { parentKey, row } of await readChildRows(store, embed, owners.slice(at, at + step), size)) {
+  for (let at = 0; at < parents.length; at += step) {
+    for (const { parentKey, row } of await readChildRows(store, embed, parents.slice(at, at + step), size)) {
       const exact = keyTextOf(parentKey)
       const name = keys.has(exact) ? exact : (spelled.get(JSON.stringify(field.decode(parentKey))) ?? exact)
-      const own = byOwner.get(name)
-      if (own === undefined) byOwner.set(name, [row])
+      const own = byParent.get(name)
+      if (own === undefined) byParent.set(name, [row])
       else own.push(row)
     }
   }
-  const found = await fillCollections(store, embed, byOwner, size)
+  const found = await fillCollections(store, embed, byParent, size)
   return rows.map((row) => found.get(keyTextOf(row[embed.parentKeyColumn])) ?? EMPTY_COLLECTION)
 }
 
@@ -73,10 +73,10 @@ async function readCollection(
 async function fillCollections(
   store: Store,
   { limit, projection }: Embed,
-  byOwner: ReadonlyMap<string, readonly Row[]>,
+  byParent: ReadonlyMap<string, readonly Row[]>,
   size: ResponseSize,
 ): Promise<ReadonlyMap<string, EmbeddedRows>> {
-  const wanted = [...byOwner].map(([name, rows]) => ({ name, rows: rows.slice(0, limit), isCut: rows.length > limit }))
+  const wanted = [...byParent].map(([name, rows]) => ({ name, rows: rows.slice(0, limit), isCut: rows.length > limit }))
   const rows = await addCollections(
     store,
     projection,
@@ -109,7 +109,7 @@ async function readChildRows(
 ): Promise<readonly ChildRow[]> {
   const { join, where, order, limit, identity, projection, joinRow } = embed
   const { sourceKey } = join.relation
-  if (sourceKey === null) throw new TypeError(`${join.relation.name} has no owners`)
+  if (sourceKey === null) throw new TypeError(`${join.relation.name} has no parents`)
   const stored = projection.columns.filter((column) => !isGetterOrVirtual(column))
   const isWhole = stored.length === projection.columns.length
   const columns = isWhole ? stored : [...stored, ...identity.map(ownColumn)]
@@ -120,7 +120,7 @@ async function readChildRows(
     columns,
     { most, size },
     async (near) => {
-      const request: StatementRequest = { kind: 'embed', hop: join, joinRow, where, columns: near, order, window }
+      const request: StatementRequest = { kind: 'embed', join, joinRow, where, columns: near, order, window }
       const found = await fetchRows(store, {
         statement: createStatement(store, request),
         transaction: store.transaction,

@@ -22,8 +22,8 @@ export function isPathName({ field }: Column): boolean {
 }
 
 /** Returns the array column whose items a predicate compares. */
-export function arrayColumn(hops: readonly Join[], { source: field }: ItemOf): Column {
-  return { joins: hops, field, nullable: true }
+export function arrayColumn(joins: readonly Join[], { source: field }: ItemOf): Column {
+  return { joins, field, nullable: true }
 }
 
 /** Converts a condition by column name to SQL text with the table's alias. */

@@ -37,10 +37,10 @@ export function writeWithForeignKeyChecks<P extends ReferencingPlan, T>(
 async function writeIfChecked<P extends ReferencingPlan, T>(
   store: Store,
   given: P,
-  pointers: readonly ForeignKeyCheck[],
+  checks: readonly ForeignKeyCheck[],
   write: (store: Store, plan: P) => Promise<T>,
 ): Promise<T> {
-  const { failing, spellings } = await findFailedChecks(store, given, pointers)
+  const { failing, spellings } = await findFailedChecks(store, given, checks)
   const plan = useStoredSpellings(given, spellings)
   if (failing.length === 0) return write(store, plan)
   if ('key' in plan) return assertUnchanged(store, plan, failing, (inside) => write(inside, plan))
@@ -126,8 +126,8 @@ function isSameStoredValue({ decode }: Field, stored: unknown, sent: Value | und
   return kept !== null && String(kept) === String(decode(sent))
 }
 
-function fieldsOfChecks(pointers: readonly ForeignKeyCheck[]): readonly Field[] {
-  return pointers.map(({ field }) => field)
+function fieldsOfChecks(checks: readonly ForeignKeyCheck[]): readonly Field[] {
+  return checks.map(({ field }) => field)
 }
 
 interface FailedChecks {
@@ -139,21 +139,21 @@ interface FailedChecks {
 async function findFailedChecks(
   store: Store,
   plan: ReferencingPlan,
-  pointers: readonly ForeignKeyCheck[],
+  checks: readonly ForeignKeyCheck[],
 ): Promise<FailedChecks> {
   const failing: ForeignKeyCheck[] = []
   const spellings = new Map<string, ReadonlyMap<string, Value>>()
   const records = plan.kind === 'bulkCreate' ? plan.records : [plan.changes]
   const kept = 'key' in plan ? plan.serverValues.values : plan.serverValues
-  for (const pointer of pointers) {
+  for (const check of checks) {
     // Values that a behaviour sets are not checked.
-    if (kept.has(pointer.field.name)) continue
-    const { rows, isComplete } = await readReferenced(store, pointer, records)
-    if (!isComplete && pointer.isEnforced) failing.push(pointer)
-    else if (pointer.key.valueType.type === 'uuid') {
+    if (kept.has(check.field.name)) continue
+    const { rows, isComplete } = await readReferenced(store, check, records)
+    if (!isComplete && check.isEnforced) failing.push(check)
+    else if (check.key.valueType.type === 'uuid') {
       // Lower-case texts sort last, so the lower-case spelling wins if both spellings exist.
       const stored = rows.flatMap(([value]) => (typeof value === 'string' ? [value] : [])).sort()
-      spellings.set(pointer.field.name, new Map(stored.map((value) => [value.toLowerCase(), value])))
+      spellings.set(check.field.name, new Map(stored.map((value) => [value.toLowerCase(), value])))
     }
   }
   return { failing, spellings }

@@ -24,13 +24,13 @@ const MISSING_OR_REFERENCED =
  * or from a search for missing references.
  */
 export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan): Promise<Problem | null> {
-  const pointing = findForeignKeyViolation(error, store.dialect)
-  if (pointing === null) return null
+  const violation = findForeignKeyViolation(error, store.dialect)
+  if (violation === null) return null
   const { kind } = plan
   if (kind === 'delete') return problem('conflict', { detail: STILL_REFERENCED })
   if (kind === 'bulkDelete') return problem('conflict', { detail: 'Other records still refer to one of these.' })
-  if (pointing.isReferenced) return problem('conflict', { detail: STILL_REFERENCED })
-  const told = reportedColumns(pointing, store)
+  if (violation.isReferenced) return problem('conflict', { detail: STILL_REFERENCED })
+  const told = reportedColumns(violation, store)
   // If the fields cannot be determined, the violation is reported without them.
   const columns =
     told.length > 0 ? told : await findMissingReferences(store, writtenValues(store, plan)).catch(() => [])

@@ -342,12 +342,12 @@ function createPartWriter({ resource, foreignKeyChecks }: Work): ItemWriter {
 async function updateTogether(
   store: Store,
   items: readonly ItemPlan[],
-  pointers: Work['foreignKeyChecks'],
+  foreignKeyChecks: Work['foreignKeyChecks'],
 ): Promise<readonly Outcome[] | null> {
   const plans = items.filter((item) => item.kind !== 'create')
   const isPlain = plans.every((plan) => {
-    const isPointing = pointers.some(({ field }) => plan.changes.has(field.name))
-    return !isPointing && plan.projection.embeds === undefined
+    const hasForeignKey = foreignKeyChecks.some(({ field }) => plan.changes.has(field.name))
+    return !hasForeignKey && plan.projection.embeds === undefined
   })
   return isPlain && plans.length === items.length ? tryUpdateTogether(store, plans) : null
 }

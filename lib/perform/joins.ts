@@ -30,18 +30,18 @@ export class JoinedTables {
   /** Builds Sequelize's `include` tree of the joins. `made` builds each node. */
   buildTree(
     made: (
-      hop: Join,
+      join: Join,
       table: { readonly path: string; readonly alias: string; readonly before: string },
     ) => IncludeOptions,
   ): IncludeOptions[] {
     const roots: IncludeOptions[] = []
     const byPath = new Map<string, IncludeOptions>()
     for (const [path, { joins, localAlias, alias }] of this.#byPath) {
-      const hop = joins.at(-1)
-      if (hop === undefined) continue
+      const join = joins.at(-1)
+      if (join === undefined) continue
       const before = aliasOfPath(joins.slice(0, -1))
-      const plain = made(hop, { path, alias, before: this.#byPath.get(before)?.alias ?? '' })
-      const include = localAlias === hop.relation.name ? plain : { ...plain, as: localAlias }
+      const plain = made(join, { path, alias, before: this.#byPath.get(before)?.alias ?? '' })
+      const include = localAlias === join.relation.name ? plain : { ...plain, as: localAlias }
       byPath.set(path, include)
       const parent = byPath.get(before)
       if (parent === undefined) roots.push(include)
@@ -51,15 +51,15 @@ export class JoinedTables {
   }
 
   /** Adds the joins of a path and returns the last table's alias. */
-  addPath(hops: JoinPath): string {
+  addPath(joins: JoinPath): string {
     let alias = ''
-    for (const [index, hop] of hops.entries()) {
-      const prefix = hops.slice(0, index + 1)
+    for (const [index, join] of joins.entries()) {
+      const prefix = joins.slice(0, index + 1)
       const path = aliasOfPath(prefix)
       const known = this.#byPath.get(path)
       if (known !== undefined && !isSameJoin(known.joins, prefix))
         throw new TypeError(`two ways to records are both called ${path}`)
-      const joined = known ?? this.#createTable(hop, prefix, alias)
+      const joined = known ?? this.#createTable(join, prefix, alias)
       this.#byPath.set(path, joined)
       alias = joined.alias
     }
@@ -70,10 +70,10 @@ export class JoinedTables {
    * Creates a joined table. An alias that equals the main table's alias is renamed, whatever its case, because some
    * databases ignore case.
    */
-  #createTable({ relation: { name, association } }: Join, hops: JoinPath, before: string): JoinedTable {
+  #createTable({ relation: { name, association } }: Join, joins: JoinPath, before: string): JoinedTable {
     const isMain = this.#isRenaming && before === '' && name.toLowerCase() === association.source.name.toLowerCase()
     const as = isMain ? RENAMED_ALIAS : name
-    return { joins: hops, localAlias: as, alias: before === '' ? as : `${before}->${as}` }
+    return { joins, localAlias: as, alias: before === '' ? as : `${before}->${as}` }
   }
 
   /** Shortens aliases that are longer than `longest` bytes. String literals are not changed. */

@@ -16,7 +16,7 @@ export interface RowSource {
 
 /** Large columns at the end of one relation path. */
 interface LargeColumnGroup {
-  readonly hops: Column['joins']
+  readonly joins: Column['joins']
   readonly columns: Column[]
   /** Positions of the large columns among all columns. */
   readonly positions: number[]
@@ -41,7 +41,7 @@ export async function readLargeColumnsSeparately(
   const apart = new Set(groups.flatMap(({ positions }) => positions))
   const near = columns.filter((_, place) => !apart.has(place))
   const own = identityColumns([], source.identity)
-  const identities = groups.map(({ hops, identity }) => identityColumns(hops, identity))
+  const identities = groups.map(({ joins, identity }) => identityColumns(joins, identity))
   const rows = await read([...near, ...own, ...identities.flat()])
   const positionOf = (index: number): number =>
     near.length + own.length + identities.slice(0, index).reduce((sum, { length }) => sum + length, 0)
@@ -68,7 +68,7 @@ function groupLargeColumns(source: RowSource, columns: readonly Column[]): reado
     const isOfLink = joins.some(({ relation }) => relation.manyToMany !== null)
     if (!isLargeColumn(column) || identity.length === 0 || isOfLink) continue
     const path = joins.map(({ relation }) => relation.name).join('.')
-    const group = groups.get(path) ?? { hops: joins, columns: [], positions: [], identity }
+    const group = groups.get(path) ?? { joins, columns: [], positions: [], identity }
     group.columns.push(column)
     group.positions.push(place)
     groups.set(path, group)
@@ -76,8 +76,8 @@ function groupLargeColumns(source: RowSource, columns: readonly Column[]): reado
   return [...groups.values()]
 }
 
-function identityColumns(hops: Column['joins'], identity: readonly Field[]): readonly Column[] {
-  return identity.map((field) => columnOf(hops, field))
+function identityColumns(joins: Column['joins'], identity: readonly Field[]): readonly Column[] {
+  return identity.map((field) => columnOf(joins, field))
 }
 
 /**
@@ -89,7 +89,7 @@ type ValueLookup = (row: Row) => Row | null | undefined
 /** Reads the large values of a group. A record that several rows refer to is read once. */
 async function readGroupValues(
   source: RowSource,
-  { hops, columns, identity }: LargeColumnGroup,
+  { joins, columns, identity }: LargeColumnGroup,
   rows: readonly Row[],
   { key, ownKeys, size }: { readonly key: RowSlice; readonly ownKeys: RowSlice; readonly size: ResponseSize },
 ): Promise<ValueLookup> {
@@ -101,11 +101,11 @@ async function readGroupValues(
     if (name !== null && !wanted.has(name)) wanted.set(name, ownKeys(row))
   }
   const found = new Map<string, Row>()
-  const read = [...identityColumns(hops, identity), ...columns]
-  const owners = [...wanted.values()]
+  const read = [...identityColumns(joins, identity), ...columns]
+  const identities = [...wanted.values()]
   const step = maxRecordsOf(columns)
-  for (let at = 0; at < owners.length; at += step) {
-    const some = owners.slice(at, at + step)
+  for (let at = 0; at < identities.length; at += step) {
+    const some = identities.slice(at, at + step)
     const given = await source.readRows(read, buildIdentityPredicate(source.identity, some), some.length)
     size.add(given)
     for (const row of given) {
@@ -131,11 +131,11 @@ function composeRow(
 ): readonly Row[] {
   const whole: unknown[] = new Array(columns.length).fill(null)
   const gone: Column['joins'][] = []
-  for (const [index, { positions, hops }] of groups.entries()) {
+  for (const [index, { positions, joins }] of groups.entries()) {
     const values = found[index]?.(row)
     if (values === undefined) {
-      if (hops.length === 0) return []
-      gone.push(hops)
+      if (joins.length === 0) return []
+      gone.push(joins)
     }
     for (const [at, place] of positions.entries()) whole[place] = values?.[at] ?? null
   }
@@ -150,6 +150,6 @@ function composeRow(
   return [[...whole, ...row.slice(behind)]]
 }
 
-function hasPathPrefix(hops: Column['joins'], path: Column['joins']): boolean {
-  return path.every(({ relation }, index) => hops[index]?.relation === relation)
+function hasPathPrefix(joins: Column['joins'], path: Column['joins']): boolean {
+  return path.every(({ relation }, index) => joins[index]?.relation === relation)
 }

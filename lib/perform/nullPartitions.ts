@@ -60,5 +60,5 @@ function createKeysetPredicate(order: readonly OrderKey[], { values, inclusive }
     direction,
     isNull: (values[index] ?? null) === null,
   }))
-  return { kind: 'beyond', keys, inclusive, values: held satisfies readonly PlainValue[] }
+  return { kind: 'keyset', keys, inclusive, values: held satisfies readonly PlainValue[] }
 }

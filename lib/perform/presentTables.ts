@@ -2,8 +2,8 @@ import type { Column, Join, PositiveOperator, Predicate } from '../../types/plan
 import { type Visitors, visit } from '../common/visitor.js'
 
 /** Sequelize's alias for a joined table: the association names from the root, joined by `->`. */
-export function aliasOfPath(hops: readonly Pick<Join, 'relation'>[]): string {
-  return hops.map(({ relation }) => relation.name).join('->')
+export function aliasOfPath(joins: readonly Pick<Join, 'relation'>[]): string {
+  return joins.map(({ relation }) => relation.name).join('->')
 }
 
 /**
@@ -27,20 +27,20 @@ const PRESENT_TABLES: Visitors<Predicate, [], ReadonlySet<string>> = {
   null: ({ column, negated }) => (negated ? aliasesOnPath(column.joins) : NO_TABLES),
   absent: ({ joins, negated }) => (negated ? aliasesOnPath(joins) : NO_TABLES),
   quantified: () => NO_TABLES,
-  beyond: () => NO_TABLES,
+  keyset: () => NO_TABLES,
   count: () => NO_TABLES,
   items: () => NO_TABLES,
   itemCount: () => NO_TABLES,
   match: () => NO_TABLES,
-  owned: () => NO_TABLES,
+  linked: () => NO_TABLES,
   apart: () => NO_TABLES,
   tuples: () => NO_TABLES,
   never: () => NO_TABLES,
   always: () => NO_TABLES,
 }
 
-function aliasesOnPath(hops: readonly Pick<Join, 'relation'>[]): ReadonlySet<string> {
-  return new Set(hops.map((_, index) => aliasOfPath(hops.slice(0, index + 1))))
+function aliasesOnPath(joins: readonly Pick<Join, 'relation'>[]): ReadonlySet<string> {
+  return new Set(joins.map((_, index) => aliasOfPath(joins.slice(0, index + 1))))
 }
 
 /** Operators that are never true for null, on any database. */

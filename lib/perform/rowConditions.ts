@@ -27,8 +27,8 @@ export function toJoinRowCondition(node: Predicate): Predicate | null {
   }
 }
 
-function isJoinRowColumn({ joins: [hop] }: Pick<Column, 'joins'>): boolean {
-  return hop !== undefined && hop.relation.manyToMany !== null
+function isJoinRowColumn({ joins: [join] }: Pick<Column, 'joins'>): boolean {
+  return join !== undefined && join.relation.manyToMany !== null
 }
 
 /** Writes the condition that a row of columns equals one of several rows of values. */

@@ -116,9 +116,9 @@ export class WhereWriter {
     itemCount: (node, self, scope) => self.#writeItemCount(node, scope),
     match: (node, self, scope) => self.#writeMatch(node, scope),
     tuples: (node, self, scope) => self.#writeTuples(node, scope),
-    owned: (node, self, scope) => self.#writeLinked(node, scope),
+    linked: (node, self, scope) => self.#writeLinked(node, scope),
     apart: ({ condition }, self, scope) => self.#writeSubquery(condition, scope),
-    beyond: (node, self, scope) => self.#writeKeyset(node, scope),
+    keyset: (node, self, scope) => self.#writeKeyset(node, scope),
   }
 
   /** Writes the SQL of a column. Adds the joins of the column's path. */
@@ -158,9 +158,9 @@ export class WhereWriter {
     return conversionOf(this.#dialect, modelAtEnd(column, scope), column.field)
   }
 
-  #writeReference(hops: readonly Join[], field: Field, { model, alias }: TableContext): string {
+  #writeReference(joins: readonly Join[], field: Field, { model, alias }: TableContext): string {
     const name = quote(model, field.column)
-    if (hops.length > 0) return `${quote(model, this.#joinedTables.addPath(hops))}.${name}`
+    if (joins.length > 0) return `${quote(model, this.#joinedTables.addPath(joins))}.${name}`
     return alias === '' ? name : `${quote(model, alias)}.${name}`
   }
 
@@ -171,12 +171,12 @@ export class WhereWriter {
 
   /** Builds the include tree for all paths written so far. Call it after all clauses. */
   buildInclude(root: TableContext): IncludeOptions[] {
-    return this.#joinedTables.buildTree((hop, { path, alias, before }) => {
-      const { association } = hop.relation
+    return this.#joinedTables.buildTree((join, { path, alias, before }) => {
+      const { association } = join.relation
       const from = before === '' ? root : { model: association.source, alias: before, canJoin: false }
       const at: TableContext = { model: association.target, alias, canJoin: false }
       // Written as SQL, because Sequelize would translate column names of the default scope again.
-      const conditions = [...this.#targetConditions(hop, from, at), ...scopeConditions(at, scopesOf(at.model))]
+      const conditions = [...this.#targetConditions(join, from, at), ...scopeConditions(at, scopesOf(at.model))]
       return {
         association,
         attributes: [],
@@ -192,15 +192,15 @@ export class WhereWriter {
     return this.#joinedTables.shortenAliases(sql, this.#dialect.maxAliasBytes, (name) => quote(model, name))
   }
 
-  #isBehindSubquery(hops: readonly Join[], scope: TableContext): boolean {
-    return hops.length > 0 && !scope.canJoin
+  #isBehindSubquery(joins: readonly Join[], scope: TableContext): boolean {
+    return joins.length > 0 && !scope.canJoin
   }
 
   #writeComparison(given: ComparePredicate, scope: TableContext): Fragment {
     const node = addSpellings(given)
     const { column, negated } = node
-    const { joins, countedJoin: hop } = column
-    if (hop !== undefined) return this.#writeCount({ ...node, kind: 'count', joins, join: hop, condition: null }, scope)
+    const { joins, countedJoin: join } = column
+    if (join !== undefined) return this.#writeCount({ ...node, kind: 'count', joins, join, condition: null }, scope)
     if (this.#isBehindSubquery(column.joins, scope)) {
       const met = (at: TableContext): Fragment => this.#writePositive({ ...node, column: toOwnColumn(column) }, at)
       return this.#writePathCondition(scope, column.joins, met, negated)
@@ -251,19 +251,19 @@ export class WhereWriter {
   }
 
   /** Returns the attribute's name in a where tree. */
-  #attributeKey({ joins: hops, field }: Column, { canJoin, usesAttributes = canJoin }: TableContext): string {
-    if (hops.length === 0) return usesAttributes ? field.name : field.column
-    this.#joinedTables.addPath(hops)
-    return `$${hops.map(({ relation }) => relation.name).join('.')}.${field.column}$`
+  #attributeKey({ joins, field }: Column, { canJoin, usesAttributes = canJoin }: TableContext): string {
+    if (joins.length === 0) return usesAttributes ? field.name : field.column
+    this.#joinedTables.addPath(joins)
+    return `$${joins.map(({ relation }) => relation.name).join('.')}.${field.column}$`
   }
 
-  #writeMissing(hops: readonly Join[], scope: TableContext, negated: boolean): Fragment {
-    if (!scope.canJoin) return this.#writePathCondition(scope, hops, () => literal('1 = 1'), !negated)
-    const target = hops.at(-1)?.relation.association.target ?? scope.model
+  #writeMissing(joins: readonly Join[], scope: TableContext, negated: boolean): Fragment {
+    if (!scope.canJoin) return this.#writePathCondition(scope, joins, () => literal('1 = 1'), !negated)
+    const target = joins.at(-1)?.relation.association.target ?? scope.model
     const [key] = target.primaryKeyAttributes
     const column = key === undefined ? undefined : target.getAttributes()[key]
     const name = column?.field ?? key ?? ''
-    const reference = `${quote(target, this.#joinedTables.addPath(hops))}.${quote(target, name)}`
+    const reference = `${quote(target, this.#joinedTables.addPath(joins))}.${quote(target, name)}`
     return literal(`${reference} IS ${negated ? 'NOT ' : ''}NULL`)
   }
 
@@ -352,8 +352,8 @@ export class WhereWriter {
   #writeLinked({ relation, key, values, joinRowCondition }: LinkedPredicate, scope: TableContext): Fragment {
     const { association } = relation
     const [value] = values.map((each) => encodeValue(this.#dialect, association.source, key, each))
-    const owner = this.#dialect.operand(this.#operands.write(value), key)
-    return writeLinkCondition(association, owner, scope, {
+    const operand = this.#dialect.operand(this.#operands.write(value), key)
+    return writeLinkCondition(association, operand, scope, {
       alias: this.#nextAlias(),
       conditions: (link) => this.#writeOptional(joinRowCondition, link),
     })
@@ -386,13 +386,13 @@ export class WhereWriter {
   /** Writes a condition at the end of to-one relations as IN. Returns null if EXISTS is required. */
   #writePathAsIn(
     scope: TableContext,
-    hops: readonly Join[],
+    joins: readonly Join[],
     condition: (at: TableContext) => Fragment | null,
   ): Fragment | null {
     if (scope.usesIn !== true) return null
-    const [hop, ...rest] = hops
-    if (hop === undefined) return condition(scope)
-    const { association, polymorphic, canHaveSeveral, manyToMany } = hop.relation
+    const [join, ...rest] = joins
+    if (join === undefined) return condition(scope)
+    const { association, polymorphic, canHaveSeveral, manyToMany } = join.relation
     const { foreignKey, targetKey } = associationKeysOf(association)
     const isKey = hasSourceForeignKey(association) && !polymorphic && !canHaveSeveral && manyToMany === null
     if (!isKey || !isSeekable(association.target, targetKey)) return null
@@ -401,7 +401,7 @@ export class WhereWriter {
     if (further === null) return null
     const where = joinAnd([
       ...scopeConditions(at, associationKeysOf(association).scope),
-      ...this.#targetConditions(hop, scope, at),
+      ...this.#targetConditions(join, scope, at),
       further,
     ])
     const attributes = createSelectList(writeColumn(at, targetKey))
@@ -411,12 +411,12 @@ export class WhereWriter {
   /** Writes that a record at the end of to-one relations meets a condition, or that none meets it if `negated`. */
   #writePathCondition(
     scope: TableContext,
-    hops: readonly Join[],
+    joins: readonly Join[],
     condition: (at: TableContext) => Fragment,
     negated: boolean,
   ): Fragment {
-    const sought = negated ? null : this.#writePathAsIn(scope, hops, condition)
-    return sought ?? this.#writeExists(this.#selectPathEnd(scope, hops, condition), negated)
+    const sought = negated ? null : this.#writePathAsIn(scope, joins, condition)
+    return sought ?? this.#writeExists(this.#selectPathEnd(scope, joins, condition), negated)
   }
 
   /** Writes a SELECT of a relation's child records, correlated to the record of `scope`. */
@@ -445,10 +445,10 @@ export class WhereWriter {
   }
 
   /** Writes a SELECT of the record at the end of to-one relations, correlated to the record of `scope`. */
-  #selectPathEnd(scope: TableContext, hops: readonly Join[], condition: (inner: TableContext) => Fragment): string {
-    const [hop, ...rest] = hops
-    if (hop === undefined) throw new TypeError('a path without hops has no subquery')
-    const { at, where } = this.#targetOf(hop, scope)
+  #selectPathEnd(scope: TableContext, joins: readonly Join[], condition: (inner: TableContext) => Fragment): string {
+    const [join, ...rest] = joins
+    if (join === undefined) throw new TypeError('a path without joins has no subquery')
+    const { at, where } = this.#targetOf(join, scope)
     const further =
       rest.length === 0 ? condition(at) : this.#writeExists(this.#selectPathEnd(at, rest, condition), false)
     return writeSelect(at.model, {
@@ -459,27 +459,27 @@ export class WhereWriter {
   }
 
   /** Writes a SELECT of a key of the record at the end of to-one relations of `scope`. */
-  #selectPathKey(scope: TableContext, hops: readonly Join[], key: (at: TableContext) => string): string {
+  #selectPathKey(scope: TableContext, joins: readonly Join[], key: (at: TableContext) => string): string {
     const tables: { readonly at: TableContext; readonly where: Fragment }[] = []
-    for (const hop of hops) tables.push(this.#targetOf(hop, tables.at(-1)?.at ?? scope))
+    for (const join of joins) tables.push(this.#targetOf(join, tables.at(-1)?.at ?? scope))
     return writePathSelect(key(tables.at(-1)?.at ?? scope), tables)
   }
 
   /** Returns the table and the condition of a to-one relation's row. A hasOne may match several rows. */
-  #targetOf(hop: Join, from: TableContext): { readonly at: TableContext; readonly where: Fragment } {
-    const { association } = hop.relation
+  #targetOf(join: Join, from: TableContext): { readonly at: TableContext; readonly where: Fragment } {
+    const { association } = join.relation
     const at: TableContext = { model: association.target, alias: this.#nextAlias(), canJoin: false }
     const link = literal(writeJoinCondition(association, from, at))
     const scoped = scopeConditions(at, associationKeysOf(association).scope)
-    return { at, where: joinAnd([link, ...scoped, ...this.#targetConditions(hop, from, at)]) }
+    return { at, where: joinAnd([link, ...scoped, ...this.#targetConditions(join, from, at)]) }
   }
 
   /** Returns the conditions on the row that a to-one relation leads to. */
   #targetConditions({ relation, condition }: Join, from: TableContext, at: TableContext): Fragment[] {
-    const between = relation.manyToMany === null ? null : associationKeysOf(relation.manyToMany).through
+    const through = relation.manyToMany === null ? null : associationKeysOf(relation.manyToMany).through
     const own = [
       ...sourceConditions(relation.association, from),
-      ...scopeConditions(at, between?.scope ?? []),
+      ...scopeConditions(at, through?.scope ?? []),
       ...this.#writeOptional(condition, at),
     ]
     if (!relation.canHaveSeveral || at.model.primaryKeyAttributes.length === 0) return own

@@ -50,14 +50,14 @@ export function foreignKeyResourcesOf(
 /** Whether a caller may not follow a relation in either direction, because a resource hides its foreign key. */
 export function isRelationClosed(
   { association, joinModel }: Pick<Relation, 'association' | 'joinModel'>,
-  holders: readonly Resource[],
+  resources: readonly Resource[],
   caller: Caller,
 ): boolean {
-  return holders.some((holder) => {
-    const hidden = unreadableFieldsOf(caller, holder)
+  return resources.some((resource) => {
+    const hidden = unreadableFieldsOf(caller, resource)
     return joinModel === null
-      ? isColumnMasked(holder, association.foreignKey, hidden)
-      : isJoinModelMasked(holder, joinModel, hidden)
+      ? isColumnMasked(resource, association.foreignKey, hidden)
+      : isJoinModelMasked(resource, joinModel, hidden)
   })
 }
 
@@ -68,10 +68,12 @@ function isColumnMasked({ fields }: Resource, attribute: string, hidden: FieldNa
 }
 
 /** Whether a resource masks or excludes one of the keys that link two records. */
-function isJoinModelMasked(holder: Resource, { keys }: JoinModel, hidden: FieldNames): boolean {
+function isJoinModelMasked(resource: Resource, { keys }: JoinModel, hidden: FieldNames): boolean {
   return (
-    keys.some((key) => isColumnMasked(holder, key, hidden)) ||
-    holder.fields.some(({ name, targets }) => keys.includes(name) && !(targets.has('response') || targets.has('list')))
+    keys.some((key) => isColumnMasked(resource, key, hidden)) ||
+    resource.fields.some(
+      ({ name, targets }) => keys.includes(name) && !(targets.has('response') || targets.has('list')),
+    )
   )
 }
 

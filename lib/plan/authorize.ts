@@ -29,14 +29,14 @@ export async function authorize(
   caller: Caller,
   link: ParentLink | null = null,
 ): Promise<View> {
-  const crossed = resourcesOnPaths(resource, intent, () => true, link?.relation)
-  const isAlone = crossed.size === 0
+  const related = resourcesOnPaths(resource, intent, () => true, link?.relation)
+  const isAlone = related.size === 0
   const answers = isAlone
     ? UNASKED
-    : await authorizeRelations(createRoot(resource, link?.relation), intent, crossed, caller)
+    : await authorizeRelations(createRoot(resource, link?.relation), intent, related, caller)
   const whole = createView(resource, answers, caller)
   const view = link === null ? whole : limitViewToParent(whole, link)
-  const headers = isAlone ? NONE : relationHeadersOf(resource, intent, crossed, view)
+  const headers = isAlone ? NONE : relationHeadersOf(resource, intent, related, view)
   const references = referencesInBodies(resource, intent)
   if (references.length === 0) return { ...view, headers }
   const conditions = new Map<ForeignKeyReference, Predicate | null>()
@@ -45,14 +45,14 @@ export async function authorize(
   return { ...view, references: conditions, headers: mergeHeaders([headers, ...referred]) }
 }
 
-/** Builds the view of a caller. Authorizes each of the `crossed` resources once. */
+/** Builds the view of a caller. Authorizes each of the `related` resources once. */
 export async function authorizeResources(
   resource: Resource,
-  crossed: ReadonlySet<Resource>,
+  related: ReadonlySet<Resource>,
   caller: Caller,
 ): Promise<View> {
   const answers = new Map<Resource, VisibleRecords>()
-  for (const target of crossed) {
+  for (const target of related) {
     if (target.behaviours.visibleRecords) answers.set(target, await authorizeTarget(target, caller))
   }
   return createView(resource, answers, caller)
@@ -85,11 +85,11 @@ function authorizeTargetNow(target: Resource, caller: Caller): VisibleRecords {
 async function authorizeRelations(
   root: Root,
   intent: Intent,
-  crossed: ReadonlySet<Resource>,
+  related: ReadonlySet<Resource>,
   caller: Caller,
 ): Promise<ReadonlyMap<Resource, VisibleRecords>> {
   const answers = new Map<Resource, VisibleRecords>()
-  if (![...crossed].some(({ behaviours }) => behaviours.visibleRecords !== null)) return answers
+  if (![...related].some(({ behaviours }) => behaviours.visibleRecords !== null)) return answers
   for (let targets = findUnauthorized(root, intent, answers, caller); targets.size > 0; ) {
     for (const target of targets) answers.set(target, await authorizeTarget(target, caller))
     targets = findUnauthorized(root, intent, answers, caller)
@@ -110,13 +110,13 @@ function findUnauthorized(
   const { resource } = root
   const view = createView(resource, answers, caller)
   const found = new Set<Resource>()
-  walkRelations(root, intent, (crossing) => {
-    const { relation, access, from } = crossing
-    const holders = foreignKeyResourcesOf(relation, from?.resources ?? [resource], access.resources)
-    if (isRelationClosed(relation, holders, caller)) return false
-    for (const each of resourcesOfStep(crossing))
+  walkRelations(root, intent, (step) => {
+    const { relation, access, from } = step
+    const keyResources = foreignKeyResourcesOf(relation, from?.resources ?? [resource], access.resources)
+    if (isRelationClosed(relation, keyResources, caller)) return false
+    for (const each of resourcesOfStep(step))
       if (each.behaviours.visibleRecords !== null && !answers.has(each)) found.add(each)
-    return view.join(crossing) !== null
+    return view.join(step) !== null
   })
   return found
 }
@@ -134,16 +134,16 @@ export function createView(resource: Resource, answers: ReadonlyMap<Resource, Vi
   }
   return {
     hidden: () => unreadableFieldsOf(caller, resource),
-    readable: ({ name }, reach) =>
-      !(reach?.resources ?? [resource]).some((each) => unreadableFieldsOf(caller, each).has(name)),
+    readable: ({ name }, access) =>
+      !(access?.resources ?? [resource]).some((each) => unreadableFieldsOf(caller, each).has(name)),
     writable: (member) => isMemberWritable(resource, member, caller),
     join: ({ relation, access, from }) => {
       const { joinModel } = relation
       const guard = conditionOf(access.resources)
       const linkGuard = joinModel === null ? null : conditionOf(joinModel.resources())
       if (guard === false || linkGuard === false) return null
-      const holders = foreignKeyResourcesOf(relation, from?.resources ?? [resource], access.resources)
-      return isRelationClosed(relation, holders, caller)
+      const keyResources = foreignKeyResourcesOf(relation, from?.resources ?? [resource], access.resources)
+      return isRelationClosed(relation, keyResources, caller)
         ? null
         : { relation, condition: guard, joinRowCondition: linkGuard, identity: access.order }
     },
@@ -157,10 +157,10 @@ export function createView(resource: Resource, answers: ReadonlyMap<Resource, Vi
 function limitViewToParent(view: View, { relation, condition }: ParentLink): View {
   // Paths over the relation get one object, so that one join serves all these paths.
   let known: Join | null = null
-  const joinStep = (crossing: RelationStep): Join | null => {
-    const hop = view.join(crossing)
-    if (hop === null || crossing.relation !== relation || crossing.from !== null) return hop
-    known ??= { ...hop, condition: addCondition(hop.condition, condition) }
+  const joinStep = (step: RelationStep): Join | null => {
+    const join = view.join(step)
+    if (join === null || step.relation !== relation || step.from !== null) return join
+    known ??= { ...join, condition: addCondition(join.condition, condition) }
     return known
   }
   return { ...view, join: joinStep, joinRow: relation }
@@ -187,11 +187,11 @@ export async function authorizeTarget(target: Resource, caller: Caller): Promise
 function relationHeadersOf(
   resource: Resource,
   intent: Intent,
-  crossed: ReadonlySet<Resource>,
+  related: ReadonlySet<Resource>,
   view: View,
 ): View['headers'] {
-  if (![...crossed].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)) return NONE
-  const open = resourcesOnPaths(resource, intent, (crossing) => view.join(crossing) !== null, view.joinRow)
+  if (![...related].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)) return NONE
+  const open = resourcesOnPaths(resource, intent, (step) => view.join(step) !== null, view.joinRow)
   for (const each of configuredResources(resource, intent)) open.add(each)
   return mergeHeaders([...open].map(({ behaviours }) => behaviours.headers))
 }

@@ -151,7 +151,7 @@ const COMPLEMENTS: Visitors<Predicate, [], Predicate> = {
   tuples: () => {
     throw new TypeError('keys are no condition of a filter')
   },
-  owned: () => {
+  linked: () => {
     throw new TypeError('what an owner has is no condition of a client')
   },
   apart: () => {
@@ -163,7 +163,7 @@ const COMPLEMENTS: Visitors<Predicate, [], Predicate> = {
   items: () => {
     throw new TypeError('quantifiers have no operator to negate')
   },
-  beyond: () => {
+  keyset: () => {
     throw new TypeError('a place in an order has no operator to negate')
   },
 }

@@ -43,7 +43,7 @@ function createHostView(resource: Resource): View {
     writable: () => true,
     join: ({ relation, access }) => {
       const links = relation.joinModel?.resources() ?? []
-      for (const crossed of [...access.resources, ...links]) warnIfUnguarded(resource, crossed)
+      for (const related of [...access.resources, ...links]) warnIfUnguarded(resource, related)
       return {
         relation,
         condition: staticConditionOf(access.resources),
@@ -67,16 +67,16 @@ const warnedResources = new WeakMap<Resource, Set<Resource>>()
  * Warns about a condition that reads a resource without write policies, because every caller could change the result of
  * the condition.
  */
-function warnIfUnguarded(resource: Resource, crossed: Resource): void {
+function warnIfUnguarded(resource: Resource, related: Resource): void {
   const known = warnedResources.get(resource) ?? new Set()
   warnedResources.set(resource, known)
-  if (crossed === resource || known.has(crossed)) return
-  known.add(crossed)
-  const { operations, operationTable, documented, behaviours } = crossed
+  if (related === resource || known.has(related)) return
+  known.add(related)
+  const { operations, operationTable, documented, behaviours } = related
   const open = [...operations].filter((name) => operationTable[name].hook !== null && !documented.policies.has(name))
   if (open.length === 0 || behaviours.resolveScope !== null) return
   process.emitWarning(
-    `${resource.name}: the scope's condition depends on ${crossed.name}, whose resource at "${crossed.route}" lets every caller ` +
+    `${resource.name}: the scope's condition depends on ${related.name}, whose resource at "${related.route}" lets every caller ` +
       `${open.join(', ')}. Every caller can therefore change which records the scope contains. Give that resource a scope or policies.`,
     { code: 'CRUD_SCOPE_OPEN_PATH' },
   )

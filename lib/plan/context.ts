@@ -40,7 +40,7 @@ export function createElementContext(context: Context, element: Root, prefix: st
 export const MAX_GUESSED_LENGTH = 50
 
 /** Whether a field may be suggested instead of an unknown name. */
-type IsUsable = (field: Field, reach: ModelAccess | null) => boolean
+type IsUsable = (field: Field, access: ModelAccess | null) => boolean
 
 /**
  * Returns a suggestion for the unknown last name of a path. `written` contains the names as the client wrote them.

@@ -52,9 +52,9 @@ export function limitCollections(selection: SelectedMembers, records: number, em
 }
 
 /** Returns the maximum number of records in all collections, for a number of parents. */
-function countRecords(selection: SelectedMembers, owners: number): number {
+function countRecords(selection: SelectedMembers, parents: number): number {
   return selection.collections.reduce((sum, { limit, selection: own }) => {
-    const records = owners * limit
+    const records = parents * limit
     return sum + records + countRecords(own, records)
   }, 0)
 }

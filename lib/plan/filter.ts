@@ -98,13 +98,13 @@ class FilterPlanner {
 
   #suggest(to: Destination, written: readonly string[]): string {
     const name = written.at(-1)?.toLowerCase()
-    const reach = to.lastRoot?.access ?? null
+    const access = to.lastRoot?.access ?? null
     const key =
       to.lastRoot === null
         ? undefined
         : fieldsOfRoot(to.lastRoot).find((each) => each.isKey && each.json.toLowerCase() === name)
-    if (key?.targets.has(reach === null ? 'response' : 'list') && this.#context.view.readable(key, reach)) {
-      return reach === null ? KEY_HINT : RELATED_KEY_HINT
+    if (key?.targets.has(access === null ? 'response' : 'list') && this.#context.view.readable(key, access)) {
+      return access === null ? KEY_HINT : RELATED_KEY_HINT
     }
     return (
       explainComputedField(this.#context, to) ||
@@ -137,11 +137,11 @@ class FilterPlanner {
     return { kind: 'items', quantifier: word, joins, item: arrayItemOf(item), condition }
   }
 
-  #planRelation(node: Comparison, hops: readonly Join[], root: Root): Predicate {
+  #planRelation(node: Comparison, joins: readonly Join[], root: Root): Predicate {
     const isNullTest = (node.operator === 'eq' || node.operator === 'ne') && node.operands[0]?.isNull
     if (!isNullTest) throw this.#createProblem(node, 'a relation can only be compared with null, by "=" or "!="')
-    this.#context.queryCost.addPath(root, hops, this.#positionOf(node))
-    return { kind: 'absent', joins: hops, negated: node.operator === 'ne' }
+    this.#context.queryCost.addPath(root, joins, this.#positionOf(node))
+    return { kind: 'absent', joins, negated: node.operator === 'ne' }
   }
 
   #planCollection(node: Comparison, to: CollectionDestination, root: Root): Predicate | null {

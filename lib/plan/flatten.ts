@@ -54,18 +54,18 @@ function flattenBelow(
   const byName = new Map([...relations.values()].map((relation) => [relation.name, relation]))
   return names.flatMap((name) => {
     const relation = byName.get(name)
-    const reach = relation?.resolveTarget() ?? null
-    if (relation === undefined || reach === null) return []
+    const access = relation?.resolveTarget() ?? null
+    if (relation === undefined || access === null) return []
     const start = joinNames(prefix, relation.json)
     const members = {
-      response: flattenedMembersOf(reach, 'response', start),
-      list: flattenedMembersOf(reach, 'list', start),
+      response: flattenedMembersOf(access, 'response', start),
+      list: flattenedMembersOf(access, 'list', start),
     }
     return [
       {
-        step: { relation, access: reach, from },
+        step: { relation, access, from },
         members,
-        nested: flattenBelow(flattenSourceOf(reach), start, level + 1),
+        nested: flattenBelow(flattenSourceOf(access), start, level + 1),
       },
     ]
   })
@@ -75,11 +75,11 @@ function flattenBelow(
  * Returns the flattened relations of the resources behind a relation. A relation counts only if each of these resources
  * flattens it.
  */
-function flattenSourceOf(reach: ModelAccess): FlattenSource {
-  const [first] = reach.resources
-  const isShared = (name: string): boolean => reach.resources.every(({ flatten }) => flatten.includes(name))
+function flattenSourceOf(access: ModelAccess): FlattenSource {
+  const [first] = access.resources
+  const isShared = (name: string): boolean => access.resources.every(({ flatten }) => flatten.includes(name))
   const names = first?.flatten.filter(isShared) ?? []
-  return { names, relations: names.length === 0 ? new Map() : reach.relations, access: reach }
+  return { names, relations: names.length === 0 ? new Map() : access.relations, access }
 }
 
 function flattenedMembersOf({ fields }: ModelAccess, shape: ShapeName, start: string): readonly FlattenedMember[] {
@@ -125,8 +125,8 @@ function collectAliases(
   before: readonly RelationStep[],
 ): readonly FlattenedAlias[] {
   return flattened.flatMap(({ step, members: { response, list }, nested }) => {
-    const crossings = [...before, step]
-    const own = [...list, ...response].map((member) => ({ ...member, steps: crossings }))
-    return [...own, ...collectAliases(nested, crossings)]
+    const steps = [...before, step]
+    const own = [...list, ...response].map((member) => ({ ...member, steps }))
+    return [...own, ...collectAliases(nested, steps)]
   })
 }

@@ -86,7 +86,7 @@ export type Destination = ResolvedPath<Join>
 /**
  * Follows a relation. `left` is the number of relations that the path may still cross. Returns null to end the path.
  */
-type JoinStep<H> = (crossing: RelationStep, left: number) => H | null
+type JoinStep<H> = (step: RelationStep, left: number) => H | null
 
 const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
   ['any', 'any'],
@@ -102,13 +102,13 @@ const EVERY = '*'
  * Resolves the names of a path, segment by segment, up to its end or its first collection. One relation beyond the
  * limit is followed, so that `cross` can reject that relation.
  */
-export function resolvePath<H>(root: Root, { segments, offset }: Path, cross: JoinStep<H>): ResolvedPath<H> {
-  const crossings: RelationStep[] = []
-  const hops: H[] = []
+export function resolvePath<H>(root: Root, { segments, offset }: Path, joinStep: JoinStep<H>): ResolvedPath<H> {
+  const steps: RelationStep[] = []
+  const joins: H[] = []
   let [from, at]: [Root, Root | null] = [root, null]
   for (const [index, segment] of segments.entries()) {
     at = index === segments.length - 1 ? from : null
-    const way = { steps: crossings, joins: hops, lastRoot: at }
+    const way = { steps, joins, lastRoot: at }
     const field = findField(from, segments, index)
     if (field !== undefined) return { ...way, kind: 'field', field, access: from.access, flattened: null }
     const items = findItems(from, segments, index)
@@ -117,27 +117,27 @@ export function resolvePath<H>(root: Root, { segments, offset }: Path, cross: Jo
       segments.length === 1 && from.access === null
         ? flattenedAliasesOf(from.resource).get(segment.toLowerCase())
         : undefined
-    if (alias !== undefined) return resolveAlias(from, alias, cross)
+    if (alias !== undefined) return resolveAlias(from, alias, joinStep)
     if (segment === EVERY) return { ...way, kind: 'every' }
-    const crossing = findStep(from, segment)
-    const hop = crossing === null ? null : cross(crossing, from.remainingRelations)
-    if (crossing === null || hop === null) return { ...way, kind: 'unknown' }
-    if (crossing.relation.many) {
+    const step = findStep(from, segment)
+    const join = step === null ? null : joinStep(step, from.remainingRelations)
+    if (step === null || join === null) return { ...way, kind: 'unknown' }
+    if (step.relation.many) {
       const rest = { segments: segments.slice(index + 1), offset }
       return {
         ...way,
         kind: 'collection',
-        step: crossing,
-        join: hop,
+        step,
+        join,
         ...readQuantifier(rest),
-        element: elementRootOf(from, crossing, 1),
+        element: elementRootOf(from, step, 1),
       }
     }
-    crossings.push(crossing)
-    hops.push(hop)
-    from = elementRootOf(from, crossing, 0)
+    steps.push(step)
+    joins.push(join)
+    from = elementRootOf(from, step, 0)
   }
-  return { kind: 'relation', steps: crossings, joins: hops, lastRoot: at }
+  return { kind: 'relation', steps, joins, lastRoot: at }
 }
 
 /** Returns the field at the end of a path: a field of the root, or a declared member of a JSON document. */
@@ -160,15 +160,15 @@ function findItems(
 }
 
 /** Resolves a flattened field by its joined name. */
-function resolveAlias<H>(root: Root, { steps, field, json }: FlattenedAlias, cross: JoinStep<H>): ResolvedPath<H> {
-  const hops: H[] = []
-  for (const [index, crossing] of steps.entries()) {
-    const hop = cross(crossing, root.remainingRelations - index)
-    if (hop === null) return { kind: 'unknown', steps, joins: hops, lastRoot: root }
-    hops.push(hop)
+function resolveAlias<H>(root: Root, { steps, field, json }: FlattenedAlias, joinStep: JoinStep<H>): ResolvedPath<H> {
+  const joins: H[] = []
+  for (const [index, step] of steps.entries()) {
+    const join = joinStep(step, root.remainingRelations - index)
+    if (join === null) return { kind: 'unknown', steps, joins, lastRoot: root }
+    joins.push(join)
   }
-  const reach = steps.at(-1)?.access ?? null
-  return { kind: 'field', steps, joins: hops, lastRoot: root, field, access: reach, flattened: json }
+  const access = steps.at(-1)?.access ?? null
+  return { kind: 'field', steps, joins, lastRoot: root, field, access, flattened: json }
 }
 
 function findStep({ resource, access: from, remainingRelations, joinRow }: Root, name: string): RelationStep | null {
@@ -176,13 +176,13 @@ function findStep({ resource, access: from, remainingRelations, joinRow }: Root,
   const relations = from === null ? resource.relations() : from.relations
   const word = lookupNameOf(from, name)
   const relation = relations.get(word) ?? (joinRow?.json.toLowerCase() === word ? joinRow : undefined)
-  const reach = relation?.resolveTarget() ?? null
-  return relation === undefined || reach === null ? null : { relation, access: reach, from }
+  const access = relation?.resolveTarget() ?? null
+  return relation === undefined || access === null ? null : { relation, access, from }
 }
 
 /** Returns the form of a name that is used for lookups. */
-function lookupNameOf(reach: ModelAccess | null, name: string): string {
-  return reach?.isCaseSensitive ? name : name.toLowerCase()
+function lookupNameOf(access: ModelAccess | null, name: string): string {
+  return access?.isCaseSensitive ? name : name.toLowerCase()
 }
 
 function elementRootOf(
@@ -221,15 +221,15 @@ export function resolveForCaller(
   path: Path,
   { parameter, offset }: QueryPosition,
 ): Destination {
-  return resolvePath(root, path, (crossing, left) => {
-    const hop = view.join(crossing)
-    if (hop === null || left > 0) return hop
+  return resolvePath(root, path, (step, left) => {
+    const join = view.join(step)
+    if (join === null || left > 0) return join
     const maximum = `${root.resource.limits.pathDepth} (pathDepth)`
     throw invalidQuery(parameter, `at position ${offset} has a path over more relations than the limit of ${maximum}.`)
   })
 }
 
 /** Whether a comparison with null is allowed, because the field or a relation before it is nullable. */
-export function canBeNull(hops: readonly Join[], field: Field): boolean {
-  return field.nullable || hops.some(({ relation, condition }) => condition !== null || relation.optional)
+export function canBeNull(joins: readonly Join[], field: Field): boolean {
+  return field.nullable || joins.some(({ relation, condition }) => condition !== null || relation.optional)
 }

@@ -12,13 +12,13 @@ export class ColumnList {
   readonly #indexes = new Map<Field, readonly KnownColumn[]>()
 
   /** Adds a column and returns its index. */
-  add(hops: readonly Join[], field: Field): number {
-    return this.#append(columnOf(hops, field))
+  add(joins: readonly Join[], field: Field): number {
+    return this.#append(columnOf(joins, field))
   }
 
   /** Adds the number of a collection's records and returns its index. */
-  addCount(hops: readonly Join[], hop: Join): number {
-    return this.#append(countColumn(hops, hop))
+  addCount(joins: readonly Join[], counted: Join): number {
+    return this.#append(countColumn(joins, counted))
   }
 
   #append(column: Column): number {
@@ -90,18 +90,18 @@ interface FlattenTarget {
 }
 
 /**
- * Creates the members of flattened relations. If `hops` is null, the caller may not list a relation on the path, and
+ * Creates the members of flattened relations. If `joins` is null, the caller may not list a relation on the path, and
  * all members are null.
  */
 function createFlattenedMembers(
   flattened: readonly FlattenedRelation[],
   assembly: FlattenTarget,
-  hops: readonly Join[] | null,
+  joins: readonly Join[] | null,
 ): Member[] {
   const { target, view, columns } = assembly
   return flattened.flatMap(({ step, members, nested }) => {
-    const hop = view.join(step)
-    const path = hops === null || hop === null ? null : [...hops, hop]
+    const join = view.join(step)
+    const path = joins === null || join === null ? null : [...joins, join]
     const own = members[target].map(({ json, field }): Member => {
       if (path === null) return { kind: 'constant', json, value: null }
       if (!view.readable(field, step.access)) return { kind: 'constant', json, value: maskedValue(field) }

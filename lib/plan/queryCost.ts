@@ -68,14 +68,14 @@ export class QueryCost {
   }
 
   /** Counts a path over to-one relations. @throws Problem if the path needs too many tables */
-  addPath(root: Root, hops: readonly Join[], place: QueryPosition): void {
-    const reached = this.#joinedRelations.get(root) ?? new Set()
-    this.#joinedRelations.set(root, reached)
+  addPath(root: Root, joins: readonly Join[], place: QueryPosition): void {
+    const joined = this.#joinedRelations.get(root) ?? new Set()
+    this.#joinedRelations.set(root, joined)
     let path = ''
-    for (const { relation } of hops) {
+    for (const { relation } of joins) {
       path += `${relation.name}.`
-      if (reached.has(path)) continue
-      reached.add(path)
+      if (joined.has(path)) continue
+      joined.add(path)
       this.#addTables(1, place)
     }
   }
@@ -89,10 +89,10 @@ export class QueryCost {
    * Counts a collection with a quantifier or a count, behind to-one relations.
    * @throws Problem if there are too many collections
    */
-  addCollection(root: Root, hops: readonly Join[], hop: Join, place: QueryPosition): void {
+  addCollection(root: Root, joins: readonly Join[], join: Join, place: QueryPosition): void {
     this.#addQuantifier(root, place)
-    this.addPath(root, hops, place)
-    this.#addTables(countTables(hop), place)
+    this.addPath(root, joins, place)
+    this.#addTables(countTables(join), place)
     this.#addCost(root, COSTS.collection, place)
   }
 
@@ -100,9 +100,9 @@ export class QueryCost {
    * Counts the items of an array with a quantifier or a count, behind to-one relations.
    * @throws Problem if there are too many quantifiers
    */
-  addItems(root: Root, hops: readonly Join[], place: QueryPosition): void {
+  addItems(root: Root, joins: readonly Join[], place: QueryPosition): void {
     this.#addQuantifier(root, place)
-    this.addPath(root, hops, place)
+    this.addPath(root, joins, place)
     this.#addCost(root, COSTS.collection, place)
   }
 

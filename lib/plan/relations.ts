@@ -8,38 +8,38 @@ import { createRoot, type Root, resolvePath } from './path.js'
 import { sortNodesOf } from './sort.js'
 
 /** Whether a path continues over a relation. */
-export type CanFollow = (crossing: RelationStep) => boolean
+export type CanFollow = (step: RelationStep) => boolean
 
 /**
  * Returns the other resources whose records a request reads: flattened resources, and resources behind relation paths
- * that `crosses` allows. The order is filter, sort, select, aggregate, search.
+ * that `canFollow` allows. The order is filter, sort, select, aggregate, search.
  */
 export function resourcesOnPaths(
   resource: Resource,
   intent: Intent,
-  crosses: CanFollow,
+  canFollow: CanFollow,
   link: Relation | null = null,
 ): Set<Resource> {
-  const crossed = new Set(hasFullRecords(intent) ? flattenedResourcesOf(flattenedRelationsOf(resource)) : [])
-  walkPaths(createRoot(resource, link), intent, (crossing) => {
-    if (!crosses(crossing)) return false
-    for (const each of resourcesOfStep(crossing)) crossed.add(each)
+  const related = new Set(hasFullRecords(intent) ? flattenedResourcesOf(flattenedRelationsOf(resource)) : [])
+  walkPaths(createRoot(resource, link), intent, (step) => {
+    if (!canFollow(step)) return false
+    for (const each of resourcesOfStep(step)) related.add(each)
     return true
   })
-  return crossed
+  return related
 }
 
 /**
  * Walks the relations of a request: flattened relations first, followed by the relations of paths. A path ends where
- * `crosses` returns false.
+ * `canFollow` returns false.
  */
-export function walkRelations(root: Root, intent: Intent, crosses: CanFollow): void {
-  if (hasFullRecords(intent)) walkFlattened(flattenedRelationsOf(root.resource), crosses)
-  walkPaths(root, intent, crosses)
+export function walkRelations(root: Root, intent: Intent, canFollow: CanFollow): void {
+  if (hasFullRecords(intent)) walkFlattened(flattenedRelationsOf(root.resource), canFollow)
+  walkPaths(root, intent, canFollow)
 }
 
-function walkFlattened(flattened: readonly FlattenedRelation[], crosses: CanFollow): void {
-  for (const { step, nested } of flattened) if (crosses(step)) walkFlattened(nested, crosses)
+function walkFlattened(flattened: readonly FlattenedRelation[], canFollow: CanFollow): void {
+  for (const { step, nested } of flattened) if (canFollow(step)) walkFlattened(nested, canFollow)
 }
 
 /**
@@ -48,15 +48,15 @@ function walkFlattened(flattened: readonly FlattenedRelation[], crosses: CanFoll
  */
 export function configuredResources(resource: Resource, intent: Intent): readonly Resource[] {
   if (intent.kind !== 'list') return []
-  const crossed: Resource[] = []
+  const related: Resource[] = []
   const order = intent.sort === null ? sortNodesOf(resource, intent) : []
   for (const path of [...order.map((key) => key.path), ...searchPathsOf(resource, intent)]) {
-    walkPath(createRoot(resource), path, (crossing) => {
-      crossed.push(...resourcesOfStep(crossing))
+    walkPath(createRoot(resource), path, (step) => {
+      related.push(...resourcesOfStep(step))
       return true
     })
   }
-  return crossed
+  return related
 }
 
 /** Returns the resources to authorize for a path over a relation. */
@@ -71,57 +71,57 @@ function hasFullRecords(intent: Intent): boolean {
   return intent.kind !== 'upsert' && intent.kind !== 'delete' && intent.kind !== 'bulkDelete'
 }
 
-function walkPaths(root: Root, intent: Intent, crosses: CanFollow): void {
+function walkPaths(root: Root, intent: Intent, canFollow: CanFollow): void {
   if (intent.kind !== 'list' && intent.kind !== 'get' && intent.kind !== 'action') return
   const { resource } = root
   if (intent.kind === 'list') {
-    if (intent.filter !== null) walkFilter(intent.filter, root, crosses)
-    for (const { path } of sortNodesOf(resource, intent)) walkPath(root, path, crosses)
+    if (intent.filter !== null) walkFilter(intent.filter, root, canFollow)
+    for (const { path } of sortNodesOf(resource, intent)) walkPath(root, path, canFollow)
   }
   if (intent.select !== null) {
-    for (const path of intent.select) walkPath(root, path, crosses)
-    for (const shape of intent.collections) walkCollectionQuery(shape, root, crosses)
+    for (const path of intent.select) walkPath(root, path, canFollow)
+    for (const shape of intent.collections) walkCollectionQuery(shape, root, canFollow)
   }
   if (intent.kind !== 'list') return
   const named = intent.aggregation === null ? [] : aggregatePathsOf(intent.aggregation)
-  for (const path of [...named, ...searchPathsOf(resource, intent)]) walkPath(root, path, crosses)
+  for (const path of [...named, ...searchPathsOf(resource, intent)]) walkPath(root, path, canFollow)
 }
 
-function walkCollectionQuery({ path, filter, sort }: CollectionQuery, root: Root, crosses: CanFollow): void {
-  const element = walkPath(root, { segments: path.split('.'), offset: 0 }, crosses)
+function walkCollectionQuery({ path, filter, sort }: CollectionQuery, root: Root, canFollow: CanFollow): void {
+  const element = walkPath(root, { segments: path.split('.'), offset: 0 }, canFollow)
   if (element === null) return
-  if (filter !== null) walkFilter(filter, element, crosses)
-  for (const key of sort ?? []) walkPath(element, key.path, crosses)
+  if (filter !== null) walkFilter(filter, element, canFollow)
+  for (const key of sort ?? []) walkPath(element, key.path, canFollow)
 }
 
-function walkFilter(node: FilterNode, root: Root, crosses: CanFollow): void {
-  visit(FILTER_WALKERS, node, root, crosses)
+function walkFilter(node: FilterNode, root: Root, canFollow: CanFollow): void {
+  visit(FILTER_WALKERS, node, root, canFollow)
 }
 
 const FILTER_WALKERS: Visitors<FilterNode, [root: Root, crosses: CanFollow], void> = {
-  and: ({ nodes }, root, crosses) => {
-    for (const node of nodes) walkFilter(node, root, crosses)
+  and: ({ nodes }, root, canFollow) => {
+    for (const node of nodes) walkFilter(node, root, canFollow)
   },
-  or: ({ nodes }, root, crosses) => {
-    for (const node of nodes) walkFilter(node, root, crosses)
+  or: ({ nodes }, root, canFollow) => {
+    for (const node of nodes) walkFilter(node, root, canFollow)
   },
-  comparison: ({ path }, root, crosses) => {
-    walkPath(root, path, crosses)
+  comparison: ({ path }, root, canFollow) => {
+    walkPath(root, path, canFollow)
   },
-  quantified: ({ path, condition }, root, crosses) => {
-    const element = walkPath(root, path, crosses)
-    if (element !== null) walkFilter(condition, element, crosses)
+  quantified: ({ path, condition }, root, canFollow) => {
+    const element = walkPath(root, path, canFollow)
+    if (element !== null) walkFilter(condition, element, canFollow)
   },
 }
 
 /**
  * Returns the root of the records in the collection at the end of a path. Returns null for other paths, and for paths
- * that `crosses` ends.
+ * that `canFollow` ends.
  */
-function walkPath(root: Root, path: Path, crosses: CanFollow): Root | null {
-  const to = resolvePath(root, path, (crossing) => crosses(crossing) || null)
+function walkPath(root: Root, path: Path, canFollow: CanFollow): Root | null {
+  const to = resolvePath(root, path, (step) => canFollow(step) || null)
   if (to.kind !== 'collection') return null
-  if (to.rest !== null) return walkPath(to.element, to.rest, crosses)
+  if (to.rest !== null) return walkPath(to.element, to.rest, canFollow)
   return to.word === null ? to.element : null
 }
 

@@ -56,13 +56,13 @@ class Selector {
 
   #handleUnknown({ context }: SelectStart, to: Destination, { segments, offset }: Path): void {
     if (context.unknownFields === 'ignore') return
-    const hint = suggestField(context, to, segments, (field, reach) => this.#isInShape(field, reach))
+    const hint = suggestField(context, to, segments, (field, access) => this.#isInShape(field, access))
     throw createUnknownFieldProblem('select', segments.join('.'), offset, hint)
   }
 
   /** Whether a response contains a field, in records of the resource or behind a relation. */
-  #isInShape({ targets }: Field, reach: ModelAccess | null): boolean {
-    return targets.has(reach === null ? this.#shape : 'list')
+  #isInShape({ targets }: Field, access: ModelAccess | null): boolean {
+    return targets.has(access === null ? this.#shape : 'list')
   }
 
   #addField(from: SelectStart, to: DestinationOf<'field'>, written: Path): void {
@@ -86,11 +86,11 @@ class Selector {
   ): void {
     const { root, queryCost, view } = context
     queryCost.addPath(root, joins, selectPosition(written))
-    const reach = steps.at(-1)?.access ?? root.access
+    const access = steps.at(-1)?.access ?? root.access
     const tree = selection.membersAt(steps, joins)
-    for (const field of fieldsOfRoot({ ...root, access: reach })) {
+    for (const field of fieldsOfRoot({ ...root, access })) {
       const { json } = field
-      if (!this.#isInShape(field, reach) || !view.readable(field, reach)) continue
+      if (!this.#isInShape(field, access) || !view.readable(field, access)) continue
       tree.set(json, selection.createMember(joins, field))
     }
   }

@@ -46,9 +46,9 @@ export class SelectedMembers {
    * Creates the member of a field. Adds the column of a stored field. Columns that a computed field needs are added
    * later, after the requested columns.
    */
-  createMember(hops: readonly Join[], field: Field, json: string = field.json): ValueMember | PlannedComputed {
-    if (!isComputedField(field)) return { kind: 'value', json, index: this.columns.add(hops, field), field }
-    return { kind: 'computing', field, joins: hops, position: this.columns.list.length - HALF_STEP }
+  createMember(joins: readonly Join[], field: Field, json: string = field.json): ValueMember | PlannedComputed {
+    if (!isComputedField(field)) return { kind: 'value', json, index: this.columns.add(joins, field), field }
+    return { kind: 'computing', field, joins, position: this.columns.list.length - HALF_STEP }
   }
 
   get isEmpty(): boolean {
@@ -60,16 +60,14 @@ export class SelectedMembers {
     return collectionsIn(this.#tree)
   }
 
-  /** Returns the tree for the members behind `crossings`. Without crossings, this is the tree of the record itself. */
-  membersAt(crossings: readonly RelationStep[], hops: readonly Join[]): MembersByName {
+  /** Returns the tree for the members behind `steps`. Without steps, this is the tree of the record itself. */
+  membersAt(steps: readonly RelationStep[], joins: readonly Join[]): MembersByName {
     let tree = this.#tree
-    for (const [index, crossing] of crossings.entries()) {
-      const { json } = crossing.relation
+    for (const [index, step] of steps.entries()) {
+      const { json } = step.relation
       const known = tree.get(json)
       const branch: RelationMember =
-        known?.kind === 'branch'
-          ? known
-          : { kind: 'branch', tree: new Map(), step: crossing, joins: hops.slice(0, index + 1) }
+        known?.kind === 'branch' ? known : { kind: 'branch', tree: new Map(), step, joins: joins.slice(0, index + 1) }
       tree.set(json, branch)
       tree = branch.tree
     }
@@ -201,8 +199,8 @@ class ProjectionBuilder {
   /** Returns the join to the join model's row of each record in a collection, or null if no path reads the row. */
   #joinRowOf({ context: { root, queryCost } }: SelectedCollection): Join | null {
     const { joinRow: relation, access: from } = root
-    const reach = relation?.resolveTarget() ?? null
-    if (relation === null || reach === null || !queryCost.hasJoined(root, relation)) return null
-    return this.#view.join({ relation, access: reach, from })
+    const access = relation?.resolveTarget() ?? null
+    if (relation === null || access === null || !queryCost.hasJoined(root, relation)) return null
+    return this.#view.join({ relation, access, from })
   }
 }

@@ -56,17 +56,17 @@ export async function createSubscription(
   const fixed = condition.length === 0 ? readFixedValues(resource, confinement.fixed) : []
   const targets = flattenedTargetsOf(resource)
   const asked = [resource, ...targets].flatMap(({ behaviours }) => behaviours.permissions)
-  const beyond: RelatedLimits[] = []
+  const relatedLimits: RelatedLimits[] = []
   for (const [name, target] of filterGuarded(targets)) {
     const limits = await findLimits(target, caller, fixed)
-    if (limits !== null) beyond.push([name, ...limits])
+    if (limits !== null) relatedLimits.push([name, ...limits])
   }
   return {
     subscription: {
       shape,
       permissions: [...new Set(asked)].filter((permission) => isPermitted(caller.identity, permission)).sort(),
       fixedAttributes: fixed.map(([name]) => name),
-      relatedLimits: beyond,
+      relatedLimits,
       condition,
     },
     values: fixed.map(([, value]) => value),
@@ -196,12 +196,12 @@ export function createSubscriberView(
   const identity = { name: null, roles: new Set<string>(), permissions: new Set(permissions), claims: {} }
   const caller: Caller = { request: NO_REQUEST, identity, instant: new Date() }
   const targets = flattenedTargetsOf(resource)
-  const reachable = new Map<Resource, VisibleRecords>()
+  const visible = new Map<Resource, VisibleRecords>()
   for (const [name, target] of filterGuarded(targets)) {
     const found = relatedLimits.find(([known]) => known === name)
-    reachable.set(target, found === undefined ? false : resolveReachable(target, found, valueFor))
+    visible.set(target, found === undefined ? false : resolveReachable(target, found, valueFor))
   }
-  return createView(resource, reachable, caller)
+  return createView(resource, visible, caller)
 }
 
 function resolveReachable(
@@ -303,14 +303,14 @@ export function serializeSubscription({
 /** Parses a subscription's text from another server. Returns null if the text is malformed. */
 export function readSubscription(text: unknown): Subscription | null {
   try {
-    const [shape, held, within, beyond, condition]: unknown[] = JSON.parse(String(text))
+    const [shape, permissions, fixedAttributes, relatedLimits, condition]: unknown[] = JSON.parse(String(text))
     const isView =
       (shape === 'response' || shape === 'list') &&
-      isTextList(held) &&
-      isTextList(within) &&
-      isRelatedLimitsList(beyond)
+      isTextList(permissions) &&
+      isTextList(fixedAttributes) &&
+      isRelatedLimitsList(relatedLimits)
     return isView && isConditionSourceList(condition)
-      ? { shape, permissions: held, fixedAttributes: within, relatedLimits: beyond, condition }
+      ? { shape, permissions, fixedAttributes, relatedLimits, condition }
       : null
   } catch {
     return null

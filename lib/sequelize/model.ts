@@ -194,10 +194,10 @@ export function hasModelValidators(model: ModelStatic<Model>): boolean {
 
 /** Whether the model, or a class of the host above it, overrides `toJSON`. */
 export function hasOwnToJson(model: ModelStatic<Model>): boolean {
-  let holder: object | null = model.prototype
-  while (holder !== null && !Object.hasOwn(holder, 'toJSON')) holder = Object.getPrototypeOf(holder)
+  let prototype: object | null = model.prototype
+  while (prototype !== null && !Object.hasOwn(prototype, 'toJSON')) prototype = Object.getPrototypeOf(prototype)
   // Sequelize's own `toJSON` is in the root class, for any copy of Sequelize.
-  return holder !== null && Object.getPrototypeOf(holder) !== Object.prototype
+  return prototype !== null && Object.getPrototypeOf(prototype) !== Object.prototype
 }
 
 /** Whether the model uses Sequelize's own version column. */
@@ -241,8 +241,8 @@ export function isForeignKey(model: ModelStatic<Model>, attribute: string): bool
   if (model.getAttributes()[attribute]?.references !== undefined) return true
   const all = Object.values(sequelizeOf(model).models).flatMap((each) => Object.values(each.associations))
   return all.some((association) => {
-    const holder = hasSourceForeignKey(association) ? association.source : association.target
-    const isOwn = association.associationType !== 'BelongsToMany' && definedModel(holder) === definedModel(model)
+    const keyModel = hasSourceForeignKey(association) ? association.source : association.target
+    const isOwn = association.associationType !== 'BelongsToMany' && definedModel(keyModel) === definedModel(model)
     return isOwn && association.foreignKey === attribute
   })
 }

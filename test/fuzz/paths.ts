@@ -45,7 +45,7 @@ export function walk(making: Making, table: Table, crossed: boolean): Place {
   const names: string[] = []
   let at = table
   const most = making.odd(0.1) ? 5 : 3
-  for (let hops = 0; hops < most && chance(random, 0.45); hops += 1) {
+  for (let length = 0; length < most && chance(random, 0.45); length += 1) {
     const next = relationsOf(making, at, ({ many }) => crossed || !many)
     if (next.length === 0) break
     const { name, to, many } = oneOf(random, next)

@@ -257,7 +257,7 @@ class RequestBuilder {
    */
   #keysetPredicate(order: readonly OrderKey[], inclusive: boolean): Predicate {
     const keys = order.map((key, index) => ({ ...key, isNull: index === 0 && inclusive && key.column.nullable }))
-    return { kind: 'beyond', keys, inclusive, values: keys.filter(({ isNull }) => !isNull).map(() => this.#next()) }
+    return { kind: 'keyset', keys, inclusive, values: keys.filter(({ isNull }) => !isNull).map(() => this.#next()) }
   }
 
   get #root(): Place {
@@ -306,8 +306,8 @@ class RequestBuilder {
       case 'null':
         return { kind, column: this.#column(from, at), negated }
       case 'absent': {
-        const { hops } = this.#walk(from.path, at)
-        return hops.length === 0 ? this.#compare(from, at) : { kind, joins: hops, negated }
+        const { joins } = this.#walk(from.path, at)
+        return joins.length === 0 ? this.#compare(from, at) : { kind, joins, negated }
       }
       case 'and':
       case 'or':
@@ -322,19 +322,19 @@ class RequestBuilder {
       }
       case 'quantified':
       case 'count': {
-        const { hops, place } = this.#walk(from.path, at)
+        const { joins, place } = this.#walk(from.path, at)
         const many = [...place.relations.values()].filter((relation) => relation.many)
         if (many.length === 0) return this.#compare(from, at)
         const relation = pick(many, from.field)
-        const hop = this.#hop(relation)
+        const join = this.#hop(relation)
         const [first] = from.nodes
         const condition = first === undefined ? null : this.#predicate(first, targetPlaceOf(relation))
         if (kind === 'quantified' && condition !== null) {
           return {
             kind,
             quantifier: pick(['any', 'all', 'none'] as const, from.operator),
-            joins: hops,
-            join: hop,
+            joins,
+            join,
             condition,
           }
         }
@@ -342,8 +342,8 @@ class RequestBuilder {
         const count = operator === 'in' ? from.count : 1
         return {
           kind: 'count',
-          joins: hops,
-          join: hop,
+          joins,
+          join,
           condition,
           operator,
           negated,
@@ -379,32 +379,32 @@ class RequestBuilder {
   }
 
   #column(from: Node, at: Place): Column {
-    const { hops, place } = this.#walk(from.path, at)
+    const { joins, place } = this.#walk(from.path, at)
     const field = pick(place.fields, from.field)
-    return { joins: hops, field, nullable: field.nullable || hops.length > 0 }
+    return { joins, field, nullable: field.nullable || joins.length > 0 }
   }
 
   /** A column of a response or of an order, or the number of records in a collection. */
   #read(from: Node, at: Place): Column {
-    const { hops, place } = this.#walk(from.path, at)
+    const { joins, place } = this.#walk(from.path, at)
     const many = [...place.relations.values()].filter((relation) => relation.many)
     if (many.length === 0 || !from.flags[2]) return this.#column(from, at)
     const relation = pick(many, from.field)
-    return { joins: hops, field: relation.count, nullable: false, countedJoin: this.#hop(relation) }
+    return { joins, field: relation.count, nullable: false, countedJoin: this.#hop(relation) }
   }
 
   /** Follows to-one relations that exist. */
-  #walk(path: readonly Choice[], from: Place): { hops: readonly Join[]; place: Place } {
-    const hops: Join[] = []
+  #walk(path: readonly Choice[], from: Place): { joins: readonly Join[]; place: Place } {
+    const joins: Join[] = []
     let place = from
     for (const step of path) {
       const ones = [...place.relations.values()].filter((relation) => !relation.many)
       if (ones.length === 0) break
       const relation = pick(ones, step)
-      hops.push(this.#hop(relation))
+      joins.push(this.#hop(relation))
       place = targetPlaceOf(relation)
     }
-    return { hops, place }
+    return { joins, place }
   }
 
   #hop(relation: Relation): Join {

@@ -56,9 +56,9 @@ export function define({ sequelize }: TestDatabase, name: string, { model }: Tag
     },
     { ...plain, ...model },
   )
-  const between = { through: Link, foreignKey: 'postId', otherKey: 'tagId' }
-  Post.belongsToMany(Tag, { as: 'tags', ...between })
-  Tag.belongsToMany(Post, { as: 'posts', ...between, foreignKey: 'tagId', otherKey: 'postId' })
+  const linkOptions = { through: Link, foreignKey: 'postId', otherKey: 'tagId' }
+  Post.belongsToMany(Tag, { as: 'tags', ...linkOptions })
+  Tag.belongsToMany(Post, { as: 'posts', ...linkOptions, foreignKey: 'tagId', otherKey: 'postId' })
   Post.hasMany(Note, { as: 'notes', foreignKey: 'postId' })
   Note.belongsTo(Post, { as: 'post', foreignKey: 'postId' })
   return { Post, Tag, Note, Tagging: Link }

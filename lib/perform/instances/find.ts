@@ -292,8 +292,8 @@ function keyAttributes({ primaryKeyAttributes, rawAttributes }: ModelStatic<Mode
   return primaryKeyAttributes.length > 0 ? [...primaryKeyAttributes] : Object.keys(rawAttributes).slice(0, 1)
 }
 
-function isAtPath(hops: Column['joins'], path: readonly string[]): boolean {
-  return hops.length === path.length && hops.every(({ relation }, index) => relation.name === path[index])
+function isAtPath(joins: Column['joins'], path: readonly string[]): boolean {
+  return joins.length === path.length && joins.every(({ relation }, index) => relation.name === path[index])
 }
 
 function associationNameOf(association: NonNullable<IncludeOptions['association']>): string {

@@ -58,12 +58,12 @@ export type ParentReplacement = readonly [branch: ChildReplacement, value: unkno
  * @throws Problem 403 if the caller may not make a change
  */
 export async function diffChildren(
-  owner: Store,
+  parentStore: Store,
   holdings: readonly ParentReplacement[],
   removals: RemovalCounter,
 ): Promise<readonly Diff[]> {
   const all: MatchedChildren[] = []
-  for (const [branch, value] of holdings) all.push(await loadMatchedChildren(owner, branch, value))
+  for (const [replacement, value] of holdings) all.push(await loadMatchedChildren(parentStore, replacement, value))
   refuse(
     'not-found',
     mergeErrors(
@@ -88,23 +88,23 @@ function placesOf(elements: readonly BodyElement[]): readonly string[] {
 }
 
 async function loadMatchedChildren(
-  ownerStore: Store,
-  branch: ChildReplacement,
+  parentStore: Store,
+  replacement: ChildReplacement,
   value: unknown,
 ): Promise<MatchedChildren> {
-  const store = storeOfWork(ownerStore, branch)
-  const { resource, elements, many: isMany, binding } = branch
-  const stored = await readChildren(store, branch, value)
+  const store = storeOfWork(parentStore, replacement)
+  const { resource, elements, many: isMany, binding } = replacement
+  const stored = await readChildren(store, replacement, value)
   const { keys: fields } = resource
   const [only] = stored.keys()
-  const rowOf = createRowFinder(stored, branch)
+  const rowOf = createRowFinder(stored, replacement)
   const keys = new Map<BodyElement, KeyValue>()
   const created: BodyElement[] = []
   const unknown: BodyElement[] = []
   const named = new Map<BodyElement, KeyValue>()
-  const owner = binding.source.decode(value) ?? null
+  const parentKey = binding.source.decode(value) ?? null
   for (const element of elements) {
-    const key = element.keyOf(owner)
+    const key = element.keyOf(parentKey)
     if (key !== null && key !== undefined) named.set(element, key)
     if (key === null && !isMany && only !== undefined) keys.set(element, keyOfReadRow(fields, stored.get(only)))
     else if (key === null) created.push(element)
@@ -114,16 +114,16 @@ async function loadMatchedChildren(
       else keys.set(element, keyOfReadRow(fields, row))
     }
   }
-  const fresh = await findNewElements(store, branch, named, unknown)
-  const strangers = unknown.filter((element) => !fresh.includes(element))
-  const errors = await collectParentKeyErrors(ownerStore, branch, value)
+  const added = await findNewElements(store, replacement, named, unknown)
+  const strangers = unknown.filter((element) => !added.includes(element))
+  const errors = await collectParentKeyErrors(parentStore, replacement, value)
   return {
-    replacement: branch,
+    replacement,
     store,
     parentKey: value,
     stored,
     keys,
-    newElements: [...created, ...fresh],
+    newElements: [...created, ...added],
     unknownElements: strangers,
     errors,
   }
@@ -131,7 +131,7 @@ async function loadMatchedChildren(
 
 /** Returns the errors of elements whose foreign key names another parent. Each distinct value is compared only once. */
 function collectParentKeyErrors(
-  owner: Store,
+  parentStore: Store,
   { elements, resource, binding: { source } }: ChildReplacement,
   value: unknown,
 ): Promise<ErrorsByPlace> {
@@ -140,7 +140,7 @@ function collectParentKeyErrors(
     resource,
     elements.flatMap(({ bodyKeys }) => bodyKeys),
     ({ value: stated }) => {
-      const isEqual = known.get(stated) ?? isEqualToStored(owner, source, value, stated)
+      const isEqual = known.get(stated) ?? isEqualToStored(parentStore, source, value, stated)
       known.set(stated, isEqual)
       return isEqual
     },
@@ -202,11 +202,11 @@ async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promi
   const updates: [BodyElement, Awaited<ReturnType<ChildReplacement['update']>>][] = []
   for (const [element, key] of keys)
     if (!element.isUnchanged) updates.push([element, await replacement.update(element, key)])
-  const fresh = newElements.length === 0 ? null : await replacement.create(newElements)
+  const added = newElements.length === 0 ? null : await replacement.create(newElements)
   const exchange: ChildChanges = {
     ...found,
     updates: new Map(updates.map(([element, each]) => [element, { ...each, work: markScopeChecked(each.work) }])),
-    creation: fresh && { ...fresh, work: markScopeChecked(fresh.work) },
+    creation: added && { ...added, work: markScopeChecked(added.work) },
     unchanged: [...keys.keys()].filter(({ isUnchanged }) => isUnchanged),
     removal:
       gone.length === 0 ? null : limitPlan(await replacement.remove(gone), buildIdentityPredicate(resource.keys, rows)),
@@ -214,10 +214,10 @@ async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promi
   return {
     nestedWrite: replacement,
     errors,
-    works: [...updates.map(([, { work }]) => work), ...(fresh === null ? [] : [fresh.work])],
+    works: [...updates.map(([, { work }]) => work), ...(added === null ? [] : [added.work])],
     planPendingWrites: async () => [
       ...updates.map(([, { work }]) => work),
-      ...(fresh === null ? [] : newWorksIn(completeNewChildren(fresh.work, found))),
+      ...(added === null ? [] : newWorksIn(completeNewChildren(added.work, found))),
     ],
     versionChecks: updates.flatMap(([element, { work }]) => {
       const { precondition } = work.plan
@@ -312,8 +312,8 @@ async function writeChildChanges(
   }
   if (creation !== null) {
     const { work, caller } = creation
-    const ties = newElements.map(() => bindingValuesOf(replacement.binding, value))
-    const done = await execute(store, { ...work, plan: addParentKeys(work, ties) })
+    const bindingValues = newElements.map(() => bindingValuesOf(replacement.binding, value))
+    const done = await execute(store, { ...work, plan: addParentKeys(work, bindingValues) })
     parts.push({ result: done, caller })
     for (const [index, element] of newElements.entries()) shown.set(element, { result: done, index })
   }

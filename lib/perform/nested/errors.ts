@@ -124,17 +124,17 @@ export function hasWorkErrors({ plan, nestedWrites = [] }: Work): boolean {
   return isInvalid || nestedWrites.some(hasNestedErrors)
 }
 
-export function hasNestedErrors(branch: NestedWrite): boolean {
-  return Object.keys(branch.errors).length > 0 || (branch.kind === 'new' && hasWorkErrors(branch.work))
+export function hasNestedErrors(nestedWrite: NestedWrite): boolean {
+  return Object.keys(nestedWrite.errors).length > 0 || (nestedWrite.kind === 'new' && hasWorkErrors(nestedWrite.work))
 }
 
-/** Returns all validation errors of `works` and `branches`, including nested writes. */
+/** Returns all validation errors of `works` and `nestedWrites`, including nested writes. */
 export async function errorsOfWorks(
   works: readonly Work[],
-  branches: readonly NestedWrite[] = [],
+  nestedWrites: readonly NestedWrite[] = [],
 ): Promise<ProblemErrors> {
   const errors = new BodyErrors()
-  await collectNestedWrites(errors, branches)
+  await collectNestedWrites(errors, nestedWrites)
   for (const work of works) await collectWork(errors, work)
   return errors.all
 }
@@ -145,10 +145,10 @@ async function collectWork(errors: BodyErrors, { resource, plan, places, nestedW
   await collectNestedWrites(errors, nestedWrites)
 }
 
-async function collectNestedWrites(errors: BodyErrors, branches: readonly NestedWrite[]): Promise<void> {
-  for (const branch of branches) {
-    errors.add(branch.errors)
-    if (branch.kind === 'new') await collectWork(errors, branch.work)
+async function collectNestedWrites(errors: BodyErrors, nestedWrites: readonly NestedWrite[]): Promise<void> {
+  for (const nestedWrite of nestedWrites) {
+    errors.add(nestedWrite.errors)
+    if (nestedWrite.kind === 'new') await collectWork(errors, nestedWrite.work)
   }
 }
 

@@ -91,11 +91,11 @@ function countInserted({ plan }: Work, outcome: Outcome, size: WrittenSize): voi
 
 /** Executes a PUT with nested records: updates the record, or creates the record. */
 async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, means: WorkExecution): Promise<WriteResult> {
-  const { resource, plan, foreignKeyChecks, items: [holds] = [] } = work
+  const { resource, plan, foreignKeyChecks, items: [itemWrites] = [] } = work
   const parts: WriteResult[] = []
   const outcome = await performReplace(store, plan, async (inside, own) => {
-    const branches = own.kind === 'create' ? holds?.forNew : await holds?.planExisting(own.key)
-    const part: Work = { resource, plan: own, foreignKeyChecks, nestedWrites: branches ?? [] }
+    const nestedWrites = own.kind === 'create' ? itemWrites?.forNew : await itemWrites?.planExisting(own.key)
+    const part: Work = { resource, plan: own, foreignKeyChecks, nestedWrites: nestedWrites ?? [] }
     if (own.kind === 'create' && hasWorkErrors(part))
       throw problem('validation', { errors: await errorsOfWorks([part]) })
     const done = await withErrorsOfWorks(

@@ -14,23 +14,23 @@ export async function insertChildren(
   outcome: Outcome,
   means: WorkExecution,
 ): Promise<Pick<WriteResult, 'nested' | 'parts'>> {
-  const held: NestedResult[] = []
+  const nested: NestedResult[] = []
   const parts: WrittenPart[] = []
-  await collectErrors(nestedWrites, async (branch, isDoomed) => {
-    const values = referencedValuesOf({ plan }, outcome, branch.binding)
-    if (branch.kind === 'linked') {
-      if (isDoomed) await findLinkedRecords(store, branch, linkTargetsOf(branch))
-      else held.push(...(await linkNewParents(store, branch, values, means.write, parts)))
+  await collectErrors(nestedWrites, async (nestedWrite, isDoomed) => {
+    const values = referencedValuesOf({ plan }, outcome, nestedWrite.binding)
+    if (nestedWrite.kind === 'linked') {
+      if (isDoomed) await findLinkedRecords(store, nestedWrite, linkTargetsOf(nestedWrite))
+      else nested.push(...(await linkNewParents(store, nestedWrite, values, means.write, parts)))
       return
     }
-    if (branch.kind === 'replaced')
-      throw new TypeError(`a new record of ${resource.name} replaces those of ${branch.json}`)
+    if (nestedWrite.kind === 'replaced')
+      throw new TypeError(`a new record of ${resource.name} replaces those of ${nestedWrite.json}`)
     if (isDoomed) return
-    const done = await insertInto(storeOfWork(store, branch), branch, values, means)
-    if (done !== null) parts.push({ result: done, caller: branch.caller })
-    held.push(...nestedResultsOf(branch, done))
+    const done = await insertInto(storeOfWork(store, nestedWrite), nestedWrite, values, means)
+    if (done !== null) parts.push({ result: done, caller: nestedWrite.caller })
+    nested.push(...nestedResultsOf(nestedWrite, done))
   })
-  return { nested: held, parts }
+  return { nested, parts }
 }
 
 async function insertInto(
@@ -40,15 +40,19 @@ async function insertInto(
   { execute }: WorkExecution,
 ): Promise<WriteResult | null> {
   if (work.plan.records.length === 0) return null
-  const owners = new Map(groups.flatMap((group, owner) => (group ?? []).map((index) => [index, owner] as const)))
-  const ties = work.plan.records.map((_, index) => bindingValuesOf(binding, values[owners.get(index) ?? -1]))
-  return execute(store, { ...work, plan: addParentKeys(work, ties) })
+  const parentIndexes = new Map(
+    groups.flatMap((group, parentIndex) => (group ?? []).map((index) => [index, parentIndex] as const)),
+  )
+  const bindingValues = work.plan.records.map((_, index) =>
+    bindingValuesOf(binding, values[parentIndexes.get(index) ?? -1]),
+  )
+  return execute(store, { ...work, plan: addParentKeys(work, bindingValues) })
 }
 
 function nestedResultsOf({ groups, json, many }: ChildInserts, done: WriteResult | null): readonly NestedResult[] {
-  return groups.flatMap((group, owner): NestedResult[] => {
+  return groups.flatMap((group, parentIndex): NestedResult[] => {
     if (group === undefined) return []
     const shown = done === null ? [] : (group ?? []).map((index): ResultRecord => ({ result: done, index }))
-    return [{ parentIndex: owner, json, value: many ? shown : (shown[0] ?? null) }]
+    return [{ parentIndex, json, value: many ? shown : (shown[0] ?? null) }]
   })
 }

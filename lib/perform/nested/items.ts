@@ -35,42 +35,42 @@ interface ItemChildren extends ItemsChildren {
  * Creates the functions that write the children of a batch. All children are planned and checked before the first
  * write.
  */
-export function createItemChildren(holds: readonly ItemNestedWrites[], means: WorkExecution): ItemChildren {
-  const held: NestedResult[] = []
+export function createItemChildren(itemWrites: readonly ItemNestedWrites[], means: WorkExecution): ItemChildren {
+  const nested: NestedResult[] = []
   const parts: WrittenPart[] = []
-  const branches = new Map<number, readonly NestedWrite[]>()
+  const nestedWrites = new Map<number, readonly NestedWrite[]>()
   const diffs = new Map<number, readonly Diff[]>()
   const allDiffs = (): readonly Diff[] => [...diffs.values()].flat()
-  const allNestedWrites = (): readonly NestedWrite[] => [...branches.values()].flat()
+  const allNestedWrites = (): readonly NestedWrite[] => [...nestedWrites.values()].flat()
   const allWorks = (): readonly Work[] => allDiffs().flatMap((diff) => diff.works)
   const news: number[] = []
   const newWritesAt = (index: number): readonly NestedWrite[] =>
-    news.flatMap((place) => (place > index ? (branches.get(place) ?? []) : []))
+    news.flatMap((place) => (place > index ? (nestedWrites.get(place) ?? []) : []))
 
   return {
     works: () => [
-      ...allNestedWrites().flatMap((branch) => (branch.kind === 'new' ? [branch.work] : [])),
+      ...allNestedWrites().flatMap((nestedWrite) => (nestedWrite.kind === 'new' ? [nestedWrite.work] : [])),
       ...allWorks(),
     ],
     writtenSize: means.writtenSize,
-    nestedResults: () => ({ nested: held, parts }),
+    nestedResults: () => ({ nested, parts }),
     planDiffs: async (store, items) => {
       for (const [index, item] of items.entries()) {
-        const own = holds[index]
+        const own = itemWrites[index]
         if (item.kind === 'create') news.push(index)
-        branches.set(index, (item.kind === 'create' ? own?.forNew : await own?.planExisting(item.key)) ?? [])
+        nestedWrites.set(index, (item.kind === 'create' ? own?.forNew : await own?.planExisting(item.key)) ?? [])
       }
-      const owners = await findParents(store, items, branches)
+      const parents = await findParents(store, items, nestedWrites)
       const found = await withMissingKeys(
-        () => planDiffs(store, owners, means),
+        () => planDiffs(store, parents, means),
         store,
         () => newWritesAt(-1),
       )
-      for (const [place, { index }] of owners.entries()) diffs.set(index, found[place] ?? [])
+      for (const [place, { index }] of parents.entries()) diffs.set(index, found[place] ?? [])
     },
     versions: () => allDiffs().flatMap(({ versionChecks }) => versionChecks),
     planPendingWrites: async (store) => [
-      ...allNestedWrites().flatMap((branch) => (branch.kind === 'new' ? newWorksIn(branch.work) : [])),
+      ...allNestedWrites().flatMap((nestedWrite) => (nestedWrite.kind === 'new' ? newWorksIn(nestedWrite.work) : [])),
       ...(await planPendingWrites(store, allDiffs(), means)),
     ],
     collectErrors: async (isRefused) => {
@@ -84,14 +84,14 @@ export function createItemChildren(holds: readonly ItemNestedWrites[], means: Wo
         plan.kind === 'create'
           ? await withMissingKeys(
               () => {
-                const own = (branches.get(index) ?? []).map(markNestedChecked)
+                const own = (nestedWrites.get(index) ?? []).map(markNestedChecked)
                 return insertChildren(store, { resource: store.resource, plan, nestedWrites: own }, outcome, means)
               },
               store,
               () => newWritesAt(index),
             )
           : await executeDiffs(diffs.get(index) ?? [], { index, plan, outcome }, means)
-      held.push(...came.nested.map((each) => ({ ...each, parentIndex: index })))
+      nested.push(...came.nested.map((each) => ({ ...each, parentIndex: index })))
       parts.push(...came.parts)
     },
   }
@@ -104,24 +104,24 @@ export function createItemChildren(holds: readonly ItemNestedWrites[], means: Wo
 async function withMissingKeys<T>(
   work: () => Promise<T>,
   store: Store,
-  branches: () => readonly NestedWrite[],
+  nestedWrites: () => readonly NestedWrite[],
 ): Promise<T> {
   try {
     return await work()
   } catch (error) {
     const rejectFirst = (): Promise<unknown> => Promise.reject(error)
-    const others = linkChangesIn(branches()).map(
-      (branch) => () => findLinkedRecords(store, branch, linkTargetsOf(branch)),
+    const others = linkChangesIn(nestedWrites()).map(
+      (linkChange) => () => findLinkedRecords(store, linkChange, linkTargetsOf(linkChange)),
     )
     await collectErrors<() => Promise<unknown>, unknown>([rejectFirst, ...others], (each) => each())
     throw error
   }
 }
 
-function linkChangesIn(branches: readonly NestedWrite[]): readonly LinkChange[] {
-  return branches.flatMap((branch) => {
-    if (branch.kind === 'new') return linkChangesIn(branch.work.nestedWrites ?? [])
-    return branch.kind === 'linked' ? [branch] : []
+function linkChangesIn(nestedWrites: readonly NestedWrite[]): readonly LinkChange[] {
+  return nestedWrites.flatMap((nestedWrite) => {
+    if (nestedWrite.kind === 'new') return linkChangesIn(nestedWrite.work.nestedWrites ?? [])
+    return nestedWrite.kind === 'linked' ? [nestedWrite] : []
   })
 }
 
@@ -135,21 +135,21 @@ interface ItemParent extends ParentValues {
 async function findParents(
   store: Store,
   items: readonly ItemPlan[],
-  branches: ReadonlyMap<number, readonly NestedWrite[]>,
+  nestedWrites: ReadonlyMap<number, readonly NestedWrite[]>,
 ): Promise<readonly ItemParent[]> {
   const { keys } = store.resource
-  const owners = items.flatMap((item, index) => {
-    const own = branches.get(index) ?? []
+  const parents = items.flatMap((item, index) => {
+    const own = nestedWrites.get(index) ?? []
     return item.kind === 'create' || own.length === 0 ? [] : [{ index, item, own }]
   })
-  if (owners.length === 0) return []
-  const sources = [...new Set(owners.flatMap(({ own }) => own.map(({ binding }) => binding.source)))]
+  if (parents.length === 0) return []
+  const sources = [...new Set(parents.flatMap(({ own }) => own.map(({ binding }) => binding.source)))]
   const rows = await lockParents(
     store,
-    owners.map(({ item }) => item),
+    parents.map(({ item }) => item),
     keyColumns([...keys, ...sources]),
   )
-  return owners.map(({ index, item, own }) => {
+  return parents.map(({ index, item, own }) => {
     const row = rows.get(keyIdentityText(keys, item.key)) ?? []
     return {
       index,

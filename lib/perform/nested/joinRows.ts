@@ -67,13 +67,13 @@ export function isSerialized({ mode, isUnique }: Pick<LinkChange, 'mode' | 'isUn
  * @throws Problem 400 with positions if the caller may not see some of several records
  */
 export async function findLinkedRecords(
-  owner: Store,
-  branch: LinkChange,
+  parentStore: Store,
+  linkChange: LinkChange,
   all: readonly LinkTarget[],
 ): Promise<LinkedRecords> {
-  const { resource, targetCondition, target, isOne, isUnique } = branch
+  const { resource, targetCondition, target, isOne, isUnique } = linkChange
   const { keys } = resource
-  const store = storeInSameTransaction(owner, branch.resource)
+  const store = storeInSameTransaction(parentStore, linkChange.resource)
   const found: Row[] = []
   const wanted = [...new Set(all.flatMap(({ key }) => key ?? []))]
   // Without a unique index, two requests may create one link from opposite sides. Each request locks its parent and the
@@ -109,11 +109,11 @@ export async function findLinkedRecords(
 /** Reads the parent's links to the given records, as far as the caller may see the links. */
 export async function readJoinRows(
   store: Store,
-  branch: LinkChange,
+  linkChange: LinkChange,
   value: unknown,
   pairs: LinkedRecords,
 ): Promise<JoinRows> {
-  const { joinModelResource, key, binding, joinRowCondition } = branch
+  const { joinModelResource, key, binding, joinRowCondition } = linkChange
   const found = new Map<string, Row[]>()
   if (value === null || value === undefined) return found
   const own = addCondition(matchChildren(binding, value), joinRowCondition)
@@ -121,8 +121,8 @@ export async function readJoinRows(
   const columns = keyColumns([...joinModelResource.keys, key, ...versions])
   for (const each of splitIntoChunks([...pairs.values()])) {
     const where = addCondition(own, matchForeignKey(key, valuesOfAll(each)))
-    const rows = await (isSerialized(branch) ? readLocked : readVisible)(store, where, columns, ALL_ROWS)
-    await addToGroups(found, { store, linkChange: branch, records: pairs }, rows)
+    const rows = await (isSerialized(linkChange) ? readLocked : readVisible)(store, where, columns, ALL_ROWS)
+    await addToGroups(found, { store, linkChange, records: pairs }, rows)
   }
   return found
 }
@@ -140,18 +140,18 @@ export interface JoinRowPages {
 
 /** Compares the parent's links with a replacement set. `found` has the links to keep, `others` the links to remove. */
 export async function splitJoinRows(
-  owner: Store,
-  branch: LinkChange,
+  parentStore: Store,
+  linkChange: LinkChange,
   value: unknown,
   pairs: LinkedRecords,
 ): Promise<{ readonly found: JoinRows; readonly others: JoinRowPages }> {
   if (value === null || value === undefined) return { found: new Map(), others: NO_PAGES }
-  const rows = await readJoinRowPage(owner, branch, value, null)
+  const rows = await readJoinRowPage(parentStore, linkChange, value, null)
   const found =
     rows.length < MAX_LOOKUP_VALUES
-      ? new Map([...(await groupJoinRows(owner, branch, pairs, rows))].filter(([name]) => pairs.has(name)))
-      : await readJoinRows(storeInSameTransaction(owner, branch.joinModelResource), branch, value, pairs)
-  return { found, others: await readOtherJoinRows(owner, branch, value, pairs, rows) }
+      ? new Map([...(await groupJoinRows(parentStore, linkChange, pairs, rows))].filter(([name]) => pairs.has(name)))
+      : await readJoinRows(storeInSameTransaction(parentStore, linkChange.joinModelResource), linkChange, value, pairs)
+  return { found, others: await readOtherJoinRows(parentStore, linkChange, value, pairs, rows) }
 }
 
 export const NO_PAGES: JoinRowPages = Object.freeze({
@@ -170,18 +170,18 @@ function pagingKeysOf({ isUnique, joinModelResource, key }: LinkChange): KeyFiel
 
 /** Reads a sorted page of the parent's links that the caller may see. */
 function readJoinRowPage(
-  owner: Store,
-  branch: LinkChange,
+  parentStore: Store,
+  linkChange: LinkChange,
   value: unknown,
   after: KeyValue | null,
 ): Promise<readonly Row[]> {
-  const { joinModelResource, key, binding, joinRowCondition } = branch
-  const by = pagingKeysOf(branch)
+  const { joinModelResource, key, binding, joinRowCondition } = linkChange
+  const by = pagingKeysOf(linkChange)
   const own = addCondition(matchChildren(binding, value), joinRowCondition)
   const where = addCondition(own, after === null ? null : seekAfterKey(by, after))
   const versions = joinModelResource.fields.filter(({ name }) => name === joinModelResource.version)
   return readLocked(
-    storeInSameTransaction(owner, joinModelResource),
+    storeInSameTransaction(parentStore, joinModelResource),
     where,
     keyColumns([...joinModelResource.keys, key, ...versions]),
     MAX_LOOKUP_VALUES,
@@ -194,15 +194,15 @@ function readJoinRowPage(
  * records that the caller may not see.
  */
 async function readOtherJoinRows(
-  owner: Store,
-  branch: LinkChange,
+  parentStore: Store,
+  linkChange: LinkChange,
   value: unknown,
   pairs: LinkedRecords,
   rows: readonly Row[],
 ): Promise<JoinRowPages> {
-  const { joinModelResource, key } = branch
-  const by = pagingKeysOf(branch)
-  const found = await groupJoinRows(owner, branch, pairs, rows)
+  const { joinModelResource, key } = linkChange
+  const by = pagingKeysOf(linkChange)
+  const found = await groupJoinRows(parentStore, linkChange, pairs, rows)
   for (const name of pairs.keys()) found.delete(name)
   const columns = keyColumns([...joinModelResource.keys, key])
   const start = lastKeyOfRow(by, columns, rows[0] ?? [])
@@ -211,21 +211,28 @@ async function readOtherJoinRows(
   const isFull = rows.length === MAX_LOOKUP_VALUES
   const next =
     isFull && isKeyValue(last)
-      ? async () => readOtherJoinRows(owner, branch, value, pairs, await readJoinRowPage(owner, branch, value, last))
+      ? async () =>
+          readOtherJoinRows(
+            parentStore,
+            linkChange,
+            value,
+            pairs,
+            await readJoinRowPage(parentStore, linkChange, value, last),
+          )
       : null
-  return { first: await selectVisibleLinks(owner, branch, found), bounds, next }
+  return { first: await selectVisibleLinks(parentStore, linkChange, found), bounds, next }
 }
 
 async function groupJoinRows(
-  owner: Store,
-  branch: LinkChange,
+  parentStore: Store,
+  linkChange: LinkChange,
   pairs: LinkedRecords,
   rows: readonly Row[],
 ): Promise<Map<string, Row[]>> {
   const found = new Map<string, Row[]>()
   await addToGroups(
     found,
-    { store: storeInSameTransaction(owner, branch.joinModelResource), linkChange: branch, records: pairs },
+    { store: storeInSameTransaction(parentStore, linkChange.joinModelResource), linkChange, records: pairs },
     rows,
   )
   return found
@@ -259,9 +266,9 @@ async function addToGroups(
 }
 
 /** Returns the links whose records the caller may see, because the caller may not remove other links. */
-async function selectVisibleLinks(owner: Store, branch: LinkChange, links: JoinRows): Promise<JoinRows> {
-  const { target, targetCondition, joinModelResource } = branch
-  const store = storeInSameTransaction(owner, branch.resource)
+async function selectVisibleLinks(parentStore: Store, linkChange: LinkChange, links: JoinRows): Promise<JoinRows> {
+  const { target, targetCondition, joinModelResource } = linkChange
+  const store = storeInSameTransaction(parentStore, linkChange.resource)
   const met = new Set<string>()
   const all = [...links.values()].flat().map((row) => ({ value: row[joinModelResource.keys.length] }))
   for (const each of splitIntoChunks(all)) {
@@ -283,42 +290,42 @@ async function selectVisibleLinks(owner: Store, branch: LinkChange, links: JoinR
  */
 export async function separateRestored(
   store: Store,
-  branch: LinkChange,
+  linkChange: LinkChange,
   value: unknown,
-  fresh: readonly LinkedRecord[],
+  added: readonly LinkedRecord[],
 ): Promise<{ readonly created: readonly LinkedRecord[]; readonly revived: readonly RestoredLink[] }> {
-  const { joinModelResource, key, binding, joinRowCondition, isOne } = branch
-  if (fresh.length > 0) bindingValuesOf(binding, value)
-  if (joinRowCondition === null || fresh.length === 0) return { created: fresh, revived: [] }
+  const { joinModelResource, key, binding, joinRowCondition, isOne } = linkChange
+  if (added.length > 0) bindingValuesOf(binding, value)
+  if (joinRowCondition === null || added.length === 0) return { created: added, revived: [] }
   const there = new Map<string, Row[]>()
-  const pairs = new Map(fresh.map((pair) => [storedValueText(branch.target, pair.value), pair]))
-  for (const some of splitIntoChunks(fresh)) {
+  const pairs = new Map(added.map((pair) => [storedValueText(linkChange.target, pair.value), pair]))
+  for (const some of splitIntoChunks(added)) {
     const where = addCondition(matchChildren(binding, value), matchForeignKey(key, valuesOfAll(some)))
     const rows = await readUnscoped(
       store,
       where,
       keyColumns([...joinModelResource.keys, key]),
       ALL_ROWS,
-      isSerialized(branch),
+      isSerialized(linkChange),
     )
-    await addToGroups(there, { store, linkChange: branch, records: pairs }, rows)
+    await addToGroups(there, { store, linkChange, records: pairs }, rows)
   }
   const created: LinkedRecord[] = []
   const revived: RestoredLink[] = []
   const barred: LinkTarget[] = []
-  for (const pair of fresh) {
-    const own = there.get(storedValueText(branch.target, pair.value))
+  for (const pair of added) {
+    const own = there.get(storedValueText(linkChange.target, pair.value))
     if (own === undefined) {
       created.push(pair)
       continue
     }
-    const revival = await findRestorable(store, branch, pair, own)
+    const revival = await findRestorable(store, linkChange, pair, own)
     if (revival === null) barred.push(pair.wanted)
     else revived.push(revival)
   }
   if (barred.length > 0) {
     // A caller who may not create links gets 403, which does not reveal that a link exists.
-    await branch.create(barred)
+    await linkChange.create(barred)
     // Another request may have created the link since the visible links were read.
     throw markRaced(
       problem('conflict', isOne ? ALREADY_LINKED : { errors: errorsAt(joinModelResource, placesOf(barred), 'unique') }),

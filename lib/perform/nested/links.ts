@@ -64,15 +64,15 @@ export interface LinkDiff {
 
 /** Changes only the links of a record. The store must be in a transaction. */
 export async function executeLinkChange(store: Store, work: Work<GetPlan>, write: WorkWriter): Promise<WriteResult> {
-  const [branch] = work.nestedWrites ?? []
-  if (branch?.kind !== 'linked') throw new TypeError(`nothing of ${work.resource.name} is to be linked`)
-  const row = await lockParentKey(store, work, branch)
+  const [linkChange] = work.nestedWrites ?? []
+  if (linkChange?.kind !== 'linked') throw new TypeError(`nothing of ${work.resource.name} is to be linked`)
+  const row = await lockParentKey(store, work, linkChange)
   const [value] = row
-  const relinking = await planLinkDiff(store, branch, value, branch.groups[0] ?? [])
-  refuse('validation', { ...branch.errors, ...relinking.errors })
+  const relinking = await planLinkDiff(store, linkChange, value, linkChange.groups[0] ?? [])
+  refuse('validation', { ...linkChange.errors, ...relinking.errors })
   const parts: WrittenPart[] = []
   const { unlinked, remaining } = await writeLinkDiff(relinking, value, write, parts)
-  if (branch.mode === 'remove' && remaining > 0) throw problem('not-found')
+  if (linkChange.mode === 'remove' && remaining > 0) throw problem('not-found')
   const links = { linked: relinking.linkedCount, unlinked }
   return { work, outcome: { kind: 'record', row }, nested: [], parts, linkCounts: links }
 }
@@ -81,36 +81,36 @@ export async function executeLinkChange(store: Store, work: Work<GetPlan>, write
  * Reads the parent's key that join rows refer to. Locks the parent if links are serialized.
  * @throws Problem 404 if the parent is missing
  */
-async function lockParentKey(store: Store, { plan }: Work<GetPlan>, branch: LinkChange): Promise<Row> {
-  const { binding, key, isUnique, groups } = branch
+async function lockParentKey(store: Store, { plan }: Work<GetPlan>, linkChange: LinkChange): Promise<Row> {
+  const { binding, key, isUnique, groups } = linkChange
   const readParent = async (): Promise<Row> => {
     const row = await readOne(store, { where: plan.where, projection: projectOwnFields([binding.source]) })
     if (row === null) throw problem('not-found')
     return row
   }
-  if (!isSerialized(branch)) return readParent()
+  if (!isSerialized(linkChange)) return readParent()
   // If both sides are locked, the names of the foreign keys determine the order of the locks. A fixed order avoids
   // deadlocks.
   if (!isUnique && binding.key.name > key.name) {
     await readParent()
-    await findLinkedRecords(store, branch, groups[0] ?? [])
+    await findLinkedRecords(store, linkChange, groups[0] ?? [])
   }
   return lockForWrite(store, plan, [binding.source])
 }
 
 /** Plans the changes of an existing record's links. */
-export async function diffLinks(owner: Store, branch: LinkChange, own: unknown): Promise<Diff> {
-  const wanted = branch.groups[0] ?? []
-  const relinking = await planLinkDiff(owner, branch, own, wanted)
+export async function diffLinks(parentStore: Store, linkChange: LinkChange, own: unknown): Promise<Diff> {
+  const wanted = linkChange.groups[0] ?? []
+  const relinking = await planLinkDiff(parentStore, linkChange, own, wanted)
   return {
-    nestedWrite: branch,
+    nestedWrite: linkChange,
     errors: relinking.errors,
     works: [],
     planPendingWrites: () => planNewLinks(relinking, own),
     versionChecks: [],
     execute: async (value, { write }, parts) => {
       await writeLinkDiff(relinking, value, write, parts)
-      return linkedKeysOf(branch, wanted)
+      return linkedKeysOf(linkChange, wanted)
     },
   }
 }
@@ -122,13 +122,16 @@ export async function diffLinks(owner: Store, branch: LinkChange, own: unknown):
 async function planNewLinks({ linkChange, created }: LinkDiff, own: unknown): Promise<readonly PendingWrite[]> {
   if (created.length === 0) return []
   const { work } = await linkChange.create(created.map(({ wanted }) => wanted))
-  const ties = created.map(({ value }) => joinRowValues(linkChange, own, value))
-  return hasWorkErrors(work) ? [] : [{ ...work, plan: { ...addParentKeys(work, ties), parentKeys: [] } }]
+  const bindingValues = created.map(({ value }) => joinRowValues(linkChange, own, value))
+  return hasWorkErrors(work) ? [] : [{ ...work, plan: { ...addParentKeys(work, bindingValues), parentKeys: [] } }]
 }
 
 /** Returns the values of a join row's foreign keys. */
-function joinRowValues({ binding, key }: LinkChange, owner: unknown, value: unknown): BindingValues[number] {
-  return new Map([...bindingValuesOf(binding, owner), ...bindingValuesOf({ ...binding, key, fixed: new Map() }, value)])
+function joinRowValues({ binding, key }: LinkChange, parentKey: unknown, value: unknown): BindingValues[number] {
+  return new Map([
+    ...bindingValuesOf(binding, parentKey),
+    ...bindingValuesOf({ ...binding, key, fixed: new Map() }, value),
+  ])
 }
 
 /**
@@ -136,41 +139,41 @@ function joinRowValues({ binding, key }: LinkChange, owner: unknown, value: unkn
  * @throws Problem 404 or 400 for records that the caller may not see, 409 for links that the caller may not create
  */
 export async function planLinkDiff(
-  owner: Store,
-  branch: LinkChange,
+  parentStore: Store,
+  linkChange: LinkChange,
   value: unknown,
   all: readonly LinkTarget[],
 ): Promise<LinkDiff> {
-  const { mode, joinModelResource } = branch
-  const store = storeInSameTransaction(owner, joinModelResource)
-  const pairs = await findLinkedRecords(owner, branch, all)
+  const { mode, joinModelResource } = linkChange
+  const store = storeInSameTransaction(parentStore, joinModelResource)
+  const pairs = await findLinkedRecords(parentStore, linkChange, all)
   const { found, others } =
     mode === 'set'
-      ? await splitJoinRows(owner, branch, value, pairs)
-      : { found: await readJoinRows(store, branch, value, pairs), others: NO_PAGES }
+      ? await splitJoinRows(parentStore, linkChange, value, pairs)
+      : { found: await readJoinRows(store, linkChange, value, pairs), others: NO_PAGES }
   if (mode === 'remove' && found.size < pairs.size) throw problem('not-found')
-  const fresh = [...pairs].filter(([name]) => !found.has(name)).map(([, pair]) => pair)
-  const { created, revived } = await separateRestored(store, branch, value, fresh)
+  const added = [...pairs].filter(([name]) => !found.has(name)).map(([, pair]) => pair)
+  const { created, revived } = await separateRestored(store, linkChange, value, added)
   const changed = [...pairs].flatMap(([name, { wanted }]): LinkDiff['changed'] => {
     const row = found.get(name)?.[0]
-    if (row === undefined || !hasRowChanges(branch, wanted)) return []
+    if (row === undefined || !hasRowChanges(linkChange, wanted)) return []
     return [{ wanted, row }]
   })
   return {
-    linkChange: branch,
+    linkChange,
     store,
     created,
     restored: revived,
     removed: mode === 'remove' ? { ...NO_PAGES, first: found } : others,
     changed,
-    linkedCount: fresh.length,
-    errors: await collectLinkKeyErrors(owner, branch, value, [...pairs.values()]),
+    linkedCount: added.length,
+    errors: await collectLinkKeyErrors(parentStore, linkChange, value, [...pairs.values()]),
   }
 }
 
 /** Returns the errors of foreign keys in link bodies that differ from the link's foreign keys. */
 async function collectLinkKeyErrors(
-  owner: Store,
+  parentStore: Store,
   { joinModelResource, binding, target, resource }: LinkChange,
   value: unknown,
   pairs: readonly LinkedRecord[],
@@ -179,8 +182,8 @@ async function collectLinkKeyErrors(
   for (const { wanted, value: pointed } of pairs) {
     const isEqualKey = ({ end, value: stated }: BodyKey): Promise<boolean> =>
       end === 'owner'
-        ? isEqualToStored(owner, binding.source, value, stated)
-        : isEqualToStored(storeInSameTransaction(owner, resource), target, pointed, stated)
+        ? isEqualToStored(parentStore, binding.source, value, stated)
+        : isEqualToStored(storeInSameTransaction(parentStore, resource), target, pointed, stated)
     errors.push(await collectBodyKeyErrors(joinModelResource, wanted.bodyKeys ?? [], isEqualKey))
   }
   return mergeErrors(errors)
@@ -225,7 +228,7 @@ async function writeLinkDiff(
   }
   await insertLinks(
     linkChange,
-    created.map((pair) => ({ ...pair, owner: value })),
+    created.map((pair) => ({ ...pair, parentKey: value })),
     writePlanned,
     store,
   )
@@ -254,8 +257,8 @@ async function writeLinkDiff(
  * Checks that changed links do not move linked records out of the caller's scope.
  * @throws Problem 403 with the positions of the records
  */
-async function assertTargetsInScope(branch: LinkChange, store: Store, all: RecordPlaces): Promise<void> {
-  const { targetCondition, target, resource } = branch
+async function assertTargetsInScope(linkChange: LinkChange, store: Store, all: RecordPlaces): Promise<void> {
+  const { targetCondition, target, resource } = linkChange
   if (!hasSubquery(targetCondition)) return
   for (const some of splitIntoChunks([...all])) {
     const values = some.map(([value]) => value)
@@ -269,12 +272,12 @@ async function assertTargetsInScope(branch: LinkChange, store: Store, all: Recor
 }
 
 export async function planRowUpdate(
-  branch: LinkChange,
+  linkChange: LinkChange,
   wanted: LinkTarget,
   row: Row,
 ): Promise<PlannedPart<UpdatePlan>> {
-  const planned = await branch.update(wanted, keyText(branch.joinModelResource.keys, row))
-  return limitPlan(planned, matchJoinRows(branch, [row]))
+  const planned = await linkChange.update(wanted, keyText(linkChange.joinModelResource.keys, row))
+  return limitPlan(planned, matchJoinRows(linkChange, [row]))
 }
 
 interface RemovalResult {
@@ -333,7 +336,7 @@ function assertVersion({ work: { plan } }: Awaited<ReturnType<LinkChange['update
 
 /** Link to create, with the parent's key value. */
 interface NewLink extends LinkedRecord {
-  readonly owner: unknown
+  readonly parentKey: unknown
 }
 
 /** Maximum number of attempts to create a link while other requests create and remove the link. */
@@ -341,18 +344,18 @@ const LINK_ATTEMPTS = 12
 
 /** Inserts join rows. If another request has inserted one of the rows, the repeated write finds that row. */
 async function insertLinks(
-  branch: LinkChange,
+  linkChange: LinkChange,
   links: readonly NewLink[],
   write: PlanWriter,
   store: Store,
-  isOwnerNew = false,
+  isParentNew = false,
 ): Promise<void> {
   if (links.length === 0) return
-  const { joinModelResource, binding, key } = branch
-  const ties = links.map(({ owner, value }) => joinRowValues(branch, owner, value))
-  const { work, caller } = await branch.create(links.map(({ wanted }) => wanted))
-  const plan = addParentKeys(work, ties)
-  const failing = await findOutOfScope(store, [{ ...plan, parentKeys: isOwnerNew ? [binding.key.name] : [] }])
+  const { joinModelResource, binding, key } = linkChange
+  const bindingValues = links.map(({ parentKey, value }) => joinRowValues(linkChange, parentKey, value))
+  const { work, caller } = await linkChange.create(links.map(({ wanted }) => wanted))
+  const plan = addParentKeys(work, bindingValues)
+  const failing = await findOutOfScope(store, [{ ...plan, parentKeys: isParentNew ? [binding.key.name] : [] }])
   if (failing.length > 0)
     throw outOfScopeProblem(
       errorsAt(
@@ -376,22 +379,22 @@ async function insertLinks(
 
 /** Links records to new parents, which cannot have links yet. */
 export async function linkNewParents(
-  owner: Store,
-  branch: LinkChange,
+  parentStore: Store,
+  linkChange: LinkChange,
   values: readonly unknown[],
   write: WorkWriter,
   parts: WrittenPart[],
 ): Promise<readonly NestedResult[]> {
-  const store = storeInSameTransaction(owner, branch.joinModelResource)
-  const known = await findLinkedRecords(owner, branch, linkTargetsOf(branch))
+  const store = storeInSameTransaction(parentStore, linkChange.joinModelResource)
+  const known = await findLinkedRecords(parentStore, linkChange, linkTargetsOf(linkChange))
   const keys = new Map([...known.values()].map(({ wanted, value }) => [wanted.key, value]))
-  const links = branch.groups.flatMap((group, index) =>
-    distinctTargets(group ?? []).map((wanted) => ({ wanted, value: keys.get(wanted.key), owner: values[index] })),
+  const links = linkChange.groups.flatMap((group, index) =>
+    distinctTargets(group ?? []).map((wanted) => ({ wanted, value: keys.get(wanted.key), parentKey: values[index] })),
   )
-  await insertLinks(branch, links, (planned) => executePlanned(store, planned, write, parts), store, true)
-  await assertTargetsInScope(branch, store, new Map(links.map(({ value, wanted }) => [value, wanted.place])))
-  return branch.groups.flatMap((group, index): NestedResult[] =>
-    group === undefined ? [] : [{ parentIndex: index, json: branch.json, value: linkedKeysOf(branch, group) }],
+  await insertLinks(linkChange, links, (planned) => executePlanned(store, planned, write, parts), store, true)
+  await assertTargetsInScope(linkChange, store, new Map(links.map(({ value, wanted }) => [value, wanted.place])))
+  return linkChange.groups.flatMap((group, index): NestedResult[] =>
+    group === undefined ? [] : [{ parentIndex: index, json: linkChange.json, value: linkedKeysOf(linkChange, group) }],
   )
 }
 

@@ -91,31 +91,34 @@ async function planPendingWithin(
  */
 export async function planDiffs(
   store: Store,
-  owners: readonly ParentValues[],
+  parents: readonly ParentValues[],
   { removals }: WorkExecution,
 ): Promise<readonly (readonly Diff[])[]> {
-  const held = owners.flatMap(({ nestedWrites, values }) =>
-    nestedWrites.flatMap((branch, index) => (branch.kind === 'replaced' ? [[branch, values[index]] as const] : [])),
+  const replacements = parents.flatMap(({ nestedWrites, values }) =>
+    nestedWrites.flatMap((nestedWrite, index) =>
+      nestedWrite.kind === 'replaced' ? [[nestedWrite, values[index]] as const] : [],
+    ),
   )
-  const children = await diffChildren(store, held, removals)
-  const links = await collectErrors(owners, ({ nestedWrites, values }) => planLinkDiffs(store, nestedWrites, values))
-  const byBranch = new Map(children.map((diff) => [diff.nestedWrite, diff]))
-  return owners.map(({ nestedWrites }, index) => [
-    ...nestedWrites.flatMap((branch) => byBranch.get(branch) ?? []),
+  const children = await diffChildren(store, replacements, removals)
+  const links = await collectErrors(parents, ({ nestedWrites, values }) => planLinkDiffs(store, nestedWrites, values))
+  const byNestedWrite = new Map(children.map((diff) => [diff.nestedWrite, diff]))
+  return parents.map(({ nestedWrites }, index) => [
+    ...nestedWrites.flatMap((nestedWrite) => byNestedWrite.get(nestedWrite) ?? []),
     ...(links[index] ?? []),
   ])
 }
 
 async function planLinkDiffs(
   store: Store,
-  branches: readonly NestedWrite[],
+  nestedWrites: readonly NestedWrite[],
   values: readonly unknown[],
 ): Promise<readonly Diff[]> {
-  const linked = branches.flatMap((branch, index) => {
-    if (branch.kind === 'new') throw new TypeError(`a record of ${store.resource.name} is new to its ${branch.json}`)
-    return branch.kind === 'linked' ? [{ branch, value: values[index] }] : []
+  const linked = nestedWrites.flatMap((linkChange, index) => {
+    if (linkChange.kind === 'new')
+      throw new TypeError(`a record of ${store.resource.name} is new to its ${linkChange.json}`)
+    return linkChange.kind === 'linked' ? [{ branch: linkChange, value: values[index] }] : []
   })
-  return collectErrors(linked, ({ branch, value }) => diffLinks(store, branch, value))
+  return collectErrors(linked, ({ branch: linkChange, value }) => diffLinks(store, linkChange, value))
 }
 
 /** A written record, and its index in the request. */
@@ -131,20 +134,20 @@ export async function executeDiffs(
   { index, plan, outcome }: WrittenParent,
   means: WorkExecution,
 ): Promise<Pick<WriteResult, 'nested' | 'parts'>> {
-  const held: NestedResult[] = []
+  const nested: NestedResult[] = []
   const parts: WrittenPart[] = []
   for (const diff of diffs) {
     const { json, binding } = diff.nestedWrite
     const [value] = referencedValuesOf({ plan }, outcome, binding)
-    held.push({ parentIndex: index, json, value: await diff.execute(value, means, parts) })
+    nested.push({ parentIndex: index, json, value: await diff.execute(value, means, parts) })
   }
-  return { nested: held, parts }
+  return { nested, parts }
 }
 
 /** Locks a parent. Returns the key values that its children refer to, followed by the value for the precondition. */
-function lockParent(store: Store, plan: UpdatePlan, branches: readonly NestedWrite[]): Promise<Row> {
+function lockParent(store: Store, plan: UpdatePlan, nestedWrites: readonly NestedWrite[]): Promise<Row> {
   const decides = plan.precondition?.field ?? store.resource.key
-  return lockForWrite(store, plan, [...branches.map(({ binding }) => binding.source), decides])
+  return lockForWrite(store, plan, [...nestedWrites.map(({ binding }) => binding.source), decides])
 }
 
 function assertParentVersion({ precondition }: UpdatePlan, stored: unknown): void {

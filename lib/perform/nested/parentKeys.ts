@@ -11,9 +11,9 @@ import { type Store, storeOf, withTransaction } from '../store.js'
  * Adds foreign keys to the plan of new children.
  * @throws Problem 403 if the children's resource sets another parent itself, for example by a scope
  */
-export function addParentKeys({ plan, resource }: Work<BulkCreatePlan>, ties: BindingValues): BulkCreatePlan {
-  for (const each of ties) assertSameForeignKeys(resource, plan.serverValues, each)
-  const records = plan.records.map((changes, index) => new Map([...changes, ...(ties[index] ?? [])]))
+export function addParentKeys({ plan, resource }: Work<BulkCreatePlan>, bindingValues: BindingValues): BulkCreatePlan {
+  for (const each of bindingValues) assertSameForeignKeys(resource, plan.serverValues, each)
+  const records = plan.records.map((changes, index) => new Map([...changes, ...(bindingValues[index] ?? [])]))
   return { ...plan, records }
 }
 

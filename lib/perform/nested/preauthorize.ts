@@ -29,11 +29,11 @@ async function preauthorizeWork(store: Store, { plan, nestedWrites = [], items =
       await preauthorizeParent(store, where, (await items[index]?.planExisting(key)) ?? [])
     }
   }
-  const [holds] = items
-  if (plan.kind === 'replace' && holds !== undefined) {
+  const [itemWrites] = items
+  if (plan.kind === 'replace' && itemWrites !== undefined) {
     const { key, where } = plan.update
-    const isThere = await preauthorizeParent(store, where, await holds.planExisting(key))
-    if (!isThere) await preauthorizeNew(holds.forNew)
+    const isThere = await preauthorizeParent(store, where, await itemWrites.planExisting(key))
+    if (!isThere) await preauthorizeNew(itemWrites.forNew)
   }
   // All bodies have equal members. If the bodies of new records have no links, the bodies of existing records have no
   // links either.
@@ -47,16 +47,20 @@ async function preauthorizeWork(store: Store, { plan, nestedWrites = [], items =
 }
 
 /** Whether a policy applies to links of the record or of nested records. */
-function hasLinkPolicies(branch: NestedWrite): boolean {
-  if (branch.kind === 'linked') return branch.joinModelResource.behaviours.admit !== null
-  return branch.resource.nestedRelations.length > 0
+function hasLinkPolicies(nestedWrite: NestedWrite): boolean {
+  if (nestedWrite.kind === 'linked') return nestedWrite.joinModelResource.behaviours.admit !== null
+  return nestedWrite.resource.nestedRelations.length > 0
 }
 
 /**
  * Evaluates the policies for a record's links and for links of nested records. Returns false if the record is missing.
  */
-async function preauthorizeParent(store: Store, where: Predicate, branches: readonly NestedWrite[]): Promise<boolean> {
-  const open = branches.filter(hasLinkPolicies)
+async function preauthorizeParent(
+  store: Store,
+  where: Predicate,
+  nestedWrites: readonly NestedWrite[],
+): Promise<boolean> {
+  const open = nestedWrites.filter(hasLinkPolicies)
   if (open.length === 0) return true
   const row = await readOne(
     store,
@@ -64,11 +68,11 @@ async function preauthorizeParent(store: Store, where: Predicate, branches: read
     { isFromPrimary: true },
   )
   if (row === null) return false
-  for (const [index, branch] of open.entries()) {
-    if (branch.kind === 'linked')
-      await preauthorizeLinkDiff(await planLinkDiff(store, branch, row[index], branch.groups[0] ?? []))
-    if (branch.kind === 'replaced')
-      await preauthorizeElements(store, branch, branch.binding.source.decode(row[index]) ?? null)
+  for (const [index, nestedWrite] of open.entries()) {
+    if (nestedWrite.kind === 'linked')
+      await preauthorizeLinkDiff(await planLinkDiff(store, nestedWrite, row[index], nestedWrite.groups[0] ?? []))
+    if (nestedWrite.kind === 'replaced')
+      await preauthorizeElements(store, nestedWrite, nestedWrite.binding.source.decode(row[index]) ?? null)
   }
   return true
 }
@@ -77,27 +81,31 @@ async function preauthorizeParent(store: Store, where: Predicate, branches: read
  * Evaluates the link policies of a body's elements. Does nothing if clients may choose keys, because only the
  * transaction can determine which elements are new.
  */
-async function preauthorizeElements(owner: Store, branch: ChildReplacement, value: JsonValue): Promise<void> {
-  if (branch.hasClientKeys) return
-  for (const element of branch.elements) {
+async function preauthorizeElements(
+  parentStore: Store,
+  replacement: ChildReplacement,
+  value: JsonValue,
+): Promise<void> {
+  if (replacement.hasClientKeys) return
+  for (const element of replacement.elements) {
     const key = element.isUnchanged ? null : element.keyOf(value)
     if (key === null || key === undefined) continue
-    const { plan, nestedWrites = [] } = (await branch.update(element, key)).work
-    await preauthorizeParent(storeInSameTransaction(owner, branch.resource), plan.where, nestedWrites)
+    const { plan, nestedWrites = [] } = (await replacement.update(element, key)).work
+    await preauthorizeParent(storeInSameTransaction(parentStore, replacement.resource), plan.where, nestedWrites)
   }
 }
 
 /** Evaluates the policies for the links of a new record, which are all inserted. */
-async function preauthorizeNew(branches: readonly NestedWrite[]): Promise<void> {
-  for (const branch of branches) {
-    if (branch.kind === 'new') await preauthorizeNew(branch.work.nestedWrites ?? [])
-    if (branch.kind === 'linked') await preauthorizeLinkInserts(branch)
+async function preauthorizeNew(nestedWrites: readonly NestedWrite[]): Promise<void> {
+  for (const nestedWrite of nestedWrites) {
+    if (nestedWrite.kind === 'new') await preauthorizeNew(nestedWrite.work.nestedWrites ?? [])
+    if (nestedWrite.kind === 'linked') await preauthorizeLinkInserts(nestedWrite)
   }
 }
 
-async function preauthorizeLinkInserts(branch: LinkChange): Promise<void> {
-  const wanted = linkTargetsOf(branch)
-  if (wanted.length > 0 && hasLinkPolicies(branch)) await branch.create(wanted)
+async function preauthorizeLinkInserts(linkChange: LinkChange): Promise<void> {
+  const wanted = linkTargetsOf(linkChange)
+  if (wanted.length > 0 && hasLinkPolicies(linkChange)) await linkChange.create(wanted)
 }
 
 /** Evaluates the policies for planned link changes. The plan has already evaluated the policy for restored rows. */

@@ -26,10 +26,10 @@ const DECIDABLE_PARTS: Visitors<Predicate, [known: ReadonlySet<string>], Predica
   apart: ({ condition }, known) => extractDecidable(condition, known),
   never: () => NEVER,
   always: () => ALWAYS,
-  owned: () => ALWAYS,
+  linked: () => ALWAYS,
   tuples: () => ALWAYS,
   match: () => ALWAYS,
-  beyond: () => ALWAYS,
+  keyset: () => ALWAYS,
 }
 
 function combineParts(
@@ -92,10 +92,10 @@ const READ_ATTRIBUTES: Visitors<Predicate, [], readonly string[]> = {
   apart: ({ condition }) => visit(READ_ATTRIBUTES, condition),
   never: () => [],
   always: () => [],
-  owned: () => [],
+  linked: () => [],
   tuples: () => [],
   match: () => [],
-  beyond: () => [],
+  keyset: () => [],
 }
 
 function startAttributesOf([first]: readonly Join[]): readonly string[] | null {

@@ -185,8 +185,8 @@ function evaluateByValuesTable(
   const root = rootContextOf(store)
   const writer = new WhereWriter(dialect, createInlineOperands(model))
   // The first row has no values and only sets the column types.
-  const types = values.map(({ model: owner, field }) => {
-    const column = `SELECT ${quote(owner, field.column)} FROM ${quoteTable(owner)} WHERE 1 = 0`
+  const types = values.map(({ model: valueModel, field }) => {
+    const column = `SELECT ${quote(valueModel, field.column)} FROM ${quoteTable(valueModel)} WHERE 1 = 0`
     return `(${column})`
   })
   const rows = shape.map(({ values: own }, index) => {

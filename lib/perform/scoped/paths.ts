@@ -66,10 +66,10 @@ const PATH_LIMITERS: Visitors<Predicate, [limit: RowLimit], Predicate> = {
   itemCount: (node, limit) => ({ ...node, joins: limitJoins(node.joins, limit) }),
   never: (node) => node,
   always: (node) => node,
-  owned: (node) => node,
+  linked: (node) => node,
   tuples: (node) => node,
   match: (node) => node,
-  beyond: (node) => node,
+  keyset: (node) => node,
 }
 
 function limitColumn<C extends { readonly joins: readonly Join[]; readonly countedJoin?: Join }>(
@@ -81,15 +81,15 @@ function limitColumn<C extends { readonly joins: readonly Join[]; readonly count
   return { ...column, joins: limitJoins(joins, limit), ...more }
 }
 
-function limitJoins(hops: readonly Join[], limit: RowLimit): readonly Join[] {
-  return hops.map((hop) => limitJoin(hop, limit))
+function limitJoins(joins: readonly Join[], limit: RowLimit): readonly Join[] {
+  return joins.map((join) => limitJoin(join, limit))
 }
 
-function limitJoin(hop: Join, limit: RowLimit): Join {
-  const { relation, condition, joinRowCondition } = hop
+function limitJoin(join: Join, limit: RowLimit): Join {
+  const { relation, condition, joinRowCondition } = join
   const links = relation.joinModel === null ? null : limit(relation.joinModel.model)
   return {
-    ...hop,
+    ...join,
     condition: addCondition(condition, limit(relation.association.target)),
     joinRowCondition: addCondition(joinRowCondition, links),
   }

@@ -50,9 +50,12 @@ function hasScopeCondition(plan: Plan): boolean {
   }
 }
 
-function isScopedNestedWrite(branch: NestedWrite): boolean {
-  if (branch.kind === 'new') return isScoped(branch.work)
-  const met = branch.kind === 'linked' ? [branch.joinRowCondition, branch.targetCondition] : [branch.condition]
+function isScopedNestedWrite(nestedWrite: NestedWrite): boolean {
+  if (nestedWrite.kind === 'new') return isScoped(nestedWrite.work)
+  const met =
+    nestedWrite.kind === 'linked'
+      ? [nestedWrite.joinRowCondition, nestedWrite.targetCondition]
+      : [nestedWrite.condition]
   return met.some((condition) => condition !== null && hasSubquery(condition))
 }
 

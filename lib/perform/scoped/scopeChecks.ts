@@ -80,8 +80,8 @@ export function noteNewRecords(store: Store, resource: Work['resource'], plan: S
 /** Returns the works of a new record and of all new records nested in it. */
 export function newWorksIn(work: Work): readonly Work<StorablePlan>[] {
   const { plan, nestedWrites = [] } = work
-  const held = nestedWrites.flatMap((branch) => (branch.kind === 'new' ? newWorksIn(branch.work) : []))
-  return plan.kind === 'create' || plan.kind === 'bulkCreate' ? [{ ...work, plan }, ...held] : held
+  const nested = nestedWrites.flatMap((nestedWrite) => (nestedWrite.kind === 'new' ? newWorksIn(nestedWrite.work) : []))
+  return plan.kind === 'create' || plan.kind === 'bulkCreate' ? [{ ...work, plan }, ...nested] : nested
 }
 
 export function markScopeChecked<W extends Work>(work: W): W {
@@ -95,8 +95,8 @@ export function markScopeChecked<W extends Work>(work: W): W {
 }
 
 /** Marks the new records of a nested write as checked. */
-export function markNestedChecked(branch: NestedWrite): NestedWrite {
-  return branch.kind === 'new' ? { ...branch, work: markScopeChecked(branch.work) } : branch
+export function markNestedChecked(nestedWrite: NestedWrite): NestedWrite {
+  return nestedWrite.kind === 'new' ? { ...nestedWrite, work: markScopeChecked(nestedWrite.work) } : nestedWrite
 }
 
 /**

@@ -48,8 +48,8 @@ function addCount(count: number, size: StatementSize, isHosts: boolean): void {
   else size.client += count
 }
 
-function addHops(hops: readonly Join[], size: StatementSize, isHosts: boolean): void {
-  for (const { condition, joinRowCondition } of hops) {
+function addJoins(joins: readonly Join[], size: StatementSize, isHosts: boolean): void {
+  for (const { condition, joinRowCondition } of joins) {
     addCount(1, size, isHosts)
     for (const limit of [condition, joinRowCondition]) if (limit !== null) addConditionSize(limit, size, isHosts)
   }
@@ -57,7 +57,7 @@ function addHops(hops: readonly Join[], size: StatementSize, isHosts: boolean): 
 
 const addColumn: SizeAdder<{ readonly column: Column }> = ({ column: { joins, countedJoin } }, size, isHosts) => {
   addCount(1, size, isHosts)
-  addHops(countedJoin === undefined ? joins : [...joins, countedJoin], size, isHosts)
+  addJoins(countedJoin === undefined ? joins : [...joins, countedJoin], size, isHosts)
 }
 
 const addNodes: SizeAdder<{ readonly nodes: readonly Predicate[] }> = ({ nodes }, size, isHosts) => {
@@ -69,13 +69,13 @@ const addElements: SizeAdder<{
   readonly join: Join
   readonly condition: Predicate | null
 }> = ({ joins, join, condition }, size, isHosts) => {
-  addHops([...joins, join], size, isHosts)
+  addJoins([...joins, join], size, isHosts)
   if (condition !== null) addConditionSize(condition, size, isHosts)
 }
 
 const addItems: SizeAdder<{ readonly joins: readonly Join[] }> = ({ joins }, size, isHosts) => {
   addCount(1, size, isHosts)
-  addHops(joins, size, isHosts)
+  addJoins(joins, size, isHosts)
 }
 
 const addValues: SizeAdder<{ readonly values: readonly unknown[] }> = ({ values }, size, isHosts) =>
@@ -94,10 +94,10 @@ const SIZE_ADDERS: Visitors<Predicate, [size: StatementSize, isHosts: boolean], 
   count: addElements,
   items: addItems,
   itemCount: addItems,
-  owned: addValues,
+  linked: addValues,
   tuples: addValues,
   match: addValues,
-  beyond: addValues,
+  keyset: addValues,
   apart: ({ condition }, size) => addConditionSize(condition, size, true),
   never: () => undefined,
   always: () => undefined,

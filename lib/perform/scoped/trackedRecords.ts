@@ -37,7 +37,9 @@ export function noteStateBefore(store: Store, plan: Plan, by: Plan = plan): Prom
 /** Whether a write's records are tracked. A tracked write must be one transaction. */
 export function isTracked({ resource, plan, nestedWrites = [], nestedResources = [] }: Work): boolean {
   if (plan.kind === 'action' && !plan.action.isTransactional) return false
-  const nested = nestedWrites.map((branch) => (branch.kind === 'linked' ? branch.joinModelResource : branch.resource))
+  const nested = nestedWrites.map((nestedWrite) =>
+    nestedWrite.kind === 'linked' ? nestedWrite.joinModelResource : nestedWrite.resource,
+  )
   const others = new Set([...(TRACKED_KINDS.has(plan.kind) ? [resource] : []), ...nested, ...nestedResources])
   return [...others].some(
     ({ behaviours: { selectTracking } }) => selectTracking !== null && selectTracking(plan) !== null,

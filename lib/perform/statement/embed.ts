@@ -54,10 +54,10 @@ class EmbedWriter {
   constructor(dialect: Dialect, request: EmbedRequest, operands: Operands) {
     this.#dialect = dialect
     this.#request = request
-    this.#join = request.hop
-    this.#association = request.hop.relation.association
-    const [owners, last] = request.window
-    this.#parentKeys = operands.write(owners)
+    this.#join = request.join
+    this.#association = request.join.relation.association
+    const [parentKeys, last] = request.window
+    this.#parentKeys = operands.write(parentKeys)
     this.#limit = operands.write(last)
     this.#writer = new WhereWriter(dialect, operands)
     const { target } = this.#association
@@ -65,8 +65,8 @@ class EmbedWriter {
   }
 
   writeText(): string {
-    const ties = this.#parentTables()
-    const numbered = ties === null ? this.#selectNumbered() : this.#selectJoined(ties)
+    const parentTables = this.#parentTables()
+    const numbered = parentTables === null ? this.#selectNumbered() : this.#selectJoined(parentTables)
     return `SELECT * FROM (${numbered}) AS r WHERE r.${POSITION_ALIAS} <= ${this.#limit} ORDER BY r.${POSITION_ALIAS}`
   }
 
@@ -80,14 +80,14 @@ class EmbedWriter {
     const { joinRow } = this.#request
     const isExact = EXACT_TYPES.has(this.#sourceKey.valueType.type)
     if (through === null && isExact) return null
-    const owners: TableContext = { model: source, alias: '_w', canJoin: false }
-    const key = writeColumn(owners, sourceKey)
+    const parents: TableContext = { model: source, alias: '_w', canJoin: false }
+    const key = writeColumn(parents, sourceKey)
     if (through === null || joinRow !== undefined) {
       // If the join row is read, a record occurs once per parent.
       const at = through === null || joinRow === undefined ? this.#root : joinRowContext(through.model, joinRow)
       const own = writeColumn(at, foreignKey)
       return {
-        from: writeTable(owners),
+        from: writeTable(parents),
         where: this.#writeParentCondition(key),
         parentKey: key,
         parentReference: key,
@@ -96,34 +96,34 @@ class EmbedWriter {
     }
     const links: TableContext = { model: through.model, alias: '_l', canJoin: false }
     const own = writeColumn(links, foreignKey)
-    const owner = isExact ? own : key
+    const parentKey = isExact ? own : key
     const guard =
       this.#join.joinRowCondition === null ? [] : [this.#writer.writeWhere(this.#join.joinRowCondition, links)]
     const conditions = joinAnd([
-      literal(this.#writeParentCondition(owner)),
+      literal(this.#writeParentCondition(parentKey)),
       ...guard,
       ...scopeConditions(links, through.scope),
     ])
     return {
-      from: isExact ? writeTable(links) : `${writeTable(links)} INNER JOIN ${writeTable(owners)} ON ${key} = ${own}`,
+      from: isExact ? writeTable(links) : `${writeTable(links)} INNER JOIN ${writeTable(parents)} ON ${key} = ${own}`,
       where: writeScopedCondition(links.model, conditions, links.alias),
-      parentKey: owner,
+      parentKey,
       parentReference: writeColumn(links, otherKey),
       ownColumn: writeColumn({ ...this.#root, model: target }, targetKey),
     }
   }
 
   #selectNumbered(): string {
-    const owner = writeColumn(this.#root, associationKeysOf(this.#association).foreignKey)
+    const parentKey = writeColumn(this.#root, associationKeysOf(this.#association).foreignKey)
     const terms = this.#request.order.map((key) =>
       this.#writeOrderTerm(this.#writer.writeColumn(key.column, this.#root), key),
     )
-    const numbered = [writeRowNumber(owner, terms), POSITION_ALIAS] as const
+    const numbered = [writeRowNumber(parentKey, terms), POSITION_ALIAS] as const
     return this.#written(
-      this.#selectRecords(this.#writeFirstCondition(owner, terms, numbered) ?? this.#writeParentCondition(owner), [
-        [this.#dialect.readExpression(owner, this.#sourceKey), PARENT_ALIAS],
-        numbered,
-      ]),
+      this.#selectRecords(
+        this.#writeFirstCondition(parentKey, terms, numbered) ?? this.#writeParentCondition(parentKey),
+        [[this.#dialect.readExpression(parentKey, this.#sourceKey), PARENT_ALIAS], numbered],
+      ),
     )
   }
 
@@ -133,7 +133,7 @@ class EmbedWriter {
    * exactly.
    */
   #writeFirstCondition(
-    owner: string,
+    parentKey: string,
     terms: readonly string[],
     numbered: readonly [sql: string, alias: string],
   ): string | null {
@@ -147,11 +147,11 @@ class EmbedWriter {
     const isLed = isIndexed(target, foreignKey) && isExactComparison([source, sourceKey], [target, foreignKey])
     if (each !== null && isLed) {
       const of = (one: string): string =>
-        `${this.#selectColumns(`${owner} = ${one}`, [aliasExpression(column, KEY_ALIAS)])} ORDER BY ${terms.join(', ')} LIMIT ${this.#limit}`
+        `${this.#selectColumns(`${parentKey} = ${one}`, [aliasExpression(column, KEY_ALIAS)])} ORDER BY ${terms.join(', ')} LIMIT ${this.#limit}`
       return `${column} IN (${each({ placeholder: this.#parentKeys, field: this.#sourceKey, key: KEY_ALIAS }, of)})`
     }
     if (!numbersKeys) return null
-    const keys = this.#selectColumns(this.#writeParentCondition(owner), [
+    const keys = this.#selectColumns(this.#writeParentCondition(parentKey), [
       aliasExpression(column, KEY_ALIAS),
       aliasExpression(...numbered),
     ])
@@ -180,16 +180,19 @@ class EmbedWriter {
   }
 
   /** Writes a SELECT of the requested records of some parents, limited to records that the caller may see. */
-  #selectRecords(owned: string, beside: readonly (readonly [sql: string, alias: string])[]): string {
+  #selectRecords(parentCondition: string, beside: readonly (readonly [sql: string, alias: string])[]): string {
     const read = this.#request.columns.map((column, index) =>
       aliasExpression(this.#writer.writeRead(column, this.#root), columnAlias(index)),
     )
-    return this.#selectColumns(owned, [...read, ...beside.map(([text, alias]) => aliasExpression(text, alias))])
+    return this.#selectColumns(parentCondition, [
+      ...read,
+      ...beside.map(([text, alias]) => aliasExpression(text, alias)),
+    ])
   }
 
-  #selectColumns(owned: string, attributes: SelectedExpressions): string {
+  #selectColumns(parentCondition: string, attributes: SelectedExpressions): string {
     const conditions: WhereFragment[] = [
-      literal(owned),
+      literal(parentCondition),
       ...scopeConditions(this.#root, associationKeysOf(this.#association).scope),
     ]
     for (const each of [this.#join.condition, this.#request.where]) {
@@ -212,7 +215,7 @@ class EmbedWriter {
 
   get #sourceKey(): NonNullable<Join['relation']['sourceKey']> {
     const { sourceKey } = this.#join.relation
-    if (sourceKey === null) throw new TypeError(`${this.#association.as} has no owners`)
+    if (sourceKey === null) throw new TypeError(`${this.#association.as} has no parents`)
     return sourceKey
   }
 
@@ -234,6 +237,6 @@ function buildJoinRowCondition(link: Join): Predicate {
   return { kind: 'absent', joins: [link], negated: true }
 }
 
-function writeRowNumber(owner: string, terms: readonly string[]): string {
-  return `ROW_NUMBER() OVER (PARTITION BY ${owner} ORDER BY ${terms.join(', ')})`
+function writeRowNumber(partition: string, terms: readonly string[]): string {
+  return `ROW_NUMBER() OVER (PARTITION BY ${partition} ORDER BY ${terms.join(', ')})`
 }

@@ -31,7 +31,7 @@ interface SelectRequest extends ReadRequest {
 /** SELECT of a collection's records for several parents, limited per parent. */
 interface EmbedRequest extends ReadRequest {
   readonly kind: 'embed'
-  readonly hop: Join
+  readonly join: Join
   readonly joinRow: Join | undefined
   /** The parents' keys as one value, and the limit plus one. */
   readonly window: readonly unknown[]

@@ -309,8 +309,8 @@ export const postgres: Dialect = Object.freeze<Dialect>({
     numbersKeys: false,
     each: ({ placeholder, field, key }, of) => {
       const type = field.valueType.type === 'uuid' ? 'uuid' : 'bigint'
-      const owners = `unnest(${placeholder}::${type}[]) AS _each(owner)`
-      return `SELECT _first.${key} FROM ${owners} CROSS JOIN LATERAL (${of('_each.owner')}) AS _first`
+      const parents = `unnest(${placeholder}::${type}[]) AS _each(owner)`
+      return `SELECT _first.${key} FROM ${parents} CROSS JOIN LATERAL (${of('_each.owner')}) AS _first`
     },
   },
   // PostgreSQL sorts nulls last in ascending order. NULLS FIRST or LAST on a column without nulls would prevent the use
@@ -319,7 +319,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
     const term = `${termOf(column, enumeration)} ${direction === 'asc' ? 'ASC' : 'DESC'}`
     return nullable ? `${term} NULLS ${direction === 'asc' ? 'FIRST' : 'LAST'}` : term
   },
-  textComparisons: textComparisons,
+  textComparisons,
   grouping: (column, { valueType: { type, binary = false } }) => {
     // Bytes compare exactly, and old versions have no min() of bytes.
     if (type !== 'string' || binary) return { by: column, read: column, order: [column] }

@@ -62,7 +62,7 @@ test.beforeEach(() => {
   heard.length = 0
 })
 
-const far = (hops: number): string => `${'parent.'.repeat(hops)}name`
+const far = (relations: number): string => `${'parent.'.repeat(relations)}name`
 const deep = (levels: number): string => `${'children.Any('.repeat(levels)}level=1${')'.repeat(levels)}`
 const numbers = (count: number, separator: string): string => Array.from({ length: count }, (_, n) => n).join(separator)
 

@@ -54,7 +54,7 @@ function agree(t: ExecutionContext, share: number, topic: Topic): Promise<void> 
   return all(t, share, casesOf(world, topic), (given) => checker.check(given))
 }
 
-const OWN = { hops: 0, far: false, collections: false }
+const OWN = { pathDepth: 0, far: false, collections: false }
 
 // Full records are most of the work, so most cases read keys alone.
 const READINGS = ['keys', 'keys', 'keys', 'pages', 'keyset', 'select'] as const
@@ -97,17 +97,17 @@ test('filters on own fields find what the oracle finds', async (t) => {
 })
 
 test('filters over to-one relations find what the oracle finds', async (t) => {
-  const range = { hops: 3, far: true, collections: false }
+  const range = { pathDepth: 3, far: true, collections: false }
   await agree(t, 0.2, { range, condition: 'always', parameters: false, sortKeys: 1, readings: READINGS })
 })
 
 test('filters over collections find what the oracle finds', async (t) => {
-  const range = { hops: 3, far: false, collections: true }
+  const range = { pathDepth: 3, far: false, collections: true }
   await agree(t, 0.3, { range, condition: 'always', parameters: false, sortKeys: 1, readings: READINGS })
 })
 
 test('sorts, pages and selections are in the order of the oracle', async (t) => {
-  const range = { hops: 3, far: false, collections: false }
+  const range = { pathDepth: 3, far: false, collections: false }
   const readings = ['keys', 'pages', 'select'] as const
   await agree(t, 0.15, { range, condition: 'seldom', parameters: false, sortKeys: 4, readings })
 })

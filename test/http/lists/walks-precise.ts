@@ -27,7 +27,7 @@ const RECORDS = 90
 
 const random = randomOf(seed)
 const rows = Array.from({ length: RECORDS }, () => precise.preciseRow(random))
-const conditions = new Conditions(precise.tablesOf(rows), { hops: 2, far: false, collections: true })
+const conditions = new Conditions(precise.tablesOf(rows), { pathDepth: 2, far: false, collections: true })
 
 const served = await serveModels({
   define: (sequelize) => {

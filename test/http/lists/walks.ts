@@ -66,7 +66,7 @@ test.serial('pages by after, and back by before, are the list of the oracle, eac
   t.timeout(120_000 + cases * 2000)
   t.log(`${cases} walks, WALK_SEED=${seed}`)
   const examples = casesOf(world, {
-    range: { hops: 2, far: false, collections: true },
+    range: { pathDepth: 2, far: false, collections: true },
     condition: 'often',
     parameters: false,
     sortKeys: 3,

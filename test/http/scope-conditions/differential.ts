@@ -58,7 +58,7 @@ const TOPICS: readonly (readonly [what: string, topic: Topic])[] = [
   [
     'own fields',
     {
-      range: { hops: 0, far: false, collections: false },
+      range: { pathDepth: 0, far: false, collections: false },
       condition: 'always',
       parameters: false,
       sortKeys: 0,
@@ -68,7 +68,7 @@ const TOPICS: readonly (readonly [what: string, topic: Topic])[] = [
   [
     'relations and collections',
     {
-      range: { hops: 2, far: true, collections: true },
+      range: { pathDepth: 2, far: true, collections: true },
       condition: 'always',
       parameters: false,
       sortKeys: 0,

@@ -21,7 +21,7 @@ export interface Case {
   readonly reading: Reading
   /** Number of pages. */
   readonly pages: number
-  readonly select: readonly Pick<SortKey, 'hops' | 'column'>[]
+  readonly select: readonly Pick<SortKey, 'relations' | 'column'>[]
   /** Seed for variations of the request that must not change the response. */
   readonly style: number
 }
@@ -62,7 +62,7 @@ export function casesOf(world: World, topic: Topic): Arbitrary<Case> {
 
 function caseOf(table: Table, conditions: Conditions, topic: Topic): Arbitrary<Case> {
   const { range, condition, sortKeys, readings } = topic
-  const place = conditions.place(table, range.hops)
+  const place = conditions.place(table, range.pathDepth)
   return fc.record({
     table: fc.constant(table),
     includeDeleted: table.softDelete ? fc.boolean() : fc.constant(false),
@@ -82,7 +82,7 @@ function caseOf(table: Table, conditions: Conditions, topic: Topic): Arbitrary<C
 function sortKeyOf(place: Arbitrary<Place>): Arbitrary<SortKey> {
   return fc
     .record({ place, descending: fc.boolean() })
-    .map(({ place: { hops, column }, descending }) => ({ hops, column, descending }))
+    .map(({ place: { relations, column }, descending }) => ({ relations, column, descending }))
 }
 
 /** Generates parameters for distinct fields. */

@@ -32,7 +32,7 @@ export class Checker {
       parameters.every(({ column, operand }) =>
         this.#oracle.meets(row, {
           kind: 'compare',
-          hops: [],
+          relations: [],
           column,
           operator: 'eq',
           operands: [operand],
@@ -118,7 +118,9 @@ export class Checker {
   async #selected(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
     const { table, sort } = given
     const { query: order, direction } = orderOf(given, random)
-    const select = given.select.map(({ hops, column }) => printPath([...hops.map(nameOf), column.name], random)).join()
+    const select = given.select
+      .map(({ relations, column }) => printPath([...relations.map(nameOf), column.name], random))
+      .join()
     const { request, body } = await this.#client.request(table, { ...filter, ...order, select, pageSize: '1000' })
     const expected = this.#oracle.sorted(table, wanted, sort, direction)
     assertSame(
@@ -149,13 +151,13 @@ export function orderOf({ sort }: Case, random: Random): { query: Query; directi
     const isTurned = below(random, 4) === 0
     return isTurned ? { query: { sortDirection: 'desc' }, direction: 'desc' } : { query: {}, direction: 'asc' }
   }
-  if (sort.length === 1 && first.hops.length === 0 && below(random, 2) === 0) {
+  if (sort.length === 1 && first.relations.length === 0 && below(random, 2) === 0) {
     const sortBy = printName(first.column.name, random)
     const query = first.descending ? { sortBy, sortDirection: 'Desc' } : { sortBy }
     return { query, direction: 'asc' }
   }
-  const keys = sort.map(({ hops, column, descending }) => {
-    const path = printPath([...hops.map(nameOf), column.name], random)
+  const keys = sort.map(({ relations, column, descending }) => {
+    const path = printPath([...relations.map(nameOf), column.name], random)
     if (!descending) return below(random, 4) === 0 ? `${path} asc` : path
     return below(random, 2) === 0 ? `-${path}` : `${path} desc`
   })

@@ -6,13 +6,13 @@ import type { Column, Relation } from './schema.js'
 export type Condition =
   | { readonly kind: 'and' | 'or'; readonly nodes: readonly Condition[] }
   | Compare
-  | { readonly kind: 'absent'; readonly hops: readonly Relation[]; readonly negated: boolean }
+  | { readonly kind: 'absent'; readonly relations: readonly Relation[]; readonly negated: boolean }
   | Elements
   | Count
 
 export interface Compare {
   readonly kind: 'compare'
-  readonly hops: readonly Relation[]
+  readonly relations: readonly Relation[]
   readonly column: Column
   readonly operator: Operator
   readonly operands: readonly Operand[]
@@ -22,14 +22,14 @@ export interface Compare {
 export interface Elements {
   readonly kind: 'elements'
   readonly quantifier: 'any' | 'all' | 'none'
-  readonly hops: readonly Relation[]
+  readonly relations: readonly Relation[]
   readonly collection: Relation
   readonly condition: Condition
 }
 
 export interface Count {
   readonly kind: 'count'
-  readonly hops: readonly Relation[]
+  readonly relations: readonly Relation[]
   readonly collection: Relation
   /** Condition on the counted elements. Null counts every element. */
   readonly condition: Condition | null
@@ -65,8 +65,8 @@ export function isOrder(operator: Operator): boolean {
 }
 
 /** Whether a path may end at null. True if its field or any of its relations may be null. */
-export function mayBeNull({ hops, column }: Pick<Compare, 'hops' | 'column'>): boolean {
-  return column.nullable || hops.some(({ optional }) => optional)
+export function mayBeNull({ relations, column }: Pick<Compare, 'relations' | 'column'>): boolean {
+  return column.nullable || relations.some(({ optional }) => optional)
 }
 
 /** Negates a condition. */

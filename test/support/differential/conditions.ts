@@ -12,14 +12,14 @@ import { type Tables, valueIn, valuesIn } from './world.js'
 /** Limits for the conditions that a test generates. */
 export interface Range {
   /** Maximum number of relations in a path. `far`: whether most paths cross a relation. */
-  readonly hops: number
+  readonly pathDepth: number
   readonly far: boolean
   readonly collections: boolean
 }
 
 /** A column at the end of a path over to-one relations. */
 export interface Place {
-  readonly hops: readonly Relation[]
+  readonly relations: readonly Relation[]
   readonly table: Table
   readonly column: Column
 }
@@ -47,16 +47,16 @@ export class Conditions {
   }
 
   of(table: Table): Arbitrary<Condition> {
-    return this.#condition(table, 3, this.#range.hops)
+    return this.#condition(table, 3, this.#range.pathDepth)
   }
 
   /**
    * Generates a column at the end of a path over to-one relations. Text columns are preferred, because they have the
    * most operators.
    */
-  place(table: Table, hops: number): Arbitrary<Place> {
-    const paths = pathsOf(this.#world, table, hops)
-    const far = paths.filter(({ hops: crossed }) => crossed.length > 0)
+  place(table: Table, pathDepth: number): Arbitrary<Place> {
+    const paths = pathsOf(this.#world, table, pathDepth)
+    const far = paths.filter(({ relations }) => relations.length > 0)
     const path =
       this.#range.far && far.length > 0
         ? fc.oneof(fc.constantFrom(...far), fc.constantFrom(...paths))
@@ -74,50 +74,55 @@ export class Conditions {
     return known
   }
 
-  #condition(table: Table, depth: number, hops: number): Arbitrary<Condition> {
-    const key = `${table.name} ${depth} ${hops}`
+  #condition(table: Table, depth: number, pathDepth: number): Arbitrary<Condition> {
+    const key = `${table.name} ${depth} ${pathDepth}`
     const known = this.#known.get(key)
     if (known !== undefined) return known
-    const made = this.#made(table, depth, hops)
+    const made = this.#made(table, depth, pathDepth)
     this.#known.set(key, made)
     return made
   }
 
-  #made(table: Table, depth: number, hops: number): Arbitrary<Condition> {
+  #made(table: Table, depth: number, pathDepth: number): Arbitrary<Condition> {
     const choices: { weight: number; arbitrary: Arbitrary<Condition> }[] = [
-      { weight: 6, arbitrary: this.place(table, hops).chain((place) => this.#compare(place)) },
+      { weight: 6, arbitrary: this.place(table, pathDepth).chain((place) => this.#compare(place)) },
     ]
-    const paths = pathsOf(this.#world, table, hops)
-    const absent = paths.filter(({ hops: crossed }) => crossed.length > 0)
+    const paths = pathsOf(this.#world, table, pathDepth)
+    const absent = paths.filter(({ relations }) => relations.length > 0)
     if (absent.length > 0) {
       const negated = fc.boolean()
       const path = fc.constantFrom(...absent)
       const arbitrary = fc.record({ kind: fc.constant('absent' as const), path, negated })
-      choices.push({ weight: 1, arbitrary: arbitrary.map(({ path: to, ...rest }) => ({ ...rest, hops: to.hops })) })
+      choices.push({
+        weight: 1,
+        arbitrary: arbitrary.map(({ path: to, ...rest }) => ({ ...rest, relations: to.relations })),
+      })
     }
-    const collections = this.#range.collections ? collectionsOf(this.#world, table, hops) : []
+    const collections = this.#range.collections ? collectionsOf(this.#world, table, pathDepth) : []
     if (collections.length > 0 && depth > 0) {
       const collection = fc.constantFrom(...collections)
-      choices.push({ weight: 5, arbitrary: collection.chain((to) => this.#elements(to, depth, hops)) })
-      choices.push({ weight: 2, arbitrary: collection.chain((to) => this.#count(to, depth, hops)) })
+      choices.push({ weight: 5, arbitrary: collection.chain((to) => this.#elements(to, depth, pathDepth)) })
+      choices.push({ weight: 2, arbitrary: collection.chain((to) => this.#count(to, depth, pathDepth)) })
     }
-    if (depth > 0) choices.push({ weight: 4, arbitrary: this.#junction(table, depth, hops) })
+    if (depth > 0) choices.push({ weight: 4, arbitrary: this.#junction(table, depth, pathDepth) })
     return fc.oneof({ withCrossShrink: true }, ...choices)
   }
 
-  #junction(table: Table, depth: number, hops: number): Arbitrary<Condition> {
-    const nodes = fc.array(this.#condition(table, depth - 1, hops), { minLength: 2, maxLength: 3 })
+  #junction(table: Table, depth: number, pathDepth: number): Arbitrary<Condition> {
+    const nodes = fc.array(this.#condition(table, depth - 1, pathDepth), { minLength: 2, maxLength: 3 })
     return fc.record({ kind: fc.constantFrom('and' as const, 'or' as const), nodes })
   }
 
-  #elements({ hops, collection }: Collection, depth: number, left: number): Arbitrary<Condition> {
-    const inner = this.#condition(this.#world.table(collection.to), depth - 1, left - hops.length - 1)
+  #elements({ relations, collection }: Collection, depth: number, left: number): Arbitrary<Condition> {
+    const inner = this.#condition(this.#world.table(collection.to), depth - 1, left - relations.length - 1)
     const quantifier = fc.constantFrom('any' as const, 'all' as const, 'none' as const)
-    return fc.record({ quantifier, condition: inner }).map((rest) => ({ kind: 'elements', hops, collection, ...rest }))
+    return fc
+      .record({ quantifier, condition: inner })
+      .map((rest) => ({ kind: 'elements', relations, collection, ...rest }))
   }
 
-  #count({ hops, collection }: Collection, depth: number, left: number): Arbitrary<Condition> {
-    const inner = this.#condition(this.#world.table(collection.to), depth - 1, left - hops.length - 1)
+  #count({ relations, collection }: Collection, depth: number, left: number): Arbitrary<Condition> {
+    const inner = this.#condition(this.#world.table(collection.to), depth - 1, left - relations.length - 1)
     const number = fc.oneof(
       { weight: 9, arbitrary: fc.bigInt({ min: 0n, max: 4n }) },
       { weight: 1, arbitrary: fc.constantFrom(-1n, 2n ** 31n, -(2n ** 63n), 10n ** 20n) },
@@ -127,7 +132,7 @@ export class Conditions {
       .chain(({ condition, operator }) =>
         fc
           .array(number, { minLength: 1, maxLength: isList(operator) ? 3 : 1 })
-          .map((numbers) => ({ kind: 'count', hops, collection, condition, operator, numbers })),
+          .map((numbers) => ({ kind: 'count', relations, collection, condition, operator, numbers })),
       )
   }
 
@@ -137,19 +142,19 @@ export class Conditions {
       .chain(({ operator, folds }) =>
         this.#operandsFor(place, operator).map((operands) => {
           const ignoreCase = folds === 0 && this.#mayFold(place, operator, operands)
-          return { kind: 'compare', hops: place.hops, column: place.column, operator, operands, ignoreCase }
+          return { kind: 'compare', relations: place.relations, column: place.column, operator, operands, ignoreCase }
         }),
       )
   }
 
-  #operandsFor({ table, column, hops }: Place, operator: Operator): Arbitrary<readonly Operand[]> {
+  #operandsFor({ table, column, relations }: Place, operator: Operator): Arbitrary<readonly Operand[]> {
     if (column.kind === 'text' && isOrder(operator)) return this.#stored(table, column).map((operand) => [operand])
     const isPart = PARTS.includes(operator)
     const operand = this.operand(table, column).filter(({ kind, ...rest }) => {
       // Substring operators and lists do not allow an empty text.
       return kind === 'null' || !('text' in rest) || rest.text !== '' || (!isPart && !isList(operator))
     })
-    const isNullable = EQUALITY.includes(operator) && mayBeNull({ hops, column })
+    const isNullable = EQUALITY.includes(operator) && mayBeNull({ relations, column })
     const any = isNullable ? fc.oneof({ weight: 5, arbitrary: operand }, { weight: 1, arbitrary: NULL }) : operand
     return fc.array(any, { minLength: 1, maxLength: isList(operator) ? 5 : 1 })
   }
@@ -192,30 +197,33 @@ function isList(operator: Operator): boolean {
 }
 
 interface Path {
-  readonly hops: readonly Relation[]
+  readonly relations: readonly Relation[]
   readonly table: Table
 }
 
 /** All paths over a limited number of to-one relations. */
 function pathsOf(world: Tables, table: Table, most: number): Path[] {
-  const here: Path = { hops: [], table }
+  const here: Path = { relations: [], table }
   if (most === 0) return [here]
   const further = table.relations
     .filter(({ many }) => !many)
     .flatMap((relation) =>
-      pathsOf(world, world.table(relation.to), most - 1).map((path) => ({ ...path, hops: [relation, ...path.hops] })),
+      pathsOf(world, world.table(relation.to), most - 1).map((path) => ({
+        ...path,
+        relations: [relation, ...path.relations],
+      })),
     )
   return [here, ...further]
 }
 
 interface Collection {
-  readonly hops: readonly Relation[]
+  readonly relations: readonly Relation[]
   readonly collection: Relation
 }
 
 function collectionsOf(world: Tables, table: Table, most: number): Collection[] {
   if (most === 0) return []
-  return pathsOf(world, table, most - 1).flatMap(({ hops, table: at }) =>
-    at.relations.filter(({ many }) => many).map((collection) => ({ hops, collection })),
+  return pathsOf(world, table, most - 1).flatMap(({ relations, table: at }) =>
+    at.relations.filter(({ many }) => many).map((collection) => ({ relations, collection })),
   )
 }

@@ -47,7 +47,7 @@ const LONGEST = 6000
 const ROOTS: readonly TableName[] = ['Item', 'Item', 'Item', 'Store', 'Region', 'Part', 'Tag', 'Mark', 'Seal']
 
 export function embeddingsOf(world: World): Arbitrary<Embedding> {
-  const conditions = new Conditions(world, { hops: 1, far: false, collections: true })
+  const conditions = new Conditions(world, { pathDepth: 1, far: false, collections: true })
   return fc.constantFrom(...ROOTS).chain((name) => {
     const table = tableNamed(name)
     return fc.record({
@@ -83,7 +83,7 @@ function collectedOf(relation: Relation, conditions: Conditions, depth: number):
   const table = tableNamed(relation.to)
   const key = fc
     .record({ place: conditions.place(table, 1), descending: fc.boolean() })
-    .map(({ place: { hops, column }, descending }): SortKey => ({ hops, column, descending }))
+    .map(({ place: { relations, column }, descending }): SortKey => ({ relations, column, descending }))
   return fc.record({
     relation: fc.constant(relation),
     condition: fc.option(conditions.of(table), { freq: 1 }),
@@ -142,8 +142,8 @@ function printCollectionParameters(
   const parameters = collections.flatMap(({ relation, condition, sort, limit, wanted }): [string, string][] => {
     const path = [...before, relation.name]
     const named = (what: string): string => printPath([...path, what], random)
-    const keys = sort.map(({ hops, column, descending }) => {
-      return (descending ? '-' : '') + printPath([...hops.map(({ name }) => name), column.name], random)
+    const keys = sort.map(({ relations, column, descending }) => {
+      return (descending ? '-' : '') + printPath([...relations.map(({ name }) => name), column.name], random)
     })
     return [
       ...(condition === null ? [] : [[named('filter'), printFilter(condition, random)] as [string, string]]),

@@ -16,7 +16,7 @@ import { keyOf, type Row, relatedRecord, relatedTo, valueIn } from './world.js'
 export type TextOrder = (column: Column, text: string) => number
 
 export interface SortKey {
-  readonly hops: readonly Relation[]
+  readonly relations: readonly Relation[]
   readonly column: Column
   readonly descending: boolean
 }
@@ -36,18 +36,18 @@ export class Oracle {
       case 'or':
         return condition.nodes.some((node) => this.meets(row, node))
       case 'compare':
-        return this.#compares(condition, valueAt(row, condition.hops, condition.column))
+        return this.#compares(condition, valueAt(row, condition.relations, condition.column))
       case 'absent':
-        return (follow(row, condition.hops) === null) !== condition.negated
+        return (follow(row, condition.relations) === null) !== condition.negated
       case 'elements': {
-        const elements = elementsOf(row, condition.hops, condition.collection)
+        const elements = elementsOf(row, condition.relations, condition.collection)
         const isMet = (element: Row): boolean => this.meets(element, condition.condition)
         if (condition.quantifier === 'all') return elements.every(isMet)
         return elements.some(isMet) === (condition.quantifier === 'any')
       }
       case 'count': {
         const { condition: inner, operator, numbers } = condition
-        const elements = elementsOf(row, condition.hops, condition.collection)
+        const elements = elementsOf(row, condition.relations, condition.collection)
         const count = inner === null ? elements.length : elements.filter((each) => this.meets(each, inner)).length
         const [first = 0n] = numbers
         if (operator === 'in' || operator === 'notIn') return numbers.includes(BigInt(count)) === (operator === 'in')
@@ -62,8 +62,10 @@ export class Oracle {
    */
   sorted(table: Table, rows: readonly Row[], keys: readonly SortKey[], direction: 'asc' | 'desc' = 'asc'): Row[] {
     const isDescending = keys.at(-1)?.descending ?? direction === 'desc'
-    const all = [...keys, { hops: [], column: table.key, descending: isDescending }]
-    const values = new Map(rows.map((row) => [row, all.map(({ hops, column }) => valueAt(row, hops, column))]))
+    const all = [...keys, { relations: [], column: table.key, descending: isDescending }]
+    const values = new Map(
+      rows.map((row) => [row, all.map(({ relations, column }) => valueAt(row, relations, column))]),
+    )
     return rows.toSorted((a, b) => {
       for (const [index, { column, descending }] of all.entries()) {
         const order = this.#order(column, values.get(a)?.[index] ?? null, values.get(b)?.[index] ?? null)
@@ -161,19 +163,19 @@ export function foldAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-function follow(row: Row, hops: readonly Relation[]): Row | null {
+function follow(row: Row, relations: readonly Relation[]): Row | null {
   let found: Row | null = row
-  for (const hop of hops) found = found === null ? null : relatedRecord(found, hop)
+  for (const relation of relations) found = found === null ? null : relatedRecord(found, relation)
   return found
 }
 
-function valueAt(row: Row, hops: readonly Relation[], column: Column): Value | null {
-  const found = follow(row, hops)
+function valueAt(row: Row, relations: readonly Relation[], column: Column): Value | null {
+  const found = follow(row, relations)
   return found === null ? null : valueIn(found, column)
 }
 
-function elementsOf(row: Row, hops: readonly Relation[], collection: Relation): readonly Row[] {
-  const found = follow(row, hops)
+function elementsOf(row: Row, relations: readonly Relation[], collection: Relation): readonly Row[] {
+  const found = follow(row, relations)
   return found === null ? [] : relatedTo(found, collection)
 }
 
@@ -181,22 +183,22 @@ function elementsOf(row: Row, hops: readonly Relation[], collection: Relation): 
 export type Selected = string | number | boolean | null | { [name: string]: Selected }
 
 /** Expected members of a row for the paths of `select`. */
-export function selectedOf(row: Row, paths: readonly Pick<SortKey, 'hops' | 'column'>[]): Selected {
+export function selectedOf(row: Row, paths: readonly Pick<SortKey, 'relations' | 'column'>[]): Selected {
   const record: { [name: string]: Selected } = {}
-  for (const { hops, column } of paths) select(record, row, hops, column)
+  for (const { relations, column } of paths) select(record, row, relations, column)
   return record
 }
 
-function select(record: { [name: string]: Selected }, row: Row, hops: readonly Relation[], column: Column): void {
-  const [hop, ...rest] = hops
-  if (hop === undefined) {
+function select(record: { [name: string]: Selected }, row: Row, relations: readonly Relation[], column: Column): void {
+  const [relation, ...rest] = relations
+  if (relation === undefined) {
     record[column.name] = jsonOf(column, valueIn(row, column))
     return
   }
-  const next = relatedRecord(row, hop)
-  const known = record[hop.name]
+  const next = relatedRecord(row, relation)
+  const known = record[relation.name]
   const nested = typeof known === 'object' && known !== null ? known : {}
-  record[hop.name] = next === null ? null : nested
+  record[relation.name] = next === null ? null : nested
   if (next !== null) select(nested, next, rest, column)
 }
 

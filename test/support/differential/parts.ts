@@ -39,11 +39,11 @@ export function partitions(): Arbitrary<Partition> {
 export async function checkPartition(client: Client, world: World, oracle: Oracle, given: Partition): Promise<void> {
   const { table, column, text, ignoreCase, style } = given
   const having = world.rows(table.name).filter((row) => valueIn(row, column) !== null)
-  const whole = keysOf(oracle.sorted(table, having, [{ hops: [], column, descending: false }]), table)
+  const whole = keysOf(oracle.sorted(table, having, [{ relations: [], column, descending: false }]), table)
   const random = randomOf(style)
   const part = async (operator: Operator): Promise<{ request: string; keys: unknown[] }> => {
     const operands = [exactOperand(text)]
-    const filter = printFilter({ kind: 'compare', hops: [], column, operator, operands, ignoreCase }, random)
+    const filter = printFilter({ kind: 'compare', relations: [], column, operator, operands, ignoreCase }, random)
     const { request, body } = await client.request(table, { filter, sort: column.name, select: 'id', pageSize: '1000' })
     return { request, keys: body.items.map(keyIn) }
   }

@@ -38,7 +38,7 @@ class Printer {
       case 'compare':
         return this.#compare(condition, prefix)
       case 'absent':
-        return `${this.#path(prefix, condition.hops)}${condition.negated ? '!=' : '='}null`
+        return `${this.#path(prefix, condition.relations)}${condition.negated ? '!=' : '='}null`
       case 'elements':
         return this.#elements(condition, prefix)
       case 'count':
@@ -53,8 +53,8 @@ class Printer {
     return isNeeded || this.#chance(8) ? `(${this.#blank()}${text})` : text
   }
 
-  #compare({ hops, column, operator, operands, ignoreCase }: Compare, prefix: string): string {
-    const path = this.#path(prefix, hops, column.name)
+  #compare({ relations, column, operator, operands, ignoreCase }: Compare, prefix: string): string {
+    const path = this.#path(prefix, relations, column.name)
     const isList = operator === 'in' || operator === 'notIn'
     const values = operands.map((operand) => this.#operand(operator, operand, isList)).join(this.#padded(';'))
     return `${path}${this.#padded(this.#token(operator))}${values}${ignoreCase ? '/i' : ''}`
@@ -90,8 +90,8 @@ class Printer {
       .join('')
   }
 
-  #elements({ quantifier, hops, collection, condition }: Elements, prefix: string): string {
-    const path = this.#path(prefix, [...hops, collection])
+  #elements({ quantifier, relations, collection, condition }: Elements, prefix: string): string {
+    const path = this.#path(prefix, [...relations, collection])
     const word = printName(quantifier, this.#random)
     const isGroup = condition.kind === 'and' || condition.kind === 'or' || this.#chance(3)
     if (isGroup) return `${path}.${word}${this.#group(condition)}`
@@ -99,8 +99,8 @@ class Printer {
     return this.print(condition, `${start}.`)
   }
 
-  #count({ hops, collection, condition, operator, numbers }: Count, prefix: string): string {
-    const path = `${this.#path(prefix, [...hops, collection])}.${printName('count', this.#random)}`
+  #count({ relations, collection, condition, operator, numbers }: Count, prefix: string): string {
+    const path = `${this.#path(prefix, [...relations, collection])}.${printName('count', this.#random)}`
     const group = condition === null ? '' : this.#group(condition)
     return `${path}${group}${this.#padded(this.#token(operator))}${numbers.join(this.#padded(';'))}`
   }
@@ -109,8 +109,8 @@ class Printer {
     return `${this.#blank()}(${this.#blank()}${this.print(condition)}${this.#blank()})`
   }
 
-  #path(prefix: string, hops: readonly Relation[], ...names: readonly string[]): string {
-    return prefix + printPath([...hops.map(({ name }) => name), ...names], this.#random)
+  #path(prefix: string, relations: readonly Relation[], ...names: readonly string[]): string {
+    return prefix + printPath([...relations.map(({ name }) => name), ...names], this.#random)
   }
 
   #padded(token: string): string {

@@ -21,10 +21,10 @@ export async function walkRelations(walk: Walk): Promise<void> {
     if (path.relations.some(({ many }) => many)) await walkCollections(walk, path, field, n)
     else await walkToOne(walk, path, field, n)
   })
-  const [tooDeep] = paths.flatMap(({ relations, reach }) =>
+  const [tooDeep] = paths.flatMap(({ relations, access }) =>
     relations.length < resource.limits.pathDepth
       ? []
-      : [...reach.relations.values()].map((next) => [...relations, next]),
+      : [...access.relations.values()].map((next) => [...relations, next]),
   )
   if (tooDeep === undefined) return
   const { status, text } = await list(server, resource.route, { filter: `${namesOf(tooDeep).join('.')}.count>0` })
@@ -215,9 +215,9 @@ function nested(tables: Tables, relations: readonly Relation[], field: Field, ro
 }
 
 /** The field for the end of the n-th path. Successive paths use different fields. */
-function fieldAt({ tables }: Walk, { reach }: RelationPath, n: number): Field | null {
-  const rows = tables.of(reach.model)
-  const usable = [...reach.fields.values()].filter(
+function fieldAt({ tables }: Walk, { access }: RelationPath, n: number): Field | null {
+  const rows = tables.of(access.model)
+  const usable = [...access.fields.values()].filter(
     (field) => field.filterable && field.operators.size > 0 && valuesOf(rows, field).length > 0,
   )
   return usable[n % usable.length] ?? null

@@ -96,7 +96,7 @@ export class Tables {
 
 export interface RelationPath {
   readonly relations: readonly Relation[]
-  readonly reach: ModelAccess
+  readonly access: ModelAccess
 }
 
 /** All relation paths of a resource. Shorter paths come first. */
@@ -108,11 +108,11 @@ export function pathsFrom({ relations, limits }: Resource): readonly RelationPat
   for (let depth = 1; depth <= limits.pathDepth; depth++) {
     last = last.flatMap((path) =>
       [...path.next.values()].flatMap((relation) => {
-        const reach = relation.resolveTarget()
-        if (reach === null) return []
+        const access = relation.resolveTarget()
+        if (access === null) return []
         const longer = [...path.relations, relation]
-        paths.push({ relations: longer, reach })
-        return [{ relations: longer, next: reach.relations }]
+        paths.push({ relations: longer, access })
+        return [{ relations: longer, next: access.relations }]
       }),
     )
   }
