@@ -33,17 +33,22 @@ async function connect(database?: string): Promise<Client> {
 let control: Promise<Client> | undefined
 let last: Promise<unknown> = Promise.resolve()
 
+async function connectControl(): Promise<Client> {
+  const client = await connect()
+  client.on('end', () => {
+    control = undefined
+  })
+  return client
+}
+
 /**
  * Runs a statement on a connection to the server, outside of the test databases. The connection stays open, but does
  * not keep the process alive.
  */
 function onControl(sql: string): Promise<readonly Record<string, string>[]> {
   const result = last.then(async () => {
-    control ??= connect()
+    control ??= connectControl()
     const client = await control
-    client.on('end', () => {
-      control = undefined
-    })
     client.ref()
     try {
       return (await client.query(sql)).rows
