@@ -54,7 +54,7 @@ export const BEHAVIOUR_WORKLOADS: readonly Workload[] = [
     calls: async (side, client) => {
       const parameters = side === 'behaviours' ? {} : { filter: ALIVE }
       const first = query('/api/employees', { ...parameters, cursor: '', pageSize: '500' })
-      const { text } = await client.ask(get(first))
+      const { text } = await client.request(get(first))
       const { nextCursor } = Object(JSON.parse(text))
       return () => get(query('/api/employees', { ...parameters, cursor: String(nextCursor) }))
     },

@@ -37,7 +37,7 @@ export class Client {
       .join('')
   }
 
-  async ask(call: Call): Promise<Reply> {
+  async request(call: Call): Promise<Reply> {
     const line = await Connection.open(this.#port)
     try {
       return await line.send(this.#serialize(call), true)
@@ -97,7 +97,7 @@ function decodeChunks(bytes: Buffer): string {
 class Connection {
   readonly #socket: Socket
   #received: Buffer = Buffer.alloc(0)
-  #keep = false
+  #keepsReply = false
   #resolve: (reply: Reply) => void = () => undefined
   #reject: (error: Error) => void = () => undefined
 
@@ -119,8 +119,8 @@ class Connection {
     this.#socket.destroy()
   }
 
-  send(bytes: Buffer, keep: boolean): Promise<Reply> {
-    this.#keep = keep
+  send(bytes: Buffer, keepsReply: boolean): Promise<Reply> {
+    this.#keepsReply = keepsReply
     return new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -144,7 +144,7 @@ class Connection {
     }
     const start = end + END.length
     if (this.#received.length < start + Number(length)) return
-    const text = this.#keep ? this.#received.toString('utf8', start) : ''
+    const text = this.#keepsReply ? this.#received.toString('utf8', start) : ''
     this.#received = Buffer.alloc(0)
     this.#resolve({ status: Number(head.slice(9, 12)), head, text })
   }
@@ -155,13 +155,13 @@ class Connection {
    */
   #receiveChunked(head: string, start: number): void {
     if (this.#received.subarray(-LAST.length).equals(LAST)) {
-      const text = this.#keep ? decodeChunks(this.#received.subarray(start)) : ''
+      const text = this.#keepsReply ? decodeChunks(this.#received.subarray(start)) : ''
       this.#received = Buffer.alloc(0)
       this.#resolve({ status: Number(head.slice(9, 12)), head, text })
       return
     }
     // Only the end of the body is searched, if the body is not kept.
-    if (!this.#keep) {
+    if (!this.#keepsReply) {
       this.#received = Buffer.concat([
         this.#received.subarray(0, start),
         this.#received.subarray(Math.max(start, this.#received.length - LAST.length)),

@@ -15,7 +15,7 @@ import { isDatabaseName } from '../test/support/servers.js'
 import { numberFrom, parseOrExit } from '../test/support/usage.js'
 import { openEmpty } from './export/database.js'
 import { type Content, contentAt, fill } from './export/rows.js'
-import type { Held } from './export/server.js'
+import type { MemoryUsage } from './export/server.js'
 
 const USAGE = `Usage: npm run bench:export -- [options]
   --database <name>  sqlite, mariadb, mysql (by mysql2) or postgres [sqlite]
@@ -66,10 +66,10 @@ class Server {
     return new Server(child, port)
   }
 
-  async held(): Promise<Held> {
+  async measureMemory(): Promise<MemoryUsage> {
     this.#child.send('held')
-    const [held] = await once(this.#child, 'message')
-    return held
+    const [usage] = await once(this.#child, 'message')
+    return usage
   }
 
   async end(): Promise<void> {
@@ -163,7 +163,7 @@ async function measureExport(server: Server, format: string, rows: Rows): Promis
   let sampling = true
   const sampled = (async () => {
     while (sampling) {
-      heaps.push((await server.held()).heap)
+      heaps.push((await server.measureMemory()).heap)
       await sleep(Math.max(50, Math.min(1000, ROWS / 1000)))
     }
   })()
@@ -200,7 +200,7 @@ function mib(bytes: number): string {
 /** Waits until the server reads no more pages. Returns the number of executed statements. */
 async function waitUntilSettled(server: Server): Promise<number> {
   for (let last = -1; ; ) {
-    const { statements } = await server.held()
+    const { statements } = await server.measureMemory()
     if (statements === last) return statements
     last = statements
     await sleep(ROWS < LONG ? 100 : 500)
@@ -213,8 +213,8 @@ async function watchReaders(server: Server, format: string): Promise<void> {
   const start = await waitUntilSettled(server)
   const slow = await open(`${server.url}?format=${format}`)
   await once(slow, 'readable')
-  const held = (await waitUntilSettled(server)) - start
-  assert(ROWS < LONG || held < whole / 2, `${format}: ${held} pages were read for a reader that takes none`)
+  const usage = (await waitUntilSettled(server)) - start
+  assert(ROWS < LONG || usage < whole / 2, `${format}: ${usage} pages were read for a reader that takes none`)
   const answered = await Promise.race([wholeReply(`${server.url}?pageSize=1`), sleep(5000, null)])
   assert(answered !== null, `${format}: a slow reader holds the only connection`)
   slow.destroy()
@@ -225,7 +225,7 @@ async function watchReaders(server: Server, format: string): Promise<void> {
   const done = (await waitUntilSettled(server)) - before
   assert(ROWS < LONG || done < 20, `${format}: ${done} pages were read for a reader that is gone`)
   console.log(
-    `${format}: ${held} of ${whole} pages are read for a reader that takes nothing, who holds no connection; ${done} for one who leaves`,
+    `${format}: ${usage} of ${whole} pages are read for a reader that takes nothing, who holds no connection; ${done} for one who leaves`,
   )
 }
 

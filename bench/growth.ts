@@ -59,7 +59,7 @@ interface Kind {
 /** Cursor of a page in the middle of the table. */
 async function readMiddleCursor(client: Client, rows: number): Promise<string> {
   const before = query('/api/players', { keys: `${rows / 2},${rows / 2 + 1}`, cursor: '', pageSize: '1' })
-  const { text } = await client.ask(get(before))
+  const { text } = await client.request(get(before))
   return String(Object(JSON.parse(text)).nextCursor)
 }
 

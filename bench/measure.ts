@@ -80,14 +80,17 @@ function resultOf(side: Side, samples: readonly Sample[], against: readonly Samp
     cpu: (against[round]?.cpu?.all ?? Number.NaN) / (sample.cpu?.all ?? Number.NaN),
     rate: (against[round]?.milliseconds ?? Number.NaN) / sample.milliseconds,
   }))
-  const isTold = cpus.length === samples.length
+  const isMeasured = cpus.length === samples.length
   return {
     side,
-    cpu: isTold ? { all: median(cpus.map(({ all }) => all)), main: median(cpus.map(({ main }) => main)) } : null,
+    cpu: isMeasured ? { all: median(cpus.map(({ all }) => all)), main: median(cpus.map(({ main }) => main)) } : null,
     rate: (1000 * requests) / median(samples.map(({ milliseconds }) => milliseconds)),
     p50: median(samples.map(({ p50 }) => p50)),
     p99: median(samples.map(({ p99 }) => p99)),
-    ratios: { cpu: isTold ? median(ratios.map(({ cpu }) => cpu)) : null, rate: median(ratios.map(({ rate }) => rate)) },
+    ratios: {
+      cpu: isMeasured ? median(ratios.map(({ cpu }) => cpu)) : null,
+      rate: median(ratios.map(({ rate }) => rate)),
+    },
   }
 }
 
@@ -122,7 +125,7 @@ class Runner {
   async answer(): Promise<Reply & { readonly call: Call }> {
     const [call] = this.#calls(1)
     if (call === undefined) throw new TypeError('a workload without requests')
-    return { call, ...(await this.#client.ask(call)) }
+    return { call, ...(await this.#client.request(call)) }
   }
 
   async round(count: number): Promise<void> {

@@ -42,7 +42,7 @@ function start(name: string): ChildProcess {
   return fork(script, { env: { ...process.env, NODE_ENV: 'production' }, execArgv: ['--expose-gc'] })
 }
 
-async function ask(task: Task): Promise<void> {
+async function run(task: Task): Promise<void> {
   const done = once(clients, 'message')
   clients.send(task)
   await done
@@ -51,9 +51,9 @@ async function ask(task: Task): Promise<void> {
 async function memory(): Promise<{ heapUsed: number; rss: number }> {
   const answer = once(server, 'message')
   server.send({ kind: 'memory' } satisfies ServerTask)
-  const [told]: ServerReply[] = await answer
-  if (told?.kind !== 'memory') throw new TypeError('the server did not tell its memory')
-  return told
+  const [reply]: ServerReply[] = await answer
+  if (reply?.kind !== 'memory') throw new TypeError('the server did not tell its memory')
+  return reply
 }
 
 const ORDER: Omit<Order, 'id'> = { product: 'Keyboard', total: 129.9, status: 'Pending', cost: 80, margin: 49 }
@@ -107,13 +107,13 @@ const SIDES: readonly Side[] = [
 
 /** Runs a round. Returns the number of events per second, which the clients count. */
 async function round({ path, tokens, send }: Side): Promise<number> {
-  await ask({ kind: 'connect', port, path, tokens, clients: subscribers })
-  const expected = ask({ kind: 'expect', events: events * subscribers })
+  await run({ kind: 'connect', port, path, tokens, clients: subscribers })
+  const expected = run({ kind: 'expect', events: events * subscribers })
   const begin = performance.now()
   await send(events)
   await expected
   const seconds = (performance.now() - begin) / 1000
-  await ask({ kind: 'close' })
+  await run({ kind: 'close' })
   return events / seconds
 }
 
@@ -138,7 +138,7 @@ async function compare(side: Side): Promise<void> {
 async function flat(count: number): Promise<void> {
   const [side] = SIDES
   if (side === undefined) return
-  await ask({ kind: 'connect', port, path: side.path, tokens: side.tokens, clients: 10 })
+  await run({ kind: 'connect', port, path: side.path, tokens: side.tokens, clients: 10 })
   console.log(`\nMemory of the server over ${count.toLocaleString('en')} events to 10 subscribers, in MB:\n`)
   console.log('| events | heap | rss |\n|---:|---:|---:|')
   const step = 1000
@@ -150,11 +150,11 @@ async function flat(count: number): Promise<void> {
       )
     }
     if (sent === count) break
-    const expected = ask({ kind: 'expect', events: step * 10 })
+    const expected = run({ kind: 'expect', events: step * 10 })
     await side.send(step)
     await expected
   }
-  await ask({ kind: 'close' })
+  await run({ kind: 'close' })
 }
 
 try {

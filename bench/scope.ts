@@ -80,7 +80,7 @@ async function firstTickets({ clients }: Running, hand: Running): Promise<readon
   return Promise.all(
     clients.map(async (client, index) => {
       const call = get('/api/tickets')
-      const [own, other] = await Promise.all([client.ask(call), hand.clients[index]?.ask(call)])
+      const [own, other] = await Promise.all([client.request(call), hand.clients[index]?.request(call)])
       const [one, two]: readonly [Listed, Listed] = [JSON.parse(own.text), JSON.parse(other?.text ?? '{}')]
       const isSame = one.totalCount === two.totalCount && JSON.stringify(one.items) === JSON.stringify(two.items)
       if (!isSame) throw new Error(`the answers differ:\n${own.text}\n${other?.text}`)
@@ -116,18 +116,21 @@ async function measureKind(kind: Kind): Promise<readonly string[]> {
   try {
     const ids = await firstTickets(router, hand)
     const lines: string[] = []
-    for (const asked of REQUESTS) {
+    for (const request of REQUESTS) {
       const [own, other]: [number[], number[]] = [[], []]
       // The first two rounds are not measured, because V8 compiles frequent code during them.
       for (let turn = -2; turn < rounds; turn += 1) {
-        const times = [await round(hand, asked, ids, turn + 10), await round(router, asked, ids, turn + 10)] as const
+        const times = [
+          await round(hand, request, ids, turn + 10),
+          await round(router, request, ids, turn + 10),
+        ] as const
         if (turn < 0) continue
         other.push(times[0])
         own.push(times[1])
       }
       const [byRouter, bySequelize] = [median(own), median(other)]
       const cells = [bySequelize.toFixed(2), byRouter.toFixed(2), (bySequelize / byRouter).toFixed(2)]
-      lines.push(`| ${kind.name} | ${asked.name} | ${cells.join(' | ')} |`)
+      lines.push(`| ${kind.name} | ${request.name} | ${cells.join(' | ')} |`)
     }
     return lines
   } finally {

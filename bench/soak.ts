@@ -120,18 +120,18 @@ async function nextMessage(child: ChildProcess): Promise<Answers> {
   }
 }
 
-async function askApplication(child: ChildProcess, question: Question): Promise<Answers> {
+async function requestAnswer(child: ChildProcess, question: Question): Promise<Answers> {
   if (isEnded(child)) return {}
   child.send(question)
   return nextMessage(child)
 }
 
-async function restart(ending: Ending, pace: Pace, tally: Tally): Promise<void> {
+async function restart(ending: Ending, pace: Pace, totals: Tally): Promise<void> {
   pace.think = 0
   await sleep(1000)
   const times = { gone: 0, starting: 0, ready: 0, firstDone: 0, lastUnavailable: 0, unavailable: 0 }
   const outage: Outage = { ending, stopping: performance.now(), ...times }
-  tally.outages.push(outage)
+  totals.outages.push(outage)
   await instance.stop(ending)
   outage.gone = performance.now()
   await sleep(down * 1000)
@@ -144,25 +144,25 @@ async function restart(ending: Ending, pace: Pace, tally: Tally): Promise<void> 
 }
 
 /** Takes samples of memory until the time is over or the application ends. */
-async function takeSamples(child: ChildProcess, start: number, tally: Tally): Promise<Sample[]> {
+async function takeSamples(child: ChildProcess, start: number, totals: Tally): Promise<Sample[]> {
   const every = Math.min(SAMPLES, duration / 12)
   const samples: Sample[] = []
   for (let due = start; due <= start + duration; due += every) {
     await sleep(Math.max(0, due - performance.now()))
-    const { memory } = await askApplication(child, 'memory')
+    const { memory } = await requestAnswer(child, 'memory')
     if (memory === undefined) break
     const sample = { ...memory, minute: (performance.now() - start) / 60_000 }
     samples.push(sample)
-    const counts = `${tally.count()} requests, ${tally.count('unavailable')} of them 503, ${tally.failures.length} failures`
+    const counts = `${totals.count()} requests, ${totals.count('unavailable')} of them 503, ${totals.failures.length} failures`
     console.log(`${sample.minute.toFixed(1)} min: ${size(sample)}; ${counts}`)
   }
   return samples
 }
 
-async function disturb(start: number, pace: Pace, tally: Tally): Promise<void> {
+async function disturb(start: number, pace: Pace, totals: Tally): Promise<void> {
   for (const { at, ending } of RESTARTS) {
     await sleep(Math.max(0, start + at - performance.now()))
-    await restart(ending, pace, tally)
+    await restart(ending, pace, totals)
   }
 }
 
@@ -181,17 +181,17 @@ try {
   application = child
   const { port } = await nextMessage(child)
   if (port === undefined) throw new Error('the application ended before it listened')
-  const tally = new Tally()
+  const totals = new Tally()
   const pace: Pace = { think }
   const what = `${connections} connections for ${minutes} minutes, dialect ${dialect}`
   console.log(`${server}: ${what}`)
-  const load = await startLoad(port, connections, pace, tally)
+  const load = await startLoad(port, connections, pace, totals)
   const start = performance.now()
-  const [samples] = await Promise.all([takeSamples(child, start, tally), disturb(start, pace, tally)])
+  const [samples] = await Promise.all([takeSamples(child, start, totals), disturb(start, pace, totals)])
   await load.stop()
   const lost = await differences(instance.target, load.partitions)
-  const { causes } = await askApplication(child, 'causes')
-  if (!report({ tally, samples, lost, causes: causes ?? null, minutes })) process.exitCode = 1
+  const { causes } = await requestAnswer(child, 'causes')
+  if (!report({ totals, samples, lost, causes: causes ?? null, minutes })) process.exitCode = 1
 } finally {
   await tidy()
 }

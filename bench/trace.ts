@@ -9,10 +9,10 @@ register()
 const { REQUESTS, start } = await import('./trace/requests.js')
 const { table, traceRequest, listEntered } = await import('./trace/report.js')
 
-const [wanted] = process.argv.slice(2)
-const one = REQUESTS.find(({ name }) => name === wanted)
-if (wanted !== undefined && one === undefined) {
-  console.error(`There is no request '${wanted}'. There are: ${REQUESTS.map(({ name }) => `'${name}'`).join(', ')}`)
+const [chosen] = process.argv.slice(2)
+const one = REQUESTS.find(({ name }) => name === chosen)
+if (chosen !== undefined && one === undefined) {
+  console.error(`There is no request '${chosen}'. There are: ${REQUESTS.map(({ name }) => `'${name}'`).join(', ')}`)
   process.exit(2)
 }
 

@@ -93,7 +93,7 @@ const DEPTH = 90_000
 export async function cursorAt(depth: number, client: Client): Promise<string> {
   let cursor = ''
   for (let seen = 0; seen < depth; seen += 1000) {
-    const { text } = await client.ask(get(query('/api/players', { cursor, pageSize: '1000' })))
+    const { text } = await client.request(get(query('/api/players', { cursor, pageSize: '1000' })))
     const found: unknown = Object(JSON.parse(text)).nextCursor
     if (typeof found !== 'string') throw new Error(`no cursor after ${seen + 1000} players`)
     cursor = found
@@ -125,14 +125,14 @@ function keysetByLevel(depth: number): Workload {
     let after = ''
     for (let seen = 0; seen < depth; ) {
       const size = Math.min(1000, depth - seen)
-      const { text } = await client.ask(get(query(path, { after, sort: '-level', pageSize: String(size) })))
+      const { text } = await client.request(get(query(path, { after, sort: '-level', pageSize: String(size) })))
       after = Object(JSON.parse(text)).nextCursor
       seen += size
     }
     return query(path, { after, sort: '-level' })
   }
   const byHand = async (client: Client): Promise<string> => {
-    const { text } = await client.ask(get(query(path, { sort: '-level', page: String(depth), pageSize: '1' })))
+    const { text } = await client.request(get(query(path, { sort: '-level', page: String(depth), pageSize: '1' })))
     const [{ level, id }] = Object(JSON.parse(text)).items
     return query(path, { afterLevel: placeOf({ level, id }) ?? '' })
   }
@@ -140,8 +140,8 @@ function keysetByLevel(depth: number): Workload {
     name: `keyset page by -level after ${depth.toLocaleString('en')}`,
     requests: 500,
     calls: async (side, client) => {
-      const asked = await (isOwn(side) ? own(client) : byHand(client))
-      return () => get(asked)
+      const target = await (isOwn(side) ? own(client) : byHand(client))
+      return () => get(target)
     },
     same: exceptCursors,
   }

@@ -23,13 +23,13 @@ export async function announceWrite<T>(
   // Other writers may send events about this write before the host's COMMIT returns.
   if (commit.isOfHost) order.expectCommit()
   const run = async (): Promise<T> => {
-    let isTold = false
+    let isAnnounced = false
     try {
       // Events are sent after the commit, so a transaction of the host delays them.
       const came = await write(commit.isOfHost ? order.withinHostTransaction : order)
       const done = doneBy(came)
       if (done !== null) {
-        isTold = true
+        isAnnounced = true
         commit.afterCommit(
           () => order.announce({ result: done, caller }),
           () => order.end(),
@@ -37,7 +37,7 @@ export async function announceWrite<T>(
       }
       return came
     } finally {
-      if (!isTold) order.end()
+      if (!isAnnounced) order.end()
     }
   }
   return serializeWrite === null || commit.isOfHost ? run() : serializeWrite(plan, run)
@@ -114,8 +114,8 @@ class WriteCommitOrder implements CommitOrder {
 
 function doNothing(): void {}
 
-function announceAll({ result, caller }: WrittenPart, place: CommitQueuePosition, before: RecordsBefore): void {
+function announceAll({ result, caller }: WrittenPart, position: CommitQueuePosition, before: RecordsBefore): void {
   const { resource, plan } = result.work
-  resource.behaviours.announceWrite?.(resource, plan, result.outcome, { caller, position: place, before })
-  for (const part of result.parts) announceAll(part, place, before)
+  resource.behaviours.announceWrite?.(resource, plan, result.outcome, { caller, position, before })
+  for (const part of result.parts) announceAll(part, position, before)
 }

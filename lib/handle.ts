@@ -126,17 +126,17 @@ export function serve(
 ): Promise<void> {
   const { resource } = place
   const from = { isRead: place.isRead, isPrimaryPreferred: isPrimaryPreferred(call.headers.prefer) }
-  const serving = shutdownStateOf(resource)
+  const shutdown = shutdownStateOf(resource)
   const { serverTiming } = resource
   const isTimed = typeof serverTiming === 'boolean' ? serverTiming : hasServerTiming(resource, serverTiming, call)
   const serveCall = async (watched: TracedRequest | null): Promise<void> => {
-    if (serving.isClosed) {
+    if (shutdown.isClosed) {
       const away = closedProblem()
       watched?.noteError(away)
       outlet.rejectClosed(away)
       return
     }
-    const epoch = serving.begin()
+    const requests = shutdown.begin()
     let isUntimed = isTimed
     const sendTiming = (): void => {
       isUntimed = false
@@ -145,16 +145,16 @@ export function serve(
     try {
       const reply = addReadTargetHeaders(resource, from, await work(watched))
       if (isUntimed) sendTiming()
-      if (reply.content.kind === 'export') serving.addStream(outlet)
-      if (serving.isClosed) outlet.closeConnection()
+      if (reply.content.kind === 'export') shutdown.addStream(outlet)
+      if (shutdown.isClosed) outlet.closeConnection()
       await outlet.reply(watched === null ? reply : watched.countRecords(reply))
     } catch (error) {
       watched?.noteError(error)
       if (isUntimed) sendTiming()
-      if (serving.isClosed) outlet.closeConnection()
+      if (shutdown.isClosed) outlet.closeConnection()
       outlet.sendError(error)
     } finally {
-      epoch.end()
+      requests.end()
     }
   }
   return withReadTarget(resource, call.request, from, () =>
@@ -194,11 +194,11 @@ export interface AuthorizedCall {
 }
 
 /** Replies to an authorized request whose body has been read. */
-export function replyToIntent(admitted: AuthorizedCall, sent: Intent): Promise<Reply> {
+export function replyToIntent(admitted: AuthorizedCall, parsedIntent: Intent): Promise<Reply> {
   const { format, isTransactional } = admitted.resource
   const reply = isTransactional
-    ? runInTransaction(admitted, (planned) => replyInTransaction(admitted, sent, planned))
-    : replyInTransaction(admitted, sent)
+    ? runInTransaction(admitted, (planned) => replyInTransaction(admitted, parsedIntent, planned))
+    : replyInTransaction(admitted, parsedIntent)
   // An idempotency record stores the unformatted reply, so that a replay is formatted again.
   return format === null ? reply : reply.then((made) => ({ ...made, format }))
 }
@@ -228,19 +228,24 @@ export async function runInTransaction<T>(
   })
 }
 
-async function replyInTransaction(admitted: AuthorizedCall, sent: Intent, planned?: PlanListener): Promise<Reply> {
+async function replyInTransaction(
+  admitted: AuthorizedCall,
+  parsedIntent: Intent,
+  planned?: PlanListener,
+): Promise<Reply> {
   const { resource, operation, action, caller, call, address, amend, link = null, dependsOn = [] } = admitted
   // The input of an action is not a record.
   const row = action === undefined ? resource.operationTable[operation] : { body: null, status: action.status }
   const { accept } = resource.behaviours
   if (row.body !== null) await resource.canValidate
-  const intent = accept && row.body !== null ? await acceptEach(sent, (one) => accept(resource, one, caller)) : sent
+  const intent =
+    accept && row.body !== null ? await acceptEach(parsedIntent, (one) => accept(resource, one, caller)) : parsedIntent
   const sentBy = { resource, operation, action, intent, caller, call }
   return wrapReply(sentBy, async () => {
-    const meant = await measureStage('planTime', () =>
+    const unamended = await measureStage('planTime', () =>
       planWork(resource, intent, caller, (headers) => call.addHeaders(headers), link),
     )
-    const amended = amend ? { ...meant, plan: amend(meant.plan) } : meant
+    const amended = amend ? { ...unamended, plan: amend(unamended.plan) } : unamended
     const work =
       dependsOn.length === 0 ? amended : { ...amended, dependsOn: [...(amended.dependsOn ?? []), ...dependsOn] }
     planned?.(work.plan)
@@ -258,35 +263,35 @@ async function replyInTransaction(admitted: AuthorizedCall, sent: Intent, planne
 }
 
 /** Runs the behaviours that wrap replies. */
-export function wrapReply(sent: ParsedRequest, reply: () => Promise<Reply>): Promise<Reply> {
-  const { around } = sent.resource.behaviours
-  return around ? around(sent, reply) : reply()
+export function wrapReply(call: ParsedRequest, reply: () => Promise<Reply>): Promise<Reply> {
+  const { around } = call.resource.behaviours
+  return around ? around(call, reply) : reply()
 }
 
 /** Performs the work and shapes its reply, or replays the stored reply of an idempotent write. */
 export async function performPlan(
-  sent: ParsedRequest,
+  request: ParsedRequest,
   work: Work,
   shaped: (done: WriteResult) => Reply,
 ): Promise<Reply> {
-  const { caller, resource, call } = sent
+  const { caller, resource, call } = request
   // A work that changes links of a record does not write the record itself.
   const isLinking = work.plan.kind === 'get' && work.nestedWrites !== undefined
-  const most = BATCH_OPERATIONS.has(sent.operation) || isLinking ? readMaxAffected(call.headers.prefer) : null
+  const most = BATCH_OPERATIONS.has(request.operation) || isLinking ? readMaxAffected(call.headers.prefer) : null
   const made = most === null ? shaped : (done: WriteResult) => confirmMaxAffected(shaped(done), most)
   const { resolveIdempotency } = resource.behaviours
   const nestedProjections = () => readNestedProjections(resource, caller)
-  const ticket = resolveIdempotency ? await resolveIdempotency(sent, { ...work, nestedProjections }) : null
-  const finish = most === null ? createFinish(sent, work) : limitAffected(most, createFinish(sent, work))
-  if (ticket !== null) {
+  const idempotency = resolveIdempotency ? await resolveIdempotency(request, { ...work, nestedProjections }) : null
+  const finish = most === null ? createFinish(request, work) : limitAffected(most, createFinish(request, work))
+  if (idempotency !== null) {
     // Values that depend on the caller are removed, because several unidentified callers share the stored reply.
     const reshapeShared = (done: WriteResult, reply: Reply): Reply =>
-      ticket.isShared && clearPerCallerValues(rowsInReply(done)) ? made(done) : reply
+      idempotency.isShared && clearPerCallerValues(rowsInReply(done)) ? made(done) : reply
     const performWrite = (order: CommitOrder | undefined): Promise<IdempotentResult> =>
-      performIdempotentWork(work, call, { ticket, made, kept: reshapeShared, order, finish })
-    return queueDuplicates(ticket, () => performIdempotent(work, caller, performWrite))
+      performIdempotentWork(work, call, { idempotency, made, toStored: reshapeShared, order, finish })
+    return queueDuplicates(idempotency, () => performIdempotent(work, caller, performWrite))
   }
-  const done = await performAnnounced(work, sent, finish)
+  const done = await performAnnounced(work, request, finish)
   return made(
     await shapeEmbeddedCollections(work, isComputedLast(work.plan) ? await resolveReadComputed(done, caller) : done),
   )

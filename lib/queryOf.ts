@@ -63,6 +63,6 @@ const QUERY: EntryPoint = {
 function withoutRouteOptions<M extends Model>(options: CrudOptions<M>): CrudOptions<M> {
   // The compilation reports invalid options.
   if (!isPlainObject(options)) return options
-  const left = new Set(BEHAVIOURS.flatMap((row) => (row.isRouteOnly ? Object.keys(row.options) : [])))
-  return Object.fromEntries(Object.entries(options).filter(([name]) => !left.has(name))) as CrudOptions<M>
+  const routeOnly = new Set(BEHAVIOURS.flatMap((row) => (row.isRouteOnly ? Object.keys(row.options) : [])))
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !routeOnly.has(name))) as CrudOptions<M>
 }

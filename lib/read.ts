@@ -27,7 +27,7 @@ import { toJsonRecord } from './shape/record.js'
 
 /**
  * Plans an intent for a caller. Resources on relation paths are authorized, names are resolved in the caller's view,
- * and behaviours amend the plan. `tell` receives headers for every later response, errors included.
+ * and behaviours amend the plan. `addHeaders` receives headers for every later response, errors included.
  *
  * @throws Problem for invalid input and for refused callers
  */
@@ -35,11 +35,11 @@ export async function planFor(
   resource: Resource,
   intent: Intent,
   caller: Caller,
-  tell: (headers: View['headers']) => void,
+  addHeaders: (headers: View['headers']) => void,
   link: ParentLink | null = null,
 ): Promise<Work> {
   const view = await authorize(resource, intent, caller, link)
-  tell(view.headers)
+  addHeaders(view.headers)
   const { amend } = resource.behaviours
   const first = await planIntent(resource, intent, view, caller)
   const amended = amend ? await amendEach(first, (one) => amend(resource, one, caller)) : first

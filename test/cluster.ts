@@ -61,7 +61,7 @@ class Run {
   static async start(env: Readonly<Record<string, string>>): Promise<Run> {
     const port = await freePort()
     const program = start(['examples/run.mjs', 'cluster'], { env: { REDIS_URL, ...env, PORT: String(port) } })
-    await program.says(/Ctrl-C ends it/)
+    await program.waitForOutput(/Ctrl-C ends it/)
     return new Run(program, port)
   }
 
@@ -203,7 +203,7 @@ when(mortal, 'a redis-server to start and to kill')(
     const ids: number[] = []
     for (let count = 0; count < 20; count++) ids.push((await run.create(`dead ${count}`)).id)
     t.is(new Set(ids).size, 20)
-    await run.program.says(/push: .+/)
+    await run.program.waitForOutput(/push: .+/)
     t.log(`twenty answers and word of the failure after ${Date.now() - begin} ms`)
     const response = await fetch(`http://localhost:${run.port}/api/orders?filter=Product^dead&count=true`)
     t.deepEqual(await response.json(), { count: 20 })

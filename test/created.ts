@@ -75,7 +75,7 @@ for (const { language, login, live } of COMBINATIONS) {
 
     const program = start(argumentsOf(scripts.start), { cwd: folder, env: { PORT: '0' } })
     t.teardown(() => program.stop('SIGKILL'))
-    const [address = ''] = await program.says(/http:\/\/localhost:\d+\/api\/tasks/)
+    const [address = ''] = await program.waitForOutput(/http:\/\/localhost:\d+\/api\/tasks/)
     t.is((await fetch(address)).status, login ? 401 : 200)
     t.is(await program.stop(), 0, program.output())
   })
@@ -87,8 +87,8 @@ test.serial('the account of the first start gets a token by the password that wa
   const folder = join(applications.folder, 'accounts')
   const program = start(['src/server.js'], { cwd: folder, env: { PORT: '0' } })
   t.teardown(() => program.stop())
-  const [, password = ''] = await program.says(/the password is (\S+)\n/)
-  const [, port] = await program.says(/localhost:(\d+)/)
+  const [, password = ''] = await program.waitForOutput(/the password is (\S+)\n/)
+  const [, port] = await program.waitForOutput(/localhost:(\d+)/)
   const headers = { 'Content-Type': 'application/json' }
   const body = JSON.stringify({ name: 'admin', password })
   const response = await fetch(`http://localhost:${port}/login`, { method: 'POST', headers, body })

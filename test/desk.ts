@@ -25,7 +25,7 @@ test('every listing of the page on the help desk is in the program', (t) => {
 test.serial('the help desk prints the requests and the answers of its page, and ends at SIGTERM', async (t) => {
   const program = startExample('desk')
   t.teardown(() => program.stop())
-  const [, port = ''] = await program.says(/localhost:(\d+)[\s\S]*Ctrl-C/)
+  const [, port = ''] = await program.waitForOutput(/localhost:(\d+)[\s\S]*Ctrl-C/)
   const printed = program.output().replaceAll(`localhost:${port}`, 'localhost:3000')
   const output = asDocumented(printed)
   const requests = blocks.filter(({ language }) => language === 'shell' || language === 'text')

@@ -73,7 +73,7 @@ let fresh: number
 async function startLeague(): Promise<number> {
   const program = startExample('league')
   programs.push(program)
-  const [, port] = await program.says(/localhost:(\d+)/)
+  const [, port] = await program.waitForOutput(/localhost:(\d+)/)
   return Number(port)
 }
 
@@ -91,8 +91,8 @@ test.before(async (t) => {
   outcomes = await started.outcomes()
   for (const { place, page, listens } of project.snippets) {
     if (listens === null) continue
-    const known = listener(page, listens.told)
-    if (ports.has(known)) throw new RangeError(`another program than ${place} listens on ${listens.told}`)
+    const known = listener(page, listens.documented)
+    if (ports.has(known)) throw new RangeError(`another program than ${place} listens on ${listens.documented}`)
     ports.set(known, listens.on)
   }
 })

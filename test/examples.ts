@@ -27,7 +27,7 @@ import { findErrors } from './support/linter.js'
 import { type Program, root, start, startExample } from './support/program.js'
 
 async function portOf(program: Program): Promise<number> {
-  const [, port] = await program.says(/localhost:(\d+)[\s\S]*Ctrl-C/)
+  const [, port] = await program.waitForOutput(/localhost:(\d+)[\s\S]*Ctrl-C/)
   return Number(port)
 }
 
@@ -230,7 +230,7 @@ test.serial('new orders are Pending, need a product and have a decimal total', a
 test.serial('the league answers what is under way before SIGTERM ends it, and leaves no file behind', async (t) => {
   const program = startExample('league')
   const port = await portOf(program)
-  const [, storage = ''] = await program.says(/new at every start: (\S+)/)
+  const [, storage = ''] = await program.waitForOutput(/new at every start: (\S+)/)
   t.true(existsSync(storage))
   const answer = new Promise<number>((resolve, reject) => {
     const body = '{"product":"Late"}'
@@ -409,7 +409,7 @@ test.serial(
     ])
 
     // Listeners do not keep it from its end.
-    const [, storage = ''] = await program.says(/new at every start: (\S+)/)
+    const [, storage = ''] = await program.waitForOutput(/new at every start: (\S+)/)
     t.true(existsSync(storage))
     t.is(await program.stop(), 0, program.output())
     t.false(existsSync(storage))
@@ -635,7 +635,7 @@ test.serial('the secured example verifies with the secret that it is given, and 
 
 test.serial('the secured example keeps no password, no file behind, and ends by SIGINT with status 0', async (t) => {
   const { program } = await startSecured()
-  const [, storage = ''] = await program.says(/new at every start: (\S+)/)
+  const [, storage = ''] = await program.waitForOutput(/new at every start: (\S+)/)
   // What was written last is in the log beside the file.
   const files = ['', '-wal', '-shm'].map((suffix) => storage + suffix)
   const file = files

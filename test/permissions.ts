@@ -20,7 +20,7 @@ check('the league answers with the permission to read its folder and its databas
   const args = ['--permission', ...allowed, join('examples', 'run.mjs'), 'league']
   const program = start(args, { env: { PORT: String(port), TMPDIR: folder } })
   t.teardown(() => program.stop())
-  await program.says(/The league is at/)
+  await program.waitForOutput(/The league is at/)
   await waitUntilListening(port)
   const url = `http://localhost:${port}`
   const statusOf = async (path: string): Promise<number> => (await fetch(url + path)).status

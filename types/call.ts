@@ -8,10 +8,10 @@ export interface ClientConnection {
   /** Whether the client disconnected before the response was sent. Responses of the host's own code count too. */
   readonly isDisconnected: boolean
   /**
-   * Calls `tell` when the client disconnects, or soon if the client has disconnected already. Returns a function that
+   * Calls `listener` when the client disconnects, or soon if the client has disconnected already. Returns a function that
    * removes the listener.
    */
-  readonly onDisconnect: (tell: () => void) => () => void
+  readonly onDisconnect: (listener: () => void) => () => void
 }
 
 /** A request, independent of the server that received it. */

@@ -86,12 +86,12 @@ export interface Dialect {
   readonly columnType: (declared: ValueType) => ValueType
 
   /**
-   * How prepared statements are kept: outside transactions on the one `handle` of SQLite, or by `name` on each
+   * How prepared statements are kept: outside transactions on the one `connection` of SQLite, or by `name` on each
    * PostgreSQL connection. Preparing a statement anew costs as much as running it. Null: Sequelize escapes values into
    * the SQL text. Prepared statements of MySQL compare numbers as floating point, refuse bound LIMITs and are limited
    * on the server.
    */
-  readonly preparesBy: 'handle' | 'name' | null
+  readonly preparesBy: 'connection' | 'name' | null
 
   /** The most bound values of one statement. Larger bulk creates are split into several statements. */
   readonly maxValues: number

@@ -1,8 +1,8 @@
 /**
- * The classes of failed statements. `left`: the client disconnected. `tooLarge`: a database limit is exceeded.
+ * The classes of failed statements. `disconnected`: the client disconnected. `tooLarge`: a database limit is exceeded.
  * `unindexed`: a full-text index is missing. `Refusal`: an error in the values of a write or a condition.
  */
-export type Failure = 'deadlock' | 'unavailable' | 'timeout' | 'left' | 'tooLarge' | 'unindexed' | Refusal
+export type Failure = 'deadlock' | 'unavailable' | 'timeout' | 'disconnected' | 'tooLarge' | 'unindexed' | Refusal
 export type Refusal = 'unique' | 'foreign' | 'excluded' | 'raised' | 'denied' | 'check' | 'null' | 'unfit' | 'charset'
 
 /** The error of a driver. Its members differ by driver. */

@@ -59,14 +59,14 @@ export interface Publisher {
   /** Runs writes of the same record one at a time, so that their events are in commit order. */
   readonly serializeWrites: <T>(keys: readonly KeyValue[], write: () => Promise<T>) => Promise<T>
   /** Orders the events of the records after the events of earlier writes. */
-  readonly noteCommitOrder: (place: CommitPosition, keys: () => readonly JsonValue[]) => void
+  readonly noteCommitOrder: (position: CommitPosition, keys: () => readonly JsonValue[]) => void
   /** Registers a write of one statement before it runs. */
-  readonly expectWrite: (place: CommitPosition) => void
+  readonly expectWrite: (position: CommitPosition) => void
   /**
    * Whether another write of the record has finished since `expectWrite`. If so, the commit order of both writes is
    * unknown.
    */
-  readonly isOrderUnknown: (place: CommitPosition, key: JsonValue) => boolean
+  readonly isOrderUnknown: (position: CommitPosition, key: JsonValue) => boolean
   /** The data to read about records before a write changes them; null if none is needed. */
   readonly selectTracking: (plan: Plan) => Tracking | null
   /** Publishes without waiting. Never throws. */

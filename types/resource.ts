@@ -200,7 +200,7 @@ export interface Resource extends ResourceInfo, Facts {
   /** The configuration of the parameter `search`; null without it. */
   readonly search: Search | null
   /** Translates a message of the package by the host's `messages`. */
-  readonly translate: (told: FieldMessage) => string
+  readonly translate: (message: FieldMessage) => string
   /** The model of the idempotency records; null without idempotency. */
   readonly idempotencyModel: (() => ModelStatic<Model>) | null
   /**
@@ -352,12 +352,12 @@ export interface BehaviourHooks {
    * Reserves the write's position in the commit order while its records are locked. With a null outcome, the plan
    * determines the records.
    */
-  readonly noteCommitOrder: (resource: Resource, plan: Plan, outcome: Outcome | null, place: CommitPosition) => void
+  readonly noteCommitOrder: (resource: Resource, plan: Plan, outcome: Outcome | null, position: CommitPosition) => void
   /**
    * Registers a write of one statement before it runs. Such a write may be committed before another write whose result
    * arrives earlier.
    */
-  readonly expectWrite: (place: CommitPosition) => void
+  readonly expectWrite: (position: CommitPosition) => void
   /** Announces a committed write. Returns at once, so that the reply does not wait. */
   readonly announceWrite: (resource: Resource, plan: Plan, outcome: Outcome, by: WriteContext) => void
   /** The data to read about the records of a write, in its transaction and before it; null if none is needed. */

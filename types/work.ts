@@ -38,7 +38,7 @@ export type PassedPolicies = readonly (readonly [resource: string, operation: Op
 export interface PolicyChecks {
   readonly passed: () => PassedPolicies
   /** Evaluates the policies again before a replay. @throws Problem 401 or 403 */
-  readonly repeat: (asked: PassedPolicies) => Promise<void>
+  readonly repeat: (passed: PassedPolicies) => Promise<void>
 }
 
 /** A foreign key check: a foreign key in a body, and the condition on the referenced record. */
@@ -90,7 +90,7 @@ export interface ForeignKeyBinding {
 /** Plans writes of children, or of rows of a join model. Each plan evaluates the policy of its operation. */
 export interface ChildWrites {
   readonly create: (all: readonly PlacedBody[]) => Promise<PlannedPart<BulkCreatePlan>>
-  readonly update: (sent: PlacedBody, key: KeyValue) => Promise<PlannedPart<UpdatePlan>>
+  readonly update: (placed: PlacedBody, key: KeyValue) => Promise<PlannedPart<UpdatePlan>>
   readonly remove: (keys: readonly KeyValue[]) => Promise<PlannedPart<BulkDeletePlan>>
   /** Restores a deleted row of the join model instead of inserting a duplicate link. */
   readonly restore: (key: KeyValue) => Promise<PlannedPart<UpdatePlan>>

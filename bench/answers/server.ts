@@ -44,14 +44,14 @@ let peak = 0
  * Processor time of the main thread in milliseconds, if the system provides it, otherwise wall time. Wall time includes
  * waits on a busy machine.
  */
-const clock = (): number => {
+const processorTime = (): number => {
   const cpu = cpuOf(process.pid)
   return cpu === null ? performance.now() : cpu.main / 1000
 }
-let last = clock()
+let last = processorTime()
 let longest = 0
 const look = (): void => {
-  const now = clock()
+  const now = processorTime()
   longest = Math.max(longest, now - last)
   last = now
   peak = Math.max(peak, memory())
@@ -63,7 +63,7 @@ process.on('message', (what) => {
     globalThis.gc?.()
     from = memory()
     peak = from
-    last = clock()
+    last = processorTime()
     longest = 0
     process.send?.('begun')
   } else {

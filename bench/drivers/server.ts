@@ -47,15 +47,15 @@ app.use(crudRouter(Team))
  * Processor time of the main thread in milliseconds, if the system provides it, otherwise wall time. Wall time includes
  * waits on a busy machine.
  */
-const clock = (): number => {
+const processorTime = (): number => {
   const cpu = cpuOf(process.pid)
   return cpu === null ? performance.now() : cpu.main / 1000
 }
-let last = clock()
+let last = processorTime()
 let longest = 0
 let from = process.cpuUsage()
 setInterval(() => {
-  const now = clock()
+  const now = processorTime()
   longest = Math.max(longest, now - last)
   last = now
 }, 2)
@@ -67,7 +67,7 @@ process.on('message', (what) => {
     return process.send?.('begun')
   }
   const { user, system } = process.cpuUsage(from)
-  const used: Used = { microseconds: user + system, longest: Math.max(longest, clock() - last) }
+  const used: Used = { microseconds: user + system, longest: Math.max(longest, processorTime() - last) }
   return process.send?.(used)
 })
 

@@ -24,14 +24,14 @@ app.use(
   }),
 )
 
-export interface Held {
+export interface MemoryUsage {
   readonly heap: number
   readonly statements: number
 }
 
 process.on('message', () => {
   globalThis.gc?.()
-  const held: Held = { heap: process.memoryUsage().heapUsed, statements }
-  process.send?.(held)
+  const usage: MemoryUsage = { heap: process.memoryUsage().heapUsed, statements }
+  process.send?.(usage)
 })
 listen(createServer(app))

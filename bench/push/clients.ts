@@ -7,7 +7,7 @@ import type { Done, Task } from './messages.js'
 
 let sockets: WebSocket[] = []
 let seen = 0
-let wanted = Number.POSITIVE_INFINITY
+let expected = Number.POSITIVE_INFINITY
 
 function sendDone(done: Done): void {
   process.send?.(done)
@@ -34,7 +34,7 @@ async function connect(url: string, path: string, token: string): Promise<WebSoc
 
 function count(): void {
   seen += 1
-  if (seen === wanted) sendDone({ kind: 'done', task: 'expect' })
+  if (seen === expected) sendDone({ kind: 'done', task: 'expect' })
 }
 
 process.on('message', async (task: Task) => {
@@ -49,7 +49,7 @@ process.on('message', async (task: Task) => {
     }
     case 'expect':
       seen = 0
-      wanted = task.events
+      expected = task.events
       return
     case 'close': {
       const closed = sockets.map((socket) => once(socket, 'close'))

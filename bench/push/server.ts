@@ -54,8 +54,8 @@ async function emit({ events, payload }: { readonly events: number; readonly pay
   }
 }
 
-function sendReply(told: ServerReply): void {
-  process.send?.(told)
+function sendReply(reply: ServerReply): void {
+  process.send?.(reply)
 }
 
 process.on('message', (wish: ServerTask) => {

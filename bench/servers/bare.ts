@@ -70,7 +70,7 @@ listen(
   createServer((req, res) => {
     const sending = req.url?.includes('format=jsonl') ? stream(req, res).then(() => null) : answer(req)
     sending.then(
-      (sent) => sent !== null && send(res, sent),
+      (reply) => reply !== null && send(res, reply),
       (error) => {
         const status = error instanceof BadRequest ? 400 : 500
         send(res, { status, body: { title: String(error), status } })

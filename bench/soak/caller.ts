@@ -48,7 +48,7 @@ export class Caller {
     own: Partition,
     all: readonly Partition[],
     random: Random,
-    tally: Tally,
+    totals: Tally,
     listener: Listener,
   ) {
     this.#connection = connection
@@ -56,9 +56,9 @@ export class Caller {
     this.#all = all
     this.#random = random
     this.#writer = new Writer(own, random)
-    this.#tally = tally
+    this.#tally = totals
     this.#listener = listener
-    this.#once = new IdempotencyKeys(random, tally)
+    this.#once = new IdempotencyKeys(random, totals)
   }
 
   get isSettled(): boolean {
@@ -117,16 +117,16 @@ export class Caller {
   /** Returns the body of a correct reply, otherwise undefined. */
   async #read({ kind, path, query, headers, also = {}, expected }: Read, partition: Partition): Promise<unknown> {
     const mark = partition.mark()
-    const sent = performance.now()
+    const sentAt = performance.now()
     const by = headers ?? headersOf({ owner: this.#own.owner, name: 'reader', money: true })
     const call = { method: query === undefined ? 'GET' : 'QUERY', path, headers: { ...by, ...also }, body: query }
-    const reply = await this.#send(call, kind, sent)
+    const reply = await this.#send(call, kind, sentAt)
     if (reply === null) return undefined
     const observed = toObserved(reply)
     const isRight = partition.isRight(mark, expected, observed)
     const verdict = isRight === null ? 'unverified' : isRight ? 'done' : 'wrong'
     if (isRight === false) this.#fail(kind, call, expected(partition.state), reply)
-    this.#judge(kind, isRight && reply.status >= 400 ? 'refused' : verdict, reply, sent)
+    this.#judge(kind, isRight && reply.status >= 400 ? 'refused' : verdict, reply, sentAt)
     return isRight ? reply.body : undefined
   }
 
@@ -139,9 +139,9 @@ export class Caller {
     // first reply.
     const happened = isAgain ? own.hasHappened(next) : false
     own.begin()
-    const sent = performance.now()
+    const sentAt = performance.now()
     const call = callOf(write)
-    const { reply, isCut } = await this.#sendCut(call, kind, sent, isAgain ? null : this.#once.cutDelay(write))
+    const { reply, isCut } = await this.#sendCut(call, kind, sentAt, isAgain ? null : this.#once.cutDelay(write))
     const isAnswered = reply !== null && isAnswer(expected, toObserved(reply))
     const wrong = isAnswered
       ? this.#once.recordAnswer(write, call, reply, isCut ? null : happened, isAgain || isCut)
@@ -151,7 +151,7 @@ export class Caller {
       // An event is sent once. If the connection broke after the commit, the client may not have received the event.
       if (reply.headers['idempotency-replayed'] === undefined && !isAgain) this.#listener.expect(before, next)
       this.#acknowledge(write, reply)
-      this.#judge(kind, reply.status >= 400 ? 'refused' : 'done', reply, sent)
+      this.#judge(kind, reply.status >= 400 ? 'refused' : 'done', reply, sentAt)
       return
     }
     if (!isAgain) own.suspect(resource, before, next)
@@ -163,7 +163,7 @@ export class Caller {
     }
     this.#pending = null
     this.#fail(wrong === null ? kind : `${kind}, ${wrong}`, call, expected, reply)
-    this.#judge(kind, 'wrong', reply, sent)
+    this.#judge(kind, 'wrong', reply, sentAt)
   }
 
   #acknowledge({ resource, next, removes = [], unnamed, withItems }: Write, reply: Reply): void {
@@ -182,16 +182,16 @@ export class Caller {
   async #repeat(): Promise<void> {
     const chosen = this.#once.pickRecent()
     if (chosen === null) return this.#readAny()
-    const sent = performance.now()
+    const sentAt = performance.now()
     const kind = 'repeated write'
-    const reply = await this.#send(chosen.call, kind, sent)
+    const reply = await this.#send(chosen.call, kind, sentAt)
     if (reply === null) return
     const isSame = ANSWERED.every((name) => reply.headers[name] === chosen.reply.headers[name])
     const isReplayed = reply.headers['idempotency-replayed'] === 'true'
     const isRight = isReplayed && isSame && reply.status === chosen.reply.status && reply.text === chosen.reply.text
     if (isRight) this.#tally.once.repeated += 1
     else this.#fail(kind, chosen.call, chosen.reply, reply)
-    this.#judge(kind, isRight ? 'done' : 'wrong', reply, sent)
+    this.#judge(kind, isRight ? 'done' : 'wrong', reply, sentAt)
   }
 
   /**
@@ -201,16 +201,16 @@ export class Caller {
   async #sendCut(
     call: Call,
     kind: string,
-    sent: number,
+    sentAt: number,
     cutAfter: number | null,
   ): Promise<{ readonly reply: Reply | null; readonly isCut: boolean }> {
-    if (cutAfter === null) return { reply: await this.#send(call, kind, sent), isCut: false }
+    if (cutAfter === null) return { reply: await this.#send(call, kind, sentAt), isCut: false }
     try {
       const reply = await this.#connection.send(call, cutAfter)
-      return { reply: this.#checkReply(reply, call, kind, sent), isCut: false }
+      return { reply: this.#checkReply(reply, call, kind, sentAt), isCut: false }
     } catch (error) {
       if (!(error instanceof Cut)) {
-        this.#lost(call, kind, sent, error)
+        this.#lost(call, kind, sentAt, error)
         return { reply: null, isCut: false }
       }
     }
@@ -223,46 +223,50 @@ export class Caller {
   }
 
   /** Sends a request. Returns null for a 503 or an invalid reply, which tell nothing about records. */
-  async #send(call: Call, kind: string, sent: number): Promise<Reply | null> {
+  async #send(call: Call, kind: string, sentAt: number): Promise<Reply | null> {
     try {
-      return this.#checkReply(await this.#connection.send(call), call, kind, sent)
+      return this.#checkReply(await this.#connection.send(call), call, kind, sentAt)
     } catch (error) {
-      this.#lost(call, kind, sent, error)
+      this.#lost(call, kind, sentAt, error)
       return null
     }
   }
 
-  #lost({ method, path }: Call, kind: string, sent: number, error: unknown): void {
+  #lost({ method, path }: Call, kind: string, sentAt: number, error: unknown): void {
     this.#tally.fail(`${kind}: ${method} ${path} got no answer: ${String(error)}`)
-    this.#tally.record(kind, 'other', String(error), sent)
+    this.#tally.record(kind, 'other', String(error), sentAt)
   }
 
-  #checkReply(reply: Reply, { method, path, headers = {} }: Call, kind: string, sent: number): Reply | null {
-    const saysWhen = isProblem(reply) && /^\d+$/.test(reply.headers['retry-after'] ?? '')
-    if (reply.status === 503 && saysWhen) {
-      this.#judge(kind, 'unavailable', reply, sent)
+  #checkReply(reply: Reply, { method, path, headers = {} }: Call, kind: string, sentAt: number): Reply | null {
+    const hasRetryAfter = isProblem(reply) && /^\d+$/.test(reply.headers['retry-after'] ?? '')
+    if (reply.status === 503 && hasRetryAfter) {
+      this.#judge(kind, 'unavailable', reply, sentAt)
       return null
     }
-    if (headers['idempotency-key'] !== undefined && saysWhen && Object(reply.body).code === 'idempotency-in-progress') {
+    if (
+      headers['idempotency-key'] !== undefined &&
+      hasRetryAfter &&
+      Object(reply.body).code === 'idempotency-in-progress'
+    ) {
       this.#tally.once.inProgress += 1
-      this.#judge(kind, 'waits', reply, sent)
+      this.#judge(kind, 'waits', reply, sentAt)
       return null
     }
     if (reply.status < 300 || reply.status === 304 || (reply.status < 500 && isProblem(reply))) return reply
     this.#tally.fail(`${kind}: ${method} ${path} got ${reply.status} ${reply.text.slice(0, 500)}`)
-    this.#judge(kind, 'other', reply, sent)
+    this.#judge(kind, 'other', reply, sentAt)
     return null
   }
 
-  #judge(kind: string, verdict: Verdict, { status }: Reply, sent: number): void {
-    this.#tally.record(kind, verdict, status, sent)
+  #judge(kind: string, verdict: Verdict, { status }: Reply, sentAt: number): void {
+    this.#tally.record(kind, verdict, status, sentAt)
   }
 
   #fail(kind: string, { method, path, headers, body }: Call, expected: unknown, got: Reply): void {
-    const wanted = JSON.stringify(expected, (_, value) => (typeof value === 'function' ? '<any>' : value))
-    const sent = `${method} ${path} ${JSON.stringify(headers)} ${JSON.stringify(body) ?? ''}`
-    const heard = `${got.status} ${JSON.stringify(got.headers)} ${got.text}`
-    this.#tally.fail(`${kind}: ${sent}\n  expected ${wanted}\n  got ${heard}`)
+    const expectedText = JSON.stringify(expected, (_, value) => (typeof value === 'function' ? '<any>' : value))
+    const request = `${method} ${path} ${JSON.stringify(headers)} ${JSON.stringify(body) ?? ''}`
+    const reply = `${got.status} ${JSON.stringify(got.headers)} ${got.text}`
+    this.#tally.fail(`${kind}: ${request}\n  expected ${expectedText}\n  got ${reply}`)
   }
 }
 

@@ -19,9 +19,9 @@ export function headersOf({ owner, name, money }: Caller): Headers {
 
 /** Identity of the caller in the header. Null if the header is empty. */
 export function identityOf({ headers }: Request): Identity | null {
-  const said = headers[CALLER]
-  if (typeof said !== 'string' || said === '') return null
-  const [owner = '', name = '', money] = said.split(' ')
+  const header = headers[CALLER]
+  if (typeof header !== 'string' || header === '') return null
+  const [owner = '', name = '', money] = header.split(' ')
   const permissions = new Set(money === 'money' ? ['money'] : [])
   return { name, roles: new Set(), permissions, claims: { owner: Number(owner) } }
 }

@@ -45,7 +45,7 @@ export class Connection {
       body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
     return new Promise((resolve, reject) => {
       const options = { host: '127.0.0.1', port: this.#port, agent: this.#agent, method, path }
-      const sent = request({ ...options, headers: { ...headers, ...own } }, (answer) => {
+      const outgoing = request({ ...options, headers: { ...headers, ...own } }, (answer) => {
         const chunks: Buffer[] = []
         answer.on('data', (chunk: Buffer) => chunks.push(chunk))
         answer.on('error', (error) => {
@@ -54,30 +54,35 @@ export class Connection {
         })
         answer.on('end', () => {
           done()
-          const said = Buffer.concat(chunks).toString()
-          const { statusCode = 0, headers: heard } = answer
-          resolve({ status: statusCode, headers: heard, text: said, body: bodyOf(heard['content-type'] ?? '', said) })
+          const bodyText = Buffer.concat(chunks).toString()
+          const { statusCode = 0, headers: replyHeaders } = answer
+          resolve({
+            status: statusCode,
+            headers: replyHeaders,
+            text: bodyText,
+            body: bodyOf(replyHeaders['content-type'] ?? '', bodyText),
+          })
         })
       })
-      const timer = setTimeout(() => sent.destroy(new Error(`no answer in ${this.#patience} ms`)), this.#patience)
-      const cut = cutAfter === undefined ? undefined : setTimeout(() => sent.destroy(new Cut()), cutAfter)
+      const timer = setTimeout(() => outgoing.destroy(new Error(`no answer in ${this.#patience} ms`)), this.#patience)
+      const cut = cutAfter === undefined ? undefined : setTimeout(() => outgoing.destroy(new Cut()), cutAfter)
       const done = (): void => {
         clearTimeout(timer)
         clearTimeout(cut)
       }
-      sent.on('error', (error) => {
+      outgoing.on('error', (error) => {
         done()
         reject(error)
       })
-      sent.end(text)
+      outgoing.end(text)
     })
   }
 }
 
-function bodyOf(type: string, said: string): unknown {
+function bodyOf(type: string, bodyText: string): unknown {
   if (!/json/.test(type)) return undefined
-  if (!type.startsWith('application/jsonl')) return said === '' ? undefined : parsed(said)
-  return said
+  if (!type.startsWith('application/jsonl')) return bodyText === '' ? undefined : parsed(bodyText)
+  return bodyText
     .split('\n')
     .filter((line) => line !== '')
     .map(parsed)

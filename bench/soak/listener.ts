@@ -13,12 +13,12 @@ export class Listener {
   /**
    * Received events that are not expected yet, with their times. `#awaited` has expected events that have not arrived.
    */
-  readonly #heard = new Map<string, number>()
+  readonly #unexpected = new Map<string, number>()
   readonly #awaited = new Map<string, number>()
   readonly #sweep: NodeJS.Timeout
 
-  constructor(port: number, tally: Tally) {
-    this.#tally = tally
+  constructor(port: number, totals: Tally) {
+    this.#tally = totals
     const extraHeaders = { ...headersOf({ owner: 0, name: 'listener', money: true }) }
     this.#socket = io(`http://127.0.0.1:${port}/api/items/hub`, { extraHeaders, forceNew: true })
     this.#socket.on('OnCreated', (item: unknown) => this.#receive(`created ${Reflect.get(Object(item), 'code')}`))
@@ -26,7 +26,7 @@ export class Listener {
     this.#socket.on('OnDeleted', (id: unknown) => this.#receive(`deleted ${id}`))
     // After a disconnect, real clients load the list again. Missing events are no longer expected.
     this.#socket.on('disconnect', () => {
-      tally.events.breaks += 1
+      totals.events.breaks += 1
       this.#awaited.clear()
     })
     this.#sweep = setInterval(() => this.#forget(), 1000)
@@ -62,13 +62,13 @@ export class Listener {
   }
 
   #receive(event: string): void {
-    if (this.#awaited.delete(event)) this.#tally.events.heard += 1
-    else this.#heard.set(event, Date.now())
+    if (this.#awaited.delete(event)) this.#tally.events.received += 1
+    else this.#unexpected.set(event, Date.now())
   }
 
   #await(event: string): void {
     this.#tally.events.expected += 1
-    if (this.#heard.delete(event)) this.#tally.events.heard += 1
+    if (this.#unexpected.delete(event)) this.#tally.events.received += 1
     else this.#awaited.set(event, Date.now())
   }
 
@@ -81,7 +81,7 @@ export class Listener {
       this.#tally.fail(`the hub has not told of: ${event}`)
     }
     // An event may arrive before the reply to its write, but not this long before.
-    for (const [event, at] of this.#heard) if (at < since - LATEST) this.#heard.delete(event)
+    for (const [event, at] of this.#unexpected) if (at < since - LATEST) this.#unexpected.delete(event)
   }
 }
 

@@ -25,23 +25,23 @@ const HANG = 60_000
  * Sends requests on a number of connections. Each connection writes the records of its own partition, and reads records
  * of any partition.
  */
-export async function startLoad(port: number, connections: number, pace: Pace, tally: Tally): Promise<Load> {
+export async function startLoad(port: number, connections: number, pace: Pace, totals: Tally): Promise<Load> {
   const partitions = Array.from({ length: connections }, (_, owner) => new Partition(owner))
-  const listener = new Listener(port, tally)
+  const listener = new Listener(port, totals)
   let isOver = false
   const callers = partitions.map((own) => {
-    return new Caller(new Connection(port, HANG), own, partitions, generator(own.owner + 1), tally, listener)
+    return new Caller(new Connection(port, HANG), own, partitions, generator(own.owner + 1), totals, listener)
   })
   await listener.ready()
   await Promise.all(callers.map((caller) => caller.prepare()))
   const running = callers.map(async (caller) => {
     try {
-      while (!isOver || !(caller.isSettled || tally.failures.length > 0)) {
+      while (!isOver || !(caller.isSettled || totals.failures.length > 0)) {
         await sleep(pace.think * (0.5 + Math.random()))
         await caller.next()
       }
     } catch (error) {
-      tally.fail(`the load itself: ${error instanceof Error ? error.stack : String(error)}`)
+      totals.fail(`the load itself: ${error instanceof Error ? error.stack : String(error)}`)
     } finally {
       caller.close()
     }

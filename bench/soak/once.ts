@@ -33,9 +33,9 @@ export class IdempotencyKeys {
   readonly #tally: Tally
   readonly #answered: Answered[] = []
 
-  constructor(random: Random, tally: Tally) {
+  constructor(random: Random, totals: Tally) {
     this.#random = random
-    this.#tally = tally
+    this.#tally = totals
   }
 
   /** Adds an idempotency key to some writes. A DELETE never has an idempotency key. */
@@ -60,9 +60,9 @@ export class IdempotencyKeys {
    * @param happened whether the write had happened before this request; null if unknown
    */
   recordAnswer(write: Write, call: Call, reply: Reply, happened: boolean | null, isAgain: boolean): string | null {
-    const said = reply.headers['idempotency-replayed']
-    const isReplay = said !== undefined
-    if (isReplay && (said !== 'true' || !this.isKeyed(write))) return 'a replay of nothing'
+    const replayedHeader = reply.headers['idempotency-replayed']
+    const isReplay = replayedHeader !== undefined
+    if (isReplay && (replayedHeader !== 'true' || !this.isKeyed(write))) return 'a replay of nothing'
     if (isReplay && reply.status >= 300) return 'a refusal that was kept'
     if (isReplay && happened === false) return 'replayed, although it had not happened'
     if (!isReplay && happened === true) return 'done again, although it had happened'

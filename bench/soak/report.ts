@@ -7,7 +7,7 @@ export interface Sample extends Memory {
 
 /** Results at the end of a run. */
 export interface Findings {
-  readonly tally: Tally
+  readonly totals: Tally
   readonly samples: readonly Sample[]
   /** Differences between the database and the oracle at the end of the run. */
   readonly lost: readonly string[]
@@ -23,44 +23,48 @@ const FLAT = { bytesPerMinute: 50_000, minutes: 15 }
 const SHOWN = 10
 
 /** Prints the results. Returns whether the run found no errors. */
-export function report({ tally, samples, lost, causes, minutes }: Findings): boolean {
+export function report({ totals, samples, lost, causes, minutes }: Findings): boolean {
   const steady = samples.filter(({ minute }) => minute >= Math.min(WARM.minute, minutes * WARM.share))
-  const growth = slope(steady, ({ heap }) => heap)
+  const slopeOfHeap = slope(steady, ({ heap }) => heap)
   const isJudged = minutes >= FLAT.minutes
-  const isFlat = !isJudged || growth < FLAT.bytesPerMinute
-  console.log(`\n${tally}\n`)
-  console.log(`success    ${tally.done}`)
-  console.log(`503        ${tally.unavailable}`)
-  console.log(`in doubt   ${tally.doubts} writes without acknowledgement, ${tally.happened} of them had happened`)
-  const { once, events } = tally
+  const isFlat = !isJudged || slopeOfHeap < FLAT.bytesPerMinute
+  console.log(`\n${totals}\n`)
+  console.log(`success    ${totals.done}`)
+  console.log(`503        ${totals.unavailable}`)
+  console.log(`in doubt   ${totals.doubts} writes without acknowledgement, ${totals.happened} of them had happened`)
+  const { once, events } = totals
   console.log(
     `keyed      ${once.writes} writes, ${once.again} sent again after no answer (${once.cut} cut by the client): ` +
       `${once.replayed} replayed, ${once.doneThen} done then; ${once.inProgress} told to wait for their twin`,
   )
   console.log(`           ${once.repeated} sent once more after their answer, and answered the same`)
   console.log(
-    `hub        ${events.expected} events due, ${events.heard} heard, ${events.missed} missed, ${events.breaks} breaks`,
+    `hub        ${events.expected} events due, ${events.received} heard, ${events.missed} missed, ${events.breaks} breaks`,
   )
-  for (const outage of tally.outages) console.log(`restart    ${describe(outage)}`)
+  for (const outage of totals.outages) console.log(`restart    ${describe(outage)}`)
   const [first, last] = [steady[0], steady.at(-1)]
   if (first !== undefined && last !== undefined) {
-    const perMinute = { heap: growth, code: slope(steady, ({ code }) => code), rss: slope(steady, ({ rss }) => rss) }
+    const perMinute = {
+      heap: slopeOfHeap,
+      code: slope(steady, ({ code }) => code),
+      rss: slope(steady, ({ rss }) => rss),
+    }
     console.log(`memory     ${size(first)} at ${first.minute.toFixed(0)} min, ${size(last)} at the end`)
     console.log(`a minute   ${size(perMinute)}`)
   }
   console.log('\nwhat onError and the console heard:')
   for (const [cause, count] of Object.entries(causes ?? {})) console.log(`${String(count).padStart(8)}  ${cause}`)
-  for (const failure of tally.failures) console.log(`\nFAILURE ${failure}`)
+  for (const failure of totals.failures) console.log(`\nFAILURE ${failure}`)
   for (const each of lost.slice(0, SHOWN)) console.log(`\nDIFFERENCE ${each}`)
   const figures = [
-    `${tally.count('wrong')} wrong answers`,
+    `${totals.count('wrong')} wrong answers`,
     `${lost.length} differences from what was acknowledged`,
-    `${tally.count('other')} replies that must not be`,
+    `${totals.count('other')} replies that must not be`,
     `memory ${isJudged ? (isFlat ? 'flat' : 'grows') : 'not judged in so short a run'}`,
     `application ${causes === null ? 'ended' : 'never restarted'}`,
   ]
   console.log(`\n${figures.join(', ')}`)
-  const isClean = tally.failures.length === 0 && lost.length === 0 && isFlat && causes !== null
+  const isClean = totals.failures.length === 0 && lost.length === 0 && isFlat && causes !== null
   console.log(isClean ? 'clean' : 'NOT clean')
   return isClean
 }

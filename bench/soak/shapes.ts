@@ -43,10 +43,10 @@ const STRIDE = 7919
 
 /** Writes the n-th request. Each request has a unique shape. */
 export function createRequest(index: number): string {
-  let left = (index * STRIDE) % (COMPARISONS.length ** 3 * SORTS.length * COUNTS.length)
+  let remaining = (index * STRIDE) % (COMPARISONS.length ** 3 * SORTS.length * COUNTS.length)
   const pick = (of: readonly string[]): string => {
-    const at = left % of.length
-    left = Math.floor(left / of.length)
+    const at = remaining % of.length
+    remaining = Math.floor(remaining / of.length)
     return of[at] ?? ''
   }
   const [one, two, three] = [pick(COMPARISONS), pick(COMPARISONS), pick(COMPARISONS)]
@@ -66,7 +66,7 @@ async function openDatabase(database: Database): Promise<{ options: Options; rem
   return { options: { ...serverOptions(database), database: name, pool: { max: 4 } }, remove }
 }
 
-async function askApplication(child: ChildProcess): Promise<Named> {
+async function requestSample(child: ChildProcess): Promise<Named> {
   child.send('sample')
   const { sample } = await nextMessage(child)
   if (sample === undefined) throw new Error('the application gave no sample')
@@ -104,10 +104,10 @@ export async function soakShapes({ database, count, minutes }: Shapes): Promise<
       }
       // The number of names is read at once, because the pool closes idle connections. A closed connection has no
       // names.
-      const { names } = await askApplication(child)
+      const { names } = await requestSample(child)
       const due = start + (minutes * 60_000 * (step + 1)) / SAMPLES
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
-      const sample = { ...(await askApplication(child)), names, minute: (performance.now() - start) / 60_000 }
+      const sample = { ...(await requestSample(child)), names, minute: (performance.now() - start) / 60_000 }
       samples.push(sample)
       console.log(`${sample.minute.toFixed(1)} min, ${to} shapes: ${size(sample)}, ${sample.names} names`)
     }

@@ -24,7 +24,7 @@ await Player.bulkCreate(Array.from({ length: 500 }, () => playerBody(random)))
 const app = express()
 app.use(crudRouter(Player), crudRouter(Team))
 
-async function namesHeld(): Promise<number> {
+async function countNames(): Promise<number> {
   if (sequelize.getDialect() !== 'postgres') return 0
   const counts = await Promise.all(
     Array.from({ length: 4 }, () =>
@@ -37,7 +37,7 @@ async function namesHeld(): Promise<number> {
 }
 
 process.on('message', async () => {
-  const names = await namesHeld()
+  const names = await countNames()
   // The garbage collection runs twice, because the first run may only call finalizers.
   globalThis.gc?.()
   globalThis.gc?.()

@@ -113,8 +113,8 @@ export function withKeys(state: State, resource: Resource, body: unknown): State
     new Map([...records].map(([code, record]) => [code, { ...record, id: record.id ?? keys.get(code) ?? null }]))
   const next: State = { ...state, [resource]: named<Known>(state[resource]) }
   if (resource !== 'accounts') return next
-  const fresh = [...state.accounts.values()].find(({ id }) => id === null)
-  const id = fresh === undefined ? null : (next.accounts.get(fresh.code)?.id ?? null)
+  const created = [...state.accounts.values()].find(({ id }) => id === null)
+  const id = created === undefined ? null : (next.accounts.get(created.code)?.id ?? null)
   if (id === null) return next
   const items = [...next.items.values()].map((item) => (item.accountId === NEW ? { ...item, accountId: id } : item))
   return { ...next, items: put(new Map(), ...items) }

@@ -53,21 +53,21 @@ export class Tally {
     inProgress: 0,
   }
   /** Number of expected, received and missed events of the hub. `breaks`: disconnects of the client. */
-  readonly events = { expected: 0, heard: 0, missed: 0, breaks: 0 }
+  readonly events = { expected: 0, received: 0, missed: 0, breaks: 0 }
 
-  record(kind: string, verdict: Verdict, status: number | string, sent: number): void {
+  record(kind: string, verdict: Verdict, status: number | string, sentAt: number): void {
     const now = performance.now()
     const counts = this.#kinds.get(kind) ?? new Map<Verdict, number>()
     this.#kinds.set(kind, counts.set(verdict, (counts.get(verdict) ?? 0) + 1))
     this.#statuses.set(status, (this.#statuses.get(status) ?? 0) + 1)
-    if (verdict === 'unavailable') this.unavailable.add(now - sent)
-    else this.done.add(now - sent)
+    if (verdict === 'unavailable') this.unavailable.add(now - sentAt)
+    else this.done.add(now - sentAt)
     const outage = this.outages.at(-1)
     if (outage === undefined) return
     if (verdict === 'unavailable') {
       outage.lastUnavailable = now
       outage.unavailable += 1
-    } else if (verdict === 'done' && outage.firstDone === 0 && outage.gone !== 0 && sent >= outage.gone)
+    } else if (verdict === 'done' && outage.firstDone === 0 && outage.gone !== 0 && sentAt >= outage.gone)
       outage.firstDone = now
   }
 

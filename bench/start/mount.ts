@@ -37,7 +37,7 @@ const server = app.listen(0, '127.0.0.1')
 await once(server, 'listening')
 const client = new Client((server.address() as AddressInfo).port, 1, {})
 // The server's first request is not counted, because its cost does not belong to a model.
-await client.ask({ method: 'GET', path: '/api/nothing' }).catch(() => undefined)
+await client.request({ method: 'GET', path: '/api/nothing' }).catch(() => undefined)
 
 async function medianOf(call: (path: string) => Call): Promise<number> {
   const times: number[] = []
@@ -56,5 +56,5 @@ const requests: Requests = {
 server.close()
 server.closeAllConnections()
 await sequelize.close()
-const told: Mounted = { cost, requests }
-process.send?.(told)
+const mounted: Mounted = { cost, requests }
+process.send?.(mounted)

@@ -50,7 +50,7 @@ export async function listEntered(request: TracedRequest, server: TracedServer):
 
 async function findEntered(request: TracedRequest, server: TracedServer): Promise<readonly TracedFunction[]> {
   const target = targetOf(request, server)
-  for (let sent = 0; sent < WARM_UP; sent += 1) await server.send(await target())
+  for (let count = 0; count < WARM_UP; count += 1) await server.send(await target())
   const last = await target()
   return recordEntries(async () => {
     await server.send(last)

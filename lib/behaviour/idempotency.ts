@@ -66,7 +66,9 @@ export const idempotency: BehaviourDefinition = {
       facts: { needsIdentity: true, idempotency: { model: own ?? null } },
       documented: { requiresIdempotencyKey: required },
       behaviour: () =>
-        ({ resolveIdempotency: (sent, work) => createTicket(sent, work, { ttl: time, required }) }) satisfies Behaviour,
+        ({
+          resolveIdempotency: (parsed, work) => createTicket(parsed, work, { ttl: time, required }),
+        }) satisfies Behaviour,
     }
   },
 }
@@ -87,11 +89,11 @@ interface Settings {
 }
 
 async function createTicket(
-  sent: ParsedRequest,
+  parsed: ParsedRequest,
   work: PlannedWrite,
   { ttl, required }: Settings,
 ): Promise<IdempotencyRequest | null> {
-  const { operation, caller, call } = sent
+  const { operation, caller, call } = parsed
   const { hook, method } = OPERATIONS[operation]
   if (hook === null || method === 'delete') return null
   const { headers, originalUrl, body } = call
@@ -101,7 +103,7 @@ async function createTicket(
     throw problem('bad-request', { detail: 'Send an Idempotency-Key, one of your own for each write.' })
   }
   const [path = '', query = ''] = toOriginForm(originalUrl).split(/\?(.*)/s)
-  const id = hash(serializePlanParts([await describeCaller(sent, work), call.method, path, key]))
+  const id = hash(serializePlanParts([await describeCaller(parsed, work), call.method, path, key]))
   const expires = new Date(caller.instant.getTime() + ttl)
   return {
     id,
@@ -177,8 +179,8 @@ function describeIdentity(identity: Identity): readonly unknown[] {
   const known = [iss, sub, name, ...further]
   const isKnown =
     Object.keys(claims).every((claim) => KNOWN_CLAIMS.has(claim) || TOKEN_CLAIMS.has(claim)) && known.some(isNotEmpty)
-  const told = known.map((value) => (isNotEmpty(value) ? serializeValue(value) : null))
-  return isKnown ? told : [...told, ...describeAllClaims(identity)]
+  const texts = known.map((value) => (isNotEmpty(value) ? serializeValue(value) : null))
+  return isKnown ? texts : [...texts, ...describeAllClaims(identity)]
 }
 
 function describeAllClaims({ claims, ...rest }: Identity): readonly unknown[] {
@@ -200,10 +202,10 @@ function isNotEmpty(value: unknown): boolean {
 
 /** Returns a text that differs if the values differ: JSON, the value's own text, or the output of `inspect`. */
 function serializeValue(value: unknown): string {
-  for (const tell of [serializeAsJson, String]) {
+  for (const serialize of [serializeAsJson, String]) {
     try {
-      const told: unknown = tell(value)
-      if (typeof told === 'string' && told !== '{}' && !told.startsWith('[object ')) return `${typeof value} ${told}`
+      const text: unknown = serialize(value)
+      if (typeof text === 'string' && text !== '{}' && !text.startsWith('[object ')) return `${typeof value} ${text}`
     } catch {
       // A circular value, or a value that refuses conversion, needs the next form.
     }

@@ -106,6 +106,6 @@ export function isPermitted(identity: Identity | null, permission: string | null
   )
 }
 
-function hasPermissionIn(held: { readonly has: (permission: string) => unknown }, permission: string): boolean {
-  return held.has(permission) === true
+function hasPermissionIn(granted: { readonly has: (permission: string) => unknown }, permission: string): boolean {
+  return granted.has(permission) === true
 }

@@ -193,8 +193,8 @@ function callPolicy(
   { request, identity }: Caller,
   action?: string,
 ): unknown {
-  const asked = { request, identity, operation, resource }
-  return decide === null || decide(action === undefined ? asked : { ...asked, action })
+  const context = { request, identity, operation, resource }
+  return decide === null || decide(action === undefined ? context : { ...context, action })
 }
 
 /** Whether a policy allows an operation. Only `true` allows: a forgotten return or a truthy object does not. */
@@ -203,9 +203,9 @@ async function isAllowed(...question: Parameters<typeof callPolicy>): Promise<bo
 }
 
 /** Returns the error of a refusal; null if the policy allows. Other errors are thrown. */
-async function catchRefusal(asking: Promise<void>): Promise<Error | null> {
+async function catchRefusal(evaluation: Promise<void>): Promise<Error | null> {
   try {
-    await asking
+    await evaluation
     return null
   } catch (error) {
     if (isRefusal(error)) return error

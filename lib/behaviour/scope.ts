@@ -89,8 +89,8 @@ async function evaluateScope(
   { request, identity }: Caller,
   action?: string,
 ): Promise<ResolvedScope> {
-  const asked = { request, identity, operation, resource }
-  return readScope(resource, await scopeOf(action === undefined ? asked : { ...asked, action }))
+  const context = { request, identity, operation, resource }
+  return readScope(resource, await scopeOf(action === undefined ? context : { ...context, action }))
 }
 
 /**
@@ -149,8 +149,8 @@ function amendPlan({ keys }: Resource, plan: SinglePlan, confinement: ResolvedSc
   const addKeyColumns = (projection: Projection): Projection =>
     condition === null ? projection : addOwnColumns(projection, keys)
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
-    const upkeep = new Map([...plan.serverValues, ...fixed.map(([{ name }, value]) => [name, value] as const)])
-    return { ...plan, ...stored, serverValues: upkeep, projection: addKeyColumns(plan.projection) }
+    const serverValues = new Map([...plan.serverValues, ...fixed.map(([{ name }, value]) => [name, value] as const)])
+    return { ...plan, ...stored, serverValues, projection: addKeyColumns(plan.projection) }
   }
   // The parts of an action's plan find and show records by themselves.
   if (plan.kind === 'action') return { ...plan, scopeCondition: limit }

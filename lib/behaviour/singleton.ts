@@ -109,8 +109,8 @@ async function evaluateKey(
   { request, identity }: Caller,
   action?: string,
 ): Promise<FixedValues | null> {
-  const asked = { request, identity, operation, resource }
-  const key: unknown = await keyOf(action === undefined ? asked : { ...asked, action })
+  const context = { request, identity, operation, resource }
+  const key: unknown = await keyOf(action === undefined ? context : { ...context, action })
   if (key === null) return null
   const { keys, name } = resource
   if (keys.length === 1) return [[resource.key, readKeyPart(name, resource.key, key)]]
@@ -163,12 +163,12 @@ function amendPlan(resource: Resource, plan: SinglePlan, fixed: FixedValues): Si
   if (plan.kind === 'action') return plan
   const limit = matchScope(confineToKey(fixed))
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
-    const upkeep = new Map([...plan.serverValues, ...fixed.map(([{ name }, value]) => [name, value] as const)])
+    const serverValues = new Map([...plan.serverValues, ...fixed.map(([{ name }, value]) => [name, value] as const)])
     const isRevivable =
       plan.kind === 'create' && limit !== null && resource.softDeletes && resource.operations.has('restore')
     return isRevivable
-      ? { ...plan, serverValues: upkeep, revives: planRevival(resource, plan, limit) }
-      : { ...plan, serverValues: upkeep }
+      ? { ...plan, serverValues, revives: planRevival(resource, plan, limit) }
+      : { ...plan, serverValues }
   }
   // The compiler needs two equal branches, because only list plans may have no condition.
   return isListPlan(plan)

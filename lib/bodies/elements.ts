@@ -61,14 +61,14 @@ export function connectingAttributesOf(
 
 /**
  * Parses the elements that replace a parent's children. `parentKey` is the value that children refer to. It is undefined if
- * only the database knows the value; foreign keys and texts in elements are compared later in that case. `unreadable`
+ * only the database knows the value; foreign keys and texts in elements are compared later in that case. `ambiguous`
  * collects errors of elements whose record or version is ambiguous.
  */
 export function parseElements(
   relation: NestedRelation,
   bodies: readonly NestedBody[],
   parentKey: unknown,
-  { errors, unreadable }: { readonly errors: BodyErrors; readonly unreadable: BodyErrors },
+  { errors, ambiguous }: { readonly errors: BodyErrors; readonly ambiguous: BodyErrors },
 ): readonly BodyElement[] {
   const { target } = relation
   const version = versionFieldOf(target)?.json
@@ -79,11 +79,11 @@ export function parseElements(
     errors.add(wrong)
     const name = elementKeyText(relation, body)
     if (name !== null && seen.has(name))
-      unreadable.add(errorsAt(target, [`${each.place}.${target.keys.at(-1)?.json}`], 'twice'))
+      ambiguous.add(errorsAt(target, [`${each.place}.${target.keys.at(-1)?.json}`], 'twice'))
     if (name !== null) seen.add(name)
-    const told = version === undefined ? undefined : memberOf(body, version)
-    if (told !== undefined && typeof told !== 'number')
-      unreadable.add(errorsAt(target, [`${each.place}.${version}`], 'number'))
+    const given = version === undefined ? undefined : memberOf(body, version)
+    if (given !== undefined && typeof given !== 'number')
+      ambiguous.add(errorsAt(target, [`${each.place}.${version}`], 'number'))
     const isNew = !hasElementKey(relation, body)
     return {
       place: each.place,

@@ -21,13 +21,13 @@ export async function planWork(
   resource: Resource,
   intent: Intent,
   caller: Caller,
-  tell: Session['addHeaders'],
+  addHeaders: Session['addHeaders'],
   link: ParentLink | null = null,
 ): Promise<Work> {
   const bodies = resource.nestedRelations.length === 0 ? [] : bodiesOf(intent)
   const relations = findRelations(resource, caller, bodies)
-  if (relations === null) return planFor(resource, intent, caller, tell, link)
-  const session = createSession(caller, resource.limits, tell, intent)
+  if (relations === null) return planFor(resource, intent, caller, addHeaders, link)
+  const session = createSession(caller, resource.limits, addHeaders, intent)
   await session.preauthorize(relations, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
   const places = intent.kind === 'bulkCreate' ? bodies.map((_, index) => `[${index}]`) : undefined
   const work = await planBodies(session, { resource, caller, relations, places }, intent)
@@ -39,14 +39,19 @@ export async function planWork(
 }
 
 /** Creates the state that the parts of one request share. */
-export function createSession(caller: Caller, limits: Limits, tell: Session['addHeaders'], sent?: Intent): Session {
-  const named = sent !== undefined && 'unknownNames' in sent ? { unknownNames: sent.unknownNames } : {}
-  return new Session(caller, limits, { addHeaders: tell, part: planPart, minimal: !hasRecordsInReply(sent), ...named })
+export function createSession(
+  caller: Caller,
+  limits: Limits,
+  addHeaders: Session['addHeaders'],
+  intent?: Intent,
+): Session {
+  const named = intent !== undefined && 'unknownNames' in intent ? { unknownNames: intent.unknownNames } : {}
+  return new Session(caller, limits, { addHeaders, part: planPart, minimal: !hasRecordsInReply(intent), ...named })
 }
 
 /** Whether the response of a write contains the written records. Responses to upserts and links contain counts. */
-function hasRecordsInReply(sent: Intent | undefined): boolean {
-  return sent !== undefined && 'minimal' in sent && !sent.minimal
+function hasRecordsInReply(intent: Intent | undefined): boolean {
+  return intent !== undefined && 'minimal' in intent && !intent.minimal
 }
 
 export { type ConnectingAttribute, removeConnectingAttributes } from './connectingAttributes.js'

@@ -82,11 +82,11 @@ async function addUpsertWrites(
   const items: ItemNestedWrites[] = []
   const planned: UpsertPlan['items'][number][] = []
   for (const [index, item] of plan.items.entries()) {
-    const sent = intent.items[index]
-    const parent = { body: sent?.update, place: `[${index}].` }
+    const itemIntent = intent.items[index]
+    const parent = { body: itemIntent?.update, place: `[${index}].` }
     for (const relation of selectRelations(bodies.relations, parent.body).nested)
       readElements(relation, parent, undefined)
-    const made = await planCreateWrites(bodies, item.create, sent?.create, parent.place)
+    const made = await planCreateWrites(bodies, item.create, itemIntent?.create, parent.place)
     planned.push({ ...item, create: made.plan })
     items.push({ planExisting: (key) => planPatchWrites(bodies, { ...parent, key }), forNew: made.nestedWrites })
   }

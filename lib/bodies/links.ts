@@ -75,8 +75,8 @@ async function buildLinkableCondition(
   const caller = session.callerOf(target, 'getById')
   const fixed = [...attributes.fixed()].map(([name, value]) => [requireField(target.fields, name), value] as const)
   const where = addCondition({ kind: 'always' }, matchFixed(fixed))
-  const wanted: GetPlan = { kind: 'get', where, projection: projectOwnFields(target.keys) }
-  const plan = (await target.behaviours.amend?.(target, wanted, caller)) ?? wanted
+  const read: GetPlan = { kind: 'get', where, projection: projectOwnFields(target.keys) }
+  const plan = (await target.behaviours.amend?.(target, read, caller)) ?? read
   if (plan.kind !== 'get') throw unexpectedPlanError(target, plan)
   return plan.where
 }

@@ -23,8 +23,8 @@ export async function planNewChildren(
     // The key of a new parent is known only if its body contains the key.
     const key = binding.source.targets.has('create') ? memberOf(parent, binding.source.json) : undefined
     const ends = connectingAttributesOf(relation, key).map((end) => ({ ...end, isExact: true }))
-    return bodies.map(({ body: sent, place }) => {
-      const { body, wrong } = removeConnectingAttributes(target, sent, ends, `${place}.`)
+    return bodies.map(({ body: given, place }) => {
+      const { body, wrong } = removeConnectingAttributes(target, given, ends, `${place}.`)
       errors.add(wrong)
       return all.push({ body, place }) - 1
     })

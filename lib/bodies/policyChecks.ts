@@ -11,8 +11,8 @@ import type { Session } from './session.js'
 export function createPolicyChecks(session: Session, parties: () => readonly Resource[]): PolicyChecks {
   return {
     passed: () => session.passedPolicies,
-    repeat: async (asked) => {
-      for (const [name, operation] of asked) {
+    repeat: async (passed) => {
+      for (const [name, operation] of passed) {
         const those = parties().filter((each) => each.name === name)
         if (those.length === 0) throw missingResourceError()
         for (const each of those) await session.admit(each, operation)
@@ -22,10 +22,10 @@ export function createPolicyChecks(session: Session, parties: () => readonly Res
 }
 
 /** Evaluates the policies of the first request again, before its reply is replayed. @throws Problem 401 or 403 */
-export async function repeatPolicyChecks({ policyChecks }: Work, asked: PassedPolicies): Promise<void> {
-  if (asked.length === 0) return
+export async function repeatPolicyChecks({ policyChecks }: Work, passed: PassedPolicies): Promise<void> {
+  if (passed.length === 0) return
   if (policyChecks === undefined) throw missingResourceError()
-  await policyChecks.repeat(asked)
+  await policyChecks.repeat(passed)
 }
 
 /** Creates the error for a policy check whose resource no longer exists. */
@@ -37,10 +37,10 @@ function missingResourceError(): Error {
 export function collectNestedResources(resource: Resource): readonly Resource[] {
   const met = new Set<Resource>()
   const addResource = (one: Resource): void => {
-    for (const held of nestedResourcesOf(one)) {
-      if (met.has(held)) continue
-      met.add(held)
-      addResource(held)
+    for (const nested of nestedResourcesOf(one)) {
+      if (met.has(nested)) continue
+      met.add(nested)
+      addResource(nested)
     }
   }
   addResource(resource)
@@ -52,8 +52,8 @@ export function collectNestedResources(resource: Resource): readonly Resource[] 
  * checks of a substitute always pass.
  */
 export function collectCheckedResources(resource: Resource): readonly Resource[] {
-  const held = collectNestedResources(resource)
-  return [...held, ...[resource, ...held].flatMap(createSubstitutes)]
+  const nested = collectNestedResources(resource)
+  return [...nested, ...[resource, ...nested].flatMap(createSubstitutes)]
 }
 
 function createSubstitutes(resource: Resource): readonly Resource[] {
@@ -97,7 +97,8 @@ export async function readNestedProjections(
   caller: Caller,
 ): ReturnType<PlannedWrite['nestedProjections']> {
   const shown: (readonly [Resource, Projection | null])[] = []
-  for (const held of collectNestedResources(resource)) shown.push([held, await readProjection(held, { ...caller })])
+  for (const nested of collectNestedResources(resource))
+    shown.push([nested, await readProjection(nested, { ...caller })])
   return shown
 }
 

@@ -75,10 +75,10 @@ export function readElements(
   parentKey: JsonValue | undefined,
 ): Pick<ChildReplacement, 'elements' | 'errors'> {
   const errors = new BodyErrors()
-  const unreadable = new BodyErrors()
+  const ambiguous = new BodyErrors()
   const bodies = readNestedBodies(relation, body, place, errors) ?? []
-  const elements = parseElements(relation, bodies, parentKey, { errors, unreadable })
-  refuse('validation', unreadable.all)
+  const elements = parseElements(relation, bodies, parentKey, { errors, ambiguous })
+  refuse('validation', ambiguous.all)
   return { elements, errors: errors.all }
 }
 
@@ -97,8 +97,8 @@ async function planWithoutRecords(
     const key = element.isUnchanged ? null : element.keyOf(parentKey ?? null)
     if (key !== null && key !== undefined) await writes.update(element, key)
   }
-  const fresh = many ? elements.filter(({ isNew }) => isNew) : []
-  if (fresh.length > 0) await writes.create(fresh)
+  const added = many ? elements.filter(({ isNew }) => isNew) : []
+  if (added.length > 0) await writes.create(added)
 }
 
 /**

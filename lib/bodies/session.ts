@@ -158,14 +158,14 @@ export class Session {
       this.#recordCount += all.length
       const elements = all.filter(isObject)
       for (const element of elements) checkMemberCount(element)
-      const { fresh, old } = isNew ? { fresh: elements, old: [] } : splitElements(relation, elements)
-      if (fresh.length > 0) {
+      const { added, old } = isNew ? { added: elements, old: [] } : splitElements(relation, elements)
+      if (added.length > 0) {
         assertKeysWritable(target, [relation.binding.key], this.caller)
         await this.admit(target, 'create')
       }
       if (old.some((element) => hasElementKey(relation, element)) && !hasClientKeys(target, relation.binding))
         await this.admit(target, 'update')
-      await this.#preauthorizeBodies(target, fresh, true, level + 1)
+      await this.#preauthorizeBodies(target, added, true, level + 1)
       await this.#preauthorizeBodies(target, old, false, level + 1)
     }
   }
@@ -212,11 +212,11 @@ function isPlanOfKind<K extends keyof PlanByKind>(plan: Plan, kind: K): plan is 
 function splitElements(
   relation: NestedRelation,
   elements: readonly Body[],
-): { fresh: readonly Body[]; old: readonly Body[] } {
+): { added: readonly Body[]; old: readonly Body[] } {
   const { target, many } = relation
   const isNew = (element: Body): boolean => many && !hasElementKey(relation, element)
   return {
-    fresh: elements.filter(isNew),
+    added: elements.filter(isNew),
     old: elements.filter(
       (element) => !isNew(element) && !(hasElementKey(relation, element) && isUnchanged(target, element)),
     ),

@@ -35,9 +35,9 @@ export function createWrites(session: Session, target: WriteTarget): ChildWrites
     ),
     update: memoizeByName(
       ({ place }, key) => `${place} ${planKeyText(resource.keys, key)}`,
-      async ({ body: sent, place }, key) => {
+      async ({ body: given, place }, key) => {
         await session.admit(resource, 'update')
-        const body = sent ?? {}
+        const body = given ?? {}
         // The body contains the version, because a nested record has no entity tag.
         const intent = {
           kind: 'update',

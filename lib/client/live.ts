@@ -136,7 +136,7 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
         Promise.resolve(null)
           .then(() => token?.())
           .then(
-            (held) => done(held ? { token: held } : {}),
+            (bearerToken) => done(bearerToken ? { token: bearerToken } : {}),
             () => done({}),
           )
       },

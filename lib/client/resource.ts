@@ -112,7 +112,8 @@ function createMethods(address: string, settings: ClientOptions): Methods<Shapes
     ) as never
   }
   const live = createLive({ address, settings, list: (parameters, options) => list(parameters, options) })
-  const sendForRecord = async (sent: Promise<SuccessResponse>): Promise<never> => readRecord(await sent) as never
+  const sendForRecord = async (response: Promise<SuccessResponse>): Promise<never> =>
+    readRecord(await response) as never
 
   return {
     list,
@@ -171,10 +172,10 @@ function createMethods(address: string, settings: ClientOptions): Methods<Shapes
   }
 }
 
-function query<T>(queryKey: readonly unknown[], ask: (options: CallOptions) => Promise<T>) {
+function query<T>(queryKey: readonly unknown[], send: (options: CallOptions) => Promise<T>) {
   return {
     queryKey,
-    queryFn: ({ signal }: { readonly signal?: AbortSignal }) => ask(signal === undefined ? {} : { signal }),
+    queryFn: ({ signal }: { readonly signal?: AbortSignal }) => send(signal === undefined ? {} : { signal }),
     structuralSharing: false as const,
   }
 }

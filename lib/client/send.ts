@@ -42,8 +42,8 @@ export function createSend(address: string, options: ClientOptions): Send {
     if (call.ifMatch !== undefined) headers.set('If-Match', call.ifMatch)
     if (call.idempotencyKey !== undefined) headers.set('Idempotency-Key', `"${call.idempotencyKey}"`)
     if (READS.has(method) && isAfterWrite(address, options)) headers.append('Prefer', 'read=primary')
-    const held = await token?.()
-    if (held) headers.set('Authorization', `Bearer ${held}`)
+    const bearerToken = await token?.()
+    if (bearerToken) headers.set('Authorization', `Bearer ${bearerToken}`)
     return {
       method,
       headers,
@@ -57,7 +57,7 @@ export function createSend(address: string, options: ClientOptions): Send {
   return async (call) => {
     const { path, query = '', signal } = call
     const whole = `${address}${path}${query === '' ? '' : `?${query}`}`
-    for (let left = retries; ; left -= 1) {
+    for (let remaining = retries; ; remaining -= 1) {
       signal?.throwIfAborted()
       const given = await rejectOnAbort(buildRequest(call), signal)
       const outcome = await rejectOnAbort(
@@ -69,8 +69,8 @@ export function createSend(address: string, options: ClientOptions): Send {
       })
       signal?.throwIfAborted()
       if (!(outcome instanceof ProblemError)) return outcome
-      const wait = retryDelay(outcome, retries - left)
-      if (left <= 0 || wait === null || !isRepeatable(call.method, given.headers, outcome)) throw outcome
+      const wait = retryDelay(outcome, retries - remaining)
+      if (remaining <= 0 || wait === null || !isRepeatable(call.method, given.headers, outcome)) throw outcome
       await pause(wait, signal)
     }
   }
@@ -119,10 +119,10 @@ function isRepeatable(method: string, headers: Headers, { status, code }: Proble
 
 /** Milliseconds before the next attempt. Null if the server requests more than `LONGEST_WAIT`. */
 function retryDelay({ response }: ProblemError, tried: number): number | null {
-  const asked = parseRetryAfter(response?.headers.get('retry-after') ?? null)
-  if (asked === null) return FIRST_WAIT * 2 ** tried * (0.5 + Math.random() / 2)
+  const retryAfter = parseRetryAfter(response?.headers.get('retry-after') ?? null)
+  if (retryAfter === null) return FIRST_WAIT * 2 ** tried * (0.5 + Math.random() / 2)
   // A random delay prevents clients with an equal Retry-After from returning at the same moment.
-  return asked > LONGEST_WAIT ? null : asked + Math.random() * FIRST_WAIT
+  return retryAfter > LONGEST_WAIT ? null : retryAfter + Math.random() * FIRST_WAIT
 }
 
 /** Parses Retry-After, which has seconds or a date (RFC 9110, section 10.2.3). Returns milliseconds from now. */

@@ -34,8 +34,8 @@ function convertObject(raw: object): JsonValue {
   if (Array.isArray(raw)) return raw.map(convertValue)
   if (raw instanceof Date) return dateToJson(raw)
   if (raw instanceof Uint8Array) return toBuffer(raw).toString('base64')
-  const said = callToJson(raw)
-  if (said !== raw) return convertValue(said)
+  const converted = callToJson(raw)
+  if (converted !== raw) return convertValue(converted)
   // `fromEntries` defines own properties for all names, `__proto__` included.
   return Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, convertValue(value)]))
 }

@@ -43,15 +43,15 @@ function createArrayReader(read: Reader, takesNull: boolean): ReadArray {
       const reading: Reading =
         item !== null ? read(item) : takesNull ? { value: null } : { messages: [createMessage('null')] }
       if ('value' in reading) return formatItem(reading.value, item)
-      errors.push(...reading.messages.map((told) => ({ path: `${place}[${index}]`, message: told })))
+      errors.push(...reading.messages.map((message) => ({ path: `${place}[${index}]`, message })))
       return item
     })
   }
 }
 
 /** Converts a date to the format of responses. Filters compare dates in JSON in this format. */
-function formatItem(value: unknown, sent: JsonValue): JsonValue {
-  return value instanceof Date ? value.toISOString() : sent
+function formatItem(value: unknown, given: JsonValue): JsonValue {
+  return value instanceof Date ? value.toISOString() : given
 }
 
 /** Replaces the member at a path by the result of `read`. A null or missing member is unchanged. */

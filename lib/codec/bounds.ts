@@ -100,9 +100,9 @@ function mergeBounds<T extends string | number>(
 function applyModelMessages<T>(
   bounds: Bounds<T>,
   own: OptionalRange<T>,
-  says: { readonly min?: string | undefined; readonly max?: string | undefined } = {},
+  messages: { readonly min?: string | undefined; readonly max?: string | undefined } = {},
 ): Bounds<T> {
-  const { min, max } = says
+  const { min, max } = messages
   return {
     ...bounds,
     ...(min !== undefined && own.min === bounds.min ? { tooLow: min } : {}),

@@ -98,19 +98,19 @@ const EXTENDED_YEAR = /^(\d{4,6})-(\d\d)-(\d\d)(?: (\d\d:\d\d:\d\d(?:\.\d+)?)(?:
 
 /** Converts PostgreSQL's days and instants outside the years 1 to 9999 to ISO 8601. The year 1 BC is the year 0. */
 function parseExtendedYear(raw: string): string | null {
-  const [, digits, month, day, clock, hours = '+00', minutes = ':00', era] = EXTENDED_YEAR.exec(raw) ?? []
+  const [, digits, month, day, timeOfDay, hours = '+00', minutes = ':00', era] = EXTENDED_YEAR.exec(raw) ?? []
   if (digits === undefined || (era === undefined && digits.length === 4)) return null
   const year = era === undefined ? Number(digits) : 1 - Number(digits)
   const sign = year < 0 ? '-' : '+'
   const expanded = `${sign}${String(Math.abs(year)).padStart(6, '0')}-${month}-${day}`
-  const date = new Date(clock === undefined ? expanded : `${expanded}T${clock.slice(0, 12)}${hours}${minutes}`)
+  const date = new Date(timeOfDay === undefined ? expanded : `${expanded}T${timeOfDay.slice(0, 12)}${hours}${minutes}`)
   if (Number.isNaN(date.getTime())) return null
-  return clock === undefined ? dayOf(date) : date.toISOString()
+  return timeOfDay === undefined ? dayOf(date) : date.toISOString()
 }
 
 /** Extends a schema by the expanded form of ISO 8601, for years outside 1 to 9999. */
-function withExtendedYears(usual: JsonSchema, anyYear: boolean | undefined, clock: string): JsonSchema {
-  const expanded = { type: 'string', pattern: `^[+-][0-9]{6}-[0-9]{2}-[0-9]{2}${clock}$` }
+function withExtendedYears(usual: JsonSchema, anyYear: boolean | undefined, timePart: string): JsonSchema {
+  const expanded = { type: 'string', pattern: `^[+-][0-9]{6}-[0-9]{2}-[0-9]{2}${timePart}$` }
   return anyYear === true ? { anyOf: [usual, expanded] } : usual
 }
 

@@ -35,7 +35,7 @@ export class CommitQueuePosition implements CommitPosition {
 
   /** Resolves when all earlier positions have ended; null for the first position. */
   get turn(): Promise<unknown> | null {
-    return this.#earlier.size === 0 ? null : Promise.all([...this.#earlier].map((place) => place.#waitForEnd()))
+    return this.#earlier.size === 0 ? null : Promise.all([...this.#earlier].map((position) => position.#waitForEnd()))
   }
 
   /** Calls `work` when this position and all earlier positions have ended, and before later positions proceed. */
@@ -65,11 +65,11 @@ export class CommitQueuePosition implements CommitPosition {
   #isBehind(other: CommitQueuePosition): boolean {
     const seen = new Set<CommitQueuePosition>()
     const next: CommitQueuePosition[] = [this]
-    for (let place = next.pop(); place !== undefined; place = next.pop()) {
-      if (place === other) return true
-      if (seen.has(place)) continue
-      seen.add(place)
-      next.push(...place.#earlier)
+    for (let position = next.pop(); position !== undefined; position = next.pop()) {
+      if (position === other) return true
+      if (seen.has(position)) continue
+      seen.add(position)
+      next.push(...position.#earlier)
     }
     return false
   }

@@ -32,9 +32,9 @@ export function decodeCursorToken(mark: string, token: string): CursorPosition |
   const body = text.slice(CHECKSUM_LENGTH)
   const start = VERSION + mark
   if (!body.startsWith(start)) return null
-  const said = parseJson(body.slice(start.length))
-  if (!Array.isArray(said)) return null
-  const [flag, ...values]: readonly unknown[] = said
+  const decoded = parseJson(body.slice(start.length))
+  if (!Array.isArray(decoded)) return null
+  const [flag, ...values]: readonly unknown[] = decoded
   if ((flag !== 0 && flag !== 1) || !values.every(isCursorValue)) return null
   const bookmark: CursorPosition = { inclusive: flag === 1, values }
   // Decoding tolerates other padding, foreign characters and blanks, so the result is encoded again and compared with

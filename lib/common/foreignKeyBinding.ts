@@ -14,13 +14,13 @@ import { problem } from './problem.js'
  */
 export function assertSameForeignKeys(
   { fields }: Pick<Resource, 'fields'>,
-  upkeep: Changes,
+  serverValues: Changes,
   keys: Iterable<readonly [name: string, value: unknown]>,
 ): void {
   for (const [name, value] of keys) {
-    if (!upkeep.has(name)) continue
+    if (!serverValues.has(name)) continue
     const { json, decode } = requireField(fields, name)
-    if (String(decode(upkeep.get(name))) === String(decode(value))) continue
+    if (String(decode(serverValues.get(name))) === String(decode(value))) continue
     throw problem('forbidden', { detail: `You may not create a record with this ${json}.` })
   }
 }

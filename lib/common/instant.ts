@@ -17,8 +17,8 @@ export function formatIsoDate(date: Date): string {
   const seconds = Math.floor(milliseconds / 1000)
   const minutes = Math.floor(seconds / 60)
   const hours = Math.floor(minutes / 60)
-  const clock = `${TWO[hours]}:${TWO[minutes - hours * 60]}:${TWO[seconds - minutes * 60]}`
-  return `${formatDay(day)}${clock}.${THREE[milliseconds - seconds * 1000]}Z`
+  const timeOfDay = `${TWO[hours]}:${TWO[minutes - hours * 60]}:${TWO[seconds - minutes * 60]}`
+  return `${formatDay(day)}${timeOfDay}.${THREE[milliseconds - seconds * 1000]}Z`
 }
 
 function formatDay(day: number): string {

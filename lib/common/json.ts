@@ -5,9 +5,9 @@ import { problem } from './problem.js'
  *
  * @throws Problem 400 for a value that is nested too deeply
  */
-export function stringifyJson(sent: unknown): string {
+export function stringifyJson(value: unknown): string {
   try {
-    return JSON.stringify(sent)
+    return JSON.stringify(value)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw problem('malformed-body', { detail: 'The body is nested too deeply.' })

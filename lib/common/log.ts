@@ -46,8 +46,8 @@ const MEMBERS = [
 ]
 
 function memberLines(name: string, value: unknown): readonly string[] {
-  const isTold = typeof value === 'number' || (typeof value === 'string' && /^[\w$.:-]{1,128}$/.test(value))
-  return isTold ? [`${name}: ${value}`] : []
+  const isLoggable = typeof value === 'number' || (typeof value === 'string' && /^[\w$.:-]{1,128}$/.test(value))
+  return isLoggable ? [`${name}: ${value}`] : []
 }
 
 /**

@@ -78,12 +78,12 @@ export function createMessage(code: MessageCode, parameters: MessageParameters =
 }
 
 /** Translates a message to the text of a response. */
-export type Translate = (told: FieldMessage) => string
+export type Translate = (message: FieldMessage) => string
 
 /** Returns the English text of a message. Text of the host is returned unchanged. */
-export function formatEnglish(told: FieldMessage): string {
-  if (typeof told === 'string') return told
-  const { code, parameters } = told
+export function formatEnglish(message: FieldMessage): string {
+  if (typeof message === 'string') return message
+  const { code, parameters } = message
   const template =
     code === 'scale' && parameters.scale === 1 ? MESSAGES.scale.replace('places', 'place') : MESSAGES[code]
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -95,16 +95,16 @@ export function formatEnglish(told: FieldMessage): string {
 /** Returns the translator of messages: the host's `messages`, or English texts without it. */
 export function createTranslator(messages: Messages | undefined, onError: OnError): Translate {
   if (messages === undefined) return formatEnglish
-  return (told) => {
-    if (typeof told === 'string') return told
+  return (message) => {
+    if (typeof message === 'string') return message
     try {
-      const text: unknown = messages(told.code, told.parameters)
-      if (text === undefined) return formatEnglish(told)
+      const text: unknown = messages(message.code, message.parameters)
+      if (text === undefined) return formatEnglish(message)
       if (typeof text === 'string') return text
-      throw new TypeError(`messages must return text or undefined for ${told.code}`)
+      throw new TypeError(`messages must return text or undefined for ${message.code}`)
     } catch (error) {
       reportError(error, NO_REQUEST, onError)
-      return formatEnglish(told)
+      return formatEnglish(message)
     }
   }
 }

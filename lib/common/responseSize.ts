@@ -58,9 +58,9 @@ export class WrittenSize {
    * Adds the sizes of written records. A projection without members adds nothing.
    * @throws Problem as soon as the records exceed the limit
    */
-  add({ members }: Pick<Projection, 'members'>, rows: readonly Row[], sent: readonly Changes[] = []): void {
+  add({ members }: Pick<Projection, 'members'>, rows: readonly Row[], rowChanges: readonly Changes[] = []): void {
     if (members.length === 0) return
-    const own = sent.reduce((sum, changes) => sum + sumSizes(changes.values()), 0)
+    const own = rowChanges.reduce((sum, changes) => sum + sumSizes(changes.values()), 0)
     this.#bytes += Math.max(0, rows.reduce((sum, row) => sum + sumSizes(row), 0) - own)
     if (this.#bytes > this.#limit) throw createSizeError(this.#limit, 'send fewer records, or Prefer: return=minimal')
   }

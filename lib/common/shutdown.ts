@@ -34,7 +34,7 @@ const earlierGroups = new Set<RequestGroup>()
 /** A streamed response, which may take as long as the client reads. */
 export interface AbortableResponse {
   readonly abort: () => void
-  readonly whenClosed: (tell: () => void) => void
+  readonly whenClosed: (listener: () => void) => void
 }
 
 /** The graceful shutdown of one resource: whether it accepts requests, and its streamed responses. */
@@ -64,10 +64,10 @@ export class ShutdownState {
    */
   async close(within: number): Promise<void> {
     this.#isClosed = true
-    const epoch = currentGroup
+    const group = currentGroup
     currentGroup = new RequestGroup()
-    earlierGroups.add(epoch)
-    void epoch.whenEnded().then(() => earlierGroups.delete(epoch))
+    earlierGroups.add(group)
+    void group.whenEnded().then(() => earlierGroups.delete(group))
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, within)
@@ -82,8 +82,8 @@ const states = new WeakMap<object, ShutdownState>()
 
 /** Returns the shutdown state of a resource. */
 export function shutdownStateOf(resource: object): ShutdownState {
-  const serving = states.get(resource)
-  if (serving !== undefined) return serving
+  const known = states.get(resource)
+  if (known !== undefined) return known
   const made = new ShutdownState()
   states.set(resource, made)
   return made

@@ -126,15 +126,15 @@ function reservedActionNames(operations: OperationTable): ReadonlySet<string> {
 function createAction(name: string, action: ActionOptions, isSingleton: boolean): Action {
   const { on, method, input = null, output, transaction = true } = action
   const value = isSchema(output) ? output : null
-  const told = outputOf(action)
+  const kind = outputOf(action)
   return Object.freeze<Action>({
     name,
     on,
     method,
     path: `${on === 'record' && !isSingleton ? '/:id' : ''}/${kebabCase(name)}`,
     operation: equivalentOperation(action),
-    status: told === 'none' ? 204 : 200,
-    output: told,
+    status: kind === 'none' ? 204 : 200,
+    output: kind,
     isTransactional: method === 'post' && transaction,
     input,
     inputNames: input === null ? new Set<string>() : inputNamesOf(input),

@@ -46,15 +46,15 @@ export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
  *
  * @throws CrudConfigError for an attribute of another type, and for an attribute that two behaviours use
  */
-export function planAttributes(model: ModelStatic<Model>, wanted: readonly ManagedAttribute[]): ModelAttributes {
+export function planAttributes(model: ModelStatic<Model>, managed: readonly ManagedAttribute[]): ModelAttributes {
   const { all, serverManaged, added } = attributesOf(model)
-  const names = wanted.map(({ name }) => name)
+  const names = managed.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) {
     const message = `${model.name}: two behaviours use the attribute "${twice}".`
     throw new CrudConfigError('AMBIGUOUS_NAME', message)
   }
-  const missing = wanted.filter(({ name, kind }) => !hasAttribute(model, all, name, kind))
+  const missing = managed.filter(({ name, kind }) => !hasAttribute(model, all, name, kind))
   return {
     all: {
       ...all,
@@ -62,8 +62,8 @@ export function planAttributes(model: ModelStatic<Model>, wanted: readonly Manag
     },
     serverManaged: new Set([...names, ...serverManaged]),
     added: new Set([...added, ...missing.map(({ name }) => name)]),
-    shown: new Set(wanted.flatMap(({ name, isAlwaysShown = false }) => (isAlwaysShown ? [name] : []))),
-    versions: new Set(wanted.flatMap(({ name, kind }) => (kind === 'version' ? [name] : []))),
+    shown: new Set(managed.flatMap(({ name, isAlwaysShown = false }) => (isAlwaysShown ? [name] : []))),
+    versions: new Set(managed.flatMap(({ name, kind }) => (kind === 'version' ? [name] : []))),
   }
 }
 

@@ -55,8 +55,8 @@ export function documentedOf(
     requiresIdempotencyKey: false,
     deprecated: null,
   }
-  const told = prepared.map(({ documented }) => documented ?? {})
-  return Object.freeze(Object.assign({}, none, ...told, { hostSchemaFields: new Set(hosted), unknownProperties }))
+  const parts = prepared.map(({ documented }) => documented ?? {})
+  return Object.freeze(Object.assign({}, none, ...parts, { hostSchemaFields: new Set(hosted), unknownProperties }))
 }
 
 type ValueHook = 'permissions' | 'headers' | 'ownHeaders'
@@ -99,22 +99,22 @@ const FUNCTIONS: {
       return only(resource, caller)
     },
   staticCondition: (all) => (resource) =>
-    all.map((standing) => standing(resource)).reduce((sum, each) => addCondition(sum, each)),
+    all.map((staticCondition) => staticCondition(resource)).reduce((sum, each) => addCondition(sum, each)),
   recordHeaders: (all) => (plan, row) => mergeHeaders(all.map((headers) => headers(plan, row))),
   resolveIdempotency: (all) => async (request, work) => {
     for (const once of all) {
-      const ticket = await once(request, work)
-      if (ticket !== null) return ticket
+      const idempotency = await once(request, work)
+      if (idempotency !== null) return idempotency
     }
     return null
   },
   serializeWrite: (all) => (plan, write) =>
     all.reduce<typeof write>((next, inTurn) => () => inTurn(plan, next), write)(),
-  noteCommitOrder: (all) => (resource, plan, outcome, place) => {
-    for (const stand of all) stand(resource, plan, outcome, place)
+  noteCommitOrder: (all) => (resource, plan, outcome, position) => {
+    for (const noteOrder of all) noteOrder(resource, plan, outcome, position)
   },
-  expectWrite: (all) => (place) => {
-    for (const expect of all) expect(place)
+  expectWrite: (all) => (position) => {
+    for (const expect of all) expect(position)
   },
   announceWrite: (all) => (resource, plan, outcome, by) => {
     for (const announce of all) announce(resource, plan, outcome, by)

@@ -18,14 +18,14 @@ export function resolveDefaultSort(
   if (defaultSort.trim() === '') return []
   const where = `${sorted.model.name}: query.defaultSort:`
   const keys = parseDefaultSort(where, defaultSort, { direction: defaultDirection })
-  const wanted = {
+  const requirements = {
     where,
     what: 'the sortable field',
     isAllowedField: ({ sortable }: PathOrigin['fields'][number]): boolean => sortable,
     // A type has an order if it has operators.
     isAllowedType: (type: Parameters<typeof operatorsForType>[0]): boolean => operatorsForType(type).size > 0,
   }
-  return keys.map((key) => ({ ...key, path: resolveHostPath(sorted, key.path, wanted) }))
+  return keys.map((key) => ({ ...key, path: resolveHostPath(sorted, key.path, requirements) }))
 }
 
 function parseDefaultSort(where: string, text: string, options: Parameters<typeof parseSort>[1]): readonly SortNode[] {

@@ -43,8 +43,8 @@ export interface EndRequirements {
  *
  * @throws CrudConfigError for unknown names and associations, relations that such a path cannot use, and too long paths
  */
-export function resolveHostPath(described: PathOrigin, written: Path, wanted: EndRequirements): Path {
-  const { where } = wanted
+export function resolveHostPath(described: PathOrigin, written: Path, requirements: EndRequirements): Path {
+  const { where } = requirements
   const { segments } = written
   assertPathDepth(described.options, where, segments)
   const relationNames: PathName[] = []
@@ -57,7 +57,7 @@ export function resolveHostPath(described: PathOrigin, written: Path, wanted: En
     const association = target.associations[found.name]
     if (association === undefined) throw new TypeError(`${target.name} has no association ${found.name}`)
     if (association.isMultiAssociation) {
-      const open = candidateFieldsOf(described, target, index, wanted)
+      const open = candidateFieldsOf(described, target, index, requirements)
       const instead = listValid(open.map((each) => [...relationNames, each].map(displayNameOf).join('.')))
       throw new CrudConfigError('INVALID_OPTION', `${where} ${collectionMessageOf(segments, index)}${instead}`)
     }
@@ -69,7 +69,7 @@ export function resolveHostPath(described: PathOrigin, written: Path, wanted: En
   }
   return resolveNamesLate(described, written, [
     ...relationNames,
-    requireLastField(described, target, relationNames, segments, wanted),
+    requireLastField(described, target, relationNames, segments, requirements),
   ])
 }
 
@@ -88,10 +88,10 @@ function requireLastField(
   target: ModelStatic<Model>,
   relationNames: readonly PathName[],
   segments: readonly string[],
-  wanted: EndRequirements,
+  requirements: EndRequirements,
 ): PathName {
-  const { where, what } = wanted
-  const all = candidateFieldsOf(described, target, relationNames.length, wanted)
+  const { where, what } = requirements
+  const all = candidateFieldsOf(described, target, relationNames.length, requirements)
   const [first, ...further] = relationNames
   const candidates =
     first === undefined || further.length > 0 ? all : filterOpenNames(all, described.options, first.name)

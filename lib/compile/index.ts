@@ -183,8 +183,8 @@ function describeRecords(
   problems: ConfigProblems,
 ) {
   const dialect = (): Dialect => dialectOf(sequelizeOf(model), tables.dialects)
-  const wanted = prepared.flatMap(({ attributes = [] }) => attributes)
-  const attributes = problems.attempt(() => planAttributes(model, wanted)) ?? attributesOf(model)
+  const managed = prepared.flatMap(({ attributes = [] }) => attributes)
+  const attributes = problems.attempt(() => planAttributes(model, managed)) ?? attributesOf(model)
   const keyNames = problems.attempt(() => keyNamesOf(model, given))
   checkFieldNames(model, given, attributes, problems)
   const onError = given.onError ?? logError
@@ -228,11 +228,11 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
   const { dialect, onError, query, defaultSort, relations, uniques, actions } = checked
   const { name } = model
   const known = [...fields, ...computed]
-  const tell = createTranslator(given.messages, onError)
+  const translate = createTranslator(given.messages, onError)
   const byName = new Map([...fields, ...fieldsWithNameOf(known)].map((field) => [field.json.toLowerCase(), field]))
   const reserved = reservedParametersOf(operations, search !== null)
   const jsonNames = new Map([...byName.values()].map((field) => [field.name, field.json]))
-  const holds = nestedRelationsOf(given, naming)
+  const nestedMembers = nestedRelationsOf(given, naming)
   return {
     ...facts,
     name,
@@ -255,14 +255,14 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
     references: createReferences(model, fields),
     hostAccess: createHostAccess({ model, fields, naming, dialect }),
     nested: nestedRoutesOf(model, given, naming),
-    nestedRelations: holds,
+    nestedRelations: nestedMembers,
     flatten,
     unmaskedProjections: createUnmaskedProjections(known, keys, flatten),
     names: typeNamesOf(model, given),
     query,
     defaultSort,
     limits: mergeLimits(given, dialect()),
-    translate: tell,
+    translate,
     uniques,
     keepsFormulas: given.export?.formulas === 'keep',
     format: given.format ?? null,
@@ -275,9 +275,9 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
     filled: filledAttributesOf(model, fields),
     maxInstances: maxInstancesOf(fields),
     textBounds: textBoundsOf(model, fields),
-    validateCreate: createValidator('create', known, given, holds, tell),
-    validateUpdate: createValidator('update', known, given, holds, tell),
-    validateReplace: createValidator('replace', known, given, holds, tell),
+    validateCreate: createValidator('create', known, given, nestedMembers, translate),
+    validateUpdate: createValidator('update', known, given, nestedMembers, translate),
+    validateReplace: createValidator('replace', known, given, nestedMembers, translate),
     canValidate: [...operations].some((each) => table[each].body !== null) ? loadRules() : Promise.resolve(),
     behaviours: foldBehaviours(prepared.map(({ behaviour }) => behaviour(jsonNames))),
     documented: documentedOf(prepared, fields, given),

@@ -20,19 +20,19 @@ export function keyFieldsOf(
   const parts = model.primaryKeyAttributes
   const isPrimary = parts.length === names.length && parts.every((part) => names.includes(part))
   if (isPrimary || isUniqueKey(model, keys, fields)) return keys
-  const told = names.join(', ')
+  const listed = names.join(', ')
   if (others.length > 0) {
     throw new CrudConfigError(
       'SDTO011',
-      `${model.name}: the key (${told}) is neither the primary key nor unique together: name the attributes of the primary key, or of one unique index, as keyProperty.`,
+      `${model.name}: the key (${listed}) is neither the primary key nor unique together: name the attributes of the primary key, or of one unique index, as keyProperty.`,
     )
   }
-  const fault = parts.includes(told)
+  const fault = parts.includes(listed)
     ? `a part of the primary key (${parts.join(', ')})`
     : 'neither the primary key nor unique by itself'
   throw new CrudConfigError(
     'SDTO011',
-    `${model.name}: the key "${told}" is ${fault}: name an attribute that is unique by itself as keyProperty.`,
+    `${model.name}: the key "${listed}" is ${fault}: name an attribute that is unique by itself as keyProperty.`,
   )
 }
 

@@ -115,8 +115,8 @@ function createChecks(attribute: RuledAttribute, type: FieldType): { readonly ch
     const isNumber = NUMBERS.has(type) && BOUNDED_VALIDATORS.has(name)
     if (isNumber && (name === 'isFloat' || INTEGERS.includes(type))) return []
     const check = createCheck(name, isNumber ? true : test)
-    const said = validatorMessageOf(test)
-    return check === null ? [] : [said === undefined ? check : Object.freeze({ ...check, message: said })]
+    const message = validatorMessageOf(test)
+    return check === null ? [] : [message === undefined ? check : Object.freeze({ ...check, message })]
   })
   return checks.length === 0 ? {} : { checks: Object.freeze(checks) }
 }
@@ -138,10 +138,10 @@ function collectMessages(
   const required = validatorMessageOf(own.find(([name]) => name === 'notNull')?.[1])
   const email = derived.find(({ rules, message }) => rules.email === true && message !== undefined)?.message
   const bounded = (Object.keys(bounds) as Bound[]).flatMap((bound) => {
-    const said = derived.find(({ rules, message }) => message !== undefined && rules[bound] === bounds[bound])?.message
-    return said === undefined ? [] : [[bound, said] as const]
+    const text = derived.find(({ rules, message }) => message !== undefined && rules[bound] === bounds[bound])?.message
+    return text === undefined ? [] : [[bound, text] as const]
   })
-  const match = new Map(patterns.flatMap(([pattern, said]) => (said === undefined ? [] : [[pattern, said] as const])))
+  const match = new Map(patterns.flatMap(([pattern, text]) => (text === undefined ? [] : [[pattern, text] as const])))
   const messages: RuleMessages = {
     ...(required === undefined ? {} : { required }),
     ...(email === undefined ? {} : { email }),
@@ -153,8 +153,8 @@ function collectMessages(
 
 /** Returns the `msg` of a validator; undefined without a text. */
 function validatorMessageOf(test: unknown): string | undefined {
-  const said = typeof test === 'function' ? undefined : readMember(test, 'msg')
-  return typeof said === 'string' && said !== '' ? said : undefined
+  const message = typeof test === 'function' ? undefined : readMember(test, 'msg')
+  return typeof message === 'string' && message !== '' ? message : undefined
 }
 
 /** Returns the bounds of the model's `len` as rules, whatever the attribute's type. */

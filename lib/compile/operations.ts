@@ -56,11 +56,11 @@ export function assertSingletonOperations(
   operations: ReadonlySet<OperationName>,
   table: OperationTable,
 ): void {
-  const several = [...operations].filter(
+  const excess = [...operations].filter(
     (name) => !COLLECTION_OPERATIONS.has(name) && !isSingleRecordOperation(name, table),
   )
-  if (several.length === 0) return
-  const message = `${model}: a singleton is one record, and has no operation ${several.join(', ')}.`
+  if (excess.length === 0) return
+  const message = `${model}: a singleton is one record, and has no operation ${excess.join(', ')}.`
   throw new CrudConfigError('INVALID_OPTION', message)
 }
 
@@ -99,8 +99,8 @@ function createUnknownOperationError(model: string, given: unknown, names: reado
   const word = typeof given === 'string' ? given : inspect(given)
   const sum = COMBINATIONS.find((each) => each.toLowerCase() === word.toLowerCase())
   if (sum === undefined) {
-    const meant = (ALIASES.get(word.toLowerCase()) ?? []).filter((name) => names.includes(name))
-    return createUnknownNameError('UNKNOWN_OPERATION', `${model}: the operation`, word, names, meant)
+    const suggested = (ALIASES.get(word.toLowerCase()) ?? []).filter((name) => names.includes(name))
+    return createUnknownNameError('UNKNOWN_OPERATION', `${model}: the operation`, word, names, suggested)
   }
   const message = `${model}: the operation "${word}" stands for several operations. Write operations: Operations.${sum}, or name operations one by one.${listValid(names)}`
   return new CrudConfigError('UNKNOWN_OPERATION', message)

@@ -27,9 +27,9 @@ export function createReferences(model: ModelStatic<Model>, fields: readonly Fie
     return fields.flatMap((field) => {
       if (field.virtual) return []
       const stated = own.filter(({ foreignKey }) => foreignKey === field.name)
-      const told =
+      const candidates =
         stated.length > 0 ? stated : distinctTargetsOf(others.filter(({ foreignKey }) => foreignKey === field.name))
-      const [only, ...more] = told
+      const [only, ...more] = candidates
       return only === undefined || more.length > 0 ? [] : createReference(only, field)
     })
   })

@@ -37,9 +37,9 @@ interface RelationSource {
  */
 export function createRelations(source: RelationSource): () => ReadonlyMap<string, Relation> {
   const { model, options } = source
-  const told = new Set<string>()
+  const warned = new Set<string>()
   return cacheUntilMount(() => {
-    for (const name of openAssociationsOf(options)) if (!told.has(name) && warnIfClosed(model, name)) told.add(name)
+    for (const name of openAssociationsOf(options)) if (!warned.has(name) && warnIfClosed(model, name)) warned.add(name)
     const relations = new Map<string, Relation>()
     for (const [name, association] of Object.entries(model.associations)) {
       const relation = createRelation(name, association, source)

@@ -27,8 +27,10 @@ export function resolveRoutedModels(
   const models = problems.attempt(() => readModels(given))
   const routed = problems.attempt(() => readRoutedOptions(options))
   if (models === undefined || routed === undefined) return []
-  const kept = new Set([defaults, ...Object.values(routed)].map(configuredIdempotencyModelOf))
-  const own = models.filter((model) => !isModel(model) || !(kept.has(definedModel(model)) || isIdempotencyModel(model)))
+  const storeModels = new Set([defaults, ...Object.values(routed)].map(configuredIdempotencyModelOf))
+  const own = models.filter(
+    (model) => !isModel(model) || !(storeModels.has(definedModel(model)) || isIdempotencyModel(model)),
+  )
   const names = own.map(modelNameOf)
   for (const name of Object.keys(routed)) {
     if (!names.includes(name)) problems.add(createUnknownNameError('UNKNOWN_MODEL', 'routers: the model', name, names))

@@ -119,11 +119,11 @@ function* findMisnamed(
 ): Generator<readonly [name: string, wrong: FieldMessage, field: string | null]> {
   for (const name of Object.keys(body)) {
     if (names.exact.has(name)) continue
-    const meant = findSimilarMember(name, names, writable)
-    if (meant === null) {
+    const similar = findSimilarMember(name, names, writable)
+    if (similar === null) {
       if (isStrict) yield [name, createMessage('unknown-property'), null]
-    } else if (meant.member !== null) {
-      const { member } = meant
+    } else if (similar.member !== null) {
+      const { member } = similar
       yield [
         name,
         createMessage('misspelt-property', { name: jsonNameOf(member) }),

@@ -7,10 +7,10 @@ export function createUndecodableReporter(
   model: string,
   onError: OnError,
 ): (name: string, valueType: ValueType) => void {
-  const told = new Set<string>()
+  const warned = new Set<string>()
   return (name, { type }) => {
-    if (told.has(name)) return
-    told.add(name)
+    if (warned.has(name)) return
+    warned.add(name)
     const message = `${model}.${name}: a stored value of type ${type} cannot be shown in JSON, so responses have null instead.`
     reportError(new RangeError(message), NO_REQUEST, onError)
   }

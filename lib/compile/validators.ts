@@ -28,8 +28,8 @@ export function createValidator(
   shape: 'create' | 'update' | 'replace',
   fields: readonly Field[],
   options: CrudOptions,
-  holds: readonly string[],
-  tell: Translate,
+  nestedMembers: readonly string[],
+  translate: Translate,
 ): Validator {
   const { unknownProperties: unknown = 'ignore' } = options
   const schemas = schemasOf(fields, options)
@@ -43,9 +43,9 @@ export function createValidator(
         mode: shape === 'update' ? 'update' : 'create',
         unknown,
         known: new Set(fields.map(({ json }) => json)),
-        nestedRelations: holds,
+        nestedRelations: nestedMembers,
         schemas,
-        translate: tell,
+        translate,
         invalidKeys: invalidKeysOf(fields),
       },
     )

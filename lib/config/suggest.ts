@@ -27,8 +27,8 @@ export function findNearest(name: string, candidates: Iterable<string>): string 
 
 /** Returns "Did you mean ...?" for a message, or an empty text. */
 export function didYouMean(name: string, candidates: Iterable<string>): string {
-  const meant = findNearest(name, candidates)
-  return meant === undefined ? '' : ` Did you mean "${meant}"?`
+  const nearest = findNearest(name, candidates)
+  return nearest === undefined ? '' : ` Did you mean "${nearest}"?`
 }
 
 /** Returns a list of the valid values for a message. */
@@ -49,15 +49,15 @@ function formatQuestion(names: readonly string[]): string {
   return ` Did you mean ${names.map((each) => `"${each}"`).join(' or ')}?`
 }
 
-/** Creates the error for an unknown name. `meant` has the valid names if `name` is an alternative word. */
+/** Creates the error for an unknown name. `suggested` has the valid names if `name` is an alternative word. */
 export function createUnknownNameError(
   code: ConfigErrorCode,
   what: string,
   name: string,
   candidates: Iterable<string>,
-  meant: readonly string[] = [],
+  suggested: readonly string[] = [],
 ): CrudConfigError {
   const all = [...candidates]
-  const hint = meant.length === 0 ? didYouMeanAny(name, all) : formatQuestion(meant)
+  const hint = suggested.length === 0 ? didYouMeanAny(name, all) : formatQuestion(suggested)
   return new CrudConfigError(code, `${what} "${name}" does not exist.${hint}${listValid(all)}`)
 }

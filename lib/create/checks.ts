@@ -78,18 +78,18 @@ const TYPE_WORDS = ['varying', 'precision', 'with', 'without', 'time', 'zone']
 
 /** Removes casts (`name::text`, `'a'::character varying(20)[]`) and character sets (`_utf8mb4'a'`). */
 function removeCasts(tokens: readonly Token[]): readonly Token[] {
-  const kept: Token[] = []
+  const remaining: Token[] = []
   for (let index = 0; index < tokens.length; index += 1) {
     const current = tokens[index]
     if (current === undefined) break
     if (current.kind === 'word' && current.text.startsWith('_utf8') && tokens[index + 1]?.kind === 'text') continue
     if (!isSign(current, '::')) {
-      kept.push(current)
+      remaining.push(current)
       continue
     }
     index = findEndOfType(tokens, index + 1)
   }
-  return kept
+  return remaining
 }
 
 /** Index of the last token of a type that starts at `first`. */

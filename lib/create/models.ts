@@ -34,11 +34,11 @@ type Settings = Pick<Choices, 'database' | 'language'>
 
 export function writeModels(schema: Schema, settings: Settings, grammar: Grammar): WrittenModels {
   const notes: string[] = []
-  const kept = schema.tables.flatMap((table) => findSupportedTables(table, settings, notes))
-  const named = nameTables(kept, grammar)
+  const supported = schema.tables.flatMap((table) => findSupportedTables(table, settings, notes))
+  const named = nameTables(supported, grammar)
   const { associations, leftOut } = findAssociations(named)
   for (const each of leftOut) notes.push(describeLeftOut(each))
-  const typesOf = new Map(kept.map(({ table, columns }) => [table, columns]))
+  const typesOf = new Map(supported.map(({ table, columns }) => [table, columns]))
   const write = settings.language === 'typescript' ? writeTypedModel : writePlainModel
   const models = named.map((each) => write(each, typesOf.get(each.table) ?? new Map(), settings, grammar))
   const lines = associations.map(writeAssociation)
@@ -82,11 +82,11 @@ function findSupportedTables(table: Table, { database }: Settings, notes: string
   return []
 }
 
-function nameTables(kept: readonly SupportedTable[], grammar: Grammar): readonly NamedTable[] {
+function nameTables(supported: readonly SupportedTable[], grammar: Grammar): readonly NamedTable[] {
   const models = new Names()
   const plurals = new Names()
   const identifiers = new Names(RESERVED_NAMES)
-  return kept.map(({ table, columns }) => {
+  return supported.map(({ table, columns }) => {
     const model = models.take(toModelName(table.name, grammar))
     const identifier = identifiers.take(model, 'Model')
     const names = new Names(RESERVED_MEMBERS)
@@ -128,9 +128,9 @@ function writeTypedModel(
 ): string {
   const { identifier } = named
   const declared = typedColumns(named, types).map(([column, name, type]) => {
-    const isLeft = column.isNumbered || column.default !== null || column.isComputed
+    const isOptional = column.isNumbered || column.default !== null || column.isComputed
     const value = column.isNullable && !isKeyColumn(named, column) ? `${type.tsType} | null` : type.tsType
-    return `  declare ${name}: ${isLeft ? `CreationOptional<${value}>` : value}`
+    return `  declare ${name}: ${isOptional ? `CreationOptional<${value}>` : value}`
   })
   return [
     ...writeComments(named),
@@ -183,8 +183,10 @@ function isKeyColumn({ table }: NamedTable, { name }: Column): boolean {
 
 function writeOptions(named: NamedTable, grammar: Grammar, first: readonly string[]): string {
   const { table, plural, model, attributes } = named
-  const several = table.uniques.filter((columns) => columns.length > 1 && columns.every((each) => attributes.has(each)))
-  const indexes = several.map((columns) => `{ unique: true, fields: ${toArrayLiteral(columns)} }`)
+  const composite = table.uniques.filter(
+    (columns) => columns.length > 1 && columns.every((each) => attributes.has(each)),
+  )
+  const indexes = composite.map((columns) => `{ unique: true, fields: ${toArrayLiteral(columns)} }`)
   // Names are written only if Sequelize would derive other names.
   const isUsual = grammar.pluralize(model) === plural && grammar.singularize(model) === model
   const members = [

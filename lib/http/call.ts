@@ -73,21 +73,21 @@ export class HostCall implements Call {
     return this.#out.destroyed && !this.#out.writableEnded
   }
 
-  onDisconnect(tell: () => void): () => void {
+  onDisconnect(listener: () => void): () => void {
     // One listener for all callbacks, because Node warns about many listeners.
     this.#disconnectListeners ??= this.#listenForClose()
-    const told = this.#disconnectListeners
-    told.add(tell)
-    if (this.isDisconnected) setImmediate(() => told.has(tell) && tell())
-    return () => void told.delete(tell)
+    const listeners = this.#disconnectListeners
+    listeners.add(listener)
+    if (this.isDisconnected) setImmediate(() => listeners.has(listener) && listener())
+    return () => void listeners.delete(listener)
   }
 
   #listenForClose(): Set<() => void> {
-    const told = new Set<() => void>()
+    const listeners = new Set<() => void>()
     this.#out.once('close', () => {
-      if (this.isDisconnected) for (const tell of told) tell()
+      if (this.isDisconnected) for (const listener of listeners) listener()
     })
-    return told
+    return listeners
   }
 }
 

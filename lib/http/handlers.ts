@@ -60,10 +60,10 @@ function toRequestHandler(resource: Resource, formats: readonly Format[], answer
 }
 
 export function createCallHandler(resource: Resource, own: OperationRow, formats: readonly Format[]): CallHandler {
-  const meant = createOperationSelector(resource, own, formats)
+  const selectOperation = createOperationSelector(resource, own, formats)
   const isQueried = own[1].queried && SUPPORTS_QUERY
   const handleCall: CallHandler = (call, outlet) => {
-    const operation = meant(call)
+    const operation = selectOperation(call)
     const place = { resource, relation: null, operation, isRead: resource.operationTable[operation].hook === null }
     return serve(place, call, outlet, () => replyTo(resource, operation, call))
   }
@@ -127,9 +127,9 @@ function createOperationSelector(
   const varies = others.some(([, { byFormat }]) => byFormat)
   return (call) => {
     if (varies) call.addHeaders({ Vary: 'Accept' })
-    const asked = others.find(([, { byFormat, intent }]) =>
+    const requested = others.find(([, { byFormat, intent }]) =>
       byFormat ? isFileRequested(formats, call) : isOperationRequested(intent, resource, call),
     )
-    return asked?.[0] ?? name
+    return requested?.[0] ?? name
   }
 }

@@ -15,20 +15,20 @@ export function applyFormat(format: FormatFunction, whole: SuccessReply, request
 
 /** Returns the argument of `format`; null for content that `format` does not change. */
 function toUnformattedReply({ status, headers, content }: SuccessReply): UnformattedReply | null {
-  const told = { status, headers: { ...headers } }
+  const shared = { status, headers: { ...headers } }
   switch (content.kind) {
     case 'record':
-      return { ...told, kind: content.kind, body: content.value }
+      return { ...shared, kind: content.kind, body: content.value }
     case 'records':
-      return { ...told, kind: content.kind, body: content.value }
+      return { ...shared, kind: content.kind, body: content.value }
     case 'page':
-      return { ...told, kind: content.kind, body: content.value }
+      return { ...shared, kind: content.kind, body: content.value }
     case 'cursorPage':
-      return { ...told, kind: content.kind, body: content.value }
+      return { ...shared, kind: content.kind, body: content.value }
     case 'keysetPage':
-      return { ...told, kind: content.kind, body: content.value }
+      return { ...shared, kind: content.kind, body: content.value }
     case 'items':
-      return { ...told, kind: content.kind, body: content.value }
+      return { ...shared, kind: content.kind, body: content.value }
     default:
       return null
   }

@@ -72,8 +72,8 @@ export async function callRoute(
     res.once('finish', resolve)
     res.once('close', () => reject(new Error('the answer broke off')))
     combineHandlers([...leadingHandlersOf(resource), () => answer(call, outlet)])(request, res, (error?: unknown) => {
-      const isLeft = error === undefined || error === null || error === 'route' || error === 'router'
-      reject(isLeft ? problem('not-found') : error)
+      const isUnhandled = error === undefined || error === null || error === 'route' || error === 'router'
+      reject(isUnhandled ? problem('not-found') : error)
     })
   })
   return readReply(res, text())
@@ -124,7 +124,7 @@ const MESSAGE_HEADERS =
 
 function createRequest({ request, method, url, key, headers, body }: InternalCall): Request {
   const base = request ?? createEmptyRequest()
-  const kept = Object.entries(base.headers).filter(([name]) => !MESSAGE_HEADERS.test(name))
+  const headersToCopy = Object.entries(base.headers).filter(([name]) => !MESSAGE_HEADERS.test(name))
   const text = body === undefined ? null : JSON.stringify(body)
   const content = text === null ? {} : { 'content-type': JSON_TYPE, 'content-length': `${Buffer.byteLength(text)}` }
   const req: Request = Object.create(base)
@@ -133,7 +133,7 @@ function createRequest({ request, method, url, key, headers, body }: InternalCal
     url,
     originalUrl: url,
     baseUrl: '',
-    headers: { ...Object.fromEntries(kept), accept: JSON_TYPE, ...content, ...headers },
+    headers: { ...Object.fromEntries(headersToCopy), accept: JSON_TYPE, ...content, ...headers },
     params: { ...base.params, ...(key === null ? {} : { id: key }) },
     query: Object.fromEntries(new URLSearchParams(url.split('?')[1] ?? '')),
     body,

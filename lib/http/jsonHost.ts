@@ -44,12 +44,12 @@ export const readExpressJsonSettings: ReadJsonSettings<Response> = (call, res, i
   const known = call.headers['if-none-match']
   // Express ignores `If-None-Match` in a request with `Cache-Control: no-cache`, although that directive addresses
   // caches and not the origin. Express also ignores `If-None-Match` for QUERY, which is as safe as GET.
-  const isHeld = known !== undefined && (isQueryMethod(call) || call.headers['cache-control'] !== undefined)
-  const isFresh = (): boolean => !isAlwaysSent && (isHeld ? isTagKnown(call, res) : req.fresh)
+  const checksTag = known !== undefined && (isQueryMethod(call) || call.headers['cache-control'] !== undefined)
+  const isFresh = (): boolean => !isAlwaysSent && (checksTag ? isTagKnown(call, res) : req.fresh)
   // Express adds its charset to a content type that the host has set, so the response is sent by Express.
   const isPlain = hasExpressMethods(res) && !res.hasHeader('Content-Type') && !res.hasHeader('Transfer-Encoding')
   const sendJson = (value: unknown): void => {
-    if (isHeld || isAlwaysSent) Object.defineProperty(req, 'fresh', { configurable: true, get: isFresh })
+    if (checksTag || isAlwaysSent) Object.defineProperty(req, 'fresh', { configurable: true, get: isFresh })
     res.json(value)
   }
   return {

@@ -49,8 +49,8 @@ function mergeVary(given: string, added: string): string {
   const known = new Set(splitList(given.toLowerCase()))
   const names = splitList(added)
   if (known.has('*') || names.includes('*')) return '*'
-  const fresh = names.filter((name) => !known.has(name.toLowerCase()))
-  return [given, ...fresh].join(', ')
+  const missing = names.filter((name) => !known.has(name.toLowerCase()))
+  return [given, ...missing].join(', ')
 }
 
 function splitList(list: string): readonly string[] {

@@ -77,9 +77,9 @@ export class CallResponse<O extends OutgoingResponse> implements ResponseWriter 
     }
     try {
       const isOwn = formatBy === undefined || this.#settings.isInternal
-      const said: BodyContent = isOwn ? content : applyFormat(formatBy, { status, headers, content }, call.request)
-      const sent = format.send(out, said, { call, json, limit })
-      return isPromise(sent) ? sent.catch(failed) : undefined
+      const formatted: BodyContent = isOwn ? content : applyFormat(formatBy, { status, headers, content }, call.request)
+      const sending = format.send(out, formatted, { call, json, limit })
+      return isPromise(sending) ? sending.catch(failed) : undefined
     } catch (error) {
       return failed(error)
     }
@@ -103,8 +103,8 @@ export class CallResponse<O extends OutgoingResponse> implements ResponseWriter 
     abortResponse(this.#out)
   }
 
-  whenClosed(tell: () => void): void {
-    this.#out.once('close', tell)
+  whenClosed(listener: () => void): void {
+    this.#out.once('close', listener)
   }
 }
 

@@ -11,8 +11,8 @@ export function skipOtherPaths(router: Router, base: string): void {
   const own = router.stack.length
   Object.assign(router, {
     handle(req: Request, res: Response, next: NextFunction): unknown {
-      const isAsked = router.stack.length > own || isBelow(req.path, prefix)
-      return isAsked ? handle.call(router, req, res, next) : next()
+      const isInRouter = router.stack.length > own || isBelow(req.path, prefix)
+      return isInRouter ? handle.call(router, req, res, next) : next()
     },
   })
 }

@@ -153,23 +153,23 @@ function negationHint(parameter: ParserStop['parameter']): string {
 
 function joiningHint(rest: string): string | undefined {
   const written = /^(?:&&?|[a-z]+)/i.exec(rest)?.[0] ?? ''
-  const meant = FOREIGN_CONJUNCTIONS.get(written.toLowerCase())
-  return meant === undefined ? undefined : `\`${written}\` is not an operator: write \`${meant}\`.`
+  const replacement = FOREIGN_CONJUNCTIONS.get(written.toLowerCase())
+  return replacement === undefined ? undefined : `\`${written}\` is not an operator: write \`${replacement}\`.`
 }
 
 function wordHint(rest: string): string | undefined {
   const word = /^[a-z]{2,10}(?![a-z])/i.exec(rest)?.[0] ?? ''
-  const meant = FOREIGN_OPERATORS.get(word.toLowerCase())
-  return meant === undefined ? undefined : `Operators are signs: write \`${meant}\` for \`${word}\`.`
+  const replacement = FOREIGN_OPERATORS.get(word.toLowerCase())
+  return replacement === undefined ? undefined : `Operators are signs: write \`${replacement}\` for \`${word}\`.`
 }
 
 function relationHint(text: string, offset: number, found: string): string {
   const before = text.slice(0, offset).toLowerCase()
   const isBehindWord = WORD_OPERATORS.some((token) => before.endsWith(token))
   const written = isBehindWord ? '' : `${/[=<>!]*$/.exec(before.slice(-5))?.[0]}${found}`
-  const meant = FOREIGN_SYNTAX.get(written)
+  const replacement = FOREIGN_SYNTAX.get(written)
   const escaped = `\`\\${found}\` where a value begins with "${found}"`
-  return meant === undefined
+  return replacement === undefined
     ? `Write ${escaped}.`
-    : `\`${written}\` is not an operator: write \`${meant}\`, or ${escaped}.`
+    : `\`${written}\` is not an operator: write \`${replacement}\`, or ${escaped}.`
 }

@@ -118,8 +118,8 @@ export function readArguments(
   const taken: readonly string[] = [...required, ...optional]
   const unknown = Object.keys(given).find((name) => !taken.includes(name))
   if (unknown !== undefined) {
-    const told = unknown.slice(0, 50)
-    throw invalidQuery(told, `is not an argument of this tool.${didYouMean(told, taken)}`)
+    const name = unknown.slice(0, 50)
+    throw invalidQuery(name, `is not an argument of this tool.${didYouMean(name, taken)}`)
   }
   const missing = required.find((name) => given[name] === undefined || given[name] === null)
   if (missing !== undefined) throw invalidQuery(missing, 'is missing.')
@@ -127,9 +127,9 @@ export function readArguments(
     const value = given[name]
     if (value === undefined || value === null) return []
     const { read: reader, requirement } = ARGUMENTS[name]
-    const meant = reader(value)
-    if (meant === undefined) throw invalidQuery(name, requirement)
-    return [[name, meant]]
+    const parsed = reader(value)
+    if (parsed === undefined) throw invalidQuery(name, requirement)
+    return [[name, parsed]]
   })
   return Object.fromEntries(read)
 }

@@ -20,11 +20,11 @@ export async function describeResource(
     typeof permission !== 'string' || isPermitted(caller.identity, permission)
   const { view, fieldsByRelation } = await findQueryableView(resource, caller)
   const describeFields = (
-    told: readonly XCrudField[],
+    described: readonly XCrudField[],
     fields: ModelAccess['fields'],
     access: ModelAccess | null,
   ): readonly XCrudField[] =>
-    told
+    described
       .filter(({ name }) => {
         // A member of a JSON column is readable if its column is readable.
         const field = fields.get(name.toLowerCase()) ?? fields.get(name.split('.')[0]?.toLowerCase() ?? '')
@@ -36,10 +36,15 @@ export async function describeResource(
   const relations = crud.relations.flatMap(({ name, many, fields, link }) => {
     const { access, row } = fieldsByRelation.get(name) ?? {}
     if (access === undefined) return []
-    const told = { name, many, resource: resourceNameOf(access), fields: describeFields(fields, access.fields, access) }
-    if (link === undefined || row === undefined || row === null) return [told]
+    const member = {
+      name,
+      many,
+      resource: resourceNameOf(access),
+      fields: describeFields(fields, access.fields, access),
+    }
+    if (link === undefined || row === undefined || row === null) return [member]
     const own = { name: link.name, resource: resourceNameOf(row), fields: describeFields(link.fields, row.fields, row) }
-    return [{ ...told, link: own }]
+    return [{ ...member, link: own }]
   })
   const closed = new Set(resource.nestedRelations.filter((json) => !fieldsByRelation.has(json)))
   const open = Object.entries(schemas).map(
@@ -94,10 +99,14 @@ function filterWritable(
   const all = Object.entries<JsonSchema>(Object(properties))
   const open = all.filter(([name, each]) => isOpen(each['x-permission']) && each.readOnly !== true && !closed.has(name))
   const names = new Set(open.map(([name]) => name))
-  const left = Array.isArray(required) ? required.filter((name) => names.has(name)) : []
+  const requiredNames = Array.isArray(required) ? required.filter((name) => names.has(name)) : []
   const { required: _, ...others } = schema
   const written = open.map(([name, { 'x-permission': __, ...each }]) => [name, each])
-  return { ...others, ...(left.length === 0 ? {} : { required: left }), properties: Object.fromEntries(written) }
+  return {
+    ...others,
+    ...(requiredNames.length === 0 ? {} : { required: requiredNames }),
+    properties: Object.fromEntries(written),
+  }
 }
 
 /** Schemas of the bodies that the caller may send, and of their components. */
@@ -107,16 +116,16 @@ function describeBodies(
   schemas: ReadonlyMap<string, JsonSchema>,
 ): object {
   const taken = Object.entries(bodies).filter(([name]) => allowed.has(name as keyof typeof bodies))
-  const wanted = new Map<string, JsonSchema>()
+  const referenced = new Map<string, JsonSchema>()
   const collectSchemas = (schema: unknown): void => {
     for (const [, name = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
       const found = schemas.get(name)
-      if (found === undefined || wanted.has(name)) continue
-      wanted.set(name, found)
+      if (found === undefined || referenced.has(name)) continue
+      referenced.set(name, found)
       collectSchemas(found)
     }
   }
   collectSchemas(taken.map(([, schema]) => schema))
   if (taken.length === 0) return {}
-  return { bodies: Object.fromEntries(taken), components: { schemas: Object.fromEntries(wanted) } }
+  return { bodies: Object.fromEntries(taken), components: { schemas: Object.fromEntries(referenced) } }
 }

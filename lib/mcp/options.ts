@@ -59,24 +59,24 @@ const isHost = (name: string): boolean => hostnameOf(name) === name.toLowerCase(
 
 /** Checks of the options. `createToolResources` checks `resources`. */
 const CHECKS: Readonly<
-  Record<keyof McpOptions, { readonly holds: (value: unknown) => boolean; readonly must: string }>
+  Record<keyof McpOptions, { readonly isValid: (value: unknown) => boolean; readonly must: string }>
 > = {
-  resources: { holds: () => true, must: '' },
+  resources: { isValid: () => true, must: '' },
   identity: {
-    holds: (value) => typeof value === 'function' || (isObject(value) && isSet(value.roles)),
+    isValid: (value) => typeof value === 'function' || (isObject(value) && isSet(value.roles)),
     must: 'must be a function, or an identity: { name, roles, permissions, claims }.',
   },
-  write: { holds: isBoolean, must: 'must be a boolean.' },
-  confirm: { holds: isBoolean, must: 'must be a boolean.' },
-  maxRecords: { holds: (value) => isIntegerFrom(value, 1), must: 'must be a whole number from 1.' },
-  maxBytes: { holds: (value) => isIntegerFrom(value, MIN_BYTES), must: `must be a whole number from ${MIN_BYTES}.` },
-  authorization: { holds: isObject, must: 'must be an object: { resource, servers, scopes }.' },
+  write: { isValid: isBoolean, must: 'must be a boolean.' },
+  confirm: { isValid: isBoolean, must: 'must be a boolean.' },
+  maxRecords: { isValid: (value) => isIntegerFrom(value, 1), must: 'must be a whole number from 1.' },
+  maxBytes: { isValid: (value) => isIntegerFrom(value, MIN_BYTES), must: `must be a whole number from ${MIN_BYTES}.` },
+  authorization: { isValid: isObject, must: 'must be an object: { resource, servers, scopes }.' },
   hosts: {
-    holds: (value) => isNameList(value, isHost) && Object(value).length > 0,
+    isValid: (value) => isNameList(value, isHost) && Object(value).length > 0,
     must: 'must be an array of host names without ports, such as "api.example.com".',
   },
   origins: {
-    holds: (value) => isNameList(value, (name) => originOf(name) === name),
+    isValid: (value) => isNameList(value, (name) => originOf(name) === name),
     must: 'must be an array of origins, such as "https://app.example.com".',
   },
 }
@@ -91,11 +91,11 @@ export function assertOptions(options: McpOptions): void {
   // A router is a function. Passing a router instead of the options is an error.
   if (!isObject(options)) throw invalidOption('the argument must be an object with "resources".')
   assertNames(options, Object.keys(CHECKS), '')
-  for (const [name, { holds, must }] of Object.entries(CHECKS)) {
+  for (const [name, { isValid, must }] of Object.entries(CHECKS)) {
     const value: unknown = Reflect.get(options, name)
     // An identity that is undefined by mistake is an error and does not select the default.
     const isGiven = name === 'identity' ? Object.hasOwn(options, name) : value !== undefined
-    if (isGiven && !holds(value)) throw invalidOption(`${name} ${must}`)
+    if (isGiven && !isValid(value)) throw invalidOption(`${name} ${must}`)
   }
   const { authorization, identity } = options
   if (authorization === undefined) return

@@ -61,12 +61,12 @@ function createToolResource(
   // A resource that cannot be described causes an error here, before the first request.
   assertDescribable(resource)
   leadingHandlersOf(resource)
-  const asks = senderIdentityOf(resource, identity)
+  const caller = senderIdentityOf(resource, identity)
   return {
     name: name ?? defaultName(resource),
     resource,
-    identifySender: asks,
-    identify: requireIdentity(resource, asks),
+    identifySender: caller,
+    identify: requireIdentity(resource, caller),
     limitIntent: (intent) => limitIntent(intent, maxRecords),
     describe: cacheUntilMount(() => describeForClients(resource)),
   }

@@ -87,15 +87,15 @@ function addParentKeyToPlan(
 ): CreatePlan {
   const own = parentKeyValues.map(({ field, stored }) => [field.name, stored] as const)
   assertSameForeignKeys(resource, plan.serverValues, own)
-  const upkeep = new Map([...plan.serverValues, ...own])
-  if (wrong.length === 0) return { ...plan, serverValues: upkeep }
+  const serverValues = new Map([...plan.serverValues, ...own])
+  if (wrong.length === 0) return { ...plan, serverValues }
   const found = plan.invalid ?? { errors: {}, failed: new Set<string>() }
   const message = [resource.translate(createMessage('owner'))]
   const invalid = {
     errors: { ...found.errors, ...Object.fromEntries(wrong.map(({ json }) => [json, message])) },
     failed: new Set([...found.failed, ...wrong.map(({ name }) => name)]),
   }
-  return { ...plan, serverValues: upkeep, invalid }
+  return { ...plan, serverValues, invalid }
 }
 
 /** Returns the path of the parent's mount in this request, as the client sees the path. */

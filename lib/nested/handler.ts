@@ -173,10 +173,10 @@ async function isRelationHidden(
   relation: Relation,
   { parent, target }: RelationResources,
   { request }: Call,
-  ask: IdentityLookup['identify'],
+  identify: IdentityLookup['identify'],
 ): Promise<boolean> {
   const keyResources = foreignKeyResourcesOf(relation, [parent], [target])
   const isMasked = keyResources.some(({ behaviours }) => behaviours.readable !== null)
-  const identity = isMasked ? await ask() : null
+  const identity = isMasked ? await identify() : null
   return isRelationClosed(relation, keyResources, { request, identity, instant: new Date() })
 }

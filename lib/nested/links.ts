@@ -29,8 +29,8 @@ export function createLinkHandler(mode: Exclude<LinkMode, 'set'>): (request: Nes
     // If no resource mounts the join model, the request accepts no values.
     const body = mode === 'remove' || joinModel === null ? null : await readOptionalObject(joinModel.resource, call)
     const linking = resolveLinkedRelation(request.parent.resource, request.relation)
-    const wanted = parseLinkTarget(target.resource, String(call.params.key ?? ''), '', body)
-    const { own, faults } = removePathKeys(request, linking, wanted)
+    const linkTarget = parseLinkTarget(target.resource, String(call.params.key ?? ''), '', body)
+    const { own, faults } = removePathKeys(request, linking, linkTarget)
     const reply = await changeLinks(request, linking, { mode, isOne: true, groups: [[own]], errors: faults })
     return { ...reply, status: 204, content: { kind: 'nothing' } }
   }
@@ -41,9 +41,9 @@ export function createBatchLinkHandler(mode: Exclude<LinkMode, 'remove'>): (requ
   return async (request) => {
     const { call, parent, target } = request
     const keys = await readArray(parent.resource, call, { of: 'keys' })
-    const wanted = keys.map((key, index) => parseLinkTarget(target.resource, key, `[${index}]`))
+    const targets = keys.map((key, index) => parseLinkTarget(target.resource, key, `[${index}]`))
     const linking = resolveLinkedRelation(parent.resource, request.relation)
-    const reply = await changeLinks(request, linking, { mode, isOne: false, groups: [wanted], errors: {} })
+    const reply = await changeLinks(request, linking, { mode, isOne: false, groups: [targets], errors: {} })
     if (reply.content.kind !== 'linked') return reply
     const { linked: made, unlinked = 0 } = reply.content.value
     return {
@@ -85,7 +85,7 @@ async function changeLinksInTransaction(
   planned(plan)
   const nestedWrites = [await planLinkChange(session, linking, change)]
   const sees = [target.resource, linking.joinModelResource]
-  const hearing = createPolicyChecks(session, () => sees)
+  const policyChecks = createPolicyChecks(session, () => sees)
   const work: Work = {
     resource,
     plan,
@@ -93,16 +93,16 @@ async function changeLinksInTransaction(
     nestedWrites,
     dependsOn: sees,
     nestedResources: [linking.joinModelResource],
-    policyChecks: hearing,
+    policyChecks,
   }
-  const sent: ParsedRequest = {
+  const parsedRequest: ParsedRequest = {
     resource,
     operation: 'update',
     intent: { kind: 'update', key: parentId, match: null, body: {}, minimal: false },
     caller,
     call,
   }
-  return wrapReply(sent, () => performPlan(sent, work, createLinkReply))
+  return wrapReply(parsedRequest, () => performPlan(parsedRequest, work, createLinkReply))
 }
 
 /** Creates a reply with the counts of all changes. The route decides which counts the client sees. */
@@ -115,19 +115,19 @@ function createLinkReply({ linkCounts }: WriteResult): Reply {
 function removePathKeys(
   { parent, parentId, target }: NestedRequest,
   { joinModelResource, binding, key, referencedKey }: LinkedRelation,
-  wanted: LinkTarget,
+  linkTarget: LinkTarget,
 ): { readonly own: LinkTarget; readonly faults: ErrorsByPlace } {
-  if (wanted.body === null) return { own: wanted, faults: {} }
+  if (linkTarget.body === null) return { own: linkTarget, faults: {} }
   const source = readKeyParts(parent.resource.keys, parentId)
   const ends: readonly ConnectingAttribute[] = [
     { field: binding.key, code: 'owner', value: keyPartOf(parent.resource.keys, source, binding.source) },
-    { field: key, code: 'path-key', value: keyPartOf(target.resource.keys, wanted.key ?? null, referencedKey) },
+    { field: key, code: 'path-key', value: keyPartOf(target.resource.keys, linkTarget.key ?? null, referencedKey) },
     ...[...binding.fixed].map(
       ([field, value]): ConnectingAttribute => ({ field, code: 'owner', value, isExact: true }),
     ),
   ]
-  const { body, wrong, stated } = removeConnectingAttributes(joinModelResource, wanted.body, ends, '')
-  return { own: { ...wanted, body, bodyKeys: stated }, faults: wrong }
+  const { body, wrong, stated } = removeConnectingAttributes(joinModelResource, linkTarget.body, ends, '')
+  return { own: { ...linkTarget, body, bodyKeys: stated }, faults: wrong }
 }
 
 /**

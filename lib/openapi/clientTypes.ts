@@ -173,15 +173,15 @@ function joinUnion(types: readonly string[]): string {
 }
 
 function writeMembers(properties: SchemaMembers, required: readonly unknown[]): string[] {
-  const said = Object.entries(properties).filter(([, schema]) => schema !== IGNORED_MEMBER)
-  return said.flatMap(([name, schema]) => {
+  const shown = Object.entries(properties).filter(([, schema]) => schema !== IGNORED_MEMBER)
+  return shown.flatMap(([name, schema]) => {
     const permission = schema['x-permission']
-    const told = [
+    const comments = [
       ...(typeof permission === 'string' ? [`Needs ${writeComment(permission)}.`] : []),
       ...(schema.deprecated === true ? [`@deprecated ${escapeComment(String(schema.description ?? ''))}`] : []),
     ].map((text) => `/** ${text} */`)
     const member = /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
-    return [...told, `${member}${required.includes(name) ? '' : '?'}: ${toTypeScript(schema)}`]
+    return [...comments, `${member}${required.includes(name) ? '' : '?'}: ${toTypeScript(schema)}`]
   })
 }
 

@@ -25,7 +25,7 @@ interface RepeatedContent {
 /** Owner of a schema's name, and the name that was requested. */
 interface NameOwner {
   readonly owner: object
-  readonly wanted: string
+  readonly requested: string
 }
 
 /** Owner of the components that all resources share. */
@@ -91,16 +91,16 @@ export class Components {
    * a model named Problem.
    */
   reserveName(name: string, owner: object): void {
-    if (!this.#reserved.has(name)) this.#reserved.set(name, { owner, wanted: name })
+    if (!this.#reserved.has(name)) this.#reserved.set(name, { owner, requested: name })
   }
 
   /** First free name for an owner: the requested name, with `_` appended as often as necessary. */
-  #freeName(wanted: string, owner: object): string {
-    let name = wanted
+  #freeName(requested: string, owner: object): string {
+    let name = requested
     for (;;) {
-      const keeper = this.#reserved.get(name) ?? { owner, wanted }
-      this.#reserved.set(name, keeper)
-      if (keeper.owner === owner && keeper.wanted === wanted) return name
+      const reserved = this.#reserved.get(name) ?? { owner, requested }
+      this.#reserved.set(name, reserved)
+      if (reserved.owner === owner && reserved.requested === requested) return name
       name = `${name}_`
     }
   }
@@ -111,8 +111,8 @@ export class Components {
    *
    * @throws CrudConfigError if a different owner has the name of a component other than a schema
    */
-  referTo(kind: Kind, wanted: string, make: () => JsonSchema, owner: object = SHARED_OWNER): JsonSchema {
-    const name = kind === 'schemas' ? this.#freeName(wanted, owner) : wanted
+  referTo(kind: Kind, requested: string, make: () => JsonSchema, owner: object = SHARED_OWNER): JsonSchema {
+    const name = kind === 'schemas' ? this.#freeName(requested, owner) : requested
     const known = this.#kinds.get(kind) ?? new Map<string, Component>()
     this.#kinds.set(kind, known)
     const other = known.get(name)

@@ -58,8 +58,8 @@ export function describeCrud(subject: Subject): ResourceExtension {
 }
 
 export function describeAction({ name, on, method, path, output, input }: Action): XCrudAction {
-  const told = { name, on, method, path: path.replace(':id', '{id}'), output }
-  return input === null ? told : { ...told, input: convertJoi(input) }
+  const described = { name, on, method, path: path.replace(':id', '{id}'), output }
+  return input === null ? described : { ...described, input: convertJoi(input) }
 }
 
 function describeDeprecated(deprecation: Deprecation | undefined): Pick<XCrudField, 'deprecated'> {

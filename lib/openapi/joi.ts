@@ -103,8 +103,8 @@ const CONVERTERS: Readonly<Record<string, (description: JoiDescription) => JsonS
   },
   alternatives: ({ matches = [] }) => {
     const schemas = matches.map(({ schema }) => (schema === undefined ? {} : convertDescription(schema)))
-    const isTold = schemas.length > 0 && schemas.every((schema) => Object.keys(schema).length > 0)
-    return isTold ? anyOf(schemas) : {}
+    const isDescribed = schemas.length > 0 && schemas.every((schema) => Object.keys(schema).length > 0)
+    return isDescribed ? anyOf(schemas) : {}
   },
 }
 

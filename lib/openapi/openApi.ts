@@ -80,8 +80,8 @@ function* stringifyParts(value: object, depth: number): Generator<string> {
  * Finds a free operation id. Ids of routes below records join two names, and the joined name may equal an id of a third
  * resource.
  */
-function findFreeId(wanted: string, ids: ReadonlySet<string>): string {
-  let id = wanted
+function findFreeId(preferred: string, ids: ReadonlySet<string>): string {
+  let id = preferred
   while (ids.has(id)) id = `${id}_`
   return id
 }

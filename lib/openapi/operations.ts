@@ -164,8 +164,8 @@ export const ENTRIES: Readonly<Record<OperationName, OperationEntry>> = {
       return sentences.length === 0 ? null : sentences.join(' ')
     },
     parameters: (subject) => {
-      const left = subject.resource.operations.has('export') ? PAGE_PARAMETERS : RECORD_PARAMETERS
-      const shared = listParameters(subject).filter(({ name }) => !left.has(String(name)))
+      const excluded = subject.resource.operations.has('export') ? PAGE_PARAMETERS : RECORD_PARAMETERS
+      const shared = listParameters(subject).filter(({ name }) => !excluded.has(String(name)))
       return [...shared, ...aggregateParameters(subject), PREFER.list, IF_NONE_MATCH]
     },
     replies: (subject) => listOrFileReplies(subject, 'A page of groups.', () => buildGroupPage(subject)),

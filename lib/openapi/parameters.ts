@@ -87,16 +87,16 @@ function buildNameList(known: readonly string[], maxItems: number): JsonSchema {
   return { type: 'array', maxItems, items }
 }
 
-function selectNames(fields: readonly Field[], isMeant: (field: Field) => boolean): readonly string[] {
+function selectNames(fields: readonly Field[], isIncluded: (field: Field) => boolean): readonly string[] {
   return expandMembers(fields)
-    .filter(isMeant)
+    .filter(isIncluded)
     .map(({ json }) => json)
 }
 
 /** Paths that cross one to-one relation and end at a matching field. */
-function selectRelatedPaths(subject: Subject, isMeant: (field: Field) => boolean): readonly string[] {
+function selectRelatedPaths(subject: Subject, isIncluded: (field: Field) => boolean): readonly string[] {
   return queryableRelationsOf(subject).flatMap(([{ json, many }, { fields }]) =>
-    many ? [] : selectNames([...fields.values()], isMeant).map((name) => `${json}.${name}`),
+    many ? [] : selectNames([...fields.values()], isIncluded).map((name) => `${json}.${name}`),
   )
 }
 
@@ -126,15 +126,15 @@ function describeSelect(subject: Subject, own: readonly string[]): string {
     const [name] = selectNames([...fields.values()], ({ targets }) => targets.has('list'))
     return name === undefined ? [] : [{ json, many, name }]
   })
-  const [single, several] = [relations.find(({ many }) => !many), relations.find(({ many }) => many)]
+  const [single, collection] = [relations.find(({ many }) => !many), relations.find(({ many }) => many)]
   const [first] = own
   return [
     `The fields of the records${first === undefined ? '' : `, such as ${toCode(first)}`}. \`*\` selects all fields.`,
     ...(single === undefined ? [] : [`Fields of one related record: ${toCode(`${single.json}.${single.name}`)}.`]),
-    ...(several === undefined
+    ...(collection === undefined
       ? []
       : [
-          `Fields of a collection: ${toCode(`${several.json}(${several.name})`)}. The parameters ${toCode(`${several.json}.filter`)}, ${toCode(`${several.json}.sort`)} and ${toCode(`${several.json}.limit`)} choose its records.`,
+          `Fields of a collection: ${toCode(`${collection.json}(${collection.name})`)}. The parameters ${toCode(`${collection.json}.filter`)}, ${toCode(`${collection.json}.sort`)} and ${toCode(`${collection.json}.limit`)} choose its records.`,
         ]),
   ].join(' ')
 }

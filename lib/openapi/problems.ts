@@ -66,9 +66,11 @@ const STORE_INTENTS: ReadonlySet<IntentKind> = new Set([
 const isAlways = (): boolean => true
 const isWrite = ({ row }: RequiredPermission): boolean => row.hook !== null
 const hasBody = ({ row }: RequiredPermission): boolean => row.body !== null
-const hasRequestBody = (asked: RequiredPermission): boolean => hasBody(asked) || asked.hasQueryBody === true
+const hasRequestBody = (permission: RequiredPermission): boolean =>
+  hasBody(permission) || permission.hasQueryBody === true
 /** Whether the server validates values. Changes by an action's handler are validated as well as bodies. */
-const hasValidation = (asked: RequiredPermission): boolean => hasBody(asked) || asked.action?.method === 'post'
+const hasValidation = (permission: RequiredPermission): boolean =>
+  hasBody(permission) || permission.action?.method === 'post'
 const hasParameters = ({ subject: { resource }, row: { body, intent } }: RequiredPermission): boolean =>
   body === null && (READ_INTENTS.has(intent) || resource.versions)
 // Whether the server may answer that the record is missing. A caller of a singleton may have no record.
@@ -79,23 +81,30 @@ const hasRecordKey = ({ subject: { resource }, row, action, isNested }: Required
   (resource.behaviours.ownKey !== null && isNested !== true)
 const isVersioned = ({ subject: { resource }, row }: RequiredPermission): boolean =>
   resource.versions && VERSIONED_INTENTS.has(row.intent)
-const isConditional = (asked: RequiredPermission): boolean => isVersioned(asked) || asked.row.intent === 'replace'
-const isVersionRequired = (asked: RequiredPermission): boolean => isVersioned(asked) && asked.row.intent !== 'delete'
+const isConditional = (permission: RequiredPermission): boolean =>
+  isVersioned(permission) || permission.row.intent === 'replace'
+const isVersionRequired = (permission: RequiredPermission): boolean =>
+  isVersioned(permission) && permission.row.intent !== 'delete'
 
-function isAuthenticationPossible(asked: RequiredPermission): boolean {
-  const { identity } = asked.subject.resource
-  return policyCoverage(asked) !== 'never' || (!asked.isNested && identity !== null && isBearerIdentity(identity))
+function isAuthenticationPossible(permission: RequiredPermission): boolean {
+  const { identity } = permission.subject.resource
+  return (
+    policyCoverage(permission) !== 'never' || (!permission.isNested && identity !== null && isBearerIdentity(identity))
+  )
 }
 
 /**
  * Whether the server may answer 403. Policies, scopes and masks of attributes that the request sets can reject a
  * request.
  */
-function isForbiddenPossible(asked: RequiredPermission): boolean {
-  const { isScoped, masks } = asked.subject.resource.documented
-  const setsMasked = [...(asked.assignedAttributes ?? [])].some((name) => (masks.get(name)?.write ?? null) !== null)
-  const isStored = asked.isLinkChange === true || STORE_INTENTS.has(asked.row.intent) || asked.action?.method === 'post'
-  return policyCoverage(asked) !== 'never' || (isScoped && isStored) || setsMasked
+function isForbiddenPossible(permission: RequiredPermission): boolean {
+  const { isScoped, masks } = permission.subject.resource.documented
+  const setsMasked = [...(permission.assignedAttributes ?? [])].some(
+    (name) => (masks.get(name)?.write ?? null) !== null,
+  )
+  const isStored =
+    permission.isLinkChange === true || STORE_INTENTS.has(permission.row.intent) || permission.action?.method === 'post'
+  return policyCoverage(permission) !== 'never' || (isScoped && isStored) || setsMasked
 }
 
 /** Whether the request may have an `Idempotency-Key`. */
@@ -109,7 +118,7 @@ export function hasIdempotencyKey({ subject: { resource }, row, isNested }: Requ
 interface ProblemRow {
   readonly name: string
   readonly status: number
-  readonly isPossible: (asked: RequiredPermission) => boolean
+  readonly isPossible: (permission: RequiredPermission) => boolean
   readonly description: string
   readonly schemas?: readonly (keyof typeof PROBLEM_SCHEMAS)[]
   readonly headers?: readonly HeaderName[]
@@ -194,12 +203,12 @@ const PROBLEM_SCHEMAS = {
 
 /** Problem responses of an operation by status, as references. `more` has additional headers. */
 export function problemResponses(
-  asked: RequiredPermission,
+  permission: RequiredPermission,
   more: SchemaMembers = {},
 ): Readonly<Record<string, JsonSchema>> {
-  const { subject } = asked
+  const { subject } = permission
   const { components } = subject
-  const rows = PROBLEM_ROWS.filter(({ isPossible }) => isPossible(asked))
+  const rows = PROBLEM_ROWS.filter(({ isPossible }) => isPossible(permission))
   const isPlain = Object.keys(more).length === 0
   const problems = rows.map(({ name, status, description, schemas = ['Problem'], headers = [] }) => {
     const buildSchema = (): JsonSchema => {

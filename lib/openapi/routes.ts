@@ -45,14 +45,14 @@ export function writeOwnRoutes(subject: Subject, security: Security): readonly R
     resource.operations.has(name) && !ENTRIES[name].sharedWith?.some((other) => resource.operations.has(other))
   const operations = packageOperationEntries(resource.operationTable)
     .filter(([name]) => isDocumented(name))
-    .map(([name, row]) => ({ row, entry: ENTRIES[name], asks: createPermission(subject, name) }))
+    .map(([name, row]) => ({ row, entry: ENTRIES[name], permission: createPermission(subject, name) }))
   const actions = [...resource.actions.values()].map((action) => {
-    const asks = createActionPermission(subject, action)
-    return { row: asks.row, entry: createActionEntry(action), asks }
+    const permission = createActionPermission(subject, action)
+    return { row: permission.row, entry: createActionEntry(action), permission }
   })
   return [...operations, ...actions]
     .toSorted((one, other) => pathRank(one.row) - pathRank(other.row))
-    .flatMap(({ row, entry, asks }) => {
+    .flatMap(({ row, entry, permission }) => {
       const described: RouteDescription = {
         entry,
         words: names,
@@ -61,7 +61,7 @@ export function writeOwnRoutes(subject: Subject, security: Security): readonly R
         deprecated: resource.documented.deprecated,
         pathParameters: pathParameters(subject, row.path.startsWith('/:id')),
         request: row,
-        permissions: [asks],
+        permissions: [permission],
       }
       const below = row.path === '/' ? '' : row.path.replaceAll(/:(\w+)/g, '{$1}')
       const place = path === '/' ? below || '/' : path + below
@@ -341,9 +341,9 @@ function describeLinkedList(
 ): Partial<OperationEntry> {
   const row = relation.joinModel?.joinRow() ?? null
   if (kind !== 'linked' || isWrite || row === null) return {}
-  const told = `Paths can read the row that links a record to the owner: \`${row.json}\`.`
+  const sentence = `Paths can read the row that links a record to the owner: \`${row.json}\`.`
   return {
-    describe: (subject) => [ENTRIES.getList.describe?.(subject) ?? [], told].flat().join(' '),
+    describe: (subject) => [ENTRIES.getList.describe?.(subject) ?? [], sentence].flat().join(' '),
     replies: (subject) => listReplies(subject, { parent, relation }),
   }
 }
@@ -372,7 +372,7 @@ function describeLink({ parent, target, relation, route: { method, isItem } }: N
       : (JOIN_MODEL_OPERATIONS[`${method}${isItem ? ' item' : ''}`] ?? []).map((name) =>
           createNestedPermission(rows, name),
         )
-  const asks: readonly RequiredPermission[] = [
+  const permissions: readonly RequiredPermission[] = [
     { ...createPermission(target, 'getById'), isLinkChange: true },
     ...parts.map((part): RequiredPermission => {
       // The body contains the version of the updated join row.
@@ -384,8 +384,8 @@ function describeLink({ parent, target, relation, route: { method, isItem } }: N
       row: { ...parent.resource.operationTable.update, body: takes, intent: 'restore' },
     },
   ]
-  if (isItem) return body === null ? { permissions: asks } : { body, isBodyOptional: true, permissions: asks }
-  return { body: () => listSchema(buildKeySchema(target), parent.resource.limits.bulkItems), permissions: asks }
+  if (isItem) return body === null ? { permissions } : { body, isBodyOptional: true, permissions }
+  return { body: () => listSchema(buildKeySchema(target), parent.resource.limits.bulkItems), permissions }
 }
 
 /** Operations on the join model. */

@@ -20,11 +20,11 @@ const BEARER_SCHEME = {
  */
 export function securityRequirements(
   { components }: Subject,
-  asks: readonly RequiredPermission[],
+  permissions: readonly RequiredPermission[],
   given: Security,
 ): readonly SecurityRequirement[] {
-  const decisions = asks.map(policyCoverage)
-  const resources = asks.map(({ subject }) => subject.resource)
+  const decisions = permissions.map(policyCoverage)
+  const resources = permissions.map(({ subject }) => subject.resource)
   const looks = resources.some(({ documented }) => documented.masks.size > 0 || documented.isScoped)
   if (!looks && decisions.every((each) => each === 'never')) return []
   const isBearer = resources.some(({ identity }) => identity !== null && isBearerIdentity(identity))

@@ -22,11 +22,11 @@ export function buildEventSchema(subject: Subject): JsonSchema {
   const { computed } = subject.resource
   const own = computed.filter((field) => field.computed.isPerCaller && field.targets.has('response'))
   if (own.length === 0) return buildRecordSchema(subject)
-  const left = Object.fromEntries(own.map(({ json }) => [json, {}]))
+  const perCaller = Object.fromEntries(own.map(({ json }) => [json, {}]))
   return referToSchema(subject, `${subject.names.one}Event`, () => {
     const { properties, required, ...schema } = buildShape(subject, 'response')
-    const names = readNames(required).filter((name) => !Object.hasOwn(left, name))
-    return { ...schema, required: names, properties: omitProperties(properties, left) }
+    const names = readNames(required).filter((name) => !Object.hasOwn(perCaller, name))
+    return { ...schema, required: names, properties: omitProperties(properties, perCaller) }
   })
 }
 

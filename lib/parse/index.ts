@@ -19,7 +19,7 @@ interface ReceivedCall {
   readonly call: Call
   /** Whether an array may be sent as JSON lines. */
   readonly lines?: boolean | undefined
-  readonly unreadable: UnreadableFields
+  readonly hidden: UnreadableFields
   /** The key of the record, if it is not in the path. */
   readonly key?: string | undefined
 }
@@ -33,23 +33,23 @@ const READERS: Readonly<Record<IntentKind, IntentReader>> = {
     if (resource.versions) readTags('If-None-Match', call.headers['if-none-match'])
     return { kind: 'get', key: recordKeyOf(received), ...readRecord(resource, call) }
   },
-  list: (resource, { call, unreadable }) => {
+  list: (resource, { call, hidden }) => {
     readTags('If-None-Match', call.headers['if-none-match'])
-    const intent = readListIntent(resource, call, unreadable)
+    const intent = readListIntent(resource, call, hidden)
     // Aggregates have a policy of their own, so the list must not serve them.
     if (intent.mode === 'aggregate') throw new TypeError('an aggregate has come to the list')
     return intent
   },
-  aggregate: (resource, { call, unreadable }) => {
+  aggregate: (resource, { call, hidden }) => {
     readTags('If-None-Match', call.headers['if-none-match'])
-    const intent = readListIntent(resource, call, unreadable)
+    const intent = readListIntent(resource, call, hidden)
     if (intent.mode === 'aggregate') return intent
     throw invalidQuery('aggregate', 'or group is required, because the operation getList is disabled.')
   },
-  export: (resource, { call, unreadable }) => {
+  export: (resource, { call, hidden }) => {
     assertValidQueryBody(call)
     return readExport(resourceForQuery(resource, call), listRequestOf(call), {
-      hidden: unreadable,
+      hidden,
       formats: call.formats,
     })
   },
@@ -132,7 +132,7 @@ export function parse(
   hidden: UnreadableFields,
   key?: string,
 ): Intent | Promise<Intent> {
-  return READERS[intent](resource, { call, lines, unreadable: hidden, key })
+  return READERS[intent](resource, { call, lines, hidden, key })
 }
 
 function readOwnMember(body: object, name: string | undefined): unknown {

@@ -116,8 +116,8 @@ function readIntent(
   // empty `keys` matches no record.
   const lookUp: ParameterLookup = (name) => reserved.get(name) || null
   const counting = readCount(lookUp('count'))
-  const asked = readMode(resource, reserved)
-  const mode = formats === null ? asked : requireExportMode(asked, lookUp)
+  const requested = readMode(resource, reserved)
+  const mode = formats === null ? requested : requireExportMode(requested, lookUp)
   // A condition on groups without groups is an error. If it were ignored, the response would contain too much.
   if (lookUp('having') !== null && lookUp('group') === null) throw invalidQuery('having', 'needs group.')
   const seek = MODES[mode].isSeeking === true ? readSeek(reserved) : null

@@ -125,12 +125,12 @@ function sortParameters<K extends KnownParameter>(
 }
 
 /** Reads a single parameter of a request; null without the parameter. @throws Problem like `readParameters` */
-export function readParameter({ limits }: Resource, url: string, wanted: string): string | null {
-  const [found, ...more] = readLimitedPairs(url, limits).filter(([name]) => decodeText(name) === wanted)
+export function readParameter({ limits }: Resource, url: string, parameter: string): string | null {
+  const [found, ...more] = readLimitedPairs(url, limits).filter(([name]) => decodeText(name) === parameter)
   if (found === undefined) return null
-  if (more.length > 0) throw invalidQuery(wanted, 'is given more than once.')
+  if (more.length > 0) throw invalidQuery(parameter, 'is given more than once.')
   const text = decodeText(found[1])
-  if (text === null) throw invalidQuery(wanted, 'is not valid percent-encoded UTF-8.')
+  if (text === null) throw invalidQuery(parameter, 'is not valid percent-encoded UTF-8.')
   return text
 }
 

@@ -59,12 +59,12 @@ type AppliedHandling = ReturnType<typeof readHandling>
 export function applyHandling(
   { unknownFields, unknownParameters }: QuerySettings,
   unknown: UnknownParameters,
-  asked: AppliedHandling,
+  requested: AppliedHandling,
 ): AppliedHandling {
   const isIgnored = unknownParameters === 'ignore'
-  if (asked === 'strict' || !isIgnored) rejectUnknown(unknown)
-  if (asked !== 'lenient') return asked
-  return unknownFields === 'ignore' || (isIgnored && unknown.given.length > 0) ? asked : null
+  if (requested === 'strict' || !isIgnored) rejectUnknown(unknown)
+  if (requested !== 'lenient') return requested
+  return unknownFields === 'ignore' || (isIgnored && unknown.given.length > 0) ? requested : null
 }
 
 // A URL may have thousands of unknown names, and some may be very long.
@@ -76,8 +76,8 @@ function rejectUnknown({ given, requestKind, hint }: UnknownParameters): void {
   for (const [name, text] of given) if (texts.size < MAX_REPORTED && !texts.has(name)) texts.set(name, text)
   if (texts.size === 0) return
   const messages = [...texts].map(([name, text]) => {
-    const meant = name.length > MAX_GUESSED_LENGTH ? '' : hint(name, text)
-    return [truncateEcho(name), [`is not a parameter of this ${requestKind}.${meant}`]] as const
+    const suggestion = name.length > MAX_GUESSED_LENGTH ? '' : hint(name, text)
+    return [truncateEcho(name), [`is not a parameter of this ${requestKind}.${suggestion}`]] as const
   })
   const [first, [message = ''] = []] = messages[0] ?? []
   throw problem('unknown-parameter', { errors: Object.fromEntries(messages), detail: `${first} ${message}` })
@@ -94,7 +94,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     filter: ['where'],
     keys: ['id', 'ids'],
     group: ['groupby'],
-  }).flatMap(([meant, words]) => words.map((word) => [word, meant] as const)),
+  }).flatMap(([parameter, words]) => words.map((word) => [word, parameter] as const)),
 )
 
 /** Operator names of other APIs, as in `level[gte]`. */
@@ -124,8 +124,8 @@ export function listHint(
   if (isComputedName(resource, hidden, word)) return COMPUTED_HINT
   if (isKeyName(resource, word)) return ' Use keys=, as in keys=1,2.'
   const spelt = valid.filter((each) => normalizeName(each) === word)
-  const meant = findForeignParameter(resource, hidden, word)
-  const [only = meant, ...others] = spelt
+  const foreign = findForeignParameter(resource, hidden, word)
+  const [only = foreign, ...others] = spelt
   if (only !== null && others.length === 0 && valid.includes(only)) return ` Did you mean "${only}"?`
   return didYouMean(name, valid)
 }

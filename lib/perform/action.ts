@@ -215,22 +215,22 @@ async function readReturned(
   const { action } = plan
   const { keys, query } = store.resource
   const isList = action.output === 'list'
-  const wanted = isList
+  const resultKeys = isList
     ? readReturnedKeys(store, action.name, returned)
     : [readReturnedKey(store, action.name, returned, ownKey)]
-  if (wanted.length > query.maxPageSize) {
+  if (resultKeys.length > query.maxPageSize) {
     throw new TypeError(
       `the action ${action.name} has returned more records than query.maxPageSize ${query.maxPageSize}`,
     )
   }
   const { columns } = resultPlan.projection
-  const where = addCondition(resultPlan.where, matchKeys(keys, wanted))
-  const found = await readVisibleAsLocked(store, where, columns, Math.max(1, wanted.length))
+  const where = addCondition(resultPlan.where, matchKeys(keys, resultKeys))
+  const found = await readVisibleAsLocked(store, where, columns, Math.max(1, resultKeys.length))
   const rows = await complete(store, resultPlan.projection, found)
   const byKey = new Map(rows.map((row) => [String(keyOfRow(keys, columns, row)), row]))
-  const ordered = wanted.map((key) => byKey.get(String(key))).filter((row) => row !== undefined)
+  const ordered = resultKeys.map((key) => byKey.get(String(key))).filter((row) => row !== undefined)
   if (!isList && ordered.length === 0) throw problem('not-found')
-  const isOther = !isList && action.method === 'get' && String(wanted[0]) !== String(ownKey)
+  const isOther = !isList && action.method === 'get' && String(resultKeys[0]) !== String(ownKey)
   return { plan: isOther ? { ...resultPlan, hasOtherRecords: true } : resultPlan, rows: ordered }
 }
 

@@ -5,13 +5,13 @@ import { acceptNulls } from '../sequelize/instances.js'
 import type { Store } from './store.js'
 
 /**
- * Builds a new instance from the client's values (`changes`) and the behaviours' values (`upkeep`). Applies defaults
+ * Builds a new instance from the client's values (`changes`) and the behaviours' values (`serverValues`). Applies defaults
  * and setters.
  */
-export function buildInstance({ model, resource }: Store, changes: Changes, upkeep: Changes): Model {
+export function buildInstance({ model, resource }: Store, changes: Changes, serverValues: Changes): Model {
   const instance = model.build(toSettableValues({ model, resource }, changes))
   acceptNulls(instance, resource.filled)
-  setValues(instance, upkeep)
+  setValues(instance, serverValues)
   for (const { name, assigned } of resource.keys) {
     // Sequelize would insert null. The table generates the key only if the INSERT omits the column.
     if (!assigned && instance.getDataValue(name as never) === null)

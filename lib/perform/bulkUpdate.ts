@@ -60,7 +60,12 @@ export async function performBulkUpdateTogether(
   }
 }
 
-const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
+const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>([
+  'deadlock',
+  'unavailable',
+  'timeout',
+  'disconnected',
+])
 
 /** Whether an error is temporary, such as a deadlock, rather than caused by the values. */
 function isTransient(error: unknown, { dialect }: Store): boolean {

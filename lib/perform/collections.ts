@@ -76,16 +76,20 @@ async function fillCollections(
   byParent: ReadonlyMap<string, readonly Row[]>,
   size: ResponseSize,
 ): Promise<ReadonlyMap<string, EmbeddedRows>> {
-  const wanted = [...byParent].map(([name, rows]) => ({ name, rows: rows.slice(0, limit), isCut: rows.length > limit }))
+  const limited = [...byParent].map(([name, rows]) => ({
+    name,
+    rows: rows.slice(0, limit),
+    isCut: rows.length > limit,
+  }))
   const rows = await addCollections(
     store,
     projection,
-    wanted.flatMap((each) => each.rows),
+    limited.flatMap((each) => each.rows),
     size,
   )
   let at = 0
   return new Map(
-    wanted.map(({ name, rows: { length }, isCut }) => {
+    limited.map(({ name, rows: { length }, isCut }) => {
       at += length
       return [name, new EmbeddedRows(rows.slice(at - length, at), isCut)]
     }),

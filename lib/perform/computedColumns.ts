@@ -25,12 +25,12 @@ export async function addComputedColumns(
   const stored = columns.filter((column) => !isGetterOrVirtual(column)).length
   const identityTextOf = (row: Row, from: number): string => identityText(identity, row.slice(from))
   const distinct = new Map(rows.map((row) => [identityTextOf(row, stored), row]))
-  const wanted = [...distinct.values()].map((row) => row.slice(stored))
+  const needed = [...distinct.values()].map((row) => row.slice(stored))
   const computed = columns.filter(isGetterOrVirtual)
   const found = new Map<string, Row>()
   const counted = size.startNew()
-  for (let at = 0; at < wanted.length; at += MAX_LARGE_VALUES) {
-    const chunk = wanted.slice(at, at + MAX_LARGE_VALUES)
+  for (let at = 0; at < needed.length; at += MAX_LARGE_VALUES) {
+    const chunk = needed.slice(at, at + MAX_LARGE_VALUES)
     const instances = await findInstances(source, {
       where: addCondition(join.condition, buildIdentityPredicate(identity, chunk)),
       columns: [...identity.map(ownColumn), ...computed],

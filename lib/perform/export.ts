@@ -94,7 +94,7 @@ async function readWhileSending<T>(store: Store, read: () => Promise<T>): Promis
   try {
     return await read()
   } catch (error) {
-    throw classifyFailure(error, store.dialect) === 'left' ? createDisconnectError() : error
+    throw classifyFailure(error, store.dialect) === 'disconnected' ? createDisconnectError() : error
   }
 }
 

@@ -74,7 +74,7 @@ export function failureProblem(error: unknown, resource: Resource, plan: Plan): 
       return conflictProblem(error, resource)
     case 'deadlock':
     case 'unavailable':
-    case 'left':
+    case 'disconnected':
     case 'timeout':
       return TRANSIENT_PROBLEMS[failure](resource)
     case null: {
@@ -102,7 +102,7 @@ function isTransientFailure(failure: Failure): failure is keyof typeof TRANSIENT
 const TRANSIENT_PROBLEMS = {
   deadlock: unavailableProblem,
   unavailable: unavailableProblem,
-  left: createDisconnectError,
+  disconnected: createDisconnectError,
   timeout: () =>
     problem('timeout', {
       detail: 'The database took too long for this. Ask for less, or try again later.',
@@ -236,8 +236,8 @@ export function validationMessages(
     const name = path === null ? '' : (findFieldByColumn(resource, path)?.json ?? path)
     // Sequelize's message for a null is replaced, because it names the table.
     const isNull = type === 'notnull violation' || (type as string) === 'notNull Violation'
-    const said = path === null ? undefined : findFieldByColumn(resource, path)?.rules.messages?.required
-    const text = isNull ? (said ?? resource.translate(createMessage('null'))) : validationMessage(item, resource)
+    const required = path === null ? undefined : findFieldByColumn(resource, path)?.rules.messages?.required
+    const text = isNull ? (required ?? resource.translate(createMessage('null'))) : validationMessage(item, resource)
     messages.set(name, [...(messages.get(name) ?? []), text])
   }
   return Object.fromEntries(messages)
@@ -245,8 +245,8 @@ export function validationMessages(
 
 /** Returns the message of a validation error. Replaces Sequelize's built-in messages by those of this package. */
 function validationMessage(item: ValidationErrorItem, { translate }: Resource): string {
-  const told = packageMessageOf(item)
-  if (told !== null) return translate(told)
+  const message = packageMessageOf(item)
+  if (message !== null) return translate(message)
   // Validators of the host may throw any value.
   return typeof item.message === 'string' && item.message !== '' ? item.message : translate(createMessage('invalid'))
 }

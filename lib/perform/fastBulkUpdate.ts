@@ -47,9 +47,9 @@ export async function tryUpdateTogether(
   const table = await fetchRows(store, { statement, transaction, isOnPrimary: true })
   if (!fields.every((field) => valuesTable.isExact(table, field))) return null
   const { columns } = projection
-  const told = { ...projection, columns: [...columns, ...keyColumns(fields)] }
+  const returned = { ...projection, columns: [...columns, ...keyColumns(fields)] }
   const updates = plans.map((plan) => createRowUpdate(store, plan))
-  const rows = await updateByValuesTable(store, updates, told, transaction)
+  const rows = await updateByValuesTable(store, updates, returned, transaction)
   if (rows === null) return null
   const byKey = new Map(rows.map((row) => [keyText(fields, row.slice(columns.length)), row.slice(0, columns.length)]))
   const outcomes: Outcome[] = []

@@ -74,8 +74,8 @@ export async function tryWriteByStatement(
  * needs a statement even if fast paths are disabled.
  */
 function hasDatabaseKey({ resource: { keys } }: Store, built: readonly Model[]): boolean {
-  const left = keys.filter(({ assigned }) => !assigned)
-  return built.some((instance) => left.some(({ name }) => instance.getDataValue(name as never) === undefined))
+  const generated = keys.filter(({ assigned }) => !assigned)
+  return built.some((instance) => generated.some(({ name }) => instance.getDataValue(name as never) === undefined))
 }
 
 const NO_CHANGES: Changes = new Map()

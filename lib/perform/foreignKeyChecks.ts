@@ -121,9 +121,9 @@ function assertUnchanged<T>(
 }
 
 /** Whether the body repeats a stored value. A stored null is never repeated, not even by the text "null". */
-function isSameStoredValue({ decode }: Field, stored: unknown, sent: Value | undefined): boolean {
-  const kept = decode(stored)
-  return kept !== null && String(kept) === String(decode(sent))
+function isSameStoredValue({ decode }: Field, stored: unknown, given: Value | undefined): boolean {
+  const decoded = decode(stored)
+  return decoded !== null && String(decoded) === String(decode(given))
 }
 
 function fieldsOfChecks(checks: readonly ForeignKeyCheck[]): readonly Field[] {
@@ -144,10 +144,10 @@ async function findFailedChecks(
   const failing: ForeignKeyCheck[] = []
   const spellings = new Map<string, ReadonlyMap<string, Value>>()
   const records = plan.kind === 'bulkCreate' ? plan.records : [plan.changes]
-  const kept = 'key' in plan ? plan.serverValues.values : plan.serverValues
+  const serverValues = 'key' in plan ? plan.serverValues.values : plan.serverValues
   for (const check of checks) {
     // Values that a behaviour sets are not checked.
-    if (kept.has(check.field.name)) continue
+    if (serverValues.has(check.field.name)) continue
     const { rows, isComplete } = await readReferenced(store, check, records)
     if (!isComplete && check.isEnforced) failing.push(check)
     else if (check.key.valueType.type === 'uuid') {
@@ -176,19 +176,19 @@ async function readReferenced(
   { field, target, key, condition }: ForeignKeyCheck,
   records: readonly Changes[],
 ): Promise<ReferencedRows> {
-  const sent = records
+  const given = records
     .map((changes) => changes.get(field.name))
     .filter((value) => value !== undefined && value !== null)
-  const values = [...new Map(sent.map((value) => [String(field.decode(value)), value])).values()]
+  const values = [...new Map(given.map((value) => [String(field.decode(value)), value])).values()]
   if (values.length === 0) return { rows: [], isComplete: true }
   if (!values.every(isPlainValue)) return { rows: [], isComplete: false }
   const pointedAt = key.valueType.type === 'uuid' ? matchAnyValue : matchStoredValues
-  const readRowsWith = (wanted: readonly PlainValue[]): Promise<readonly Row[]> =>
+  const readRowsWith = (keys: readonly PlainValue[]): Promise<readonly Row[]> =>
     readVisible(
       storeInSameTransaction(store, target),
-      addCondition(pointedAt(key, wanted), condition),
+      addCondition(pointedAt(key, keys), condition),
       [ownColumn(key)],
-      maxRowsOf([key], wanted.length),
+      maxRowsOf([key], keys.length),
     )
   const rows = await readRowsWith(values)
   const met = new Set(rows.map(([value]) => String(key.decode(value))))

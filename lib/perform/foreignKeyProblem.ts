@@ -30,10 +30,10 @@ export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan
   if (kind === 'delete') return problem('conflict', { detail: STILL_REFERENCED })
   if (kind === 'bulkDelete') return problem('conflict', { detail: 'Other records still refer to one of these.' })
   if (violation.isReferenced) return problem('conflict', { detail: STILL_REFERENCED })
-  const told = reportedColumns(violation, store)
+  const reported = reportedColumns(violation, store)
   // If the fields cannot be determined, the violation is reported without them.
   const columns =
-    told.length > 0 ? told : await findMissingReferences(store, writtenValues(store, plan)).catch(() => [])
+    reported.length > 0 ? reported : await findMissingReferences(store, writtenValues(store, plan)).catch(() => [])
   const isNew = kind === 'create' || kind === 'bulkCreate'
   if (columns.length === 0) return problem('conflict', { detail: isNew ? MISSING_REFERENCE : MISSING_OR_REFERENCED })
   return missingReferenceProblem(
@@ -67,8 +67,8 @@ function reportedColumns({ table, columns }: ForeignKeyViolation, { model }: Sto
 
 /** Returns the values of each written record by attribute, as far as the plan contains them. */
 function writtenValues(store: Store, plan: Plan): readonly Changes[] {
-  const mergeValues = (changes: Changes, upkeep: Changes): Changes =>
-    new Map(Object.entries(buildInstance(store, changes, upkeep).dataValues))
+  const mergeValues = (changes: Changes, serverValues: Changes): Changes =>
+    new Map(Object.entries(buildInstance(store, changes, serverValues).dataValues))
   if (plan.kind === 'create') return [mergeValues(plan.changes, plan.serverValues)]
   if (plan.kind === 'bulkCreate') {
     // Parents that the same request created are already rolled back, so their keys are not checked.

@@ -40,23 +40,23 @@ export interface IdempotentResult {
 export async function writeIdempotently(
   store: Store,
   plan: Plan,
-  ticket: IdempotencyRequest,
-  write: (store: Store) => Promise<Pick<IdempotentResult, 'reply' | 'done'> & { readonly kept: Reply }>,
+  idempotency: IdempotencyRequest,
+  write: (store: Store) => Promise<Pick<IdempotentResult, 'reply' | 'done'> & { readonly stored: Reply }>,
   { policyChecks, readsCommitted }: IdempotentOptions,
 ): Promise<IdempotentResult> {
   const model = requireIdempotencyModel(store)
-  const { id, fingerprint, expires: expiresAt } = ticket
+  const { id, fingerprint, expires: expiresAt } = idempotency
   const writeOnce = async (transaction: Transaction): Promise<IdempotentResult> => {
-    const kept = await findIdempotencyRecord(model, id, new Date(), transaction)
-    if (kept !== null && !kept.isExpired) return { ...replayReply(kept, ticket, plan), done: null }
-    if (kept !== null) await deleteIdempotencyRecords(model, [id], transaction)
+    const record = await findIdempotencyRecord(model, id, new Date(), transaction)
+    if (record !== null && !record.isExpired) return { ...replayReply(record, idempotency, plan), done: null }
+    if (record !== null) await deleteIdempotencyRecords(model, [id], transaction)
     await insertIdempotencyRecord(model, { id, fingerprint, expiresAt }, transaction).catch((error: unknown) => {
       // A duplicate request inserted the key first. The next attempt finds the stored reply.
       throw classifyFailure(error, store.dialect) === 'unique' ? markRaced(inProgressProblem()) : error
     })
-    const { reply, done, kept: replayed } = await write(withTransaction(store, transaction))
-    const told: StoredReply = { ...replayed, asked: policyChecks?.passed() ?? [] }
-    await storeReply(model, id, JSON.stringify(told), transaction)
+    const { reply, done, stored: replayed } = await write(withTransaction(store, transaction))
+    const stored: StoredReply = { ...replayed, asked: policyChecks?.passed() ?? [] }
+    await storeReply(model, id, JSON.stringify(stored), transaction)
     return { reply, done, passedPolicies: [] }
   }
   const came = await inTransaction(store, writeOnce, { isRepeatable: true, readsCommitted })
@@ -77,17 +77,17 @@ interface StoredReply extends Reply {
 }
 
 function replayReply(
-  kept: { readonly fingerprint: string; readonly reply: string | null },
-  ticket: IdempotencyRequest,
+  record: { readonly fingerprint: string; readonly reply: string | null },
+  idempotency: IdempotencyRequest,
   plan: Plan,
 ): Pick<IdempotentResult, 'reply' | 'passedPolicies'> {
-  if (kept.fingerprint !== ticket.fingerprint) {
+  if (record.fingerprint !== idempotency.fingerprint) {
     throw problem('idempotency-mismatch', {
       detail: 'Another request has used this Idempotency-Key. Send a new key with each write.',
     })
   }
-  if (kept.reply === null) throw inProgressProblem()
-  const { asked, ...reply }: StoredReply = JSON.parse(kept.reply)
+  if (record.reply === null) throw inProgressProblem()
+  const { asked, ...reply }: StoredReply = JSON.parse(record.reply)
   // The original request needed the permission to create, so a replay needs this permission too.
   const refusal = plan.kind === 'replace' && reply.status === 201 ? plan.create?.policyError : undefined
   if (refusal !== undefined) throw refusal

@@ -61,19 +61,19 @@ import { poolFullProblem } from './writeTimeout.js'
  * Executes a plan.
  * @throws Problem for errors of the request (400, 404, 409) and temporary failures (503); any other error unchanged
  */
-export async function perform(work: Work, leaving: ClientConnection): Promise<Outcome> {
-  const store = createStore(work, leaving)
+export async function perform(work: Work, client: ClientConnection): Promise<Outcome> {
+  const store = createStore(work, client)
   return withProblems({ store, plan: work.plan }, () => executePlan(store, work))
 }
 
 /** Executes a write and its nested writes in one transaction. */
 export function performWork(
   work: Work,
-  leaving: ClientConnection,
+  client: ClientConnection,
   order?: CommitOrder,
   finish?: Finish,
 ): Promise<WriteResult> {
-  const store = createStore(work, leaving, order)
+  const store = createStore(work, client, order)
   return withProblems({ store, plan: work.plan }, async () => {
     if (work.nestedWrites !== undefined || work.items !== undefined) await preauthorize(store, work)
     return executeWithScopes(store, work, finish)
@@ -83,34 +83,34 @@ export function performWork(
 /** Executes a write at most once per idempotency key, and stores the reply as an idempotency record. */
 export async function performIdempotentWork(
   work: Work,
-  leaving: ClientConnection,
+  client: ClientConnection,
   {
-    ticket,
+    idempotency,
     made,
-    kept,
+    toStored,
     order,
     finish,
   }: {
-    readonly ticket: IdempotencyRequest
+    readonly idempotency: IdempotencyRequest
     readonly made: (done: WriteResult) => Reply
     /** Returns the reply that is stored for replays. */
-    readonly kept: (done: WriteResult, reply: Reply) => Reply
+    readonly toStored: (done: WriteResult, reply: Reply) => Reply
     readonly order: CommitOrder | undefined
     readonly finish: Finish | undefined
   },
 ): Promise<IdempotentResult> {
-  const store = withClient(storeOf(work.resource), leaving, order)
+  const store = withClient(storeOf(work.resource), client, order)
   return withProblems({ store, plan: work.plan }, async () => {
     await preauthorize(store, work)
     const write = async (inside: Store) => {
       const done = await executeWithScopes(inside, work, finish)
       const reply = made(done)
-      return { done, reply, kept: kept(done, reply) }
+      return { done, reply, stored: toStored(done, reply) }
     }
     // Repeatable read shows all records as of the first statement, which looks for a stored reply. Scope checks and
     // tracked records need what other transactions commit afterwards.
     const seesCommitted = isScoped(work) || isTracked(work)
-    return writeIdempotently(store, work.plan, ticket, write, {
+    return writeIdempotently(store, work.plan, idempotency, write, {
       policyChecks: work.policyChecks,
       readsCommitted: seesCommitted,
     })
@@ -123,10 +123,10 @@ export async function performIdempotentWork(
  */
 export async function performInRequest<T>(
   resource: Resource,
-  leaving: ClientConnection,
+  client: ClientConnection,
   work: (planned: (plan: Plan) => void) => Promise<T>,
 ): Promise<T> {
-  const store = withClient(storeOf(resource), leaving)
+  const store = withClient(storeOf(resource), client)
   let last: Plan | null = null
   const notePlan = (plan: Plan): void => {
     last = plan
@@ -142,13 +142,13 @@ export async function performInRequest<T>(
 /** Creates a store that stops when the client disconnects: reads are cancelled, and writes are not started. */
 function createStore(
   { resource, plan, nestedWrites, items }: Work,
-  leaving: ClientConnection,
+  client: ClientConnection,
   order?: CommitOrder,
 ): Store {
   const store = storeOf(resource)
   // A GET plan with nested writes reads the parent of these writes, so it is part of a write.
   const isRead = readsOnly(plan) && nestedWrites === undefined && items === undefined
-  return isRead ? withAbort(store, leaving) : withClient(store, leaving, order)
+  return isRead ? withAbort(store, client) : withClient(store, client, order)
 }
 
 function executeWithScopes(store: Store, work: Work, finish?: Finish): Promise<WriteResult> {

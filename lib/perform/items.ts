@@ -119,8 +119,8 @@ export function preconditionOf(item: ItemPlan): Precondition | null {
 }
 
 async function collectItemErrors(store: Store, items: readonly ItemPlan[]): Promise<ProblemErrors> {
-  const isAsked = store.resource.validation !== 'rules'
-  if (!isAsked && items.every(({ invalid }) => invalid === null)) return {}
+  const runsValidators = store.resource.validation !== 'rules'
+  if (!runsValidators && items.every(({ invalid }) => invalid === null)) return {}
   const errors = new BodyErrors()
   let at = 0
   for (const part of splitIntoChunks(items, store.resource.maxInstances)) {

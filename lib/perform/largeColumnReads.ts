@@ -95,14 +95,14 @@ async function readGroupValues(
 ): Promise<ValueLookup> {
   const identityTextOf = (values: Row): string | null =>
     values.includes(null) || values.includes(undefined) ? null : identityText(identity, values)
-  const wanted = new Map<string, Row>()
+  const identityByText = new Map<string, Row>()
   for (const row of rows) {
     const name = identityTextOf(key(row))
-    if (name !== null && !wanted.has(name)) wanted.set(name, ownKeys(row))
+    if (name !== null && !identityByText.has(name)) identityByText.set(name, ownKeys(row))
   }
   const found = new Map<string, Row>()
   const read = [...identityColumns(joins, identity), ...columns]
-  const identities = [...wanted.values()]
+  const identities = [...identityByText.values()]
   const step = maxRecordsOf(columns)
   for (let at = 0; at < identities.length; at += step) {
     const some = identities.slice(at, at + step)

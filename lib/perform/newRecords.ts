@@ -70,9 +70,9 @@ async function collectRecordErrors(
   const errors = new BodyErrors()
   const isPrepared = hasHooks(store.model, ['beforeBulkCreate'])
   // Foreign keys to a parent are set later, so their absence is not an error.
-  const omitParentErrors = ({ errors: told, failed }: Invalid): Invalid => ({
-    errors: told,
-    failed: new Set([...failed, ...parentKeys]),
+  const omitParentErrors = (given: Invalid): Invalid => ({
+    errors: given.errors,
+    failed: new Set([...given.failed, ...parentKeys]),
   })
   for (const [index, changes] of records.entries()) {
     const found = invalid.get(index)

@@ -34,7 +34,7 @@ export function partitionByNulls(walk: Traversal): readonly NullPartition[] {
   if (position === null || first === undefined) return [{ where, order }]
   const { column, direction } = first
   if (!column.nullable) return [{ where: addCondition(where, createKeysetPredicate(order, position)), order }]
-  const held: OrderKey = { column: { ...column, nullable: false }, direction }
+  const nonNullKey: OrderKey = { column: { ...column, nullable: false }, direction }
   const [value, ...further] = position.values
   const createNullsPartition = (behind: Predicate | null): NullPartition => ({
     where: addCondition(addCondition(where, { kind: 'null', column, negated: false }), behind),
@@ -44,21 +44,24 @@ export function partitionByNulls(walk: Traversal): readonly NullPartition[] {
   if (value === null) {
     const rest = createNullsPartition(createKeysetPredicate(others, within))
     if (direction === 'desc') return [rest]
-    return [rest, { where: addCondition(where, { kind: 'null', column, negated: true }), order: [held, ...others] }]
+    return [
+      rest,
+      { where: addCondition(where, { kind: 'null', column, negated: true }), order: [nonNullKey, ...others] },
+    ]
   }
   const valued: NullPartition = {
-    where: addCondition(where, createKeysetPredicate([held, ...others], position)),
-    order: [held, ...others],
+    where: addCondition(where, createKeysetPredicate([nonNullKey, ...others], position)),
+    order: [nonNullKey, ...others],
   }
   return direction === 'asc' ? [valued] : [valued, createNullsPartition(null)]
 }
 
 function createKeysetPredicate(order: readonly OrderKey[], { values, inclusive }: CursorPosition): KeysetPredicate {
-  const held = values.filter((value): value is Exclude<typeof value, null> => value !== null)
+  const nonNull = values.filter((value): value is Exclude<typeof value, null> => value !== null)
   const keys = order.map(({ column, direction }, index) => ({
     column,
     direction,
     isNull: (values[index] ?? null) === null,
   }))
-  return { kind: 'keyset', keys, inclusive, values: held satisfies readonly PlainValue[] }
+  return { kind: 'keyset', keys, inclusive, values: nonNull satisfies readonly PlainValue[] }
 }

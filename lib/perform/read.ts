@@ -170,7 +170,7 @@ export async function selectPage(store: Store, plan: PagePlan): Promise<Outcome>
 
 async function selectCountedPage(store: Store, plan: PagePlan): Promise<Outcome> {
   const { projection, pageSize, includeDeleted } = plan
-  const told = { totalCount: null as number | null, hasMore: false }
+  const result = { totalCount: null as number | null, hasMore: false }
   const rows = await readLargeColumnsSeparately(
     createRowSource(store, plan.where, { includeDeleted }),
     projection.columns,
@@ -178,11 +178,11 @@ async function selectCountedPage(store: Store, plan: PagePlan): Promise<Outcome>
     async (columns) => {
       const page = await readerOf(store, columns).readPage(store, { ...plan, projection: { ...projection, columns } })
       if (page.kind !== 'page') throw new TypeError(`a page was read as a ${page.kind}`)
-      Object.assign(told, { totalCount: page.totalCount, hasMore: page.hasMore })
+      Object.assign(result, { totalCount: page.totalCount, hasMore: page.hasMore })
       return page.rows
     },
   )
-  return { kind: 'page', rows, ...told }
+  return { kind: 'page', rows, ...result }
 }
 
 /**

@@ -77,16 +77,16 @@ export function withCommitOrder(store: Store, order: CommitOrder): Store {
 }
 
 /** Returns a copy of the store for a client that may disconnect before a write has begun. */
-export function withClient(store: Store, leaving: ClientConnection, order?: CommitOrder): Store {
-  return copyStore(store, { client: leaving, commitOrder: order })
+export function withClient(store: Store, client: ClientConnection, order?: CommitOrder): Store {
+  return copyStore(store, { client, commitOrder: order })
 }
 
 /**
  * Returns a copy of the store that cancels reads when the client disconnects. Reads without a statement timeout are not
  * cancelled, because their connection is unknown.
  */
-export function withAbort(store: Store, leaving: ClientConnection): Store {
-  return store.limit === null ? store : copyStore(store, { limit: store.limit.withClient(leaving) })
+export function withAbort(store: Store, client: ClientConnection): Store {
+  return store.limit === null ? store : copyStore(store, { limit: store.limit.withClient(client) })
 }
 
 /** Returns the store with the resource's current dialect, which changes once the server's version is known. */

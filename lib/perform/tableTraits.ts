@@ -28,7 +28,12 @@ const UNKNOWN_TRAITS: TableTraits = Object.freeze({
 /** Assumptions for a table that neither skips writes nor prevents locks. */
 const RELIABLE_TRAITS: TableTraits = Object.freeze({ ...UNKNOWN_TRAITS, canSkipWrites: false, canSkipLocks: false })
 
-const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>(['deadlock', 'unavailable', 'timeout', 'left'])
+const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>([
+  'deadlock',
+  'unavailable',
+  'timeout',
+  'disconnected',
+])
 
 /**
  * Reads the traits of the model's table before the first write. Call it before a transaction begins, because it needs a

@@ -57,9 +57,10 @@ export async function collectValueErrors(
     if (!failed.has(attribute)) errors.set(json, [store.resource.translate(message)])
     failed.add(attribute)
   }
-  const isAsked = store.resource.validation !== 'rules' && !hasHostCode && !hasHooks(store.model, ['beforeValidate'])
-  const told = isAsked ? await runValidators(store, instance, failed) : {}
-  for (const [name, messages] of Object.entries(told)) if (!errors.has(name)) errors.set(name, messages)
+  const runsValidators =
+    store.resource.validation !== 'rules' && !hasHostCode && !hasHooks(store.model, ['beforeValidate'])
+  const messagesByName = runsValidators ? await runValidators(store, instance, failed) : {}
+  for (const [name, messages] of Object.entries(messagesByName)) if (!errors.has(name)) errors.set(name, messages)
   return Object.fromEntries(errors)
 }
 
@@ -103,9 +104,9 @@ function unchangedAttributes({ model }: Store, instance: Model): readonly string
 export function attributesAccepted(
   { resource: { ruleValidated } }: Store,
   changes: Changes,
-  upkeep?: Changes,
+  serverValues?: Changes,
 ): readonly string[] {
-  return ruleValidated.filter((name) => changes.has(name) && upkeep?.has(name) !== true)
+  return ruleValidated.filter((name) => changes.has(name) && serverValues?.has(name) !== true)
 }
 
 /** Runs Sequelize's validators without its hooks. */

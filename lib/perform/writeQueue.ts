@@ -11,10 +11,10 @@ export class WriteQueue {
     this.#size += 1
     const mine = this.#last.then(work)
     // An error rejects only `mine`. The queue continues.
-    const left = (): void => {
+    const finish = (): void => {
       this.#size -= 1
     }
-    this.#last = mine.then(left, left)
+    this.#last = mine.then(finish, finish)
     return mine
   }
 }

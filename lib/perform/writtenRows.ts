@@ -37,17 +37,17 @@ export async function deleteAndReport(
   remove: RecordRemoval,
 ): Promise<Outcome> {
   const { keys: fields } = store.resource
-  const told = [...columns, ...keyColumns(fields)]
+  const read = [...columns, ...keyColumns(fields)]
   const keyOfRow = (row: Row): JsonValue | undefined => encodeKey(fields, row.slice(columns.length))
-  const found = await readWritten(store, plan.where, told, plan.keys.length, transaction, true)
+  const found = await readWritten(store, plan.where, read, plan.keys.length, transaction, true)
   if (found.length === 0) return NOTHING_DELETED
   const keys = found.map(keyOfRow)
   const where: Predicate = { kind: 'and', nodes: [plan.where, matchKeys(fields, keys)] }
   const count = await remove({ ...plan, where }, transaction)
   // The model's default scope or a hook of the host may have kept some records.
-  const left = count === found.length ? [] : await readWritten(store, plan.where, told, keys.length, transaction)
+  const remaining = count === found.length ? [] : await readWritten(store, plan.where, read, keys.length, transaction)
   const gone = new Map(found.map((row) => [String(keyOfRow(row)), row.slice(0, columns.length)]))
-  for (const row of left) gone.delete(String(keyOfRow(row)))
+  for (const row of remaining) gone.delete(String(keyOfRow(row)))
   const rows = plan.keys.map((each) => gone.get(planKeyText(fields, each))).filter((row) => row !== undefined)
   return { kind: 'deleted', count, rows }
 }

@@ -14,7 +14,7 @@ const NOTHING: FieldNames = new Set()
  */
 interface EvaluatedMask {
   readonly resource: Resource
-  readonly unreadable: FieldNames
+  readonly hidden: FieldNames
   readonly previous: EvaluatedMask | undefined
 }
 
@@ -26,11 +26,11 @@ export function unreadableFieldsOf(caller: Caller, resource: Resource): FieldNam
   if (readable === null) return NOTHING
   const before = evaluatedMasks.get(caller)
   for (let each = before; each !== undefined; each = each.previous) {
-    if (each.resource === resource) return each.unreadable
+    if (each.resource === resource) return each.hidden
   }
   const hidden = new Set<string>()
   for (const field of [...resource.fields, ...resource.computed]) if (!readable(field, caller)) hidden.add(field.name)
-  evaluatedMasks.set(caller, { resource, unreadable: hidden, previous: before })
+  evaluatedMasks.set(caller, { resource, hidden, previous: before })
   return hidden
 }
 

@@ -49,12 +49,12 @@ class AggregatePlanner {
     for (const node of measures) this.#addMeasure(node, tree)
     const members: readonly Member[] = tree.members()
     const order = sort.flatMap((node) => this.#resolveSortKey(node))
-    const left = grouped.filter((column) => !order.some((key) => key.column === column))
+    const remaining = grouped.filter((column) => !order.some((key) => key.column === column))
     return {
       groups: grouped.length,
       having: having === null ? null : visit(HAVING_PLANNERS, having, this),
       // All group columns are appended to the order, so that the order is total and pages never overlap.
-      order: [...order, ...left.map((column): OrderKey => ({ column, direction: 'asc' }))],
+      order: [...order, ...remaining.map((column): OrderKey => ({ column, direction: 'asc' }))],
       projection: { columns: this.#columns, members, readableColumns: new Set(this.#columns.keys()) },
     }
   }
@@ -125,8 +125,8 @@ class AggregatePlanner {
       return to
     }
     if (unknownFields === 'ignore') return null
-    const isMeant = (field: Field): boolean => isOpen(field) && isUsable(field)
-    const hint = explainComputedField(this.#context, to) || suggestField(this.#context, to, path.segments, isMeant)
+    const isCandidate = (field: Field): boolean => isOpen(field) && isUsable(field)
+    const hint = explainComputedField(this.#context, to) || suggestField(this.#context, to, path.segments, isCandidate)
     throw createUnknownFieldProblem(parameter, path.segments.join('.'), path.offset, hint)
   }
 
@@ -139,9 +139,9 @@ class AggregatePlanner {
   #resolveSortKey({ word, path, direction, offset }: GroupSortNode): OrderKey[] {
     const bare = word === null && path.segments.length === 1 ? path.segments[0]?.toLowerCase() : undefined
     const name = measureNameOf(word, path)
-    const asked =
+    const requested =
       (bare === 'count' ? this.#requested.get('count') : undefined) ?? this.#requested.get(name.toLowerCase())
-    if (asked !== undefined) return [{ column: asked.column, direction }]
+    if (requested !== undefined) return [{ column: requested.column, direction }]
     if (this.#context.unknownFields === 'ignore') return []
     const text = path.segments.join('.')
     const written = word === null ? text : `${word}(${text})`

@@ -55,7 +55,8 @@ function compareValues(
  * were not requested.
  */
 function compareBooleans(column: Column, negated: boolean, { hasNull, values }: Values): Predicate {
-  const hasValue = (asked: boolean): boolean => values.some((value) => value.kind === 'value' && value.value === asked)
+  const hasValue = (searched: boolean): boolean =>
+    values.some((value) => value.kind === 'value' && value.value === searched)
   const parts = [true, false].filter((each) => hasValue(each) !== negated).map((each) => compareBoolean(column, each))
   if (hasNull !== negated && (hasNull || column.nullable)) parts.push(matchShownAsNull(column))
   return parts.length === 0 ? NEVER : joinOr(parts)
@@ -75,10 +76,10 @@ function comparePlainValues(
 ): Predicate {
   // Case is ignored only in text.
   const folds = ignoreCase && (column.field.valueType.type === 'string' || isArrayField(column.field))
-  const held = values.filter((value) => canStore(column, value))
+  const storable = values.filter((value) => canStore(column, value))
   const [first] = values
-  if (held.length === values.length || first === undefined) return compareVisible(column, operator, values, folds)
-  if (operator === 'in' && held.length > 0) return compareVisible(column, operator, held, folds)
+  if (storable.length === values.length || first === undefined) return compareVisible(column, operator, values, folds)
+  if (operator === 'in' && storable.length > 0) return compareVisible(column, operator, storable, folds)
   if (operator === 'in' || operator === 'eq') return NEVER
   const side = compareToRange(column, first)
   if (side === 0) return compareBeyondScale(column, operator, String(first))

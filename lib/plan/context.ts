@@ -59,8 +59,10 @@ export function suggestField(
   const usable = fieldsOfRoot(lastRoot).filter(
     (field) => isUsable(field, lastRoot.access) && view.readable(field, lastRoot.access),
   )
-  const meant = findSimilarField(name, usable)
-  return meant === undefined ? hintForCount(written) : ` Did you mean "${[...written.slice(0, -1), meant].join('.')}"?`
+  const similar = findSimilarField(name, usable)
+  return similar === undefined
+    ? hintForCount(written)
+    : ` Did you mean "${[...written.slice(0, -1), similar].join('.')}"?`
 }
 
 /**
@@ -86,11 +88,11 @@ function suggestMember({ root, view }: Context, [name = '', ...below]: readonly 
   const path = below.slice(0, below.length - word.length).join('.')
   if (path.length > MAX_GUESSED_LENGTH) return ''
   const usable = [...field.members.values()].filter((member) => isUsable(member, null))
-  const meant = findNearest(
+  const similar = findNearest(
     path,
     usable.map(({ derived }) => (derived?.kind === 'member' ? derived.path.join('.') : '')),
   )
-  return meant === undefined ? '' : ` Did you mean "${[name, meant, ...word].join('.')}"?`
+  return similar === undefined ? '' : ` Did you mean "${[name, similar, ...word].join('.')}"?`
 }
 
 /**
@@ -124,6 +126,6 @@ export type Parameter = string
  */
 export function createUnknownFieldProblem(parameter: Parameter, name: string, offset: number, hint = ''): Problem {
   const message = `Unknown field "${truncateEcho(name)}" at position ${offset}.${hint}`
-  const told = truncateEcho(parameter)
-  return problem('unknown-field', { errors: { [told]: [message] }, detail: `${told}: ${message}` })
+  const parameterName = truncateEcho(parameter)
+  return problem('unknown-field', { errors: { [parameterName]: [message] }, detail: `${parameterName}: ${message}` })
 }

@@ -118,9 +118,9 @@ class FilterPlanner {
     const predicate = planComparison(node, columnOf(joins, field), canBeNull(joins, field), (message) =>
       this.#createProblem(node, message),
     )
-    const place = this.#positionOf(node)
-    this.#context.queryCost.addPath(root, joins, place)
-    this.#context.queryCost.addComparison(root, isTextSearch(node), place)
+    const position = this.#positionOf(node)
+    this.#context.queryCost.addPath(root, joins, position)
+    this.#context.queryCost.addComparison(root, isTextSearch(node), position)
     return predicate
   }
 
@@ -129,11 +129,11 @@ class FilterPlanner {
     const { joins, field, item, access, word } = to
     if (!field.filterable || !this.#context.view.readable(field, access)) return this.#handleUnknown(node)
     const fault = (message: string): Error => this.#createProblem(node, message)
-    const place = this.#positionOf(node)
-    this.#context.queryCost.addItems(root, joins, place)
+    const position = this.#positionOf(node)
+    this.#context.queryCost.addItems(root, joins, position)
     if (word === 'count') return { kind: 'itemCount', joins, item: arrayItemOf(item), ...this.#readNumbers(node, node) }
     const condition = planComparison(node, ownColumn(item), true, fault)
-    this.#context.queryCost.addComparison({ ...root, collections: root.collections + 1 }, isTextSearch(node), place)
+    this.#context.queryCost.addComparison({ ...root, collections: root.collections + 1 }, isTextSearch(node), position)
     return { kind: 'items', quantifier: word, joins, item: arrayItemOf(item), condition }
   }
 

@@ -84,9 +84,9 @@ export type ResolvedPath<H> = FieldEnd<H> | ItemsEnd<H> | CollectionEnd<H> | Oth
 export type Destination = ResolvedPath<Join>
 
 /**
- * Follows a relation. `left` is the number of relations that the path may still cross. Returns null to end the path.
+ * Follows a relation. `remaining` is the number of relations that the path may still cross. Returns null to end the path.
  */
-type JoinStep<H> = (step: RelationStep, left: number) => H | null
+type JoinStep<H> = (step: RelationStep, remaining: number) => H | null
 
 const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
   ['any', 'any'],
@@ -221,9 +221,9 @@ export function resolveForCaller(
   path: Path,
   { parameter, offset }: QueryPosition,
 ): Destination {
-  return resolvePath(root, path, (step, left) => {
+  return resolvePath(root, path, (step, remaining) => {
     const join = view.join(step)
-    if (join === null || left > 0) return join
+    if (join === null || remaining > 0) return join
     const maximum = `${root.resource.limits.pathDepth} (pathDepth)`
     throw invalidQuery(parameter, `at position ${offset} has a path over more relations than the limit of ${maximum}.`)
   })

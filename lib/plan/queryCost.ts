@@ -63,12 +63,12 @@ export class QueryCost {
   }
 
   /** Counts one or several comparisons of one kind. @throws Problem if the cost exceeds the limit */
-  addComparison(root: Root, isPattern: boolean, place: QueryPosition, times = 1): void {
-    this.#addCost(root, times * (isPattern ? COSTS.pattern : COSTS.comparison), place)
+  addComparison(root: Root, isPattern: boolean, position: QueryPosition, times = 1): void {
+    this.#addCost(root, times * (isPattern ? COSTS.pattern : COSTS.comparison), position)
   }
 
   /** Counts a path over to-one relations. @throws Problem if the path needs too many tables */
-  addPath(root: Root, joins: readonly Join[], place: QueryPosition): void {
+  addPath(root: Root, joins: readonly Join[], position: QueryPosition): void {
     const joined = this.#joinedRelations.get(root) ?? new Set()
     this.#joinedRelations.set(root, joined)
     let path = ''
@@ -76,7 +76,7 @@ export class QueryCost {
       path += `${relation.name}.`
       if (joined.has(path)) continue
       joined.add(path)
-      this.#addTables(1, place)
+      this.#addTables(1, position)
     }
   }
 
@@ -89,45 +89,45 @@ export class QueryCost {
    * Counts a collection with a quantifier or a count, behind to-one relations.
    * @throws Problem if there are too many collections
    */
-  addCollection(root: Root, joins: readonly Join[], join: Join, place: QueryPosition): void {
-    this.#addQuantifier(root, place)
-    this.addPath(root, joins, place)
-    this.#addTables(countTables(join), place)
-    this.#addCost(root, COSTS.collection, place)
+  addCollection(root: Root, joins: readonly Join[], join: Join, position: QueryPosition): void {
+    this.#addQuantifier(root, position)
+    this.addPath(root, joins, position)
+    this.#addTables(countTables(join), position)
+    this.#addCost(root, COSTS.collection, position)
   }
 
   /**
    * Counts the items of an array with a quantifier or a count, behind to-one relations.
    * @throws Problem if there are too many quantifiers
    */
-  addItems(root: Root, joins: readonly Join[], place: QueryPosition): void {
-    this.#addQuantifier(root, place)
-    this.addPath(root, joins, place)
-    this.#addCost(root, COSTS.collection, place)
+  addItems(root: Root, joins: readonly Join[], position: QueryPosition): void {
+    this.#addQuantifier(root, position)
+    this.addPath(root, joins, position)
+    this.#addCost(root, COSTS.collection, position)
   }
 
   /** Counts a column, or the number of a collection's records. @throws Problem if there are too many tables */
-  addColumn(root: Root, { joins, countedJoin }: Column, place: QueryPosition): void {
-    this.addPath(root, joins, place)
+  addColumn(root: Root, { joins, countedJoin }: Column, position: QueryPosition): void {
+    this.addPath(root, joins, position)
     if (countedJoin === undefined) return
-    this.#addTables(countTables(countedJoin), place)
-    this.#addCost(root, COSTS.collection, place)
+    this.#addTables(countTables(countedJoin), position)
+    this.#addCost(root, COSTS.collection, position)
   }
 
-  #addQuantifier({ collections }: Root, place: QueryPosition): void {
-    this.#check('quantifierDepth', collections + 1, place)
+  #addQuantifier({ collections }: Root, position: QueryPosition): void {
+    this.#check('quantifierDepth', collections + 1, position)
     this.#collections += 1
-    this.#check('quantifiers', this.#collections, place)
+    this.#check('quantifiers', this.#collections, position)
   }
 
-  #addCost({ collections }: Root, cost: number, place: QueryPosition): void {
+  #addCost({ collections }: Root, cost: number, position: QueryPosition): void {
     this.#cost.spent += cost * COSTS.within ** collections
-    this.#check('cost', this.#cost.spent, place)
+    this.#check('cost', this.#cost.spent, position)
   }
 
-  #addTables(tables: number, place: QueryPosition): void {
+  #addTables(tables: number, position: QueryPosition): void {
     this.#tables += tables
-    this.#check('joins', this.#tables, place)
+    this.#check('joins', this.#tables, position)
   }
 
   #check(limit: CostLimit, count: number, { parameter, offset }: QueryPosition): void {

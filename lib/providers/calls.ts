@@ -62,16 +62,16 @@ export async function readRecords(
   meta: unknown,
   options: CallOptions,
 ): Promise<ProviderRecord[]> {
-  const wanted = [...new Set(ids.map(String))].filter((id) => id !== '')
-  const parts = Array.from({ length: Math.ceil(wanted.length / MAX_KEYS) }, (_, at) =>
-    wanted.slice(at * MAX_KEYS, (at + 1) * MAX_KEYS),
+  const distinct = [...new Set(ids.map(String))].filter((id) => id !== '')
+  const parts = Array.from({ length: Math.ceil(distinct.length / MAX_KEYS) }, (_, at) =>
+    distinct.slice(at * MAX_KEYS, (at + 1) * MAX_KEYS),
   )
   const pages = await Promise.all(
     parts.map((keys) => resource.client.list({ ...ownParameters(meta), keys, count: 'none' }, options)),
   )
   const found = pages.flatMap(({ items }) => items.map((item) => toProviderRecord(resource, item)))
   const byId = new Map(found.map((record) => [String(record.id), record]))
-  return wanted.flatMap((id) => byId.get(id) ?? [])
+  return distinct.flatMap((id) => byId.get(id) ?? [])
 }
 
 /** Runs a call for each item. Rejects only after all calls have settled, so that a reload shows the final state. */

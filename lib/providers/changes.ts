@@ -15,7 +15,7 @@ type Listener = (change: Change) => void
  * which is open while it has listeners.
  */
 export function createChangeNotifier(): (resource: ClientResource, listener: Listener) => () => void {
-  const heard = new Map<string, { readonly listeners: Set<Listener>; readonly stop: () => void }>()
+  const connections = new Map<string, { readonly listeners: Set<Listener>; readonly stop: () => void }>()
 
   function openConnection(resource: ClientResource): { readonly listeners: Set<Listener>; readonly stop: () => void } {
     const listeners = new Set<Listener>()
@@ -32,14 +32,14 @@ export function createChangeNotifier(): (resource: ClientResource, listener: Lis
   }
 
   return (resource, listener) => {
-    const room = heard.get(resource.name) ?? openConnection(resource)
-    heard.set(resource.name, room)
+    const room = connections.get(resource.name) ?? openConnection(resource)
+    connections.set(resource.name, room)
     // Each call adds a new function, because one listener may subscribe twice and unsubscribe once.
     const ownListener: Listener = (change) => listener(change)
     room.listeners.add(ownListener)
     return () => {
       if (!room.listeners.delete(ownListener) || room.listeners.size > 0) return
-      heard.delete(resource.name)
+      connections.delete(resource.name)
       room.stop()
     }
   }

@@ -44,14 +44,14 @@ export function createResourceFinder(
   apiUrl: string,
   { resources = {}, ...shared }: ProviderOptions,
 ): (name: string) => ClientResource {
-  const told = new Map(Object.entries(resources))
+  const given = new Map(Object.entries(resources))
   const known = new Map<string, ClientResource>()
   const base = apiUrl.replace(/\/+$/, '')
   return (name) => {
     let found = known.get(name)
     if (found === undefined) {
       toSegment(name, 'resource')
-      const { path = name, key = 'id', search = false, version = 'rowVersion', hub } = told.get(name) ?? {}
+      const { path = name, key = 'id', search = false, version = 'rowVersion', hub } = given.get(name) ?? {}
       for (const segment of path.split('/').filter(Boolean)) toSegment(segment, 'resource')
       // `Row` is a generic type, for which the client's types may require `key`.
       const options: ClientOptions = { ...shared, key, version, ...(hub === undefined ? {} : { hub }) }

@@ -20,7 +20,7 @@ const BROADCAST = 3
 const PUBLISH_TIMEOUT = 5000
 
 export interface AdapterSettings {
-  readonly admitConnection: (asking: ConnectionRequest) => Promise<Admission>
+  readonly admitConnection: (connection: ConnectionRequest) => Promise<Admission>
   readonly report: (error: unknown) => void
   /** Called for each event that arrives from another server. */
   readonly onArrival: (server: string, number: number) => void
@@ -142,13 +142,13 @@ class StuckDetector {
     this.#finished += 1
   }
 
-  #scheduleCheck(isTold: boolean): void {
+  #scheduleCheck(isReported: boolean): void {
     const before = this.#finished
     this.#timer = setTimeout(() => {
       this.#timer = null
       if (this.#pending === 0) return
       const isStuck = this.#finished === before
-      if (isStuck && !isTold) this.#onStuck()
+      if (isStuck && !isReported) this.#onStuck()
       this.#scheduleCheck(isStuck)
     }, PUBLISH_TIMEOUT).unref()
   }

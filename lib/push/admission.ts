@@ -29,8 +29,8 @@ export interface Admission {
  * Admits a connection whose caller may list the records, or get them if the resource has no `getList`.
  * @throws Problem if a policy denies access, and any error of the host's functions
  */
-export async function admitConnection(resource: Resource, asking: ConnectionRequest): Promise<Admission> {
-  const request = toRequest(asking)
+export async function admitConnection(resource: Resource, connection: ConnectionRequest): Promise<Admission> {
+  const request = toRequest(connection)
   const identity = resource.identity === null ? null : await identifyCaller(resource.identity, request)
   const caller: Caller = { request, identity, instant: new Date() }
   const isByKeyAlone = resource.operations.has('getById') && !resource.operations.has('getList')

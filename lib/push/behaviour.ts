@@ -93,14 +93,14 @@ function createBehaviour(publisher: Publisher): Behaviour {
     amend: (resource, plan) => amendPlan(resource, plan, publisher),
     selectTracking: (plan) => publisher.selectTracking(plan),
     serializeWrite: (plan, write) => publisher.serializeWrites(contendedKeys(plan), write),
-    noteCommitOrder: (resource, plan, outcome, place) => {
+    noteCommitOrder: (resource, plan, outcome, position) => {
       if (outcome !== null)
-        publisher.noteCommitOrder(place, () =>
+        publisher.noteCommitOrder(position, () =>
           removeMoves(collectChanges(resource, plan, outcome)).map(({ key }) => key),
         )
-      else publisher.noteCommitOrder(place, () => contendedKeys(plan).map((key) => planKeyJson(resource.keys, key)))
+      else publisher.noteCommitOrder(position, () => contendedKeys(plan).map((key) => planKeyJson(resource.keys, key)))
     },
-    expectWrite: (place) => publisher.expectWrite(place),
+    expectWrite: (position) => publisher.expectWrite(position),
     announceWrite: (resource, plan, outcome, { caller: { request }, position, before }) => {
       const changes = collectChanges(resource, plan, outcome)
         .map((change): Change => {

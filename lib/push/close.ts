@@ -32,10 +32,10 @@ export function createClose(resource: Resource): Close {
   let closed: Promise<void> | null = null
   const closeResource = async (within: number): Promise<void> => {
     const ended = shutdownStateOf(resource).close(within)
-    const told = hubOf(resource)?.close(ended)
+    const closing = hubOf(resource)?.close(ended)
     await ended
     unmount(resource)
-    await told
+    await closing
   }
   return async (options = {}) => {
     assertCloseOptions(options)

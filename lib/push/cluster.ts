@@ -104,10 +104,10 @@ export class Cluster {
   acquire(text: string): SubscriptionReference {
     const own = this.#local.get(text) ?? this.#addLocal(text)
     own.references += 1
-    let isHeld = true
+    let isReferenced = true
     const release = (): void => {
-      if (!isHeld) return
-      isHeld = false
+      if (!isReferenced) return
+      isReferenced = false
       own.references -= 1
       if (own.references === 0) this.#removeLocal(text)
     }

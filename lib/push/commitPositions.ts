@@ -12,31 +12,31 @@ export class CommitPositions<K> {
   /**
    * Registers a writer of records. Events of the writer are sent after the events of earlier writers of these records.
    */
-  addPosition(keys: () => readonly K[], place: CommitPosition): void {
+  addPosition(keys: () => readonly K[], position: CommitPosition): void {
     const taken: K[] = []
     for (const other of this.#expected.keys()) if (other.isCancelled) this.#expected.delete(other)
     for (const key of keys()) {
-      for (const [other, met] of this.#expected) if (other !== place) met.add(key)
+      for (const [other, met] of this.#expected) if (other !== position) met.add(key)
       const before = this.#last.get(key)
-      if (before !== undefined && !place.orderAfter(before)) continue
-      this.#last.set(key, place)
+      if (before !== undefined && !position.orderAfter(before)) continue
+      this.#last.set(key, position)
       taken.push(key)
     }
     if (taken.length === 0) return
-    place.onSent(() => {
-      for (const key of taken) if (this.#last.get(key) === place) this.#last.delete(key)
+    position.onSent(() => {
+      for (const key of taken) if (this.#last.get(key) === position) this.#last.delete(key)
     })
   }
 
   /** Starts to collect the keys that other writers write. The collection ends when this writer has sent its events. */
-  expect(place: CommitPosition): void {
-    if (this.#expected.has(place)) return
-    this.#expected.set(place, new Set())
-    place.onSent(() => this.#expected.delete(place))
+  expect(position: CommitPosition): void {
+    if (this.#expected.has(position)) return
+    this.#expected.set(position, new Set())
+    position.onSent(() => this.#expected.delete(position))
   }
 
   /** Whether another writer has written the record since `expect`. */
-  isDoubtful(place: CommitPosition, key: K): boolean {
-    return this.#expected.get(place)?.has(key) === true
+  isDoubtful(position: CommitPosition, key: K): boolean {
+    return this.#expected.get(position)?.has(key) === true
   }
 }

@@ -56,16 +56,16 @@ export class Connections {
   }
 
   async #admitNew(socket: Socket): Promise<void> {
-    let kept: SubscriptionReference | null = null
+    let recovered: SubscriptionReference | null = null
     try {
       // If middlewares also run for recovered connections, the socket is still in its old room and receives events.
-      kept = this.#acquireRecovered(socket)
-      const entry = await this.#acquireAdmission(socket)
-      this.#admitted.set(socket, entry)
+      recovered = this.#acquireRecovered(socket)
+      const admitted = await this.#acquireAdmission(socket)
+      this.#admitted.set(socket, admitted)
       // A later middleware may refuse the connection, or the client may be gone. Socket.IO reports neither.
-      setTimeout(entry.reference.release, CONNECT_TIMEOUT).unref()
+      setTimeout(admitted.reference.release, CONNECT_TIMEOUT).unref()
     } finally {
-      kept?.release()
+      recovered?.release()
     }
   }
 
@@ -78,9 +78,9 @@ export class Connections {
   }
 
   #handleConnection(socket: Socket): void {
-    const entry = this.#admitted.get(socket)
-    if (entry !== undefined) {
-      this.#joinRooms(socket, entry)
+    const admitted = this.#admitted.get(socket)
+    if (admitted !== undefined) {
+      this.#joinRooms(socket, admitted)
       return
     }
     // Socket.IO skips middlewares for recovered connections, but the policy or the token may have changed meanwhile.
@@ -95,8 +95,8 @@ export class Connections {
   }
 
   async #readmit(socket: Socket): Promise<AdmittedConnection> {
-    const kept = this.#acquireRecovered(socket)
-    if (kept !== null) this.#replaceReference(socket, kept)
+    const recovered = this.#acquireRecovered(socket)
+    if (recovered !== null) this.#replaceReference(socket, recovered)
     return this.#acquireAdmission(socket)
   }
 
@@ -139,15 +139,15 @@ export class Connections {
    * Replaces the connection's reference to a subscription. The last reference is released after the client has
    * disconnected.
    */
-  #replaceReference(socket: Socket, hold: SubscriptionReference): void {
+  #replaceReference(socket: Socket, reference: SubscriptionReference): void {
     const before = this.#references.get(socket)
-    this.#references.set(socket, hold)
+    this.#references.set(socket, reference)
     if (before !== undefined) {
       before.release()
       return
     }
     socket.once('disconnect', (reason) => {
-      const { release } = this.#references.get(socket) ?? hold
+      const { release } = this.#references.get(socket) ?? reference
       const duration = FINAL_REASONS.has(reason) ? 0 : recoveryDurationOf(this.#namespace)
       // A client that reconnects within this time receives its missed events, on any server.
       if (duration > 0) setTimeout(release, duration).unref()
@@ -192,8 +192,8 @@ function disconnectAt(socket: Socket, end: number): () => void {
   let timer: NodeJS.Timeout | undefined
   const cancel = (): void => clearTimeout(timer)
   const check = (): void => {
-    const left = end - Date.now()
-    if (left > 0) timer = setTimeout(check, Math.min(left, MAX_TIMEOUT)).unref()
+    const remaining = end - Date.now()
+    if (remaining > 0) timer = setTimeout(check, Math.min(remaining, MAX_TIMEOUT)).unref()
     else socket.disconnect()
   }
   socket.once('disconnect', cancel)

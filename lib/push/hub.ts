@@ -184,14 +184,14 @@ export class Hub implements Publisher {
     this.#open = { resource, namespace, cluster, conditions }
     trackConnectionRequests(namespace)
     // Authorizes a caller only once per connection.
-    const asked = new WeakMap<object, Promise<Admission>>()
-    const ask = (asking: ConnectionRequest): Promise<Admission> => {
-      const admission = admitConnection(resource, asking)
-      asked.set(asking.handshake.auth, admission)
+    const admissions = new WeakMap<object, Promise<Admission>>()
+    const admit = (connection: ConnectionRequest): Promise<Admission> => {
+      const admission = admitConnection(resource, connection)
+      admissions.set(connection.handshake.auth, admission)
       return admission
     }
     observeAdapter(namespace, {
-      admitConnection: ask,
+      admitConnection: admit,
       report: (error) => this.#report(error, null),
       onArrival: (server, number) => this.#gapDetector.noteArrival(server, number),
       onFailure: () => {
@@ -200,7 +200,7 @@ export class Hub implements Publisher {
       canRestoreSessions: () => Date.now() - this.#missedAt > recoveryDurationOf(namespace),
     })
     new Connections(namespace, cluster, (socket) => {
-      return this.#admit(socket, () => asked.get(socket.handshake.auth) ?? admitConnection(resource, socket))
+      return this.#admit(socket, () => admissions.get(socket.handshake.auth) ?? admitConnection(resource, socket))
     })
   }
 
@@ -225,16 +225,16 @@ export class Hub implements Publisher {
     return this.#keyLock.runLocked(keys, write)
   }
 
-  noteCommitOrder(place: CommitPosition, keys: () => readonly JsonValue[]): void {
-    this.#commitPositions.addPosition(keys, place)
+  noteCommitOrder(position: CommitPosition, keys: () => readonly JsonValue[]): void {
+    this.#commitPositions.addPosition(keys, position)
   }
 
-  expectWrite(place: CommitPosition): void {
-    this.#commitPositions.expect(place)
+  expectWrite(position: CommitPosition): void {
+    this.#commitPositions.expect(position)
   }
 
-  isOrderUnknown(place: CommitPosition, key: JsonValue): boolean {
-    return this.#commitPositions.isDoubtful(place, key)
+  isOrderUnknown(position: CommitPosition, key: JsonValue): boolean {
+    return this.#commitPositions.isDoubtful(position, key)
   }
 
   selectTracking(plan: Plan): Tracking | null {
@@ -250,8 +250,8 @@ export class Hub implements Publisher {
     if (this.#open === null) return { evaluated: new Set(), met: new Set(), values: new Map() }
     const { cluster, conditions } = this.#open
     await cluster.synchronize()
-    const asked = new Set(conditions.distinctConditions().map(({ name }) => name))
-    return { evaluated: asked, met: await conditions.findMet(key), values: new Map() }
+    const evaluated = new Set(conditions.distinctConditions().map(({ name }) => name))
+    return { evaluated, met: await conditions.findMet(key), values: new Map() }
   }
 
   publish(changes: readonly Change[]): void {
@@ -273,8 +273,8 @@ export class Hub implements Publisher {
 
   #sendChange(change: Change): Promise<void> {
     if (!isTraced() || this.#open === null) return this.#sendDeliveries(change, null)
-    const place = { resource: this.#open.resource.name, path: this.#settings.path, change }
-    return traceEvent(place, (watched) => this.#sendDeliveries(change, watched))
+    const position = { resource: this.#open.resource.name, path: this.#settings.path, change }
+    return traceEvent(position, (watched) => this.#sendDeliveries(change, watched))
   }
 
   async #sendDeliveries(given: Change, watched: TracedEvent | null): Promise<void> {
@@ -284,16 +284,16 @@ export class Hub implements Publisher {
     await cluster.synchronize()
     const known = await resolveChange(resource, given)
     const deliveries = known === null || given.isMove ? [] : [...planDeliveriesByValue(resource, cluster, known)]
-    const left =
+    const roomsLeft =
       given.before === null || given.event === 'OnDeleted' ? [] : [...findRoomsLeft(cluster, given.before, known)]
-    if (left.length > 0) deliveries.push({ ...DEPARTURE, rooms: new Set(left) })
+    if (roomsLeft.length > 0) deliveries.push({ ...DEPARTURE, rooms: new Set(roomsLeft) })
     const rooms = conditions.rooms()
     if (rooms.length > 0) {
       const isGone = known !== null && given.event === 'OnDeleted'
       const met = isGone ? NO_NAMES : await conditions.findMetAfter(given)
-      const told = planDeliveriesByCondition(given, rooms, met)
-      deliveries.push(...told.deliveries)
-      if (told.uncertainRooms.length > 0) this.#emit(namespace.adapter, told.uncertainRooms, ['OnMissed'], given)
+      const planned = planDeliveriesByCondition(given, rooms, met)
+      deliveries.push(...planned.deliveries)
+      if (planned.uncertainRooms.length > 0) this.#emit(namespace.adapter, planned.uncertainRooms, ['OnMissed'], given)
     }
     for (const delivery of deliveries) await this.#deliver(delivery, known ?? given, watched)
     this.#sendMissed()
@@ -334,9 +334,9 @@ export class Hub implements Publisher {
     const packet = { type: EVENT_PACKET, data }
     const flags = createNumberFlags(peersOf(this.#settings.io).server, this.#gapDetector.nextNumber())
     const options = { rooms: new Set([...rooms, EVERY_EVENT_ROOM]), except: new Set<string>(), flags }
-    const sent: unknown = adapter.broadcast(packet, options)
-    if (!isPromise(sent)) return
-    Promise.resolve(sent).catch((error: unknown) => {
+    const broadcast: unknown = adapter.broadcast(packet, options)
+    if (!isPromise(broadcast)) return
+    Promise.resolve(broadcast).catch((error: unknown) => {
       this.#report(this.#createSendError(change.event, error), change.request)
       this.#noteMissed()
     })
@@ -368,8 +368,11 @@ export class Hub implements Publisher {
     }
     try {
       const options = { rooms: new Set<string>(), except: new Set<string>(), flags: { local: true } }
-      const sent: unknown = this.#open.namespace.adapter.broadcast({ type: EVENT_PACKET, data: ['OnMissed'] }, options)
-      if (isPromise(sent)) Promise.resolve(sent).catch(again)
+      const broadcast: unknown = this.#open.namespace.adapter.broadcast(
+        { type: EVENT_PACKET, data: ['OnMissed'] },
+        options,
+      )
+      if (isPromise(broadcast)) Promise.resolve(broadcast).catch(again)
     } catch {
       again()
     }
@@ -381,20 +384,20 @@ export class Hub implements Publisher {
    */
   async #addRoomFields(resource: Resource, subscriptions: readonly Subscription[]): Promise<void> {
     const names = new Set(subscriptions.flatMap(({ fixedAttributes }) => fixedAttributes))
-    const fresh = resource.fields.filter((field) => names.has(field.name) && !this.#roomFields.includes(field))
+    const added = resource.fields.filter((field) => names.has(field.name) && !this.#roomFields.includes(field))
     // In-flight writes do not evaluate the new conditions.
     const isByCondition = subscriptions.some(({ condition }) => condition.length > 0)
-    if (fresh.length === 0 && !isByCondition) return
-    this.#roomFields = [...this.#roomFields, ...fresh]
-    this.#payloadFields = [...this.#payloadFields, ...fresh.filter((field) => !this.#payloadFields.includes(field))]
+    if (added.length === 0 && !isByCondition) return
+    this.#roomFields = [...this.#roomFields, ...added]
+    this.#payloadFields = [...this.#payloadFields, ...added.filter((field) => !this.#payloadFields.includes(field))]
     // After this turn, every write that was planned without the attributes has started.
     await nextTurn()
     await Promise.race([this.#keyLock.whenIdle(), wait(CLUSTER_TIMEOUT, undefined, { ref: false })])
   }
 
   #report(error: unknown, request: Request | null): void {
-    const asked = request ?? this.#latestRequest
-    if (this.#open !== null && asked !== null) reportError(error, asked, this.#open.resource.onError)
+    const origin = request ?? this.#latestRequest
+    if (this.#open !== null && origin !== null) reportError(error, origin, this.#open.resource.onError)
   }
 }
 
@@ -427,8 +430,8 @@ function canChangeRooms(plan: Plan, fields: readonly Field[]): boolean {
 /** Fields that the hub reads to build payloads. */
 function findPayloadFields({ fields, computed }: Resource): readonly Field[] {
   const isShown = ({ targets }: Field): boolean => targets.has('response') || targets.has('list')
-  const told = computed.filter((field) => isShown(field) && !field.computed.isPerCaller)
-  return [...new Set([...fields.filter(isShown), ...told.flatMap((field) => field.computed.needs)])]
+  const shown = computed.filter((field) => isShown(field) && !field.computed.isPerCaller)
+  return [...new Set([...fields.filter(isShown), ...shown.flatMap((field) => field.computed.needs)])]
 }
 
 /** The version field. Returns null if the resource has no version, or if the version is hidden from some callers. */

@@ -51,9 +51,9 @@ function projectChange({ columns, row }: Change, projection: Projection): Row | 
   if (row === null) return null
   const known = columnPositions.get(columns) ?? new WeakMap<Projection, readonly number[]>()
   columnPositions.set(columns, known)
-  const places = known.get(projection) ?? findColumnPositions(columns, projection)
-  known.set(projection, places)
-  return places.includes(-1) ? null : places.map((place) => row[place])
+  const positions = known.get(projection) ?? findColumnPositions(columns, projection)
+  known.set(projection, positions)
+  return positions.includes(-1) ? null : positions.map((place) => row[place])
 }
 
 /**

@@ -41,8 +41,8 @@ interface Heartbeat {
 
 interface Peer {
   /** Number of this server's own heartbeat when the peer's last message arrived. */
-  heard: number
-  heardAt: number
+  lastHeartbeat: number
+  lastMessageAt: number
   number: number
   isLost: boolean
   paths: readonly string[]
@@ -147,16 +147,16 @@ export class Peers {
       if (member?.canCountEvents() === true) member.gapDetector.noteSent(beat.server, sent)
       else if (!isWhole) member?.noteMissed()
     }
-    const heard = { heard: this.#heartbeats, heardAt: Date.now(), number: beat.number }
+    const arrival = { lastHeartbeat: this.#heartbeats, lastMessageAt: Date.now(), number: beat.number }
     // A server that ends sends a last heartbeat. `isLost` is already true then, so that the end of its heartbeats is
     // not reported.
-    this.#peers.set(beat.server, { ...heard, isLost: beat.isLast, paths: [...beat.hubs.keys()] })
+    this.#peers.set(beat.server, { ...arrival, isLost: beat.isLast, paths: [...beat.hubs.keys()] })
     if (beat.isNew) void this.#sendHeartbeat()
   }
 
   #findLostPeers(): void {
     for (const [server, peer] of this.#peers) {
-      const silent = this.#heartbeats - peer.heard
+      const silent = this.#heartbeats - peer.lastHeartbeat
       if (silent > FORGOTTEN_AFTER) {
         this.#peers.delete(server)
         for (const { gapDetector } of this.#hubs.values()) gapDetector.forget(server)
@@ -168,8 +168,8 @@ export class Peers {
   }
 }
 
-function isSilent({ heardAt }: Peer): boolean {
-  return Date.now() - heardAt > 2.5 * HEARTBEAT_INTERVAL
+function isSilent({ lastMessageAt }: Peer): boolean {
+  return Date.now() - lastMessageAt > 2.5 * HEARTBEAT_INTERVAL
 }
 
 /** Reads the heartbeat from another server's message. Returns null if the message is malformed. */

@@ -27,18 +27,18 @@ export interface Delivery {
 export function planDeliveriesByValue(resource: Resource, cluster: Cluster, change: ReadChange): readonly Delivery[] {
   const { event } = change
   if (isSameForEverybody(resource)) return [{ event, subscription: EVERYBODY, rooms: null, conditions: [] }]
-  const audiences = new Map<string, Delivery & { readonly rooms: Set<string> }>()
+  const deliveries = new Map<string, Delivery & { readonly rooms: Set<string> }>()
   for (const [text, subscription] of cluster.subscriptions()) {
     if (subscription.condition.length > 0) continue
     const values = subscription.fixedAttributes.map((attribute) => readChangeValue(change, attribute))
     if (!hasAllValues(values)) continue
     // The payload is only the key, so all subscriptions share one delivery.
     const view = event === 'OnDeleted' ? '' : text
-    const known = audiences.get(view) ?? { event, subscription, rooms: new Set<string>(), conditions: [] }
-    audiences.set(view, known)
+    const known = deliveries.get(view) ?? { event, subscription, rooms: new Set<string>(), conditions: [] }
+    deliveries.set(view, known)
     known.rooms.add(roomNameOf(text, values))
   }
-  return [...audiences.values()]
+  return [...deliveries.values()]
 }
 
 /** Whether any known subscription has fixed attributes, whose values choose a room. */
@@ -53,17 +53,17 @@ export function findRoomsLeft(
   { values }: RecordBefore,
   change: ReadChange | null,
 ): ReadonlySet<string> {
-  const left = new Set<string>()
-  if (values.size === 0) return left
+  const rooms = new Set<string>()
+  if (values.size === 0) return rooms
   for (const [text, { condition, fixedAttributes }] of cluster.subscriptions()) {
     if (condition.length > 0 || fixedAttributes.length === 0) continue
     const before = fixedAttributes.map((attribute) => values.get(attribute))
     if (!hasAllValues(before)) continue
     const room = roomNameOf(text, before)
     const after = change === null ? [] : fixedAttributes.map((attribute) => readChangeValue(change, attribute))
-    if (change === null || (hasAllValues(after) && roomNameOf(text, after) !== room)) left.add(room)
+    if (change === null || (hasAllValues(after) && roomNameOf(text, after) !== room)) rooms.add(room)
   }
-  return left
+  return rooms
 }
 
 function hasAllValues(values: readonly (JsonValue | undefined)[]): values is readonly JsonValue[] {
@@ -92,12 +92,12 @@ export function planDeliveriesByCondition(
 ): ConditionDeliveries {
   const isNew = event === 'OnCreated'
   const hasMetBefore = ({ name }: ConditionRoom): boolean => !isNew && before !== null && before.met.has(name)
-  const left = rooms.filter((room) => !met.has(room.name) && hasMetBefore(room))
+  const roomsLeft = rooms.filter((room) => !met.has(room.name) && hasMetBefore(room))
   const inside =
     event === 'OnDeleted' ? [] : rooms.filter((room) => met.has(room.name) && !(isMove && hasMetBefore(room)))
   const isUnknown = ({ name }: ConditionRoom): boolean => !met.has(name) && before?.evaluated.has(name) !== true
   return {
-    deliveries: [...toDeletions(left), ...groupByView(event, inside)],
+    deliveries: [...toDeletions(roomsLeft), ...groupByView(event, inside)],
     uncertainRooms: isFromRoute && !isNew ? rooms.filter(isUnknown).map(({ room }) => room) : [],
   }
 }

@@ -75,8 +75,8 @@ export class SubscriptionRegistry {
 
   /** Removes the claims of servers whose last message arrived before an instant, in milliseconds since the epoch. */
   expire(before: number): void {
-    for (const [server, heard] of this.#lastSeen) {
-      if (heard >= before) continue
+    for (const [server, lastSeen] of this.#lastSeen) {
+      if (lastSeen >= before) continue
       this.#lastSeen.delete(server)
       for (const text of this.#registered.keys()) this.#drop(text, server, Number.POSITIVE_INFINITY)
     }

@@ -37,11 +37,11 @@ export function trackConnectionRequests(namespace: Namespace): void {
  */
 export function createRestoreSession(
   restore: (pid: string, offset: string) => Promise<Session>,
-  admit: (asking: ConnectionRequest) => Promise<Admission>,
+  admit: (connection: ConnectionRequest) => Promise<Admission>,
 ): Adapter['restoreSession'] {
   return async (pid, offset) => {
-    const asker = connectionRequests.getStore()
-    const admission = asker === undefined ? null : await admit(asker).catch(() => null)
+    const connection = connectionRequests.getStore()
+    const admission = connection === undefined ? null : await admit(connection).catch(() => null)
     // The session is restored after the admission, so that its missed events include events sent during the admission.
     const session = admission === null ? null : await restore(pid, offset)
     const { room } = admission ?? { room: '' }

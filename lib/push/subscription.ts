@@ -55,7 +55,7 @@ export async function createSubscription(
   const condition = conditionSourcesOf(confinement)
   const fixed = condition.length === 0 ? readFixedValues(resource, confinement.fixed) : []
   const targets = flattenedTargetsOf(resource)
-  const asked = [resource, ...targets].flatMap(({ behaviours }) => behaviours.permissions)
+  const permissions = [resource, ...targets].flatMap(({ behaviours }) => behaviours.permissions)
   const relatedLimits: RelatedLimits[] = []
   for (const [name, target] of filterGuarded(targets)) {
     const limits = await findLimits(target, caller, fixed)
@@ -64,7 +64,7 @@ export async function createSubscription(
   return {
     subscription: {
       shape,
-      permissions: [...new Set(asked)].filter((permission) => isPermitted(caller.identity, permission)).sort(),
+      permissions: [...new Set(permissions)].filter((permission) => isPermitted(caller.identity, permission)).sort(),
       fixedAttributes: fixed.map(([name]) => name),
       relatedLimits,
       condition,

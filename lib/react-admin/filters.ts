@@ -54,12 +54,12 @@ export function toFilters(resource: ClientResource, given: unknown): Filters {
   const { q, id, ...fields } = Object(given) as Readonly<Record<string, unknown>>
   const keys = id === undefined ? undefined : toOperands('id', id)
   const condition = joinConditionsByAnd([...toConditions(resource, fields, ''), keys?.length !== 0])
-  const asked = keys === undefined ? {} : { keys }
-  if (q === undefined || q === null || q === '') return { condition, parameters: asked }
+  const keyParameters = keys === undefined ? {} : { keys }
+  if (q === undefined || q === null || q === '') return { condition, parameters: keyParameters }
   if (!resource.hasSearch) {
     throw new TypeError(`${resource.name}: the filter q needs the setting search: true.`)
   }
-  return { condition, parameters: { ...asked, search: String(toOperand('q', q)) } }
+  return { condition, parameters: { ...keyParameters, search: String(toOperand('q', q)) } }
 }
 
 function toConditions(

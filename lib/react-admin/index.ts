@@ -110,7 +110,7 @@ async function toListResult<T>(
   ...conditions: readonly string[]
 ): Promise<GetListResult<T & { id: never }>> {
   const { condition, parameters: found } = toFilters(resource, given)
-  const asked = toListParameters(
+  const listParameters = toListParameters(
     {
       condition: joinConditionsByAnd([condition, ...conditions]),
       parameters: {
@@ -121,8 +121,8 @@ async function toListResult<T>(
     },
     meta,
   )
-  if (asked === null) return { data: [], total: 0 }
-  const { items, totalCount, hasNextPage, hasPreviousPage } = await list(asked, signalOptions(signal))
+  if (listParameters === null) return { data: [], total: 0 }
+  const { items, totalCount, hasNextPage, hasPreviousPage } = await list(listParameters, signalOptions(signal))
   const data = items.map((item) => trustType<T & { id: never }>(toProviderRecord(resource, item)))
   return totalCount === null ? { data, pageInfo: { hasNextPage, hasPreviousPage } } : { data, total: totalCount }
 }

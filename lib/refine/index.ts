@@ -120,17 +120,17 @@ async function listPage(
     ...toSortParameters(resource, sorters),
     ...found,
   }
-  const asked = toListParameters({ condition, parameters }, meta)
-  if (asked === null) return { data: [], total: 0 }
+  const listParameters = toListParameters({ condition, parameters }, meta)
+  if (listParameters === null) return { data: [], total: 0 }
   const options = readCallOptions(meta)
   if (mode !== 'server') {
-    const { page: _, pageSize: __, ...rest } = asked
+    const { page: _, pageSize: __, ...rest } = listParameters
     return readAllPages(resource, rest, options)
   }
   const cursor: unknown = typeof page === 'string' ? page : meta?.cursor
   return typeof cursor === 'string'
-    ? readKeysetPage(resource, cursor, asked, options)
-    : readPage(resource, asked, options)
+    ? readKeysetPage(resource, cursor, listParameters, options)
+    : readPage(resource, listParameters, options)
 }
 
 function readCallOptions(meta: GetListParams['meta']): CallOptions {

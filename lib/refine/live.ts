@@ -15,11 +15,11 @@ export function liveProvider(apiUrl: string, options: ProviderOptions = {}): Liv
     subscribe: ({ channel, types, callback, params, meta }) => {
       const name = params?.resource ?? (channel.startsWith(CHANNEL) ? channel.slice(CHANNEL.length) : '')
       if (name === '') throw new TypeError(`The channel ${channel} names no resource.`)
-      const wanted = params?.ids?.map(String)
+      const watchedIds = params?.ids?.map(String)
       return listen(resourceOf(name), ({ type, ids }) => {
         const isMissed = ids.length === 0
         if (!isMissed && !types.includes('*') && !types.includes(type)) return
-        if (!isMissed && wanted !== undefined && !ids.some((id) => wanted.includes(String(id)))) return
+        if (!isMissed && watchedIds !== undefined && !ids.some((id) => watchedIds.includes(String(id)))) return
         const event: LiveEvent = { channel, type, payload: { ids: [...ids] }, date: new Date() }
         callback(meta === undefined ? event : { ...event, meta })
       })

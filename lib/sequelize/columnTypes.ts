@@ -95,7 +95,8 @@ async function readTypes(
     for (const { place, name, type } of rows) places[Number(place)]?.set(String(name), String(type))
   } catch (error) {
     const failure = classifyFailure(error, dialect)
-    if (failure === 'unavailable' || failure === 'timeout' || failure === 'left' || failure === 'deadlock') throw error
+    if (failure === 'unavailable' || failure === 'timeout' || failure === 'disconnected' || failure === 'deadlock')
+      throw error
     // On a server without this catalogue, the declared types are used.
   }
   for (const each of models) types.set(each, found.get(quoteTable(each)) ?? new Map())

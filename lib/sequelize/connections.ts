@@ -18,8 +18,8 @@ export function limitOptionsOf(limit: StatementLimit | null | undefined): Pick<C
 }
 
 /** Returns the statement timeout from the options of a query. */
-export function limitOf(wanted: ConnectionOptions): StatementLimit | undefined {
-  return wanted[LIMIT_OPTION]
+export function limitOf(options: ConnectionOptions): StatementLimit | undefined {
+  return options[LIMIT_OPTION]
 }
 
 /** A Sequelize connection of any driver. `uuid` identifies its transaction. */
@@ -40,7 +40,7 @@ export interface ConnectionOptions {
 /** Members of Sequelize's connection manager that writes need. */
 export interface Connections {
   readonly config: { readonly replication?: { readonly write?: object; readonly read?: readonly object[] } | false }
-  getConnection(wanted?: ConnectionOptions): Promise<Connection>
+  getConnection(options?: ConnectionOptions): Promise<Connection>
   releaseConnection(connection: Connection): void
   destroyConnection(connection: Connection): Promise<void>
   _validate(connection: Connection): boolean
@@ -133,8 +133,8 @@ export async function closeConnection(sequelize: Sequelize, connection: Connecti
   if (await Promise.race([closed, pause(CLOSING)])) return
   resetSocket(connection)
   // The pool serves waiting requests only when another connection is requested.
-  const wanted = { type: QueryTypes.SELECT, useMaster: connection.queryType !== 'read' }
-  connections.getConnection(wanted).then((other) => connections.releaseConnection(other), ignore)
+  const options = { type: QueryTypes.SELECT, useMaster: connection.queryType !== 'read' }
+  connections.getConnection(options).then((other) => connections.releaseConnection(other), ignore)
 }
 
 /** Closes a connection to a server that does not respond. Unsent data is discarded, so that no statement arrives after it was given up. */

@@ -34,7 +34,7 @@ const CLOSED =
 export function classifyFailure(error: unknown, { failures }: Dialect): Failure | null {
   const layers = layersOf(error)
   if (layers.some((layer) => layer instanceof StatementTimeout)) return 'timeout'
-  if (layers.some((layer) => layer instanceof StatementAborted)) return 'left'
+  if (layers.some((layer) => layer instanceof StatementAborted)) return 'disconnected'
   const own = findFirst(layers, failures.classifyRaised)
   if (own !== null) return own
   if (error instanceof ForeignKeyConstraintError) return 'foreign'

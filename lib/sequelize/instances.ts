@@ -49,8 +49,8 @@ export function acceptNulls(instance: Model, names: readonly string[]): void {
  * Returns the option `silent` for `save`. Unless a save is silent, Sequelize sets `updatedAt`. With `silent: true`,
  * Sequelize does not store `updatedAt`. With any other truthy value, Sequelize stores the given `updatedAt`.
  */
-export function silentOption(keeps: boolean): { readonly silent?: boolean } {
-  return keeps ? { silent: 1 as never } : {}
+export function silentOption(isSilent: boolean): { readonly silent?: boolean } {
+  return isSilent ? { silent: 1 as never } : {}
 }
 
 /** Row counts that the database reports for writes of an instance, and the error for a missing count. */

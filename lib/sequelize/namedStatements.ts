@@ -129,18 +129,18 @@ export class NamedStatements {
     const name = run.isNameable ? this.#nameOf(run.sql) : null
     if (name === null) return this.#send(client, run, null)
     const isAlone = run.transaction === undefined || run.transaction instanceof LoneStatement
-    const held = this.#heldStatementsOf(client)
-    held.isDirect ??= serverSideOf(client)?.isDirect === true
-    if (held.isDirect !== true || !(await this.#canHoldName(client, held, isAlone)))
+    const prepared = this.#heldStatementsOf(client)
+    prepared.isDirect ??= serverSideOf(client)?.isDirect === true
+    if (prepared.isDirect !== true || !(await this.#canHoldName(client, prepared, isAlone)))
       return this.#send(client, run, null)
     // Only an older statement can have outdated types. A statement that this run prepares has the current types.
-    const isOld = held.names.has(name)
-    held.names.add(name)
+    const isOld = prepared.names.has(name)
+    prepared.names.add(name)
     try {
       return await this.#send(client, run, name)
     } catch (error) {
       if (isOld && isDataException(error)) return this.#retryUnnamed(client, run, { name, error, isAlone })
-      if (!this.#isNameUnusable(error, run.sql, { name, held })) throw error
+      if (!this.#isNameUnusable(error, run.sql, { name, prepared })) throw error
       // The server has not executed the statement, and has aborted a surrounding transaction. The whole transaction is
       // repeated.
       if (!isAlone) throw error
@@ -197,40 +197,40 @@ export class NamedStatements {
   #heldStatementsOf(client: PgClient): HeldStatements {
     const known = this.#heldByClient.get(client)
     if (known !== undefined) return known
-    const held: HeldStatements = { names: new Set() }
-    this.#heldByClient.set(client, held)
-    return held
+    const prepared: HeldStatements = { names: new Set() }
+    this.#heldByClient.set(client, prepared)
+    return prepared
   }
 
   /** Whether a connection may hold another name. Deallocates unused names. */
-  async #canHoldName(client: PgClient, held: HeldStatements, isAlone: boolean): Promise<boolean> {
-    if (held.names.size < CAPACITY + MAX_UNUSED_NAMES) return true
+  async #canHoldName(client: PgClient, prepared: HeldStatements, isAlone: boolean): Promise<boolean> {
+    if (prepared.names.size < CAPACITY + MAX_UNUSED_NAMES) return true
     // DEALLOCATE is not run in a transaction, because a failure would abort the transaction.
     if (!isAlone) return false
-    const gone = [...held.names].filter((name) => !this.#liveNames.has(name))
+    const gone = [...prepared.names].filter((name) => !this.#liveNames.has(name))
     try {
       await limitAnswer(client, runQuery(client, gone.map((name) => `DEALLOCATE "${name}"`).join('; ')))
       for (const name of gone) {
-        held.names.delete(name)
+        prepared.names.delete(name)
         removeDriverName(client, name)
       }
     } catch {
-      held.isDirect = false
+      prepared.isDirect = false
     }
-    return held.isDirect === true
+    return prepared.isDirect === true
   }
 
   /** Whether an error means that a named statement is unusable. */
   #isNameUnusable(
     error: unknown,
     sql: string,
-    { name, held }: { readonly name: string; readonly held: HeldStatements },
+    { name, prepared }: { readonly name: string; readonly prepared: HeldStatements },
   ): boolean {
     const code: unknown = Object(Object(error).original).code
     // A table has changed. The text must be prepared again under a new name.
     if (code === '0A000') this.#removeName(sql, name)
     // A pooler or the host has prepared or deallocated a statement with this name.
-    else if (code === '26000' || code === '42P05') held.isDirect = false
+    else if (code === '26000' || code === '42P05') prepared.isDirect = false
     else return false
     return true
   }

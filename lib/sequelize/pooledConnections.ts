@@ -31,16 +31,16 @@ export async function runOnConnection<T>(
 ): Promise<T> {
   const begun = transaction as { readonly connection?: Connection } | undefined
   if (begun?.connection !== undefined) return runOnChecked(sequelize, begun.connection, work)
-  const leaving = limit?.client ?? null
-  assertConnected(leaving)
+  const client = limit?.client ?? null
+  assertConnected(client)
   const connection = await connectionsFor(sequelize).getConnection({ type: QueryTypes.SELECT, ...readOptionOf(writes) })
-  const clock = limit === null ? null : new StatementTimer(sequelize, limit, connection, leaving)
+  const timer = limit === null ? null : new StatementTimer(sequelize, limit, connection, client)
   try {
     // If the client disconnected during the wait, the connection is returned at once.
-    assertConnected(leaving)
+    assertConnected(client)
     return await runOnChecked(sequelize, connection, work)
   } finally {
-    returnConnection(sequelize, connection, clock)
+    returnConnection(sequelize, connection, timer)
   }
 }
 

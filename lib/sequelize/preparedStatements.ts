@@ -42,7 +42,7 @@ interface PreparedText {
   hasFailed: boolean
   /** Idle statements of the text. */
   readonly idle: SqliteStatement[]
-  readonly spares: Set<SqliteStatement>
+  readonly duplicates: Set<SqliteStatement>
 }
 
 /** Callback of a driver call. */
@@ -58,11 +58,11 @@ export class PreparedStatements {
     // The size is capped, so that the cache keeps the current statement, however long it is.
     estimateSize: (sql) => Math.min(estimateStringBytes(sql), BYTES),
     // `finalize` waits until a running statement ends.
-    onRemove: ({ statement, hasFailed, spares }) => {
+    onRemove: ({ statement, hasFailed, duplicates }) => {
       if (!hasFailed) statement.finalize()
-      for (const spare of spares) spare.finalize()
-      this.#spareCount -= spares.size
-      spares.clear()
+      for (const duplicate of duplicates) duplicate.finalize()
+      this.#spareCount -= duplicates.size
+      duplicates.clear()
     },
   })
   readonly #queue: StatementQueue
@@ -101,19 +101,19 @@ export class PreparedStatements {
 
   /** Returns the number of rows that the statement changed. */
   runWrite(sql: string, values: readonly unknown[]): Promise<number> {
-    const told = (done: DriverCallback<number>): ChangedCallback =>
+    const toChangedCallback = (done: DriverCallback<number>): ChangedCallback =>
       function (error) {
         done(error, error === null ? this.changes : undefined)
       }
     return this.#runPrepared(sql, values, false, (statement, done) =>
-      statement.run(values, this.#limitTime(told(done))),
+      statement.run(values, this.#limitTime(toChangedCallback(done))),
     )
   }
 
   /** Applies the connection's statement timeout, if any, to a callback. */
   #limitTime<D extends (...given: never[]) => void>(done: D): D {
-    const clock = timerOf(this.#connection)
-    return clock === undefined ? done : (clock.limit(done as never) as never)
+    const timer = timerOf(this.#connection)
+    return timer === undefined ? done : (timer.limit(done as never) as never)
   }
 
   #runPrepared<T>(
@@ -193,14 +193,15 @@ export class PreparedStatements {
 
   /** Compiles another statement of a text for future concurrent runs. */
   #compileSpare(sql: string, entry: PreparedText): void {
-    const { spares, idle } = entry
-    if (spares.size >= MAX_SPARES_PER_TEXT || this.#spareCount >= MAX_SPARES || sql.length > MAX_SPARE_LENGTH) return
+    const { duplicates, idle } = entry
+    if (duplicates.size >= MAX_SPARES_PER_TEXT || this.#spareCount >= MAX_SPARES || sql.length > MAX_SPARE_LENGTH)
+      return
     this.#spareCount += 1
     const statement = this.#connection.prepare(sql, (error) => {
       if (error === null) idle.push(statement)
-      else if (spares.delete(statement)) this.#spareCount -= 1
+      else if (duplicates.delete(statement)) this.#spareCount -= 1
     })
-    spares.add(statement)
+    duplicates.add(statement)
   }
 
   #textEntryOf(sql: string): PreparedText {
@@ -219,7 +220,7 @@ export class PreparedStatements {
       compilation: promise,
       hasFailed: false,
       idle: [statement],
-      spares: new Set(),
+      duplicates: new Set(),
     }
     promise.then(
       () => {
@@ -264,22 +265,22 @@ export function preparedStatementsOf(sequelize: Sequelize): PreparedStatements |
   const { getConnection } = internalsOf(sequelize).connectionManager
   const last = lastBySequelize.get(sequelize)
   // After Sequelize is closed, `getConnection` is another function, and the cached connection is not used.
-  if (last?.getConnection === getConnection && last.handle === openConnectionOf(sequelize)) return last.statements
+  if (last?.getConnection === getConnection && last.connection === openConnectionOf(sequelize)) return last.statements
   return openStatements(sequelize, getConnection)
 }
 
 interface LastConnection {
   readonly getConnection: unknown
-  readonly handle: object
+  readonly connection: object
   readonly statements: PreparedStatements
 }
 
 const lastBySequelize = new WeakMap<Sequelize, LastConnection>()
 
 async function openStatements(sequelize: Sequelize, getConnection: unknown): Promise<PreparedStatements> {
-  const handle = await requireSqliteConnection(sequelize)
-  const statements = statementsOfConnection(sequelize, handle)
-  lastBySequelize.set(sequelize, { getConnection, handle, statements })
+  const connection = await requireSqliteConnection(sequelize)
+  const statements = statementsOfConnection(sequelize, connection)
+  lastBySequelize.set(sequelize, { getConnection, connection, statements })
   return statements
 }
 
@@ -298,11 +299,11 @@ export async function runOnTimedConnection<T>(
   work: (statements: PreparedStatements) => Promise<T>,
 ): Promise<T> {
   const connections = connectionsFor(sequelize)
-  const handle = await connections.getConnection({ type: QueryTypes.SELECT, ...limitOptionsOf(limit) })
+  const connection = await connections.getConnection({ type: QueryTypes.SELECT, ...limitOptionsOf(limit) })
   try {
-    return await work(statementsOfConnection(sequelize, handle))
+    return await work(statementsOfConnection(sequelize, connection))
   } finally {
-    connections.releaseConnection(handle)
+    connections.releaseConnection(connection)
   }
 }
 

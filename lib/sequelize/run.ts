@@ -35,14 +35,14 @@ export async function runWriteQuery(sequelize: Sequelize, run: QueryRun): Promis
   return typeof count === 'number' ? count : 0
 }
 
-function runOptionsOf(sequelize: Sequelize, { transaction, writes, limit, isLogged: isTold = true }: QueryRun): object {
+function runOptionsOf(sequelize: Sequelize, { transaction, writes, limit, isLogged = true }: QueryRun): object {
   return {
     raw: true,
     tableNames: [],
     ...(transaction === undefined ? {} : { transaction }),
     ...readOptionOf(writes),
     ...limitOptionsOf(limit),
-    ...(isTold ? statementLoggingOf(sequelize) : { logging: false }),
+    ...(isLogged ? statementLoggingOf(sequelize) : { logging: false }),
   }
 }
 
@@ -65,8 +65,8 @@ export function canRunServerQueries(sequelize: Sequelize): boolean {
   const { match } = retry ?? {}
   // By default Sequelize retries only if SQLite is busy.
   const triesOnce = match === undefined || (Array.isArray(match) && match.every((each) => each === SQLITE_BUSY))
-  const isAsked = native === true || dialectOptions?.prependSearchPath === true || showWarnings === true
-  return triesOnce && !isAsked && canRunOwnQueries(sequelize)
+  const hasUnsupportedOption = native === true || dialectOptions?.prependSearchPath === true || showWarnings === true
+  return triesOnce && !hasUnsupportedOption && canRunOwnQueries(sequelize)
 }
 
 /** Name of the hook for statement timeouts. */

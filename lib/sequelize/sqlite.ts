@@ -34,8 +34,8 @@ export interface SqliteStatement {
  */
 export function openConnectionOf(sequelize: Sequelize): object | null {
   const { connections = {} } = internalsOf(sequelize).connectionManager
-  const handle = connections.default ?? connections[1]
-  return typeof handle === 'object' ? handle : null
+  const connection = connections.default ?? connections[1]
+  return typeof connection === 'object' ? connection : null
 }
 
 /** Returns the connection that Sequelize uses outside of transactions. Opens the connection if necessary. */

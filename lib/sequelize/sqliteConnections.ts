@@ -16,7 +16,7 @@ interface SqliteHandle {
 interface SqliteHandles {
   readonly connections: Record<string | number, SqliteHandle>
   getConnection(options?: HandleOptions): Promise<SqliteHandle>
-  destroyConnection(handle: SqliteHandle): Promise<void>
+  destroyConnection(connection: SqliteHandle): Promise<void>
 }
 
 /** Argument of `getConnection`, which modifies the argument. */
@@ -40,24 +40,25 @@ export function fixSqliteConnections(sequelize: Sequelize): void {
   if (fixedManagers.has(handles)) return
   fixedManagers.add(handles)
   const open = handles.getConnection
-  handles.getConnection = async (wanted: HandleOptions = {}) => {
-    const { uuid = 'default' } = wanted
+  handles.getConnection = async (options: HandleOptions = {}) => {
+    const { uuid = 'default' } = options
     const known = handles.connections[uuid]
     try {
-      const handle = await open.call(handles, wanted)
-      if (handle !== known && uuid.startsWith(OWN_PREFIX)) await copySettings(handles.connections.default, handle)
-      return handle
+      const connection = await open.call(handles, options)
+      if (connection !== known && uuid.startsWith(OWN_PREFIX))
+        await copySettings(handles.connections.default, connection)
+      return connection
     } catch (error) {
-      delete handles.connections[wanted.inMemory || uuid]
+      delete handles.connections[options.inMemory || uuid]
       throw error
     }
   }
-  handles.destroyConnection = async (handle) => {
-    if (handle.filename === ':memory:') return rollBack(handle)
+  handles.destroyConnection = async (connection) => {
+    if (connection.filename === ':memory:') return rollBack(connection)
     for (const [name, each] of Object.entries(handles.connections)) {
-      if (each === handle) delete handles.connections[name]
+      if (each === connection) delete handles.connections[name]
     }
-    return closeHandle(handle)
+    return closeConnection(connection)
   }
 }
 
@@ -84,9 +85,9 @@ async function copySettings(from: SqliteHandle | undefined, to: SqliteHandle): P
  * Rolls back instead of closing. All requests share the connection of a database in memory, and closing this connection
  * would delete the data.
  */
-function rollBack(handle: SqliteHandle): Promise<void> {
+function rollBack(connection: SqliteHandle): Promise<void> {
   return new Promise((resolve) => {
-    handle.serialize(() => handle.run('ROLLBACK', resolve))
+    connection.serialize(() => connection.run('ROLLBACK', resolve))
   })
 }
 
@@ -94,18 +95,18 @@ function rollBack(handle: SqliteHandle): Promise<void> {
  * Ends the transaction and closes the connection without waiting for the current statement. All commands are queued at
  * once, so that no other statement comes between. A command may fail if there is nothing to end.
  */
-function closeHandle(handle: SqliteHandle): Promise<void> {
-  interruptStatement(handle)
+function closeConnection(connection: SqliteHandle): Promise<void> {
+  interruptStatement(connection)
   return new Promise((resolve) => {
-    handle.serialize(() => handle.run('ROLLBACK', () => undefined))
-    handle.close(() => resolve())
+    connection.serialize(() => connection.run('ROLLBACK', () => undefined))
+    connection.close(() => resolve())
   })
 }
 
 /** Interrupts the running statement of a connection. */
-export function interruptStatement(handle: object): void {
+export function interruptStatement(connection: object): void {
   try {
-    if ('interrupt' in handle && typeof handle.interrupt === 'function') handle.interrupt()
+    if ('interrupt' in connection && typeof connection.interrupt === 'function') connection.interrupt()
   } catch {
     // The connection is already closing.
   }

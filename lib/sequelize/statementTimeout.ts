@@ -32,8 +32,8 @@ export class StatementAborted extends Error {
  * Checks that the client is still connected before a statement is sent.
  * @throws StatementAborted if the client has disconnected
  */
-export function assertConnected(leaving: ClientConnection | null): void {
-  if (leaving?.isDisconnected) throw new StatementAborted(null)
+export function assertConnected(client: ClientConnection | null): void {
+  if (client?.isDisconnected) throw new StatementAborted(null)
 }
 
 /** Statement timeout of a resource. A class is needed, because Sequelize copies plain objects in its options. */
@@ -43,15 +43,15 @@ export class StatementLimit {
   readonly client: ClientConnection | null
   readonly #dialect: () => Dialect
 
-  constructor(milliseconds: number, dialect: () => Dialect, leaving: ClientConnection | null = null) {
+  constructor(milliseconds: number, dialect: () => Dialect, client: ClientConnection | null = null) {
     this.milliseconds = milliseconds
-    this.client = leaving
+    this.client = client
     this.#dialect = dialect
   }
 
   /** Returns the limit for reads that also end if the client disconnects. */
-  withClient(leaving: ClientConnection): StatementLimit {
-    return new StatementLimit(this.milliseconds, this.#dialect, leaving)
+  withClient(client: ClientConnection): StatementLimit {
+    return new StatementLimit(this.milliseconds, this.#dialect, client)
   }
 
   get dialect(): Dialect {
@@ -87,17 +87,17 @@ export class StatementTimer {
   readonly #undoFunctions: readonly (() => void)[]
   #hasEnded = false
 
-  /** `leaving`: the client that waits for reads. Other statements ignore disconnects. */
+  /** `client`: the client that waits for reads. Other statements ignore disconnects. */
   constructor(
     sequelize: Sequelize,
     limit: StatementLimit,
     connection: Connection,
-    leaving: ClientConnection | null = null,
+    client: ClientConnection | null = null,
   ) {
     this.#sequelize = sequelize
     this.#limit = limit
     this.#connection = connection
-    this.#client = leaving
+    this.#client = client
     this.#undoFunctions = limit.dialect.interrupt === null ? METHODS.map((name) => this.#limitMethod(name)) : []
     timersByConnection.set(connection, this)
   }
@@ -116,10 +116,10 @@ export class StatementTimer {
   /** Starts the timeout of a statement that the driver has received. */
   run<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const told = this.limit((error, value) => (error === null ? resolve(value as T) : reject(error)))
+      const settle = this.limit((error, value) => (error === null ? resolve(value as T) : reject(error)))
       answer.then(
-        (value) => told.call(undefined, null, value),
-        (error: unknown) => told.call(undefined, error),
+        (value) => settle.call(undefined, null, value),
+        (error: unknown) => settle.call(undefined, error),
       )
     })
   }
@@ -127,8 +127,8 @@ export class StatementTimer {
   /** Starts the timeout of a statement. Returns a callback to use instead of `done`. */
   limit(done: EndCallback): EndCallback {
     const limit = this.#limit
-    let isTold = false
-    let sent: Promise<void> | null = null
+    let isEnded = false
+    let cancelling: Promise<void> | null = null
     let failure: CreateError | null = null
     const end = async (by: CreateError): Promise<void> => {
       if (failure !== null) return
@@ -136,12 +136,12 @@ export class StatementTimer {
       const isServer = limit.dialect.interrupt !== null
       this.#hasEnded = true
       const late = isServer ? [wait(STOP_TIME, true, { ref: false })] : []
-      for (let isLate = false; !isTold && !isLate; ) {
-        sent = stopStatement(this.#sequelize, limit.dialect, this.#connection)
-        const again = sent.then(() => isTold || wait(isServer ? REPEAT_TIME : INTERVAL, false, { ref: false }))
+      for (let isLate = false; !isEnded && !isLate; ) {
+        cancelling = stopStatement(this.#sequelize, limit.dialect, this.#connection)
+        const again = cancelling.then(() => isEnded || wait(isServer ? REPEAT_TIME : INTERVAL, false, { ref: false }))
         isLate = await Promise.race([again, ...late])
       }
-      if (isTold) return
+      if (isEnded) return
       over()
       void abortConnection(this.#sequelize, this.#connection)
       done.call(undefined, by(null))
@@ -150,17 +150,17 @@ export class StatementTimer {
     timer.unref()
     const stay = this.#client?.onDisconnect(() => void end((cause) => new StatementAborted(cause)))
     const over = (): void => {
-      isTold = true
+      isEnded = true
       clearTimeout(timer)
       stay?.()
     }
-    return function told(error, ...result) {
-      if (isTold) return
+    return function limited(error, ...result) {
+      if (isEnded) return
       over()
-      if (sent === null) return done.call(this, error, ...result)
+      if (cancelling === null) return done.call(this, error, ...result)
       const failed = error === null || error === undefined || failure === null ? error : failure(error)
       // Waits for the request to stop, which would otherwise stop the next statement.
-      void sent.then(() => done.call(this, failed, ...result))
+      void cancelling.then(() => done.call(this, failed, ...result))
     }
   }
 
@@ -189,7 +189,7 @@ export class StatementTimer {
  * statement ends.
  */
 function callWhenIdle(done: EndCallback): EndCallback {
-  return function told(error, ...result) {
+  return function deferred(error, ...result) {
     setImmediate(() => done.call(this, error, ...result))
   }
 }
@@ -210,9 +210,9 @@ export function limitAnswer<T>(connection: object, answer: Promise<T>): Promise<
  * Returns a connection to the pool. Closes the connection instead if a request to stop was sent, because a late request
  * would stop the next statement.
  */
-export function returnConnection(sequelize: Sequelize, connection: Connection, clock: StatementTimer | null): void {
-  clock?.stop()
-  if (clock?.isStopSent) void closeConnection(sequelize, connection)
+export function returnConnection(sequelize: Sequelize, connection: Connection, timer: StatementTimer | null): void {
+  timer?.stop()
+  if (timer?.isStopSent) void closeConnection(sequelize, connection)
   else connectionsFor(sequelize).releaseConnection(connection)
 }
 
@@ -233,10 +233,10 @@ export async function runTimed<T>(
 ): Promise<T> {
   if (limit === null || connection === undefined || timerOf(connection) !== undefined) return work()
   if (isSharedConnection(connection)) return work()
-  const clock = new StatementTimer(sequelize, limit, connection)
+  const timer = new StatementTimer(sequelize, limit, connection)
   try {
     return await work()
   } finally {
-    clock.stop()
+    timer.stop()
   }
 }

@@ -14,21 +14,21 @@ export function useTimedConnections(sequelize: Sequelize): void {
   const { getConnection, releaseConnection } = connections
   const openNamed = (uuid: string): Promise<Connection> => getConnection.call(connections, { uuid }).then(waitForSetup)
   const handles = new ReadConnections(openNamed)
-  connections.getConnection = async (wanted: ConnectionOptions = {}) => {
-    const limit = limitOf(wanted)
-    if (limit === undefined) return getConnection.call(connections, wanted)
-    const leaving = wanted.type === QueryTypes.SELECT ? limit.client : null
-    assertConnected(leaving)
-    const { uuid } = wanted
+  connections.getConnection = async (options: ConnectionOptions = {}) => {
+    const limit = limitOf(options)
+    if (limit === undefined) return getConnection.call(connections, options)
+    const client = options.type === QueryTypes.SELECT ? limit.client : null
+    assertConnected(client)
+    const { uuid } = options
     const connection = await (uuid === undefined ? handles.acquire() : openNamed(uuid))
     try {
       // If the client disconnected during the wait, the connection is returned at once.
-      assertConnected(leaving)
+      assertConnected(client)
     } catch (error) {
       connections.releaseConnection(connection)
       throw error
     }
-    new StatementTimer(sequelize, limit, connection, leaving)
+    new StatementTimer(sequelize, limit, connection, client)
     return connection
   }
   connections.releaseConnection = (connection) => {

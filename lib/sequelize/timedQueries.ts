@@ -39,34 +39,34 @@ async function beginQuery(sequelize: Sequelize, options: QueryOptions, query: Se
   const { connection } = query
   // The host owns its transactions and their connections.
   const isOfPool = !options.transaction
-  const leaving = isOfPool && options.type === QueryTypes.SELECT ? limit.client : null
-  assertConnected(leaving)
-  const clock = new StatementTimer(sequelize, limit, connection, leaving)
+  const client = isOfPool && options.type === QueryTypes.SELECT ? limit.client : null
+  assertConnected(client)
+  const timer = new StatementTimer(sequelize, limit, connection, client)
   const endQuery = (): void => {
-    clock.stop()
+    timer.stop()
     // Sequelize returns the connection to the pool next, but the pool no longer knows the connection.
-    if (clock.isStopSent && isOfPool) void closeConnection(sequelize, connection)
+    if (timer.isStopSent && isOfPool) void closeConnection(sequelize, connection)
   }
   try {
     if (isOfPool) await checkSession(sequelize, connection)
-    assertConnected(leaving)
+    assertConnected(client)
   } catch (error) {
     endQuery()
     throw error
   }
-  timeRun(query, clock, endQuery)
+  timeRun(query, timer, endQuery)
 }
 
 /** Limits the time of one query. Sequelize creates the object for this query only. */
-function timeRun(query: SequelizeQuery, clock: StatementTimer, end: () => void): void {
-  query.run = createTimedRun(query, clock, end)
+function timeRun(query: SequelizeQuery, timer: StatementTimer, end: () => void): void {
+  query.run = createTimedRun(query, timer, end)
 }
 
-function createTimedRun(query: SequelizeQuery, clock: StatementTimer, end: () => void): SequelizeQuery['run'] {
+function createTimedRun(query: SequelizeQuery, timer: StatementTimer, end: () => void): SequelizeQuery['run'] {
   const { run } = query
   return async (...given) => {
     try {
-      return await clock.run(run.apply(query, given))
+      return await timer.run(run.apply(query, given))
     } catch (error) {
       throw error instanceof StatementTimeout ? Object.assign(error, { sql: given[0] }) : error
     } finally {

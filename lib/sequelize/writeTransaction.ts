@@ -72,12 +72,12 @@ abstract class WriteRun extends Transaction {
    */
   async abandon(pending: Promise<unknown> | null): Promise<void> {
     rejectStatements(this)
-    const held = this.#heldConnection
-    if (held === null) return
+    const connection = this.#heldConnection
+    if (connection === null) return
     if (this.dialect.queuesWrites) return this.abandonSqlite(pending)
     // The server is interrupted before the driver closes the connection, because a closed driver does not report the
     // results of running statements.
-    await interrupt(this.sequelize, this.dialect, held)
+    await interrupt(this.sequelize, this.dialect, connection)
     if (pending !== null) await settleSoon(pending)
     await settleSoon(this.closeHeldConnection(abortConnection))
   }
@@ -100,9 +100,9 @@ abstract class WriteRun extends Transaction {
   /** Removes and returns the connection. */
   protected removeConnection(): Connection | null {
     this.timer?.stop()
-    const held = this.#heldConnection
+    const connection = this.#heldConnection
     this.#heldConnection = null
-    return held
+    return connection
   }
 
   protected async closeHeldConnection(close: typeof closeConnection = closeConnection): Promise<void> {
@@ -238,10 +238,10 @@ export class WriteTransaction extends WriteRun {
     const connections = connectionsFor(this.sequelize)
     if (!this.dialect.queuesWrites)
       return Object.assign(await connections.getConnection({ uuid: this.id }), { uuid: this.id })
-    const handle = await connections.getConnection({ uuid: WRITER })
+    const connection = await connections.getConnection({ uuid: WRITER })
     // A statement that the previous transaction did not await must not run in this transaction.
-    await waitForStatements(handle)
-    return Object.assign(handle, { uuid: this.id })
+    await waitForStatements(connection)
+    return Object.assign(connection, { uuid: this.id })
   }
 
   protected override abandonSqlite(): Promise<void> {

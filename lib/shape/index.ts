@@ -67,9 +67,9 @@ export function createReply(
 
 function createRecordReply(resource: Resource, status: number, plan: Plan, row: Row, address: Address): Reply {
   const projection = projectionOfPlan(plan)
-  const told = resource.behaviours.recordHeaders?.(plan, row) ?? NO_HEADERS
+  const recordHeaders = resource.behaviours.recordHeaders?.(plan, row) ?? NO_HEADERS
   const preference = preferenceOf(plan)
-  const headers = preference === NO_HEADERS ? told : { ...preference, ...told }
+  const headers = preference === NO_HEADERS ? recordHeaders : { ...preference, ...recordHeaders }
   if (status !== 201) return { status, headers, content: { kind: 'record', value: toJsonRecord(projection, row) } }
   const content: Content = { kind: 'record', value: createdRecordOf(projection, row) }
   return { status, headers: { ...headers, ...locationOf(resource, projection, row, address) }, content }

@@ -28,9 +28,9 @@ function encodeRowCursor(plan: SeekPlan, row: Row): string {
   const { sortSignature, order, projection, isBackward } = plan
   const { length } = projection.columns
   const values = row.slice(length, length + order.length)
-  const held = values.every(isCursorValue)
-  const token = held ? encodeCursorToken(sortSignature, createPosition(values)) : ''
-  if (held && token.length <= MAX_TOKEN_LENGTH) return token
+  const isEncodable = values.every(isCursorValue)
+  const token = isEncodable ? encodeCursorToken(sortSignature, createPosition(values)) : ''
+  if (isEncodable && token.length <= MAX_TOKEN_LENGTH) return token
   const lengths = values.map((value) => (isCursorValue(value) ? String(value).length : Number.POSITIVE_INFINITY))
   const longest = order[lengths.indexOf(Math.max(...lengths))]
   const name = longest === undefined ? '' : orderPathOf(longest)

@@ -40,7 +40,7 @@ export class TracedEvent {
 /** Sends a push event and publishes its message to subscribers. */
 export function traceEvent(
   { resource, path, change }: { readonly resource: string; readonly path: string; readonly change: Change },
-  tell: (watched: TracedEvent) => Promise<void>,
+  send: (watched: TracedEvent) => Promise<void>,
 ): Promise<void> {
   const origin = origins.get(change)
   const event: PushEvent = change.event
@@ -60,5 +60,5 @@ export function traceEvent(
     error: null,
   }
   const watched = new TracedEvent(message)
-  return traceCause(EVENTS, message, () => tell(watched))
+  return traceCause(EVENTS, message, () => send(watched))
 }

@@ -133,13 +133,13 @@ export function expectedGroups(
   rows: readonly Row[],
   { groups, measures, having, sort, minLevel }: Case,
 ): readonly object[] {
-  const kept = rows.filter(({ level }) => minLevel === null || (level !== null && Number(level) >= minLevel))
+  const matching = rows.filter(({ level }) => minLevel === null || (level !== null && Number(level) >= minLevel))
   const byKey = new Map<string, Row[]>()
-  for (const row of kept) {
+  for (const row of matching) {
     const key = JSON.stringify(groups.map((group) => String(toJson(group.path, groupValueOf(row, group)))))
     byKey.set(key, [...(byKey.get(key) ?? []), row])
   }
-  const all = groups.length === 0 ? [kept] : [...byKey.values()]
+  const all = groups.length === 0 ? [matching] : [...byKey.values()]
   const answered = all
     .filter((members) => having === null || isMet(having, members))
     .map((members): Answered => {

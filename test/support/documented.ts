@@ -52,26 +52,26 @@ export const KIND_OPTIONS: CrudOptions = {
 }
 
 /**
- * Resolves the references in a document. `isKept` selects components whose references are kept, with the component.
+ * Resolves the references in a document. `isReferenced` selects components whose references are kept, with the component.
  * Default: schemas of objects.
  */
 export function resolveReferences(
   document: OpenApiDocument,
-  isKept: (place: string) => boolean = (place) => Reflect.get(contentAt(document, place), 'type') === 'object',
+  isReferenced: (place: string) => boolean = (place) => Reflect.get(contentAt(document, place), 'type') === 'object',
 ): OpenApiDocument {
   const resolve = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(resolve)
     if (typeof value !== 'object' || value === null) return value
     const place: unknown = Reflect.get(value, '$ref')
-    if (typeof place === 'string' && !isKept(place)) return resolve(contentAt(document, place))
+    if (typeof place === 'string' && !isReferenced(place)) return resolve(contentAt(document, place))
     return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, resolve(each)]))
   }
   const { components, ...others } = document
-  const kept = Object.entries(components).flatMap(([kind, all]) => {
-    const left = Object.entries(all).filter(([name]) => isKept(`#/components/${kind}/${name}`))
+  const found = Object.entries(components).flatMap(([kind, all]) => {
+    const left = Object.entries(all).filter(([name]) => isReferenced(`#/components/${kind}/${name}`))
     return left.length === 0 ? [] : [[kind, Object.fromEntries(left)]]
   })
-  return resolve({ ...others, components: Object.fromEntries(kept) }) as OpenApiDocument
+  return resolve({ ...others, components: Object.fromEntries(found) }) as OpenApiDocument
 }
 
 function contentAt(document: object, place: string): object {

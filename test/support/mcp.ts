@@ -42,15 +42,15 @@ export const confirms = (): ElicitResult => ({ action: 'accept', content: { conf
 
 export async function connectAgent(transport: Transport, options: AgentOptions = {}): Promise<Agent> {
   const { revision = '2026-07-28', person = confirms, elicitation = {} } = options
-  const isAsking = !('person' in options) || options.person !== undefined
+  const canAnswer = !('person' in options) || options.person !== undefined
   const client = new Client(
     { name: 'test', version: '1.0.0' },
     {
-      capabilities: isAsking ? { elicitation } : {},
+      capabilities: canAnswer ? { elicitation } : {},
       versionNegotiation: { mode: revision === '2025-11-25' ? 'legacy' : { pin: revision } },
     },
   )
-  if (isAsking)
+  if (canAnswer)
     client.setRequestHandler('elicitation/create', ({ params }) =>
       person(params.message, Reflect.get(params, 'requestedSchema')),
     )

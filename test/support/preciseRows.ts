@@ -84,7 +84,7 @@ const plain = { size: 0, key, softDelete: false, hooked: false }
 
 const team: Relation = { name: 'team', to: 'Team', many: false, optional: true }
 const rows: Relation = { name: 'rows', to: 'Row', many: true, optional: true }
-const own = [key, ...POSSIBLE_VALUES.map(([held]) => held), column('teamId', 'integer', DataTypes.INTEGER)]
+const own = [key, ...POSSIBLE_VALUES.map(([possible]) => possible), column('teamId', 'integer', DataTypes.INTEGER)]
 
 export const ROWS: Table = { ...plain, name: 'Row', path: '/rows', columns: own, relations: [team] }
 export const HOOKED: Table = {

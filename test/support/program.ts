@@ -15,7 +15,7 @@ export interface Program {
   /** The output so far. */
   readonly output: () => string
   /** Waits until the output matches. Rejects if the program ends before that. */
-  readonly says: (pattern: RegExp) => Promise<RegExpExecArray>
+  readonly waitForOutput: (pattern: RegExp) => Promise<RegExpExecArray>
   /** Waits until the program ends by itself. Resolves to its exit status or signal. */
   readonly ended: () => Promise<number | string>
   /** Sends a signal and waits until the program ends. The program is killed if it does not end in time. */
@@ -31,22 +31,22 @@ export function start(
 ): Program {
   const { NODE_OPTIONS: _, ...inherited } = process.env
   const child = spawn(process.execPath, args, { cwd, env: { ...inherited, BUILD: build, ...env } })
-  let said = ''
+  let output = ''
   const collectOutput = (chunk: Buffer): void => {
-    said += chunk.toString()
+    output += chunk.toString()
     child.emit('said')
   }
   child.stdout.on('data', collectOutput)
   child.stderr.on('data', collectOutput)
   const end = once(child, 'close').then(([status, signal]): number | string => status ?? signal)
 
-  async function says(pattern: RegExp): Promise<RegExpExecArray> {
+  async function waitForOutput(pattern: RegExp): Promise<RegExpExecArray> {
     const signal = AbortSignal.timeout(START_TIMEOUT)
     for (;;) {
-      const match = pattern.exec(said)
+      const match = pattern.exec(output)
       if (match !== null) return match
-      const isOver = await Promise.race([heard(child, signal), end.then(() => true)])
-      if (isOver && !pattern.test(said)) throw new Error(`${args.join(' ')} never said ${pattern}, but: ${said}`)
+      const isOver = await Promise.race([hasNewOutput(child, signal), end.then(() => true)])
+      if (isOver && !pattern.test(output)) throw new Error(`${args.join(' ')} never said ${pattern}, but: ${output}`)
     }
   }
 
@@ -60,10 +60,10 @@ export function start(
     }
   }
 
-  return { output: () => said, says, ended: () => end, stop }
+  return { output: () => output, waitForOutput, ended: () => end, stop }
 }
 
-async function heard(child: ChildProcess, signal: AbortSignal): Promise<boolean> {
+async function hasNewOutput(child: ChildProcess, signal: AbortSignal): Promise<boolean> {
   return once(child, 'said', { signal }).then(
     () => false,
     () => true,

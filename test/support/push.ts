@@ -16,7 +16,7 @@ export type ReceivedEvent = readonly [event: string, argument: unknown]
 export interface Subscriber {
   readonly socket: Socket
   /** Received events, in their order. */
-  readonly heard: ReceivedEvent[]
+  readonly received: ReceivedEvent[]
   /** All packets from the server as text. Packets without a handler are included. */
   readonly frames: string[]
   /** Socket.IO's reasons for the ends of the client's connections. */
@@ -78,7 +78,7 @@ export async function openPush(
       ...rest,
     })
     sockets.add(socket)
-    const heard: ReceivedEvent[] = []
+    const received: ReceivedEvent[] = []
     const frames: string[] = []
     const ends: string[] = []
     socket.on('disconnect', (reason) => ends.push(reason))
@@ -86,7 +86,7 @@ export async function openPush(
       socket.io.engine.on('packet', ({ data }) => frames.push(String(data)))
     })
     socket.onAny((event: string, argument: unknown) => {
-      if (event !== FLUSH && !isMark(argument)) heard.push([event, argument])
+      if (event !== FLUSH && !isMark(argument)) received.push([event, argument])
     })
     const refusal = await new Promise<Subscriber['refusal']>((resolve) => {
       socket.once('connect', () => resolve(null))
@@ -95,7 +95,7 @@ export async function openPush(
       )
       socket.connect()
     })
-    return { socket, heard, frames, ends, refusal }
+    return { socket, received, frames, ends, refusal }
   }
 
   function isMark(argument: unknown): boolean {

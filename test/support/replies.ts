@@ -14,9 +14,9 @@ interface RoutedRequest {
   readonly url: string
 }
 
-interface SentReply {
+interface CheckedReply {
   readonly method: string
-  readonly asked: RoutedRequest
+  readonly request: RoutedRequest
   readonly status: number
   readonly headers: ReturnType<ServerResponse['getHeaders']>
   readonly body: string
@@ -40,28 +40,28 @@ export function checkReplies(listener: RequestListener, objections: string[]): R
     collect(res, chunks)
     observeLayers(routerOf(listener))
     res.on('finish', () => {
-      const asked = requestsInProgress.get(req)
-      if (asked === undefined) return
+      const request = requestsInProgress.get(req)
+      if (request === undefined) return
       const body = Buffer.concat(chunks).toString('utf8')
       const { method = '' } = req
-      objections.push(...findObjections({ method, asked, status: res.statusCode, headers: res.getHeaders(), body }))
+      objections.push(...findObjections({ method, request, status: res.statusCode, headers: res.getHeaders(), body }))
     })
     listener(req, res)
   }
 }
 
 function collect(res: ServerResponse, chunks: Buffer[]): void {
-  const keep = (chunk: unknown): void => {
+  const collectChunk = (chunk: unknown): void => {
     if (typeof chunk === 'string') chunks.push(Buffer.from(chunk))
     else if (chunk instanceof Uint8Array) chunks.push(Buffer.from(chunk))
   }
   const { write, end } = res
   res.write = (...given: unknown[]) => {
-    keep(given[0])
+    collectChunk(given[0])
     return Reflect.apply(write, res, given)
   }
   res.end = (...given: unknown[]) => {
-    keep(given[0])
+    collectChunk(given[0])
     return Reflect.apply(end, res, given)
   }
 }
@@ -196,19 +196,19 @@ function each(value: unknown): unknown {
 
 // ---------------------------------------------------------------- the check
 
-function findObjections(sent: SentReply): readonly string[] {
-  const { resource } = sent.asked
-  const first = checkReply(sent, documentOf(resource))
+function findObjections(checked: CheckedReply): readonly string[] {
+  const { resource } = checked.request
+  const first = checkReply(checked, documentOf(resource))
   // The check runs again with a new document, because later mounts may have changed the document.
-  return first.length === 0 ? first : checkReply(sent, documentOf(resource, true))
+  return first.length === 0 ? first : checkReply(checked, documentOf(resource, true))
 }
 
-function checkReply(sent: SentReply, known: KnownDocument | null): readonly string[] {
-  const place = known === null ? null : findPath(sent, known.document)
+function checkReply(checked: CheckedReply, known: KnownDocument | null): readonly string[] {
+  const place = known === null ? null : findPath(checked, known.document)
   if (known === null || place === null) return []
-  const { status, body, method, asked } = sent
-  if (isForeign(sent)) return []
-  const where = `${method} ${asked.url} answers ${status} ${body.slice(0, 1000)}`
+  const { status, body, method, request } = checked
+  if (isForeign(checked)) return []
+  const where = `${method} ${request.url} answers ${status} ${body.slice(0, 1000)}`
   const { path, verb } = place
   const reply = resolveReference(known.document, known.document.paths[path]?.[verb]?.responses[String(status)])
   if (reply === null) return [`${where}: the document has no such status`]
@@ -216,7 +216,7 @@ function checkReply(sent: SentReply, known: KnownDocument | null): readonly stri
     ...reply.pointer,
     ...(reply.pointer.length === 0 ? ['paths', path, verb, 'responses', String(status)] : []),
   ]
-  return [...headersOf(known, sent, reply.schema), ...contentOf(known, sent, reply.schema, pointer)].map(
+  return [...headersOf(known, checked, reply.schema), ...contentOf(known, checked, reply.schema, pointer)].map(
     (message) => `${where}: ${message}`,
   )
 }
@@ -232,11 +232,11 @@ type Verb = 'get' | 'put' | 'post' | 'patch' | 'delete'
 
 /** Finds the documented path of a request. Fixed paths come first, as in routers. */
 function findPath(
-  { method, asked }: SentReply,
+  { method, request }: CheckedReply,
   { paths }: OpenApiDocument,
 ): { readonly path: string; readonly verb: Verb } | null {
   const verb = (method === 'HEAD' || method === QUERY ? 'get' : method.toLowerCase()) as Verb
-  const url = (asked.url.split(/[?#]/)[0] ?? '').replace(/(?<=.)\/$/, '')
+  const url = (request.url.split(/[?#]/)[0] ?? '').replace(/(?<=.)\/$/, '')
   const found = patternsOf(paths).find(({ path, pattern }) => paths[path]?.[verb] !== undefined && pattern.test(url))
   return found === undefined ? null : { path: found.path, verb }
 }
@@ -264,7 +264,7 @@ function patternOf(path: string): RegExp {
 }
 
 /** Whether a response comes from the application. No document describes such a response. */
-function isForeign({ method, status, body, headers }: SentReply): boolean {
+function isForeign({ method, status, body, headers }: CheckedReply): boolean {
   if (status < 400) return false
   if (!String(headers['content-type']).startsWith('application/problem+json')) return true
   const { code, title, detail } = JSON.parse(body)
@@ -290,13 +290,13 @@ const DOCUMENTED_HEADERS = [
   'idempotency-replayed',
 ]
 
-function headersOf({ document }: KnownDocument, { headers }: SentReply, reply: JsonSchema): readonly string[] {
-  const told = Object.entries(Object(reply.headers)).map(([name, schema]) => {
+function headersOf({ document }: KnownDocument, { headers }: CheckedReply, reply: JsonSchema): readonly string[] {
+  const documentedHeaders = Object.entries(Object(reply.headers)).map(([name, schema]) => {
     return [name.toLowerCase(), resolveReference(document, schema as JsonSchema)?.schema ?? {}] as const
   })
-  const names = told.map(([name]) => name)
+  const names = documentedHeaders.map(([name]) => name)
   return [
-    ...told.flatMap(([name, { required, schema }]) => {
+    ...documentedHeaders.flatMap(([name, { required, schema }]) => {
       const value = headers[name]
       if (value === undefined) return required === true ? [`the header ${name} is missing`] : []
       const isWrong = Reflect.get(Object(schema), 'type') === 'integer' && !/^\d+$/.test(String(value))
@@ -310,11 +310,11 @@ function headersOf({ document }: KnownDocument, { headers }: SentReply, reply: J
 
 function contentOf(
   known: KnownDocument,
-  sent: SentReply,
+  checked: CheckedReply,
   reply: JsonSchema,
   pointer: readonly string[],
 ): readonly string[] {
-  const { body, headers, method, asked } = sent
+  const { body, headers, method, request } = checked
   if (body === '' && (method === 'HEAD' || headers['preference-applied'] !== undefined)) return []
   const content: Readonly<Record<string, { readonly schema: JsonSchema }>> = Object(reply.content)
   const [type = ''] = String(headers['content-type'] ?? '').split(';')
@@ -322,7 +322,7 @@ function contentOf(
   const media = content[type]
   if (media === undefined) return [`the document knows no ${type}`]
   if (!/[/+]json$/.test(type)) return []
-  const isSelected = method === QUERY || (new URL(asked.url, 'http://x').searchParams.get('select') ?? '') !== ''
+  const isSelected = method === QUERY || (new URL(request.url, 'http://x').searchParams.get('select') ?? '') !== ''
   const modes = media.schema.anyOf
   const alternatives = Array.isArray(modes)
     ? modes.flatMap(({ $ref }, index) => (!isSelected && /Projection/.test($ref) ? [] : [['anyOf', String(index)]]))

@@ -85,7 +85,7 @@ export interface World {
   /** Mounts the resource over `Team`, which activates its scope. */
   readonly mountTeam: () => void
   /** Sends a request. Returns the records of all pages of a list, or any other response. */
-  readonly ask: (who: Who, request: string) => Promise<unknown>
+  readonly send: (who: Who, request: string) => Promise<unknown>
 }
 
 const FIELDS = [...Object.keys(OWNER_COLUMNS), 'id', 'clubId']
@@ -116,7 +116,7 @@ export function openWorld(
       requestWorld(who, `GET ${path.replace(/cursor=[^&]*/, `cursor=${cursor}`)}`),
     )
   }
-  return { fans, ask: requestWorld, mountTeam: () => mount(Team, 'teams', { scope }) }
+  return { fans, send: requestWorld, mountTeam: () => mount(Team, 'teams', { scope }) }
 }
 
 /** Follows the cursor of a page. Cursors differ between worlds, so the next page is compared instead. */

@@ -43,8 +43,8 @@ export interface SendOptions {
 export async function serve(listener: RequestListener): Promise<TestServer> {
   const objections: string[] = []
   const assertDocumented = (): void => {
-    const told = objections.splice(0)
-    if (told.length > 0) throw new Error(`not as documented:\n${told.join('\n')}`)
+    const found = objections.splice(0)
+    if (found.length > 0) throw new Error(`not as documented:\n${found.join('\n')}`)
   }
   const server = createServer(checkReplies(listener, objections))
   // The server keeps idle connections longer than the client. On a busy machine, a request could otherwise use a
@@ -85,7 +85,7 @@ const decoder = new TextDecoder()
 
 /** Sends a request with `node:http`, which needs a third of the processor time of `fetch`. */
 async function request(url: string, method: string, options: SendOptions): Promise<Answer> {
-  const { status, type, raw, bytes } = await exchange(url, method, options)
+  const { status, type, raw, bytes } = await sendRequest(url, method, options)
   const text = decoder.decode(bytes)
   const isParsed = text !== '' && /[/+]json\b/.test(type)
   let headers: Headers | undefined
@@ -108,11 +108,11 @@ interface RawResponse {
   readonly bytes: Buffer
 }
 
-function exchange(url: string, method: string, options: SendOptions): Promise<RawResponse> {
+function sendRequest(url: string, method: string, options: SendOptions): Promise<RawResponse> {
   const { json, body, headers = {} } = options
   const isJson = json !== undefined
   const text = isJson ? JSON.stringify(json) : body
-  const sent = {
+  const allHeaders = {
     ...(isJson ? { 'content-type': 'application/json' } : {}),
     // Node.js omits Content-Length for methods that usually have no body. The server would parse the body as the next
     // request.
@@ -121,8 +121,8 @@ function exchange(url: string, method: string, options: SendOptions): Promise<Ra
     ...headers,
   }
   return new Promise((resolve, reject) => {
-    const asked = httpRequest(url, { method, headers: sent, agent })
-    asked.once('response', (reply) => {
+    const outgoing = httpRequest(url, { method, headers: allHeaders, agent })
+    outgoing.once('response', (reply) => {
       const parts: Buffer[] = []
       reply.on('data', (part: Buffer) => parts.push(part))
       reply.once('error', reject)
@@ -131,8 +131,8 @@ function exchange(url: string, method: string, options: SendOptions): Promise<Ra
         resolve({ status: statusCode, type: known['content-type'] ?? '', raw: rawHeaders, bytes: Buffer.concat(parts) })
       })
     })
-    asked.once('error', reject)
-    asked.end(text)
+    outgoing.once('error', reject)
+    outgoing.end(text)
   })
 }
 

@@ -48,7 +48,7 @@ export interface Bench extends TestServer {
   readonly other: Sequelize
   readonly Thing: ModelStatic<Model>
   /** Errors reported to `onError`. */
-  readonly heard: unknown[]
+  readonly errors: unknown[]
   /** Statements of the first Sequelize instance. The newest is last. */
   readonly statements: readonly string[]
   /** Makes all statements on the resource's table slow or fast. */
@@ -71,11 +71,11 @@ export async function slowBench(
     { timestamps: false, defaultScope: { where: { [Op.and]: [isSlow] } } },
   )
   Thing.hasMany(Thing, { as: 'parts', foreignKey: 'ownerId', constraints: false })
-  const heard: unknown[] = []
+  const errors: unknown[] = []
   const common: CrudOptions = {
     operations: ['getById', 'getList', 'create', 'update', 'delete', 'bulkCreate', 'bulkDelete', 'aggregate', 'export'],
     query: { search: ['name'] },
-    onError: (error) => heard.push(error),
+    onError: (error) => errors.push(error),
   }
   const app = express()
   for (const each of first) app.use(each(sequelize))
@@ -96,7 +96,7 @@ export async function slowBench(
     await other.query(`UPDATE switches SET slow = ${how === 'slow' ? 1 : 0}`)
   }
   const rows = (): Promise<unknown[]> => other.query('SELECT * FROM things ORDER BY id', { type: QueryTypes.SELECT })
-  return { ...server, sequelize, other, Thing, heard, statements, turn, rows }
+  return { ...server, sequelize, other, Thing, errors, statements, turn, rows }
 }
 
 /** Statements that run on the server, except this query. Unknown on SQLite. */

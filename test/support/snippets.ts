@@ -15,7 +15,7 @@ export interface Snippet {
   /** Compiled file. */
   readonly file: string
   /** Port in the document and actual port of the program. Null for a program that ends by itself. */
-  readonly listens: { readonly told: number; readonly on: number } | null
+  readonly listens: { readonly documented: number; readonly on: number } | null
   /** Whether the snippet is complete, so that readers can copy it. */
   readonly isWhole: boolean
 }
@@ -104,15 +104,15 @@ export async function snippetProject(blocks: readonly Block[]): Promise<SnippetP
     for (const file of ['models.ts', 'seed.ts']) await cp(join(root, 'examples/league', file), join(own, file))
     await writeFile(join(own, 'setup.ts'), SETUP)
     const extension = block.language === 'ts' ? 'ts' : /\brequire\(/.test(block.text) ? 'cjs' : 'mjs'
-    const told = /\.listen\((\d+)[,)]/.exec(block.text)?.[1]
-    const listens = told === undefined ? null : { told: Number(told), on: await freePort() }
+    const documented = /\.listen\((\d+)[,)]/.exec(block.text)?.[1]
+    const listens = documented === undefined ? null : { documented: Number(documented), on: await freePort() }
     const { imports, body } = toStandalone(block.text, exported)
     const moved =
       listens === null
         ? body
         : body
-            .replace(`.listen(${told}`, `.listen(${listens.on}`)
-            .replaceAll(`localhost:${told}`, `localhost:${listens.on}`)
+            .replace(`.listen(${documented}`, `.listen(${listens.on}`)
+            .replaceAll(`localhost:${documented}`, `localhost:${listens.on}`)
     await writeFile(join(own, `snippet.${extension}`), imports + moved)
     snippets.push({
       place: block.place,
@@ -217,7 +217,7 @@ export async function startSnippets(
   const outcomes = async (): Promise<ReadonlyMap<string, string>> => {
     const byPlace = new Map<string, string>()
     for (const [place = ''] of others) {
-      const [, outcome = ''] = await together.says(new RegExp(`^outcome ${place} (.*)$`, 'm'))
+      const [, outcome = ''] = await together.waitForOutput(new RegExp(`^outcome ${place} (.*)$`, 'm'))
       byPlace.set(place, JSON.parse(outcome))
     }
     for (const { place, listens } of snippets) {

@@ -10,7 +10,7 @@ export function describeResponse(
   // A suggested foreign key begins with the name of its relation. A name inside a foreign key is not replaced.
   const blankName = (value: string): string => value.replaceAll(new RegExp(`${name}(?!Id)`, 'g'), '?')
   return new Promise((resolve, reject) => {
-    const sent = request(url, { agent, headers }, (response) => {
+    const outgoing = request(url, { agent, headers }, (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (chunk: string) => {
@@ -23,6 +23,6 @@ export function describeResponse(
         resolve({ status, headers: lines, text: status < 400 ? text : blankName(text) })
       })
     })
-    sent.on('error', reject).end()
+    outgoing.on('error', reject).end()
   })
 }

@@ -11,7 +11,7 @@ export interface Variant {
 /** Calls of hooks on order lines, in their order. */
 export const hooked: string[] = []
 
-const told =
+const noteHook =
   (name: string) =>
   ({ instance, operation }: HookContext): void => {
     hooked.push(`${name} ${operation} ${instance.get('product')}`)
@@ -22,6 +22,8 @@ export const VARIANTS: readonly Variant[] = [
   { title: 'read by instances', options: {}, finds: true },
   {
     title: 'by instances',
-    options: { hooks: { afterCreate: told('created'), afterUpdate: told('updated'), afterDelete: told('deleted') } },
+    options: {
+      hooks: { afterCreate: noteHook('created'), afterUpdate: noteHook('updated'), afterDelete: noteHook('deleted') },
+    },
   },
 ]

@@ -14,7 +14,7 @@ export interface TcpProxy {
   /** Holds back data from clients on open connections. `release` forwards all data at once. */
   readonly hold: () => void
   /** Holds back data from servers on open connections. */
-  readonly holdAnswers: () => void
+  readonly holdReplies: () => void
   readonly release: () => void
   readonly close: () => Promise<void>
 }
@@ -70,7 +70,7 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
     hold: () => {
       for (const socket of open.keys()) socket.unpipe()
     },
-    holdAnswers: () => {
+    holdReplies: () => {
       for (const socket of answering) socket.unpipe()
     },
     release: () => {

@@ -56,8 +56,8 @@ export function openInProcessCluster(): InProcessCluster {
 
     async doPublishResponse(uid: string, response: unknown): Promise<void> {
       const text = JSON.stringify(response)
-      const asking = this.#others().find((member) => member.uid === uid)
-      setImmediate(() => asking?.onResponse(JSON.parse(text)))
+      const requester = this.#others().find((member) => member.uid === uid)
+      setImmediate(() => requester?.onResponse(JSON.parse(text)))
     }
   }
   const wire: InProcessCluster = { adapter: Wired as never, publish: deliverAtOnce, isLost: () => false, published: [] }

@@ -47,12 +47,12 @@ export async function driverFor(options: Target, prepared: boolean): Promise<Dri
 
 /** Caches the results of a function by its argument. */
 function memoize<V>(make: (key: string) => V): (key: string) => V {
-  const kept = new Map<string, V>()
+  const results = new Map<string, V>()
   return (key) => {
-    const known = kept.get(key)
+    const known = results.get(key)
     if (known !== undefined) return known
     const made = make(key)
-    kept.set(key, made)
+    results.set(key, made)
     return made
   }
 }

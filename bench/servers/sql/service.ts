@@ -203,10 +203,10 @@ export class Service {
     const text = `${columns} "level" <= ? AND ("level" < ? OR "id" < ?) ORDER BY "level" DESC, "id" DESC LIMIT ${pageSize + 1}`
     const rows = level === null ? [] : [...(await this.#driver.rows(text, [level, level, id]))]
     if (rows.length <= pageSize) {
-      const left = `LIMIT ${pageSize + 1 - rows.length}`
+      const limit = `LIMIT ${pageSize + 1 - rows.length}`
       const rest = level === null ? ['AND "id" < ?', [id]] : ['', []]
       rows.push(
-        ...(await this.#driver.rows(`${columns} "level" IS NULL ${rest[0]} ORDER BY "id" DESC ${left}`, [
+        ...(await this.#driver.rows(`${columns} "level" IS NULL ${rest[0]} ORDER BY "id" DESC ${limit}`, [
           ...(rest[1] ?? []),
         ])),
       )

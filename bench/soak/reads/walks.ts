@@ -69,12 +69,12 @@ export const byTokens: Walk = {
       // Items are first sorted by key. New records with unknown keys keep the order of their codes.
       const all = sorted(state.items.values()).sort((left, right) => order(placeOf(left), placeOf(right)))
       const isBack = step?.isBack === true
-      const beyond = all.filter((item) => {
+      const following = all.filter((item) => {
         const way = step === null ? 1 : order(placeOf(item), step.values)
         return isBack ? way < 0 : way > 0
       })
-      const page = isBack ? beyond.slice(-SIZE) : beyond.slice(0, SIZE)
-      const onwards = beyond.length > SIZE ? isText : null
+      const page = isBack ? following.slice(-SIZE) : following.slice(0, SIZE)
+      const onwards = following.length > SIZE ? isText : null
       // The token for the opposite direction is not checked.
       const back = step === null ? null : isTextOrNull
       const tokens = isBack

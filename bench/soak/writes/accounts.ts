@@ -177,15 +177,15 @@ export const nestedReplace: WriteMaker = (making) => {
   // The body could not keep an item whose key is unknown.
   if (stored.length < there.length) return null
   const isEmpty = making.accounts().indexOf(owner) >= LASTING && making.isOneOf(2)
-  const left = isEmpty ? [] : stored.filter(() => !making.isOneOf(5))
-  const isChanged = left.map(() => making.isOneOf(3))
+  const remaining = isEmpty ? [] : stored.filter(() => !making.isOneOf(5))
+  const isChanged = remaining.map(() => making.isOneOf(3))
   const level = making.level()
-  const after = left.map((item, index) =>
+  const after = remaining.map((item, index) =>
     isChanged[index] ? { ...item, level, rowVersion: item.rowVersion + 1 } : item,
   )
   const isFull = state.items.size >= MOST || isEmpty
   const made = Array.from({ length: isFull ? 0 : making.random(3) }, () => making.item(owner.id))
-  const deleted = stored.filter((item) => !left.includes(item))
+  const deleted = stored.filter((item) => !remaining.includes(item))
   const items = drop(state.items, ...deleted.map(({ code }) => code))
   return {
     kind: 'nested replace',
@@ -194,7 +194,7 @@ export const nestedReplace: WriteMaker = (making) => {
     path: `/api/accounts/${owner.id}`,
     body: {
       items: [
-        ...left.map(({ id, rowVersion }, index) => (isChanged[index] ? { id, rowVersion, level } : { id })),
+        ...remaining.map(({ id, rowVersion }, index) => (isChanged[index] ? { id, rowVersion, level } : { id })),
         ...made.map(toNestedBody),
       ],
     },

@@ -57,15 +57,15 @@ export const bulkDelete: WriteMaker = (making) => {
 
 export const bulkUpdate: WriteMaker = (making) => {
   const { state } = making
-  const several = changeItems(making)
-  if (several.length === 0) return null
-  const after = several.map((each) => each.after)
+  const itemChanges = changeItems(making)
+  if (itemChanges.length === 0) return null
+  const after = itemChanges.map((each) => each.after)
   return {
     kind: 'bulk update',
     resource: 'items',
     method: 'PATCH',
     path: '/api/items/bulk',
-    body: several.map(({ item: { id, rowVersion }, changes }) => ({ id, rowVersion, ...changes })),
+    body: itemChanges.map(({ item: { id, rowVersion }, changes }) => ({ id, rowVersion, ...changes })),
     expected: { status: 200, body: after.map(shownItem) },
     next: { ...state, items: put(state.items, ...after) },
   }
@@ -74,12 +74,12 @@ export const bulkUpdate: WriteMaker = (making) => {
 /** Updates several records. One record has another version or is deleted, so that the server must update none. */
 export const bulkUpdateRefused: WriteMaker = (making) => {
   const { state, gone } = making
-  const several = changeItems(making)
-  const [last] = several.slice(-1)
+  const itemChanges = changeItems(making)
+  const [last] = itemChanges.slice(-1)
   const isGone = making.isOneOf(2)
   const id = isGone ? gone.at(-1) : last?.item.id
   if (last === undefined || id === undefined) return null
-  const items = several.slice(0, -1).map(({ item, changes }) => ({
+  const items = itemChanges.slice(0, -1).map(({ item, changes }) => ({
     id: item.id,
     rowVersion: item.rowVersion,
     ...changes,
@@ -99,20 +99,20 @@ export const bulkUpdateRefused: WriteMaker = (making) => {
 export const upsert: WriteMaker = (making) => {
   const { state } = making
   if (state.items.size >= MOST) return null
-  const several = changeItems(making)
+  const itemChanges = changeItems(making)
   const made: Item[] = making.items(making.random(4))
-  if (several.length + made.length === 0) return null
+  if (itemChanges.length + made.length === 0) return null
   return {
     kind: 'upsert',
     resource: 'items',
     method: 'PUT',
     path: '/api/items/bulk?by=code',
     body: [
-      ...several.map(({ item: { code, rowVersion }, changes }) => ({ code, rowVersion, ...changes })),
+      ...itemChanges.map(({ item: { code, rowVersion }, changes }) => ({ code, rowVersion, ...changes })),
       ...made.map(bodyOf),
     ],
-    expected: { status: 200, body: { created: made.length, updated: several.length } },
-    next: { ...state, items: put(state.items, ...several.map(({ after }) => after), ...made) },
+    expected: { status: 200, body: { created: made.length, updated: itemChanges.length } },
+    next: { ...state, items: put(state.items, ...itemChanges.map(({ after }) => after), ...made) },
     ...(made.length === 0 ? {} : { unnamed: true }),
   }
 }

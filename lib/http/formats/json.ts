@@ -61,7 +61,7 @@ async function sendInPieces(
   { call, json: host, limit }: SendContext,
 ): Promise<void> {
   const { style, sendByHost } = host
-  const isKept = style === null && sendByHost === null
+  const isPlain = style === null && sendByHost === null
   let pieces: Buffer[] = []
   let size = 0
   let text = ''
@@ -69,7 +69,7 @@ async function sendInPieces(
     const piece = Buffer.from(text)
     size += piece.length
     assertResponseSize(size, limit)
-    if (isKept) pieces.push(piece)
+    if (isPlain) pieces.push(piece)
     text = ''
   }
   for (const each of stringifyInPieces(value)) {

@@ -44,13 +44,13 @@ async function removeChecked(store: Store, plan: BulkDeletePlan, transaction: Tr
     found = rows
     return createRemover(store, plan, transaction, rows)
   })
-  const left = await readVisible(
+  const remaining = await readVisible(
     withTransaction(store, transaction),
     addCondition(plan.where, buildIdentityPredicate(keys, found)),
     keyColumns(keys),
     1,
   )
-  if (left.length > 0) throw skippedWriteError()
+  if (remaining.length > 0) throw skippedWriteError()
   return count
 }
 

@@ -27,9 +27,9 @@ import { saveInsertedInstance } from './save.js'
 export async function saveNewInstance(store: Store, plan: CreatePlan, instance: Model): Promise<Outcome> {
   const { changes, serverValues, projection } = plan
   const table = await loadTableTraits(store)
-  const fresh = recreateOnRetry(instance, () => buildInstance(store, changes, serverValues))
+  const recreate = recreateOnRetry(instance, () => buildInstance(store, changes, serverValues))
   return inTransaction(store, async (transaction) => {
-    const saved = fresh()
+    const saved = recreate()
     await resolveKeyExpression(store, saved, transaction)
     await plan.before?.(saved, transaction)
     const options = {
@@ -77,9 +77,9 @@ export async function saveNewInstances(
   plan: BulkCreatePlan,
   instances: readonly Model[],
 ): Promise<Outcome> {
-  const fresh = recreateOnRetry(instances, () => buildInstances(store, plan))
+  const recreate = recreateOnRetry(instances, () => buildInstances(store, plan))
   const table = await loadTableTraits(store)
-  return inTransaction(store, (transaction) => createInstances(store, table, fresh(), plan, transaction))
+  return inTransaction(store, (transaction) => createInstances(store, table, recreate(), plan, transaction))
 }
 
 /** Like `Model.bulkCreate`, but saves one by one: after an error no other save may still be running. */

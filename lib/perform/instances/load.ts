@@ -103,9 +103,9 @@ function canBeRounded(value: unknown): boolean {
 }
 
 /** Sets the client's and the behaviours' values on an instance. */
-export function applyChanges(store: Store, instance: Model, changes: Changes, upkeep: ServerValues): Model {
+export function applyChanges(store: Store, instance: Model, changes: Changes, serverValues: ServerValues): Model {
   acceptNulls(instance, store.resource.filled)
   instance.set(toSettableValues(store, changes))
-  setValues(instance, upkeep.values)
+  setValues(instance, serverValues.values)
   return instance
 }

@@ -203,7 +203,7 @@ async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promi
   for (const [element, key] of keys)
     if (!element.isUnchanged) updates.push([element, await replacement.update(element, key)])
   const added = newElements.length === 0 ? null : await replacement.create(newElements)
-  const exchange: ChildChanges = {
+  const changes: ChildChanges = {
     ...found,
     updates: new Map(updates.map(([element, each]) => [element, { ...each, work: markScopeChecked(each.work) }])),
     creation: added && { ...added, work: markScopeChecked(added.work) },
@@ -226,8 +226,8 @@ async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promi
         ? []
         : [{ resource, place: element.place, precondition, stored: row?.[resource.keys.length] }]
     }),
-    execute: async (value, means, parts) => {
-      const shown = await writeChildChanges(exchange, value, means, parts)
+    execute: async (value, execution, parts) => {
+      const shown = await writeChildChanges(changes, value, execution, parts)
       const all = elements.map((element) => shown.get(element)).filter((each) => each !== undefined)
       return isMany ? all : (all[0] ?? null)
     },
@@ -296,12 +296,12 @@ async function findNewElements(
 
 /** Executes the planned changes. Deletes run first, because they free unique values. */
 async function writeChildChanges(
-  exchange: ChildChanges,
+  changes: ChildChanges,
   value: unknown,
   { write, execute, writtenSize }: WorkExecution,
   parts: WrittenPart[],
 ): Promise<ReadonlyMap<BodyElement, ResultRecord>> {
-  const { replacement, store, removal, updates, creation, newElements } = exchange
+  const { replacement, store, removal, updates, creation, newElements } = changes
   const shown = new Map<BodyElement, ResultRecord>()
   if (removal !== null) await executePlanned(store, removal, write, parts)
   for (const [element, { work, caller }] of updates) {
@@ -317,7 +317,7 @@ async function writeChildChanges(
     parts.push({ result: done, caller })
     for (const [index, element] of newElements.entries()) shown.set(element, { result: done, index })
   }
-  for (const [element, each] of await readUnchanged(exchange, writtenSize)) shown.set(element, each)
+  for (const [element, each] of await readUnchanged(changes, writtenSize)) shown.set(element, each)
   return shown
 }
 

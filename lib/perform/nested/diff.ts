@@ -52,7 +52,7 @@ export interface Diff {
   readonly planPendingWrites: () => Promise<readonly PendingWrite[]>
   readonly versionChecks: readonly VersionCheck[]
   /** Deletes or unlinks, updates, then inserts or links the children. Returns the relation's value for the response. */
-  readonly execute: (value: unknown, means: WorkExecution, parts: WrittenPart[]) => Promise<NestedResult['value']>
+  readonly execute: (value: unknown, execution: WorkExecution, parts: WrittenPart[]) => Promise<NestedResult['value']>
 }
 
 /** Counts the children that a request deletes because its bodies omit them. */

@@ -30,10 +30,10 @@ export async function attributeErrors<T>(store: Store, { plan, places }: Work, w
     return await work()
   } catch (error) {
     const known = error instanceof Problem ? error : partFailureProblem(error, store.resource, plan)
-    const told = places === undefined ? error : placeError(error, known, plan, places)
-    if (typeof told === 'object' && told !== null && !attributionByError.has(told))
-      attributionByError.set(told, { store, plan })
-    throw told
+    const thrown = places === undefined ? error : placeError(error, known, plan, places)
+    if (typeof thrown === 'object' && thrown !== null && !attributionByError.has(thrown))
+      attributionByError.set(thrown, { store, plan })
+    throw thrown
   }
 }
 

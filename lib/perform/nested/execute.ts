@@ -26,14 +26,14 @@ import { updateParent } from './parent.js'
  * children refer to their parents' keys.
  */
 export async function executeWork(store: Store, work: Work, write: WorkWriter): Promise<WriteResult> {
-  const means: WorkExecution = {
+  const execution: WorkExecution = {
     write,
-    execute: (inside, part) => executePart(inside, part, means),
+    execute: (inside, part) => executePart(inside, part, execution),
     removals: new RemovalCounter(),
     writtenSize: new WrittenSize(store.resource.limits.responseBytes),
   }
   try {
-    return await means.execute(store, work)
+    return await execution.execute(store, work)
   } catch (error) {
     // Requests that write common nested records in different orders may deadlock repeatedly, so the write gets more
     // attempts.
@@ -41,29 +41,29 @@ export async function executeWork(store: Store, work: Work, write: WorkWriter): 
   }
 }
 
-function executePart(store: Store, work: Work, means: WorkExecution): Promise<WriteResult> {
+function executePart(store: Store, work: Work, execution: WorkExecution): Promise<WriteResult> {
   const { plan } = work
   switch (plan.kind) {
     case 'get':
-      return executeForRecord(store, plan, (one) => executeLinkChange(store, { ...work, plan: one }, means.write))
+      return executeForRecord(store, plan, (one) => executeLinkChange(store, { ...work, plan: one }, execution.write))
     case 'update':
-      return executeForRecord(store, plan, (one) => updateParent(store, { ...work, plan: one }, means))
+      return executeForRecord(store, plan, (one) => updateParent(store, { ...work, plan: one }, execution))
     case 'replace':
-      return replaceOrInsert(store, { ...work, plan }, means)
+      return replaceOrInsert(store, { ...work, plan }, execution)
     case 'bulkUpdate':
-      return executeItems(work, means, (write, children) => performBulkUpdate(store, plan, write, children))
+      return executeItems(work, execution, (write, children) => performBulkUpdate(store, plan, write, children))
     case 'upsert':
-      return executeItems(work, means, (write, children) => performUpsert(store, plan, write, children))
+      return executeItems(work, execution, (write, children) => performUpsert(store, plan, write, children))
     default:
-      return insertWithChildren(store, work, means)
+      return insertWithChildren(store, work, execution)
   }
 }
 
-async function insertWithChildren(store: Store, given: Work, means: WorkExecution): Promise<WriteResult> {
+async function insertWithChildren(store: Store, given: Work, execution: WorkExecution): Promise<WriteResult> {
   const work = await assertNewStorable(store, given)
-  const outcome = await attributeErrors(store, work, () => means.write(store, work))
-  countInserted(work, outcome, means.writtenSize)
-  return { work, outcome, ...(await insertChildren(store, work, outcome, means)) }
+  const outcome = await attributeErrors(store, work, () => execution.write(store, work))
+  countInserted(work, outcome, execution.writtenSize)
+  return { work, outcome, ...(await insertChildren(store, work, outcome, execution)) }
 }
 
 /**
@@ -90,7 +90,7 @@ function countInserted({ plan }: Work, outcome: Outcome, size: WrittenSize): voi
 }
 
 /** Executes a PUT with nested records: updates the record, or creates the record. */
-async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, means: WorkExecution): Promise<WriteResult> {
+async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, execution: WorkExecution): Promise<WriteResult> {
   const { resource, plan, foreignKeyChecks, items: [itemWrites] = [] } = work
   const parts: WriteResult[] = []
   const outcome = await performReplace(store, plan, async (inside, own) => {
@@ -100,7 +100,7 @@ async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, means: Wor
       throw problem('validation', { errors: await errorsOfWorks([part]) })
     const done = await withErrorsOfWorks(
       () => [part],
-      () => means.execute(inside, part),
+      () => execution.execute(inside, part),
     )
     parts.push(done)
     return done.outcome
@@ -111,12 +111,12 @@ async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, means: Wor
 /** Executes a batch of records with nested records. */
 async function executeItems(
   work: Work,
-  means: WorkExecution,
+  execution: WorkExecution,
   carryOut: (write: WriteItem, children: ItemsChildren) => Promise<Outcome>,
 ): Promise<WriteResult> {
   const { resource, foreignKeyChecks, items = [] } = work
-  const children = createItemChildren(items, means)
-  const writeItem: WriteItem = (inside, plan) => means.write(inside, { resource, plan, foreignKeyChecks })
+  const children = createItemChildren(items, execution)
+  const writeItem: WriteItem = (inside, plan) => execution.write(inside, { resource, plan, foreignKeyChecks })
   const outcome = await withErrorsOfWorks(children.works, () => carryOut(writeItem, children))
   return { work, outcome, ...children.nestedResults() }
 }

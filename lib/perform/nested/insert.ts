@@ -12,7 +12,7 @@ export async function insertChildren(
   store: Store,
   { resource, plan, nestedWrites = [] }: Pick<Work, 'resource' | 'plan' | 'nestedWrites'>,
   outcome: Outcome,
-  means: WorkExecution,
+  execution: WorkExecution,
 ): Promise<Pick<WriteResult, 'nested' | 'parts'>> {
   const nested: NestedResult[] = []
   const parts: WrittenPart[] = []
@@ -20,13 +20,13 @@ export async function insertChildren(
     const values = referencedValuesOf({ plan }, outcome, nestedWrite.binding)
     if (nestedWrite.kind === 'linked') {
       if (isDoomed) await findLinkedRecords(store, nestedWrite, linkTargetsOf(nestedWrite))
-      else nested.push(...(await linkNewParents(store, nestedWrite, values, means.write, parts)))
+      else nested.push(...(await linkNewParents(store, nestedWrite, values, execution.write, parts)))
       return
     }
     if (nestedWrite.kind === 'replaced')
       throw new TypeError(`a new record of ${resource.name} replaces those of ${nestedWrite.json}`)
     if (isDoomed) return
-    const done = await insertInto(storeOfWork(store, nestedWrite), nestedWrite, values, means)
+    const done = await insertInto(storeOfWork(store, nestedWrite), nestedWrite, values, execution)
     if (done !== null) parts.push({ result: done, caller: nestedWrite.caller })
     nested.push(...nestedResultsOf(nestedWrite, done))
   })

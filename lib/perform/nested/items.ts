@@ -35,7 +35,7 @@ interface ItemChildren extends ItemsChildren {
  * Creates the functions that write the children of a batch. All children are planned and checked before the first
  * write.
  */
-export function createItemChildren(itemWrites: readonly ItemNestedWrites[], means: WorkExecution): ItemChildren {
+export function createItemChildren(itemWrites: readonly ItemNestedWrites[], execution: WorkExecution): ItemChildren {
   const nested: NestedResult[] = []
   const parts: WrittenPart[] = []
   const nestedWrites = new Map<number, readonly NestedWrite[]>()
@@ -52,7 +52,7 @@ export function createItemChildren(itemWrites: readonly ItemNestedWrites[], mean
       ...allNestedWrites().flatMap((nestedWrite) => (nestedWrite.kind === 'new' ? [nestedWrite.work] : [])),
       ...allWorks(),
     ],
-    writtenSize: means.writtenSize,
+    writtenSize: execution.writtenSize,
     nestedResults: () => ({ nested, parts }),
     planDiffs: async (store, items) => {
       for (const [index, item] of items.entries()) {
@@ -62,7 +62,7 @@ export function createItemChildren(itemWrites: readonly ItemNestedWrites[], mean
       }
       const parents = await findParents(store, items, nestedWrites)
       const found = await withMissingKeys(
-        () => planDiffs(store, parents, means),
+        () => planDiffs(store, parents, execution),
         store,
         () => newWritesAt(-1),
       )
@@ -71,13 +71,13 @@ export function createItemChildren(itemWrites: readonly ItemNestedWrites[], mean
     versions: () => allDiffs().flatMap(({ versionChecks }) => versionChecks),
     planPendingWrites: async (store) => [
       ...allNestedWrites().flatMap((nestedWrite) => (nestedWrite.kind === 'new' ? newWorksIn(nestedWrite.work) : [])),
-      ...(await planPendingWrites(store, allDiffs(), means)),
+      ...(await planPendingWrites(store, allDiffs(), execution)),
     ],
     collectErrors: async (isRefused) => {
-      const told = mergeErrors(allDiffs().map((diff) => diff.errors))
+      const diffErrors = mergeErrors(allDiffs().map((diff) => diff.errors))
       const isInvalid =
-        isRefused || allNestedWrites().some(hasNestedErrors) || allWorks().some(hasWorkErrors) || hasErrors(told)
-      return isInvalid ? { ...(await errorsOfWorks(allWorks(), allNestedWrites())), ...told } : {}
+        isRefused || allNestedWrites().some(hasNestedErrors) || allWorks().some(hasWorkErrors) || hasErrors(diffErrors)
+      return isInvalid ? { ...(await errorsOfWorks(allWorks(), allNestedWrites())), ...diffErrors } : {}
     },
     writeChildren: async (store, index, plan, outcome) => {
       const came =
@@ -85,12 +85,12 @@ export function createItemChildren(itemWrites: readonly ItemNestedWrites[], mean
           ? await withMissingKeys(
               () => {
                 const own = (nestedWrites.get(index) ?? []).map(markNestedChecked)
-                return insertChildren(store, { resource: store.resource, plan, nestedWrites: own }, outcome, means)
+                return insertChildren(store, { resource: store.resource, plan, nestedWrites: own }, outcome, execution)
               },
               store,
               () => newWritesAt(index),
             )
-          : await executeDiffs(diffs.get(index) ?? [], { index, plan, outcome }, means)
+          : await executeDiffs(diffs.get(index) ?? [], { index, plan, outcome }, execution)
       nested.push(...came.nested.map((each) => ({ ...each, parentIndex: index })))
       parts.push(...came.parts)
     },

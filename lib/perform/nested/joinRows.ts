@@ -33,7 +33,7 @@ import { bindingValuesOf } from './parentKeys.js'
 
 /** A record to be linked, and the value that the join model's foreign key refers to. */
 export interface LinkedRecord {
-  readonly wanted: LinkTarget
+  readonly linkTarget: LinkTarget
   readonly value: unknown
 }
 
@@ -75,11 +75,11 @@ export async function findLinkedRecords(
   const { keys } = resource
   const store = storeInSameTransaction(parentStore, linkChange.resource)
   const found: Row[] = []
-  const wanted = [...new Set(all.flatMap(({ key }) => key ?? []))]
+  const requestedKeys = [...new Set(all.flatMap(({ key }) => key ?? []))]
   // Without a unique index, two requests may create one link from opposite sides. Each request locks its parent and the
   // linked records, which serializes both requests.
   const read = isUnique ? readVisible : readLocked
-  for (const some of splitIntoChunks(wanted)) {
+  for (const some of splitIntoChunks(requestedKeys)) {
     const rows = await read(
       store,
       addCondition(matchKeys(keys, some), targetCondition),
@@ -99,7 +99,7 @@ export async function findLinkedRecords(
     }
     const value = row[keys.length]
     const name = storedValueText(target, value)
-    if (!pairs.has(name)) pairs.set(name, { wanted: each, value })
+    if (!pairs.has(name)) pairs.set(name, { linkTarget: each, value })
   }
   if (missing.length > 0 && isOne) throw problem('not-found')
   refuse('validation', errorsAt(resource, placesOf(missing), 'not-found'))
@@ -320,7 +320,7 @@ export async function separateRestored(
       continue
     }
     const revival = await findRestorable(store, linkChange, pair, own)
-    if (revival === null) barred.push(pair.wanted)
+    if (revival === null) barred.push(pair.linkTarget)
     else revived.push(revival)
   }
   if (barred.length > 0) {
@@ -340,7 +340,7 @@ const ALREADY_LINKED = { detail: 'The two records are already linked, and you ma
 async function findRestorable(
   store: Store,
   { joinModelResource, restore }: LinkChange,
-  { wanted }: LinkedRecord,
+  { linkTarget }: LinkedRecord,
   rows: readonly Row[],
 ): Promise<RestoredLink | null> {
   if (!joinModelResource.softDeletes) return null
@@ -348,13 +348,13 @@ async function findRestorable(
     const own = buildIdentityPredicate(joinModelResource.keys, [row.slice(0, joinModelResource.keys.length)])
     const planned = limitPlan(await restore(keyText(joinModelResource.keys, row)), own)
     const { kind, where } = planned.work.plan
-    if ((await findExisting(store, { kind, where })) !== null) return { target: wanted, row, planned }
+    if ((await findExisting(store, { kind, where })) !== null) return { target: linkTarget, row, planned }
   }
   return null
 }
 
-function placesOf(wanted: readonly LinkTarget[]): readonly string[] {
-  return wanted.map(({ place }) => place)
+function placesOf(targets: readonly LinkTarget[]): readonly string[] {
+  return targets.map(({ place }) => place)
 }
 
 export function matchForeignKey(field: Field, values: readonly unknown[]): Predicate {

@@ -55,7 +55,7 @@ export interface LinkDiff {
   /** Links to remove, in pages. A page is read after the previous page is deleted. */
   readonly removed: JoinRowPages
   /** Existing join rows whose own fields the request changes. */
-  readonly changed: readonly { readonly wanted: LinkTarget; readonly row: Row }[]
+  readonly changed: readonly { readonly linkTarget: LinkTarget; readonly row: Row }[]
   /** Number of new links. */
   readonly linkedCount: number
   /** Errors of foreign keys in bodies that differ from the link's foreign keys. */
@@ -100,8 +100,8 @@ async function lockParentKey(store: Store, { plan }: Work<GetPlan>, linkChange: 
 
 /** Plans the changes of an existing record's links. */
 export async function diffLinks(parentStore: Store, linkChange: LinkChange, own: unknown): Promise<Diff> {
-  const wanted = linkChange.groups[0] ?? []
-  const relinking = await planLinkDiff(parentStore, linkChange, own, wanted)
+  const targets = linkChange.groups[0] ?? []
+  const relinking = await planLinkDiff(parentStore, linkChange, own, targets)
   return {
     nestedWrite: linkChange,
     errors: relinking.errors,
@@ -110,7 +110,7 @@ export async function diffLinks(parentStore: Store, linkChange: LinkChange, own:
     versionChecks: [],
     execute: async (value, { write }, parts) => {
       await writeLinkDiff(relinking, value, write, parts)
-      return linkedKeysOf(linkChange, wanted)
+      return linkedKeysOf(linkChange, targets)
     },
   }
 }
@@ -121,7 +121,7 @@ export async function diffLinks(parentStore: Store, linkChange: LinkChange, own:
  */
 async function planNewLinks({ linkChange, created }: LinkDiff, own: unknown): Promise<readonly PendingWrite[]> {
   if (created.length === 0) return []
-  const { work } = await linkChange.create(created.map(({ wanted }) => wanted))
+  const { work } = await linkChange.create(created.map(({ linkTarget }) => linkTarget))
   const bindingValues = created.map(({ value }) => joinRowValues(linkChange, own, value))
   return hasWorkErrors(work) ? [] : [{ ...work, plan: { ...addParentKeys(work, bindingValues), parentKeys: [] } }]
 }
@@ -154,10 +154,10 @@ export async function planLinkDiff(
   if (mode === 'remove' && found.size < pairs.size) throw problem('not-found')
   const added = [...pairs].filter(([name]) => !found.has(name)).map(([, pair]) => pair)
   const { created, revived } = await separateRestored(store, linkChange, value, added)
-  const changed = [...pairs].flatMap(([name, { wanted }]): LinkDiff['changed'] => {
+  const changed = [...pairs].flatMap(([name, { linkTarget }]): LinkDiff['changed'] => {
     const row = found.get(name)?.[0]
-    if (row === undefined || !hasRowChanges(linkChange, wanted)) return []
-    return [{ wanted, row }]
+    if (row === undefined || !hasRowChanges(linkChange, linkTarget)) return []
+    return [{ linkTarget, row }]
   })
   return {
     linkChange,
@@ -179,12 +179,12 @@ async function collectLinkKeyErrors(
   pairs: readonly LinkedRecord[],
 ): Promise<ErrorsByPlace> {
   const errors: ErrorsByPlace[] = []
-  for (const { wanted, value: pointed } of pairs) {
+  for (const { linkTarget, value: pointed } of pairs) {
     const isEqualKey = ({ end, value: stated }: BodyKey): Promise<boolean> =>
       end === 'owner'
         ? isEqualToStored(parentStore, binding.source, value, stated)
         : isEqualToStored(storeInSameTransaction(parentStore, resource), target, pointed, stated)
-    errors.push(await collectBodyKeyErrors(joinModelResource, wanted.bodyKeys ?? [], isEqualKey))
+    errors.push(await collectBodyKeyErrors(joinModelResource, linkTarget.bodyKeys ?? [], isEqualKey))
   }
   return mergeErrors(errors)
 }
@@ -222,9 +222,10 @@ async function writeLinkDiff(
   const { linkChange, store, restored, created, changed } = relinking
   const writePlanned: PlanWriter = (planned) => executePlanned(store, planned, write, parts)
   const removed = await removeLinks(relinking, writePlanned)
-  for (const { planned, target: wanted, row } of restored) {
+  for (const { planned, target: linkTarget, row } of restored) {
     await writePlanned(planned)
-    if (hasRowChanges(linkChange, wanted)) await writePlanned(omitVersion(await planRowUpdate(linkChange, wanted, row)))
+    if (hasRowChanges(linkChange, linkTarget))
+      await writePlanned(omitVersion(await planRowUpdate(linkChange, linkTarget, row)))
   }
   await insertLinks(
     linkChange,
@@ -232,8 +233,8 @@ async function writeLinkDiff(
     writePlanned,
     store,
   )
-  for (const { wanted, row } of changed) {
-    const planned = await planRowUpdate(linkChange, wanted, row)
+  for (const { linkTarget, row } of changed) {
+    const planned = await planRowUpdate(linkChange, linkTarget, row)
     assertVersion(planned, row[linkChange.joinModelResource.keys.length + 1])
     // Another request has removed the link meanwhile. The next attempt creates the link.
     await writePlanned(planned).catch((error: unknown) => {
@@ -247,7 +248,7 @@ async function writeLinkDiff(
     new Map([
       ...removed.rows.map((row): [unknown, null] => [row[at], null]),
       ...restored.map(({ row, target }): [unknown, string] => [row[at], target.place]),
-      ...created.map(({ value: target, wanted }): [unknown, string] => [target, wanted.place]),
+      ...created.map(({ value: target, linkTarget }): [unknown, string] => [target, linkTarget.place]),
     ]),
   )
   return removed
@@ -273,10 +274,10 @@ async function assertTargetsInScope(linkChange: LinkChange, store: Store, all: R
 
 export async function planRowUpdate(
   linkChange: LinkChange,
-  wanted: LinkTarget,
+  linkTarget: LinkTarget,
   row: Row,
 ): Promise<PlannedPart<UpdatePlan>> {
-  const planned = await linkChange.update(wanted, keyText(linkChange.joinModelResource.keys, row))
+  const planned = await linkChange.update(linkTarget, keyText(linkChange.joinModelResource.keys, row))
   return limitPlan(planned, matchJoinRows(linkChange, [row]))
 }
 
@@ -294,7 +295,7 @@ async function removeLinks({ linkChange, removed }: LinkDiff, written: PlanWrite
   // Records that are no longer linked. Several join rows may link one record to the parent.
   const undone = new Set<string>()
   let count = 0
-  let kept = 0
+  let remaining = 0
   const gone: Row[] = []
   for (let page: JoinRowPages | null = removed; page !== null; page = page.next === null ? null : await page.next()) {
     for (const rows of splitIntoChunks([...page.first.values()].flat())) {
@@ -305,12 +306,12 @@ async function removeLinks({ linkChange, removed }: LinkDiff, written: PlanWrite
         ),
       )
       if (hasSubquery(linkChange.targetCondition)) gone.push(...rows)
-      kept += rows.length - (outcome.kind === 'deleted' ? outcome.count : 0)
+      remaining += rows.length - (outcome.kind === 'deleted' ? outcome.count : 0)
     }
     if (linkChange.isUnique) count += page.first.size
     else for (const name of page.first.keys()) undone.add(name)
   }
-  return { unlinked: Math.max(0, count + undone.size - kept), remaining: kept, rows: gone }
+  return { unlinked: Math.max(0, count + undone.size - remaining), remaining, rows: gone }
 }
 
 /** A restored row has no precondition: no client has seen its current version. */
@@ -353,14 +354,14 @@ async function insertLinks(
   if (links.length === 0) return
   const { joinModelResource, binding, key } = linkChange
   const bindingValues = links.map(({ parentKey, value }) => joinRowValues(linkChange, parentKey, value))
-  const { work, caller } = await linkChange.create(links.map(({ wanted }) => wanted))
+  const { work, caller } = await linkChange.create(links.map(({ linkTarget }) => linkTarget))
   const plan = addParentKeys(work, bindingValues)
   const failing = await findOutOfScope(store, [{ ...plan, parentKeys: isParentNew ? [binding.key.name] : [] }])
   if (failing.length > 0)
     throw outOfScopeProblem(
       errorsAt(
         joinModelResource,
-        failing.flatMap((at) => links[at]?.wanted.place || []),
+        failing.flatMap((at) => links[at]?.linkTarget.place || []),
         'scope',
       ),
     )
@@ -387,12 +388,20 @@ export async function linkNewParents(
 ): Promise<readonly NestedResult[]> {
   const store = storeInSameTransaction(parentStore, linkChange.joinModelResource)
   const known = await findLinkedRecords(parentStore, linkChange, linkTargetsOf(linkChange))
-  const keys = new Map([...known.values()].map(({ wanted, value }) => [wanted.key, value]))
+  const keys = new Map([...known.values()].map(({ linkTarget, value }) => [linkTarget.key, value]))
   const links = linkChange.groups.flatMap((group, index) =>
-    distinctTargets(group ?? []).map((wanted) => ({ wanted, value: keys.get(wanted.key), parentKey: values[index] })),
+    distinctTargets(group ?? []).map((linkTarget) => ({
+      linkTarget,
+      value: keys.get(linkTarget.key),
+      parentKey: values[index],
+    })),
   )
   await insertLinks(linkChange, links, (planned) => executePlanned(store, planned, write, parts), store, true)
-  await assertTargetsInScope(linkChange, store, new Map(links.map(({ value, wanted }) => [value, wanted.place])))
+  await assertTargetsInScope(
+    linkChange,
+    store,
+    new Map(links.map(({ value, linkTarget }) => [value, linkTarget.place])),
+  )
   return linkChange.groups.flatMap((group, index): NestedResult[] =>
     group === undefined ? [] : [{ parentIndex: index, json: linkChange.json, value: linkedKeysOf(linkChange, group) }],
   )
@@ -404,7 +413,7 @@ export function linkTargetsOf({ groups }: LinkChange): readonly LinkTarget[] {
 }
 
 function distinctTargets(group: readonly LinkTarget[]): readonly LinkTarget[] {
-  return [...new Map(group.map((wanted) => [wanted.key, wanted])).values()]
+  return [...new Map(group.map((linkTarget) => [linkTarget.key, linkTarget])).values()]
 }
 
 /** Returns the keys of a body's linked records, without duplicates, in the order of the body. */

@@ -23,23 +23,27 @@ export interface ParentValues {
  * collection run one after the other. All checks run before the first write.
  * @throws Problem 404, 403, 428, 412, 400, in this order, with the positions of the elements
  */
-export async function updateParent(store: Store, work: Work<UpdatePlan>, means: WorkExecution): Promise<WriteResult> {
+export async function updateParent(
+  store: Store,
+  work: Work<UpdatePlan>,
+  execution: WorkExecution,
+): Promise<WriteResult> {
   const { plan, nestedWrites = [] } = work
   const values = await lockParent(store, plan, nestedWrites)
-  const [diffs = []] = await planDiffs(store, [{ nestedWrites, values }], means)
+  const [diffs = []] = await planDiffs(store, [{ nestedWrites, values }], execution)
   assertParentVersion(plan, values.at(-1))
   assertVersions(diffs.flatMap(({ versionChecks }) => versionChecks))
   const works = [work, ...diffs.flatMap((diff) => diff.works)]
   const errors = mergeErrors(diffs.map((diff) => diff.errors))
   if (hasErrors(errors) || works.some(hasWorkErrors))
     refuse('validation', { ...(await errorsOfWorks(works)), ...errors })
-  await assertAllStorable(store, [work, ...(await planPendingWrites(store, diffs, means))])
+  await assertAllStorable(store, [work, ...(await planPendingWrites(store, diffs, execution))])
   return withErrorsOfWorks(
     () => works,
     async () => {
-      const outcome = await attributeErrors(store, work, () => means.write(store, markScopeChecked(work)))
-      if (outcome.kind === 'record') means.writtenSize.add(plan.projection, [outcome.row], [plan.changes])
-      return { work, outcome, ...(await executeDiffs(diffs, { index: 0, plan, outcome }, means)) }
+      const outcome = await attributeErrors(store, work, () => execution.write(store, markScopeChecked(work)))
+      if (outcome.kind === 'record') execution.writtenSize.add(plan.projection, [outcome.row], [plan.changes])
+      return { work, outcome, ...(await executeDiffs(diffs, { index: 0, plan, outcome }, execution)) }
     },
   )
 }
@@ -52,13 +56,13 @@ export async function updateParent(store: Store, work: Work<UpdatePlan>, means: 
 export async function planPendingWrites(
   store: Store,
   diffs: readonly Diff[],
-  means: WorkExecution,
+  execution: WorkExecution,
 ): Promise<readonly PendingWrite[]> {
   if (requestHistoryOf(store) === null) return []
   const storing: PendingWrite[] = []
   for (const diff of diffs) {
     for (const work of await diff.planPendingWrites())
-      storing.push(work, ...(await planPendingWithin(store, work, means)))
+      storing.push(work, ...(await planPendingWithin(store, work, execution)))
   }
   return storing
 }
@@ -67,7 +71,7 @@ export async function planPendingWrites(
 async function planPendingWithin(
   { transaction }: Store,
   { resource, plan, nestedWrites = [], places = [] }: PendingWrite,
-  means: WorkExecution,
+  execution: WorkExecution,
 ): Promise<readonly PendingWrite[]> {
   const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
   if (isNew || nestedWrites.length === 0 || transaction === undefined) return []
@@ -75,7 +79,7 @@ async function planPendingWithin(
   return executeInPlace({ place: places[0] ?? '' }, async () => {
     const values = await lockParent(inside, plan, nestedWrites)
     // A separate counter is used, because the execution counts the removals.
-    const apart = { ...means, removals: new RemovalCounter() }
+    const apart = { ...execution, removals: new RemovalCounter() }
     const [diffs = []] = await planDiffs(inside, [{ nestedWrites, values }], apart)
     assertVersions(diffs.flatMap(({ versionChecks }) => versionChecks))
     // The write rejects invalid values later, and reports all errors.
@@ -132,14 +136,14 @@ interface WrittenParent {
 export async function executeDiffs(
   diffs: readonly Diff[],
   { index, plan, outcome }: WrittenParent,
-  means: WorkExecution,
+  execution: WorkExecution,
 ): Promise<Pick<WriteResult, 'nested' | 'parts'>> {
   const nested: NestedResult[] = []
   const parts: WrittenPart[] = []
   for (const diff of diffs) {
     const { json, binding } = diff.nestedWrite
     const [value] = referencedValuesOf({ plan }, outcome, binding)
-    nested.push({ parentIndex: index, json, value: await diff.execute(value, means, parts) })
+    nested.push({ parentIndex: index, json, value: await diff.execute(value, execution, parts) })
   }
   return { nested, parts }
 }

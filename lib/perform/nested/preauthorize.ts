@@ -104,14 +104,14 @@ async function preauthorizeNew(nestedWrites: readonly NestedWrite[]): Promise<vo
 }
 
 async function preauthorizeLinkInserts(linkChange: LinkChange): Promise<void> {
-  const wanted = linkTargetsOf(linkChange)
-  if (wanted.length > 0 && hasLinkPolicies(linkChange)) await linkChange.create(wanted)
+  const targets = linkTargetsOf(linkChange)
+  if (targets.length > 0 && hasLinkPolicies(linkChange)) await linkChange.create(targets)
 }
 
 /** Evaluates the policies for planned link changes. The plan has already evaluated the policy for restored rows. */
 async function preauthorizeLinkDiff({ linkChange, removed, created, changed }: LinkDiff): Promise<void> {
   const gone = keysOfRows(linkChange, [...removed.first.values()].flat())
   if (gone.length > 0) await linkChange.remove(gone)
-  if (created.length > 0) await linkChange.create(created.map(({ wanted }) => wanted))
-  for (const { wanted, row } of changed) await planRowUpdate(linkChange, wanted, row)
+  if (created.length > 0) await linkChange.create(created.map(({ linkTarget }) => linkTarget))
+  for (const { linkTarget, row } of changed) await planRowUpdate(linkChange, linkTarget, row)
 }

@@ -217,11 +217,11 @@ function evaluateByColumns(store: Store, where: Predicate, some: readonly NamedT
   const { model, dialect } = store
   const root = rootContextOf(store)
   const writer = new WhereWriter(dialect, createInlineOperands(model))
-  const told: SelectedExpressions = some.map(([, text], index) => [
+  const results: SelectedExpressions = some.map(([, text], index) => [
     literal(`CASE WHEN ${text} THEN 1 ELSE 0 END`),
     `_${index}`,
   ])
-  const attributes: SelectedExpressions = [...selectKeys(store, writer, root), ...told]
+  const attributes: SelectedExpressions = [...selectKeys(store, writer, root), ...results]
   const sql = writeSelect(model, {
     attributes,
     where: writer.writeWhere(where, root),

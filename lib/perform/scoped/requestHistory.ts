@@ -79,13 +79,13 @@ export class RequestHistory {
   ): void {
     const { model, keys } = resource
     const written = this.#writtenRowsOf(resource)
-    const places = keys.map(({ name }) => indexOfOwnColumn(columns, name))
+    const positions = keys.map(({ name }) => indexOfOwnColumn(columns, name))
     const own = columns.filter(({ joins, countedJoin, field }) => {
       return joins.length === 0 && countedJoin === undefined && field.derived === undefined && !field.virtual
     })
     for (const row of rows) {
-      const parts = places.map((place) => row[place])
-      if (places.includes(-1)) written.hasUnknownKeys = true
+      const parts = positions.map((position) => row[position])
+      if (positions.includes(-1)) written.hasUnknownKeys = true
       else written.created.set(identityText(keys, parts), parts)
       for (const { field } of own) {
         const value = row[indexOfOwnColumn(columns, field.name)]
@@ -100,10 +100,10 @@ export class RequestHistory {
     rows: readonly Row[],
   ): void {
     const { keys } = resource
-    const places = keys.map(({ name }) => indexOfOwnColumn(columns, name))
-    if (places.includes(-1)) return
+    const positions = keys.map(({ name }) => indexOfOwnColumn(columns, name))
+    if (positions.includes(-1)) return
     for (const row of rows) {
-      const parts = places.map((place) => row[place])
+      const parts = positions.map((position) => row[position])
       this.#writtenRowsOf(resource).updated.set(identityText(keys, parts), parts)
     }
   }

@@ -90,13 +90,13 @@ async function noteRecords(
   const inOrder = keys.map((key) => ({ column: ownColumn(key), direction: 'asc' }) as const)
   const window = { where, columns, order: inOrder, limit: count }
   const rows = await statementReader.readRows(store, window, { transaction, lock: true, isFromPrimary: true })
-  const asked = new Set(conditions.map(({ name }) => name))
+  const evaluated = new Set(conditions.map(({ name }) => name))
   for (const some of splitIntoChunks(rows, RECORDS_PER_STATEMENT)) {
     const met = await evaluateConditions(store, buildIdentityPredicate(keys, some), conditions)
     for (const row of some) {
       const name = keyText(keys, row)
       const values = new Map(fields.map((field) => [field.name, readOwnValue(columns, row, field.name)] as const))
-      commitOrder?.before.note(resource, name, { evaluated: asked, met: met.get(name) ?? NO_NAMES, values })
+      commitOrder?.before.note(resource, name, { evaluated, met: met.get(name) ?? NO_NAMES, values })
     }
   }
 }

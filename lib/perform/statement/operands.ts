@@ -17,7 +17,7 @@ export class NumberedOperands implements Operands {
   readonly #prefix: string
 
   constructor(dialect: Dialect) {
-    this.#prefix = dialect.preparesBy === 'handle' ? '?' : '$'
+    this.#prefix = dialect.preparesBy === 'connection' ? '?' : '$'
   }
 
   write = (value: unknown): string => `${this.#prefix}${this.values.push(value)}`

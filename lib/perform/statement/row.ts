@@ -32,12 +32,12 @@ function isOwnColumn({ joins, countedJoin }: Column): boolean {
 }
 
 /** Returns the values of the columns, followed by the values of the sort keys. */
-export function appendKeys(row: RawRow, { length }: readonly unknown[], places: readonly number[]): Row {
-  const values = new Array<unknown>(length + places.length)
+export function appendKeys(row: RawRow, { length }: readonly unknown[], positions: readonly number[]): Row {
+  const values = new Array<unknown>(length + positions.length)
   for (let index = 0; index < length; index++) values[index] = row[columnAlias(index)]
-  for (let index = 0; index < places.length; index++) {
-    const place = places[index] ?? -1
-    values[length + index] = place < 0 ? row[keyAlias(index)] : values[place]
+  for (let index = 0; index < positions.length; index++) {
+    const position = positions[index] ?? -1
+    values[length + index] = position < 0 ? row[keyAlias(index)] : values[position]
   }
   return values
 }

@@ -23,10 +23,10 @@ export class Statement {
   /** Whether other requests run equal SQL, so that the statement is worth keeping prepared. */
   readonly isReusable: boolean
 
-  constructor(target: StatementTarget, write: (operands: Operands) => string, isKept = true) {
+  constructor(target: StatementTarget, write: (operands: Operands) => string, isReusable = true) {
     this.#target = target
     this.#write = write
-    this.isReusable = isKept
+    this.isReusable = isReusable
   }
 
   /** Returns the SQL with the database's placeholders, and the values. */
@@ -47,7 +47,7 @@ const MOST_KEPT = 20
 
 /** Creates the statement of a request on a model's table. */
 export function createStatement({ dialect, model }: StatementTarget, request: StatementRequest): Statement {
-  const most = dialect.preparesBy === 'handle' ? MOST_KEPT : 1
-  const isKept = request.kind !== 'insert' || request.rows.length <= most
-  return new Statement({ dialect, model }, (operands) => writeStatement(dialect, model, request, operands), isKept)
+  const most = dialect.preparesBy === 'connection' ? MOST_KEPT : 1
+  const isReusable = request.kind !== 'insert' || request.rows.length <= most
+  return new Statement({ dialect, model }, (operands) => writeStatement(dialect, model, request, operands), isReusable)
 }

@@ -222,9 +222,9 @@ export class StatementWriter {
     select: Pick<StatementRequestOf<'select'>, 'keys' | 'columns' | 'order'>,
     terms: readonly string[],
   ): SelectedExpressions {
-    const places = keyPositions(this.#dialect, select)
+    const positions = keyPositions(this.#dialect, select)
     return select.order.flatMap(({ column: { field } }, index) =>
-      places[index] === -1
+      positions[index] === -1
         ? [aliasExpression(writeKeyRead(this.#dialect, terms[index] ?? '', field), keyAlias(index))]
         : [],
     )

@@ -66,14 +66,14 @@ const AFFECTED_METHODS: RunMethods<number> = {
 }
 
 function createNamedRun({ resource, limit }: Store, { statement, transaction, isOnPrimary }: Execution): NumberedRun {
-  const isKept = statement.isReusable && resource.namedStatements
-  return { ...statement.toNumbered(), transaction, writes: isOnPrimary, isNameable: isKept, limit }
+  const isNameable = statement.isReusable && resource.namedStatements
+  return { ...statement.toNumbered(), transaction, writes: isOnPrimary, isNameable, limit }
 }
 
 function runExecution<T>(store: Store, execution: Execution, ways: RunMethods<T>): Promise<T> {
   if (!isFast) return runBySequelize(store, execution, ways)
   const { sequelize, dialect } = store
-  if (dialect.preparesBy === 'handle') return runDirectly(store, execution, ways)
+  if (dialect.preparesBy === 'connection') return runDirectly(store, execution, ways)
   const { statement, transaction, isOnPrimary } = execution
   const around = transaction ?? ambientTransaction(sequelize)
   // Sequelize throws its own error for a finished transaction.

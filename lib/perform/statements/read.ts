@@ -34,8 +34,8 @@ export const statementReader: RecordReader = {
     const statement = createStatement(store, createSelect(within, { where, columns, order, window, keys: keyReading }))
     const rows = await fetchRows(store, { statement, transaction, isOnPrimary: isFromPrimary, isKeyLookup })
     if (keyReading === 'none') return rows.map((row) => columnValues(row, columns))
-    const places = keyPositions(store.dialect, { keys: keyReading, columns, order })
-    return rows.map((row) => appendKeys(row, columns, places))
+    const positions = keyPositions(store.dialect, { keys: keyReading, columns, order })
+    return rows.map((row) => appendKeys(row, columns, positions))
   },
 
   /**

@@ -21,8 +21,10 @@ export async function insertReturning(
   { columns }: Projection,
   transaction: Transaction,
 ): Promise<readonly Row[]> {
-  const places = fields.map((field) => store.resource.fields.indexOf(field))
-  const encoded = rows.map((row) => fields.map((field, index) => encodeColumn(store, field, row[places[index] ?? -1])))
+  const positions = fields.map((field) => store.resource.fields.indexOf(field))
+  const encoded = rows.map((row) =>
+    fields.map((field, index) => encodeColumn(store, field, row[positions[index] ?? -1])),
+  )
   const statement = createStatement(store, { kind: 'insert', fields, rows: encoded, returning: columns })
   const inserted = await fetchRows(store, { statement, transaction, isOnPrimary: true })
   return inserted.map((row) => columnValues(row, columns))

@@ -202,7 +202,7 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   ...STANDARD,
   name: 'sqlite',
   columnType: column,
-  preparesBy: 'handle',
+  preparesBy: 'connection',
   maxValues: 32_766,
   returnsInserted: true,
   returnsUpdated: true,

@@ -492,7 +492,7 @@ test('subscribers hear of what an action has changed, behind the commit', async 
   await stage.get('/api/orders/1/view')
   await stage.drain(router, subscriber)
   t.deepEqual(
-    subscriber.heard.map(([event, record]) => [event, Reflect.get(Object(record), 'count')]),
+    subscriber.received.map(([event, record]) => [event, Reflect.get(Object(record), 'count')]),
     [
       ['OnUpdated', 1],
       ['OnUpdated', 2],

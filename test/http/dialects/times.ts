@@ -159,7 +159,7 @@ for (const zone of ['America/Los_Angeles', 'Asia/Kolkata', 'Pacific/Kiritimati']
   test(`dates and times are the same in a process in ${zone}`, async (t) => {
     const program = start(['--enable-source-maps', PROGRAM], { env: { TZ: zone } })
     t.teardown(() => program.stop())
-    const [url] = await program.says(/http:\S+/)
+    const [url] = await program.waitForOutput(/http:\S+/)
     await assertSame(t, clientOf(url), INSTANTS)
   })
 }

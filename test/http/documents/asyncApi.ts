@@ -89,8 +89,8 @@ test('every event that a client gets is what its message says', async (t) => {
   await stage.drain(teams, onTeams)
   await stage.drain(players, onPlayers, (key) => ({ id: key, rowVersion: 1 }))
   const heard = [
-    ...onTeams.heard.slice(0, 3).map(([event, argument]) => [`Team${event}`, argument] as const),
-    ...onPlayers.heard.slice(0, 1).map(([event, argument]) => [`Player${event}`, argument] as const),
+    ...onTeams.received.slice(0, 3).map(([event, argument]) => [`Team${event}`, argument] as const),
+    ...onPlayers.received.slice(0, 1).map(([event, argument]) => [`Player${event}`, argument] as const),
   ]
   t.deepEqual(
     heard.map(([name]) => name),

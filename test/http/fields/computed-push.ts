@@ -48,8 +48,8 @@ test('a push has them without what is for one caller, as the masks of its client
   const { body } = await stage.post('/api/lamps', { name: 'desk', serial: 'abc' }, withPermission('service'))
   t.deepEqual(body, { id: body.id, name: 'desk', load: 4, mine: true })
   await stage.drain(hub, service)
-  t.deepEqual(service.heard, [['OnCreated', { id: body.id, name: 'desk', load: 4 }]])
-  t.deepEqual(anonymous.heard, [['OnCreated', { id: body.id, name: 'desk', load: null }]])
+  t.deepEqual(service.received, [['OnCreated', { id: body.id, name: 'desk', load: 4 }]])
+  t.deepEqual(anonymous.received, [['OnCreated', { id: body.id, name: 'desk', load: null }]])
   const [own, ...pushed] = contexts.map(([, context]) => context)
   t.not(own?.request ?? null, null)
   t.deepEqual(pushed, [{ request: null, identity: null, transaction: null }])
@@ -63,6 +63,6 @@ test('a push whose field fails is left out, and the host is told', async (t) => 
   await stage.patch(`/api/lamps/${body.id}`, { name: 'attic' })
   await stage.drain(hub, service)
   isBroken = false
-  t.false(service.heard.some(([event]) => event === 'OnUpdated'))
+  t.false(service.received.some(([event]) => event === 'OnUpdated'))
   t.regex(String(Object(errors[0]).cause), /Lamp: computed\.load: resolve returned 0 values for 1 records/)
 })

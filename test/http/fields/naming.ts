@@ -283,7 +283,7 @@ test('push tells records by their names', async (t) => {
   const subscriber = await stage.subscribe(devices)
   const { body } = await post('/api/devices', { brand_name: 'Dyno', house_id: 1 })
   await stage.drain(devices, subscriber)
-  const [event, record] = subscriber.heard.find(([name]) => name === 'OnCreated') ?? []
+  const [event, record] = subscriber.received.find(([name]) => name === 'OnCreated') ?? []
   t.is(event, 'OnCreated')
   t.like(record, { id: body.id, brand_name: 'Dyno', house_id: 1, row_version: 0, home_houseStreet_name: 'Long Lane' })
 })

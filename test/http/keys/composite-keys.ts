@@ -273,11 +273,11 @@ for (const [index, { title, marks }] of VARIANTS.entries()) {
   test.serial(`${title}: subscribers hear of keys as they stand in paths`, async (t) => {
     const router = routers.get(`lines${index}`)
     if (router === undefined) throw new TypeError('not mounted')
-    const { heard, socket } = await stage.subscribe(router)
+    const { received, socket } = await stage.subscribe(router)
     // Events of the tests before are told before this one.
     router.notify?.deleted({ orderId: 30, line: 9, product: 'e' })
-    await waitUntil(socket, () => heard.some(([, argument]) => argument === '30~9'))
-    heard.splice(0)
+    await waitUntil(socket, () => received.some(([, argument]) => argument === '30~9'))
+    received.splice(0)
     const steps: readonly (() => unknown)[] = [
       () => stage.post(at, { orderId: 30, line: 1, product: 'a' }),
       async () => stage.patch(`${at}/30~1`, { product: 'b' }, await tagged(`${at}/30~1`)),
@@ -290,11 +290,11 @@ for (const [index, { title, marks }] of VARIANTS.entries()) {
     ]
     for (const [done, step] of steps.entries()) {
       await step()
-      await waitUntil(socket, () => heard.length > done)
+      await waitUntil(socket, () => received.length > done)
     }
     for (const wrong of ['30', 30, '30~a', { orderId: 30 }])
       t.throws(() => router.notify?.deleted(wrong), { instanceOf: TypeError })
-    t.deepEqual(heard, [
+    t.deepEqual(received, [
       ['OnCreated', { orderId: 30, line: 1, product: 'a' }],
       ['OnUpdated', { orderId: 30, line: 1, product: 'b' }],
       ['OnUpdated', { orderId: 7, line: 1, product: 'p7-1' }],

@@ -292,9 +292,9 @@ for (const [{ title }, { stage, hubs }] of opened) {
     await stage.drain(orders, order)
     await stage.drain(lines, line)
     const { lines: sent, ...own } = body
-    t.deepEqual(order.heard.at(-1), ['OnCreated', own])
+    t.deepEqual(order.received.at(-1), ['OnCreated', own])
     t.deepEqual(
-      line.heard.slice(-2),
+      line.received.slice(-2),
       sent.map((each: object) => ['OnCreated', each]),
     )
   })

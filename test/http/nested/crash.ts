@@ -49,7 +49,7 @@ for (const [title, ...more] of WAYS) {
     const begin = async (...args: readonly string[]): Promise<{ readonly program: Program; readonly url: string }> => {
       const program = start([join(build, 'test/support/orderServer.js'), JSON.stringify(options), ...args])
       programs.push(program)
-      const [url] = await program.says(/http:\S+/)
+      const [url] = await program.waitForOutput(/http:\S+/)
       return { program, url }
     }
     t.teardown(async () => {

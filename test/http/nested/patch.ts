@@ -320,8 +320,8 @@ for (const [{ title }, { stage, hubs }] of opened) {
     })
     await stage.drain(orders, owners)
     await stage.drain(all, subscriber)
-    t.deepEqual(owners.heard.at(-1), ['OnUpdated', { id, customer: 'Jan' }])
-    t.deepEqual(subscriber.heard.slice(-3), [
+    t.deepEqual(owners.received.at(-1), ['OnUpdated', { id, customer: 'Jan' }])
+    t.deepEqual(subscriber.received.slice(-3), [
       ['OnDeleted', c?.id],
       ['OnUpdated', body.lines[1]],
       ['OnCreated', body.lines[2]],

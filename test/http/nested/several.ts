@@ -487,7 +487,7 @@ for (const [{ title }, { stage, hubs }] of opened) {
     const heard = async (count: number): Promise<unknown[]> => {
       await stage.drain(orders, owners)
       await stage.drain(all, subscriber)
-      return [...owners.heard.slice(-1), ...subscriber.heard.slice(-count)].map(([event, what]) => [
+      return [...owners.received.slice(-1), ...subscriber.received.slice(-count)].map(([event, what]) => [
         event,
         typeof what === 'object' && what !== null
           ? (Reflect.get(what, 'product') ?? Reflect.get(what, 'customer'))

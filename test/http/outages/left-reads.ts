@@ -69,7 +69,7 @@ for (const [kind, hook] of [
       const next = await Promise.all([1, 2, 3].map(() => server.get(path, { accept })))
       for (const { status, text } of next) t.is(status, 200, `${what}: ${text}`)
     }
-    t.deepEqual(server.heard, [])
+    t.deepEqual(server.errors, [])
   })
 }
 
@@ -87,7 +87,7 @@ test('those who watch are told that the client has gone', async (t) => {
   asked.destroy()
   while (told.length === 0) await wait(5)
   t.like(told[0], { aborted: true, error: { code: 'client-gone' } })
-  t.deepEqual(server.heard, [])
+  t.deepEqual(server.errors, [])
 })
 
 test('a read that still waits for a connection when its client hangs up is not begun', async (t) => {
@@ -106,12 +106,12 @@ test('a read that still waits for a connection when its client hangs up is not b
   await server.turn('fast')
   t.is((await server.get('/api/things/1')).status, 200)
   t.is(begun(server), before + 3)
-  t.deepEqual(server.heard, [])
+  t.deepEqual(server.errors, [])
 })
 
 test('an export whose client hangs up between its first records and its last is ended where it is', async (t) => {
   const server = await bench(t)
-  const { Thing, heard } = server
+  const { Thing, errors } = server
   await Thing.bulkCreate(Array.from({ length: 1500 }, (_, index) => ({ name: `more ${index}` })))
   // What is begun late may be fast again, and must not turn the next one slow.
   let isFirst = false
@@ -134,7 +134,7 @@ test('an export whose client hangs up between its first records and its last is 
   }
   await server.turn('fast')
   t.is((await server.get('/api/things/1')).status, 200)
-  t.deepEqual(heard, [])
+  t.deepEqual(errors, [])
 })
 
 test('what others run on the same pool goes on when clients hang up, and afterwards', async (t) => {
@@ -177,7 +177,7 @@ test('a write that has begun goes on to its end when its client hangs up', async
     if (Reflect.get(Object(first), 'name') === 'changed') break
     await wait(25)
   }
-  t.deepEqual(server.heard, [])
+  t.deepEqual(server.errors, [])
   t.like((await server.rows())[0], { name: 'changed' })
-  t.deepEqual(server.heard, [])
+  t.deepEqual(server.errors, [])
 })

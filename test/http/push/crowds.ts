@@ -41,9 +41,9 @@ ava('each of more than 500 clients of one view hears of each event once, in orde
   await stage.post('/api/notes', { text: 'c' })
   await stage.drain(notes, witness)
   const events = ['OnCreated', 'OnUpdated', 'OnDeleted', 'OnCreated']
-  for (const { heard } of crowd) {
+  for (const { received } of crowd) {
     t.deepEqual(
-      heard.map(([event]) => event),
+      received.map(([event]) => event),
       events,
     )
   }

@@ -485,12 +485,12 @@ test('what is written while the host lingers over the end of another write of th
     t.true((await two).status < 300)
     await host.drain(hub, subscriber)
     t.deepEqual(
-      subscriber.heard.map(([event]) => event),
+      subscriber.received.map(([event]) => event),
       EVENTS[index],
     )
     if (index === 0) {
       t.deepEqual(
-        subscriber.heard.map(([, item]) => (item as { name: string }).name),
+        subscriber.received.map(([, item]) => (item as { name: string }).name),
         ['first', 'second'],
       )
     }
@@ -601,11 +601,11 @@ test("the namespace is the host's for hooks and events of its own, and its serve
   t.like(sent[0], { product: 'x' })
   t.true(Object.isFrozen(sent[0]))
   t.deepEqual(
-    order.heard.map(([event]) => event),
+    order.received.map(([event]) => event),
     ['welcome', 'OnCreated'],
   )
-  await waitUntil(chat.socket, () => chat.heard.length > 0)
-  t.deepEqual(chat.heard, [['hello', 2]])
+  await waitUntil(chat.socket, () => chat.received.length > 0)
+  t.deepEqual(chat.received, [['hello', 2]])
 })
 
 test('a wrong option, or a path that another hub has, throws at mount, and the next mount may have the path', async (t) => {

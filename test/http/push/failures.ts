@@ -203,7 +203,7 @@ for (const [how, broken] of UNASKABLE) {
     await lonely.post('/api/notes', { text: 'b' })
     await lonely.drain(notes, subscriber)
     t.deepEqual(
-      subscriber.heard.filter(([event]) => event !== 'OnMissed').map(([, note]) => (note as { text: string }).text),
+      subscriber.received.filter(([event]) => event !== 'OnMissed').map(([, note]) => (note as { text: string }).text),
       ['a', 'b'],
     )
     t.deepEqual(

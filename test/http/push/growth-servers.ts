@@ -71,8 +71,8 @@ async function openTwo(t: ExecutionContext, connect: Connect): Promise<readonly 
 const enter = ({ subscribe, notes }: Crowded, claims: object): Promise<Subscriber> =>
   subscribe(notes, { token: plainToken(claims) })
 
-const textsOf = ({ heard }: Subscriber): readonly unknown[] =>
-  heard.map(([, note]) => (note as { text?: unknown } | null)?.text)
+const textsOf = ({ received }: Subscriber): readonly unknown[] =>
+  received.map(([, note]) => (note as { text?: unknown } | null)?.text)
 
 /** Resolves when something is so; rejects when it takes very long. */
 async function comes(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -95,7 +95,7 @@ for (const [way, connect] of WAYS) {
     const alone = await costOfPatch(one, witness)
     const crowd = await Promise.all(Array.from({ length: 40 }, (_, owner) => enter(two, { owner })))
     t.true((await costOfPatch(one, witness)) >= 40)
-    for (const each of crowd) await comes('it hears', () => each.heard.length > 0)
+    for (const each of crowd) await comes('it hears', () => each.received.length > 0)
     for (const { socket } of crowd) socket.disconnect()
     await comes('the crowd is forgotten', async () => (await costOfPatch(one, witness)) === alone)
     t.deepEqual([...one.errors, ...two.errors], [])
@@ -116,8 +116,8 @@ for (const [way, connect] of WAYS) {
       near.socket.disconnect()
       far.socket.disconnect()
     }
-    t.is(stays.heard.length, 20)
-    t.true(stays.heard.every(([, note]) => (note as { authorName: unknown }).authorName === 'x'))
+    t.is(stays.received.length, 20)
+    t.true(stays.received.every(([, note]) => (note as { authorName: unknown }).authorName === 'x'))
     stays.socket.disconnect()
     const alone = await costOfPatch(two, await enter(two, {}))
     await comes('it is forgotten', async () => (await costOfPatch(one, witness)) === alone)
@@ -150,7 +150,7 @@ for (const [way, connect] of WAYS) {
     const witness = await enter(one, {})
     const roamer = await enter(two, { owner: 7, permissions: ['a'] })
     await one.patch('/api/notes/1', { text: 'before' }, root)
-    await comes('it hears', () => roamer.heard.length === 1)
+    await comes('it hears', () => roamer.received.length === 1)
     const peer = two.notes.resource.hub?.sockets.get(String(roamer.socket.id))
     const noticed = new Promise((resolve) => peer?.once('disconnect', resolve))
     roamer.socket.io.engine.close()
@@ -165,7 +165,7 @@ for (const [way, connect] of WAYS) {
     await two.patch('/api/notes/1', { text: 'after' }, root)
     await comes('it hears', () => textsOf(roamer).includes('after'))
     t.deepEqual([...textsOf(roamer)].sort(), ['after', 'before', 'missed of one', 'missed of two'])
-    for (const [, note] of roamer.heard.slice(1)) {
+    for (const [, note] of roamer.received.slice(1)) {
       const { b, authorName } = note as { b: unknown; authorName: unknown }
       t.deepEqual([b, authorName], [null, 'x'])
     }

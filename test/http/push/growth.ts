@@ -39,8 +39,8 @@ for (const [what, claims] of CROWDS) {
       Array.from({ length: size }, (_, index) => stage.subscribe(stage.notes, { token: plainToken(claims(index)) })),
     )
     t.true((await costOfPatch(stage, witness)) >= size)
-    for (const { socket, heard } of crowd) {
-      t.is(heard.length, 1)
+    for (const { socket, received } of crowd) {
+      t.is(received.length, 1)
       socket.disconnect()
     }
     await connected(stage.notes, 1)
@@ -91,10 +91,10 @@ test('the class of one who stays goes on when another of it leaves, also while e
   }
   await stage.drain(stage.notes, stays)
   t.deepEqual(
-    stays.heard.map(([, note]) => (note as { text: string }).text),
+    stays.received.map(([, note]) => (note as { text: string }).text),
     Array.from({ length: 30 }, (_, round) => `round ${round}`),
   )
-  t.true(stays.heard.every(([, note]) => (note as { authorName: unknown }).authorName === 'x'))
+  t.true(stays.received.every(([, note]) => (note as { authorName: unknown }).authorName === 'x'))
   stays.socket.disconnect()
   await connected(stage.notes, 0)
   t.deepEqual(stage.errors, [])
@@ -112,7 +112,7 @@ test('who comes hears of every change that begins behind the connection, whoever
     const comes = await stage.subscribe(stage.notes, { token: plainToken({ owner: round % 5 }) })
     await stage.patch('/api/notes/1', { text: `of ${round}` }, root)
     await stage.drain(stage.notes, comes)
-    t.is(comes.heard.filter(([, note]) => (note as { text: string }).text === `of ${round}`).length, 1)
+    t.is(comes.received.filter(([, note]) => (note as { text: string }).text === `of ${round}`).length, 1)
     comes.socket.disconnect()
   }
   isOver = true
@@ -154,7 +154,7 @@ test('the first of a scope hears of a record that was being deleted when the con
   const listed = before ?? (await ids())
   await stage.drain(posts, first, (id) => ({ id, tenant: 1 }))
   t.deepEqual(
-    listed.filter((id) => !first.heard.some(([event, key]) => event === 'OnDeleted' && key === id)),
+    listed.filter((id) => !first.received.some(([event, key]) => event === 'OnDeleted' && key === id)),
     [2],
   )
   first.socket.disconnect()
@@ -186,7 +186,7 @@ test('the last of a class that is cut off misses nothing until its session has r
     await recovering.drain(recovering.notes, witness)
   }
   t.deepEqual(
-    roamer.heard.map(([, note]) => {
+    roamer.received.map(([, note]) => {
       const { text, a, b, authorName } = note as { text: string; a: unknown; b: unknown; authorName: unknown }
       return [text, a, b, authorName]
     }),

@@ -79,7 +79,7 @@ for (const [late, other, told] of LATE) {
     const subscriber = await stage.subscribe(hub)
     // One connection is open then, which the first of them takes.
     t.is(await send(['GET', '/api/lines/a']), 200)
-    wire.holdAnswers()
+    wire.holdReplies()
     const first = send(late)
     await wait(100)
     const status = await send(other)
@@ -92,6 +92,6 @@ for (const [late, other, told] of LATE) {
   })
 }
 
-function toldOf({ heard }: Subscriber): readonly string[] {
-  return heard.map(([event, told]) => `${event} ${event === 'OnDeleted' ? told : Object(told).text}`)
+function toldOf({ received }: Subscriber): readonly string[] {
+  return received.map(([event, told]) => `${event} ${event === 'OnDeleted' ? told : Object(told).text}`)
 }

@@ -133,8 +133,8 @@ async function until(isSo: () => boolean): Promise<void> {
 }
 
 /** What a subscriber has heard, in short. */
-const toldOf = ({ heard }: Subscriber): readonly unknown[] =>
-  heard.map(([event, told]) => {
+const toldOf = ({ received }: Subscriber): readonly unknown[] =>
+  received.map(([event, told]) => {
     const { text, place } = Object(told)
     return `${event.slice(2)} ${text ?? place ?? (event === 'OnDeleted' ? told : 'plain')}`
   })
@@ -271,7 +271,7 @@ async function tells(t: ExecutionContext, [title, hub, sent, told]: Contest, isK
     statuses.every((status) => status < 300),
     `${title}: ${statuses}`,
   )
-  await until(() => subscriber.heard.length >= told.length)
+  await until(() => subscriber.received.length >= told.length)
   // What is told besides comes now.
   await wait(50)
   subscriber.socket.disconnect()
@@ -291,7 +291,7 @@ test('who waits behind a write that fails tells of his own', async (t) => {
   const failed = send(['PATCH', ORDER, { lines: [{ id: 1, text: 'a' }, { text: 'refused' }] }], { gate: 'never' })
   const patched = send(['PATCH', LINE, { text: 'b' }])
   t.deepEqual([(await failed).status, (await patched).status], [409, 200])
-  await until(() => subscriber.heard.length > 0)
+  await until(() => subscriber.received.length > 0)
   await wait(50)
   subscriber.socket.disconnect()
   t.deepEqual(toldOf(subscriber), ['Updated b'])
@@ -346,7 +346,7 @@ test('what fails behind the COMMIT fails for the host alone: the write has succe
   const { status } = await send(['PATCH', LINE, { text: 'a' }], { gate: 'fails' })
   t.is(status, 200)
   t.is((await send(['PATCH', ORDER, lines('b')], { gate: 'fails' })).status, 200)
-  await until(() => subscriber.heard.length === 2)
+  await until(() => subscriber.received.length === 2)
   subscriber.socket.disconnect()
   t.deepEqual(toldOf(subscriber), ['Updated a', 'Updated b'])
   t.deepEqual(errors.map(String), ['Error: behind the COMMIT', 'Error: behind the COMMIT'])

@@ -56,14 +56,14 @@ async function post({ post: send }: Member, text: string, tenantId = 1): Promise
 }
 
 /** The texts of the records that a subscriber has heard of. */
-const textsOf = ({ heard }: Subscriber): readonly string[] =>
-  heard.filter(([event]) => event !== 'OnMissed').map(([, note]) => (note as { text: string }).text)
+const textsOf = ({ received }: Subscriber): readonly string[] =>
+  received.filter(([event]) => event !== 'OnMissed').map(([, note]) => (note as { text: string }).text)
 
 const UNASKED =
   'push: the other Socket.IO servers could not be asked about the clients of /api/notes/hub: no answer within 5 seconds'
 
 /** How often a subscriber was told to list again. */
-const missedBy = ({ heard }: Subscriber): number => heard.filter(([event]) => event === 'OnMissed').length
+const missedBy = ({ received }: Subscriber): number => received.filter(([event]) => event === 'OnMissed').length
 
 /** Resolves when something is so, which no event of a socket may tell of; rejects when it takes very long. */
 async function comes(isSo: () => boolean): Promise<void> {
@@ -80,16 +80,16 @@ test('what is written through one server reaches the subscribers of another, eac
   const two = await join(t, wire)
   const witness = await subscribe(one, ROOT)
   await post(one, 'first')
-  await comes(() => witness.heard.length === 1)
+  await comes(() => witness.received.length === 1)
   // Neither of their classes was known to the first server when it asked.
   const near = await subscribe(two, { tenant: 1 })
   const paid = await subscribe(two, { tenant: 1, permissions: ['payroll'] })
   const far = await subscribe(two, { tenant: 2 })
   await post(one, 'of one')
   await post(one, 'of two', 2)
-  const { id } = (witness.heard[0] as unknown as readonly [string, { readonly id: number }])[1]
+  const { id } = (witness.received[0] as unknown as readonly [string, { readonly id: number }])[1]
   await one.delete(`/api/notes/${id}`, bearer(ROOT))
-  await comes(() => near.heard.length >= 2 && paid.heard.length >= 2 && far.heard.length >= 1)
+  await comes(() => near.received.length >= 2 && paid.received.length >= 2 && far.received.length >= 1)
   const told = (key: number, text: string, salary: string | null, tenantId: number): string =>
     `["OnCreated",${JSON.stringify({ id: key, text, salary, tenantId })}]`
   const gone = `["OnDeleted",${id}]`
@@ -105,7 +105,7 @@ test('a server that is started later asks for the classes that there are', async
   const subscriber = await subscribe(old, { tenant: 1 })
   const fresh = await join(t, wire)
   await post(fresh, 'new')
-  await comes(() => subscriber.heard.length > 0)
+  await comes(() => subscriber.received.length > 0)
   t.deepEqual(textsOf(subscriber), ['new'])
 })
 
@@ -189,7 +189,7 @@ for (const nonsense of [
     const one = await join(t, wire)
     const witness = await subscribe(one, ROOT)
     await post(one, 'a')
-    await comes(() => witness.heard.length > 0)
+    await comes(() => witness.received.length > 0)
     t.deepEqual(textsOf(witness), ['a'])
     t.deepEqual(one.errors, [])
   })
@@ -203,7 +203,7 @@ test('a class that the others could not be told of is told of again, its subscri
   const two = await join(t, wire)
   const witness = await subscribe(one, ROOT)
   await post(one, 'first')
-  await comes(() => witness.heard.length === 1)
+  await comes(() => witness.received.length === 1)
   wire.publish = down
   const subscriber = await subscribe(two, { tenant: 1 })
   t.is(subscriber.refusal, null)
@@ -283,7 +283,7 @@ test('what the adapter fails to publish reaches onError, and the subscribers of 
   const witness = await subscribe(one, ROOT)
   wire.publish = down
   await post(one, 'a')
-  await comes(() => witness.heard.length > 0)
+  await comes(() => witness.received.length > 0)
   t.deepEqual(textsOf(witness), ['a'])
   t.deepEqual(
     one.errors.map(({ message }) => message),
@@ -298,7 +298,7 @@ test('an adapter that never says how many servers there are is waited for no lon
   const { adapter } = one.hub.resource.hub as Namespace
   adapter.serverCount = () => new Promise(() => undefined)
   await post(one, 'a')
-  await comes(() => witness.heard.length > 0)
+  await comes(() => witness.received.length > 0)
   t.deepEqual(textsOf(witness), ['a'])
   t.deepEqual(
     one.errors.map(({ message }) => message),
@@ -312,7 +312,7 @@ async function joinTwo(t: ExecutionContext) {
   const [one, two] = [await join(t, wire), await join(t, wire)]
   const [near, far] = [await subscribe(one, ROOT), await subscribe(two, { tenant: 1 })]
   await post(one, 'first')
-  await comes(() => near.heard.length === 1 && far.heard.length === 1)
+  await comes(() => near.received.length === 1 && far.received.length === 1)
   return { wire, one, two, near, far }
 }
 

@@ -78,9 +78,9 @@ for (const [name, { hears }] of Object.entries(VARIANTS)) {
     // Told to those who hear of the record, and to the others when it is deleted by a scope of theirs.
     const tenantId = hears === 'nothing' ? 7 : 1
     await stage.drain(hub, subscriber, (id) => ({ id, tenantId, code: 'a', day: DAY }))
-    if (hears === 'nothing') return t.deepEqual(subscriber.heard, [])
-    t.is(subscriber.heard.length, 1)
-    const [, record] = subscriber.heard[0] ?? []
+    if (hears === 'nothing') return t.deepEqual(subscriber.received, [])
+    t.is(subscriber.received.length, 1)
+    const [, record] = subscriber.received[0] ?? []
     t.like(record, { text: 'hi', tenantId: 1 })
     t.is(Object.hasOwn(Object(record), 'secret'), hears === 'all')
     t.is(subscriber.frames.join().includes('SECRET'), hears === 'all')

@@ -285,7 +285,7 @@ for (const transport of TRANSPORTS) {
       stage.subscribe(hub, { transport, token: plainToken({ sub: 'x', exp: exp + 3600 }) }),
     ])
     const { body } = await stage.post('/api/masked', { text: 'x' }, bearer({ permissions: ['payroll'] }))
-    await waitUntil(lasting.socket, () => lasting.heard.length > 0)
+    await waitUntil(lasting.socket, () => lasting.received.length > 0)
     t.is(await endOf(brief), 'io server disconnect')
     t.true(Date.now() >= exp * 1000)
     const before = brief.frames.length
@@ -382,7 +382,7 @@ for (const transport of TRANSPORTS) {
     t.is(answered, 0)
     t.is(await hub.resource.model.count(), rows)
     t.true(noisy.socket.connected)
-    t.deepEqual([noisy.heard, witness.heard], [[], []])
+    t.deepEqual([noisy.received, witness.received], [[], []])
     t.is(Reflect.get({}, 'polluted'), undefined)
     // Its own, that of its view, and a slice of that.
     t.is(hub.resource.hub?.sockets.get(String(noisy.socket.id))?.rooms.size, 3)
@@ -434,7 +434,7 @@ for (const transport of TRANSPORTS) {
   test(`over ${transport}, no packet of a client's ends the process, or the connections of others`, async (t) => {
     const hub = hubNamed('open')
     const witness = await stage.subscribe(hub, { transport })
-    const before = witness.heard.length
+    const before = witness.received.length
     for (const packet of PACKETS) {
       const { socket } = await stage.subscribe(hub, { transport })
       const { engine } = socket.io
@@ -448,7 +448,7 @@ for (const transport of TRANSPORTS) {
     await stage.post('/api/open', { text: transport })
     await stage.drain(hub, witness)
     t.true(witness.socket.connected)
-    const mine = witness.heard.slice(before).filter(([, body]) => (body as { text?: unknown }).text === transport)
+    const mine = witness.received.slice(before).filter(([, body]) => (body as { text?: unknown }).text === transport)
     t.deepEqual(
       mine.map(([event]) => event),
       ['OnCreated'],
@@ -488,12 +488,12 @@ for (const transport of TRANSPORTS) {
     const { body } = await recovering.post('/api/open', { text: 'b' })
     await recovering.patch(`/api/open/${body.id}`, { text: 'c' })
     await recovering.drain(hub, witness)
-    const before = roamer.heard.length
+    const before = roamer.received.length
     t.is(await resume(roamer), true)
     await recovering.delete(`/api/open/${body.id}`)
     await recovering.drain(hub, witness)
-    t.deepEqual(roamer.heard, witness.heard)
-    t.deepEqual(roamer.heard.slice(before), [
+    t.deepEqual(roamer.received, witness.received)
+    t.deepEqual(roamer.received.slice(before), [
       ['OnCreated', { id: body.id, text: 'b' }],
       ['OnUpdated', { id: body.id, text: 'c' }],
       ['OnDeleted', body.id],
@@ -608,7 +608,7 @@ test('nothing is sent before it is known who goes on with a session', async (t) 
     else t.like(await again, { data: { status: 403 } })
     await recovering.drain(hub, witness)
     t.is(/missed true.*later true/.test(roamer.frames.join()), isIn)
-    if (isIn) t.deepEqual(roamer.heard, witness.heard)
+    if (isIn) t.deepEqual(roamer.received, witness.received)
     else t.is(roamer.frames.length, 1)
   }
 })
@@ -652,7 +652,7 @@ test('a recovered connection ends with the token that it was let in by last', as
   await recovering.post('/api/slow', { text: 'b' }, bearer({ sub: 'x' }))
   await recovering.drain(hub, witness)
   t.true(renewed.socket.connected)
-  t.deepEqual(renewed.heard, witness.heard)
+  t.deepEqual(renewed.received, witness.received)
 })
 
 test('a session whose token has expired is not gone on with by an adapter that the host has set since, either', async (t) => {
@@ -695,7 +695,7 @@ test('a recovered connection that a middleware refuses is none, and its session 
   await asking.drain(hub, witness)
   t.is(await resume(roamer), true)
   await asking.drain(hub, witness)
-  t.deepEqual(roamer.heard, witness.heard)
+  t.deepEqual(roamer.received, witness.received)
   await cut(hub, roamer)
   banned.add('asked')
   t.like(await resume(roamer), { data: { status: 403 } })

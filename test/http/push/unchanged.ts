@@ -60,7 +60,7 @@ for (const [name, { options: { flatten: flattens } = {} }] of Object.entries(VAR
     t.deepEqual(sent.body, { created: 0, updated: 1 })
     t.true(queries > 4)
     await stage.drain(hub, subscriber)
-    t.is(subscriber.heard.length, 1)
-    t.like(subscriber.heard[0]?.[1], { sku: 'a', name: 'later', level: 2, ...(flattens && { groupName: 'g' }) })
+    t.is(subscriber.received.length, 1)
+    t.like(subscriber.received[0]?.[1], { sku: 'a', name: 'later', level: 2, ...(flattens && { groupName: 'g' }) })
   })
 }

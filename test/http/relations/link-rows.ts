@@ -161,7 +161,7 @@ for (const [[title, options], { stage, rows }] of opened) {
     await stage.drain(rows, subscriber)
     const [one, two] = await all()
     t.deepEqual(
-      subscriber.heard.map(([event, said]) => [event, Reflect.get(Object(said), 'tagId') ?? said]),
+      subscriber.received.map(([event, said]) => [event, Reflect.get(Object(said), 'tagId') ?? said]),
       [
         ['OnCreated', 1],
         ['OnCreated', 2],

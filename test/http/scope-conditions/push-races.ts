@@ -92,9 +92,9 @@ function write(next: Next, ids: readonly number[]): Promise<{ readonly status: n
 }
 
 /** What a client has who adds and removes records as events say. */
-function kept({ heard }: Subscriber): ReadonlyMap<unknown, unknown> {
+function kept({ received }: Subscriber): ReadonlyMap<unknown, unknown> {
   const records = new Map<unknown, unknown>()
-  for (const [event, argument] of heard) {
+  for (const [event, argument] of received) {
     if (event === 'OnDeleted') records.delete(argument)
     else records.set((argument as { readonly id: number }).id, argument)
   }
@@ -136,7 +136,7 @@ for (const seed of [1, 2, 3]) {
       const listed = body.items.map((item: { readonly id: number }) => [item.id, item])
       t.deepEqual([...kept(client)].sort(byKey), [...new Map(listed)].sort(byKey) as never, name)
       t.false(
-        client.heard.some(([event]) => event === 'OnMissed'),
+        client.received.some(([event]) => event === 'OnMissed'),
         name,
       )
       client.socket.disconnect()

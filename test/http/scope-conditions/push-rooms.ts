@@ -182,11 +182,11 @@ test.serial('rooms of one shape are asked by one statement before a write and by
         await drain(root as Subscriber)
       })
       t.deepEqual(
-        first?.heard.map(([event]) => event),
+        first?.received.map(([event]) => event),
         ['OnUpdated'],
       )
       t.deepEqual(
-        others.flatMap(({ heard }) => heard),
+        others.flatMap(({ received }) => received),
         [],
       )
       t.is(asksIn(statements).length, 2, `${count} rooms`)
@@ -215,11 +215,11 @@ test.serial('clients of one fixed value hear of what leaves, and cost no stateme
     await send({ ownerId: 2 })
     await drain(root as Subscriber)
     const record = (title: string, ownerId: number) => ({ id, title, ownerId, since: null })
-    t.deepEqual(fixed?.heard, [
+    t.deepEqual(fixed?.received, [
       ['OnUpdated', record('y', 1)],
       ['OnDeleted', id],
     ])
-    t.deepEqual(next?.heard, [
+    t.deepEqual(next?.received, [
       ['OnUpdated', record('y', 2)],
       ['OnUpdated', record('y', 2)],
     ])
@@ -254,9 +254,9 @@ test.serial('what the host tells reaches rooms by condition', async (t) => {
     ]
     const second = [['OnUpdated', { ...shown, ownerId: 3 }]]
     const gone = [['OnDeleted', id]]
-    const heard = others.map((other) => other.heard)
+    const heard = others.map((other) => other.received)
     t.deepEqual(heard, [[...first, ...gone], [...second, ...gone], [...first, ...gone], []])
-    t.deepEqual(root?.heard, [...first, ...gone, ...second, ...gone])
+    t.deepEqual(root?.received, [...first, ...gone, ...second, ...gone])
   })
 })
 
@@ -268,8 +268,8 @@ test.serial('a record that has left a scope by the time it is told of is not sho
     // The event waits for its turn, and what is committed meanwhile is for others.
     await made.update({ title: 'secret of 3', ownerId: 3 })
     await drain(root as Subscriber)
-    t.deepEqual(one?.heard, [])
-    t.deepEqual(other?.heard, [['OnUpdated', { id, title: 'secret of 3', ownerId: 3, since: null }]])
+    t.deepEqual(one?.received, [])
+    t.deepEqual(other?.received, [['OnUpdated', { id, title: 'secret of 3', ownerId: 3, since: null }]])
   })
 })
 
@@ -288,13 +288,13 @@ test.serial('a record that leaves a scope while its event is made is not shown',
   t.is(status, 201, text)
   await stage.drain(slow, root as Subscriber, (id) => ({ id, ownerId: 0 }))
   t.deepEqual(
-    one?.heard.map(([event, record]) => [event, (record as { readonly title: string }).title]),
+    one?.received.map(([event, record]) => [event, (record as { readonly title: string }).title]),
     [
       ['OnCreated', 'first'],
       ['OnCreated', 'third'],
     ],
   )
-  t.deepEqual(other?.heard, [])
+  t.deepEqual(other?.received, [])
   t.notRegex(String(one?.frames), /secret/)
   slow.resource.hub?.disconnectSockets()
   await emptied(slow)
@@ -312,8 +312,8 @@ test.serial('conditions with texts, instants and none at all choose their record
       t.is(status, 201)
     }
     await drain(root as Subscriber)
-    t.like(text?.heard, { length: 1, 0: ['OnCreated', { title: '"]#0' }] as never })
-    t.like(moment?.heard, { length: 1, 0: ['OnCreated', { title: null }] as never })
-    t.deepEqual(nobody?.heard, [])
+    t.like(text?.received, { length: 1, 0: ['OnCreated', { title: '"]#0' }] as never })
+    t.like(moment?.received, { length: 1, 0: ['OnCreated', { title: null }] as never })
+    t.deepEqual(nobody?.received, [])
   })
 })

@@ -121,7 +121,7 @@ test.serial(
     await send('PATCH', `/tickets/${id}`, { ownerId: 3 })
     await send('DELETE', `/tickets/${id}`)
     const shown = (ownerId: number) => ({ id, title: 'a', ownerId })
-    t.deepEqual(array.heard, [
+    t.deepEqual(array.received, [
       ['OnCreated', shown(1)],
       ['OnDeleted', id],
       ['OnUpdated', shown(3)],
@@ -131,13 +131,13 @@ test.serial(
       ['OnCreated', shown(1)],
       ['OnDeleted', id],
     ]
-    t.deepEqual(path.heard, told)
-    t.deepEqual(near.heard, told)
-    t.deepEqual(other.heard, [
+    t.deepEqual(path.received, told)
+    t.deepEqual(near.received, told)
+    t.deepEqual(other.received, [
       ['OnUpdated', shown(2)],
       ['OnDeleted', id],
     ])
-    t.false([own, witness].some(({ heard }) => heard.some(([event]) => event === 'OnMissed')))
+    t.false([own, witness].some(({ received }) => received.some(([event]) => event === 'OnMissed')))
   },
 )
 
@@ -156,13 +156,13 @@ test.serial(
     }
     await move('?fails', 2)
     await drain()
-    t.deepEqual(array.heard.splice(0), [['OnCreated', { id: body.id, title: 'a', ownerId: 1 }]])
-    t.deepEqual(other.heard, [])
+    t.deepEqual(array.received.splice(0), [['OnCreated', { id: body.id, title: 'a', ownerId: 1 }]])
+    t.deepEqual(other.received, [])
     await move('', 2)
     await drain()
-    t.deepEqual(array.heard, [['OnDeleted', body.id]])
-    t.deepEqual(other.heard, [['OnUpdated', { id: body.id, title: 'a', ownerId: 2 }]])
-    t.false(root.heard.some(([event]) => event === 'OnMissed'))
+    t.deepEqual(array.received, [['OnDeleted', body.id]])
+    t.deepEqual(other.received, [['OnUpdated', { id: body.id, title: 'a', ownerId: 2 }]])
+    t.false(root.received.some(([event]) => event === 'OnMissed'))
   },
 )
 
@@ -182,8 +182,8 @@ test.serial('a server that does not know yet who listens elsewhere tells those t
   t.is((await two.patch(`/tickets/${body.id}`, { ownerId: 2 }, asUser('root'))).status, 200)
   wire.publish = deliverAtOnce
   go()
-  await waitUntil(array.socket, () => array.heard.length > 1)
-  await waitUntil(other.socket, () => other.heard.length > 0)
-  t.deepEqual(array.heard.slice(1), [['OnMissed', undefined]])
-  t.deepEqual(other.heard, [['OnUpdated', { id: body.id, title: 'a', ownerId: 2 }]])
+  await waitUntil(array.socket, () => array.received.length > 1)
+  await waitUntil(other.socket, () => other.received.length > 0)
+  t.deepEqual(array.received.slice(1), [['OnMissed', undefined]])
+  t.deepEqual(other.received, [['OnUpdated', { id: body.id, title: 'a', ownerId: 2 }]])
 })

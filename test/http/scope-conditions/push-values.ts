@@ -101,12 +101,12 @@ for (const [name, values] of Object.entries(VALUES)) {
       things.notify?.created(Number(thing.get('id')))
     }
     await stage.drain(things, root, (id) => ({ id }))
-    t.is(root.heard.length, rows.length)
+    t.is(root.received.length, rows.length)
     let count = 0
     for (const [index, caller] of callers.entries()) {
       const { body } = await stage.get('/things?pageSize=1000&sort=id', headersOf(caller))
       const listed = body.items.map(({ id }: { readonly id: number }) => id)
-      const heard = clients[index]?.heard.map(([, record]) => (record as { readonly id: number }).id)
+      const heard = clients[index]?.received.map(([, record]) => (record as { readonly id: number }).id)
       t.deepEqual(heard, listed, caller)
       count += listed.length
     }

@@ -186,9 +186,9 @@ test.serial('clients of every shape of scope hear what enters, stays in and leav
     const after = await listed()
     const made = newOf(before.get('root') as Listed, after.get('root') as Listed)
     t.is(made.length, write.made ?? 0, write.title)
-    for (const [name, { heard }] of all) {
+    for (const [name, { received }] of all) {
       const wanted = expected(write, before.get(name) as Listed, after.get(name) as Listed, made)
-      t.deepEqual(heard.splice(0), wanted, `${write.title}: ${name}`)
+      t.deepEqual(received.splice(0), wanted, `${write.title}: ${name}`)
     }
     t.deepEqual(errors.splice(0), [])
   }

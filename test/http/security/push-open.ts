@@ -66,8 +66,8 @@ test('where a scope is all that tells callers apart, records are told of to thos
   const { body, text, status } = await stage.post('/api/scopeds', { name: 'two' }, headers)
   t.is(status, 201, text)
   await stage.drain(scoped, two, (id) => ({ id, tenantId: 2 }))
-  t.deepEqual(two.heard, [['OnCreated', body]])
-  t.deepEqual(one.heard, [])
+  t.deepEqual(two.received, [['OnCreated', body]])
+  t.deepEqual(one.received, [])
   t.notRegex(one.frames.join(), /two/)
 })
 
@@ -79,8 +79,8 @@ test('where the policy of GET by id is, who may only list is told what lists sho
   const { body, text, status } = await stage.post('/api/policeds', { name: 'a', secret: 'SECRET' })
   t.is(status, 201, text)
   await stage.drain(policed, lister)
-  t.deepEqual(reader.heard, [['OnCreated', { ...body, secret: 'SECRET' }]])
-  t.deepEqual(lister.heard, [['OnCreated', { id: body.id, name: 'a' }]])
+  t.deepEqual(reader.received, [['OnCreated', { ...body, secret: 'SECRET' }]])
+  t.deepEqual(lister.received, [['OnCreated', { id: body.id, name: 'a' }]])
   t.notRegex(lister.frames.join(), /SECRET/)
 })
 
@@ -92,8 +92,8 @@ test('where the mask of one record that is flattened is, it is told to those who
   const { text, status } = await stage.post('/api/players', { name: 'a', clubId: 1, coachId: 1 })
   t.is(status, 201, text)
   await stage.drain(players, anybody)
-  t.like(holder.heard.at(-1)?.[1], { clubSecret: 'CLUB', coachSecret: 'COACH' })
-  t.like(anybody.heard.at(-1)?.[1], { clubSecret: 'CLUB', coachSecret: null })
+  t.like(holder.received.at(-1)?.[1], { clubSecret: 'CLUB', coachSecret: 'COACH' })
+  t.like(anybody.received.at(-1)?.[1], { clubSecret: 'CLUB', coachSecret: null })
   t.notRegex(anybody.frames.join(), /COACH/)
 })
 
@@ -111,8 +111,8 @@ test('a failed authentication gives nobody more, and no message changes who a so
   }
   await stage.post('/api/scopeds', { name: 'after' }, { authorization: `Bearer ${of(2)}` })
   await stage.drain(scoped, two, (id) => ({ id, tenantId: 2 }))
-  t.is(two.heard.length, 1)
-  t.deepEqual(one.heard, [])
+  t.is(two.received.length, 1)
+  t.deepEqual(one.received, [])
   t.true(one.socket.connected)
 })
 

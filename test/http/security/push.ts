@@ -469,10 +469,10 @@ test('push decides per subscriber with read policy, mask and scope (CVE-2023-385
   for (const { who, subscriber, expected } of listeners) t.deepEqual(eventPackets(subscriber), expected, who)
   t.is(witness.expected.length, 23)
   t.is(new Set(listeners.map(({ expected }) => expected.join())).size, 11)
-  for (const [who, { refusal, frames, heard }] of strangers) {
+  for (const [who, { refusal, frames, received }] of strangers) {
     t.not(refusal, null, who)
     t.is(frames.length, 1, who)
-    t.deepEqual(heard, [])
+    t.deepEqual(received, [])
   }
   t.like(expired.refusal?.data, { status: 401 })
   t.is(expired.frames.length, 1)
@@ -561,7 +561,7 @@ test('the hub listens to no client event, and no packet ends the process (CVE-20
   await world.post(path, { name: 'alive', tenantId: 1 }, root)
   await world.drain(world.players, witness, mark)
   t.deepEqual(
-    witness.heard.map(([event]) => event),
+    witness.received.map(([event]) => event),
     ['OnCreated'],
   )
 })
@@ -589,7 +589,7 @@ test('sockets end at exp (CVE-2025-3930, CVE-2025-4643)', async (t) => {
   await world.post(path, { name: 'after', tenantId: 1 }, root)
   await world.drain(world.players, lasting, mark)
   t.deepEqual(eventPackets(brief), [])
-  t.is(lasting.heard.length, 1)
+  t.is(lasting.received.length, 1)
 })
 
 // What else a subscriber might learn more by than by its requests.
@@ -717,7 +717,7 @@ test('who comes while a record is written, by a scope that nobody had before, is
   await attacked.drain(hub, witness, mark)
   const { text } = await attacked.post('/crate', { name: 'of one too', tenantId: 1 }, headers)
   await attacked.drain(hub, witness, mark)
-  t.is(witness.heard.length, 2)
+  t.is(witness.received.length, 2)
   t.deepEqual(eventPackets(one), [`["OnCreated",${text}]`])
   t.deepEqual(eventPackets(none), [])
 })
@@ -761,7 +761,7 @@ for (const name of ['Draft', 'OrderedDraft', 'HookedDraft', 'SoftDraft']) {
     hub.notify?.updated(Number(hidden.get('id')))
     await attacked.drain(hub, reader)
     t.deepEqual(
-      reader.heard.map(([event, record]) => [event, (record as { name: string }).name]),
+      reader.received.map(([event, record]) => [event, (record as { name: string }).name]),
       [
         ['OnCreated', 'shown'],
         ['OnCreated', 'public'],
@@ -849,7 +849,7 @@ test('a scope chooses by value and type, whatever the value looks like', async (
     deleted: ids.length,
   })
   await attacked.drain(hub, witness, marker)
-  t.is(witness.heard.length, 2 * ids.length)
+  t.is(witness.received.length, 2 * ids.length)
   for (const [index, subscriber] of subscribers.entries()) {
     const items: readonly { readonly id: number }[] = listed[index]?.body.items
     t.deepEqual(
@@ -883,9 +883,9 @@ test('a payload that is read when it is told is not of a record that has left th
   await attacked.drain(hub, all, mark)
   const born = ['OnCreated', { ...body, name: 'born' }]
   const gone = ['OnUpdated', { ...body, name: 'SECRET OF TWO', tenantId: 2 }]
-  t.deepEqual(all.heard, [born, gone, gone] as never)
-  t.deepEqual(one.heard, [born, ['OnDeleted', body.id]] as never)
-  t.deepEqual(two.heard, [gone] as never)
+  t.deepEqual(all.received, [born, gone, gone] as never)
+  t.deepEqual(one.received, [born, ['OnDeleted', body.id]] as never)
+  t.deepEqual(two.received, [gone] as never)
 })
 
 test('a scope for records without a document is told of none that has one, and nothing fails', async (t) => {
@@ -902,8 +902,8 @@ test('a scope for records without a document is told of none that has one, and n
     t.is((await attacked.post('/api/folders', { name: 'full', meta }, headers)).status, 201)
   }
   await attacked.drain(hub, all, (id) => ({ id, meta: null }))
-  t.is(all.heard.length, 4)
-  t.deepEqual(without.heard, [['OnCreated', bare]])
+  t.is(all.received.length, 4)
+  t.deepEqual(without.received, [['OnCreated', bare]])
   t.notRegex(without.frames.join(), /SECRET/)
   t.deepEqual(errors, [])
 })
@@ -949,10 +949,10 @@ test('of two resources over one table each tells of its own writes, by its own m
   const { body: two } = await attacked.post('/masked', { name: 'b', salary: 'SALARY' })
   await attacked.drain(hubNamed('bare'), keeper)
   await attacked.drain(masked, reader)
-  t.deepEqual(keeper.heard, [['OnCreated', { id: one.id, name: 'a', salary: 'SALARY' }]])
-  t.deepEqual(holder.heard, [['OnCreated', { id: two.id, name: 'b', salary: 'SALARY' }]])
-  for (const { heard, frames } of [reader, namesake]) {
-    t.deepEqual(heard, [['OnCreated', { id: two.id, name: 'b', salary: null }]])
+  t.deepEqual(keeper.received, [['OnCreated', { id: one.id, name: 'a', salary: 'SALARY' }]])
+  t.deepEqual(holder.received, [['OnCreated', { id: two.id, name: 'b', salary: 'SALARY' }]])
+  for (const { received, frames } of [reader, namesake]) {
+    t.deepEqual(received, [['OnCreated', { id: two.id, name: 'b', salary: null }]])
     t.notRegex(frames.join(), /SALARY/)
   }
 })
@@ -964,7 +964,7 @@ test('a guard that is mounted later holds for those who are connected already', 
   const reader = await attacked.subscribe(hub)
   const { body } = await attacked.post('/api/bards', { name: 'x', guildId: 1 })
   await attacked.drain(hub, reader)
-  t.like(reader.heard.at(-1)?.[1], { guildName: 'GUILD' })
+  t.like(reader.received.at(-1)?.[1], { guildName: 'GUILD' })
   attacked.app.use(
     crudRouter(Guild as ModelStatic<Model>, {
       ...common,
@@ -980,10 +980,10 @@ test('a guard that is mounted later holds for those who are connected already', 
   t.regex(text, /"guildName":null/)
   t.is(eventPackets(reader).at(-1), `["OnUpdated",${text}]`)
   t.deepEqual(
-    reader.heard.slice(1).map(([, record]) => (record as { guildName: unknown }).guildName),
+    reader.received.slice(1).map(([, record]) => (record as { guildName: unknown }).guildName),
     [null, null],
   )
-  t.like(keeper.heard.at(-1)?.[1], { guildName: 'GUILD', name: 'z' })
+  t.like(keeper.received.at(-1)?.[1], { guildName: 'GUILD', name: 'z' })
 })
 
 test('values that nest deeply, or look like what Socket.IO itself sends, are data', async (t) => {

@@ -48,7 +48,7 @@ function referencesOf(who: Who): Promise<ReadonlyMap<string, unknown>> {
 async function answersOf(world: World, who: Who): Promise<ReadonlyMap<string, unknown>> {
   const answers = new Map<string, unknown>()
   for (const request of [...OVER_TEAM, ...OVER_RIVAL, ...OWN_REQUESTS]) {
-    answers.set(request, await world.ask(who, request))
+    answers.set(request, await world.send(who, request))
   }
   return answers
 }
@@ -75,8 +75,8 @@ for (const first of EVERYBODY) {
       const [mine, theirs] = [await referencesOf(second), await referencesOf(first)]
       const world = newWorld()
       for (const request of [...OVER_TEAM, ...OWN_REQUESTS]) {
-        t.deepEqual(await world.ask(first, request), theirs.get(request), `first: ${request}`)
-        t.deepEqual(await world.ask(second, request), mine.get(request), request)
+        t.deepEqual(await world.send(first, request), theirs.get(request), `first: ${request}`)
+        t.deepEqual(await world.send(second, request), mine.get(request), request)
       }
     })
   }
@@ -88,42 +88,42 @@ for (const who of EVERYBODY) {
     const [there, back] = [newWorld(), newWorld()]
     for (const [index, request] of OVER_TEAM.entries()) {
       const other = OVER_RIVAL[index] ?? ''
-      t.deepEqual(await there.ask(who, request), mine.get(request), request)
-      t.deepEqual(await there.ask(who, other), mine.get(other), other)
-      t.deepEqual(await back.ask(who, other), mine.get(other), other)
-      t.deepEqual(await back.ask(who, request), mine.get(request), request)
+      t.deepEqual(await there.send(who, request), mine.get(request), request)
+      t.deepEqual(await there.send(who, other), mine.get(other), other)
+      t.deepEqual(await back.send(who, other), mine.get(other), other)
+      t.deepEqual(await back.send(who, request), mine.get(request), request)
     }
   })
 
   test(`${who} gets the same answers where everything was open until the scope was mounted`, async (t) => {
     const mine = await referencesOf(who)
     const world = newWorld(false)
-    const before = OVER_TEAM.map((request) => world.ask(who, request))
+    const before = OVER_TEAM.map((request) => world.send(who, request))
     await Promise.all(before)
     world.mountTeam()
-    for (const request of OVER_TEAM) t.deepEqual(await world.ask(who, request), mine.get(request), request)
+    for (const request of OVER_TEAM) t.deepEqual(await world.send(who, request), mine.get(request), request)
   })
 }
 
 test('subscribers hear what a GET would show them, in whatever order they came', async (t) => {
   const ids = [1, 3, 5, 7, 9, 11, 13]
   for (const order of [EVERYBODY, [...EVERYBODY].reverse(), [...EVERYBODY.slice(2), ...EVERYBODY.slice(0, 2)]]) {
-    const { fans, ask } = newWorld()
+    const { fans, send } = newWorld()
     const subscribers: (readonly [Who, Subscriber])[] = []
     for (const who of order) subscribers.push([who, await stage.subscribe(fans, { headers: asUser(who) })])
     const [, witness] = subscribers[0] ?? []
     if (witness === undefined) throw new TypeError('there is nobody to hear anything')
     for (const id of ids) fans.notify?.updated(id)
-    await ask('all', 'PATCH fans/2 {"level":2}')
+    await send('all', 'PATCH fans/2 {"level":2}')
     await stage.drain(fans, witness)
     for (const [who, subscriber] of subscribers) {
       const fresh = newWorld()
       const expected: unknown[] = []
       for (const id of [...ids, 2]) {
-        const { body } = (await fresh.ask(who, `GET fans/${id}`)) as { body: unknown }
+        const { body } = (await fresh.send(who, `GET fans/${id}`)) as { body: unknown }
         expected.push(['OnUpdated', body])
       }
-      t.deepEqual(subscriber.heard, expected, who)
+      t.deepEqual(subscriber.received, expected, who)
       for (const secret of foreignTo(who))
         t.false(eventPackets(subscriber).join().includes(secret), `${who}: ${secret}`)
     }

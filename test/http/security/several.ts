@@ -145,13 +145,13 @@ test('bulk update pushes one event a record, in order, after the commit, to thos
   ])
   await world.drain(hub, mine, (id) => ({ id, tenantId: 1 }))
   t.deepEqual(
-    mine.heard.map(([event, record]) => [event, (record as { id: number }).id, (record as { salary: null }).salary]),
+    mine.received.map(([event, record]) => [event, (record as { id: number }).id, (record as { salary: null }).salary]),
     [
       ['OnUpdated', ids[1], null],
       ['OnUpdated', ids[0], null],
     ],
   )
-  t.deepEqual(other.heard, [])
+  t.deepEqual(other.received, [])
 })
 
 test('bulk update points foreign keys at what its caller could meet, or nowhere: the same 409, and nothing is written', async (t) => {
@@ -263,7 +263,7 @@ test('replace pushes what it did: OnCreated of a new record, OnUpdated of an old
   await put('seats/e', { name: null, salary: 1 })
   await world.drain(seats, mine, (key) => ({ code: String(key), tenantId: 1 }))
   t.deepEqual(
-    mine.heard.map(([event, record]) => [
+    mine.received.map(([event, record]) => [
       event,
       (record as { name: string }).name,
       (record as { salary: number }).salary,
@@ -273,7 +273,7 @@ test('replace pushes what it did: OnCreated of a new record, OnUpdated of an old
       ['OnUpdated', 'y', 0],
     ],
   )
-  t.deepEqual(other.heard, [])
+  t.deepEqual(other.received, [])
 })
 
 // ---------------------------------------------------------------- upsert
@@ -417,7 +417,11 @@ test('upsert pushes one event a record, in order, and none where it fails', asyn
   await Promise.all([upsert([{ code: 'v1', name: 'later' }]), put('seats/v1', { name: 'later', salary: 1 })])
   await world.drain(seats, mine, (key) => ({ code: String(key), tenantId: 1 }))
   t.deepEqual(
-    mine.heard.map(([event, record]) => [event, (record as { code: string }).code, (record as { name: string }).name]),
+    mine.received.map(([event, record]) => [
+      event,
+      (record as { code: string }).code,
+      (record as { name: string }).name,
+    ]),
     [
       ['OnCreated', 'v1', 'one'],
       ['OnUpdated', 'u3', 'two'],
@@ -425,5 +429,5 @@ test('upsert pushes one event a record, in order, and none where it fails', asyn
       ['OnUpdated', 'v1', 'later'],
     ],
   )
-  t.deepEqual(other.heard, [])
+  t.deepEqual(other.received, [])
 })

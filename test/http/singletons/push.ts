@@ -37,13 +37,13 @@ test('a client hears of the record of its caller, and a caller without one is re
   t.is((await stage.send('POST', '/api/wish/shout', { headers: asUser('1') })).status, 200)
   t.is((await stage.delete('/api/wish', asUser('1'))).status, 204)
   t.is((await stage.post('/api/wish', { text: 'wind' }, asUser('1'))).status, 201)
-  while (one.heard.length < 5 || two.heard.length < 1) await new Promise((resolve) => setTimeout(resolve, 20))
-  t.deepEqual(one.heard, [
+  while (one.received.length < 5 || two.received.length < 1) await new Promise((resolve) => setTimeout(resolve, 20))
+  t.deepEqual(one.received, [
     ['OnCreated', { id: 1, text: 'rain' }],
     ['OnUpdated', { id: 1, text: 'snow' }],
     ['OnUpdated', { id: 1, text: 'SNOW' }],
     ['OnDeleted', 1],
     ['OnCreated', { id: 1, text: 'wind' }],
   ])
-  t.deepEqual(two.heard, [['OnCreated', { id: 2, text: 'sun' }]])
+  t.deepEqual(two.received, [['OnCreated', { id: 2, text: 'sun' }]])
 })

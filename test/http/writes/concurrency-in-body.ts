@@ -55,7 +55,7 @@ for (const { title, options, json, attributes } of VARIANTS) {
       t.deepEqual(body.items, [{ thing: { [json]: 1 } }])
       await stage.drain(hub, witness)
       t.deepEqual(
-        witness.heard
+        witness.received
           .filter(([event]) => event !== 'OnDeleted')
           .map(([event, record]) => [event, version(Object(record))]),
         [

@@ -96,7 +96,7 @@ async function startChild(t: ExecutionContext, database: TestDatabase): Promise<
   const path = fileURLToPath(new URL('../../support/onceServer.js', import.meta.url))
   const program = start([path], { env: { ONCE: JSON.stringify(optionsOf(database)) } })
   t.teardown(() => program.stop('SIGKILL'))
-  const [url] = await program.says(/http:\/\/\S+/)
+  const [url] = await program.waitForOutput(/http:\/\/\S+/)
   return { client: clientOf(url), ended: program.ended }
 }
 

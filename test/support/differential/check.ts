@@ -39,15 +39,15 @@ export class Checker {
           ignoreCase: false,
         }),
       )
-    const wanted = rows.filter(isWanted)
+    const expectedRows = rows.filter(isWanted)
     const random = randomOf(given.style)
     const deleted: Query = includeDeleted ? { includeDeleted: 'true' } : {}
     const filter: Query = { ...filterOf(given, random), ...deleted }
     const complement = condition === null ? '' : printFilter(negated(condition), random)
     fc.pre((filter.filter ?? '').length <= LONGEST && complement.length <= LONGEST)
     await Promise.all([
-      this.#items(given, filter, wanted, random),
-      this.#count(given, filter, wanted.length),
+      this.#items(given, filter, expectedRows, random),
+      this.#count(given, filter, expectedRows.length),
       this.#complement(given, complement, rows, deleted),
     ])
   }
@@ -65,64 +65,64 @@ export class Checker {
     assertSame('the count of the complement', request, body.count, unmet.length)
   }
 
-  async #items(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
+  async #items(given: Case, filter: Query, expectedRows: readonly Row[], random: Random): Promise<void> {
     switch (given.reading) {
       case 'keyset':
-        return this.#keyset(given, filter, wanted, random)
+        return this.#keyset(given, filter, expectedRows, random)
       case 'select':
-        return this.#selected(given, filter, wanted, random)
+        return this.#selected(given, filter, expectedRows, random)
       default:
-        return this.#pages(given, filter, wanted, random)
+        return this.#pages(given, filter, expectedRows, random)
     }
   }
 
   /** Checks numbered pages. All pages together have the whole order, and each page has the correct total. */
-  async #pages(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
+  async #pages(given: Case, filter: Query, expectedRows: readonly Row[], random: Random): Promise<void> {
     const { table, reading, pages, sort } = given
     const { query: order, direction } = orderOf(given, random)
     const isWhole = reading === 'keys'
-    const pageSize = isWhole ? 1000 : Math.max(1, Math.ceil(wanted.length / pages))
-    const number = Math.max(1, Math.ceil(wanted.length / pageSize))
+    const pageSize = isWhole ? 1000 : Math.max(1, Math.ceil(expectedRows.length / pages))
+    const number = Math.max(1, Math.ceil(expectedRows.length / pageSize))
     const query = { ...filter, ...order, ...(isWhole ? { select: 'id' } : {}), pageSize: String(pageSize) }
     const answers = await Promise.all(
       Array.from({ length: number }, (_, at) => this.#client.request(table, { ...query, page: String(at + 1) })),
     )
     const found = answers.flatMap(({ body }) => body.items.map(keyIn))
-    const expected = keysOf(this.#oracle.sorted(table, wanted, sort, direction), table)
+    const expected = keysOf(this.#oracle.sorted(table, expectedRows, sort, direction), table)
     for (const { request, body } of answers) {
       assertSame('the keys of all pages', request, found, expected)
-      assertSame('the total', request, body.totalCount, wanted.length)
+      assertSame('the total', request, body.totalCount, expectedRows.length)
     }
   }
 
   /** Checks keyset pages. All pages together contain each row once in key order. */
-  async #keyset(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
+  async #keyset(given: Case, filter: Query, expectedRows: readonly Row[], random: Random): Promise<void> {
     const { table, pages } = given
     const query = {
       ...filter,
       ...orderOf(given, random).query,
-      pageSize: String(Math.max(1, Math.ceil(wanted.length / pages))),
+      pageSize: String(Math.max(1, Math.ceil(expectedRows.length / pages))),
     }
     const found: unknown[] = []
     let cursor: string | null = ''
     let last = ''
-    while (cursor !== null && found.length <= wanted.length) {
+    while (cursor !== null && found.length <= expectedRows.length) {
       const { request, body } = await this.#client.request(table, { ...query, cursor })
       found.push(...body.items.map(keyIn))
       cursor = body.nextCursor
       last = request
     }
-    assertSame('the keys by cursor', last, found, keysOf(this.#oracle.sorted(table, wanted, []), table))
+    assertSame('the keys by cursor', last, found, keysOf(this.#oracle.sorted(table, expectedRows, []), table))
   }
 
-  async #selected(given: Case, filter: Query, wanted: readonly Row[], random: Random): Promise<void> {
+  async #selected(given: Case, filter: Query, expectedRows: readonly Row[], random: Random): Promise<void> {
     const { table, sort } = given
     const { query: order, direction } = orderOf(given, random)
     const select = given.select
       .map(({ relations, column }) => printPath([...relations.map(nameOf), column.name], random))
       .join()
     const { request, body } = await this.#client.request(table, { ...filter, ...order, select, pageSize: '1000' })
-    const expected = this.#oracle.sorted(table, wanted, sort, direction)
+    const expected = this.#oracle.sorted(table, expectedRows, sort, direction)
     assertSame(
       'the selected items',
       request,

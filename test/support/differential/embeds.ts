@@ -14,7 +14,7 @@ import { type Row, relatedRecord, relatedTo, valueIn, type World } from './world
 /** Columns and relations that `select` requests from the records of a table. */
 interface Selection {
   readonly columns: readonly Column[]
-  readonly ones: readonly { readonly relation: Relation; readonly wanted: Selection }[]
+  readonly ones: readonly { readonly relation: Relation; readonly selection: Selection }[]
   readonly collections: readonly CollectionSelection[]
   /** Collections whose records are counted. */
   readonly counts: readonly Relation[]
@@ -26,14 +26,14 @@ interface CollectionSelection {
   readonly sort: readonly SortKey[]
   /** Null if the request sets no limit. */
   readonly limit: number | null
-  readonly wanted: Selection
+  readonly selection: Selection
 }
 
 export interface Embedding {
   readonly table: Table
   readonly condition: Condition | null
   readonly pages: number
-  readonly wanted: Selection
+  readonly selection: Selection
   /** Seed for variations of the request that must not change the response. */
   readonly style: number
 }
@@ -54,13 +54,13 @@ export function embeddingsOf(world: World): Arbitrary<Embedding> {
       table: fc.constant(table),
       condition: fc.option(conditions.of(table), { freq: 1 }),
       pages: fc.integer({ min: 1, max: 3 }),
-      wanted: wantedOf(table, conditions, 2),
+      selection: selectionOf(table, conditions, 2),
       style: fc.nat(),
     })
   })
 }
 
-function wantedOf(table: Table, conditions: Conditions, depth: number): Arbitrary<Selection> {
+function selectionOf(table: Table, conditions: Conditions, depth: number): Arbitrary<Selection> {
   const ones = table.relations.filter(({ many }) => !many)
   const collections = table.relations.filter(({ many }) => many)
   const some = <T>(relations: readonly Relation[], most: number, of: (relation: Relation) => Arbitrary<T>) =>
@@ -72,7 +72,7 @@ function wantedOf(table: Table, conditions: Conditions, depth: number): Arbitrar
   return fc.record({
     columns: fc.uniqueArray(fc.constantFrom(...table.columns), { minLength: 1, maxLength: 3 }),
     ones: some(ones, 1, (relation) =>
-      wantedOf(tableNamed(relation.to), conditions, depth - 1).map((wanted) => ({ relation, wanted })),
+      selectionOf(tableNamed(relation.to), conditions, depth - 1).map((selection) => ({ relation, selection })),
     ),
     collections: some(collections, 2, (relation) => collectedOf(relation, conditions, depth - 1)),
     counts: some(collections, 2, (relation) => fc.constant(relation)),
@@ -89,21 +89,21 @@ function collectedOf(relation: Relation, conditions: Conditions, depth: number):
     condition: fc.option(conditions.of(table), { freq: 1 }),
     sort: fc.array(key, { maxLength: 2 }),
     limit: fc.option(fc.oneof(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 1, max: USUAL }))),
-    wanted: wantedOf(table, conditions, depth),
+    selection: selectionOf(table, conditions, depth),
   })
 }
 
 /** Sends the request of a case. @throws Difference for a response that differs from the oracle */
 export async function checkEmbedding(client: Client, world: World, oracle: Oracle, given: Embedding): Promise<void> {
-  const { table, condition, wanted, pages } = given
+  const { table, condition, selection, pages } = given
   const random = randomOf(given.style)
   const rows = world.rows(table.name).filter((row) => condition === null || oracle.meets(row, condition))
   const sorted = oracle.sorted(table, rows, [])
   const pageSize = Math.max(1, Math.ceil(sorted.length / pages))
   const query: Query = {
     ...(condition === null ? {} : { filter: printFilter(condition, random) }),
-    select: printSelection(wanted, random).join(),
-    ...Object.fromEntries(printCollectionParameters(wanted, [], random)),
+    select: printSelection(selection, random).join(),
+    ...Object.fromEntries(printCollectionParameters(selection, [], random)),
     pageSize: String(pageSize),
   }
   fc.pre(Object.values(query).every(({ length }) => length <= 4096))
@@ -112,7 +112,7 @@ export async function checkEmbedding(client: Client, world: World, oracle: Oracl
     const { request, body } = await client.request(table, { ...query, page: String(page) })
     const expected = sorted
       .slice((page - 1) * pageSize, page * pageSize)
-      .map((row) => expectedRecord(oracle, row, wanted))
+      .map((row) => expectedRecord(oracle, row, selection))
     assertSame('the items with their collections', request, body.items, expected)
     assertSame('the total', request, body.totalCount, sorted.length)
   }
@@ -122,8 +122,8 @@ export async function checkEmbedding(client: Client, world: World, oracle: Oracl
 function printSelection({ columns, ones, collections, counts }: Selection, random: Random): readonly string[] {
   const all = [
     ...columns.map(({ name }) => printName(name, random)),
-    ...[...ones, ...collections].flatMap(({ relation, wanted }) => {
-      const members = printSelection(wanted, random)
+    ...[...ones, ...collections].flatMap(({ relation, selection }) => {
+      const members = printSelection(selection, random)
       const name = printName(relation.name, random)
       return below(random, 2) === 0 ? [`${name}(${members.join()})`] : members.map((member) => `${name}.${member}`)
     }),
@@ -139,7 +139,7 @@ function printCollectionParameters(
   before: readonly string[],
   random: Random,
 ): [string, string][] {
-  const parameters = collections.flatMap(({ relation, condition, sort, limit, wanted }): [string, string][] => {
+  const parameters = collections.flatMap(({ relation, condition, sort, limit, selection }): [string, string][] => {
     const path = [...before, relation.name]
     const named = (what: string): string => printPath([...path, what], random)
     const keys = sort.map(({ relations, column, descending }) => {
@@ -149,12 +149,14 @@ function printCollectionParameters(
       ...(condition === null ? [] : [[named('filter'), printFilter(condition, random)] as [string, string]]),
       ...(keys.length === 0 ? [] : [[named('sort'), keys.join()] as [string, string]]),
       ...(limit === null ? [] : [[named('limit'), String(limit)] as [string, string]]),
-      ...printCollectionParameters(wanted, path, random),
+      ...printCollectionParameters(selection, path, random),
     ]
   })
   return [
     ...parameters,
-    ...ones.flatMap(({ relation, wanted }) => printCollectionParameters(wanted, [...before, relation.name], random)),
+    ...ones.flatMap(({ relation, selection }) =>
+      printCollectionParameters(selection, [...before, relation.name], random),
+    ),
   ]
 }
 
@@ -164,15 +166,15 @@ type ExpectedRecord = { readonly [name: string]: unknown }
 function expectedRecord(oracle: Oracle, row: Row, { columns, ones, collections, counts }: Selection): ExpectedRecord {
   const record: Record<string, unknown> = {}
   for (const column of columns) record[column.name] = jsonOf(column, valueIn(row, column))
-  for (const { relation, wanted } of ones) {
+  for (const { relation, selection } of ones) {
     const one = relatedRecord(row, relation)
-    record[relation.name] = one === null ? null : expectedRecord(oracle, one, wanted)
+    record[relation.name] = one === null ? null : expectedRecord(oracle, one, selection)
   }
-  for (const { relation, condition, sort, limit, wanted } of collections) {
+  for (const { relation, condition, sort, limit, selection } of collections) {
     const met = relatedTo(row, relation).filter((each) => condition === null || oracle.meets(each, condition))
     const most = limit ?? USUAL
     const first = oracle.sorted(tableNamed(relation.to), met, sort).slice(0, most)
-    record[relation.name] = first.map((each) => expectedRecord(oracle, each, wanted))
+    record[relation.name] = first.map((each) => expectedRecord(oracle, each, selection))
     if (met.length > most) record[`${relation.name}@more`] = true
   }
   for (const relation of counts) record[`${relation.name}Count`] = relatedTo(row, relation).length

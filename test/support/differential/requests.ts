@@ -44,7 +44,7 @@ export class Client {
 
   #get(path: string): Promise<{ status: number; text: string }> {
     return new Promise((resolve, reject) => {
-      const sent = httpRequest(this.#url + path, { agent: this.#agent }, (response) => {
+      const request = httpRequest(this.#url + path, { agent: this.#agent }, (response) => {
         let text = ''
         response.setEncoding('utf8')
         response.on('data', (chunk: string) => {
@@ -52,7 +52,7 @@ export class Client {
         })
         response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
       })
-      sent.on('error', reject).end()
+      request.on('error', reject).end()
     })
   }
 }

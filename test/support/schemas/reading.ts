@@ -77,13 +77,13 @@ export async function walkFilters(walk: Walk): Promise<void> {
     async (field) => {
       const values = valuesOf(rows, field)
       const value = (n: number): JsonValue => values[n % values.length] ?? null
-      const holds = async (clause: string, test: (value: JsonValue) => boolean): Promise<void> => {
+      const expectFiltered = async (clause: string, test: (value: JsonValue) => boolean): Promise<void> => {
         const expected = rows.filter((row) => test(row[field.name] ?? null))
         await expectKeys(walk, { filter: field.json + clause }, expected)
       }
       if (field.nullable) {
-        await holds('=null', (each) => each === null)
-        await holds('!=null', (each) => each !== null)
+        await expectFiltered('=null', (each) => each === null)
+        await expectFiltered('!=null', (each) => each !== null)
       } else {
         const { status, body } = await list(server, route, { filter: `${field.json}=null` })
         t.is(status, canBeHidden(field) ? 200 : 400, `${field.json}=null`)
@@ -95,7 +95,7 @@ export async function walkFilters(walk: Walk): Promise<void> {
         if (isTextOrder(field, operator)) continue
         const operands = operandsOf(field, operator, value(n), value(n * 3 + 1))
         const text = operands.map((each) => textOf(field, each)).join(';')
-        await holds(TOKENS[operator] + text, (each) => isMatch(operator, each, operands))
+        await expectFiltered(TOKENS[operator] + text, (each) => isMatch(operator, each, operands))
       }
       if (field.valueType.type === 'string') await walkTextOrder(walk, field, String(value(values.length >> 1)))
       if (!parameters.has(field.json.toLowerCase())) return
@@ -155,7 +155,7 @@ export async function walkSelects({ t, server, tables, resource }: Walk): Promis
   const shown = resource.fields.filter(({ targets }) => targets.has('list'))
   const whole = await list(server, resource.route, { pageSize: 1000 })
   const own = new Set(shown.map(({ json }) => json))
-  const ask = async (names: readonly string[]): Promise<void> => {
+  const select = async (names: readonly string[]): Promise<void> => {
     const { status, body, text } = await list(server, resource.route, { select: names.join(','), pageSize: 1000 })
     t.is(status, 200, text)
     const expected = whole.body.items.map((item: JsonRecord) =>
@@ -163,7 +163,7 @@ export async function walkSelects({ t, server, tables, resource }: Walk): Promis
     )
     t.deepEqual(body.items, expected, names.join())
   }
-  await visitAll(shown, ({ json }) => ask([json]))
-  await ask([...own])
+  await visitAll(shown, ({ json }) => select([json]))
+  await select([...own])
   t.is(whole.body.items.length, tables.of(resource.model).length)
 }

@@ -117,9 +117,9 @@ export async function walkConflicts(walk: Walk): Promise<void> {
     )
   }
   if (!resource.softDeletes) {
-    const held = rows.find((row) => isReferenced(tables, resource, row))
-    if (held !== undefined) {
-      t.is((await server.delete(pathOf(resource, tables.record(resource, held)))).status, 409)
+    const referenced = rows.find((row) => isReferenced(tables, resource, row))
+    if (referenced !== undefined) {
+      t.is((await server.delete(pathOf(resource, tables.record(resource, referenced)))).status, 409)
       t.is(
         (
           await server.post(

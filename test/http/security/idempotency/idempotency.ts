@@ -159,7 +159,7 @@ test('a reply that is replayed is pushed to nobody', async (t) => {
   await world.post('/api/accounts', body, headers)
   await world.drain(hub, mine, (code) => ({ code: String(code), tenantId: 1 }))
   t.deepEqual(
-    mine.heard.map(([event]) => event),
+    mine.received.map(([event]) => event),
     ['OnCreated'],
   )
 })
