@@ -136,9 +136,13 @@ function createEventsLoader({ resources, info, security }: Omit<ApiDocsOptions, 
   return cacheWritten(async () => compressAsset(JSON_TYPE, [JSON.stringify(await runYielding(writeAsyncApi(options)))]))
 }
 
-/** Origin of the page in the reader's browser. `localhost` if the `Host` header is invalid. */
+/**
+ * Origin of the page in the reader's browser. `localhost` if the `Host` header is invalid. The page contains the origin
+ * many times, so its length is limited.
+ */
 function pageOrigin({ protocol, headers: { host = '' } }: Request): string {
-  return `${protocol}://${/^[\w.:[\]-]+$/.test(host) ? host : 'localhost'}`
+  // Behind a trusted proxy, Express takes the protocol from a header.
+  return `${protocol === 'https' ? 'https' : 'http'}://${/^[\w.:[\]-]{1,261}$/.test(host) ? host : 'localhost'}`
 }
 
 /** Caches the result of `work` until another resource mounts. */

@@ -53,7 +53,8 @@ ${description === undefined ? '' : toParagraphs(description)}
 <main>
 `
   const parts = [head, ...sections, '</main>\n<script src="docs/try.js"></script>\n</body>\n</html>\n']
-  return (origin) => parts.map((part) => part.replaceAll(escapeHtml(ORIGIN_PLACEHOLDER), escapeHtml(origin)))
+  // A text as replacement could contain patterns such as "$`", which repeat a part of the page.
+  return (origin) => parts.map((part) => part.replaceAll(escapeHtml(ORIGIN_PLACEHOLDER), () => escapeHtml(origin)))
 }
 
 interface Route {

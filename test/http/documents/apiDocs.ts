@@ -1,5 +1,6 @@
 // What apiDocs serves, and its two pages in a browser that has no other network.
 
+import { request } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import express, { type Express } from 'express'
 import { DataTypes } from 'sequelize'
@@ -158,12 +159,10 @@ test('files that could not be read once are read again', async (t) => {
   t.is(asked, 2)
 })
 
-test('the page says nothing of a Host that is none', async (t) => {
-  const { get } = await serveDocs(t)
-  const { request } = await import('node:http')
-  const { url } = await serveDocs(t)
-  const text = await new Promise<string>((resolve, reject) => {
-    const sent = request(`${url}/help/docs`, { headers: { host: `a'"><script>` } }, (res) => {
+/** Reads the page with headers that `fetch` would not send. */
+function readPage(url: string, headers: Readonly<Record<string, string>>): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${url}/help/docs`, { headers }, (res) => {
       let all = ''
       res.on('data', (chunk) => {
         all += chunk
@@ -172,8 +171,25 @@ test('the page says nothing of a Host that is none', async (t) => {
     })
     sent.on('error', reject).end()
   })
+}
+
+test('the page says nothing of a Host that is none', async (t) => {
+  const { get, url } = await serveDocs(t)
+  const text = await readPage(url, { host: `a'"><script>` })
   t.false(text.replace('<script src="docs/try.js"></script>', '').includes('script>'))
   t.is((await get('/help/docs')).status, 200)
+})
+
+test('no header of a request multiplies the page', async (t) => {
+  const { app, url } = await serveDocs(t)
+  app.set('trust proxy', true)
+  const page = await readPage(url, { host: 'localhost' })
+  for (const headers of [{ 'x-forwarded-proto': '$`'.repeat(20) }, { 'x-forwarded-proto': 'x'.repeat(5000) }]) {
+    t.is(await readPage(url, { host: 'localhost', ...headers }), page)
+  }
+  t.is(await readPage(url, { host: 'a'.repeat(5000) }), page)
+  const secure = await readPage(url, { host: 'api.example.com', 'x-forwarded-proto': 'https' })
+  t.is(secure, page.replaceAll('http://localhost', 'https://api.example.com'))
 })
 
 test('ui gives another page, whose policy is its own', async (t) => {
