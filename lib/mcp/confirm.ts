@@ -26,9 +26,9 @@ export function requestConfirmation(
   context: ServerContext,
 ): InputRequiredResult | null {
   const { inputResponses } = context.mcpReq
+  if (!canElicit(clientCapabilities(server, context))) throw refusalProblem('confirmation-required', CANNOT_ASK)
   if (acceptedContent(inputResponses, QUESTION_NAME)?.[QUESTION_NAME] === true) return null
   if (inputResponse(inputResponses, QUESTION_NAME).kind === 'missing') {
-    if (!canElicit(clientCapabilities(server, context))) throw refusalProblem('confirmation-required', CANNOT_ASK)
     return inputRequired({
       inputRequests: {
         [QUESTION_NAME]: inputRequired.elicit({

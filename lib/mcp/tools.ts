@@ -1,5 +1,6 @@
 import type { OperationName, Resource } from '../../types/resource.js'
 import { isRefusal } from '../common/problem.js'
+import { truncateEcho } from '../common/truncateEcho.js'
 import { createActionTool, RUN_ACTION } from './actionTool.js'
 import { assertAnswerSize, readReplyRecord, readReplyValue, shortenAnswer, type ToolAnswer } from './answers.js'
 import type { ArgumentName, Arguments } from './arguments.js'
@@ -124,7 +125,7 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
       const served = findResourceFor(context, 'delete', given)
       // The policy is evaluated before the question, because a person must not be asked about a forbidden call.
       await findPermissions(served, { request: context.request, operations: ['delete'], actions: [] })
-      return given.key === undefined ? `Delete ${served.name}?` : `Delete ${served.name} ${JSON.stringify(given.key)}?`
+      return given.key === undefined ? `Delete ${served.name}?` : `Delete ${served.name} ${quoteKey(given.key)}?`
     },
     run: async (context, given) => {
       readReplyValue(await callOperation(context, 'delete', given))
@@ -132,6 +133,17 @@ const TOOLS: readonly Tool[] = Object.freeze<Tool[]>([
     },
   },
 ])
+
+/**
+ * Quotes a key for the person who confirms. Invisible characters are escaped, because they could make the key look like
+ * another key.
+ */
+function quoteKey(key: string): string {
+  return JSON.stringify(truncateEcho(key)).replace(
+    /[\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (found) => `\\u{${found.codePointAt(0)?.toString(16)}}`,
+  )
+}
 
 async function writeRecord(
   context: ToolContext,

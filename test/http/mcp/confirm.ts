@@ -138,34 +138,74 @@ test.serial('a client asks only by the kinds of questions that it declares', asy
   }
 })
 
+/** Calls `delete_record` with an answer, as if a person had been asked. */
+async function deleteWithAnswer(key: unknown, answer: object, capabilities: object): Promise<string> {
+  const { body } = await stage.post(
+    '/mcp',
+    {
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: {
+        name: 'delete_record',
+        arguments: { resource: 'notes', key },
+        inputResponses: { confirm: answer },
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': capabilities,
+        },
+      },
+    },
+    {
+      ...ann,
+      accept: 'application/json, text/event-stream',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'tools/call',
+      'mcp-name': 'delete_record',
+    },
+  )
+  return JSON.parse(body.result.content[0].text).code
+}
+
 test.serial('answers of other kinds confirm nothing', async (t) => {
   const key = await newNote()
   for (const answer of [{ roots: [] }, { role: 'user', content: { type: 'text', text: 'yes' }, model: 'x' }]) {
-    const { body } = await stage.post(
-      '/mcp',
-      {
-        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
-        params: {
-          name: 'delete_record',
-          arguments: { resource: 'notes', key },
-          inputResponses: { confirm: answer },
-          _meta: {
-            'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-            'io.modelcontextprotocol/clientCapabilities': { elicitation: {} },
-          },
-        },
-      },
-      {
-        ...ann,
-        accept: 'application/json, text/event-stream',
-        'mcp-protocol-version': '2026-07-28',
-        'mcp-method': 'tools/call',
-        'mcp-name': 'delete_record',
-      },
-    )
-    t.is(JSON.parse(body.result.content[0].text).code, 'not-confirmed')
+    t.is(await deleteWithAnswer(key, answer, { elicitation: {} }), 'not-confirmed')
   }
   t.not(await Note.findByPk(key), null)
+})
+
+test.serial('the answer of a client that cannot ask confirms nothing', async (t) => {
+  const key = await newNote()
+  for (const capabilities of [{}, { elicitation: { url: {} } }]) {
+    t.is(await deleteWithAnswer(key, confirms(), capabilities), 'confirmation-required')
+  }
+  const earlier = { jsonrpc: '2.0', id: 1, method: 'tools/call' }
+  const params = {
+    name: 'delete_record',
+    arguments: { resource: 'notes', key },
+    inputResponses: { confirm: confirms() },
+  }
+  const headers = { ...ann, accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-11-25' }
+  const { body } = await stage.post('/mcp', { ...earlier, params }, headers)
+  t.is(JSON.parse(body.result.content[0].text).code, 'confirmation-required')
+  t.not(await Note.findByPk(key), null)
+})
+
+test.serial('the question shows invisible characters of a key, and at most 200 characters', async (t) => {
+  const asked: string[] = []
+  const person = (message: string) => {
+    asked.push(message)
+    return { action: 'decline' } as const
+  }
+  const agent = await connectAgentOverHttp(`${stage.url}/mcp`, ann, { person })
+  for (const key of ['1\u202e2\u2028"', '\u{e0031}', 'x'.repeat(100_000)]) {
+    await agent.call('delete_record', { resource: 'notes', key })
+  }
+  await agent.close()
+  t.deepEqual(asked, [
+    'Delete notes "1\\u{202e}2\\u{2028}\\""?',
+    'Delete notes "\\u{e0031}"?',
+    `Delete notes "${'x'.repeat(199)}…"?`,
+  ])
 })
 
 test.serial('over HTTP the earlier revision has no way to ask, since no connection is kept', async (t) => {
