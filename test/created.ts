@@ -131,6 +131,7 @@ test.serial('wrong arguments are refused before anything is written', async (t) 
     ['new', ['--typescript', '--javascript'], /Choose one of --typescript and --javascript\./],
     ['new', ['--database', 'oracle'], /--database must be one of sqlite, postgres, mysql, mariadb, not "oracle"\./],
     ['new', ['--from', 'mongodb://localhost/x'], /--from must be postgres:/],
+    ['new', ['--from', 'postgres://ana:se/cret@localhost/x'], /^--from is not a valid address\. [^/]*"\/" is %2F\.\n$/],
     ['new', ['--from', 'missing.sqlite'], /The file .*missing\.sqlite does not exist\./],
     ['new', ['--from', 'postgres://nobody@127.0.0.1:1/x'], /The database cannot be read\./],
     ['new', ['--from', 'a.sqlite', '--database', 'mysql'], /Leave out --database: --from already determines it/],

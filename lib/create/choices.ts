@@ -35,6 +35,11 @@ const PROTOCOLS: ReadonlyMap<string, Database> = new Map([
 /** Parses `--from`. The address is a URL or the path of a SQLite file. */
 export function parseSource(from: string): { readonly database: Database; readonly address: string } {
   const url = /^[a-z]+:\/\//i.test(from) && URL.canParse(from) ? new URL(from) : null
+  if (url === null && /^(?:postgres|postgresql|mysql|mariadb):\/\//i.test(from)) {
+    throw new WrongArgument(
+      '--from is not a valid address. Percent-encode special characters of the user name and the password: "/" is %2F.',
+    )
+  }
   if (url === null) return { database: 'sqlite', address: from.replace(/^sqlite:/, '') }
   const database = PROTOCOLS.get(url.protocol)
   if (database === 'sqlite') return { database, address: from.replace(/^sqlite:\/\//, '') }

@@ -3,7 +3,7 @@ import type { Choices } from './choices.js'
 import { type ColumnType, findColumnType } from './columnType.js'
 import { type Association, findAssociations, type NamedTable, type SkippedForeignKey } from './relations.js'
 import type { Column, Schema, Table } from './schema.js'
-import { toArrayLiteral, toComment, toLiteral } from './text.js'
+import { toArrayLiteral, toComment, toLiteral, toUnboundSql } from './text.js'
 import { type Grammar, Names, RESERVED_MEMBERS, RESERVED_NAMES, splitWords, toCamelCase, toModelName } from './words.js'
 
 /** A model of the application, with its identifier and the source code of its router's options. */
@@ -268,7 +268,7 @@ function writeDefault(
  * a value.
  */
 function writeExpression(expression: string, database: Settings['database']): string {
-  return `Sequelize.literal(${toLiteral(database === 'sqlite' ? `(${expression})` : 'DEFAULT')})`
+  return `Sequelize.literal(${toLiteral(database === 'sqlite' ? `(${toUnboundSql(expression)})` : 'DEFAULT')})`
 }
 
 function writeValidate(rules: readonly Rule[], type: ColumnType): string | null {

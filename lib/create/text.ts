@@ -18,6 +18,17 @@ function toUnicodeEscape(found: string): string {
   return `\\u{${(found.codePointAt(0) ?? 0).toString(16)}}`
 }
 
+/**
+ * Rewrites an SQL expression of SQLite for Sequelize, which takes `$name` for a bind parameter, also within a text.
+ * Comments are removed, because a comment at the end would continue into the statement.
+ */
+export function toUnboundSql(expression: string): string {
+  return expression.replace(/--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|"(?:[^"]|"")*"|'(?:[^']|'')*'/g, (token) => {
+    if (/^(?:--|\/\*)/.test(token)) return ' '
+    return token.startsWith("'") && token.includes('$') ? `(${token.replaceAll('$', "'||char(36)||'")})` : token
+  })
+}
+
 /** Replaces line breaks and control characters by blanks. The text is safe for terminals and editors. */
 export function toOneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]+/gu, ' ').trim()

@@ -75,14 +75,15 @@ export const RESERVED_MEMBERS: readonly string[] = [
     'valueOf',
   ],
   ...['addHook', 'changed', 'dataValues', 'decrement', 'destroy', 'equals', 'equalsOneOf', 'get', 'getDataValue'],
-  ...['hasHook', 'hasHooks', 'increment', 'isNewRecord', 'isSoftDeleted', 'previous', 'reload', 'removeHook'],
-  ...['restore', 'runHooks', 'save', 'sequelize', 'set', 'setAttributes', 'setDataValue', 'setValidators', 'toJSON'],
-  ...['uniqno', 'update', 'validate', 'where'],
+  ...['hasHook', 'hasHooks', 'increment', 'isNewRecord', 'isSoftDeleted', 'previous', 'rawAttributes', 'reload'],
+  ...['removeHook', 'restore', 'runHooks', 'save', 'sequelize', 'set', 'setAttributes', 'setDataValue'],
+  ...['setValidators', 'toJSON', 'uniqno', 'update', 'validate', 'validators', 'where'],
 ]
 
-/** Names that the file with the models already uses. */
+/** Names that the generated files already use. */
 export const RESERVED_NAMES: readonly string[] = [
   ...[
+    'AddressInfo',
     'Array',
     'Buffer',
     'CreationOptional',
@@ -93,5 +94,5 @@ export const RESERVED_NAMES: readonly string[] = [
     'Model',
   ],
   ...['NodeSqlite', 'Object', 'Promise', 'Sequelize', 'String', 'Number', 'Boolean', 'Error', 'Function', 'Symbol'],
-  ...['Math', 'JSON', 'Map', 'Set', 'Proxy', 'Reflect', 'RegExp', 'Server', 'User'],
+  ...['Math', 'JSON', 'Map', 'Problem', 'Set', 'Proxy', 'Reflect', 'RegExp', 'Server', 'User'],
 ]

@@ -2,7 +2,8 @@
 
 import test from 'ava'
 import fc from 'fast-check'
-import { toArrayLiteral, toComment, toLiteral, toMarkdown } from '../../../lib/create/text.js'
+import { DataTypes, Sequelize } from 'sequelize'
+import { toArrayLiteral, toComment, toLiteral, toMarkdown, toUnboundSql } from '../../../lib/create/text.js'
 
 const TEXTS = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -48,4 +49,27 @@ test('a comment is one line that is no code', (t) => {
 
 test('a text in Markdown is one line without links and HTML', (t) => {
   t.is(toMarkdown('<b>[a](javascript:1)\n# b'), '\\<b\\>\\[a\\]\\(javascript:1\\) \\# b')
+})
+
+test('a default of SQLite has its value in statements of Sequelize, whatever stands in its texts and comments', async (t) => {
+  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  for (const [expression, value] of [
+    [`'US$x' || '$1' || '$$' || ':y?'`, 'US$x$1$$:y?'],
+    ['5 -- five', 5],
+    [`'--' || '"' /* '$1' */`, '--"'],
+    [`'it''s $it' /* open`, `it's $it`],
+  ] as const) {
+    const Note = sequelize.define(
+      'Note',
+      {
+        text: DataTypes.STRING,
+        price: { type: DataTypes.STRING, defaultValue: Sequelize.literal(`(${toUnboundSql(expression)})`) },
+      },
+      { timestamps: false },
+    )
+    await Note.sync({ force: true })
+    const { id } = (await Note.create({ text: 'a' })).get()
+    t.is((await Note.findByPk(id))?.get('price'), String(value), expression)
+  }
+  await sequelize.close()
 })

@@ -1,8 +1,16 @@
 // Names of models and attributes for names of tables and columns.
 
 import test from 'ava'
-import { Model } from 'sequelize'
-import { Names, RESERVED_MEMBERS, splitWords, toCamelCase, toModelName } from '../../../lib/create/words.js'
+import { DataTypes, Model, Sequelize } from 'sequelize'
+import { writeAllFiles } from '../../../lib/create/files/index.js'
+import {
+  Names,
+  RESERVED_MEMBERS,
+  RESERVED_NAMES,
+  splitWords,
+  toCamelCase,
+  toModelName,
+} from '../../../lib/create/words.js'
 import { pluralize } from '../../../lib/sequelize/plurals.js'
 
 const GRAMMAR = { singularize: (word: string) => word.replace(/s$/, ''), pluralize }
@@ -30,7 +38,34 @@ test('names that differ by case alone, or that are taken, get a suffix and then 
 })
 
 test('no attribute hides a member of an instance of Sequelize', (t) => {
-  const members = [...Object.getOwnPropertyNames(Model.prototype), ...Object.getOwnPropertyNames(Object.prototype)]
+  const sequelize = new Sequelize({ dialect: 'sqlite', dialectModule: {} })
+  const defined = sequelize.define(
+    'Note',
+    { _key: { type: DataTypes.STRING, primaryKey: true } },
+    { timestamps: false },
+  )
+  const prototypes = [defined.prototype, Model.prototype, Object.prototype]
+  const members = prototypes.flatMap((prototype) => Object.getOwnPropertyNames(prototype))
   const missing = members.filter((name) => !name.startsWith('_') && !RESERVED_MEMBERS.includes(name))
+  t.deepEqual(missing, [])
+})
+
+test('no model has the name of an import of the application', (t) => {
+  const plan = { folder: '/', name: 'app', database: 'sqlite', docs: true, agents: true, live: true } as const
+  const imported = new Set<string>()
+  for (const language of ['typescript', 'javascript'] as const) {
+    for (const from of [null, 'a.sqlite']) {
+      for (const login of [true, false]) {
+        const written = { source: '', models: [], notes: [] }
+        for (const { content } of writeAllFiles({ ...plan, language, from, login, written, versions: {} })) {
+          for (const [, names = ''] of content.matchAll(/^import (?:type )?\{([^}]*)\}/gm)) {
+            for (const name of names.split(',')) imported.add(name.replace(/\btype\b/, '').trim())
+          }
+        }
+      }
+    }
+  }
+  t.true(imported.has('Problem') && imported.has('AddressInfo'))
+  const missing = [...imported].filter((name) => /^[A-Z]/.test(name) && !RESERVED_NAMES.includes(name))
   t.deepEqual(missing, [])
 })
