@@ -240,8 +240,8 @@ async function replyInTransaction(
   if (row.body !== null) await resource.canValidate
   const intent =
     accept && row.body !== null ? await acceptEach(parsedIntent, (one) => accept(resource, one, caller)) : parsedIntent
-  const sentBy = { resource, operation, action, intent, caller, call }
-  return wrapReply(sentBy, async () => {
+  const parsedRequest = { resource, operation, action, intent, caller, call }
+  return wrapReply(parsedRequest, async () => {
     const unamended = await measureStage('planTime', () =>
       planWork(resource, intent, caller, (headers) => call.addHeaders(headers), link),
     )
@@ -258,7 +258,7 @@ async function replyInTransaction(
       }
       return hasMinimalReturn(intent) ? omitRecords(reply) : reply
     }
-    return performPlan(sentBy, work, shapeReply)
+    return performPlan(parsedRequest, work, shapeReply)
   })
 }
 

@@ -16,7 +16,7 @@ export interface RelationInfo {
   /** Of a to-one relation: whether the related record may be missing. */
   readonly optional: boolean
   /** Of a to-one relation: whether the models do not guarantee at most one related record. */
-  readonly canHaveSeveral: boolean
+  readonly canMatchSeveralRows: boolean
   /** Whether the foreign key of a belongsTo is polymorphic: a type attribute determines the referenced model. */
   readonly polymorphic: boolean
   readonly association: Association

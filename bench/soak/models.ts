@@ -23,7 +23,7 @@ export interface Models {
 }
 
 /** Name of the join model between accounts and tags. */
-export const BETWEEN = 'AccountTags'
+export const JOIN_MODEL = 'AccountTags'
 
 /**
  * Defines the models. Every record has an owner and a code. One connection writes the records of an owner. The code
@@ -84,7 +84,7 @@ export function define(sequelize: Sequelize): Models {
   Item.belongsTo(Account, { as: 'account', foreignKey: 'accountId', onDelete: 'RESTRICT' })
   Account.belongsToMany(Tag, {
     as: 'tags',
-    through: BETWEEN,
+    through: JOIN_MODEL,
     foreignKey: 'accountId',
     otherKey: 'tagId',
     timestamps: false,

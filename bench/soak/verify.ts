@@ -1,5 +1,5 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import { BETWEEN, open, type Target } from './models.js'
+import { JOIN_MODEL, open, type Target } from './models.js'
 import type { Partition } from './partition.js'
 
 const TABLES = { accounts: 'Accounts', items: 'Items', tasks: 'Tasks', tags: 'Tags' } as const
@@ -12,7 +12,7 @@ export async function differences(target: Target, partitions: readonly Partition
   const sequelize = open(target)
   const found: string[] = []
   try {
-    const links = await rowsOf(sequelize, BETWEEN)
+    const links = await rowsOf(sequelize, JOIN_MODEL)
     for (const resource of ['accounts', 'items', 'tasks', 'tags'] as const) {
       const rows = await rowsOf(sequelize, TABLES[resource])
       const linked = (row: Row): Row => (resource === 'accounts' ? { ...row, tags: tagsOf(row, links) } : row)

@@ -67,7 +67,7 @@ export const idempotency: BehaviourDefinition = {
       documented: { requiresIdempotencyKey: required },
       behaviour: () =>
         ({
-          resolveIdempotency: (parsed, work) => createTicket(parsed, work, { ttl: time, required }),
+          resolveIdempotency: (parsed, work) => createIdempotencyRequest(parsed, work, { ttl: time, required }),
         }) satisfies Behaviour,
     }
   },
@@ -88,7 +88,7 @@ interface Settings {
   readonly required: boolean
 }
 
-async function createTicket(
+async function createIdempotencyRequest(
   parsed: ParsedRequest,
   work: PlannedWrite,
   { ttl, required }: Settings,

@@ -43,11 +43,11 @@ export async function planBodies(session: Session, whose: PlannedBodies, intent:
 export async function planPart(
   session: Session,
   resource: Resource,
-  { operation, intent: sent, places, isFlat = false }: RequestPart,
+  { operation, intent: requested, places, isFlat = false }: RequestPart,
 ): Promise<PlannedPart<Plan>> {
   const caller = session.callerOf(resource, operation)
   const accept = places === undefined ? null : resource.behaviours.accept
-  const accepted = accept ? await acceptEach(sent, (one) => accept(resource, one, caller)) : sent
+  const accepted = accept ? await acceptEach(requested, (one) => accept(resource, one, caller)) : requested
   const { unknownNames } = session
   const intent = unknownNames === undefined ? accepted : { ...accepted, unknownNames }
   const relations = isFlat ? null : findRelations(resource, session.caller, bodiesOf(intent))

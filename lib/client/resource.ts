@@ -34,7 +34,7 @@ export function resource<R = Row>(
 function createMethods(address: string, settings: ClientOptions): Methods<Shapes> {
   const send = createSend(address, settings)
   const names = [settings.key ?? 'id'].flat()
-  const versions = { areKept: settings.versions === true }
+  const versions = { areVersioned: settings.versions === true }
 
   async function sendForJson<T>(...given: globalThis.Parameters<Send>): Promise<T> {
     return parseJson<T>(await send(...given))
@@ -44,7 +44,7 @@ function createMethods(address: string, settings: ClientOptions): Methods<Shapes
   function readRecord(answer: SuccessResponse): Row {
     const body = parseJson<Row | undefined>(answer)
     if (body === undefined) return {}
-    if (rememberTag(body, answer.response.headers.get('etag'))) versions.areKept = true
+    if (rememberTag(body, answer.response.headers.get('etag'))) versions.areVersioned = true
     return body
   }
 
@@ -64,7 +64,7 @@ function createMethods(address: string, settings: ClientOptions): Methods<Shapes
     }
     const path = `/${keyPath(keyOf(target, names))}`
     const ifMatch = options.ifMatch ?? headerOf(options, 'If-Match') ?? etagOf(target) ?? undefined
-    if (ifMatch === undefined && versions.areKept && isWrite) {
+    if (ifMatch === undefined && versions.areVersioned && isWrite) {
       throw new TypeError(
         'The record has no version tag. Read it with get, add the tag with withTag, or pass { ifMatch }.',
       )

@@ -199,8 +199,10 @@ interface MemberReader {
 function createMemberReader(field: Field, mode: BodyOptions['mode']): MemberReader {
   const { name, json, nullable, rules } = field
   const read = addChecks(field, codecOf(field.valueType).createBodyReader(field))
-  const isWanted = mode === 'create' && rules.required
-  const absent: Reading | null = isWanted ? { messages: [rules.messages?.required ?? createMessage('required')] } : null
+  const isRequired = mode === 'create' && rules.required
+  const absent: Reading | null = isRequired
+    ? { messages: [rules.messages?.required ?? createMessage('required')] }
+    : null
   const isNullable = (nullable || rules.filled === true) && !rules.required
   const empty: Reading = isNullable
     ? { value: null }

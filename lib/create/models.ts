@@ -36,8 +36,8 @@ export function writeModels(schema: Schema, settings: Settings, grammar: Grammar
   const notes: string[] = []
   const supported = schema.tables.flatMap((table) => findSupportedTables(table, settings, notes))
   const named = nameTables(supported, grammar)
-  const { associations, leftOut } = findAssociations(named)
-  for (const each of leftOut) notes.push(describeLeftOut(each))
+  const { associations, skipped } = findAssociations(named)
+  for (const each of skipped) notes.push(describeSkipped(each))
   const typesOf = new Map(supported.map(({ table, columns }) => [table, columns]))
   const write = settings.language === 'typescript' ? writeTypedModel : writePlainModel
   const models = named.map((each) => write(each, typesOf.get(each.table) ?? new Map(), settings, grammar))
@@ -97,7 +97,7 @@ function nameTables(supported: readonly SupportedTable[], grammar: Grammar): rea
   })
 }
 
-function describeLeftOut({ source, key }: SkippedForeignKey): string {
+function describeSkipped({ source, key }: SkippedForeignKey): string {
   const columns = `${source.table.name} (${key.columns.join(', ')})`
   return key.columns.length > 1
     ? `The foreign key ${columns} is left out: Sequelize's associations have one column.`

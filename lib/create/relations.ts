@@ -57,20 +57,20 @@ interface Reference {
 /** Finds the associations of all models, in both directions. */
 export function findAssociations(models: readonly NamedTable[]): {
   readonly associations: readonly Association[]
-  readonly leftOut: readonly SkippedForeignKey[]
+  readonly skipped: readonly SkippedForeignKey[]
 } {
   const byTable = new Map(models.map((each) => [each.table.name, each]))
-  const leftOut: SkippedForeignKey[] = []
+  const skipped: SkippedForeignKey[] = []
   const references = models.flatMap((source) =>
     source.table.foreignKeys.flatMap((key): Reference[] => {
       const reference = findReference(source, key, byTable)
-      if (reference === null) leftOut.push({ source, key })
+      if (reference === null) skipped.push({ source, key })
       return reference === null ? [] : [reference]
     }),
   )
   const direct = references.flatMap((reference) => [toBelongsTo(reference), toInverse(reference, references)])
   const joined = models.flatMap((through) => manyToMany(through, references))
-  return { associations: [...direct, ...joined], leftOut }
+  return { associations: [...direct, ...joined], skipped }
 }
 
 function findReference(

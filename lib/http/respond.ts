@@ -111,14 +111,14 @@ export class CallResponse<O extends OutgoingResponse> implements ResponseWriter 
 /** Restores the headers, except those that problems keep. */
 function takeBack(out: OutgoingResponse, before: ReadonlyMap<string, ReturnType<OutgoingResponse['getHeader']>>): void {
   for (const [name, value] of before) {
-    if (KEPT_HEADERS.has(name)) continue
+    if (RETAINED_HEADERS.has(name)) continue
     if (value === undefined) out.removeHeader(name)
     else out.setHeader(name, value)
   }
 }
 
 /** The headers that problems keep. */
-const KEPT_HEADERS: ReadonlySet<string> = new Set(['Vary', 'Cache-Control'])
+const RETAINED_HEADERS: ReadonlySet<string> = new Set(['Vary', 'Cache-Control'])
 
 /**
  * Whether the client already has this version (RFC 9110, section 13.1.2). Express does not answer 304 to a request with

@@ -43,13 +43,13 @@ export async function findPermissions(
     const identity = await identifyCaller(identify, req)
     const instant = new Date()
     // Each operation gets a new caller object, because results of policies are cached per caller object.
-    const createFreshCaller = (): Caller => ({ request: req, identity, instant })
+    const createCaller = (): Caller => ({ request: req, identity, instant })
     const allowed = new Set<OperationName>()
     const actions = new Set<string>()
     let refusal: unknown = null
     const isAllowed = async (operation: OperationName, action?: string): Promise<boolean> => {
       try {
-        await admit?.(resource, operation, createFreshCaller(), action)
+        await admit?.(resource, operation, createCaller(), action)
         return true
       } catch (error) {
         if (!isRefusal(error)) throw error
@@ -66,7 +66,7 @@ export async function findPermissions(
     // No policy was evaluated, because the resource has no operation that a tool supports.
     if (allowed.size + actions.size === 0)
       throw refusal ?? problem('method-not-allowed', { detail: `${name} has no operation that a tool supports.` })
-    return { caller: createFreshCaller(), allowed, actions }
+    return { caller: createCaller(), allowed, actions }
   }
   const message = { request, method: 'GET', url: resource.route, key: null, headers: {} }
   await callRoute(resource, message, (call, outlet) =>

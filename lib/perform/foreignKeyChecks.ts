@@ -182,11 +182,11 @@ async function readReferenced(
   const values = [...new Map(given.map((value) => [String(field.decode(value)), value])).values()]
   if (values.length === 0) return { rows: [], isComplete: true }
   if (!values.every(isPlainValue)) return { rows: [], isComplete: false }
-  const pointedAt = key.valueType.type === 'uuid' ? matchAnyValue : matchStoredValues
+  const matchReferenced = key.valueType.type === 'uuid' ? matchAnyValue : matchStoredValues
   const readRowsWith = (keys: readonly PlainValue[]): Promise<readonly Row[]> =>
     readVisible(
       storeInSameTransaction(store, target),
-      addCondition(pointedAt(key, keys), condition),
+      addCondition(matchReferenced(key, keys), condition),
       [ownColumn(key)],
       maxRowsOf([key], keys.length),
     )

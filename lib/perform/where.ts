@@ -392,9 +392,9 @@ export class WhereWriter {
     if (scope.usesIn !== true) return null
     const [join, ...rest] = joins
     if (join === undefined) return condition(scope)
-    const { association, polymorphic, canHaveSeveral, manyToMany } = join.relation
+    const { association, polymorphic, canMatchSeveralRows, manyToMany } = join.relation
     const { foreignKey, targetKey } = associationKeysOf(association)
-    const isKey = hasSourceForeignKey(association) && !polymorphic && !canHaveSeveral && manyToMany === null
+    const isKey = hasSourceForeignKey(association) && !polymorphic && !canMatchSeveralRows && manyToMany === null
     if (!isKey || !isSeekable(association.target, targetKey)) return null
     const at: TableContext = { model: association.target, alias: this.#nextAlias(), canJoin: false, usesIn: true }
     const further = this.#writePathAsIn(at, rest, condition)
@@ -482,7 +482,7 @@ export class WhereWriter {
       ...scopeConditions(at, through?.scope ?? []),
       ...this.#writeOptional(condition, at),
     ]
-    if (!relation.canHaveSeveral || at.model.primaryKeyAttributes.length === 0) return own
+    if (!relation.canMatchSeveralRows || at.model.primaryKeyAttributes.length === 0) return own
     const row: TableContext = { ...at, alias: this.#nextAlias() }
     return [...own, writeFirstCondition(relation.association, from, at, row, this.#writeOptional(condition, row))]
   }

@@ -199,12 +199,12 @@ export function createSubscriberView(
   const visible = new Map<Resource, VisibleRecords>()
   for (const [name, target] of filterGuarded(targets)) {
     const found = relatedLimits.find(([known]) => known === name)
-    visible.set(target, found === undefined ? false : resolveReachable(target, found, valueFor))
+    visible.set(target, found === undefined ? false : resolveVisibleRecords(target, found, valueFor))
   }
   return createView(resource, visible, caller)
 }
 
-function resolveReachable(
+function resolveVisibleRecords(
   target: Resource,
   [, limits, condition]: RelatedLimits,
   valueFor: (attribute: string) => JsonValue | undefined,

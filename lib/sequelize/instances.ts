@@ -71,10 +71,10 @@ export async function runCounted<T>(instance: Model, counts: RowCounts, work: ()
     insert: { value: createCountedConstructor(queryInterface, 'insert', counts.isInserted, counts.createSkippedError) },
     update: { value: createCountedConstructor(queryInterface, 'update', counts.isFound, counts.createSkippedError) },
   })
-  const standIn = new Proxy(model, {
+  const proxy = new Proxy(model, {
     get: (target, name) => (name === 'queryInterface' ? counting : Reflect.get(target, name)),
   })
-  Object.defineProperty(instance, 'constructor', { value: standIn, configurable: true, writable: true })
+  Object.defineProperty(instance, 'constructor', { value: proxy, configurable: true, writable: true })
   try {
     return await work()
   } finally {

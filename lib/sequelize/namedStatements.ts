@@ -58,7 +58,7 @@ interface PgResult {
 type PgCallback = (error: Error | null | undefined, result: PgResult) => void
 
 /** Prepared statements of a connection on the server. */
-interface HeldStatements {
+interface PreparedNames {
   readonly names: Set<string>
   /** Whether one server process always answers. undefined before the check. */
   isDirect?: boolean
@@ -97,7 +97,7 @@ export class NamedStatements {
       if (name !== null) this.#liveNames.delete(name)
     },
   })
-  readonly #heldByClient = new WeakMap<PgClient, HeldStatements>()
+  readonly #preparedByClient = new WeakMap<PgClient, PreparedNames>()
   #namesGiven = 0
 
   constructor(sequelize: Sequelize) {
@@ -129,9 +129,9 @@ export class NamedStatements {
     const name = run.isNameable ? this.#nameOf(run.sql) : null
     if (name === null) return this.#send(client, run, null)
     const isAlone = run.transaction === undefined || run.transaction instanceof LoneStatement
-    const prepared = this.#heldStatementsOf(client)
+    const prepared = this.#preparedNamesOf(client)
     prepared.isDirect ??= serverSideOf(client)?.isDirect === true
-    if (prepared.isDirect !== true || !(await this.#canHoldName(client, prepared, isAlone)))
+    if (prepared.isDirect !== true || !(await this.#canPrepareName(client, prepared, isAlone)))
       return this.#send(client, run, null)
     // Only an older statement can have outdated types. A statement that this run prepares has the current types.
     const isOld = prepared.names.has(name)
@@ -194,16 +194,16 @@ export class NamedStatements {
     return name
   }
 
-  #heldStatementsOf(client: PgClient): HeldStatements {
-    const known = this.#heldByClient.get(client)
+  #preparedNamesOf(client: PgClient): PreparedNames {
+    const known = this.#preparedByClient.get(client)
     if (known !== undefined) return known
-    const prepared: HeldStatements = { names: new Set() }
-    this.#heldByClient.set(client, prepared)
+    const prepared: PreparedNames = { names: new Set() }
+    this.#preparedByClient.set(client, prepared)
     return prepared
   }
 
   /** Whether a connection may hold another name. Deallocates unused names. */
-  async #canHoldName(client: PgClient, prepared: HeldStatements, isAlone: boolean): Promise<boolean> {
+  async #canPrepareName(client: PgClient, prepared: PreparedNames, isAlone: boolean): Promise<boolean> {
     if (prepared.names.size < CAPACITY + MAX_UNUSED_NAMES) return true
     // DEALLOCATE is not run in a transaction, because a failure would abort the transaction.
     if (!isAlone) return false
@@ -224,7 +224,7 @@ export class NamedStatements {
   #isNameUnusable(
     error: unknown,
     sql: string,
-    { name, prepared }: { readonly name: string; readonly prepared: HeldStatements },
+    { name, prepared }: { readonly name: string; readonly prepared: PreparedNames },
   ): boolean {
     const code: unknown = Object(Object(error).original).code
     // A table has changed. The text must be prepared again under a new name.

@@ -26,9 +26,9 @@ const CAPACITY = 200
 const BYTES = 8 * 1024 * 1024
 
 /** Maximum number of additional statements per connection, their number per text, and their maximum length. */
-const MAX_SPARES = 100
-const MAX_SPARES_PER_TEXT = 7
-const MAX_SPARE_LENGTH = 10_000
+const MAX_DUPLICATES = 100
+const MAX_DUPLICATES_PER_TEXT = 7
+const MAX_DUPLICATE_LENGTH = 10_000
 
 /**
  * Statements of one text. The driver runs a statement once at a time, so a short text is compiled several times to run
@@ -52,7 +52,7 @@ type DriverCallback<T> = (error: Error | null, value?: T) => void
 export class PreparedStatements {
   readonly #sequelize: Sequelize
   readonly #connection: SqliteConnection
-  readonly #entries = new BoundedCache<string, PreparedText>({
+  readonly #textsBySql = new BoundedCache<string, PreparedText>({
     entries: CAPACITY,
     bytes: BYTES,
     // The size is capped, so that the cache keeps the current statement, however long it is.
@@ -61,12 +61,12 @@ export class PreparedStatements {
     onRemove: ({ statement, hasFailed, duplicates }) => {
       if (!hasFailed) statement.finalize()
       for (const duplicate of duplicates) duplicate.finalize()
-      this.#spareCount -= duplicates.size
+      this.#duplicateCount -= duplicates.size
       duplicates.clear()
     },
   })
   readonly #queue: StatementQueue
-  #spareCount = 0
+  #duplicateCount = 0
   #isClosing = false
 
   constructor(sequelize: Sequelize, connection: SqliteConnection, isShared: boolean) {
@@ -77,7 +77,7 @@ export class PreparedStatements {
     const close = connection.close.bind(connection)
     connection.close = (done) => {
       this.#isClosing = true
-      this.#entries.clear()
+      this.#textsBySql.clear()
       close((error) => {
         // The connection stays open if other code has open statements.
         if (error !== null) this.#isClosing = false
@@ -123,12 +123,12 @@ export class PreparedStatements {
     call: (statement: SqliteStatement, done: DriverCallback<T>) => void,
   ): Promise<T> {
     return this.#run(sql, values, isBrief, (done) => {
-      const entry = this.#textEntryOf(sql)
-      const { compilation, idle } = entry
+      const prepared = this.#preparedTextOf(sql)
+      const { compilation, idle } = prepared
       const taken = isBrief && compilation === null ? idle.pop() : undefined
-      if (isBrief && compilation === null && taken === undefined) this.#compileSpare(sql, entry)
+      if (isBrief && compilation === null && taken === undefined) this.#compileDuplicate(sql, prepared)
       // If no statement is idle, the driver queues the call.
-      const statement = taken ?? entry.statement
+      const statement = taken ?? prepared.statement
       let isReset = false
       const ended: DriverCallback<T> = (error, value) => {
         if (error !== null && !isReset) {
@@ -192,30 +192,34 @@ export class PreparedStatements {
   }
 
   /** Compiles another statement of a text for future concurrent runs. */
-  #compileSpare(sql: string, entry: PreparedText): void {
-    const { duplicates, idle } = entry
-    if (duplicates.size >= MAX_SPARES_PER_TEXT || this.#spareCount >= MAX_SPARES || sql.length > MAX_SPARE_LENGTH)
+  #compileDuplicate(sql: string, prepared: PreparedText): void {
+    const { duplicates, idle } = prepared
+    if (
+      duplicates.size >= MAX_DUPLICATES_PER_TEXT ||
+      this.#duplicateCount >= MAX_DUPLICATES ||
+      sql.length > MAX_DUPLICATE_LENGTH
+    )
       return
-    this.#spareCount += 1
+    this.#duplicateCount += 1
     const statement = this.#connection.prepare(sql, (error) => {
       if (error === null) idle.push(statement)
-      else if (duplicates.delete(statement)) this.#spareCount -= 1
+      else if (duplicates.delete(statement)) this.#duplicateCount -= 1
     })
     duplicates.add(statement)
   }
 
-  #textEntryOf(sql: string): PreparedText {
-    const known = this.#entries.get(sql)
+  #preparedTextOf(sql: string): PreparedText {
+    const known = this.#textsBySql.get(sql)
     if (known !== undefined) return known
-    const entry = this.#prepare(sql)
-    this.#entries.set(sql, entry)
-    return entry
+    const prepared = this.#prepare(sql)
+    this.#textsBySql.set(sql, prepared)
+    return prepared
   }
 
   #prepare(sql: string): PreparedText {
     const { promise, resolve, reject } = createDeferred()
     const statement = this.#connection.prepare(sql, (error) => (error === null ? resolve() : reject(error)))
-    const entry: PreparedText = {
+    const prepared: PreparedText = {
       statement,
       compilation: promise,
       hasFailed: false,
@@ -224,14 +228,14 @@ export class PreparedStatements {
     }
     promise.then(
       () => {
-        entry.compilation = null
+        prepared.compilation = null
       },
       () => {
-        entry.hasFailed = true
-        this.#entries.delete(sql)
+        prepared.hasFailed = true
+        this.#textsBySql.delete(sql)
       },
     )
-    return entry
+    return prepared
   }
 }
 

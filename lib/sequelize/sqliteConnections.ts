@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize'
 import { connectionManagerOf } from './model.js'
 
 /** A connection of the sqlite3 driver. `uuid` identifies its transaction. */
-interface SqliteHandle {
+interface SqliteConnection {
   readonly filename: string
   readonly uuid?: string | undefined
   interrupt(): void
@@ -13,19 +13,19 @@ interface SqliteHandle {
 }
 
 /** Sequelize's SQLite connections: by transaction, by `default`, or one connection for a database in memory. */
-interface SqliteHandles {
-  readonly connections: Record<string | number, SqliteHandle>
-  getConnection(options?: HandleOptions): Promise<SqliteHandle>
-  destroyConnection(connection: SqliteHandle): Promise<void>
+interface SqliteConnectionManager {
+  readonly connections: Record<string | number, SqliteConnection>
+  getConnection(options?: SqliteConnectionOptions): Promise<SqliteConnection>
+  destroyConnection(connection: SqliteConnection): Promise<void>
 }
 
 /** Argument of `getConnection`, which modifies the argument. */
-interface HandleOptions {
+interface SqliteConnectionOptions {
   readonly uuid?: string
   readonly inMemory?: number
 }
 
-const fixedManagers = new WeakSet<SqliteHandles>()
+const fixedManagers = new WeakSet<SqliteConnectionManager>()
 
 /** Prefix for the names of connections that this package opens. */
 const OWN_PREFIX = 'crud-'
@@ -36,29 +36,29 @@ const OWN_PREFIX = 'crud-'
  * file stays unreachable. The fix applies to the host's own transactions as well.
  */
 export function fixSqliteConnections(sequelize: Sequelize): void {
-  const handles = connectionManagerOf(sequelize) as SqliteHandles
-  if (fixedManagers.has(handles)) return
-  fixedManagers.add(handles)
-  const open = handles.getConnection
-  handles.getConnection = async (options: HandleOptions = {}) => {
+  const manager = connectionManagerOf(sequelize) as SqliteConnectionManager
+  if (fixedManagers.has(manager)) return
+  fixedManagers.add(manager)
+  const open = manager.getConnection
+  manager.getConnection = async (options: SqliteConnectionOptions = {}) => {
     const { uuid = 'default' } = options
-    const known = handles.connections[uuid]
+    const known = manager.connections[uuid]
     try {
-      const connection = await open.call(handles, options)
+      const connection = await open.call(manager, options)
       if (connection !== known && uuid.startsWith(OWN_PREFIX))
-        await copySettings(handles.connections.default, connection)
+        await copySettings(manager.connections.default, connection)
       return connection
     } catch (error) {
-      delete handles.connections[options.inMemory || uuid]
+      delete manager.connections[options.inMemory || uuid]
       throw error
     }
   }
-  handles.destroyConnection = async (connection) => {
+  manager.destroyConnection = async (connection) => {
     if (connection.filename === ':memory:') return rollBack(connection)
-    for (const [name, each] of Object.entries(handles.connections)) {
-      if (each === connection) delete handles.connections[name]
+    for (const [name, each] of Object.entries(manager.connections)) {
+      if (each === connection) delete manager.connections[name]
     }
-    return closeConnection(connection)
+    return rollBackAndClose(connection)
   }
 }
 
@@ -69,7 +69,7 @@ const SETTINGS = [
 ]
 
 /** Copies the settings of one connection to another. Settings that the SQLite build does not know are skipped. */
-async function copySettings(from: SqliteHandle | undefined, to: SqliteHandle): Promise<void> {
+async function copySettings(from: SqliteConnection | undefined, to: SqliteConnection): Promise<void> {
   if (from === undefined || from === to) return
   for (const name of SETTINGS) {
     const value = await new Promise<unknown>((resolve) => {
@@ -85,7 +85,7 @@ async function copySettings(from: SqliteHandle | undefined, to: SqliteHandle): P
  * Rolls back instead of closing. All requests share the connection of a database in memory, and closing this connection
  * would delete the data.
  */
-function rollBack(connection: SqliteHandle): Promise<void> {
+function rollBack(connection: SqliteConnection): Promise<void> {
   return new Promise((resolve) => {
     connection.serialize(() => connection.run('ROLLBACK', resolve))
   })
@@ -95,7 +95,7 @@ function rollBack(connection: SqliteHandle): Promise<void> {
  * Ends the transaction and closes the connection without waiting for the current statement. All commands are queued at
  * once, so that no other statement comes between. A command may fail if there is nothing to end.
  */
-function closeConnection(connection: SqliteHandle): Promise<void> {
+function rollBackAndClose(connection: SqliteConnection): Promise<void> {
   interruptStatement(connection)
   return new Promise((resolve) => {
     connection.serialize(() => connection.run('ROLLBACK', () => undefined))

@@ -41,7 +41,7 @@ abstract class WriteRun extends Transaction {
   protected readonly dialect: Dialect
   protected readonly limit: StatementLimit | null
   protected timer: StatementTimer | null = null
-  #heldConnection: Connection | null = null
+  #connectionInUse: Connection | null = null
 
   constructor({ sequelize, dialect, limit }: RunSettings, options: ConstructorParameters<typeof Transaction>[1]) {
     super(sequelize, { ...options, ...statementLoggingOf(sequelize) })
@@ -60,7 +60,7 @@ abstract class WriteRun extends Transaction {
       returnConnection(sequelize, connection, this.timer)
       throw error
     }
-    this.#heldConnection = connection
+    this.#connectionInUse = connection
     this.connection = connection
     storeGreeting(this.sequelize, connection)
   }
@@ -72,14 +72,14 @@ abstract class WriteRun extends Transaction {
    */
   async abandon(pending: Promise<unknown> | null): Promise<void> {
     rejectStatements(this)
-    const connection = this.#heldConnection
+    const connection = this.#connectionInUse
     if (connection === null) return
     if (this.dialect.queuesWrites) return this.abandonSqlite(pending)
     // The server is interrupted before the driver closes the connection, because a closed driver does not report the
     // results of running statements.
     await interrupt(this.sequelize, this.dialect, connection)
     if (pending !== null) await settleSoon(pending)
-    await settleSoon(this.closeHeldConnection(abortConnection))
+    await settleSoon(this.closeConnectionInUse(abortConnection))
   }
 
   /**
@@ -100,12 +100,12 @@ abstract class WriteRun extends Transaction {
   /** Removes and returns the connection. */
   protected removeConnection(): Connection | null {
     this.timer?.stop()
-    const connection = this.#heldConnection
-    this.#heldConnection = null
+    const connection = this.#connectionInUse
+    this.#connectionInUse = null
     return connection
   }
 
-  protected async closeHeldConnection(close: typeof closeConnection = closeConnection): Promise<void> {
+  protected async closeConnectionInUse(close: typeof closeConnection = closeConnection): Promise<void> {
     const connection = this.removeConnection()
     if (connection === null) return
     const { sequelize } = this
@@ -151,7 +151,7 @@ export class WriteTransaction extends WriteRun {
       // The only connection of a database in memory stays open, because another transaction may have caused the
       // failure. A connection to a file is closed, because it may still be in a transaction.
       if (this.connection !== undefined && isSharedConnection(this.connection)) this.#release()
-      else await this.closeHeldConnection()
+      else await this.closeConnectionInUse()
       throw error
     }
     if (this.limit !== null && this.connection !== undefined && !isSharedConnection(this.connection)) {
@@ -179,7 +179,7 @@ export class WriteTransaction extends WriteRun {
     try {
       answer = await this.#end()
     } catch (error) {
-      await this.closeHeldConnection()
+      await this.closeConnectionInUse()
       throw error
     }
     this.#release()
@@ -228,7 +228,7 @@ export class WriteTransaction extends WriteRun {
     try {
       await this.sequelize.getQueryInterface().rollbackTransaction(this, this.options)
     } catch (error) {
-      await this.closeHeldConnection()
+      await this.closeConnectionInUse()
       throw error
     }
     this.#release()
@@ -245,7 +245,7 @@ export class WriteTransaction extends WriteRun {
   }
 
   protected override abandonSqlite(): Promise<void> {
-    return this.closeHeldConnection()
+    return this.closeConnectionInUse()
   }
 
   #assertOpen(what: string): void {
@@ -256,7 +256,7 @@ export class WriteTransaction extends WriteRun {
   #release(): void {
     if (this.isUnusable || this.timer?.isStopSent) {
       this._clearCls()
-      void this.closeHeldConnection()
+      void this.closeConnectionInUse()
       return
     }
     const connection = this.removeConnection()
@@ -305,7 +305,7 @@ export class LoneStatement extends WriteRun {
   }
 
   release(): void {
-    if (this.isUnusable) return void this.closeHeldConnection()
+    if (this.isUnusable) return void this.closeConnectionInUse()
     const connection = this.removeConnection()
     if (connection !== null) returnConnection(this.sequelize, connection, this.timer)
   }

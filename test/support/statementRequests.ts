@@ -326,7 +326,7 @@ class RequestBuilder {
         const many = [...place.relations.values()].filter((relation) => relation.many)
         if (many.length === 0) return this.#compare(from, at)
         const relation = pick(many, from.field)
-        const join = this.#hop(relation)
+        const join = this.#joinOf(relation)
         const [first] = from.nodes
         const condition = first === undefined ? null : this.#predicate(first, targetPlaceOf(relation))
         if (kind === 'quantified' && condition !== null) {
@@ -390,7 +390,7 @@ class RequestBuilder {
     const many = [...place.relations.values()].filter((relation) => relation.many)
     if (many.length === 0 || !from.flags[2]) return this.#column(from, at)
     const relation = pick(many, from.field)
-    return { joins, field: relation.count, nullable: false, countedJoin: this.#hop(relation) }
+    return { joins, field: relation.count, nullable: false, countedJoin: this.#joinOf(relation) }
   }
 
   /** Follows to-one relations that exist. */
@@ -401,13 +401,13 @@ class RequestBuilder {
       const ones = [...place.relations.values()].filter((relation) => !relation.many)
       if (ones.length === 0) break
       const relation = pick(ones, step)
-      joins.push(this.#hop(relation))
+      joins.push(this.#joinOf(relation))
       place = targetPlaceOf(relation)
     }
     return { joins, place }
   }
 
-  #hop(relation: Relation): Join {
+  #joinOf(relation: Relation): Join {
     const { joinModel, association, resolveTarget } = relation
     const guard = this.#guardOf(association.target, [...(resolveTarget()?.fields.values() ?? [])])
     const fields = joinModel?.resources()[0]?.fields

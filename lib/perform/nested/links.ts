@@ -179,11 +179,11 @@ async function collectLinkKeyErrors(
   pairs: readonly LinkedRecord[],
 ): Promise<ErrorsByPlace> {
   const errors: ErrorsByPlace[] = []
-  for (const { linkTarget, value: pointed } of pairs) {
+  for (const { linkTarget, value: referencedValue } of pairs) {
     const isEqualKey = ({ end, value: stated }: BodyKey): Promise<boolean> =>
       end === 'owner'
         ? isEqualToStored(parentStore, binding.source, value, stated)
-        : isEqualToStored(storeInSameTransaction(parentStore, resource), target, pointed, stated)
+        : isEqualToStored(storeInSameTransaction(parentStore, resource), target, referencedValue, stated)
     errors.push(await collectBodyKeyErrors(joinModelResource, linkTarget.bodyKeys ?? [], isEqualKey))
   }
   return mergeErrors(errors)

@@ -117,12 +117,12 @@ async function planLinkDiffs(
   nestedWrites: readonly NestedWrite[],
   values: readonly unknown[],
 ): Promise<readonly Diff[]> {
-  const linked = nestedWrites.flatMap((linkChange, index) => {
-    if (linkChange.kind === 'new')
-      throw new TypeError(`a record of ${store.resource.name} is new to its ${linkChange.json}`)
-    return linkChange.kind === 'linked' ? [{ branch: linkChange, value: values[index] }] : []
+  const linked = nestedWrites.flatMap((nestedWrite, index) => {
+    if (nestedWrite.kind === 'new')
+      throw new TypeError(`a record of ${store.resource.name} is new to its ${nestedWrite.json}`)
+    return nestedWrite.kind === 'linked' ? [{ linkChange: nestedWrite, value: values[index] }] : []
   })
-  return collectErrors(linked, ({ branch: linkChange, value }) => diffLinks(store, linkChange, value))
+  return collectErrors(linked, ({ linkChange, value }) => diffLinks(store, linkChange, value))
 }
 
 /** A written record, and its index in the request. */

@@ -28,9 +28,9 @@ export interface PendingRecord {
 /** Records that are checked by one statement. */
 interface PendingGroup {
   readonly scope: Predicate
-  /** Attributes with known values (`known`), and attributes that the request sets (`sent`). */
+  /** Attributes with known values (`known`), and attributes that the request sets (`assigned`). */
   readonly known: ReadonlySet<string>
-  readonly sent: ReadonlySet<string>
+  readonly assigned: ReadonlySet<string>
   readonly records: PendingRecord[]
 }
 
@@ -64,7 +64,7 @@ function groupPending(store: Store, all: readonly PendingRecord[]): readonly Pen
     const given = own.filter((name) => values.has(name) && !unknown.has(name))
     const known = stored === null ? given : own.filter((name) => !unknown.has(name))
     const name = JSON.stringify([scopes.indexOf(scope), stored !== null, given, known])
-    const group = groups.get(name) ?? { scope, known: new Set(known), sent: new Set(given), records: [] }
+    const group = groups.get(name) ?? { scope, known: new Set(known), assigned: new Set(given), records: [] }
     groups.set(name, group)
     group.records.push(record)
   }
@@ -98,11 +98,11 @@ interface ScopeQuery {
   readonly fields: readonly Field[]
 }
 
-function buildScopeQuery(store: Store, { scope, known, sent, records }: PendingGroup): ScopeQuery {
+function buildScopeQuery(store: Store, { scope, known, assigned, records }: PendingGroup): ScopeQuery {
   const before = requestHistoryOf(store)
   const isStored = records[0]?.stored !== null
   // The locked record already meets the condition before the write. Only parts that the request changes are checked.
-  const open = isStored ? extractChangeable(scope, sent) : scope
+  const open = isStored ? extractChangeable(scope, assigned) : scope
   const excludeWritten = (part: Predicate): Predicate => before?.excludeWritten(part, null) ?? part
   const condition = excludeWritten(extractDecidable(open, known))
   const parts =
@@ -176,7 +176,7 @@ function noteParts(store: Store, parts: readonly ConditionPart[], row: RawRow): 
 function writeRows(
   store: Store,
   { fields }: ScopeQuery,
-  { sent }: PendingGroup,
+  { assigned }: PendingGroup,
   records: readonly PendingRecord[],
 ): string {
   const { model, dialect } = store
@@ -185,7 +185,7 @@ function writeRows(
   const stored: TableContext = { model, alias: STORED, canJoin: false }
   const rows = records.map(({ place, values, stored: record }) => {
     const valueExpressionOf = (field: Field): string =>
-      record === null || sent.has(field.name)
+      record === null || assigned.has(field.name)
         ? sqlValue(store, field, values)
         : `${quote(model, STORED)}.${quote(model, field.column)}`
     const row = `SELECT ${[...fields.map(valueExpressionOf), place].join(', ')}`

@@ -43,11 +43,11 @@ export class Statement {
 }
 
 /** Maximum number of rows of an INSERT that SQLite keeps prepared. Each number of rows needs a different SQL text. */
-const MOST_KEPT = 20
+const MAX_REUSABLE_ROWS = 20
 
 /** Creates the statement of a request on a model's table. */
 export function createStatement({ dialect, model }: StatementTarget, request: StatementRequest): Statement {
-  const most = dialect.preparesBy === 'connection' ? MOST_KEPT : 1
+  const most = dialect.preparesBy === 'connection' ? MAX_REUSABLE_ROWS : 1
   const isReusable = request.kind !== 'insert' || request.rows.length <= most
   return new Statement({ dialect, model }, (operands) => writeStatement(dialect, model, request, operands), isReusable)
 }

@@ -231,8 +231,8 @@ const failures: Failures = {
   }),
   parseForeignKeyViolation: ({ errno, sqlMessage = '' }) => {
     const [, table, columns] = /`([^`]+)`, CONSTRAINT .*? FOREIGN KEY \((.+?)\) REFERENCES/.exec(sqlMessage) ?? []
-    const isPointedAt = errno === 1217 || errno === 1451
-    return { isReferenced: isPointedAt, table, columns: columns?.replaceAll('`', '').split(', ') ?? [] }
+    const isReferenced = errno === 1217 || errno === 1451
+    return { isReferenced, table, columns: columns?.replaceAll('`', '').split(', ') ?? [] }
   },
 }
 
