@@ -47,8 +47,10 @@ const optionalPeers = (names) => ({
  */
 const compact = {
   name: 'compact',
-  generateBundle: async (_, files) => {
-    const options = { minify: true, lineLimit: 500, target: 'node20', charset: 'utf8' }
+  generateBundle: async ({ format }, files) => {
+    // In ES modules, `minify` would also shorten names of top-level functions.
+    const minified = format === 'es' ? { minifySyntax: true, minifyWhitespace: true } : { minify: true }
+    const options = { ...minified, lineLimit: 500, target: 'node20', charset: 'utf8' }
     for (const file of Object.values(files)) {
       if (file.type === 'chunk') file.code = (await transform(file.code, options)).code
     }
@@ -56,6 +58,7 @@ const compact = {
 }
 
 const CLIENT = 'lib/client/index.ts'
+const ACTIONS = 'lib/client/actions.ts'
 const CREATE = 'lib/create/index.ts'
 
 /** Test runners with a separate context per module, such as Jest, do not support `import()` in CommonJS. */
@@ -142,11 +145,18 @@ function sharedOf(manifest) {
 
 /** Writes the client's package into a folder. Returns its package.json. */
 export async function bundleClientPackage(root, folder, manifest) {
-  const output = { comments: false, sourcemap: false }
-  await write(`${root}${CLIENT}`, { ...output, file: `${folder}/index.js`, format: 'es' })
-  await write(`${root}${CLIENT}`, { ...output, file: `${folder}/index.cjs`, ...COMMONJS })
-  const declarations = { dir: folder, format: 'es', entryFileNames: '[name].ts' }
-  await write({ index: `${root}${CLIENT}` }, declarations, [
+  const input = { index: `${root}${CLIENT}`, actions: `${root}${ACTIONS}` }
+  const outputAs = (extension) => ({
+    dir: folder,
+    comments: false,
+    sourcemap: false,
+    minifyInternalExports: false,
+    entryFileNames: `[name].${extension}`,
+    chunkFileNames: `[name].${extension}`,
+  })
+  await write(input, { ...outputAs('js'), format: 'es' }, [compact])
+  await write(input, { ...outputAs('cjs'), ...COMMONJS }, [compact])
+  await write(input, { ...outputAs('ts'), format: 'es' }, [
     dts({ generator: 'oxc', dtsOnly: true, cwd: root, tsconfig: `${root}tsconfig.json` }),
     structuralModels,
     optionalPeers(['joi']),
@@ -162,6 +172,10 @@ export async function bundleClientPackage(root, folder, manifest) {
       '.': {
         import: { types: './index.d.ts', default: './index.js' },
         require: { types: './index.d.cts', default: './index.cjs' },
+      },
+      './actions': {
+        import: { types: './actions.d.ts', default: './actions.js' },
+        require: { types: './actions.d.cts', default: './actions.cjs' },
       },
       './package.json': './package.json',
     },

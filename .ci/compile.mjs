@@ -3,7 +3,7 @@
 // `--aloud` prints which stages run.
 
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -97,7 +97,13 @@ function wrap(entry) {
 async function writeClientPackage(manifest) {
   mkdirSync(inRoot(CLIENT_PACKAGE), { recursive: true })
   writeJson(`${CLIENT_PACKAGE}/package.json`, await bundleClientPackage(root, inRoot(CLIENT_PACKAGE), manifest))
-  cpSync(inRoot(`${CLIENT_PACKAGE}/index.d.ts`), inRoot(`${CLIENT_PACKAGE}/index.d.cts`))
+  // ES modules and CommonJS share the types in `types.d.cts`, because both may import CommonJS.
+  renameSync(inRoot(`${CLIENT_PACKAGE}/types.d.ts`), inRoot(`${CLIENT_PACKAGE}/types.d.cts`))
+  for (const entry of ['index', 'actions']) {
+    const path = inRoot(`${CLIENT_PACKAGE}/${entry}.d`)
+    const text = readFileSync(`${path}.ts`, 'utf8').replaceAll('"./types.js"', '"./types.cjs"')
+    for (const extension of ['ts', 'cts']) writeFileSync(`${path}.${extension}`, text)
+  }
   cpSync(inRoot('.ci/client.md'), inRoot(`${CLIENT_PACKAGE}/README.md`))
   cpSync(inRoot('LICENSE'), inRoot(`${CLIENT_PACKAGE}/LICENSE`))
 }

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import test from 'ava'
+import Joi from 'joi'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../lib/index.js'
 import { consumer, node, pack, root, type Tarball } from './support/consumer.js'
@@ -14,6 +15,9 @@ async function main() {
   const page = await players.list({ filter: filter.eq('Name', 'Jan') })
   const refused = await players.create({}).catch((error) => error)
   console.log(created.name, page.totalCount, refused instanceof ProblemError, refused.code)
+  const acting = withActions(process.argv[2], { actions: { rename: { on: 'record', method: 'post' } } })
+  const renamed = await acting.actions.rename(created, { name: 'Ola' })
+  console.log(renamed.name, typeof singleton)
 }
 
 main()
@@ -21,6 +25,7 @@ main()
 
 const TYPED = `
 import { filter, type Page, resource } from 'sequelize-crud-router-client'
+import { resource as withActions, singleton } from 'sequelize-crud-router-client/actions'
 
 interface Player {
   readonly id: number
@@ -34,6 +39,26 @@ export async function names(): Promise<readonly string[]> {
   // @ts-expect-error: records have no such member
   page.items[0]?.nmae
   return page.items.map(({ name }) => name)
+}
+
+interface Shapes {
+  readonly row: Player
+  readonly item: Player
+  readonly create: { readonly name: string }
+  readonly patch: { readonly name?: string }
+  readonly key: 'id'
+  readonly actions: {
+    readonly rename: { readonly on: 'record'; readonly method: 'post'; readonly input: { name: string }; readonly output: Player }
+  }
+}
+
+const acting = withActions<Shapes>('/api/players', { actions: { rename: { on: 'record', method: 'post' } } })
+
+export async function rename(): Promise<string> {
+  // @ts-expect-error: the input has no such member
+  await acting.actions.rename(1, { nmae: 'Ola' })
+  const { name } = await acting.actions.rename(1, { name: 'Ola' })
+  return name + (await singleton<Player>('/api/me').get()).name
 }
 `
 
@@ -52,8 +77,12 @@ function compilerOptions(module: string, file: string): string {
 const NAMES = '{ filter, ProblemError, resource }'
 const FILES = {
   'package.json': JSON.stringify({ private: true }),
-  'imported.mjs': `import ${NAMES} from 'sequelize-crud-router-client'\n${PROGRAM}`,
-  'required.cjs': `const ${NAMES} = require('sequelize-crud-router-client')\n${PROGRAM}`,
+  'imported.mjs': `import ${NAMES} from 'sequelize-crud-router-client'
+import { resource as withActions, singleton } from 'sequelize-crud-router-client/actions'
+${PROGRAM}`,
+  'required.cjs': `const ${NAMES} = require('sequelize-crud-router-client')
+const { resource: withActions, singleton } = require('sequelize-crud-router-client/actions')
+${PROGRAM}`,
   'typed.mts': TYPED,
   'typed.cts': TYPED,
   'mts.json': compilerOptions('nodenext', 'typed.mts'),
@@ -70,7 +99,9 @@ test.before(async () => {
 test.after.always(() => tarball?.remove())
 
 test('the package has its programs and types, and is small', (t) => {
-  const expected = ['LICENSE', 'README.md', 'index.cjs', 'index.d.cts', 'index.d.ts', 'index.js', 'package.json']
+  const entries = ['index', 'actions'].flatMap((name) => ['cjs', 'd.cts', 'd.ts', 'js'].map((end) => `${name}.${end}`))
+  const shared = ['resource.cjs', 'resource.js', 'types.d.cts']
+  const expected = ['LICENSE', 'README.md', 'package.json', ...entries, ...shared]
   t.deepEqual(tarball.paths.toSorted(), expected.toSorted())
   t.true(tarball.bytes <= 45_000, `${tarball.bytes} bytes`)
 })
@@ -85,11 +116,23 @@ for (const program of ['imported.mjs', 'required.cjs']) {
           { timestamps: false },
         ),
       }),
-      mount: (app, { Player }) => app.use(crudRouter(Player)),
+      mount: (app, { Player }) =>
+        app.use(
+          crudRouter(Player, {
+            actions: {
+              rename: {
+                on: 'record',
+                method: 'post',
+                input: Joi.object({ name: Joi.string().required() }),
+                handler: ({ record, input }) => void record.set(input as object),
+              },
+            },
+          }),
+        ),
     })
     try {
       const outcome = await node(folder, program, `${stage.url}/api/players`)
-      t.deepEqual(outcome, { status: 0, stdout: 'Jan 1 true validation\n', stderr: '' })
+      t.deepEqual(outcome, { status: 0, stdout: 'Jan 1 true validation\nOla function\n', stderr: '' })
     } finally {
       await stage.close()
     }

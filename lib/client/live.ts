@@ -1,7 +1,7 @@
 import type { Socket } from 'socket.io-client'
 import { keyOf, keyText } from './address.js'
 import { EventOrder, parseVersion, type Verdict } from './eventOrder.js'
-import { noteWrite } from './readYourWrites.js'
+import { noteWrite, originOf } from './readYourWrites.js'
 import type { CallOptions, ClientOptions, Key, ListParameters, Live, LiveHandlers, Stop } from './types.js'
 
 interface LiveContext {
@@ -10,7 +10,8 @@ interface LiveContext {
   readonly list: (parameters: ListParameters, options: CallOptions) => Promise<{ readonly items: readonly object[] }>
 }
 
-interface ConnectionHandlers extends LiveHandlers {
+interface ConnectionHandlers extends Omit<LiveHandlers, 'onState'> {
+  readonly onState?: LiveHandlers['onState'] | undefined
   readonly onConnect?: () => void
 }
 
@@ -48,7 +49,7 @@ export function createLive(surroundings: LiveContext): Live {
 
 function mirrorRecords(
   surroundings: LiveContext,
-  ...[parameters, onChange, { onState, onError } = {}]: Parameters<Live['records']>
+  ...[parameters, onChange, { onState, onError = console.error } = {}]: Parameters<Live['records']>
 ): Stop {
   const ended = new AbortController()
   let isDue = false
@@ -72,20 +73,12 @@ function mirrorRecords(
         // A request that the server rejected is not retried.
         const { status } = Object(error)
         isDue ||= !status || status > 499
-        if (!ended.signal.aborted) reportError(error)
+        // An error of `onError` itself is uncaught, and does not end the connection.
+        if (!ended.signal.aborted) queueMicrotask(() => onError(error))
       }
       await new Promise((resolve) => setTimeout(resolve, pause))
     }
     isListing = false
-  }
-
-  /** Passes an error to `onError`. An error of `onError` itself does not end the connection. */
-  function reportError(error: unknown): void {
-    try {
-      onError?.(error)
-    } catch (thrown) {
-      throwLater(thrown)
-    }
   }
 
   function scheduleList(): void {
@@ -102,7 +95,7 @@ function mirrorRecords(
     onConnect: () => {
       if (!isListed) scheduleList()
     },
-    ...(onState === undefined ? {} : { onState }),
+    onState,
   })
   return () => {
     ended.abort()
@@ -112,7 +105,15 @@ function mirrorRecords(
 
 /** Connects to the hub. The connection ends when it is stopped, or when the server refuses the caller. */
 function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): Stop {
-  const { onCreated, onUpdated, onDeleted, onMissed, onConnect, onState } = ears
+  const origin = originOf(address)
+  const hubAddress = origin + (settings.hub ?? `${address.slice(origin.length)}/hub`)
+  let logged: string | undefined
+  const logState: LiveHandlers['onState'] = (_, error) => {
+    if (!error || error.message === logged) return
+    logged = error.message
+    console.error(hubAddress, logged)
+  }
+  const { onCreated, onUpdated, onDeleted, onMissed, onConnect, onState = logState } = ears
   const keys = [settings.key ?? 'id'].flat()
   const order = new EventOrder()
   let socket: Socket<HubEvents> | null = null
@@ -122,19 +123,19 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
   let timer: ReturnType<typeof setTimeout> | undefined
 
   async function open(): Promise<void> {
-    onState?.('connecting')
+    onState('connecting')
     const { io } = await import('socket.io-client')
     if (isStopped) return
     const { token } = settings
-    const hub: Socket<HubEvents> = io(hubAddress(address, settings.hub), {
+    const hub: Socket<HubEvents> = io(hubAddress, {
       forceNew: true,
       // Long polling is only the fallback, because it needs sticky sessions at a load balancer.
       transports: ['websocket', 'polling'],
       tryAllTransports: true,
       // Each attempt requests a new token, because the last token may have expired.
       auth: (done) => {
-        Promise.resolve(null)
-          .then(() => token?.())
+        Promise.resolve()
+          .then(token)
           .then(
             (bearerToken) => done(bearerToken ? { token: bearerToken } : {}),
             () => done({}),
@@ -149,7 +150,7 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
     hub.on('connect', () => {
       const isWhole = !wasLive || hub.recovered
       wasLive = true
-      onState?.('live')
+      onState('live')
       onConnect?.()
       if (!isWhole) onMissed?.()
     })
@@ -167,22 +168,22 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
     })
     hub.on('disconnect', (reason) => {
       if (isStopped) return
-      onState?.('offline')
+      onState('offline')
       // Socket.IO does not reconnect if the server ended the connection, for example because a token expired.
       if (reason === 'io server disconnect') reconnect()
     })
     hub.on('connect_error', (error: Error & { data?: { status?: unknown } }) => {
       if (isStopped) return
       const isRefused = !hub.active && REFUSAL_STATUSES.has(error.data?.status)
-      onState?.(isRefused ? 'refused' : 'offline', error)
+      onState(isRefused ? 'refused' : 'offline', error)
       if (!hub.active && !isRefused) reconnect()
     })
   }
 
   /** Compares the version of a created or updated record with the known version. */
   function judgeRecord(record: object, isCreated: boolean): Verdict {
-    const members: Readonly<Record<string, unknown>> = { ...record }
-    if (keys.some((name) => members[name] === undefined || members[name] === null)) return 'news'
+    const members = record as Readonly<Record<string, unknown>>
+    if (keys.some((name) => (members[name] ?? null) === null)) return 'news'
     const version = parseVersion(members[settings.version ?? 'rowVersion'])
     return order.judgeWrite(keyText(keyOf(record, keys)), version, isCreated)
   }
@@ -192,10 +193,13 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
     else if (verdict === 'unclear') onMissed?.()
   }
 
-  open().catch((error: unknown) => {
+  open().catch((error: Error) => {
     // A retry cannot succeed, because `socket.io-client` is not installed.
-    if (!isStopped) onState?.('refused')
-    throwLater(error)
+    if (!isStopped) onState('refused', error)
+    // An error in a microtask is uncaught, so that the browser reports it.
+    queueMicrotask(() => {
+      throw error
+    })
   })
   return () => {
     isStopped = true
@@ -203,17 +207,4 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
     clearTimeout(missing)
     socket?.disconnect()
   }
-}
-
-/** Throws an error asynchronously, so that the browser reports it as uncaught. */
-function throwLater(error: unknown): void {
-  queueMicrotask(() => {
-    throw error
-  })
-}
-
-/** URL of the hub's namespace. The hub has the origin of the resource. */
-function hubAddress(address: string, hub: string | undefined): string {
-  const origin = /^[a-z][a-z\d+.-]*:\/\/[^/]+/i.exec(address)?.[0] ?? ''
-  return `${origin}${hub ?? `${address.slice(origin.length)}/hub`}`
 }

@@ -10,19 +10,19 @@ const DEFAULT_SECONDS = 10
 const lastWrites = new Map<string, number>()
 
 /** Origin of an address. Empty for an address without an origin. */
-function serviceOriginOf(address: string): string {
-  return /^[a-z][a-z\d+.-]*:\/\/[^/]+/i.exec(address)?.[0].toLowerCase() ?? ''
+export function originOf(address: string): string {
+  return /^[a-z][a-z\d+.-]*:\/\/[^/]+/i.exec(address)?.[0] ?? ''
 }
 
 /** Stores the time of a write. Both this program's writes and received events count. */
 export function noteWrite(address: string): void {
-  lastWrites.set(serviceOriginOf(address), performance.now())
+  lastWrites.set(originOf(address).toLowerCase(), performance.now())
 }
 
 /** Whether a read may miss a recent write because a replica lags behind. */
 export function isAfterWrite(address: string, { readYourWrites = false }: ClientOptions): boolean {
   if (readYourWrites === false) return false
-  const last = lastWrites.get(serviceOriginOf(address))
+  const last = lastWrites.get(originOf(address).toLowerCase())
   const seconds = readYourWrites === true ? DEFAULT_SECONDS : readYourWrites
   return last !== undefined && performance.now() - last < seconds * 1000
 }

@@ -162,7 +162,10 @@ export interface LiveHandlers<S = Shapes> {
   readonly onDeleted?: (key: Key, version?: number) => void
   /** Called when events may have been missed. The application should load the list again. */
   readonly onMissed?: () => void
-  /** `error` is the reason of a failed connection, for example `Invalid namespace` for an address without a hub. */
+  /**
+   * `error` is the reason of a failed connection, for example `Invalid namespace` for an address without a hub. Default:
+   * logs each reason.
+   */
   readonly onState?: (state: LiveState, error?: Error) => void
 }
 

@@ -61,6 +61,8 @@ export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
   if (typeof options !== 'object' || options === null) throw new TypeError('jwtIdentity: options are missing')
   const { key, algorithms, issuer, audience, clockTolerance } = options
   assertNames(options)
+  if (typeof key === 'string' && key.trim() === '')
+    throw new TypeError('jwtIdentity: key is empty. Set the variable that holds it, such as JWT_SECRET')
   if (!isKey(key)) throw new TypeError('jwtIdentity: key must be a non-empty string, a KeyObject or a function')
   if (!Array.isArray(algorithms) || algorithms.length === 0 || algorithms.some((name) => !isAlgorithm(name))) {
     throw new TypeError(`jwtIdentity: algorithms must name at least one of ${ALGORITHMS.join(', ')}`)

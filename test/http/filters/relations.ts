@@ -404,7 +404,9 @@ test('Club.Id=1 is an unknown field, and the message says that the key exists', 
   const { status, body } = await list(served, '/api/people', { filter: 'Club.Id=1' })
   t.is(status, 400)
   t.deepEqual(body.errors, {
-    filter: ['Unknown field "Club.Id" at position 0. The key of related records is not filterable here.'],
+    filter: [
+      'Unknown field "Club.Id" at position 0. The key of related records is not filterable here. Filter by another field, such as a foreign key.',
+    ],
   })
 })
 

@@ -76,7 +76,10 @@ for (const [parameters, hint] of [
   [{ filter: `Nam${'e'.repeat(60)}=x` }, ''],
   [{ filter: 'Id=1' }, ' The key is not filterable: ask for records by keys=, as in keys=1,2.'],
   [{ filter: 'Level>1|id=in=1;2' }, ' The key is not filterable: ask for records by keys=, as in keys=1,2.'],
-  [{ filter: 'Club.Id=1' }, ' The key of related records is not filterable here.'],
+  [
+    { filter: 'Club.Id=1' },
+    ' The key of related records is not filterable here. Filter by another field, such as a foreign key.',
+  ],
   [{ filter: 'partsCount>1' }, ' For the number of a collection write "parts.Count".'],
   [{ filter: 'club.parts_Count>1' }, ''],
   [{ select: 'club.partsCount' }, ' For the number of a collection write "club.parts.Count".'],

@@ -185,6 +185,35 @@ test('a caller whom the server does not let in is refused, and a token that ende
   t.is(asked, 2)
 })
 
+test.serial('live without handlers logs refusals, missing hubs and lists that fail, each once', async (t) => {
+  const stage = await open(t)
+  const guarded = await open(t, true)
+  const lines: string[] = []
+  const { error } = console
+  console.error = (...given: unknown[]) => void lines.push(given.map(String).join(' '))
+  t.teardown(() => {
+    console.error = error
+  })
+  const notes = `${stage.url}/api/notes`
+  const start = (address: string, parameters = {}): void =>
+    t.teardown(resource<Note>(address).live.records(parameters, () => undefined))
+  start(`${stage.url}/api/others`)
+  start(`${guarded.url}/api/notes`)
+  start(notes, { filter: 'Texd=a' })
+  await until(t, 'three lines', () => lines.length === 3)
+  t.teardown(resource<Note>(notes).live.records({ filter: 'Texd=a' }, () => undefined, { onError: () => undefined }))
+  t.teardown(resource<Note>(`${stage.url}/api/others`).live({ onState: () => undefined }))
+  await wait(1500)
+  t.deepEqual(
+    lines.toSorted(),
+    [
+      'ProblemError: Unknown field. filter: Unknown field "Texd" at position 0. Did you mean "text"?',
+      `${guarded.url}/api/notes/hub Unauthorized`,
+      `${stage.url}/api/others/hub Invalid namespace`,
+    ].toSorted(),
+  )
+})
+
 test('where records show versions, live drops what is older than what it has heard of the same record', async (t) => {
   let notes: CrudRouter | undefined
   const stage = await openPush(({ sequelize }, app, io) => {
