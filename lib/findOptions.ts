@@ -36,7 +36,10 @@ export function buildFindOptions(
   }
   const { pageSize, projection } = planned
   if (projection.embeds !== undefined) {
-    throw invalidQuery('select', 'cannot name a collection here: no options for findAll say what of it is wanted.')
+    throw invalidQuery(
+      'select',
+      'cannot contain a collection here, because the options of findAll cannot express it. Select fields of the record and of to-one relations.',
+    )
   }
   const offset = planned.kind === 'page' ? (planned.page - 1) * pageSize : 0
   const columns = projection.columns.filter((_, index) => projection.readableColumns?.has(index))

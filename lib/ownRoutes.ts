@@ -3,6 +3,7 @@ import type { Request } from '../types/express.js'
 import type { OwnRoutes } from '../types/ownRoutes.js'
 import type { Caller } from '../types/plan.js'
 import type { OperationName, Resource } from '../types/resource.js'
+import { internalError } from './common/internalError.js'
 import { isListPlan } from './common/listPlan.js'
 import { createUnknownNameError } from './config/suggest.js'
 import { buildFindOptions } from './findOptions.js'
@@ -52,7 +53,7 @@ async function buildOptions(
   const intent = readQuery(resource, query, hidden)
   const { plan: amended } = await planFor(resource, intent, caller, () => undefined)
   if (!isListPlan(amended)) {
-    throw new TypeError(`a behaviour of ${resource.name} has made a list a ${amended.kind}`)
+    throw internalError(`a behaviour of ${resource.name} replaced the plan of a list by one of kind "${amended.kind}"`)
   }
   const store = storeOf(resource)
   await ensureColumnTypes(store)

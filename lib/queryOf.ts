@@ -51,10 +51,10 @@ const QUERY: EntryPoint = {
   name: 'queryOf',
   givesRows: true,
   unsupported: {
-    scope: 'it has no request to ask a scope for; put it into where yourself',
-    singleton: 'it has no request to ask for a key; put it into where yourself',
-    use: 'no request passes through it',
-    configure: 'it makes no router',
+    scope: 'it has no request for which a scope could be evaluated. Add the condition to "where" yourself',
+    singleton: 'it has no request that could determine the key. Add the condition to "where" yourself',
+    use: 'it handles no requests',
+    configure: 'it creates no router',
     hooks: 'it writes nothing',
   },
 }

@@ -56,7 +56,9 @@ export function planListSync(resource: Resource, intent: ListIntent, caller: Cal
   const planned = planList(resource, intent, authorizeNow(resource, intent, caller))
   const within = resource.behaviours.visibleRecords?.(resource, caller) ?? null
   if (isPromise(within) || within === false) {
-    throw new TypeError(`${resource.name}: only behaviours that answer at once have a say here`)
+    throw new TypeError(
+      `${resource.name}: toFindOptions is synchronous, so it cannot apply options that return a promise or hide all records`,
+    )
   }
   return { ...planned, where: addCondition(planned.where, within) }
 }

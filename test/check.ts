@@ -102,7 +102,7 @@ test('routes are listed with what no policy covers, though the application liste
   const listed = lines(stdout)
   t.deepEqual(listed.slice(0, ROUTES.length), ROUTES)
   t.regex(listed[ROUTES.length] ?? '', /^2 resources, \d+ routes, [34] without a policy\.$/)
-  t.regex(stdout, /requirePolicies: true rejects them at mount\.\n$/)
+  t.regex(stdout, /The option requirePolicies: true refuses to mount OPEN routes\.\n$/)
 })
 
 test('--fail-on-open is status 1 for routes without a policy, and 0 where each has one', async (t) => {

@@ -56,7 +56,7 @@ export const concurrency: BehaviourDefinition = {
 /** Checks that `inBody` does not contradict the field's options. @throws CrudConfigError */
 function assertVersionIncluded(model: string, version: string, { exclude, only }: FieldOptions = {}): void {
   if (exclude === undefined && only === undefined) return
-  const message = `${model}: concurrency.inBody shows "${version}" in every answer, but fields.${version} does not.`
+  const message = `${model}: concurrency.inBody is true, but fields.${version} excludes "${version}" from bodies or responses. Remove one of these options.`
   throw new CrudConfigError('INVALID_OPTION', message)
 }
 

@@ -50,7 +50,10 @@ export const idempotency: BehaviourDefinition = {
   options: {
     idempotency: option(either(isFlag, isObject), 'a boolean or an object', {
       members: {
-        ttl: option((ttl) => typeof ttl === 'string' && TTL.test(ttl), 'a number and s, m, h or d, "24h" for example'),
+        ttl: option(
+          (ttl) => typeof ttl === 'string' && TTL.test(ttl),
+          'a number followed by s, m, h or d, such as "24h"',
+        ),
         required: flag,
         model: option(isFunction, 'a Sequelize model'),
       },
@@ -78,7 +81,10 @@ const ATTRIBUTES = ['id', 'fingerprint', 'reply', 'expiresAt']
 function assertModel(model: ModelStatic<Model>, own: ModelStatic<Model>): void {
   const missing = ATTRIBUTES.filter((name) => !Object.hasOwn(own.getAttributes?.() ?? {}, name))
   if (missing.length === 0 && own.sequelize === model.sequelize) return
-  const reason = missing.length === 0 ? 'is of another Sequelize instance' : `has no ${missing.join(', ')}`
+  const reason =
+    missing.length === 0
+      ? 'must use the same Sequelize instance as the resource'
+      : `needs the attributes ${missing.join(', ')}`
   throw new CrudConfigError('INVALID_OPTION', `${model.name}: idempotency.model ${reason}.`)
 }
 
@@ -100,7 +106,9 @@ async function createIdempotencyRequest(
   const key = parseKey(headers['idempotency-key'])
   if (key === null) {
     if (!required) return null
-    throw problem('bad-request', { detail: 'Send an Idempotency-Key, one of your own for each write.' })
+    throw problem('bad-request', {
+      detail: 'This request requires the header Idempotency-Key. Choose a new key for each write.',
+    })
   }
   const [path = '', query = ''] = toOriginForm(originalUrl).split(/\?(.*)/s)
   const id = hash(serializePlanParts([await describeCaller(parsed, work), call.method, path, key]))
@@ -130,7 +138,7 @@ function parseKey(header: string | readonly string[] | undefined): string | null
   const key = quoted ?? (/^[!#-~][ -~]*$/.test(text) ? text : '')
   if (key.length >= 1 && key.length <= 255) return key
   throw problem('bad-request', {
-    detail: 'Idempotency-Key must be a string of 1 to 255 characters, "8e03978e" for example.',
+    detail: 'The header Idempotency-Key must be a string of 1 to 255 characters, such as "8e03978e".',
   })
 }
 

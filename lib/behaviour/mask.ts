@@ -59,7 +59,10 @@ function readMask(where: string, given: unknown): MaskPermissions {
     typeof given === 'string' ? { read: given } : ((given ?? {}) as { read?: unknown; write?: unknown })
   const isPermission = (value: unknown): value is string | null => value === null || isPermissionName(value)
   if (isPermission(read) && isPermission(write) && (read ?? write) !== null) return { read, write }
-  throw new CrudConfigError('INVALID_OPTION', `${where} must be a permission, or { read, write } of permissions.`)
+  throw new CrudConfigError(
+    'INVALID_OPTION',
+    `${where} must be the name of a permission, or an object { read, write } with such names.`,
+  )
 }
 
 function isPermissionName(value: unknown): value is string {

@@ -5,6 +5,7 @@ import type { CrudOptions } from '../../types/options.js'
 import type { Caller } from '../../types/plan.js'
 import type { Behaviour, OperationName, Resource } from '../../types/resource.js'
 import { equivalentOperation } from '../common/actions.js'
+import { NO_PERMISSION, NOT_AUTHENTICATED } from '../common/denials.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isListPlan } from '../common/listPlan.js'
 import { isRefusal, problem } from '../common/problem.js'
@@ -222,6 +223,6 @@ async function assertAllowed(...question: Parameters<typeof callPolicy>): Promis
  * identified callers.
  */
 function denialProblem({ identity }: Caller): Error {
-  if (identity !== null) return problem('forbidden', { detail: 'You may not do this.' })
-  return problem('unauthorized', { detail: 'Say who you are.', headers: { 'WWW-Authenticate': 'Bearer' } })
+  if (identity !== null) return problem('forbidden', { detail: NO_PERMISSION })
+  return problem('unauthorized', { detail: NOT_AUTHENTICATED, headers: { 'WWW-Authenticate': 'Bearer' } })
 }

@@ -19,20 +19,22 @@ export function readScope(resource: Resource, given: Scope | null | undefined): 
   if (typeof given === 'string') return confineByCondition(resource, given)
   // Only an explicit null means no restriction. A missing return must not open all records.
   if (!isNonEmptyObject(given)) {
-    throw new TypeError(`the scope of ${resource.name} is neither null, nor a condition, nor an object with attributes`)
+    throw new TypeError(
+      `${resource.name}: scope must return null (all records), a condition, or an object with values of attributes`,
+    )
   }
   if (!Object.hasOwn(given, 'where')) return confineByValues(resource, given)
   const { where, fixed, ...others } = given
   const [other] = Object.keys(others)
   if (other !== undefined) {
     throw new TypeError(
-      `the scope of ${resource.name} has ${other} beside where: it takes a condition as where, and values as fixed`,
+      `${resource.name}: scope returned "where" together with "${other}". Only "fixed" is allowed beside "where": { fixed: { ... }, where: condition }`,
     )
   }
   const condition = confineByCondition(resource, where)
   if (!Object.hasOwn(given, 'fixed')) return condition
   if (!isNonEmptyObject(fixed))
-    throw new TypeError(`fixed in the scope of ${resource.name} must be an object with attributes`)
+    throw new TypeError(`${resource.name}: scope: "fixed" must be an object with values of attributes`)
   const values = confineByValues(resource, fixed)
   return {
     fixed: values.fixed,
@@ -65,12 +67,16 @@ function isNonEmptyObject(value: unknown): value is Readonly<Record<string, unkn
 /** Plans the condition of a scope. @throws TypeError with the reason, which clients do not see */
 function planScopeCondition(resource: Resource, text: unknown): NonNullable<ResolvedScope['where']> {
   if (typeof text !== 'string' || text.trim() === '') {
-    throw new TypeError(`the condition in the scope of ${resource.name} must be a text that is not empty`)
+    throw new TypeError(
+      `${resource.name}: scope: the condition must be a text that is not blank. Return null for all records`,
+    )
   }
   try {
     return planCondition(resource, text)
   } catch (error) {
-    throw new TypeError(`the scope of ${resource.name}: ${errorReason(error)}`, { cause: error })
+    throw new TypeError(`${resource.name}: scope returned an invalid condition: ${errorReason(error)}`, {
+      cause: error,
+    })
   }
 }
 
@@ -86,7 +92,7 @@ function confineByValues(resource: Resource, given: Readonly<Record<string, unkn
   let where: ResolvedScope['where'] = null
   for (const [name, value] of Object.entries(given)) {
     const field = resource.fields.find((candidate) => candidate.name === name && !candidate.virtual)
-    if (field === undefined) throw new TypeError(`the scope of ${resource.name} has an unknown attribute: ${name}`)
+    if (field === undefined) throw new TypeError(`${resource.name}: scope returned the unknown attribute "${name}"`)
     if (Array.isArray(value)) {
       where = addCondition(where, matchScopeValues(resource, field, value))
       sources.push({ [name]: value })
@@ -102,7 +108,7 @@ function matchScopeValues(
 ): NonNullable<ResolvedScope['where']> {
   if (field.valueType.type === 'json') {
     throw new TypeError(
-      `the scope of ${resource.name} has an array for ${field.name}, whose type is JSON: write a condition instead`,
+      `${resource.name}: scope returned an array for "${field.name}", which is a JSON attribute. Return a condition instead`,
     )
   }
   // A hole in the array is undefined here, which is an error.
@@ -117,12 +123,14 @@ function readScalar(resource: Resource, field: Field, value: unknown): ScopeValu
   const read = isScalar(value) ? readTypedValue(field, value) : null
   if (read === null) {
     const given = typeof value === 'number' ? String(value) : typeof value
-    throw new TypeError(`the scope of ${resource.name} has no ${field.valueType.type} for ${field.name}, but ${given}`)
+    throw new TypeError(
+      `${resource.name}: scope must return a value of type ${field.valueType.type} for "${field.name}", not ${given}`,
+    )
   }
   // A rounded or truncated value could match records of other callers.
   if (isStoredUnchanged(field, read)) return read
   throw new TypeError(
-    `the scope of ${resource.name} has a value for ${field.name} that its column does not keep as it is`,
+    `${resource.name}: scope returned a value for "${field.name}" that the column would round or truncate`,
   )
 }
 

@@ -41,8 +41,8 @@ export const scope: BehaviourDefinition = {
 
 function warnAboutWhere(name: string): void {
   process.emitWarning(
-    `${name}: an object of the scope with "where" has a condition there, not a value of the attribute "where". Name that attribute in ` +
-      'the condition, or in fixed: { fixed: { where: 1 }, where: condition }.',
+    `${name}: the model has an attribute "where". In an object that scope returns, "where" is a condition, not a value of this attribute. Compare the attribute in ` +
+      'the condition, or set its value in "fixed": { fixed: { where: 1 }, where: condition }.',
     { code: 'CRUD_SCOPE_WHERE' },
   )
 }

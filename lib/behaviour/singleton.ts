@@ -116,7 +116,8 @@ async function evaluateKey(
   if (keys.length === 1) return [[resource.key, readKeyPart(name, resource.key, key)]]
   const parts: Readonly<Record<string, unknown>> = isObject(key) ? key : {}
   const unknown = Object.keys(parts).find((part) => !keys.some((field) => field.name === part))
-  if (unknown !== undefined) throw new TypeError(`${name}: singleton returned ${unknown}, which is not part of the key`)
+  if (unknown !== undefined)
+    throw new TypeError(`${name}: singleton returned the member "${unknown}", which is not an attribute of the key`)
   return keys.map((field) => [field, readKeyPart(name, field, parts[field.name])])
 }
 
@@ -126,7 +127,9 @@ function readKeyPart(resource: string, field: Field, given: unknown): FixedValue
   const read = isScalar ? readTypedValue(field, value) : null
   // A rounded or truncated value could be the key of another record.
   if (read !== null && isStoredUnchanged(field, read)) return read
-  throw new TypeError(`${resource}: singleton must return a value of type ${field.valueType.type} for ${field.name}`)
+  throw new TypeError(
+    `${resource}: singleton must return a value of type ${field.valueType.type} for the key attribute "${field.name}", or null for no record`,
+  )
 }
 
 /** Sets the key of new records and removes it from updates, whatever the body contains. */

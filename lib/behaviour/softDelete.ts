@@ -39,7 +39,10 @@ export const softDelete: BehaviourDefinition = {
     const own = timestamps.deletedAt
     if (model.options.paranoid === true && own !== undefined) {
       if (option === false) {
-        throw new CrudConfigError('INVALID_OPTION', `${model.name}: softDelete is false, but the model is paranoid.`)
+        throw new CrudConfigError(
+          'INVALID_OPTION',
+          `${model.name}: softDelete is false, but the model is paranoid. Remove the option softDelete, or "paranoid" of the model.`,
+        )
       }
       // Sequelize itself maintains the mark of a paranoid model.
       return { facts, attributes: [], behaviour: () => createBehaviour({ isDeleted: null, deletedAt: own }) }

@@ -3,6 +3,7 @@ import type { Resource } from '../../types/resource.js'
 import type { ForeignKeyBinding } from '../../types/work.js'
 import { addOwnColumns, indexOfOwnColumn, projectOwnFields } from '../common/columns.js'
 import { amendEach } from '../common/compositeWrites.js'
+import { internalError } from '../common/internalError.js'
 import { hasBodyName } from './connectingAttributes.js'
 import { versionFieldOf } from './members.js'
 
@@ -46,5 +47,5 @@ export function keyProjection({ keys }: Resource): Projection {
 }
 
 export function unexpectedPlanError({ name }: Resource, { kind }: Plan): Error {
-  return new TypeError(`a behaviour of ${name} has made a nested write a ${kind}`)
+  return internalError(`a behaviour of ${name} replaced the plan of a nested write by one of kind "${kind}"`)
 }

@@ -1,6 +1,7 @@
 import type { Caller, Projection } from '../../types/plan.js'
 import type { PlannedWrite, Relation, Resource } from '../../types/resource.js'
 import type { PassedPolicies, PolicyChecks, Work } from '../../types/work.js'
+import { NO_PERMISSION } from '../common/denials.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { compileJoinModel } from '../compile/joinModel.js'
@@ -30,7 +31,7 @@ export async function repeatPolicyChecks({ policyChecks }: Work, passed: PassedP
 
 /** Creates the error for a policy check whose resource no longer exists. */
 function missingResourceError(): Error {
-  return problem('forbidden', { detail: 'You may not do this.' })
+  return problem('forbidden', { detail: NO_PERMISSION })
 }
 
 /** Returns the resources whose records a body may nest or link, at any depth, without duplicates. */

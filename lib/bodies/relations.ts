@@ -3,6 +3,7 @@ import type { Caller } from '../../types/plan.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import type { ForeignKeyBinding } from '../../types/work.js'
 import { requireField } from '../common/columns.js'
+import { internalError } from '../common/internalError.js'
 import { isObject } from '../common/object.js'
 import { compileJoinModel } from '../compile/joinModel.js'
 import { foreignKeyResourcesOf, isRelationClosed } from '../plan/index.js'
@@ -88,7 +89,7 @@ export function bindingOf({ fields }: Resource, { attributes }: Relation, target
  */
 export function resolveLinkedRelation(parent: Resource, relation: Relation): LinkedRelation {
   const { joinModel, attributes, json } = relation
-  if (joinModel === null) throw new TypeError(`${json} has no join model`)
+  if (joinModel === null) throw internalError(`the association "${json}" has no join model`)
   const target = relation.relatedResource()
   const resource = joinModel.joinModelResource() ?? compileJoinModel(joinModel.model)
   return {

@@ -54,7 +54,8 @@ export async function check(args: readonly string[], load: Import): Promise<Chec
     unsubscribe(CHANNEL, collectMount)
   }
   if (mounts.length === 0) {
-    const help = 'Name the module that creates the routers. If a function creates them: --call createApp'
+    const help =
+      'Give the path of the module that creates the routers. If a function of the module creates them, add its name: --call createApp'
     return { status: 2, text: `${file} mounts no resource. ${help}` }
   }
   const { text, openCount } = createReport(mounts)

@@ -16,7 +16,9 @@ export function createReport(mounts: readonly MountMessage[]): Report {
   const remedy =
     open === 0
       ? []
-      : ['Every caller that your middleware admits may use these routes. requirePolicies: true rejects them at mount.']
+      : [
+          'Every caller that your middleware admits may use the OPEN routes. Set policies, such as authorizePolicy. The option requirePolicies: true refuses to mount OPEN routes.',
+        ]
   return { text: [...parts, [sum, ...remedy].join('\n')].join('\n\n'), openCount: open }
 }
 

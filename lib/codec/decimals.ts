@@ -115,7 +115,12 @@ function bodySchema({ valueType, rules }: RuledField): JsonSchema {
     ...(rules.max === undefined ? [] : [`At most ${toDecimal(rules.max)}.`]),
   ]
   const text: JsonSchema = { type: 'string', pattern: decimalPattern(precision, scale, min !== undefined) }
-  return describeSchema(anyOf([number, text]), ...places, ...ruled, 'More than 15 digits as text.')
+  return describeSchema(
+    anyOf([number, text]),
+    ...places,
+    ...ruled,
+    'A number with more than 15 digits is written as a string.',
+  )
 }
 
 /** Returns the pattern of a decimal. Leading and trailing zeros do not count as digits. */

@@ -124,7 +124,7 @@ function bodySchema(field: RuledField): JsonSchema {
   ]
   if (texts.length === 0) return number
   const text: JsonSchema = { type: 'string', pattern: `^(?:${texts.join('|')})$`, examples: [String(max)] }
-  return describeSchema({ anyOf: [number, text] }, 'Beyond 2^53 the digits as text.')
+  return describeSchema({ anyOf: [number, text] }, 'A number beyond 2^53 is written as a string of digits.')
 }
 
 /** Rounds a bound to an integer, because the bound of a rule may be fractional. */

@@ -1,5 +1,6 @@
 import type Joi from 'joi'
 import type { FieldMessage, MessageCode } from '../../types/messages.js'
+import { internalError } from '../common/internalError.js'
 import { createMessage } from '../common/messages.js'
 import { numberBounds } from './bounds.js'
 import type { Reader, RuledField } from './codec.js'
@@ -19,7 +20,7 @@ export async function loadJoi(): Promise<void> {
 }
 
 function requireJoi(): typeof Joi {
-  if (loadedJoi === null) throw new TypeError('a body came before its rules were loaded')
+  if (loadedJoi === null) throw internalError('a request body was validated before joi was loaded')
   return loadedJoi
 }
 

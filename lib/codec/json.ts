@@ -129,7 +129,13 @@ const GEOMETRIES = ['Point', 'MultiPoint', 'LineString', 'MultiLineString', 'Pol
 const FORMS: Readonly<Record<NonNullable<ValueType['form']>, JsonSchema>> = {
   text: TEXT,
   array: { type: 'array', items: {} },
-  range: { type: 'array', items: {}, maxItems: 2, not: { minItems: 1, maxItems: 1 }, description: 'No bounds or two.' },
+  range: {
+    type: 'array',
+    items: {},
+    maxItems: 2,
+    not: { minItems: 1, maxItems: 1 },
+    description: 'An empty array, or an array of the lower and the upper bound.',
+  },
   geometry: {
     type: 'object',
     required: ['type'],

@@ -30,10 +30,10 @@ export const datetime: Codec = {
     body: () => ({
       type: 'string',
       pattern: INSTANT,
-      description: 'A date-time of ISO 8601, of the years 0001 to 9999 in UTC, which it is in without an offset.',
+      description: 'An ISO 8601 date-time of the years 0001 to 9999. Without an offset it is in UTC.',
       examples: ['2026-01-31T08:30:00Z'],
     }),
-    query: { type: 'string', description: 'A date-time of ISO 8601, or a day.' },
+    query: { type: 'string', description: 'An ISO 8601 date-time or date.' },
   },
   example: () => '2026-01-31',
 }

@@ -2,6 +2,7 @@ import type { CompiledComputedField } from '../../types/computed.js'
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, Join, Member, Projection } from '../../types/plan.js'
+import { internalError } from './internalError.js'
 
 /**
  * Returns the column of a field. After a relation every column is nullable, because the related record may be missing.
@@ -74,6 +75,6 @@ export function projectOwnFields(fields: readonly Field[]): Projection {
 /** Returns the field of an attribute. @throws TypeError for an unknown name */
 export function requireField(fields: readonly Field[], name: string): Field {
   const field = fields.find((candidate) => candidate.name === name)
-  if (field === undefined) throw new TypeError(`the attribute ${name} was not compiled`)
+  if (field === undefined) throw internalError(`the resource has no field for the attribute "${name}"`)
   return field
 }

@@ -2,6 +2,7 @@
 
 import type { BatchItem, CreateOrUpdateBody, Intent, SingleIntent, UpsertItem } from '../../types/intent.js'
 import type { ActionPlan, Plan, UpsertItem as PlannedItem, SinglePlan, UpdatePlan } from '../../types/plan.js'
+import { internalError } from './internalError.js'
 import { isObject, omitMembers } from './object.js'
 import { isRefusal } from './problem.js'
 
@@ -16,7 +17,8 @@ type Accept = (intent: SingleIntent) => SingleIntent | Promise<SingleIntent>
 export async function acceptEach(intent: Intent, accept: Accept): Promise<Intent> {
   const acceptUpdate = async (body: ItemBody): Promise<ItemBody> => {
     const accepted = await accept({ kind: 'update', key: '', match: null, body, minimal: false })
-    if (accepted.kind !== 'update') throw new TypeError(`a behaviour has made an update a ${accepted.kind}`)
+    if (accepted.kind !== 'update')
+      throw internalError(`a behaviour replaced a request of kind "update" by one of kind "${accepted.kind}"`)
     return accepted.body
   }
   switch (intent.kind) {
@@ -54,7 +56,8 @@ async function acceptCreate(body: CreateOrUpdateBody['create'], accept: Accept):
   if (body instanceof Error) return body
   try {
     const accepted = await accept({ kind: 'create', body, minimal: false })
-    if (accepted.kind !== 'create') throw new TypeError(`a behaviour has made a create a ${accepted.kind}`)
+    if (accepted.kind !== 'create')
+      throw internalError(`a behaviour replaced a request of kind "create" by one of kind "${accepted.kind}"`)
     return accepted.body
   } catch (error) {
     if (isRefusal(error)) return error
@@ -83,7 +86,8 @@ export function amendEach(plan: Plan, amend: Amend): Plan | Promise<Plan> {
 async function amendParts(plan: Exclude<Plan, SinglePlan> | ActionPlan, amend: Amend): Promise<Plan> {
   const amendPart = async <P extends SinglePlan>(each: P): Promise<P> => {
     const one = await amend(each)
-    if (one.kind !== each.kind) throw new TypeError(`a behaviour has made a plan of ${each.kind} one of ${one.kind}`)
+    if (one.kind !== each.kind)
+      throw internalError(`a behaviour replaced a plan of kind "${each.kind}" by one of kind "${one.kind}"`)
     return one as P
   }
   switch (plan.kind) {

@@ -4,9 +4,14 @@ import type { Caller, Predicate } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { ForeignKeyBinding } from '../../types/work.js'
 import { requireField } from './columns.js'
+import { NO_PERMISSION } from './denials.js'
 import { toPlainValue } from './plainValue.js'
 import { addCondition, matchNull, matchStoredValues } from './predicates.js'
 import { problem } from './problem.js'
+
+/** Error text for creating or linking children of a parent whose referenced attribute is null. */
+export const NO_REFERENCED_VALUE =
+  'No record can refer to this record, because the field that foreign keys refer to is null.'
 
 /**
  * Compares a new child's foreign keys with the values that the child's resource sets itself, for example by a scope.
@@ -35,7 +40,7 @@ export function assertKeysWritable(
   caller: Caller,
 ): void {
   if (writable === null || keys.every((field) => writable(field, caller))) return
-  throw problem('forbidden', { detail: 'You may not do this.' })
+  throw problem('forbidden', { detail: NO_PERMISSION })
 }
 
 /** Returns the condition for the children of one parent. */

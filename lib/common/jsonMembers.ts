@@ -1,4 +1,5 @@
 import type { Field, ItemOf, JsonValue, MemberOf, MemberType } from '../../types/field.js'
+import { internalError } from './internalError.js'
 import { isObject } from './object.js'
 import { readDate } from './values.js'
 
@@ -20,7 +21,7 @@ export function isArrayField(field: Pick<Field, 'derived' | 'computed'>): boolea
 /** Returns the array items that a field is derived from. @throws TypeError for other fields */
 export function arrayItemOf({ name, derived }: Pick<Field, 'name' | 'derived'>): ItemOf {
   if (derived?.kind === 'item') return derived
-  throw new TypeError(`${name} is not an item of an array`)
+  throw internalError(`the field "${name}" is not an item of an array`)
 }
 
 /**

@@ -11,8 +11,8 @@ export const MESSAGES: Readonly<Record<MessageCode, string>> = Object.freeze({
   'not-found': 'does not exist.',
   twice: 'is there twice.',
   removed: 'is removed by another part of the body.',
-  version: 'needs its version.',
-  stale: 'has changed.',
+  version: 'must contain the version that you last read.',
+  stale: 'has changed since you read it.',
   'path-key': 'must be the key in the path.',
   key: 'cannot be used as a key.',
   owner: 'must be the owner.',
@@ -44,9 +44,9 @@ export const MESSAGES: Readonly<Record<MessageCode, string>> = Object.freeze({
   digits: 'has more digits than a JSON number keeps; send it as a string.',
   characters: 'must not contain NUL characters or unpaired surrogates.',
   'json-depth': 'must not be nested deeper than {levels} levels.',
-  'json-finite': 'must have finite numbers only.',
+  'json-finite': 'must contain only finite numbers.',
   array: 'must be an array.',
-  bounds: 'must have two bounds.',
+  bounds: 'must be an array of a lower and an upper bound.',
   geometry: 'must be a GeoJSON geometry.',
   email: 'is not a valid email address.',
   pattern: 'does not match the required pattern.',
@@ -101,7 +101,7 @@ export function createTranslator(messages: Messages | undefined, onError: OnErro
       const text: unknown = messages(message.code, message.parameters)
       if (text === undefined) return formatEnglish(message)
       if (typeof text === 'string') return text
-      throw new TypeError(`messages must return text or undefined for ${message.code}`)
+      throw new TypeError(`the option "messages" must return a text or undefined for the code "${message.code}"`)
     } catch (error) {
       reportError(error, NO_REQUEST, onError)
       return formatEnglish(message)

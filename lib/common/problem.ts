@@ -134,7 +134,7 @@ export function invalidQuery(parameter: string, message: string): Problem {
  * the collection exists.
  */
 export function unselectedCollection(parameter: string): Problem {
-  return invalidQuery(parameter, 'is about a collection that select does not name.')
+  return invalidQuery(parameter, 'applies to a collection that the parameter "select" does not contain.')
 }
 
 /** Creates a problem by its code, with details of the occurrence. */

@@ -6,12 +6,12 @@ import { problem } from './problem.js'
 
 /** Checks the size of a response that is built in memory. @throws Problem if the size exceeds the limit */
 export function assertResponseSize(bytes: number, limit: number): void {
-  if (bytes > limit) throw createSizeError(limit, 'ask for fewer records or fields')
+  if (bytes > limit) throw createSizeError(limit, 'Request fewer records or fields')
 }
 
 function createSizeError(limit: number, remedy: string): Error {
   const error = problem('invalid-query', {
-    detail: `The answer is larger than the limit of ${limit} bytes (responseBytes): ${remedy}.`,
+    detail: `The response is larger than the limit of ${limit} bytes (responseBytes). ${remedy}.`,
   })
   sizeErrors.add(error)
   return error
@@ -62,7 +62,8 @@ export class WrittenSize {
     if (members.length === 0) return
     const own = rowChanges.reduce((sum, changes) => sum + sumSizes(changes.values()), 0)
     this.#bytes += Math.max(0, rows.reduce((sum, row) => sum + sumSizes(row), 0) - own)
-    if (this.#bytes > this.#limit) throw createSizeError(this.#limit, 'send fewer records, or Prefer: return=minimal')
+    if (this.#bytes > this.#limit)
+      throw createSizeError(this.#limit, 'Send fewer records, or send the header Prefer: return=minimal')
   }
 }
 

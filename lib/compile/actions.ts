@@ -68,7 +68,9 @@ export function createActions(
     const place = action.path.toLowerCase()
     const other = places.get(place)
     if (other !== undefined)
-      problems.add(createActionError(model.name, name, `has the same route as the action "${other}"`))
+      problems.add(
+        createActionError(model.name, name, `has the same route as the action "${other}". Rename one of them`),
+      )
     places.set(place, name)
     actions.set(name, action)
   }
@@ -97,22 +99,25 @@ function assertAction(
   const word = kebabCase(name)
   const taken = reservedActionNames(operations)
   if (taken.has(word) || taken.has(name.toLowerCase()))
-    throw createError('has the name of an operation or of its route')
+    throw createError('must not have the name of an operation or of a route of an operation')
   const relation = nestedRoutesOf(model, options, naming).find(({ json }) => json.toLowerCase() === word)
-  if (relation !== undefined) throw createError('has the name of a route of a relation')
+  if (relation !== undefined) throw createError('must not have the name of the route of a relation')
   const { on, method, transaction, input, output } = action
   if (on === 'collection' && options.singleton !== undefined) {
-    throw createError('is of the collection, and a singleton is one record: say on: "record"')
+    throw createError('must have on: "record", because a singleton is a single record')
   }
   if (method === 'get' && transaction === true)
     throw createError('cannot have a transaction: GET actions write nothing')
   if (method === 'post' && transaction === false && (facts.versions || facts.idempotency !== null)) {
     const needs = facts.versions ? 'concurrency' : 'idempotency'
-    throw createError(`cannot have "transaction: false" beside ${needs}, which decides within the transaction`)
+    throw createError(`cannot have "transaction: false", because the option ${needs} needs a transaction`)
   }
   if (method === 'get' && input !== undefined && outputOf(action) !== 'none' && !isSchema(output)) {
     const isTaken = inputNamesOf(input)?.has('select') === true
-    if (isTaken) throw createError('cannot have an input named "select": the parameter selects what its answer shows')
+    if (isTaken)
+      throw createError(
+        'cannot have an input named "select", because the parameter "select" chooses the fields of the response',
+      )
   }
 }
 
@@ -189,7 +194,9 @@ async function validateOutput(schema: Schema, name: string, given: unknown): Pro
     const [{ path, message } = { path: [], message: '' }] = details
     const place = pathTextOf(path)
     const reason = place === '' ? message : `${place} ${message}`
-    throw new TypeError(`the action ${name} has returned what its output does not allow: ${reason}`, { cause: error })
+    throw new TypeError(`the action "${name}" returned a value that its option "output" does not allow: ${reason}`, {
+      cause: error,
+    })
   }
 }
 

@@ -51,7 +51,7 @@ export function planAttributes(model: ModelStatic<Model>, managed: readonly Mana
   const names = managed.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) {
-    const message = `${model.name}: two behaviours use the attribute "${twice}".`
+    const message = `${model.name}: two of the options softDelete, concurrency and audit use the attribute "${twice}". Name another attribute in one of them.`
     throw new CrudConfigError('AMBIGUOUS_NAME', message)
   }
   const missing = managed.filter(({ name, kind }) => !hasAttribute(model, all, name, kind))

@@ -7,6 +7,7 @@ import type { Predicate, SinglePlan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Behaviour, BehaviourHooks, Behaviours, Facts, VisibleRecords } from '../../types/resource.js'
 import { mergeHeaders } from '../common/headers.js'
+import { internalError } from '../common/internalError.js'
 import { addCondition } from '../common/predicates.js'
 import type { ConfigProblems } from '../config/problems.js'
 import type { OperationTable } from '../operations.js'
@@ -80,7 +81,8 @@ const FUNCTIONS: {
     if (amended.kind !== 'create' || amended.revives === undefined) return amended
     // If a create may restore a deleted record, every behaviour also amends the update that restores the record.
     const revives = await amendByAll(amended.revives)
-    if (revives.kind !== 'restore') throw new TypeError(`a behaviour has made a restoration one of ${revives.kind}`)
+    if (revives.kind !== 'restore')
+      throw internalError(`a behaviour replaced a plan of kind "restore" by one of kind "${revives.kind}"`)
     return { ...amended, revives }
   },
   readable: (all) => (field, caller) => all.every((readable) => readable(field, caller)),
@@ -95,7 +97,8 @@ const FUNCTIONS: {
   ownKey:
     ([only]) =>
     (resource, caller) => {
-      if (only === undefined) throw new TypeError(`${resource.name} is not a singleton`)
+      if (only === undefined)
+        throw internalError(`the key of ${resource.name} was requested, but the resource is not a singleton`)
       return only(resource, caller)
     },
   staticCondition: (all) => (resource) =>

@@ -67,7 +67,10 @@ function createComputedField(
   const where = `${model.name}: computed.${name}`
   const { type, nullable = false, needs = [], resolve, perCaller = false } = definition
   if (Object.hasOwn(model.getAttributes(), name)) {
-    throw new CrudConfigError('AMBIGUOUS_NAME', `${where}: the model has an attribute of this name.`)
+    throw new CrudConfigError(
+      'AMBIGUOUS_NAME',
+      `${where}: the model has an attribute of this name. Give the computed field another name.`,
+    )
   }
   const json = naming.field(name)
   const valueType = valueTypeOfMember(type)
@@ -125,7 +128,7 @@ function computedTargetsOf(model: string, name: string, options: CrudOptions): R
   const own = optionsOf(name, options)
   const wrong = Object.keys(own).find((member) => !OPTIONS.has(member))
   if (wrong !== undefined) {
-    const message = `${model}: fields.${name}.${wrong} does not apply to computed fields, which take exclude, only, name and deprecated.`
+    const message = `${model}: fields.${name}.${wrong} is not possible for a computed field. Its options are exclude, only, name and deprecated.`
     throw new CrudConfigError('INVALID_OPTION', message)
   }
   const masks: Readonly<Record<string, unknown>> = options.mask ?? {}

@@ -38,7 +38,7 @@ export function assertDefaults(defaults: CrudDefaults): void {
   const given: Readonly<Record<string, unknown>> = isPlainObject(defaults) ? defaults : {}
   const misplaced = Object.keys(given).filter((name) => SINGLE_MODEL_OPTIONS.has(name))
   for (const name of misplaced) {
-    const message = `createCrud: the option "${name}" is about one model and cannot be a default: give it to crudRouter.`
+    const message = `createCrud: the option "${name}" applies to a single model and cannot be a default. Pass it to crudRouter.`
     problems.add(new CrudConfigError('INVALID_OPTION', message))
   }
   const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !SINGLE_MODEL_OPTIONS.has(name)))

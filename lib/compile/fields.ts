@@ -216,8 +216,8 @@ function createFieldDecoder(
     if (isWarned || typeof value !== 'string' || !/^-?\d+$/.test(value)) return value
     isWarned = true
     process.emitWarning(
-      `${model}: ${name} is an INTEGER, and has a key beyond 2^53 in its column. Such keys are text in answers, which documents and client ` +
-        'types call integers. Declare it as DataTypes.BIGINT, and the foreign keys that refer to it.',
+      `${model}: the column of the key "${name}" contains a number beyond 2^53, but the model declares an INTEGER. Responses have such keys as strings, although API documents and client ` +
+        'types say integer. Declare the key, and the foreign keys that refer to it, as DataTypes.BIGINT.',
       { code: 'CRUD_WIDE_KEY' },
     )
     return value
@@ -289,8 +289,8 @@ export function warnOfNames(model: string, fields: readonly Field[]): void {
   const names = fields.filter((field) => field.filterable || field.sortable).map(({ json }) => json)
   for (const name of names.filter((each) => !NAME.test(each))) {
     process.emitWarning(
-      `${model}: the query language cannot name "${name}", so that no filter, sort or selection reaches it. Names begin with a letter ` +
-        `or "_" and go on with letters, digits and "_". Rename the attribute and give it \`field: '${name}'\`, or exclude it from queries in fields.`,
+      `${model}: clients cannot filter, sort or select by the attribute "${name}", because of its name. Names in queries begin with a letter ` +
+        `or "_" and contain only letters, digits and "_". Rename the attribute and give it \`field: '${name}'\`, or exclude it from queries by the option fields.`,
       { code: 'CRUD_UNNAMEABLE_FIELD' },
     )
   }

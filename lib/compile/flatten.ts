@@ -28,13 +28,13 @@ export function checkFlatten(
     }
     const isPossible = association === undefined ? field?.valueType.type === 'json' : association.isSingleAssociation
     if (isPossible && association !== undefined && relationOptionOf(options.relations, name) === false) {
-      const message = `${model.name}: flatten: "${name}" is closed by the option "relations".`
+      const message = `${model.name}: flatten: the option "relations" disables the association "${name}".`
       throw new CrudConfigError('INVALID_OPTION', message)
     }
     if (isPossible) return name
     throw new CrudConfigError(
       'INVALID_OPTION',
-      `${model.name}: flatten: "${name}" is neither a to-one association nor a JSON attribute.`,
+      `${model.name}: flatten: "${name}" must be a to-one association or a JSON attribute.`,
     )
   })
 }

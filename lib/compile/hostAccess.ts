@@ -1,6 +1,7 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { ModelAccess, Relation, Resource } from '../../types/resource.js'
+import { internalError } from '../common/internalError.js'
 import { scopeOptionsOf } from '../sequelize/model.js'
 import { attributesOf } from './attributes.js'
 import { createFields } from './fields.js'
@@ -52,7 +53,7 @@ class ExactNamesFirst<T> extends Map<string, T> {
   override get(name: string): T | undefined {
     const exact = super.get(name)
     const all = new Set([...(exact === undefined ? [] : [exact]), ...this.#findAlternatives(name.toLowerCase())])
-    if (all.size > 1) throw new TypeError(`two attributes or associations are called "${name}"`)
+    if (all.size > 1) throw new TypeError(`the name "${name}" is ambiguous: two attributes or associations have it`)
     return [...all][0]
   }
 }
@@ -88,7 +89,7 @@ function toHostField(field: Field): Field {
 function createAccess(model: ModelStatic<Model>, fields: readonly Field[], dialect: Resource['dialect']): ModelAccess {
   const keys = fields.filter(({ name }) => model.primaryKeyAttributes.includes(name))
   const presence = keys[0] ?? fields.find(({ virtual }) => !virtual)
-  if (presence === undefined) throw new TypeError(`${model.name} has no attribute`)
+  if (presence === undefined) throw internalError(`the model ${model.name} has no attribute`)
   const relations = Object.entries(model.associations).map(([name, association]): [string, Relation] => {
     const relation = createRelation(name, association, { model, options: {}, fields, naming: OWN_NAMES, dialect })
     const resolveTarget = (): ModelAccess => {
@@ -118,5 +119,7 @@ const SIMPLE: ReadonlySet<string> = new Set(['where', 'attributes', 'order'])
 function assertSimpleScope(model: ModelStatic<Model>): void {
   const more = scopeOptionsOf(model).filter((option) => !SIMPLE.has(option))
   if (more.length === 0) return
-  throw new TypeError(`the default scope of ${model.name} hides records by more than a condition: ${more.join(', ')}`)
+  throw new TypeError(
+    `the default scope of ${model.name} has unsupported options: ${more.join(', ')}. Conditions support only where, attributes and order`,
+  )
 }

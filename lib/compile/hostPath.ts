@@ -4,6 +4,7 @@ import type { CrudOptions } from '../../types/options.js'
 import type { Path } from '../../types/query.js'
 import type { Relation } from '../../types/resource.js'
 import { CrudConfigError } from '../common/errors.js'
+import { internalError } from '../common/internalError.js'
 import { createUnknownNameError, listValid } from '../config/suggest.js'
 import { DEFAULT_LIMITS } from './limits.js'
 import { cacheUntilMount, resourcesOver } from './mounted.js'
@@ -55,14 +56,17 @@ export function resolveHostPath(described: PathOrigin, written: Path, requiremen
       what: `${where} the association`,
     })
     const association = target.associations[found.name]
-    if (association === undefined) throw new TypeError(`${target.name} has no association ${found.name}`)
+    if (association === undefined) throw internalError(`${target.name} has no association "${found.name}"`)
     if (association.isMultiAssociation) {
       const open = candidateFieldsOf(described, target, index, requirements)
       const instead = listValid(open.map((each) => [...relationNames, each].map(displayNameOf).join('.')))
       throw new CrudConfigError('INVALID_OPTION', `${where} ${collectionMessageOf(segments, index)}${instead}`)
     }
     if (index === 0 && relationOptionOf(described.options.relations, found.name) === false) {
-      throw new CrudConfigError('INVALID_OPTION', `${where} "${segment}" is closed by the option "relations".`)
+      throw new CrudConfigError(
+        'INVALID_OPTION',
+        `${where} the option "relations" disables the association "${segment}".`,
+      )
     }
     relationNames.push(found)
     target = association.target
@@ -172,8 +176,8 @@ function resolveNamesLate({ fields, relations }: PathOrigin, { offset }: Path, p
 function collectionMessageOf(segments: readonly string[], index: number): string {
   const [next, ...further] = segments.slice(index + 1)
   const isCount = next?.toLowerCase() === 'count' && further.length === 0
-  if (!isCount) return `"${segments[index]}" leads to many records, and none of them is first.`
-  return `"${segments.join('.')}" is a number of records, by which clients sort and no option does.`
+  if (!isCount) return `"${segments[index]}" leads to several records, but the path must lead to one record.`
+  return `"${segments.join('.')}" is the number of related records. Clients can sort by it, but options cannot.`
 }
 
 function assertPathDepth(options: CrudOptions, where: string, segments: readonly string[]): void {

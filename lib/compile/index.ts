@@ -6,6 +6,7 @@ import type { CrudOptions } from '../../types/options.js'
 import type { Facts, ModelValidation, OperationName, Resource } from '../../types/resource.js'
 import { BEHAVIOURS } from '../behaviours.js'
 import { CrudConfigError } from '../common/errors.js'
+import { internalError } from '../common/internalError.js'
 import { maxInstancesOf } from '../common/largeColumns.js'
 import { logError } from '../common/log.js'
 import { createTranslator } from '../common/messages.js'
@@ -143,7 +144,7 @@ function runPasses(model: ModelStatic<Model>, options: CrudOptions, entry: Entry
   problems.throwIfAny()
   const { fields, computed } = described
   if (fields === undefined || computed === undefined || keys === undefined || queried === undefined) {
-    throw new TypeError(`${name}: a pass failed without an error`)
+    throw internalError(`${name} has wrong options, but no error was reported`)
   }
   return {
     ...described,
@@ -170,7 +171,8 @@ function checkSupported(
 ): void {
   for (const [option, why] of Object.entries(unsupported)) {
     if (!Object.hasOwn(given, option)) continue
-    problems.add(new CrudConfigError('INVALID_OPTION', `${model}: the option "${option}" is not for ${name}: ${why}.`))
+    const message = `${model}: the option "${option}" cannot be used with ${name}: ${why}.`
+    problems.add(new CrudConfigError('INVALID_OPTION', message))
   }
 }
 
@@ -336,7 +338,7 @@ function describeValue(value: unknown): string {
   if (typeof value === 'function') {
     const { name } = value
     const what = name === '' ? 'a function' : `the function ${name}`
-    return `${what}. If it defines a model, call it and pass what it returns`
+    return `${what}. If it defines a model, call it and pass its result`
   }
   if (typeof value !== 'object')
     return `the ${typeof value} ${typeof value === 'string' ? JSON.stringify(value) : String(value)}`
@@ -370,7 +372,7 @@ function assertModel(model: unknown, dialects: DialectTable): asserts model is M
   }
   if (!isSameSequelize(sequelize)) {
     // Another copy of Sequelize would treat conditions as text, and its errors would not be recognized.
-    const message = `${name} belongs to another copy of sequelize than the one that this package loads (npm ls sequelize).`
+    const message = `${name} was defined with another installed copy of sequelize than the one that this package uses. The command "npm ls sequelize" lists the copies.`
     throw new CrudConfigError('NOT_A_MODEL', message)
   }
   for (const driver of driverOptionsOf(sequelize)) {
@@ -404,7 +406,7 @@ function assertNoToJson(model: ModelStatic<Model>, { toJSON }: CrudOptions): voi
   if (toJSON === 'ignore' || !hasOwnToJson(model)) return
   throw new CrudConfigError(
     'MODEL_TO_JSON',
-    `${model.name} has a toJSON of its own, which replies of this package do not call: exclude the fields that it hides by fields: { x: { exclude: true } }, then set toJSON: 'ignore'.`,
+    `${model.name} has its own toJSON, which this package does not call for responses. Exclude the fields that it hides by fields: { x: { exclude: true } }, then set toJSON: 'ignore'.`,
   )
 }
 
@@ -440,7 +442,7 @@ function assertConsistent(
   options: CrudOptions,
 ): void {
   if (operations.has('restore') && !facts.softDeletes) {
-    throw new CrudConfigError('INVALID_OPTION', `${model}: the operation restore needs softDelete.`)
+    throw new CrudConfigError('INVALID_OPTION', `${model}: the operation restore needs the option softDelete.`)
   }
   const masked = keys.find(({ name }) => options.mask !== undefined && Object.hasOwn(options.mask, name))
   if (masked !== undefined) {

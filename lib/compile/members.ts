@@ -66,7 +66,7 @@ export function createMembers(
   openness: MemberAbilities,
 ): DeclaredMembers {
   if (of.virtual || of.valueType.type !== 'json' || of.valueType.form !== undefined) {
-    throw createOptionError(`${where}: members are those of a JSON column, which ${of.name} is not.`)
+    throw createOptionError(`${where}: only a JSON column can have members, but ${of.name} is not one.`)
   }
   const members = new Map<string, Field>()
   const arrays: ArrayType[] = []
@@ -75,10 +75,10 @@ export function createMembers(
     if (path !== '') assertMemberPath(where, path, members)
     else if (!type.isArray)
       throw createOptionError(
-        `${where}: "" ${MUST_BE_NAMES}; as the whole document it is an array of one type: ['string'].`,
+        `${where}: "" ${MUST_BE_NAMES}. Only for an array the path may be empty: { '': ['string'] }.`,
       )
     else if (Object.keys(given).length > 1)
-      throw createOptionError(`${where}: "" is the whole document: no path lies beside it.`)
+      throw createOptionError(`${where}: the path "" is the whole document, so no other path is possible.`)
     const names = path === '' ? [] : path.split('.')
     const member = createMember(of, names, type, openness)
     if (type.isArray) arrays.push({ path: names, item: TYPES[type.item].type, takesNull: false })
@@ -96,7 +96,7 @@ function assertMemberPath(where: string, path: string, members: ReadonlyMap<stri
     (other) => `${other}.`.startsWith(`${name}.`) || `${name}.`.startsWith(`${other}.`),
   )
   if (around !== undefined)
-    throw createOptionError(`${where}: "${path}" is another member's path, or within it or around it.`)
+    throw createOptionError(`${where}: "${path}" overlaps with another member: one path must not contain the other.`)
   if (!path.split('.').every((segment) => NAME.test(segment))) {
     throw createOptionError(`${where}: "${path}" ${MUST_BE_NAMES}.`)
   }
@@ -116,7 +116,8 @@ function readDeclaredType(where: string, declared: unknown): DeclaredType {
     throw createUnknownNameError('INVALID_OPTION', `${where}: the type`, String(declared), MEMBER_TYPES)
   }
   const [item, ...others]: readonly unknown[] = declared
-  if (others.length > 0) throw createOptionError(`${where}: an array has items of one type: ['string'].`)
+  if (others.length > 0)
+    throw createOptionError(`${where}: the items of an array must have a single type, such as ['string'].`)
   if (isMemberType(item) && item !== 'array') return { isArray: true, item }
   throw createUnknownNameError('INVALID_OPTION', `${where}: the type`, String(item), ITEMS)
 }

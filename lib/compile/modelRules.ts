@@ -76,7 +76,7 @@ function assertRuleTypes(attribute: RuledAttribute, { type }: ValueType, options
     if (options[rule] === undefined || options[rule] === false || types.has(type)) continue
     throw new CrudConfigError(
       'RULE_TYPE',
-      `${attributeNameOf(attribute)}: rules.${rule} is for ${noun}, not ${type}. For other types give schema, a Joi schema.`,
+      `${attributeNameOf(attribute)}: rules.${rule} applies to ${noun}, not to ${type}. For other types set the option "schema" to a Joi schema.`,
     )
   }
 }

@@ -45,7 +45,7 @@ export const isMemberName: Check = (value) =>
   typeof value === 'string' && NAME.test(value) && !WORDS.has(value.toLowerCase()) && value !== '__proto__'
 
 export const MEMBER_NAME =
-  'a name of letters, digits and "_" that begins with no digit, and none of any, all, none, count and __proto__'
+  'a name of letters, digits and "_" that does not begin with a digit, and is not any, all, none, count or __proto__'
 
 /** Returns the type names of a resource in documents. */
 export function typeNamesOf({ name }: ModelStatic<Model>, { names }: CrudOptions): Resource['names'] {

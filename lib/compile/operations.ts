@@ -60,7 +60,7 @@ export function assertSingletonOperations(
     (name) => !COLLECTION_OPERATIONS.has(name) && !isSingleRecordOperation(name, table),
   )
   if (excess.length === 0) return
-  const message = `${model}: a singleton is one record, and has no operation ${excess.join(', ')}.`
+  const message = `${model}: a singleton is a single record and does not support these operations: ${excess.join(', ')}.`
   throw new CrudConfigError('INVALID_OPTION', message)
 }
 
@@ -102,6 +102,6 @@ function createUnknownOperationError(model: string, given: unknown, names: reado
     const suggested = (ALIASES.get(word.toLowerCase()) ?? []).filter((name) => names.includes(name))
     return createUnknownNameError('UNKNOWN_OPERATION', `${model}: the operation`, word, names, suggested)
   }
-  const message = `${model}: the operation "${word}" stands for several operations. Write operations: Operations.${sum}, or name operations one by one.${listValid(names)}`
+  const message = `${model}: "${word}" is the name of several operations. Set operations: Operations.${sum}, or list the operations one by one.${listValid(names)}`
   return new CrudConfigError('UNKNOWN_OPERATION', message)
 }

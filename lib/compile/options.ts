@@ -244,7 +244,7 @@ function findMemberErrors(
   if (value === undefined) {
     // An undefined value usually comes from a misspelt name. If it were ignored, the resource would lose its
     // protection.
-    const hint = `${where}: the option "${name}" is undefined: leave it out to do without.`
+    const hint = `${where}: the option "${name}" is undefined. Remove the option if you do not need it.`
     return row.isRestrictive ? [new CrudConfigError('INVALID_OPTION', hint)] : []
   }
   if (!row.check(value)) {

@@ -23,8 +23,8 @@ export function createRelatedResourceGetter(
     if (only !== undefined && others.length === 0) return only
     const remedy =
       only === undefined
-        ? `no resource is mounted over ${target.name}: mount one, or leave "routes" and "write" out`
-        : `${others.length + 1} resources are mounted over ${target.name}: say which one, by "resource"`
+        ? `no router is mounted for the model ${target.name}. Mount one, or remove "routes" and "write"`
+        : `${others.length + 1} routers are mounted for the model ${target.name}. Choose one of them by "resource"`
     throw new CrudConfigError('INVALID_OPTION', `${where}: ${remedy}.`)
   })
 }
@@ -37,7 +37,7 @@ function requireMountedResource(where: string, target: ModelStatic<Model>, given
   const value: unknown = resourceOfRouter(given) === null && typeof given === 'function' ? given() : given
   const found = resourcesOverVariants(target).find((each) => each === resourceOfRouter(value) || each === value)
   if (found !== undefined) return found
-  throw new CrudConfigError('INVALID_OPTION', `${where} must be a router that is mounted over ${target.name}.`)
+  throw new CrudConfigError('INVALID_OPTION', `${where} must be a mounted router of the model ${target.name}.`)
 }
 
 /** Returns the resource of a router, or null. Routers are functions, so only the member `resource` identifies them. */
@@ -61,7 +61,7 @@ export function createJoinModelResourceGetter(
     if (others.length === 0) return only
     throw new CrudConfigError(
       'INVALID_OPTION',
-      `${source.name}: relations.${as}: ${others.length + 1} resources are mounted over ${through.name}, which links the two: close all but one.`,
+      `${source.name}: relations.${as}: ${others.length + 1} routers are mounted for the join model ${through.name}. Call close() on all but one of them.`,
     )
   })
 }

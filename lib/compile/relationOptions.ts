@@ -82,14 +82,15 @@ function checkRelation(where: string, association: Association, option: unknown,
   checkMembers(`${where}.${name}`, option)
   const { fields, routes = false, write = false, resource }: RelationMembers = option
   if (fields !== undefined) {
-    if (routes || write || resource !== undefined) throw createError('"fields" is for paths alone')
+    if (routes || write || resource !== undefined)
+      throw createError('"fields" cannot be combined with "routes", "write" or "resource"')
     assertAttributes(`${where}.${name}`, association, fields)
   }
   if (resource !== undefined && !('routes' in option || 'write' in option)) {
-    throw createError('"resource" is for "routes" and "write"')
+    throw createError('"resource" needs "routes" or "write"')
   }
   if (write && hasSourceForeignKey(association))
-    throw createError('"write" is for children, and a belongsTo leads to none')
+    throw createError('"write" is not possible for a belongsTo association, whose target is a parent')
   if (!routes) return
   assertFreeSegment(association, surroundings, createError)
   const { noRoutesReason } = surroundings
@@ -113,7 +114,7 @@ const MEMBERS: ReadonlyMap<string, readonly [check: (value: unknown) => boolean,
   ['write', [isFlag, 'a boolean']],
   [
     'resource',
-    [(value) => isFunction(value) || resourceOfRouter(value) !== null, 'a router, or a function that gives one'],
+    [(value) => isFunction(value) || resourceOfRouter(value) !== null, 'a router, or a function that returns one'],
   ],
   ['name', [isMemberName, MEMBER_NAME]],
 ])

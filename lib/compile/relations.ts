@@ -60,8 +60,8 @@ function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
   const target = model.associations[name]?.target
   if (target === undefined || resourcesOver(target).length > 0) return false
   process.emitWarning(
-    `${model.name}: relations.${name} is true, but ${target.name} has no resource, so that paths over it are unknown: ` +
-      `mount ${target.name}, or open its fields by { ${name}: { fields: [...] } }.`,
+    `${model.name}: relations.${name} is true, but no router is mounted for ${target.name}. Fields behind "${name}" are therefore unknown in queries. ` +
+      `Mount a router for ${target.name}, or list the fields: relations: { ${name}: { fields: [...] } }.`,
     { code: 'CRUD_RELATION_CLOSED' },
   )
   return true
@@ -223,8 +223,8 @@ function hasMember(target: ModelStatic<Model>, as: string, json: string): boolea
 
 function warnOfJoinRow({ source, target, as }: Association, model: ModelStatic<Model>, json: string): void {
   process.emitWarning(
-    `${source.name}: relations.${as}: paths do not lead to the attributes of ${model.name}, since ${target.name} has a member "${json}" already: ` +
-      'give that member another name.',
+    `${source.name}: relations.${as}: clients cannot use the attributes of the join model ${model.name}, because ${target.name} already has a member "${json}". ` +
+      'Give that member another name.',
     { code: 'CRUD_LINK_NAME' },
   )
 }

@@ -9,7 +9,7 @@ export function assertCompatibleBounds(where: string, field: Pick<Field, 'valueT
   const [unit, column] = [field.valueType.type === 'string' ? ' characters' : '', nounOf(field.valueType)]
   throw new CrudConfigError(
     'RULE_BOUNDS',
-    `${where}: no ${column} is at least ${range.min} and at most ${range.max}${unit}. Look at rules, validate and the type of the column.`,
+    `${where}: no ${column} can be at least ${range.min} and at most ${range.max}${unit}. Check the option rules, and "validate" and "type" of the attribute.`,
   )
 }
 

@@ -32,7 +32,7 @@ export function createSearch(described: PathOrigin, dialect: Dialect): Search | 
 function parseSearchPath(described: PathOrigin, where: string, text: string): Path {
   const [path, ...others] = parsePaths(where, text)
   if (path === undefined || others.length > 0) {
-    throw new CrudConfigError('INVALID_OPTION', `${where} "${text}" is not the path of one field.`)
+    throw new CrudConfigError('INVALID_OPTION', `${where} "${text}" must be the path of a single field.`)
   }
   return resolveHostPath(
     described,
@@ -50,7 +50,7 @@ function parsePaths(where: string, text: string): readonly Path[] {
   try {
     return parseSelect(text)
   } catch {
-    throw new CrudConfigError('INVALID_OPTION', `${where} "${text}" is not the path of one field.`)
+    throw new CrudConfigError('INVALID_OPTION', `${where} "${text}" must be the path of a single field.`)
   }
 }
 
@@ -62,7 +62,10 @@ function requireIndexedField({ options, fields }: PathOrigin, where: string, { s
   const [name, ...further] = segments
   const field = further.length === 0 ? fields.find((each) => each.json === name && isSearchable(each)) : undefined
   if (field === undefined) {
-    throw new CrudConfigError('INVALID_OPTION', `${where} fullText: "${segments.join('.')}" is not the resource's own.`)
+    throw new CrudConfigError(
+      'INVALID_OPTION',
+      `${where} fullText: "${segments.join('.')}" is a field of a related record. A full-text search supports only fields of the model itself.`,
+    )
   }
   if (options.mask !== undefined && Object.hasOwn(options.mask, field.name)) {
     throw new CrudConfigError(

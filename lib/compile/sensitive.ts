@@ -34,8 +34,8 @@ export function warnOfSensitive(model: string, fields: readonly Field[], options
   if (first === undefined) return
   const which = names.map((name) => `"${name}"`).join(', ')
   process.emitWarning(
-    `${model}: responses have ${which}. Exclude such a field by fields: { ${first}: { exclude: true } }, restrict it by mask, or ` +
-      `name it by fields: { ${first}: {} } if clients may read it.`,
+    `${model}: responses contain fields with names of secrets: ${which}. Exclude such a field by fields: { ${first}: { exclude: true } }, restrict it by the option mask, or ` +
+      `confirm by fields: { ${first}: {} } that clients may read it.`,
     { code: 'CRUD_SENSITIVE_FIELD' },
   )
 }

@@ -3,6 +3,7 @@ import type { Field } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
 import type { Validator } from '../../types/resource.js'
 import { loadJoi } from '../codec/joi.js'
+import { internalError } from '../common/internalError.js'
 import type { Translate } from '../common/messages.js'
 import { INVALID_SEGMENTS } from '../common/pathSegment.js'
 
@@ -36,7 +37,7 @@ export function createValidator(
   const target = shape === 'create' ? 'create' : 'update'
   let validate: Validator | null = null
   return (body, names) => {
-    if (rulesModule === null) throw new TypeError('a body came before its rules were loaded')
+    if (rulesModule === null) throw internalError('a request body was validated before its rules were loaded')
     validate ??= rulesModule.createBodyValidator(
       fields.filter(({ targets }) => targets.has(target)),
       {

@@ -24,6 +24,6 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
 export function createInheritedError(where: string, name: string): CrudConfigError {
   return new CrudConfigError(
     'INVALID_OPTION',
-    `${where}: "${name}" is inherited, and options are members of the object itself: pass a plain object.`,
+    `${where}: the option "${name}" is inherited from a prototype. Pass a plain object that has the option itself.`,
   )
 }

@@ -106,7 +106,7 @@ export function createHandler<M extends Model, const O extends OptionsWithComput
 
 const HANDLER: EntryPoint = {
   name: 'createHandler',
-  unsupported: { use: 'it runs nothing of Express', configure: 'it makes no router' },
+  unsupported: { use: 'it does not run Express handlers', configure: 'it creates no router' },
 }
 
 class HandlerCall extends HostCall {

@@ -1,5 +1,6 @@
 import type { Call } from '../../types/call.js'
 import type { Content, ExportFormat } from '../../types/reply.js'
+import { internalError } from '../common/internalError.js'
 import { urlOf } from '../parse/queryMethod.js'
 import { csv } from './formats/csv.js'
 import { json } from './formats/json.js'
@@ -60,7 +61,7 @@ export function selectFormat(formats: readonly Format[], call: Call, content: Bo
   for (const format of formats) if (format.kinds.has(content.kind)) writers.push(format)
   if (writers.length === 1 && writers[0] !== undefined) return writers[0]
   const [first, ...others] = writers
-  if (first === undefined) throw new TypeError(`there is no format for ${content.kind}`)
+  if (first === undefined) throw internalError(`no response format can write a response of kind "${content.kind}"`)
   const named = content.kind === 'export' ? content.value.format : null
   if (named !== null) return [first, ...others].find(({ name }) => name === named) ?? first
   call.addHeaders({ Vary: 'Accept' })

@@ -38,10 +38,10 @@ function formatBody(format: FormatFunction, reply: UnformattedReply, request: Re
   const body = callFormat(format, reply, request)
   if (isPromise(body)) {
     Promise.resolve(body).catch(() => undefined)
-    throw new TypeError('format gave a promise: it must give the body itself')
+    throw new TypeError('the option "format" returned a promise. It must return the body itself')
   }
   if (JSON_TYPES.has(typeof body)) return body
-  throw new TypeError(`format must return JSON, not ${typeof body}`)
+  throw new TypeError(`the option "format" must return a JSON value, not a value of type ${typeof body}`)
 }
 
 const JSON_TYPES: ReadonlySet<string> = new Set(['object', 'string', 'number', 'boolean'])
@@ -54,6 +54,6 @@ function callFormat(format: FormatFunction, reply: UnformattedReply, request: Re
   try {
     return format({ reply, request })
   } catch (error) {
-    throw new Error('format threw', { cause: error })
+    throw new Error('the function of the option "format" threw an error', { cause: error })
   }
 }

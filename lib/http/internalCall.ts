@@ -25,7 +25,8 @@ export function setLeadingHandlers(resource: Resource, first: readonly RequestHa
  */
 export function leadingHandlersOf(resource: Resource): readonly RequestHandler[] {
   const first = leadingHandlers.get(resource)
-  if (first === undefined) throw new TypeError(`${resource.name} has neither a router nor a controller`)
+  if (first === undefined)
+    throw new TypeError(`${resource.name} has no routes: create it by crudRouter or crudController`)
   return first
 }
 
@@ -70,7 +71,7 @@ export async function callRoute(
   })
   await new Promise<void>((resolve, reject) => {
     res.once('finish', resolve)
-    res.once('close', () => reject(new Error('the answer broke off')))
+    res.once('close', () => reject(new Error('the response was closed before its end')))
     combineHandlers([...leadingHandlersOf(resource), () => answer(call, outlet)])(request, res, (error?: unknown) => {
       const isUnhandled = error === undefined || error === null || error === 'route' || error === 'router'
       reject(isUnhandled ? problem('not-found') : error)

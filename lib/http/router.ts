@@ -156,8 +156,8 @@ export function createController<M extends Model, O>(
 
 const CONTROLLER: EntryPoint = {
   name: 'crudController',
-  unsupported: { configure: 'it makes no router' },
-  noRoutesReason: 'a crudController makes no router',
+  unsupported: { configure: 'it creates no router' },
+  noRoutesReason: 'a crudController creates no router',
 }
 
 function prependHandlers<H extends Readonly<Record<string, RequestHandler>>>(

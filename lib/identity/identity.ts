@@ -58,14 +58,15 @@ export interface JwtIdentityOptions {
  * `audience` that is present must be a text, because an unset environment variable must not accept every issuer.
  */
 export function jwtIdentity(options: JwtIdentityOptions): IdentityFunction {
-  if (typeof options !== 'object' || options === null) throw new TypeError('jwtIdentity: options are missing')
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError('jwtIdentity: the options are missing. Call jwtIdentity({ key, algorithms })')
   const { key, algorithms, issuer, audience, clockTolerance } = options
   assertNames(options)
   if (typeof key === 'string' && key.trim() === '')
     throw new TypeError('jwtIdentity: key is empty. Set the variable that holds it, such as JWT_SECRET')
   if (!isKey(key)) throw new TypeError('jwtIdentity: key must be a non-empty string, a KeyObject or a function')
   if (!Array.isArray(algorithms) || algorithms.length === 0 || algorithms.some((name) => !isAlgorithm(name))) {
-    throw new TypeError(`jwtIdentity: algorithms must name at least one of ${ALGORITHMS.join(', ')}`)
+    throw new TypeError(`jwtIdentity: algorithms must be a non-empty array of these names: ${ALGORITHMS.join(', ')}`)
   }
   assertIssuerAndAudience(options)
   const verification = {
@@ -100,7 +101,7 @@ function assertNames(options: JwtIdentityOptions): void {
   const unknown = Object.keys(options).find((name) => !OPTION_NAMES.includes(name))
   if (unknown === undefined) return
   const hint = /secret|key/i.test(unknown) ? ' Did you mean "key"?' : didYouMean(unknown, OPTION_NAMES)
-  throw new TypeError(`jwtIdentity: there is no option "${unknown}".${hint}`)
+  throw new TypeError(`jwtIdentity: the option "${unknown}" does not exist.${hint}`)
 }
 
 /**
@@ -111,11 +112,13 @@ function assertIssuerAndAudience(options: JwtIdentityOptions): void {
     if (!Object.hasOwn(options, name)) continue
     const isGiven = [options[name]].flat().every((text) => typeof text === 'string' && text.trim() !== '')
     if (!isGiven)
-      throw new TypeError(`jwtIdentity: ${name} must be a non-empty string or several; leave it out to check none`)
+      throw new TypeError(
+        `jwtIdentity: ${name} must be a non-empty string or an array of them. Remove the option to accept every ${name}`,
+      )
   }
   const { clockTolerance = 0 } = options
   if (typeof clockTolerance !== 'number' || !(clockTolerance >= 0)) {
-    throw new TypeError('jwtIdentity: clockTolerance must be a number of seconds from 0')
+    throw new TypeError('jwtIdentity: clockTolerance must be a number of seconds, 0 or more')
   }
 }
 
@@ -144,7 +147,10 @@ function createKey(text: string): KeyObject {
   } catch (error) {
     // A public key with broken lines or quotes would be used as a secret. Anybody could then sign tokens with it.
     if (text.includes('-----BEGIN '))
-      throw new TypeError('jwtIdentity: key looks like PEM, but cannot be read as a key', { cause: error })
+      throw new TypeError(
+        'jwtIdentity: key looks like a PEM file, but is not a valid public key. Check its line breaks',
+        { cause: error },
+      )
     return createSecretKey(Buffer.from(text))
   }
 }
@@ -163,8 +169,10 @@ function assertKeyType({ type, asymmetricKeyType }: KeyObject, algorithms: reado
     ([names, kinds]) => kinds.includes(kind ?? '') && algorithms.some((name) => names.test(name)),
   )
   if (isFit) return
-  const given = type === 'secret' ? 'a secret, not a PEM key' : type === 'public' ? `a key of ${kind}` : 'a private key'
-  throw new TypeError(`jwtIdentity: key is ${given}, and fits none of ${algorithms.join(', ')}`)
+  const given = type === 'secret' ? 'a secret' : type === 'public' ? `a public key of type ${kind}` : 'a private key'
+  throw new TypeError(
+    `jwtIdentity: key is ${given}, which none of the algorithms ${algorithms.join(', ')} can use. HS algorithms need a secret, all others a public key`,
+  )
 }
 
 /** The bytes of the hash of each HMAC algorithm, which are the minimum length of a key (RFC 7518 section 3.2). */
@@ -182,8 +190,8 @@ function warnOfShortKey(key: JwtIdentityOptions['key'] | Uint8Array, algorithms:
   )
   if (algorithm === undefined) return
   process.emitWarning(
-    `jwtIdentity: key has ${bytes} bytes, and ${algorithm} needs ${HASH_BYTES[algorithm]} (RFC 7518 section 3.2). Whoever has one token can ` +
-      `search for a short key and sign tokens of their own. Make a key by: openssl rand -hex ${HASH_BYTES[algorithm]}`,
+    `jwtIdentity: key has ${bytes} bytes, but ${algorithm} needs at least ${HASH_BYTES[algorithm]} (RFC 7518 section 3.2). An attacker with one token can ` +
+      `guess a short key and sign other tokens. Create a key with: openssl rand -hex ${HASH_BYTES[algorithm]}`,
     { code: 'CRUD_SHORT_KEY' },
   )
 }
@@ -228,9 +236,11 @@ function verify(
 
 async function resolveKey(key: JwtIdentityOptions['key'], header: JwtTokenHeader): Promise<string | KeyObject> {
   // `crit` names extensions that a verifier must understand (RFC 7515 section 4.1.11). The library supports none.
-  if (Object.hasOwn(header, 'crit')) throw new TypeError('the token has extensions that must be understood')
+  if (Object.hasOwn(header, 'crit'))
+    throw new TypeError('the header "crit" of the token names extensions that are not supported')
   const found = typeof key === 'function' ? await key(header) : key
-  if (!isKey(found)) throw new TypeError('the key of a token is empty')
+  if (!isKey(found))
+    throw new TypeError('jwtIdentity: the function key must return a non-empty string, a KeyObject or a Uint8Array')
   return typeof found === 'string' ? createKey(found) : found
 }
 
@@ -239,7 +249,7 @@ async function resolveKey(key: JwtIdentityOptions['key'], header: JwtTokenHeader
  */
 function invalidTokenProblem(cause: unknown = null): Error {
   const refusal = problem('unauthorized', {
-    detail: 'The token is not valid.',
+    detail: 'The token in the header Authorization is invalid or has expired.',
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   })
   return cause === null ? refusal : Object.assign(refusal, { cause })
@@ -254,7 +264,7 @@ function invalidTokenProblem(cause: unknown = null): Error {
 export function identityFromRequest(request: Request): Identity | null {
   if (request === undefined) {
     const message =
-      'identityFromRequest is an identity function: write it without parentheses, identity: identityFromRequest.'
+      'identityFromRequest must not be called. Write it without parentheses: identity: identityFromRequest.'
     throw new CrudConfigError('INVALID_OPTION', message)
   }
   const { auth, user } = request as { auth?: unknown; user?: unknown }

@@ -10,7 +10,7 @@ export const authenticated: Policy = (context) => {
   if (context !== undefined) return context.identity !== null
   throw new CrudConfigError(
     'INVALID_OPTION',
-    'authenticated is a policy: write it without parentheses, authorizePolicy: authenticated.',
+    'authenticated must not be called. Write it without parentheses: authorizePolicy: authenticated.',
   )
 }
 
@@ -54,10 +54,11 @@ export function not(policy: Policy): Policy {
 }
 
 function assertName(where: string, name: string): void {
-  if (typeof name !== 'string' || name === '') throw new TypeError(`${where}: the name must be a non-empty string`)
+  if (typeof name !== 'string' || name === '')
+    throw new TypeError(`${where}: the first argument must be a non-empty string`)
 }
 
 function assertPolicies(where: string, policies: readonly Policy[]): void {
   if (policies.length > 0 && policies.every((policy) => typeof policy === 'function')) return
-  throw new TypeError(`${where}: at least one policy is needed, and policies are functions`)
+  throw new TypeError(`${where}: every argument must be a policy function, and at least one is required`)
 }

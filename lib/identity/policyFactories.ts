@@ -3,12 +3,12 @@ import { allOf, anyOf, hasPermission, hasRole, not } from './policies.js'
 
 /** Functions that return policies or identity functions, each with an example call. */
 const FACTORIES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
-  [hasRole, "hasRole makes a policy: write hasRole('admin')"],
-  [hasPermission, "hasPermission makes a policy: write hasPermission('payroll')"],
-  [anyOf, 'anyOf makes a policy: write anyOf(policy, other)'],
-  [allOf, 'allOf makes a policy: write allOf(policy, other)'],
-  [not, 'not makes a policy: write not(policy)'],
-  [jwtIdentity, 'jwtIdentity makes an identity function: write jwtIdentity({ key, algorithms })'],
+  [hasRole, "hasRole returns a policy. Write hasRole('admin')"],
+  [hasPermission, "hasPermission returns a policy. Write hasPermission('payroll')"],
+  [anyOf, 'anyOf returns a policy. Write anyOf(policy, other)'],
+  [allOf, 'allOf returns a policy. Write allOf(policy, other)'],
+  [not, 'not returns a policy. Write not(policy)'],
+  [jwtIdentity, 'jwtIdentity returns an identity function. Write jwtIdentity({ key, algorithms })'],
 ])
 
 /**

@@ -136,11 +136,12 @@ function buildCount(
   number: number | bigint | readonly (number | bigint)[],
   condition?: string,
 ): string {
-  if (!COUNT_OPERATORS.has(operator)) throw new TypeError(`count cannot compare by ${JSON.stringify(operator)}`)
+  if (!COUNT_OPERATORS.has(operator))
+    throw new TypeError(`filter.count cannot use the operator ${JSON.stringify(operator)}`)
   const numbers = Array.isArray(number) ? number : [number]
   const isList = operatorInfoOf(operator).list
   if (isList !== Array.isArray(number) || !numbers.length || !numbers.every(isInteger)) {
-    throw new TypeError(`count compares by ${operator} with ${isList ? 'an array of whole numbers' : 'a whole number'}`)
+    throw new TypeError(`filter.count needs for ${operator} ${isList ? 'an array of whole numbers' : 'a whole number'}`)
   }
   const counted = `${checkPath(collection)}.Count${condition === undefined ? '' : addParentheses(condition)}`
   return `${counted}${operatorInfoOf(operator).token}${buildList(operator, numbers, collection)}`
@@ -159,8 +160,7 @@ function buildClause(field: string, operator: OperatorName, value: string, optio
 function buildList(operator: OperatorName, values: readonly (FilterOperand | null)[], field: string): string {
   if (!Array.isArray(values)) throw new TypeError(`filter.${operator} needs an array for ${field}`)
   const items = values.map((value) => (value === null ? 'null' : valueText(value, field)))
-  if (items.includes(''))
-    throw new TypeError(`${operator} cannot list the empty string, only eq and ne can test for it`)
+  if (items.includes('')) throw new TypeError(`filter.${operator} cannot contain an empty string. Use eq or ne`)
   return items.join(';')
 }
 

@@ -121,7 +121,7 @@ function openingHint(halt: ParserStop): string {
     return 'A list has no parentheses: `=in=1;2`. Write `\\(` for a parenthesis in a value.'
   }
   return isOperatorExpected(halt) && halt.parameter === 'filter'
-    ? 'Only Any, All, None and Count behind a collection open a group.'
+    ? 'A group after a name needs Any, All, None or Count of a collection.'
     : 'Write `\\(` for a parenthesis in a value.'
 }
 
@@ -147,7 +147,7 @@ function isListValue(before: string, rest: string): boolean {
 
 function negationHint(parameter: ParserStop['parameter']): string {
   return parameter === 'filter'
-    ? 'There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` behind a collection.'
+    ? 'There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` of a collection.'
     : 'There is no `not`: negate the operator (`!=`, `=out=`).'
 }
 

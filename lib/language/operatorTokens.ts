@@ -24,8 +24,8 @@ const NEGATED_OPERATORS = OPERATORS.filter(({ token }) => token.startsWith('!'))
 
 /** Tokens that each named rule of the grammar expects. */
 export const EXPECTED_TOKENS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['an operator behind !', NEGATED_OPERATORS.map(tokenSuffix)],
-  ['an operator of numbers behind !', NEGATED_OPERATORS.filter(({ text }) => !text).map(tokenSuffix)],
+  ['an operator after !', NEGATED_OPERATORS.map(tokenSuffix)],
+  ['an operator of numbers after !', NEGATED_OPERATORS.filter(({ text }) => !text).map(tokenSuffix)],
 ])
 
 function tokenSuffix({ token }: OperatorInfo): string {

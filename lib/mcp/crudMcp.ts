@@ -46,7 +46,7 @@ export function crudMcp(options: McpOptions): McpHandler {
   async function answerRequest(req: Request, res: Response): Promise<void> {
     if (typeof identity === 'object')
       throw new TypeError(
-        'crudMcp: an identity instead of a function works with connect only: over HTTP every caller would have it',
+        'crudMcp: over HTTP the option identity must be a function, because all callers would share a fixed identity. A fixed identity works only with connect',
       )
     await assertRequestAllowed(gate, req, res)
     await service(req, res)

@@ -8,6 +8,7 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import type { Request, Response } from '../../types/express.js'
+import { internalError } from '../common/internalError.js'
 import { HostCall, hasParsedBody } from '../http/call.js'
 import { bodyProblem } from '../parse/body.js'
 
@@ -23,7 +24,7 @@ export function createHttpService(
   const current: McpHttpHandler = createMcpHandler(
     ({ requestInfo }) => {
       const request = requestInfo === undefined ? undefined : requests.get(requestInfo)
-      if (request === undefined) throw new TypeError('a message has no request')
+      if (request === undefined) throw internalError('a message of the Model Context Protocol has no HTTP request')
       return serverFor(request)
     },
     { legacy: 'reject', maxRequestBodySize },

@@ -100,15 +100,14 @@ export function assertOptions(options: McpOptions): void {
   const { authorization, identity } = options
   if (authorization === undefined) return
   if (typeof identity === 'object')
-    throw invalidOption(
-      'authorization needs HTTP, which an identity for all callers disables. Give a function as identity.',
-    )
+    throw invalidOption('authorization needs HTTP, which a fixed identity disables. Set identity to a function.')
   assertAuthorization(authorization)
 }
 
 function assertNames(given: object, names: readonly string[], within: string): void {
   for (const name of Object.keys(given)) {
-    if (!names.includes(name)) throw invalidOption(`there is no option "${within}${name}".${didYouMean(name, names)}`)
+    if (!names.includes(name))
+      throw invalidOption(`the option "${within}${name}" does not exist.${didYouMean(name, names)}`)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Request, Response } from '../../types/express.js'
 import type { Identity, IdentityFunction } from '../../types/identity.js'
+import { NOT_AUTHENTICATED } from '../common/denials.js'
 import { isRefusal, type Problem, problem } from '../common/problem.js'
 import { truncateEcho } from '../common/truncateEcho.js'
 import { identifyCaller } from '../identity/identity.js'
@@ -79,5 +80,5 @@ async function assertIdentified({ identityFunctions, challenge }: RequestChecks,
 
 /** The error for callers without an identity. */
 export function unauthorizedProblem(): Problem {
-  return problem('unauthorized', { detail: 'Say who you are.', headers: { 'WWW-Authenticate': 'Bearer' } })
+  return problem('unauthorized', { detail: NOT_AUTHENTICATED, headers: { 'WWW-Authenticate': 'Bearer' } })
 }

@@ -4,7 +4,8 @@ import type { CreatePlan, PlainValue, Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
 import { bindingOf } from '../bodies/index.js'
-import { assertSameForeignKeys } from '../common/foreignKeyBinding.js'
+import { assertSameForeignKeys, NO_REFERENCED_VALUE } from '../common/foreignKeyBinding.js'
+import { internalError } from '../common/internalError.js'
 import { createMessage } from '../common/messages.js'
 import { toPlainValue } from '../common/plainValue.js'
 import { problem } from '../common/problem.js'
@@ -24,7 +25,9 @@ export async function createNested(request: NestedRequest): Promise<Reply> {
   const { body, wrong } = await addParentKeyToBody(request, intent, parentKeyValues)
   const amendPlan = (plan: Plan): Plan => {
     if (plan.kind === 'create') return addParentKeyToPlan(resource, plan, parentKeyValues, wrong)
-    throw new TypeError(`a behaviour of ${resource.name} has made a create a ${plan.kind}`)
+    throw internalError(
+      `a behaviour of ${resource.name} replaced a plan of kind "create" by one of kind "${plan.kind}"`,
+    )
   }
   const address = { url: toOriginForm(call.originalUrl), collection: mountPathOf(request) + collectionPathOf(resource) }
   // The response depends on whether the caller may see the parent.
@@ -47,7 +50,7 @@ function parentKeyValuesOf(
   { json, stored }: ParentKey,
 ): readonly ParentKeyValue[] {
   // A parent whose referenced key is null cannot have children.
-  if (stored === null) throw problem('conflict', { detail: 'The record has no key that others could refer to.' })
+  if (stored === null) throw problem('conflict', { detail: NO_REFERENCED_VALUE })
   const { key, fixed } = bindingOf(parent.resource, relation, target.resource)
   const others = [...fixed].map(([field, value]): ParentKeyValue => {
     return { field, json: value, stored: value === null ? null : toPlainValue(field, value) }
@@ -60,7 +63,7 @@ function parentKeyValuesOf(
  * another parent.
  */
 async function addParentKeyToBody(request: NestedRequest, intent: Intent, parentKeyValues: readonly ParentKeyValue[]) {
-  if (intent.kind !== 'create') throw new TypeError(`a create was read as a ${intent.kind}`)
+  if (intent.kind !== 'create') throw internalError(`a POST request was parsed as "${intent.kind}" instead of "create"`)
   const { byName } = request.target.resource
   // Another field may have the JSON name of an attribute that bodies exclude.
   const named = parentKeyValues.filter(({ field }) => byName.get(field.json.toLowerCase()) === field)

@@ -6,6 +6,7 @@ import type { OperationName, Relation, Resource } from '../../types/resource.js'
 import { requireField } from '../common/columns.js'
 import { assertKeysWritable } from '../common/foreignKeyBinding.js'
 import { setResourceHeaders } from '../common/headers.js'
+import { internalError } from '../common/internalError.js'
 import { problem } from '../common/problem.js'
 import { identifyCaller } from '../identity/identity.js'
 import type { PathMethod } from '../operations.js'
@@ -40,7 +41,10 @@ export async function handleNested(
 ): Promise<Reply> {
   setResourceHeaders(resource, call)
   const relation = resource.relations().get(name.toLowerCase())
-  if (relation === undefined) throw new TypeError(`${resource.name} has lost its association ${name}`)
+  if (relation === undefined)
+    throw internalError(
+      `the route of the association "${name}" exists, but ${resource.name} does not have the association`,
+    )
   const parties = resolveResources(resource, relation)
   const { target, joinModelResource } = parties
   for (const each of [target, joinModelResource]) if (each !== null) call.addHeaders(each.behaviours.headers)

@@ -13,6 +13,7 @@ import {
   resolveLinkedRelation,
 } from '../bodies/index.js'
 import { projectOwnFields } from '../common/columns.js'
+import { internalError } from '../common/internalError.js'
 import { matchKeys, planKeyParts } from '../common/keys.js'
 import { problem } from '../common/problem.js'
 import { performPlan, runInTransaction, wrapReply } from '../handle.js'
@@ -107,7 +108,7 @@ async function changeLinksInTransaction(
 
 /** Creates a reply with the counts of all changes. The route decides which counts the client sees. */
 function createLinkReply({ linkCounts }: WriteResult): Reply {
-  if (linkCounts === undefined) throw new TypeError('nothing has become of links')
+  if (linkCounts === undefined) throw internalError('a request to link records ended without the number of links')
   return { status: 200, headers: {}, content: { kind: 'linked', value: linkCounts } }
 }
 

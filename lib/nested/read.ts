@@ -4,6 +4,7 @@ import type { Reply } from '../../types/reply.js'
 import type { OperationName } from '../../types/resource.js'
 import { planWork } from '../bodies/index.js'
 import { ownColumn, projectOwnFields, requireField } from '../common/columns.js'
+import { internalError } from '../common/internalError.js'
 import { keyOfRow } from '../common/keys.js'
 import { isListPlan } from '../common/listPlan.js'
 import { addCondition } from '../common/predicates.js'
@@ -33,7 +34,9 @@ export async function listNested(request: NestedRequest): Promise<Reply> {
   const within = await buildParentCondition(request, key)
   const amendPlan = (plan: Plan): Plan => {
     if (isListPlan(plan)) return { ...plan, where: addCondition(plan.where, within) }
-    throw new TypeError(`a behaviour of ${target.resource.name} has made a list a ${plan.kind}`)
+    throw internalError(
+      `a behaviour of ${target.resource.name} replaced the plan of a list by one of kind "${plan.kind}"`,
+    )
   }
   // Only the `Location` header uses `collection`, and a list has none.
   const address = { url: isQueryMethod(call) ? null : toOriginForm(call.originalUrl), collection: '' }
@@ -48,7 +51,8 @@ export async function readNested(request: NestedRequest): Promise<Reply> {
   const { target, call } = request
   const parentKey = await readParentKey(request)
   const intent = await parseIntent(request, 'getById')
-  if (intent.kind !== 'get') throw new TypeError(`a GET of one record was read as a ${intent.kind}`)
+  if (intent.kind !== 'get')
+    throw internalError(`a GET request of one record was parsed as "${intent.kind}" instead of "get"`)
   const key = await readNestedKey(request, parentKey)
   if (key === null) {
     // Planning reports an invalid query as 400, whether or not the record exists, like the target's own route.

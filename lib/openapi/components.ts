@@ -117,7 +117,7 @@ export class Components {
     this.#kinds.set(kind, known)
     const other = known.get(name)
     if (other !== undefined && other.owner !== owner) {
-      throw invalidOption(`Two of the document's ${kind} would be called "${name}".`)
+      throw invalidOption(`Two components of the document, in ${kind}, would have the name "${name}".`)
     }
     if (other === undefined) {
       // The component is registered before its content is created, because schemas may refer to themselves.
@@ -157,6 +157,6 @@ export function invalidOption(message: string): CrudConfigError {
 
 export function nameClashError(message: string, who: string, name: string): CrudConfigError {
   return invalidOption(
-    `${message}: give ${who} other names, by its option names, or by that of its entry: { resource, at, names: { response: 'Other${name}' } }.`,
+    `${message}. Set other names for ${who}, by its option "names" or in its entry: { resource, at, names: { response: 'Other${name}' } }.`,
   )
 }

@@ -94,7 +94,7 @@ function createNames({ name, model, names }: Resource, given: ShapeNames): Names
   const wrong = Object.values(all).find((each) => !/^[A-Za-z0-9._-]+$/.test(each))
   if (wrong === undefined) return all
   throw invalidOption(
-    `${name}: names: "${wrong}" cannot be a name in a document, which has letters from A to Z, digits, ".", "_" and "-": say names.response.`,
+    `${name}: names: "${wrong}" cannot be a name in an OpenAPI document. Such names contain letters from A to Z, digits, ".", "_" and "-". Set names.response.`,
   )
 }
 

@@ -252,7 +252,7 @@ function describeFilter(subject: Subject): string {
   const paths = queryable.map(([relation, access]) => {
     const { json, many } = relation
     const names = [...selectNames([...access.fields.values()], isFilterable), ...joinRowPaths(relation)]
-    const behind = names.length === 0 ? 'paths behind it' : names.map(toCode).join(', ')
+    const behind = names.length === 0 ? 'only paths to further relations' : names.map(toCode).join(', ')
     return `- ${toCode(json)}${many ? ', a collection' : ''}: ${behind}`
   })
   const arrays = describeArrays(fields)

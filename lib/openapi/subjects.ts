@@ -38,7 +38,7 @@ export function assertOptions(
   const { info, version: openApi = '3.1' } = Object(given)
   if (openApi !== '3.1' && openApi !== '3.2') {
     throw invalidOption(
-      `${maker}: version must be "3.1" or "3.2", the version of OpenAPI. That of your API is info.version.`,
+      `${maker}: version must be "3.1" or "3.2", the version of OpenAPI. The version of your API belongs in info.version.`,
     )
   }
   const { title, version } = Object(info)
@@ -156,7 +156,9 @@ export function assertPaths(subjects: readonly Subject[]): void {
       // Operations of one resource may share a route.
       if (owner === subject) continue
       const names = [owner, subject].map(({ resource }) => resource.name).join(' and ')
-      throw invalidOption(`"${route}" is there twice, for ${names}: say where the resources are mounted, by "at".`)
+      throw invalidOption(
+        `Two resources have the route "${route}": ${names}. Set "at" to the paths that they are mounted under.`,
+      )
     }
   }
 }

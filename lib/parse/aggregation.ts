@@ -15,7 +15,7 @@ export function readAggregation(
 ): Aggregation {
   const [aggregate, group, having] = [given('aggregate'), given('group'), given('having')]
   const sort = sortable ? given('sort') : null
-  if (having !== null && group === null) throw invalidQuery('having', 'needs group.')
+  if (having !== null && group === null) throw invalidQuery('having', 'needs the parameter "group".')
   return {
     measures: aggregate === null ? [] : parseWithProblems('aggregate', () => parseAggregate(aggregate, limits)),
     groups: group === null ? [] : parseWithProblems('group', () => parseGroup(group, limits)),

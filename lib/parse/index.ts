@@ -1,6 +1,7 @@
 import type { Call } from '../../types/call.js'
 import type { BatchItem, Intent } from '../../types/intent.js'
 import type { Resource } from '../../types/resource.js'
+import { internalError } from '../common/internalError.js'
 import { type KeyFields, keyOfBodyParts } from '../common/keys.js'
 import { isObject } from '../common/object.js'
 import { invalidQuery } from '../common/problem.js'
@@ -37,7 +38,7 @@ const READERS: Readonly<Record<IntentKind, IntentReader>> = {
     readTags('If-None-Match', call.headers['if-none-match'])
     const intent = readListIntent(resource, call, hidden)
     // Aggregates have a policy of their own, so the list must not serve them.
-    if (intent.mode === 'aggregate') throw new TypeError('an aggregate has come to the list')
+    if (intent.mode === 'aggregate') throw internalError('the list received a request for aggregates')
     return intent
   },
   aggregate: (resource, { call, hidden }) => {

@@ -11,7 +11,7 @@ export function readKeys({ limits: { listItems }, query: { maxPageSize } }: Reso
   const items = splitItems(text)
   if (items.length === 1 && items[0] === '') return []
   const empty = items.indexOf('')
-  if (empty >= 0) throw invalidQuery('keys', `has an empty key in place ${empty + 1}.`)
+  if (empty >= 0) throw invalidQuery('keys', `has an empty key at position ${empty + 1}.`)
   const keys = [...new Set(items)]
   if (keys.length > listItems) throw invalidQuery('keys', `has more keys than the limit of ${listItems} (listItems).`)
   if (keys.length > maxPageSize) {
@@ -41,7 +41,7 @@ function splitItems(text: string): readonly string[] {
     }
     if (character === '\\') {
       at += 1
-      if (at === text.length) throw invalidQuery('keys', 'ends with a "\\" that nothing follows.')
+      if (at === text.length) throw invalidQuery('keys', 'ends with a "\\" without a character after it.')
     }
     item += text.charAt(at)
     length = item.length

@@ -119,7 +119,8 @@ function readIntent(
   const requested = readMode(resource, reserved)
   const mode = formats === null ? requested : requireExportMode(requested, lookUp)
   // A condition on groups without groups is an error. If it were ignored, the response would contain too much.
-  if (lookUp('having') !== null && lookUp('group') === null) throw invalidQuery('having', 'needs group.')
+  if (lookUp('having') !== null && lookUp('group') === null)
+    throw invalidQuery('having', 'needs the parameter "group".')
   const seek = MODES[mode].isSeeking === true ? readSeek(reserved) : null
   const window = readWindow(resource, mode, reserved, lookUp)
   return {
@@ -202,7 +203,7 @@ function requireExportMode(mode: ListIntent['mode'], given: ParameterLookup): 'e
   const name = mode === 'count' || mode === 'cursor' ? mode : others[0]
   if (name === undefined) return 'export'
   const isPlace = name === 'cursor' || name === 'before'
-  throw invalidQuery(name, `cannot be exported${isPlace ? ': leave it out, or take "after"' : ''}.`)
+  throw invalidQuery(name, `cannot be combined with an export${isPlace ? '. Remove it, or use "after"' : ''}.`)
 }
 
 function readFormat(formats: readonly string[], name: string | null): string | null {
@@ -213,7 +214,8 @@ function readFormat(formats: readonly string[], name: string | null): string | n
 /** Reads `after` and `before`. An empty `after` is the first page; an empty `before` counts as missing. */
 function readSeek(reserved: ReadonlyMap<string, string>): Seek {
   const [after, before] = [reserved.get('after'), reserved.get('before') || undefined]
-  if (after !== undefined && before !== undefined) throw invalidQuery('before', 'cannot be given together with after.')
+  if (after !== undefined && before !== undefined)
+    throw invalidQuery('before', 'cannot be combined with the parameter "after".')
   return before === undefined ? { parameter: 'after', token: after || null } : { parameter: 'before', token: before }
 }
 

@@ -104,11 +104,11 @@ function toFormText(body: unknown, limits: Resource['limits']): string {
 
 function toParameterText(name: string, value: unknown): string {
   if (typeof value === 'string' || typeof value === 'boolean') return String(value)
-  if (Array.isArray(value)) throw invalidQuery(name, 'must be text: a list is joined by commas.')
-  if (typeof value !== 'number') throw invalidQuery(name, 'must be text, a number, true or false.')
+  if (Array.isArray(value)) throw invalidQuery(name, 'must be a text. Join the items of a list by commas.')
+  if (typeof value !== 'number') throw invalidQuery(name, 'must be a text, a number, true or false.')
   // JSON has rounded a number that is not safe, so the client meant another number.
   if (Number.isInteger(value) ? Number.isSafeInteger(value) : Number.isFinite(value)) return String(value)
-  throw invalidQuery(name, 'is too large for a number of JSON: it must be text.')
+  throw invalidQuery(name, 'is too large for a JSON number. Send it as a text.')
 }
 
 function encodeText(name: string, text: string): string {

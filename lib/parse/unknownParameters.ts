@@ -117,12 +117,12 @@ export function listHint(
   [name, value]: ParameterPair,
 ): string {
   const off = disabledOperationOf(resource, name)
-  if (off !== null) return ` The operation "${off}" is off.`
+  if (off !== null) return ` It needs the operation "${off}", which is disabled.`
   const clause = suggestClause(resource, hidden, name, value) ?? suggestItemsClause(resource, hidden, name, value)
   if (clause !== null) return ` Did you mean "${clause}"?`
   const word = normalizeName(name)
   if (isComputedName(resource, hidden, word)) return COMPUTED_HINT
-  if (isKeyName(resource, word)) return ' Use keys=, as in keys=1,2.'
+  if (isKeyName(resource, word)) return ' Use the parameter "keys", such as keys=1,2.'
   const spelt = valid.filter((each) => normalizeName(each) === word)
   const foreign = findForeignParameter(resource, hidden, word)
   const [only = foreign, ...others] = spelt

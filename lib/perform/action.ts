@@ -4,6 +4,7 @@ import type { Changes } from '../../types/changes.js'
 import type { JsonValue, Value } from '../../types/field.js'
 import type { ActionRecords, Outcome, Row, WrittenRecord } from '../../types/outcome.js'
 import type { ActionPlan, GetPlan, Projection, UpdatePlan } from '../../types/plan.js'
+import { internalError } from '../common/internalError.js'
 import { keyColumns, keyOfRow, matchKeys } from '../common/keys.js'
 import { addCondition } from '../common/predicates.js'
 import { Problem, problem } from '../common/problem.js'
@@ -101,9 +102,12 @@ async function runHandlerInTransaction(store: Store, plan: ActionPlan, record: U
 /** Returns the error for a handler that deleted its own record. Returns null for other errors. */
 function deletedRecordError({ action }: ActionPlan, error: unknown): Error | null {
   if (!(error instanceof Problem) || error.code !== 'not-found') return null
-  return new TypeError(`the handler of the action ${action.name} has deleted its record: use DELETE for that`, {
-    cause: error,
-  })
+  return new TypeError(
+    `the handler of the action "${action.name}" deleted its record. An action cannot do this: use the operation delete`,
+    {
+      cause: error,
+    },
+  )
 }
 
 /**
@@ -157,7 +161,8 @@ async function callHandler(store: Store, plan: ActionPlan, record: Model | null,
 }
 
 function writtenRecordOf(plan: UpdatePlan, outcome: Outcome): WrittenRecord {
-  if (outcome.kind !== 'record') throw new TypeError(`an update came to ${outcome.kind}`)
+  if (outcome.kind !== 'record')
+    throw internalError(`the update after an action has a result of kind "${outcome.kind}"`)
   return { plan, outcome }
 }
 
@@ -220,7 +225,7 @@ async function readReturned(
     : [readReturnedKey(store, action.name, returned, ownKey)]
   if (resultKeys.length > query.maxPageSize) {
     throw new TypeError(
-      `the action ${action.name} has returned more records than query.maxPageSize ${query.maxPageSize}`,
+      `the action "${action.name}" returned more records than the limit of ${query.maxPageSize} (query.maxPageSize)`,
     )
   }
   const { columns } = resultPlan.projection
@@ -236,7 +241,7 @@ async function readReturned(
 
 function readReturnedKeys(store: Store, name: string, returned: unknown): readonly JsonValue[] {
   if (Array.isArray(returned)) return returned.map((each) => readReturnedKey(store, name, each, undefined))
-  throw new TypeError(`the action ${name} must return an array of records`)
+  throw new TypeError(`the action "${name}" must return an array of records, because its output is "list"`)
 }
 
 /**
@@ -248,5 +253,5 @@ function readReturnedKey(store: Store, name: string, returned: unknown, own: Jso
   const given = returned instanceof store.model ? instanceKeyOf(store.resource.keys, returned) : returned
   const key = given === undefined ? own : given
   if (typeof key === 'string' || typeof key === 'number') return key
-  throw new TypeError(`the action ${name} must return a record of ${store.model.name}, or its key`)
+  throw new TypeError(`the action "${name}" must return records of ${store.model.name}, or their keys`)
 }

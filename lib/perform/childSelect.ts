@@ -1,4 +1,5 @@
 import type { Association } from 'sequelize'
+import { internalError } from '../common/internalError.js'
 import type { WhereFragment } from '../sequelize/internals.js'
 import { associationKeysOf, hasSourceForeignKey } from '../sequelize/model.js'
 import {
@@ -84,7 +85,7 @@ export function writeLinkCondition(
   { alias, conditions }: { readonly alias: string; readonly conditions: (link: TableContext) => readonly Fragment[] },
 ): Fragment {
   const { through, scope, foreignKey, otherKey, targetKey } = associationKeysOf(association)
-  if (through === null) throw new TypeError(`${association.as} has no table between its ends`)
+  if (through === null) throw internalError(`the association "${association.as}" has no join table`)
   const link: TableContext = { model: through.model, alias, canJoin: false }
   const rows = writeSelect(link.model, {
     attributes: createSelectList(writeColumn(link, otherKey)),
@@ -103,7 +104,7 @@ export function writePathSelect(
   key: string,
   [first, ...rest]: readonly { readonly at: TableContext; readonly where: Fragment }[],
 ): string {
-  if (first === undefined) throw new TypeError('a chain without tables')
+  if (first === undefined) throw internalError('a SELECT of a relation path has no table')
   const joined = rest.map(
     ({ at, where }) => ` INNER JOIN ${writeTable(at)} ON ${writeScopedCondition(at.model, where, at.alias)}`,
   )

@@ -2,6 +2,7 @@ import type { Row } from '../../types/outcome.js'
 import type { Column, Embed, Projection } from '../../types/plan.js'
 import { isGetterOrVirtual, ownColumn } from '../common/columns.js'
 import { EmbeddedRows } from '../common/embedded.js'
+import { internalError } from '../common/internalError.js'
 import { addCondition } from '../common/predicates.js'
 import type { ResponseSize } from '../common/responseSize.js'
 import { addComputedColumns } from './computedColumns.js'
@@ -43,7 +44,8 @@ async function readCollection(
   size: ResponseSize,
 ): Promise<readonly EmbeddedRows[]> {
   const field = columns[embed.parentKeyColumn]?.field
-  if (field === undefined) throw new TypeError(`${embed.join.relation.name}: the owners' keys were not read`)
+  if (field === undefined)
+    throw internalError(`the collection "${embed.join.relation.name}" is read without the keys of its parents`)
   const keyTextOf = (value: unknown): string => storedValueText(field, value)
   const keys = new Map<string, unknown>()
   for (const row of rows) {
@@ -113,7 +115,7 @@ async function readChildRows(
 ): Promise<readonly ChildRow[]> {
   const { join, where, order, limit, identity, projection, joinRow } = embed
   const { sourceKey } = join.relation
-  if (sourceKey === null) throw new TypeError(`${join.relation.name} has no parents`)
+  if (sourceKey === null) throw internalError(`the association "${join.relation.name}" has no key of its parents`)
   const stored = projection.columns.filter((column) => !isGetterOrVirtual(column))
   const isWhole = stored.length === projection.columns.length
   const columns = isWhole ? stored : [...stored, ...identity.map(ownColumn)]

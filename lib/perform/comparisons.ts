@@ -1,5 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { ComparePredicate, CountPredicate, ItemCountPredicate } from '../../types/plan.js'
+import { internalError } from '../common/internalError.js'
 import { isArrayField, jsonMemberOf, storedFieldOf } from '../common/jsonMembers.js'
 import { isValueOperator, type ValueOperator } from '../language/operators.js'
 import { type Dialect, traitsOf, valueTraitsOf } from '../sequelize/dialect/index.js'
@@ -12,7 +13,7 @@ import type { Operands } from './statement/operands.js'
  */
 export function toValueOperator({ operator }: ComparePredicate | CountPredicate | ItemCountPredicate): ValueOperator {
   if (isValueOperator(operator)) return operator
-  throw new TypeError(`${operator} compares text only`)
+  throw internalError(`the text operator "${operator}" was applied to a value that is not text`)
 }
 
 /**

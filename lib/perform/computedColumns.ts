@@ -1,6 +1,7 @@
 import type { Row } from '../../types/outcome.js'
 import type { Column, Embed } from '../../types/plan.js'
 import { isGetterOrVirtual, ownColumn } from '../common/columns.js'
+import { internalError } from '../common/internalError.js'
 import { MAX_LARGE_VALUES } from '../common/largeColumns.js'
 import { addCondition } from '../common/predicates.js'
 import type { ResponseSize } from '../common/responseSize.js'
@@ -19,7 +20,8 @@ export async function addComputedColumns(
   size: ResponseSize,
 ): Promise<readonly Row[]> {
   const [key] = identity
-  if (key === undefined) throw new TypeError(`the records of ${join.relation.name} have no key`)
+  if (key === undefined)
+    throw internalError(`the records of the association "${join.relation.name}" were read without their key`)
   const { dialect, sequelize, limit } = store
   const source: FindSource = { dialect, sequelize, limit, model: join.relation.association.target, resource: { key } }
   const stored = columns.filter((column) => !isGetterOrVirtual(column)).length

@@ -101,7 +101,7 @@ async function readWhileSending<T>(store: Store, read: () => Promise<T>): Promis
 function cursorPositionOf({ projection }: ExportPlan, row: Row): CursorPosition {
   const values = row.slice(projection.columns.length)
   if (values.every(isCursorValue)) return { inclusive: false, values }
-  throw new TypeError('the export cannot continue after this record: a sort key has a binary value')
+  throw new TypeError('the export cannot continue, because a sort field has a binary value. Sort by other fields')
 }
 
 function isCursorValue(value: unknown): value is CursorValue {

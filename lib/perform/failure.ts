@@ -33,7 +33,10 @@ export function missingIndexError(error: unknown, { name, search, dialect }: Res
 /** The error for `onError` if a scope's condition is too large for the database, or null for other errors. */
 export function oversizedScopeError(error: unknown, { name, dialect }: Resource, plan: Plan): Error | null {
   if (classifyFailure(error, dialect()) !== 'tooLarge' || !isMostlyScope(plan)) return null
-  return new TypeError(`${name}: the condition of a scope is too large for the database`, { cause: error })
+  return new TypeError(
+    `${name}: the condition of the scope is too large for the database. Return a shorter condition`,
+    { cause: error },
+  )
 }
 
 /**
@@ -105,14 +108,14 @@ const TRANSIENT_PROBLEMS = {
   disconnected: createDisconnectError,
   timeout: () =>
     problem('timeout', {
-      detail: 'The database took too long for this. Ask for less, or try again later.',
+      detail: 'The database took too long for this request. Request less data, or try again later.',
       headers: { 'Retry-After': '1' },
     }),
 } satisfies { readonly [F in Failure]?: (resource: Resource) => Problem }
 
 function unavailableProblem({ model }: Resource): Problem {
   return problem('unavailable', {
-    detail: 'The database cannot answer at the moment. Try again later.',
+    detail: 'The database is not available at the moment. Try again later.',
     headers: { 'Retry-After': retryAfterSeconds(countWaiting(sequelizeOf(model))) },
   })
 }
@@ -160,7 +163,7 @@ const CLIENT_SIZED: Readonly<Record<Exclude<Plan, { readonly hasQuery: boolean }
 function clientSizeProblem(plan: Plan): Problem | null {
   if (!isClientSized(plan) || isMostlyScope(plan)) return null
   return problem(isListPlan(plan) ? 'invalid-query' : 'validation', {
-    detail: 'The request is too large for the database. Ask for less.',
+    detail: 'The request is too large for the database. Shorten the query, or send fewer records.',
   })
 }
 

@@ -3,6 +3,7 @@ import type { Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { IdempotencyRequest } from '../../types/resource.js'
 import type { PassedPolicies, PolicyChecks, WriteResult } from '../../types/work.js'
+import { internalError } from '../common/internalError.js'
 import { type Problem, problem } from '../common/problem.js'
 import { classifyFailure } from '../sequelize/failure.js'
 import {
@@ -67,7 +68,7 @@ export async function writeIdempotently(
 function requireIdempotencyModel({
   resource: { idempotencyModel, name },
 }: Store): ReturnType<NonNullable<Store['resource']['idempotencyModel']>> {
-  if (idempotencyModel === null) throw new TypeError(`${name} has no table for idempotency records`)
+  if (idempotencyModel === null) throw internalError(`${name} has no table for the records of Idempotency-Key`)
   return idempotencyModel()
 }
 

@@ -4,6 +4,7 @@ import type { BulkCreatePlan, CreatePlan, Precondition, UpdatePlan } from '../..
 import type { Work } from '../../types/work.js'
 import { BodyErrors, hasErrors, refuse } from '../common/bodyErrors.js'
 import { splitIntoChunks } from '../common/chunks.js'
+import { internalError } from '../common/internalError.js'
 import { matchKeys } from '../common/keys.js'
 import { maxRecordsOf } from '../common/largeColumns.js'
 import type { ProblemErrors } from '../common/problem.js'
@@ -74,7 +75,7 @@ export async function writeItems(
   for (const [index, plan] of items.entries()) {
     const outcome =
       outcomes?.[index] ?? (await attributeToPlace(store, index, plan, () => write(store, markItemChecked(plan))))
-    if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
+    if (outcome.kind !== 'record') throw internalError(`the write of one record has a result of kind "${outcome.kind}"`)
     // `add` throws if the response would be too large, which rolls back the transaction.
     size.add(plan.projection, [outcome.row], [plan.changes])
     await children?.writeChildren(store, index, plan, outcome)

@@ -1,5 +1,6 @@
 import type { IncludeOptions } from 'sequelize'
 import type { Join } from '../../types/plan.js'
+import { internalError } from '../common/internalError.js'
 import { aliasOfPath } from './presentTables.js'
 
 type JoinPath = readonly Join[]
@@ -58,7 +59,7 @@ export class JoinedTables {
       const path = aliasOfPath(prefix)
       const known = this.#byPath.get(path)
       if (known !== undefined && !isSameJoin(known.joins, prefix))
-        throw new TypeError(`two ways to records are both called ${path}`)
+        throw internalError(`two different relation paths have the same SQL alias "${path}"`)
       const joined = known ?? this.#createTable(join, prefix, alias)
       this.#byPath.set(path, joined)
       alias = joined.alias

@@ -2,6 +2,7 @@ import type { Field } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, Predicate } from '../../types/plan.js'
 import { columnOf } from '../common/columns.js'
+import { internalError } from '../common/internalError.js'
 import { isLargeColumn, maxRecordsOf } from '../common/largeColumns.js'
 import type { ResponseSize } from '../common/responseSize.js'
 import { buildIdentityPredicate, identityText } from './recordIdentity.js'
@@ -146,7 +147,7 @@ function composeRow(
     const value = row[at++]
     if (!gone.some((path) => hasPathPrefix(joins, path))) whole[place] = value
   }
-  if (at !== near) throw new TypeError('the statement returned unexpected columns')
+  if (at !== near) throw internalError('a statement returned other columns than it selects')
   return [[...whole, ...row.slice(behind)]]
 }
 

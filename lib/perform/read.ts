@@ -11,6 +11,7 @@ import type {
   SeekPlan,
 } from '../../types/plan.js'
 import { ownColumn } from '../common/columns.js'
+import { internalError } from '../common/internalError.js'
 import { type KeyFields, matchKeys } from '../common/keys.js'
 import { maxRecordsOf } from '../common/largeColumns.js'
 import { addCondition } from '../common/predicates.js'
@@ -177,7 +178,7 @@ async function selectCountedPage(store: Store, plan: PagePlan): Promise<Outcome>
     { most: pageSize, size: createResponseSize(store) },
     async (columns) => {
       const page = await readerOf(store, columns).readPage(store, { ...plan, projection: { ...projection, columns } })
-      if (page.kind !== 'page') throw new TypeError(`a page was read as a ${page.kind}`)
+      if (page.kind !== 'page') throw internalError(`a numbered page has a result of kind "${page.kind}"`)
       Object.assign(result, { totalCount: page.totalCount, hasMore: page.hasMore })
       return page.rows
     },

@@ -1,6 +1,7 @@
 import type { Field } from '../../types/field.js'
 import type { Outcome } from '../../types/outcome.js'
 import type { CreatePlan, ReplacePlan, UpdatePlan } from '../../types/plan.js'
+import { internalError } from '../common/internalError.js'
 import { keyColumns } from '../common/keys.js'
 import { Problem, problem } from '../common/problem.js'
 import { evaluateExpression } from '../sequelize/run.js'
@@ -106,7 +107,7 @@ function assertKeyUnchanged({ resource: { keys } }: Store, { changes, serverValu
 }
 
 function partsOutcomeOf(plan: CreatePlan | UpdatePlan, outcome: Outcome): Outcome {
-  if (outcome.kind !== 'record') throw new TypeError(`the write of one record came out as ${outcome.kind}`)
+  if (outcome.kind !== 'record') throw internalError(`the write of one record has a result of kind "${outcome.kind}"`)
   return { kind: 'parts', parts: [{ plan, outcome }] }
 }
 

@@ -1,5 +1,6 @@
 import type { Field } from '../../types/field.js'
 import type { Column, Predicate } from '../../types/plan.js'
+import { internalError } from '../common/internalError.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { Operands } from './statement/operands.js'
 
@@ -53,6 +54,6 @@ export function writeRowMembership(
  * @throws TypeError if the dialect has no full-text search
  */
 export function writeFullTextMatch({ fullText, name }: Dialect, columns: readonly string[], text: string): string {
-  if (fullText === null) throw new TypeError(`${name} has no full-text search`)
+  if (fullText === null) throw internalError(`the database ${name} has no full-text search`)
   return fullText.write(columns, text)
 }

@@ -15,6 +15,7 @@ import type {
   QuantifiedPredicate,
   TuplesPredicate,
 } from '../../types/plan.js'
+import { internalError } from '../common/internalError.js'
 import { jsonMemberOf } from '../common/jsonMembers.js'
 import { type Visitors, visit } from '../common/visitor.js'
 import { conversionOf, instanceColumnOf, readColumn } from '../sequelize/columnTypes.js'
@@ -361,7 +362,7 @@ export class WhereWriter {
 
   /** The main table needs an alias, because a subquery could have a column with an equal name. */
   #writeSubquery(condition: Predicate, scope: TableContext): Fragment {
-    if (scope.alias === '') throw new TypeError(`${scope.model.name}: a condition over other tables in a write`)
+    if (scope.alias === '') throw internalError(`a write of ${scope.model.name} needs an alias of its table`)
     const at: TableContext = { ...scope, canJoin: false, usesIn: true }
     if (this.#encodeMember !== null && scope.canJoin)
       return this.#writePredicate(condition, { ...at, usesAttributes: true })
@@ -447,7 +448,7 @@ export class WhereWriter {
   /** Writes a SELECT of the record at the end of to-one relations, correlated to the record of `scope`. */
   #selectPathEnd(scope: TableContext, joins: readonly Join[], condition: (inner: TableContext) => Fragment): string {
     const [join, ...rest] = joins
-    if (join === undefined) throw new TypeError('a path without joins has no subquery')
+    if (join === undefined) throw internalError('a subquery was built for a path without relations')
     const { at, where } = this.#targetOf(join, scope)
     const further =
       rest.length === 0 ? condition(at) : this.#writeExists(this.#selectPathEnd(at, rest, condition), false)

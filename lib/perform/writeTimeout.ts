@@ -98,7 +98,7 @@ export class WriteTimer {
 }
 
 function timeoutError(): Error {
-  return new Error('The write did not end within the time of limits.writeTime.')
+  return new Error('The write did not end within the time limit (limits.writeTime).')
 }
 
 /** Returns the Problem for a write that exceeded the timeout. */
@@ -108,13 +108,15 @@ export function writeTimeoutProblem(cause: unknown): Problem {
 
 /** Returns the Problem for a full write queue. */
 export function queueFullProblem(limit: number): Problem {
-  const cause = new Error(`More than ${limit} writes are waiting, the limit of limits.writeQueue.`)
+  const cause = new Error(`More than ${limit} writes are waiting, which is the limit (limits.writeQueue).`)
   return temporaryProblem('Too many writes are waiting. Try again later.', cause, limit)
 }
 
 /** Returns the Problem for a request that exceeds the limit of requests waiting for a connection. */
 export function poolFullProblem(waiting: number, limit: number): Problem {
-  const cause = new Error(`${waiting} requests wait for a connection. The limit of limits.waiting is ${limit}.`)
+  const cause = new Error(
+    `${waiting} requests are waiting for a database connection. The limit is ${limit} (limits.waiting).`,
+  )
   return temporaryProblem('Too many requests are waiting. Try again later.', cause, waiting)
 }
 
@@ -125,7 +127,7 @@ export function retryAfterSeconds(waiting: number): string {
 
 /** Returns the Problem for a write that lost to other writes in every attempt. */
 export function contentionProblem(cause: unknown): Problem {
-  return temporaryProblem('Others change the same link at the same time. Try again later.', cause)
+  return temporaryProblem('Other requests are changing the same link. Try again later.', cause)
 }
 
 function temporaryProblem(detail: string, cause: unknown, waiting = 0): Problem {

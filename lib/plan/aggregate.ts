@@ -4,6 +4,7 @@ import type { AggregatePlan, Column, Join, Member, OrderKey, Predicate } from '.
 import type { GroupNode, GroupSortNode, HavingNode, MeasureNode, Path } from '../../types/query.js'
 import { nounForAll } from '../codec/codecs.js'
 import { columnOf, ownColumn } from '../common/columns.js'
+import { internalError } from '../common/internalError.js'
 import { joinPredicates } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { truncateEcho } from '../common/truncateEcho.js'
@@ -28,7 +29,7 @@ type Aggregated = Pick<AggregatePlan, 'groups' | 'having' | 'order' | 'projectio
  * @throws Problem for unknown names, fields and invalid values
  */
 export function planAggregate(context: Context, { aggregation }: Pick<ListIntent, 'aggregation'>): Aggregated {
-  if (aggregation === null) throw new TypeError('an aggregate without anything to aggregate')
+  if (aggregation === null) throw internalError('an aggregate request has neither measures nor groups')
   return new AggregatePlanner(context).plan(aggregation)
 }
 
@@ -68,7 +69,7 @@ class AggregatePlanner {
     const { joins, field } = to
     const derived = derivedOf(field)
     if (derived === null || !isUsable(field)) {
-      const how = node.unit === null ? 'groups cannot be made by' : `${node.unit}() cannot be used with`
+      const how = node.unit === null ? 'records cannot be grouped by' : `${node.unit}() cannot be used with`
       throw this.#createProblem('group', node, `${how} ${this.#kindOf(field)}`)
     }
     const column = columnOf(joins, derived)
@@ -76,7 +77,7 @@ class AggregatePlanner {
     this.#add(column, measureNameOf(node.unit, node.path))
     const path = ['group', ...joins.map(({ relation }) => relation.json), ...last]
     if (tree.add(path, this.#columns.length - 1, derived)) return
-    throw this.#createProblem('group', node, 'it is already part of the group')
+    throw this.#createProblem('group', node, 'the parameter "group" contains it twice')
   }
 
   #addMeasure(node: MeasureNode, tree: MemberTree): void {
@@ -87,7 +88,7 @@ class AggregatePlanner {
     const names = path === null ? [] : [...column.joins.map(({ relation }) => relation.json), column.field.json]
     const member = node.measure === 'count' && path !== null ? 'counts' : node.measure
     if (tree.add([member, ...names], this.#columns.length - 1, column.field)) return
-    throw this.#createProblem('aggregate', node, 'it is there already')
+    throw this.#createProblem('aggregate', node, 'the parameter "aggregate" contains it twice')
   }
 
   /**
@@ -98,7 +99,8 @@ class AggregatePlanner {
     const { measure, path } = node
     if (path === null) {
       const rows = this.#context.root.resource.key.derive?.('rows')
-      if (rows === null || rows === undefined) throw new TypeError('rows cannot be counted')
+      if (rows === null || rows === undefined)
+        throw internalError('the records of the resource cannot be counted by their key')
       return ownColumn(rows)
     }
     const to = this.#resolveField(parameter, path, (field) => (field.derive?.(measure) ?? null) !== null)
@@ -180,7 +182,7 @@ const HAVING_PLANNERS: Visitors<HavingNode, [self: AggregatePlanner], Predicate 
   or: ({ nodes }, self) => planJunction('or', nodes, self),
   comparison: (node, self) => self.planHaving(node),
   quantified: () => {
-    throw new TypeError('measures have no quantifiers')
+    throw internalError('the parameter "having" contains Any, All or None')
   },
 }
 

@@ -2,6 +2,7 @@ import type { FilterValue } from '../../types/field.js'
 import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Operator } from '../../types/query.js'
 import { compareToIntegerRange } from '../common/integerRange.js'
+import { internalError } from '../common/internalError.js'
 import { isArrayField } from '../common/jsonMembers.js'
 import { type Visitors, visit } from '../common/visitor.js'
 import { operatorInfoOf } from '../language/operators.js'
@@ -145,26 +146,26 @@ const COMPLEMENTS: Visitors<Predicate, [], Predicate> = {
   and: ({ nodes }) => ({ kind: 'or', nodes: nodes.map(negate) }),
   or: ({ nodes }) => ({ kind: 'and', nodes: nodes.map(negate) }),
   match: () => {
-    throw new TypeError('a search has no operator to negate')
+    throw internalError('the condition of the parameter "search" cannot be negated')
   },
   never: () => ALWAYS,
   always: () => NEVER,
   tuples: () => {
-    throw new TypeError('keys are no condition of a filter')
+    throw internalError('the condition of the parameter "keys" cannot be negated')
   },
   linked: () => {
-    throw new TypeError('what an owner has is no condition of a client')
+    throw internalError('the condition of a relation route cannot be negated')
   },
   apart: () => {
-    throw new TypeError('a condition of the host has no operator to negate')
+    throw internalError('the condition of a scope cannot be negated')
   },
   quantified: () => {
-    throw new TypeError('quantifiers have no operator to negate')
+    throw internalError('a condition with Any, All or None cannot be negated')
   },
   items: () => {
-    throw new TypeError('quantifiers have no operator to negate')
+    throw internalError('a condition with Any, All or None cannot be negated')
   },
   keyset: () => {
-    throw new TypeError('a place in an order has no operator to negate')
+    throw internalError('the condition of the parameters "after" and "before" cannot be negated')
   },
 }

@@ -1,6 +1,7 @@
 import type { Predicate } from '../../types/plan.js'
 import type { ModelAccess, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
+import { internalError } from '../common/internalError.js'
 import { joinPredicates } from '../common/predicates.js'
 import { parseCondition } from '../language/query.js'
 import type { Context } from './context.js'
@@ -31,7 +32,7 @@ export function planCondition(resource: Resource, text: string): Predicate {
   }
   const planned = planFilter(context, parseCondition(text))
   // `planFilter` returns null only if unknown fields are ignored.
-  if (planned === null) throw new TypeError('a condition without a part')
+  if (planned === null) throw internalError('the condition of a scope contains no comparison')
   return planned
 }
 

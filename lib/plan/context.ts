@@ -72,7 +72,7 @@ export function suggestField(
 function hintForCount(written: readonly string[]): string {
   const [, collection] = /^(.+[a-z0-9])Count$/.exec(written.at(-1) ?? '') ?? []
   if (collection === undefined) return ''
-  return ` For the number of a collection write "${[...written.slice(0, -1), collection, 'Count'].join('.')}".`
+  return ` For the number of records use "${[...written.slice(0, -1), collection, 'Count'].join('.')}".`
 }
 
 const QUANTIFIER = /^(?:any|all|none|count)$/i

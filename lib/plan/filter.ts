@@ -2,6 +2,7 @@ import type { CountPredicate, Join, Predicate } from '../../types/plan.js'
 import type { Comparison, FilterNode, Path, Quantified, Quantifier } from '../../types/query.js'
 import { columnOf, ownColumn } from '../common/columns.js'
 import { KEY_HINT, RELATED_KEY_HINT } from '../common/hints.js'
+import { internalError } from '../common/internalError.js'
 import { arrayItemOf } from '../common/jsonMembers.js'
 import { joinPredicates } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
@@ -189,7 +190,7 @@ class FilterPlanner {
     root: Root,
     condition: Predicate,
   ): Predicate {
-    if (quantifier === 'count') throw new TypeError('a count is no quantified predicate')
+    if (quantifier === 'count') throw internalError('a condition with Count was resolved like a condition with Any')
     this.#context.queryCost.addCollection(root, joins, join, this.#positionOf(node))
     return { kind: 'quantified', quantifier, joins, join, condition }
   }

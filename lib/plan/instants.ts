@@ -3,6 +3,7 @@
 
 import type { FilterValue } from '../../types/field.js'
 import type { Column, PositiveOperator, Predicate } from '../../types/plan.js'
+import { internalError } from '../common/internalError.js'
 import { FIRST_INSTANT, LAST_INSTANT } from '../common/values.js'
 import { isValueOperator, type ValueOperator } from '../language/operators.js'
 import {
@@ -29,7 +30,7 @@ const NEVER: Predicate = Object.freeze({ kind: 'never' })
 function instantRangeOf(value: FilterValue): InstantRange & { readonly from: Date } {
   if (value.kind === 'day') return { from: value.start, to: value.end }
   const from = value.value
-  if (!(from instanceof Date)) throw new TypeError('an instant is a Date')
+  if (!(from instanceof Date)) throw internalError('a date-time is compared with a value that is not a Date')
   const end = from.getTime() + 1
   return { from, to: end > LAST_INSTANT ? null : new Date(end) }
 }
@@ -50,7 +51,7 @@ export function compareInstants(
   operator: PositiveOperator,
   values: readonly FilterValue[],
 ): readonly Predicate[] {
-  if (!isValueOperator(operator)) throw new TypeError(`${operator} compares text, not instants`)
+  if (!isValueOperator(operator)) throw internalError(`the text operator "${operator}" was applied to a date-time`)
   const { hasMoreDigits, hasOtherFormats } = column.field.valueType
   const instants = values.flatMap((value) => (value.kind === 'value' ? [value.value] : []))
   const isExact = hasMoreDigits === undefined && hasOtherFormats === undefined
@@ -96,7 +97,8 @@ function matchInstantTexts(column: Column, { from, to }: InstantRange): Predicat
 /** Returns the column converted to an instant. */
 function toInstantColumn(column: Column): Column {
   const field = column.field.derive?.('instant')
-  if (field === undefined || field === null) throw new TypeError(`${column.field.name} has no instants`)
+  if (field === undefined || field === null)
+    throw internalError(`the field "${column.field.name}" cannot be converted to a date-time`)
   return { joins: column.joins, field, nullable: true }
 }
 
@@ -119,7 +121,7 @@ export function compareTexts(
   operator: PositiveOperator,
   values: readonly string[],
 ): readonly Predicate[] {
-  if (!isValueOperator(operator)) throw new TypeError(`${operator} compares text, not days`)
+  if (!isValueOperator(operator)) throw internalError(`the text operator "${operator}" was applied to a date or a time`)
   const { type, hasOtherFormats } = column.field.valueType
   const texts = type === 'date' ? daysOf : (text: string): TextRange => timesOf(text, hasOtherFormats === true)
   return values.map((value) => TEXTS[operator === 'in' ? 'eq' : operator](column, texts(value)))

@@ -22,7 +22,7 @@ const COSTS: Readonly<Record<'comparison' | 'pattern' | 'collection' | 'within',
 const LIMIT_MESSAGES: Readonly<Record<CostLimit, string>> = {
   joins: 'reaches more tables than the limit of',
   quantifiers: 'crosses more collections than the limit of',
-  quantifierDepth: 'crosses more collections within each other than the limit of',
+  quantifierDepth: 'nests collections deeper than the limit of',
   cost: 'makes the request cost more than the limit of',
 }
 

@@ -2,6 +2,7 @@ import type { Aggregation, CollectionQuery, Intent, ListIntent } from '../../typ
 import type { FilterNode, HavingNode, Path } from '../../types/query.js'
 import type { Relation, Resource } from '../../types/resource.js'
 import type { RelationStep } from '../../types/view.js'
+import { internalError } from '../common/internalError.js'
 import { type Visitors, visit } from '../common/visitor.js'
 import { type FlattenedRelation, flattenedRelationsOf, flattenedResourcesOf } from './flatten.js'
 import { createRoot, type Root, resolvePath } from './path.js'
@@ -136,7 +137,7 @@ const HAVING_PATHS: Visitors<HavingNode, [], readonly Path[]> = {
   or: ({ nodes }) => nodes.flatMap((node) => visit(HAVING_PATHS, node)),
   comparison: ({ path: { path } }) => (path === null ? [] : [path]),
   quantified: () => {
-    throw new TypeError('measures have no quantifiers')
+    throw internalError('the parameter "having" contains Any, All or None')
   },
 }
 

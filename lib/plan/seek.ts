@@ -3,6 +3,7 @@ import type { CursorPosition, OrderKey, SeekPlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import { isOwnColumn } from '../common/columns.js'
 import { createSortSignature, decodeCursorToken } from '../common/cursorToken.js'
+import { internalError } from '../common/internalError.js'
 import { invalidQuery } from '../common/problem.js'
 
 /** Position in a list. Every list plan has these members. */
@@ -18,12 +19,15 @@ export function readPosition(
   { mode, seek }: ListIntent,
   order: readonly OrderKey[],
 ): PositionMembers {
-  if (seek === null) throw new TypeError('a list of another mode has no place to go on from')
+  if (seek === null) throw internalError('a list without the parameters "after" and "before" has no cursor')
   const { parameter, token } = seek
   const mark = createSortSignature([resource.name, resource.route, ...order.map(orderNameOf)])
   // Only an export returns no cursor tokens, so its order may contain hidden keys.
   if ((mode === 'seek' || token !== null) && !order.every((key) => isKeyVisible(resource, key))) {
-    throw invalidQuery(parameter, 'cannot be used with this order: a sort key is not part of the list.')
+    throw invalidQuery(
+      parameter,
+      'cannot be used with this sort, because the records of the list do not contain a sort field.',
+    )
   }
   const from = token === null ? null : decodeCursorToken(mark, token)
   if (token !== null && (from === null || !hasFittingValues(resource, order, from))) {

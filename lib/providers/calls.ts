@@ -49,7 +49,7 @@ export function fieldOf({ name, keys }: ClientResource, field: string): string {
   if (field !== 'id') return field
   const [key, ...others] = keys
   if (key === undefined || others.length > 0)
-    throw new TypeError(`${name}: the key is composite. Filter and sort by its fields.`)
+    throw new TypeError(`${name}: the key has several fields. Filter and sort by them instead of "id".`)
   return key
 }
 

@@ -78,7 +78,7 @@ function patchAdapter(
   const pulse = new StuckDetector(() => {
     report(
       new Error(
-        `push: the Socket.IO adapter has not published anything of ${name} for ${PUBLISH_TIMEOUT / 1000} seconds`,
+        `push: the Socket.IO adapter did not publish a message of ${name} within ${PUBLISH_TIMEOUT / 1000} seconds. Check its connection`,
       ),
     )
   })
@@ -113,7 +113,7 @@ function readNumber(message: unknown): readonly unknown[] {
 /** Builds the error for a message that the adapter could not publish. */
 function createPublishError(message: unknown, path: string, cause: unknown): Error {
   const event = readBroadcast(message)?.packet?.data?.[0]
-  const what = typeof event === 'string' ? `${event} of ${path}` : `a message of ${path} to the other servers`
+  const what = typeof event === 'string' ? `${event} of ${path}` : `a message of ${path} for the other servers`
   return new Error(`push: the Socket.IO adapter could not publish ${what}: ${errorMessage(cause)}`, { cause })
 }
 

@@ -90,7 +90,8 @@ function isEqualValue(one: Value, other: Value): boolean {
 export function toRequest({ request, handshake }: ConnectionRequest): Request {
   const { token } = handshake.auth
   if (token === undefined || token === null) return request as Request
-  if (typeof token !== 'string') throw problem('unauthorized', { detail: 'auth.token must be a string.' })
+  if (typeof token !== 'string')
+    throw problem('unauthorized', { detail: 'The member token of the option auth of the client must be a string.' })
   const headers = { ...request.headers, authorization: `Bearer ${token}` }
   return Object.create(request, { headers: { value: headers, enumerable: true } }) as Request
 }

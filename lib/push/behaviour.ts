@@ -54,8 +54,11 @@ export const push: BehaviourDefinition = {
     }
     const { io, path = `${route}/hub`, audience }: PushOptions = given === true ? {} : given
     if (io === undefined) {
-      const remedy = '{ io }, or createCrud({ io })'
-      throw new CrudConfigError('INVALID_OPTION', `${model.name}: push needs a Socket.IO server: set ${remedy}.`)
+      const remedy = 'push: { io }, or createCrud({ io })'
+      throw new CrudConfigError(
+        'INVALID_OPTION',
+        `${model.name}: push needs a Socket.IO server. Pass the server as ${remedy}.`,
+      )
     }
     const hub = new Hub({ io, path: path.startsWith('/') ? path : `/${path}` })
     hub.assertFree(model.name)
@@ -65,7 +68,7 @@ export const push: BehaviourDefinition = {
         if (audience !== 'all' || !isRestricted) return
         throw new CrudConfigError(
           'INVALID_OPTION',
-          `${model.name}: push.audience is "all", but the resource has policies, masks or a scope.`,
+          `${model.name}: push.audience is "all", but the resource has policies, masks or a scope. Set push.audience to "permitted".`,
         )
       },
       behaviour: () => createBehaviour(hub),
@@ -82,8 +85,8 @@ export const push: BehaviourDefinition = {
  */
 function warnAboutRowSecurity(name: string): void {
   process.emitWarning(
-    `${name}: push is off: rowLevelSecurity is true and there is no scope, so clients would receive rows that the database hides ` +
-      'from them. Give the resource a scope that is equal to the policies of the table.',
+    `${name}: push is disabled, because rowLevelSecurity is true and the resource has no scope. Clients would receive rows that the database hides ` +
+      'from them. Set a scope that selects the same rows as the policies of the table.',
     { code: 'CRUD_PUSH_REFUSED' },
   )
 }

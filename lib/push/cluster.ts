@@ -165,9 +165,14 @@ export class Cluster {
     for (const { isByCondition } of this.#local.values()) if (isByCondition) count += 1
     if (count < maxConditionRooms) return
     const refusal = problem('unavailable', {
-      detail: `Too many clients have a condition as scope: the limit is ${maxConditionRooms}. Try again later.`,
+      detail: `Too many clients with different access rights are connected. The limit is ${maxConditionRooms} (pushRooms). Try again later.`,
     })
-    report(new Error(`push: a client of ${this.#namespace.name} was refused by limits.pushRooms`, { cause: refusal }))
+    report(
+      new Error(
+        `push: a client of ${this.#namespace.name} was refused, because it would need more rooms than limits.pushRooms allows`,
+        { cause: refusal },
+      ),
+    )
     throw refusal
   }
 
@@ -230,7 +235,7 @@ export class Cluster {
 
   #createClusterError(cause: unknown): Error {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    const message = `push: the other Socket.IO servers could not be asked about the clients of ${this.#namespace.name}: ${reason}`
+    const message = `push: this server could not exchange the clients of ${this.#namespace.name} with the other Socket.IO servers: ${reason}`
     return new Error(message, { cause })
   }
 
@@ -251,7 +256,10 @@ export class Cluster {
   async #runWithPeers<T>(work: () => Promise<T>): Promise<T | null> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`no answer within ${CLUSTER_TIMEOUT / 1000} seconds`)), CLUSTER_TIMEOUT)
+      timer = setTimeout(
+        () => reject(new Error(`they did not answer within ${CLUSTER_TIMEOUT / 1000} seconds`)),
+        CLUSTER_TIMEOUT,
+      )
       timer.unref()
     })
     try {

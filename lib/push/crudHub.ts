@@ -2,6 +2,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { ResourceInfo } from '../../types/info.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Notifier, PushOptions } from '../../types/push.js'
+import { internalError } from '../common/internalError.js'
 import { compile, type EntryPoint } from '../compile/index.js'
 import { createClose } from './close.js'
 import { createNotifier } from './notifier.js'
@@ -22,8 +23,8 @@ export type CrudHubOptions<M extends Model = Model> = Omit<CrudOptions<M>, 'push
 const HUB: EntryPoint = {
   name: 'crudHub',
   unsupported: {
-    use: 'no request passes through it',
-    configure: 'it makes no router',
+    use: 'it handles no requests',
+    configure: 'it creates no router',
     hooks: 'it writes nothing',
     requirePolicies: 'it has no operations',
   },
@@ -40,6 +41,6 @@ export function crudHub<M extends Model>(model: ModelStatic<M>, options: CrudHub
   const push = Object.fromEntries(Object.entries({ io, path, audience }).filter(([, value]) => value !== undefined))
   const resource = compile(model, { ...(rest as CrudOptions<M>), push }, HUB)
   const notify = createNotifier(resource)
-  if (notify === null) throw new TypeError(`${model.name}: the hub was not opened`)
+  if (notify === null) throw internalError(`the hub of ${model.name} was not opened`)
   return Object.freeze({ resource, notify, close: createClose(resource) })
 }

@@ -110,7 +110,10 @@ export class Hub implements Publisher {
   assertFree(model: string): void {
     const { io, path } = this.#settings
     if (!takenPaths.get(io)?.has(path)) return
-    throw new CrudConfigError('HUB_PATH_TAKEN', `${model}: push: another hub uses the path "${path}". Set push.path.`)
+    throw new CrudConfigError(
+      'HUB_PATH_TAKEN',
+      `${model}: push: another resource uses the path "${path}". Set a different push.path.`,
+    )
   }
 
   /** Creates the namespace. @throws CrudConfigError if another hub has the namespace */
@@ -123,7 +126,10 @@ export class Hub implements Publisher {
       return namespace
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      throw new CrudConfigError('INVALID_OPTION', `${model}: push: Socket.IO does not open "${path}": ${reason}`)
+      throw new CrudConfigError(
+        'INVALID_OPTION',
+        `${model}: push: Socket.IO cannot open the namespace "${path}": ${reason}`,
+      )
     }
   }
 

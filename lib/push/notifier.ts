@@ -28,7 +28,9 @@ export function createNotifier(resource: Resource): Notifier | null {
     deleted: (record: string | number | Readonly<Record<string, unknown>>) => {
       const isRecord = typeof record === 'object'
       if (!isRecord && resource.behaviours.resolveScope !== null) {
-        throw new TypeError(`${resource.name}: deleted() needs the whole record, because the resource has a scope`)
+        throw new TypeError(
+          `${resource.name}: notify.deleted needs the whole record instead of its key, because the resource has a scope`,
+        )
       }
       const key = isRecord ? readRecordKey(resource, record) : readNotifiedKey(resource, record)
       const known = isRecord ? hub.deletionFields().filter(({ name }) => record[name] !== undefined) : []
@@ -36,7 +38,10 @@ export function createNotifier(resource: Resource): Notifier | null {
       const columns = [...new Set([...needed, ...known])].map((field) => ownColumn(field))
       const row = isRecord ? columns.map(({ field }) => record[field.name]) : []
       const unknown = columns[row.indexOf(undefined)]
-      if (unknown) throw new TypeError(`${resource.name}: the deleted record lacks ${unknown.field.name}`)
+      if (unknown)
+        throw new TypeError(
+          `${resource.name}: the record passed to notify.deleted has no value for "${unknown.field.name}"`,
+        )
       publish({ event: 'OnDeleted', key, columns, row })
     },
     deleting: async (given: string | number) => {
@@ -62,7 +67,8 @@ const HOST_CHANGE = {
 
 function readNotifiedKey({ name, keys }: Resource, given: unknown): JsonValue {
   const value = isKeyValue(given) ? readKeyParts(keys, String(given)) : null
-  if (value === null) throw new TypeError(`${name}: ${String(given)} is not a key`)
+  if (value === null)
+    throw new TypeError(`${name}: notify got the value "${String(given)}", which cannot be a key of this resource`)
   return planKeyJson(keys, value)
 }
 

@@ -80,7 +80,7 @@ export async function createSubscription(
 function readFixedValues(resource: Resource, confinement: FixedValues): ReturnType<typeof canonicalizeFixed> {
   const opaque = confinement.find(([{ getter }]) => getter)
   // The database compares the stored value, but the change has the getter's result.
-  if (opaque) throw createScopeError(resource, opaque[0], 'it has a getter')
+  if (opaque) throw createScopeError(resource, opaque[0], 'the attribute has a getter')
   return canonicalizeFixed(resource, confinement)
 }
 
@@ -108,7 +108,7 @@ function sortDistinct<T>(values: readonly T[]): readonly T[] {
 }
 
 function createScopeError({ name }: Resource, field: Field, reason: string): TypeError {
-  return new TypeError(`${name}: push cannot choose subscribers by ${field.name}: ${reason}`)
+  return new TypeError(`${name}: push cannot use the scope of this client, because it sets "${field.name}": ${reason}`)
 }
 
 /** Whether JavaScript may round different stored values to one number. The database distinguishes such values. */
@@ -137,7 +137,7 @@ function canonicalizeFixed(
 ): readonly (readonly [attribute: string, value: Scalar])[] {
   for (const [field, value] of fixed) {
     if (isRounded(resource, field, value))
-      throw createScopeError(resource, field, `its DECIMALs of more than ${EXACT_DIGITS} digits are rounded`)
+      throw createScopeError(resource, field, `DECIMAL values of more than ${EXACT_DIGITS} digits would be rounded`)
   }
   return fixed
     .map(([field, value]) => [field.name, value === null ? null : toScalar(field, value)] as const)

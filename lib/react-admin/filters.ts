@@ -57,7 +57,7 @@ export function toFilters(resource: ClientResource, given: unknown): Filters {
   const keyParameters = keys === undefined ? {} : { keys }
   if (q === undefined || q === null || q === '') return { condition, parameters: keyParameters }
   if (!resource.hasSearch) {
-    throw new TypeError(`${resource.name}: the filter q needs the setting search: true.`)
+    throw new TypeError(`${resource.name}: the filter "q" needs the setting search: true of this resource.`)
   }
   return { condition, parameters: { ...keyParameters, search: String(toOperand('q', q)) } }
 }

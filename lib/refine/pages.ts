@@ -35,7 +35,7 @@ export async function readKeysetPage(
     ? { before: cursor.slice(PREVIOUS_PREFIX.length) }
     : { after: cursor }
   const page: object = await resource.client.list({ ...parameters, ...place }, options)
-  if (!isKeyset(page)) throw new TypeError(`${resource.name} has no keyset pages.`)
+  if (!isKeyset(page)) throw new TypeError(`${resource.name}: the server returned no page with cursors.`)
   const { items, nextCursor, previousCursor } = page
   const data = items.map((item) => toProviderRecord(resource, item))
   return {

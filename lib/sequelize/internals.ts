@@ -133,6 +133,7 @@ export function preparationOf(model: ModelStatic<Model>): Preparation {
  */
 export function sequelizeOf(model: ModelStatic<Model>): Sequelize {
   const { sequelize } = model
-  if (sequelize === undefined) throw new TypeError(`the model ${model.name} is not initialised`)
+  if (sequelize === undefined)
+    throw new TypeError(`the model ${model.name} is not initialised. Call ${model.name}.init first`)
   return sequelize
 }

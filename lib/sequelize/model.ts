@@ -308,7 +308,9 @@ function scopeValuesOf(scope: object | undefined, association: Association): Rea
     Reflect.ownKeys(scope ?? {}).map((name) => {
       const value: unknown = Reflect.get(scope ?? {}, name)
       if (typeof name === 'string' && isPlainScopeValue(value)) return [name, value]
-      throw new TypeError(`the scope of the association ${association.as} holds more than values`)
+      throw new TypeError(
+        `the scope of the association "${association.as}" must contain only texts, numbers, booleans and null, so that new records can have its values`,
+      )
     }),
   )
 }

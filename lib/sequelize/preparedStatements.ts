@@ -2,6 +2,7 @@
 
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { BoundedCache, estimateStringBytes } from '../common/cache.js'
+import { internalError } from '../common/internalError.js'
 import { currentCause } from '../trace/channels.js'
 import { traceStatement } from '../trace/statement.js'
 import { connectionsFor, limitOptionsOf } from './connections.js'
@@ -323,6 +324,6 @@ export function statementsOfConnection(sequelize: Sequelize, given: object): Pre
 
 /** Returns the prepared statements of an open transaction's connection. */
 export function preparedForTransaction({ connection, sequelize }: WriteTransaction): PreparedStatements {
-  if (connection === undefined) throw new TypeError('a transaction that has begun has a handle')
+  if (connection === undefined) throw internalError('an open transaction has no database connection')
   return statementsOfConnection(sequelize, connection)
 }

@@ -1,6 +1,7 @@
 // Sends SQL text directly to a connection of any driver.
 
 import type { Sequelize } from 'sequelize'
+import { internalError } from '../common/internalError.js'
 import type { Connection } from './connections.js'
 
 type SendCallback = (error: Error | null | undefined, result?: unknown) => void
@@ -34,6 +35,6 @@ export function canSend(sequelize: Sequelize): boolean {
 export async function sendText(sequelize: Sequelize, connection: Connection, sql: string): Promise<unknown> {
   const name = sequelize.getDialect()
   const send = Object.hasOwn(SENDS, name) ? SENDS[name] : undefined
-  if (send === undefined) throw new TypeError(`the dialect ${name} has no driver that is known here`)
+  if (send === undefined) throw internalError(`no statement can be sent to a database of the dialect "${name}"`)
   return send(connection as DriverConnection, sql)
 }

@@ -33,7 +33,7 @@ const MYSQL: SessionCheck = {
   }),
   findProblem: ([mode = '']) =>
     mode.split(',').includes('NO_BACKSLASH_ESCAPES')
-      ? 'its sql_mode contains NO_BACKSLASH_ESCAPES, in which text that Sequelize escapes can end its own literal. Remove the mode.'
+      ? 'its sql_mode contains NO_BACKSLASH_ESCAPES, with which the escaping of Sequelize allows SQL injection. Remove the mode.'
       : null,
 }
 
@@ -45,10 +45,12 @@ const POSTGRES: SessionCheck = {
     server: null,
   }),
   findProblem: ([strings, dates = '', digits, encoding], connection) => {
-    if (Reflect.get(connection, 'binary') === true) return 'pg.defaults.binary is set. Sequelize reads values as text.'
+    if (Reflect.get(connection, 'binary') === true)
+      return 'pg.defaults.binary is set, but Sequelize reads values as text. Remove the setting.'
     if (strings !== 'on')
-      return 'standard_conforming_strings is off, where text that Sequelize escapes can end its own literal. Set it to on.'
-    if (!dates.startsWith('ISO')) return `its DateStyle is ${dates}, in which no instant can be read. Set it to ISO.`
+      return 'standard_conforming_strings is off, with which the escaping of Sequelize allows SQL injection. Set it to on.'
+    if (!dates.startsWith('ISO'))
+      return `its DateStyle is ${dates}, with which date-times cannot be read. Set it to ISO.`
     if (Number(digits) < 1)
       return `its extra_float_digits is ${digits}, which rounds floating point numbers. Set it to 1.`
     return encoding === 'UTF8' ? null : `its client_encoding is ${encoding}. Set it to UTF8.`

@@ -1,6 +1,7 @@
 // SQL text as Sequelize writes it.
 
 import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
+import { internalError } from '../common/internalError.js'
 import {
   expressions,
   fieldNames,
@@ -153,7 +154,8 @@ function joinByAnd(...conditions: readonly unknown[]): WhereFragment {
  */
 function addWriteScope(model: ModelStatic<Model>, where: object, deleted = false): object {
   // CVE-2023-22579: prevents an UPDATE or DELETE without a condition.
-  if (Reflect.ownKeys(where).length === 0) throw new TypeError(`refusing to write to ${model.name} without a condition`)
+  if (Reflect.ownKeys(where).length === 0)
+    throw internalError(`an UPDATE or DELETE of ${model.name} has no condition and would change every row`)
   const condition = { where: addScopeByColumn(model, where) }
   return deleted ? condition.where : preparationOf(model)._paranoidClause(model, condition).where
 }
@@ -190,7 +192,8 @@ export function writeInsert(
     return query.replace(/;$/, '')
   })
   if (others.length === 0) return text
-  if (!text.endsWith(`(${first.join(',')})`)) throw new TypeError('an INSERT does not end with its values')
+  if (!text.endsWith(`(${first.join(',')})`))
+    throw internalError('Sequelize wrote an INSERT that does not end with its values')
   return `${text}${others.map((row) => `,(${row.join(',')})`).join('')}`
 }
 
@@ -223,7 +226,7 @@ function updateText(
   if (from === '') return query
   // Sequelize omits a condition that is always true.
   const end = condition === '' ? '' : ` WHERE (${condition})`
-  if (!query.endsWith(end)) throw new TypeError('an UPDATE does not end with its condition')
+  if (!query.endsWith(end)) throw internalError('Sequelize wrote an UPDATE that does not end with its condition')
   return `${query.slice(0, query.length - end.length)}${from}${end}`
 }
 

@@ -23,7 +23,7 @@ export class StatementTimeout extends Error {
 /** Error of a statement whose client disconnected. The statement was stopped, or not started. */
 export class StatementAborted extends Error {
   constructor(cause: unknown) {
-    super('Nobody waits for the statement any more.', { cause })
+    super('The statement was cancelled, because its client has disconnected.', { cause })
     this.name = 'StatementLeft'
   }
 }

@@ -15,7 +15,7 @@ export function traceQueries(sequelize: Sequelize): void {
   const tracedQuery = function (this: Sequelize, ...given: readonly unknown[]): Promise<unknown> {
     // The host may have replaced the method of the class.
     const original: unknown = own ?? Reflect.get(Object.getPrototypeOf(sequelize), 'query')
-    if (typeof original !== 'function') throw new TypeError('this Sequelize runs no queries')
+    if (typeof original !== 'function') throw new TypeError('the Sequelize instance has no method "query"')
     const runOriginal = (): Promise<unknown> => Reflect.apply(original, this, given)
     const cause = currentCause()
     if (cause === undefined) return runOriginal()

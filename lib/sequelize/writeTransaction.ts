@@ -183,7 +183,10 @@ export class WriteTransaction extends WriteRun {
       throw error
     }
     this.#release()
-    if (isRollbackAnswer(answer)) throw new Error('A statement of the transaction failed, and a hook caught its error.')
+    if (isRollbackAnswer(answer))
+      throw new Error(
+        'The transaction was rolled back: one of its statements failed, and a hook caught the error. Let the hook throw the error.',
+      )
     this.#isCommitted = true
     for (const hook of this._afterCommitHooks) await hook.call(this, this)
   }

@@ -4,6 +4,7 @@ import type { Row } from '../../types/outcome.js'
 import type { Embed, Member, Projection } from '../../types/plan.js'
 import { EmbeddedRows } from '../common/embedded.js'
 import { yieldToEventLoop } from '../common/eventLoop.js'
+import { internalError } from '../common/internalError.js'
 import { toJsonOfType } from '../common/jsonMembers.js'
 import { type Visitors, visit } from '../common/visitor.js'
 
@@ -72,7 +73,8 @@ export function hasComputedFields({ members, embeds = [] }: Projection): boolean
  */
 export function computedValue(row: Row, member: ComputedMember): JsonValue {
   const value = resolvedValues.get(row)?.get(member)
-  if (value === undefined) throw new TypeError(`${member.field.computed.where} was not resolved`)
+  if (value === undefined)
+    throw internalError(`${member.field.computed.where} has no value for a record, because "resolve" was not called`)
   return value
 }
 
@@ -121,7 +123,9 @@ async function resolveValues(
   const values: unknown = await computed.resolve(places.map(recordOfPlace), context)
   if (Array.isArray(values) && values.length === places.length) return values
   const given = Array.isArray(values) ? `${values.length} values` : 'something other than an array'
-  throw new TypeError(`${computed.where}: resolve returned ${given} for ${places.length} records`)
+  throw new TypeError(
+    `${computed.where}: resolve returned ${given} for ${places.length} records. It must return an array with one value for each record`,
+  )
 }
 
 function recordOfPlace({ row, member: { field, needs } }: ComputedPlace): object {

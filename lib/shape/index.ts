@@ -81,11 +81,11 @@ function createActionReply(
   plan: Plan,
   { returned, value }: Extract<Outcome, { kind: 'acted' }>,
 ): Reply {
-  if (plan.kind !== 'action') throw new TypeError(`a ${plan.kind} has no handler`)
+  if (plan.kind !== 'action') throw internalError(`the result of an action belongs to a plan of kind "${plan.kind}"`)
   const { output } = plan.action
   if (output === 'none') return { status, headers: {}, content: NOTHING }
   if (output === 'value') return { status, headers: {}, content: { kind: 'document', value: value ?? null } }
-  if (returned === null) throw new TypeError(`the action ${plan.action.name} has no records`)
+  if (returned === null) throw internalError(`the records that the action "${plan.action.name}" returned were not read`)
   const { plan: show, rows } = returned
   const [row] = rows
   if (output === 'record' && row !== undefined) return createRecordReply(resource, status, show, row, NO_ADDRESS)
@@ -108,7 +108,7 @@ function createReplaceReply(
   [part]: readonly WrittenRecord[],
   address: Address,
 ): Reply {
-  if (part === undefined) throw new TypeError('a replacement wrote nothing')
+  if (part === undefined) throw internalError('a PUT request ended without a written record')
   const { plan, outcome } = part
   const isNew = plan.kind === 'create'
   const reply = createRecordReply(resource, isNew ? 201 : status, plan, outcome.row, address)
@@ -145,7 +145,7 @@ function partRecordOf({ plan, outcome }: WrittenRecord): JsonRecord {
 
 function projectionOfPlan(plan: Plan): Projection {
   if ('projection' in plan) return plan.projection
-  throw new TypeError(`a ${plan.kind} has no records`)
+  throw internalError(`a plan of kind "${plan.kind}" has no fields for the response`)
 }
 
 const NO_HEADERS: Reply['headers'] = Object.freeze({})
@@ -186,7 +186,8 @@ function createPageReply(
   { rows, totalCount, hasMore }: Extract<Outcome, { kind: 'page' }>,
   { url }: Address,
 ): Reply {
-  if (plan.kind !== 'page' && plan.kind !== 'aggregate') throw new TypeError(`a ${plan.kind} has no page`)
+  if (plan.kind !== 'page' && plan.kind !== 'aggregate')
+    throw internalError(`a numbered page belongs to a plan of kind "${plan.kind}"`)
   const { page: number, pageSize, projection } = plan
   const totalPages = totalCount === null ? null : Math.ceil(totalCount / pageSize)
   const link = url === null ? null : pageLinks(url, { page: number, totalPages, more: hasMore })
@@ -214,7 +215,8 @@ function createKeysetReply(
   { rows, hasMore }: Extract<Outcome, { kind: 'keyset' }>,
   { url }: Address,
 ): Reply {
-  if (plan.kind !== 'keyset') throw new TypeError(`a ${plan.kind} has no keyset page`)
+  if (plan.kind !== 'keyset')
+    throw internalError(`a page in the order of the key belongs to a plan of kind "${plan.kind}"`)
   const { cursor, keys } = resource
   const { pageSize, projection } = plan
   const last = rows.at(-1)
@@ -229,7 +231,8 @@ function createKeysetReply(
 }
 
 function createSeekReply(plan: Plan, outcome: Extract<Outcome, { kind: 'seek' }>, { url }: Address): Reply {
-  if (plan.kind !== 'seek') throw new TypeError(`a ${plan.kind} has no place in an order`)
+  if (plan.kind !== 'seek')
+    throw internalError(`a page of "after" or "before" belongs to a plan of kind "${plan.kind}"`)
   const { pageSize, projection } = plan
   const { rows, hasMore, totalCount } = outcome
   const cursors = createCursors(plan, rows, hasMore)
@@ -243,7 +246,7 @@ function createSeekReply(plan: Plan, outcome: Extract<Outcome, { kind: 'seek' }>
 }
 
 function createExportReply(resource: Resource, plan: Plan, { batches }: Extract<Outcome, { kind: 'export' }>): Reply {
-  if (plan.kind !== 'export') throw new TypeError(`a ${plan.kind} has no export`)
+  if (plan.kind !== 'export') throw internalError(`an export belongs to a plan of kind "${plan.kind}"`)
   return {
     status: 200,
     headers: plan.isCounted ? addAppliedPreference(preferenceOf(plan), 'trailer-row') : preferenceOf(plan),
@@ -252,6 +255,9 @@ function createExportReply(resource: Resource, plan: Plan, { batches }: Extract<
 }
 
 export { buildCollectionRecords } from './collectionRecords.js'
+
+import { internalError } from '../common/internalError.js'
+
 export { clearPerCallerValues, resolveComputed } from './computed.js'
 export { addNestedRecords } from './nestedRecords.js'
 export { hasComputedInReply, resolveBatches, rowsInReply } from './replyRows.js'

@@ -2,6 +2,7 @@ import type { Row } from '../../types/outcome.js'
 import type { Projection } from '../../types/plan.js'
 import type { Content, JsonRecord, Reply } from '../../types/reply.js'
 import type { ResultRecord, WriteResult } from '../../types/work.js'
+import { internalError } from '../common/internalError.js'
 import type { ShownRows } from './computed.js'
 import { toJsonRecord } from './record.js'
 
@@ -50,7 +51,7 @@ function resultOf({ result, index }: ResultRecord): WriteResult {
 }
 
 function projectionOfResult({ work: { plan } }: WriteResult): Projection {
-  if (!('projection' in plan)) throw new TypeError(`a ${plan.kind} has no records`)
+  if (!('projection' in plan)) throw internalError(`a plan of kind "${plan.kind}" has no fields for the response`)
   return plan.projection
 }
 
@@ -60,6 +61,7 @@ function resultToJson({ result, index }: ResultRecord): JsonRecord {
 
 function rowOfResult({ outcome }: WriteResult, index: number): Row {
   const row = outcome.kind === 'record' ? outcome.row : outcome.kind === 'records' ? outcome.rows[index] : undefined
-  if (row === undefined) throw new TypeError(`a ${outcome.kind} has no record ${index}`)
+  if (row === undefined)
+    throw internalError(`the result of a write, of kind "${outcome.kind}", has no record with the number ${index}`)
   return row
 }

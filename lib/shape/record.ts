@@ -4,6 +4,7 @@ import type { Embed, Member, Projection } from '../../types/plan.js'
 import type { JsonRecord } from '../../types/reply.js'
 import { EmbeddedRows } from '../common/embedded.js'
 import { FLATTEN_LEVELS } from '../common/flatten.js'
+import { internalError } from '../common/internalError.js'
 import { isObject } from '../common/object.js'
 import { type Visitors, visit } from '../common/visitor.js'
 import { computedValue } from './computed.js'
@@ -43,7 +44,8 @@ const MEMBER_WRITERS: Visitors<OtherMember, WriterArguments, void> = {
     // Embedded collections are the last elements of a row.
     const embedded = row[row.length - embeds.length + index]
     const projection = embeds[index]?.projection
-    if (projection === undefined || !(embedded instanceof EmbeddedRows)) throw new TypeError(`${json} was not read`)
+    if (projection === undefined || !(embedded instanceof EmbeddedRows))
+      throw internalError(`the records of the collection "${json}" were not read`)
     record[json] = embedded.records ?? embedded.rows.map((each) => toJsonRecord(projection, each))
     if (embedded.isTruncated) record[`${json}@more`] = true
   },

@@ -36,7 +36,7 @@ function encodeRowCursor(plan: SeekPlan, row: Row): string {
   const name = longest === undefined ? '' : orderPathOf(longest)
   throw invalidQuery(
     isBackward ? 'before' : 'after',
-    `cannot go on here: a value of "${name}" does not fit into a cursor.`,
+    `cannot continue after this page, because a value of "${name}" is too long for a cursor. Sort by other fields.`,
   )
 }
 

@@ -59,7 +59,7 @@ async function isRefused(
   if (!(thrown instanceof Problem)) return
   t.is(thrown.headers['WWW-Authenticate'], 'Bearer error="invalid_token"')
   // Not a word of why.
-  t.is(thrown.detail, 'The token is not valid.')
+  t.is(thrown.detail, 'The token in the header Authorization is invalid or has expired.')
 }
 
 test('a token that holds gives the identity of its claims', async (t) => {
@@ -130,13 +130,25 @@ test('the error of a refusal has what was wrong as its cause, for who watches re
 test('a key that verifies none of the algorithms is refused at once, since it would refuse everybody', (t) => {
   const ecPem = ec.publicKey.export({ type: 'spki', format: 'pem' }).toString()
   const wrong: readonly (readonly [JwtIdentityOptions['key'], JwtIdentityOptions['algorithms'], RegExp])[] = [
-    [publicPem.replaceAll('\n', '\\n'), ['RS256', 'HS256'], /: key looks like PEM, but cannot be read as a key$/],
-    [`"${publicPem.replaceAll('\n', '\\n')}"`, ['HS256'], /: key looks like PEM, but cannot be read as a key$/],
-    ['no pem', ['RS256', 'ES256'], /: key is a secret, not a PEM key, and fits none of RS256, ES256$/],
-    [createSecretKey(Buffer.from(SECRET)), ['PS256'], /: key is a secret, not a PEM key/],
-    [publicPem, ['HS256'], /: key is a key of rsa, and fits none of HS256$/],
-    [publicPem, ['ES256'], /: key is a key of rsa/],
-    [ecPem, ['RS256', 'PS512'], /: key is a key of ec/],
+    [
+      publicPem.replaceAll('\n', '\\n'),
+      ['RS256', 'HS256'],
+      /: key looks like a PEM file, but is not a valid public key\. Check its line breaks$/,
+    ],
+    [
+      `"${publicPem.replaceAll('\n', '\\n')}"`,
+      ['HS256'],
+      /: key looks like a PEM file, but is not a valid public key\. Check its line breaks$/,
+    ],
+    [
+      'no pem',
+      ['RS256', 'ES256'],
+      /: key is a secret, which none of the algorithms RS256, ES256 can use\. HS algorithms need a secret, all others a public key$/,
+    ],
+    [createSecretKey(Buffer.from(SECRET)), ['PS256'], /: key is a secret, which none of the algorithms PS256 can use/],
+    [publicPem, ['HS256'], /: key is a public key of type rsa, which none of the algorithms HS256 can use\./],
+    [publicPem, ['ES256'], /: key is a public key of type rsa/],
+    [ecPem, ['RS256', 'PS512'], /: key is a public key of type ec/],
     [rsa.privateKey, ['RS256'], /: key is a private key/],
   ]
   for (const [key, algorithms, message] of wrong) {
@@ -159,11 +171,15 @@ test.serial('a secret shorter than the hash of an algorithm is warned of once, a
   const bytes = (length: number): Buffer => Buffer.alloc(length, 'a')
   const short: readonly (readonly [key: unknown, algorithms: JwtIdentityOptions['algorithms'], told: RegExp | null])[] =
     [
-      ['short', ['HS256'], /^jwtIdentity: key has 5 bytes, and HS256 needs 32 \(RFC 7518 section 3\.2\)\. .* -hex 32$/],
-      [bytes(31), ['HS256'], /key has 31 bytes, and HS256 needs 32 /],
-      [createSecretKey(bytes(47)), ['HS256', 'HS384'], /key has 47 bytes, and HS384 needs 48 /],
-      ['ż'.repeat(31), ['HS512', 'RS256'], /key has 62 bytes, and HS512 needs 64 /],
-      [bytes(16), ['HS256', 'HS512'], /key has 16 bytes, and HS512 needs 64 /],
+      [
+        'short',
+        ['HS256'],
+        /^jwtIdentity: key has 5 bytes, but HS256 needs at least 32 \(RFC 7518 section 3\.2\)\. .* -hex 32$/,
+      ],
+      [bytes(31), ['HS256'], /key has 31 bytes, but HS256 needs at least 32 /],
+      [createSecretKey(bytes(47)), ['HS256', 'HS384'], /key has 47 bytes, but HS384 needs at least 48 /],
+      ['ż'.repeat(31), ['HS512', 'RS256'], /key has 62 bytes, but HS512 needs at least 64 /],
+      [bytes(16), ['HS256', 'HS512'], /key has 16 bytes, but HS512 needs at least 64 /],
       ['ż'.repeat(16), ['HS256'], null],
       [createSecretKey(bytes(48)), ['HS256', 'HS384'], null],
       [bytes(64), ['HS512'], null],
@@ -265,7 +281,7 @@ test('the issuer and the audience must be among those that the host names', asyn
 
 test('a check that is misspelt, not set or of another kind is told at once, and never left out', (t) => {
   const wrong: readonly (readonly [object, RegExp])[] = [
-    [{ isuer: 'https://id.test' }, /^jwtIdentity: there is no option "isuer"\. Did you mean "issuer"\?$/],
+    [{ isuer: 'https://id.test' }, /^jwtIdentity: the option "isuer" does not exist\. Did you mean "issuer"\?$/],
     [{ issuer: undefined }, /^jwtIdentity: issuer must be/],
     [{ issuer: '' }, /^jwtIdentity: issuer must be/],
     [{ issuer: ' ' }, /^jwtIdentity: issuer must be/],
@@ -290,7 +306,7 @@ test('an option that does not exist is told before the one that is missing for i
     ['algorithm', 'algorithms'],
   ]) {
     const given = { [String(name)]: 'x' } as never as Parameters<typeof jwtIdentity>[0]
-    const message = `jwtIdentity: there is no option "${name}". Did you mean "${meant}"?`
+    const message = `jwtIdentity: the option "${name}" does not exist. Did you mean "${meant}"?`
     t.throws(() => jwtIdentity(given), { instanceOf: TypeError, message })
   }
 })

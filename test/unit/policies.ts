@@ -123,6 +123,6 @@ test('authenticated that is called says that it is the policy itself', (t) => {
     instanceOf: CrudConfigError,
     code: 'INVALID_OPTION',
     message:
-      'authenticated is a policy: write it without parentheses, authorizePolicy: authenticated. (INVALID_OPTION)',
+      'authenticated must not be called. Write it without parentheses: authorizePolicy: authenticated. (INVALID_OPTION)',
   })
 })

@@ -1,6 +1,7 @@
 import type { FieldType } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Cell, ExportContent } from '../../../types/reply.js'
+import { internalError } from '../../common/internalError.js'
 import { invalidQuery } from '../../common/problem.js'
 import { NUMBERS } from '../../common/values.js'
 import type { BodyContent, Format } from '../formats.js'
@@ -17,7 +18,7 @@ export const csv: Format = Object.freeze<Format>({
   hasEntityTag: false,
   headers: (content) => {
     const { name, hasCollections } = exportOf(content)
-    if (hasCollections) throw invalidQuery('select', 'cannot name a collection in CSV: JSON lines have room for them.')
+    if (hasCollections) throw invalidQuery('select', 'cannot contain a collection in CSV. Use format=jsonl instead.')
     return {
       'Content-Type': 'text/csv; charset=utf-8; header=present',
       'Content-Disposition': `attachment; filename="${name}.csv"`,
@@ -35,7 +36,7 @@ export const csv: Format = Object.freeze<Format>({
 })
 
 function exportOf(content: BodyContent): ExportContent {
-  if (content.kind !== 'export') throw new TypeError(`a ${content.kind} is no table`)
+  if (content.kind !== 'export') throw internalError(`a response of kind "${content.kind}" cannot be written as CSV`)
   return content.value
 }
 

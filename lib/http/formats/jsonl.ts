@@ -1,9 +1,11 @@
 import type { ExportContent } from '../../../types/reply.js'
+import { internalError } from '../../common/internalError.js'
 import type { BodyContent, Format } from '../formats.js'
 import { writeStream } from './stream.js'
 
 function exportOf(content: BodyContent): ExportContent {
-  if (content.kind !== 'export') throw new TypeError(`a ${content.kind} has no lines`)
+  if (content.kind !== 'export')
+    throw internalError(`a response of kind "${content.kind}" cannot be written as JSON lines`)
   return content.value
 }
 

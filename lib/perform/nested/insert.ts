@@ -1,5 +1,6 @@
 import type { Outcome } from '../../../types/outcome.js'
 import type { ChildInserts, NestedResult, ResultRecord, Work, WriteResult, WrittenPart } from '../../../types/work.js'
+import { internalError } from '../../common/internalError.js'
 import type { Store } from '../store.js'
 import type { WorkExecution } from './diff.js'
 import { collectErrors } from './errors.js'
@@ -24,7 +25,9 @@ export async function insertChildren(
       return
     }
     if (nestedWrite.kind === 'replaced')
-      throw new TypeError(`a new record of ${resource.name} replaces those of ${nestedWrite.json}`)
+      throw internalError(
+        `a new record of ${resource.name} cannot replace the existing records of "${nestedWrite.json}"`,
+      )
     if (isDoomed) return
     const done = await insertInto(storeOfWork(store, nestedWrite), nestedWrite, values, execution)
     if (done !== null) parts.push({ result: done, caller: nestedWrite.caller })

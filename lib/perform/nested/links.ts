@@ -16,6 +16,7 @@ import type {
 import { errorsAt, mergeErrors, refuse } from '../../common/bodyErrors.js'
 import { splitIntoChunks } from '../../common/chunks.js'
 import { projectOwnFields } from '../../common/columns.js'
+import { internalError } from '../../common/internalError.js'
 import { keyText, planKeyJson } from '../../common/keys.js'
 import { addCondition, hasSubquery } from '../../common/predicates.js'
 import { Problem, problem } from '../../common/problem.js'
@@ -65,7 +66,8 @@ export interface LinkDiff {
 /** Changes only the links of a record. The store must be in a transaction. */
 export async function executeLinkChange(store: Store, work: Work<GetPlan>, write: WorkWriter): Promise<WriteResult> {
   const [linkChange] = work.nestedWrites ?? []
-  if (linkChange?.kind !== 'linked') throw new TypeError(`nothing of ${work.resource.name} is to be linked`)
+  if (linkChange?.kind !== 'linked')
+    throw internalError(`a request to link records to ${work.resource.name} contains no links`)
   const row = await lockParentKey(store, work, linkChange)
   const [value] = row
   const relinking = await planLinkDiff(store, linkChange, value, linkChange.groups[0] ?? [])

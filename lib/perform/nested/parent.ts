@@ -2,6 +2,7 @@ import type { Outcome, Row } from '../../../types/outcome.js'
 import type { UpdatePlan } from '../../../types/plan.js'
 import type { NestedResult, NestedWrite, Work, WriteResult, WrittenPart } from '../../../types/work.js'
 import { hasErrors, mergeErrors, refuse } from '../../common/bodyErrors.js'
+import { internalError } from '../../common/internalError.js'
 import { lockForWrite } from '../refusal.js'
 import { requestHistoryOf } from '../scoped/requestHistory.js'
 import { assertAllStorable, markScopeChecked } from '../scoped/scopeChecks.js'
@@ -119,7 +120,9 @@ async function planLinkDiffs(
 ): Promise<readonly Diff[]> {
   const linked = nestedWrites.flatMap((nestedWrite, index) => {
     if (nestedWrite.kind === 'new')
-      throw new TypeError(`a record of ${store.resource.name} is new to its ${nestedWrite.json}`)
+      throw internalError(
+        `an existing record of ${store.resource.name} has the nested records of a new one in "${nestedWrite.json}"`,
+      )
     return nestedWrite.kind === 'linked' ? [{ linkChange: nestedWrite, value: values[index] }] : []
   })
   return collectErrors(linked, ({ linkChange, value }) => diffLinks(store, linkChange, value))

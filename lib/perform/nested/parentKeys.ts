@@ -2,7 +2,8 @@ import type { Outcome, Row } from '../../../types/outcome.js'
 import type { BulkCreatePlan, PlainValue } from '../../../types/plan.js'
 import type { BindingValues, ForeignKeyBinding, Work } from '../../../types/work.js'
 import { indexOfOwnColumn } from '../../common/columns.js'
-import { assertSameForeignKeys } from '../../common/foreignKeyBinding.js'
+import { assertSameForeignKeys, NO_REFERENCED_VALUE } from '../../common/foreignKeyBinding.js'
+import { internalError } from '../../common/internalError.js'
 import { toPlainValue } from '../../common/plainValue.js'
 import { problem } from '../../common/problem.js'
 import { type Store, storeOf, withTransaction } from '../store.js'
@@ -20,7 +21,7 @@ export function addParentKeys({ plan, resource }: Work<BulkCreatePlan>, bindingV
 export function bindingValuesOf({ key, fixed }: ForeignKeyBinding, value: unknown): BindingValues[number] {
   // A record without a value in the referenced key cannot have children.
   if (value === null || value === undefined) {
-    throw problem('conflict', { detail: 'The record has no key that others could refer to.' })
+    throw problem('conflict', { detail: NO_REFERENCED_VALUE })
   }
   const set: Iterable<readonly [string, PlainValue | null]> = [...fixed].map(([{ name }, each]) => [name, each])
   return new Map([[key.name, toPlainValue(key, value)], ...set])
@@ -44,6 +45,7 @@ function outcomeRows(outcome: Outcome): readonly Row[] {
 
 /** Returns the store of a work's resource, in the same transaction. */
 export function storeOfWork({ transaction }: Store, { resource }: Pick<Work, 'resource'>): Store {
-  if (transaction === undefined) throw new TypeError(`records of ${resource.name} are written without a transaction`)
+  if (transaction === undefined)
+    throw internalError(`nested records of ${resource.name} are written outside a transaction`)
   return withTransaction(storeOf(resource), transaction)
 }

@@ -8,6 +8,7 @@ import type { NestedWrite, Work, WriteResult } from '../../../types/work.js'
 import { errorsAt, hasErrors, mergeErrors } from '../../common/bodyErrors.js'
 import { splitIntoChunks } from '../../common/chunks.js'
 import { indexOfOwnColumn, ownColumn, requireField } from '../../common/columns.js'
+import { internalError } from '../../common/internalError.js'
 import { keyColumns } from '../../common/keys.js'
 import { addCondition, hasSubquery } from '../../common/predicates.js'
 import type { ProblemErrors } from '../../common/problem.js'
@@ -209,7 +210,8 @@ function partForValue(store: Store, { node, association, field }: PartStart, val
 /** Reads the rows that meet a condition, including hidden rows. A direct SQL statement excludes hooks of the host. */
 function readRows(store: Store, where: Predicate, columns: readonly Column[], limit: number): Promise<readonly Row[]> {
   const { transaction } = store
-  if (transaction === undefined) throw new TypeError(`${store.resource.name}: records are read back in a transaction`)
+  if (transaction === undefined)
+    throw internalError(`written records of ${store.resource.name} are read back outside their transaction`)
   const within = { transaction, unscoped: true, includeDeleted: true, isFromPrimary: true }
   return statementReader.readRows(store, { where, columns, order: [], limit }, within)
 }
@@ -285,7 +287,8 @@ function toStoredRecords(
   const { scope: condition, projection } = plan
   return outcomeRows(outcome).map((row, index) => {
     const key = keys.map(({ name }) => row[indexOfOwnColumn(projection.columns, name)])
-    if (key.includes(undefined)) throw new TypeError(`a record of ${plan.kind} was read without its key`)
+    if (key.includes(undefined))
+      throw internalError(`a record written by a plan of kind "${plan.kind}" was read back without its key`)
     return { condition, key, place: placeOf(index) }
   })
 }

@@ -1,6 +1,7 @@
 import type { Association } from 'sequelize'
 import type { FieldType } from '../../../types/field.js'
 import type { Join, Predicate } from '../../../types/plan.js'
+import { internalError } from '../../common/internalError.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { WhereFragment } from '../../sequelize/internals.js'
 import { associationKeysOf, isExactComparison, isIndexed } from '../../sequelize/model.js'
@@ -215,7 +216,7 @@ class EmbedWriter {
 
   get #sourceKey(): NonNullable<Join['relation']['sourceKey']> {
     const { sourceKey } = this.#join.relation
-    if (sourceKey === null) throw new TypeError(`${this.#association.as} has no parents`)
+    if (sourceKey === null) throw internalError(`the association "${this.#association.as}" has no key of its parents`)
     return sourceKey
   }
 

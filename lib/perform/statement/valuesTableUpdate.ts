@@ -1,4 +1,5 @@
 import type { ValuesTable } from '../../../types/valuesTable.js'
+import { internalError } from '../../common/internalError.js'
 import type { Operands } from './operands.js'
 import type { StatementRequestOf } from './request.js'
 import type { StatementTarget } from './statement.js'
@@ -39,6 +40,7 @@ export function writeValuesTableUpdate(
   }
   const placed: Operands = { write: addOperand }
   const sql = new StatementWriter(dialect, model, placed).update(update, ` FROM ${items.start}${table}${items.end}`)
-  if (next !== places.length) throw new TypeError(`an UPDATE has ${next} values where its rows have ${places.length}`)
+  if (next !== places.length)
+    throw internalError(`an UPDATE contains ${next} values, but each of its rows has ${places.length}`)
   return sql
 }

@@ -36,7 +36,7 @@ export function dialectOf(sequelize: Sequelize, table: DialectTable): Dialect {
   const last = lastBySequelize.get(sequelize)
   if (last !== undefined && last.server === server && last.table === table) return last.dialect
   const dialect = findDialect(sequelize.getDialect(), server, table)
-  if (dialect === undefined) throw new TypeError(`the dialect ${sequelize.getDialect()} is not supported`)
+  if (dialect === undefined) throw new TypeError(`the Sequelize dialect "${sequelize.getDialect()}" is not supported`)
   lastBySequelize.set(sequelize, { server, table, dialect })
   return dialect
 }

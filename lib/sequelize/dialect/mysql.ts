@@ -122,10 +122,10 @@ function refuseCharset({ charset, collation }: DriverOptions): string | null {
 /** Rejects options under which rows of Sequelize's instances have another shape, or keys are rounded. */
 function refuse(driver: DriverOptions): string | null {
   const shape = (['nestTables', 'rowsAsArray', 'metaAsArray'] as const).find((name) => Boolean(driver[name]))
-  if (shape !== undefined) return `dialectOptions.${shape} must not be set: rows would have another shape`
+  if (shape !== undefined) return `dialectOptions.${shape} must not be set, because it changes the form of the rows`
   const lossy = (['supportBigNumbers', 'typeCast'] as const).find((name) => driver[name] === false)
   if (lossy !== undefined)
-    return `dialectOptions.${lossy} must not be false: values would be changed when they are read`
+    return `dialectOptions.${lossy} must not be false, because values would be changed when they are read`
   return refuseCharset(driver)
 }
 

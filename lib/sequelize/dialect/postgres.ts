@@ -145,8 +145,8 @@ const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
 /** Rejects options under which escaped text could end its literal, or under which `pg` does not parse values. */
 function refuse({ standardConformingStrings, binary }: DriverOptions): string | null {
   if (standardConformingStrings === false)
-    return 'standardConformingStrings must not be false: text that Sequelize escapes could end its own literal'
-  return binary ? 'dialectOptions.binary must not be set: Sequelize reads values as text' : null
+    return 'standardConformingStrings must not be false, because the escaping of Sequelize would allow SQL injection'
+  return binary ? 'dialectOptions.binary must not be set, because Sequelize reads values as text' : null
 }
 
 /**

@@ -40,7 +40,7 @@ for (const authorization of NONE) {
       const { status, headers, body } = await server.get(`/${path}/api/notes`, { authorization })
       t.is(status, 401, path)
       t.is(headers.get('www-authenticate'), 'Bearer error="invalid_token"')
-      t.is(body.detail, 'The token is not valid.')
+      t.is(body.detail, 'The token in the header Authorization is invalid or has expired.')
     }
   })
 }

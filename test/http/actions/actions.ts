@@ -360,7 +360,10 @@ test('what a handler returns that its output does not allow is 500', async (t) =
   for (const name of ['value', 'list', 'record', 'other']) {
     t.is((await server.get(`/api/posts/${name}`)).status, 500, name)
   }
-  t.regex(String(told[0]), /the action value has returned what its output does not allow: m is not allowed/)
+  t.regex(
+    String(told[0]),
+    /the action "value" returned a value that its option "output" does not allow: m is not allowed/,
+  )
   t.is(told.length, 4)
 })
 

@@ -80,18 +80,38 @@ const WRONG: readonly (readonly [title: string, options: Record<string, unknown>
     { policies: { admins: () => true }, actions: { publish: { ...record, policy: 'admin' } } },
     /actions\.publish\.policy: the policy "admin" does not exist\. Did you mean "admins"\?/,
   ],
-  ['the name of an operation', { actions: { update: record } }, /the action "update" has the name of an operation/],
-  ['the name of an operation in another case', { actions: { GetList: record } }, /has the name of an operation/],
-  ['the word bulk', { actions: { bulk: record } }, /the action "bulk" has the name of an operation or of its route/],
-  ['the route of an operation', { actions: { bulkDelete: record } }, /has the name of an operation or of its route/],
-  ['the word restore', { actions: { restore: record } }, /has the name of an operation or of its route/],
+  [
+    'the name of an operation',
+    { actions: { update: record } },
+    /the action "update" must not have the name of an operation/,
+  ],
+  [
+    'the name of an operation in another case',
+    { actions: { GetList: record } },
+    /must not have the name of an operation/,
+  ],
+  [
+    'the word bulk',
+    { actions: { bulk: record } },
+    /the action "bulk" must not have the name of an operation or of a route of an operation/,
+  ],
+  [
+    'the route of an operation',
+    { actions: { bulkDelete: record } },
+    /must not have the name of an operation or of a route of an operation/,
+  ],
+  [
+    'the word restore',
+    { actions: { restore: record } },
+    /must not have the name of an operation or of a route of an operation/,
+  ],
   ['a name with a blank', { actions: { 'publish it': record } }, /must have a name of letters, digits and "_"/],
   ['a name that begins with a digit', { actions: { '2nd': record } }, /must have a name of letters, digits and "_"/],
   ['the name then', { actions: Object.fromEntries([['then', record]]) }, /is not "then"/],
   [
     'two actions of one route',
     { actions: { sendMail: record, send_mail: record } },
-    /the action "send_mail" has the same route as the action "sendMail"/,
+    /the action "send_mail" has the same route as the action "sendMail"\. Rename one of them/,
   ],
   [
     'a GET action with a transaction',
@@ -101,12 +121,12 @@ const WRONG: readonly (readonly [title: string, options: Record<string, unknown>
   [
     'no transaction beside concurrency',
     { concurrency: true, actions: { publish: { ...record, transaction: false } } },
-    /cannot have "transaction: false" beside concurrency/,
+    /cannot have "transaction: false", because the option concurrency needs a transaction/,
   ],
   [
     'no transaction beside idempotency',
     { idempotency: true, actions: { publish: { ...record, on: 'collection', transaction: false } } },
-    /cannot have "transaction: false" beside idempotency/,
+    /cannot have "transaction: false", because the option idempotency needs a transaction/,
   ],
   [
     'an input named select of a GET action that answers records',
@@ -136,7 +156,7 @@ for (const [title, options, message] of WRONG) {
 
 test('refused at mount: the name of a route of a relation', (t) => {
   const message = messageOf({ relations: { players: { routes: true } }, actions: { players: record } }, Team)
-  t.regex(message, /Team: the action "players" has the name of a route of a relation/)
+  t.regex(message, /Team: the action "players" must not have the name of the route of a relation/)
   t.is(messageOf({ actions: { players: record } }, Team), '')
 })
 
@@ -165,7 +185,7 @@ test('an action with a policy of its own is covered where policies are required'
 
 test('actions are about one model, and no default', (t) => {
   const error = t.throws(() => createCrud({ actions: {} } as object), { instanceOf: CrudConfigError })
-  t.regex(error?.message ?? '', /the option "actions" is about one model and cannot be a default/)
+  t.regex(error?.message ?? '', /the option "actions" applies to a single model and cannot be a default/)
 })
 
 test('queryOf takes options with actions, and a controller has them by name', (t) => {

@@ -127,6 +127,6 @@ test('what is no default is refused, all at once', (t) => {
     createCrud({ scope: () => null, fields: {}, mask: {}, relations: {}, hooks: {}, names: {}, route: 'x' } as object),
   )
   for (const name of ['scope', 'fields', 'mask', 'relations', 'hooks', 'names', 'route']) {
-    t.regex(String(error?.message), new RegExp(`"${name}" is about one model and cannot be a default`))
+    t.regex(String(error?.message), new RegExp(`"${name}" applies to a single model and cannot be a default`))
   }
 })

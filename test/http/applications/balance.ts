@@ -271,6 +271,6 @@ test('an action of the collection is refused at mount, since there is one record
         singleton: () => 1,
         actions: { all: { on: 'collection', method: 'get', handler: () => [] } },
       }),
-    { message: /the action "all" is of the collection, and a singleton is one record: say on: "record"/ },
+    { message: /the action "all" must have on: "record", because a singleton is a single record/ },
   )
 })

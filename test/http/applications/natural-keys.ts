@@ -278,7 +278,7 @@ test('without a token everything is 401, and a wrong password gets none', async 
   t.deepEqual(body, {
     type: 'https://tools.ietf.org/html/rfc9110#section-15.5.2',
     title: 'Unauthorized',
-    detail: 'Say who you are.',
+    detail: 'This operation requires authentication. Sign in, or send valid credentials.',
     status: 401,
     code: 'unauthorized',
   })

@@ -130,7 +130,7 @@ test('what the caller may not read is not searched: masked fields, and lists tha
 
 test('a collection is not searched, and is met by a filter beside the search', async (t) => {
   const options = { search: ['books.title'] }
-  t.throws(() => crud.crudRouter(server.Series, { query: options }), { message: /"books" leads to many records/ })
+  t.throws(() => crud.crudRouter(server.Series, { query: options }), { message: /"books" leads to several records/ })
   const { status, body, text } = await server.get('/api/series?filter=Books.Any(Title=*hat/i)&select=seriesName', ann)
   t.is(status, 200, text)
   t.deepEqual(body.items, [{ seriesName: 'Cases 100%' }])

@@ -210,7 +210,7 @@ test('who may read and not scan gets 403, and nobody 401', async (t) => {
   t.deepEqual(body, {
     type: 'https://tools.ietf.org/html/rfc9110#section-15.5.4',
     title: 'Forbidden',
-    detail: 'You may not do this.',
+    detail: 'You do not have permission for this operation.',
     status: 403,
     code: 'forbidden',
   })

@@ -230,7 +230,7 @@ test('each item needs its version: 428 of all without, 412 of all that are stale
   ])
   t.is(missing.status, 428)
   t.is(missing.body.code, 'precondition-required')
-  t.deepEqual(missing.body.errors, { '[1]': ['needs its version.'] })
+  t.deepEqual(missing.body.errors, { '[1]': ['must contain the version that you last read.'] })
   const stale = await server.patch('/api/versioned/bulk', [
     { id: a, rowVersion: 0, name: 'x' },
     { id: b, rowVersion: 7, name: 'x' },
@@ -238,7 +238,10 @@ test('each item needs its version: 428 of all without, 412 of all that are stale
   ])
   t.is(stale.status, 412)
   t.is(stale.body.code, 'precondition-failed')
-  t.deepEqual(stale.body.errors, { '[1]': ['has changed.'], '[2]': ['has changed.'] })
+  t.deepEqual(stale.body.errors, {
+    '[1]': ['has changed since you read it.'],
+    '[2]': ['has changed since you read it.'],
+  })
   t.deepEqual(await namesOf('versioned', [a, b, c]), ['Ann', 'Bob', 'Cyd'])
   const done = await server.patch('/api/versioned/bulk', [
     { id: a, rowVersion: 0, name: 'x' },

@@ -178,7 +178,10 @@ test('the message of a problem is its title, and its detail or the first of its 
   let body: object = {}
   const server = await serve((_, response) => response.writeHead(400).end(JSON.stringify(body)))
   for (const [told, message] of [
-    [{ title: 'Unauthorized', detail: 'Say who you are.' }, 'Unauthorized: Say who you are.'],
+    [
+      { title: 'Unauthorized', detail: 'This operation requires authentication. Sign in, or send valid credentials.' },
+      'Unauthorized: This operation requires authentication. Sign in, or send valid credentials.',
+    ],
     [{ title: 'Malformed body.', detail: 'It is none.', errors: { a: ['b.'] } }, 'Malformed body. It is none.'],
     [
       { title: 'Invalid query.', errors: { level: ['is wrong.', 'and more.'], b: ['c.'] } },

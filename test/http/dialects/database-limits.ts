@@ -94,7 +94,7 @@ for (const [what, applies, path, parameters] of QUERIES) {
     const { status, text, body } = await list(client, path, parameters)
     t.is(status, 400, text.slice(0, 500))
     t.is(body.title, 'Invalid query.')
-    t.is(body.detail, 'The request is too large for the database. Ask for less.')
+    t.is(body.detail, 'The request is too large for the database. Shorten the query, or send fewer records.')
     t.deepEqual(heard, [])
   })
 }
@@ -107,7 +107,7 @@ test('more keys than a statement takes are a 400, and nothing is deleted', async
   // MariaDB and MySQL take the keys as text.
   if (isMysql) return t.is(status, 200, text)
   t.is(status, 400, text)
-  t.is(body.detail, 'The request is too large for the database. Ask for less.')
+  t.is(body.detail, 'The request is too large for the database. Shorten the query, or send fewer records.')
 })
 
 if (databaseName !== 'postgres') {
@@ -130,6 +130,6 @@ if (databaseName === 'mariadb') {
   test('a body beyond the size of a packet is a 400', async (t) => {
     const { status, text, body } = await client.post('/api/nodes', { text: 'x'.repeat(17_000_000) })
     t.is(status, 400, text)
-    t.is(body.detail, 'The request is too large for the database. Ask for less.')
+    t.is(body.detail, 'The request is too large for the database. Shorten the query, or send fewer records.')
   })
 }

@@ -280,8 +280,8 @@ const REFUSED: readonly (readonly [attribute: string, sent: string, message: str
   ['text', '"\\ud83d"', 'must not contain NUL characters or unpaired surrogates.'],
   ['text', '"\\udc00\\ud800"', 'must not contain NUL characters or unpaired surrogates.'],
   ['json', '["\\ud800"]', 'must not contain NUL characters or unpaired surrogates.'],
-  ['json', '1e400', 'must have finite numbers only.'],
-  ['json', '{"a":[-1e999]}', 'must have finite numbers only.'],
+  ['json', '1e400', 'must contain only finite numbers.'],
+  ['json', '{"a":[-1e999]}', 'must contain only finite numbers.'],
   ['day', '"2023-02-29"', 'must be a date.'],
   ['moment', '"0000-01-01T00:00:00Z"', 'must be a date-time.'],
 ]
@@ -472,8 +472,8 @@ if (postgres !== null) {
     ['texts', 'x', 'must be an array.'],
     ['span', 'x', 'must be an array.'],
     ['span', { a: 1 }, 'must be an array.'],
-    ['span', [1], 'must have two bounds.'],
-    ['span', [1, 2, 3], 'must have two bounds.'],
+    ['span', [1], 'must be an array of a lower and an upper bound.'],
+    ['span', [1, 2, 3], 'must be an array of a lower and an upper bound.'],
     ['span', [5, 1]],
     ['span', ['x', 'y']],
   ]

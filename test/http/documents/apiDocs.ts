@@ -233,7 +233,7 @@ test('what is wrong is told where apiDocs is called, or to the error handler onc
   }
   t.throws(() => apiDocs({ resources: [crudRouter(Player)], info: INFO, path: 'docs' }), { message: /begin with/ })
   const twins = [crudRouter(Player), crudRouter(Player, { route: 'api/twins' })]
-  t.throws(() => apiDocs({ resources: twins, info: INFO }), { instanceOf: CrudConfigError, message: /option names/ })
+  t.throws(() => apiDocs({ resources: twins, info: INFO }), { instanceOf: CrudConfigError, message: /option "names"/ })
   Team.hasMany(sequelize.define('Fan', { name: DataTypes.STRING }), { as: 'fans' })
   const late = crudRouter(Team, { route: 'api/late', relations: { fans: { routes: true } } })
   app.use('/late', apiDocs({ resources: [late], info: INFO }))
@@ -242,7 +242,7 @@ test('what is wrong is told where apiDocs is called, or to the error handler onc
   )
   const { status, text } = await get('/late/openapi.json')
   t.is(status, 500)
-  t.regex(text, /no resource is mounted over Fan/)
+  t.regex(text, /no router is mounted for the model Fan/)
 })
 
 const inBrowser = hasBrowser ? test : test.skip

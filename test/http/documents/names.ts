@@ -114,11 +114,11 @@ test('resources that cannot be named apart, and those at one path, are refused w
     for (const make of [openApi, apiDocs])
       t.throws(() => make({ resources, info: INFO }), { code: 'INVALID_OPTION', message })
   }
-  refused([players, again], /would have the name "Player": give Player at \/api\/others other names/)
+  refused([players, again], /would have the name "Player"\. Set other names for Player at \/api\/others/)
   t.throws(() => clientTypes({ resources: [players, again] }), { code: 'INVALID_OPTION', message: /"Player"/ })
   refused(
     [players, crudRouter(Team, { route: 'api/players' })],
-    /"GET \/api\/players\S*" is there twice, for Player and Team: .*by "at"/,
+    /Two resources have the route "GET \/api\/players\S*": Player and Team\. Set "at"/,
   )
   const deleting = crudRouter(Player, { route: 'api/old', operations: ['delete'] })
   const reading = crudRouter(Player, { route: 'api/read', operations: ['getById', 'getList'] })
@@ -132,7 +132,7 @@ test('names of the host that are one in client types are refused when apiDocs is
   const teams = crudRouter(Team, { names: { response: 'A-b' } })
   t.throws(() => apiDocs({ resources: [players, teams], info: INFO }), {
     code: 'INVALID_OPTION',
-    message: /"AB": give/,
+    message: /"AB"\. Set other names/,
   })
   t.notThrows(() => openApi({ resources: [players, teams], info: INFO }))
 })

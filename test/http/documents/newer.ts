@@ -78,6 +78,7 @@ test('another version is refused, with a word on the version of the API', (t) =>
   const wrong = { resources: [players], info: INFO, version: '2.0' } as unknown as Parameters<typeof openApi>[0]
   t.throws(() => openApi(wrong), {
     instanceOf: CrudConfigError,
-    message: /version must be "3\.1" or "3\.2", the version of OpenAPI\. That of your API is info\.version\./,
+    message:
+      /version must be "3\.1" or "3\.2", the version of OpenAPI\. The version of your API belongs in info\.version\./,
   })
 })

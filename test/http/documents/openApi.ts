@@ -229,9 +229,9 @@ test('two resources of one name, or at one path, are refused with the option tha
     openApi({ resources, info: INFO })
   t.throws(() => made(one, other), {
     code: 'INVALID_OPTION',
-    message: /"Player\w*": give Player at \/api\/others other names, .* names: \{ response: 'OtherPlayer' \}/,
+    message: /"Player\w*"\. Set other names for Player at \/api\/others, .* names: \{ response: 'OtherPlayer' \}/,
   })
-  t.throws(() => made(one, { resource: one, names: { response: 'Other' } }), { message: /by "at"/ })
+  t.throws(() => made(one, { resource: one, names: { response: 'Other' } }), { message: /Set "at"/ })
   t.notThrows(() => made(one, { resource: other, names: { response: 'Other' } }))
   t.throws(() => openApi({ resources: [], info: INFO }), { message: /must be an array of routers/ })
   // @ts-expect-error: a model is no resource

@@ -443,7 +443,7 @@ test('names of the host that two resources would have are refused when apiDocs i
   for (const names of [{ response: 'Team' }, { create: 'TeamUpdate' }, { list: 'Team' }]) {
     t.throws(() => apiDocs({ resources: [teams, { resource: players, names }], info: INFO }), {
       code: 'INVALID_OPTION',
-      message: /give Player at \/api\/players other names/,
+      message: /Set other names for Player at \/api\/players/,
     })
   }
   t.notThrows(() => apiDocs({ resources: [teams, { resource: players, names: { response: 'Mate' } }], info: INFO }))

@@ -325,7 +325,7 @@ test('each array counts as a quantifier', async (t) => {
   const many = await failed('/few', { filter: 'tags.Any=vip,tags.Count=2,meta.labels.Any=a' })
   t.true(many.includes('crosses more collections than the limit of 2 (quantifiers)'), many)
   const deep = await failed('/few', { filter: 'team.items.Any(tags.Any=vip)' })
-  t.true(deep.includes('crosses more collections within each other than the limit of 1 (quantifierDepth)'), deep)
+  t.true(deep.includes('nests collections deeper than the limit of 1 (quantifierDepth)'), deep)
 })
 
 test('bodies hold arrays whose items have the type; what is wrong is told with its place', async (t) => {
@@ -389,17 +389,23 @@ test('wrong declarations are refused when the router is made', (t) => {
   const cases: readonly (readonly [fields: object, message: RegExp])[] = [
     [
       { tags: { members: { '': 'string' } } },
-      /fields\.tags: members: "" must be names .*; as the whole document it is an array of one type: \['string'\]/,
+      /fields\.tags: members: "" must be names .*\. Only for an array the path may be empty: \{ '': \['string'\] \}/,
     ],
-    [{ tags: { members: { '': 'array' } } }, /"" must be names .*; as the whole document it is an array of one type/],
+    [{ tags: { members: { '': 'array' } } }, /"" must be names .*\. Only for an array the path may be empty/],
     [{ tags: { members: { '': ['strin'] } } }, /"": the type "strin".*Did you mean "string"\?/],
     [{ tags: { members: { '': ['array'] } } }, /"": the type "array"/],
     [{ tags: { members: { '': [] } } }, /"": the type "undefined"/],
-    [{ tags: { members: { a: ['string', 'integer'] } } }, /"a": an array has items of one type/],
-    [{ tags: { members: { '': ['string'], a: 'string' } } }, /"" is the whole document: no path lies beside it/],
-    [{ tags: { members: { a: 'string', '': ['string'] } } }, /"" is the whole document: no path lies beside it/],
-    [{ tags: { members: { a: ['string'], 'a.b': 'string' } } }, /"a\.b" is another member's path/],
-    [{ name: { members: { '': ['string'] } } }, /members are those of a JSON column, which name is not/],
+    [{ tags: { members: { a: ['string', 'integer'] } } }, /"a": the items of an array must have a single type/],
+    [
+      { tags: { members: { '': ['string'], a: 'string' } } },
+      /the path "" is the whole document, so no other path is possible/,
+    ],
+    [
+      { tags: { members: { a: 'string', '': ['string'] } } },
+      /the path "" is the whole document, so no other path is possible/,
+    ],
+    [{ tags: { members: { a: ['string'], 'a.b': 'string' } } }, /"a\.b" overlaps with another member/],
+    [{ name: { members: { '': ['string'] } } }, /only a JSON column can have members, but name is not one/],
   ]
   for (const [fields, message] of cases) {
     const error = t.throws(() => crudRouter(Bare, { fields }), { instanceOf: CrudConfigError })

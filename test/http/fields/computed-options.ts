@@ -92,7 +92,7 @@ const WRONG: readonly (readonly [options: object, code: CrudConfigError['code'],
   [
     { computed: { luck: one }, fields: { luck: { filterable: true } } },
     'INVALID_OPTION',
-    /fields\.luck\.filterable does not apply to computed fields, which take exclude, only, name and deprecated/,
+    /fields\.luck\.filterable is not possible for a computed field\. Its options are exclude, only, name and deprecated/,
   ],
   [{ computed: { luck: one }, query: { defaultSort: 'luck' } }, 'UNKNOWN_ATTRIBUTE', /defaultSort/],
   [{ computed: { luck: one }, query: { search: ['luck'] } }, 'UNKNOWN_ATTRIBUTE', /search/],
@@ -158,7 +158,7 @@ test('the number of the records of a relation has its name, and the refusal says
 
 test('it is no default, since it is about one model', (t) => {
   t.throws(() => createCrud({ computed: { luck: one } } as object), {
-    message: /"computed" is about one model and cannot be a default/,
+    message: /"computed" applies to a single model and cannot be a default/,
   })
 })
 

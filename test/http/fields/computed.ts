@@ -492,7 +492,7 @@ test.serial('a kept reply has the values of its write', async (t) => {
 })
 
 test.serial('filters, sorts, groups and measures do not have them, and say why', async (t) => {
-  const reason = 'It is a computed field, which only "select" can name.'
+  const reason = 'It is a computed field. Only the parameter "select" can use it.'
   const filter = await list(stage, '/api/devices', { filter: 'Label=x' })
   t.deepEqual(filter.body.errors, { filter: [`Unknown field "Label" at position 0. ${reason}`] })
   const sort = await list(stage, '/api/devices', { sort: '-label' })

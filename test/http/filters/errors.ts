@@ -244,7 +244,7 @@ const MALFORMED: readonly (readonly [filter: string, offset: number, message: st
     8,
     'Expected a value at position 8, but found the end. At the end of a clause `/i` ignores case: write `\\/i` for the text.',
   ],
-  ['Name=x\\', 7, 'Expected a character behind "\\" at position 7, but found the end.'],
+  ['Name=x\\', 7, 'Expected a character after "\\" at position 7, but found the end.'],
   [
     '!(Name=x)',
     0,
@@ -253,7 +253,7 @@ const MALFORMED: readonly (readonly [filter: string, offset: number, message: st
   [
     'not(Name=x)',
     3,
-    'Expected an operator at position 3, but found "(". There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` behind a collection.',
+    'Expected an operator at position 3, but found "(". There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` of a collection.',
   ],
   [
     'Name=in=A,B',

@@ -337,7 +337,7 @@ test('undeclared members, members of members and wrong values are refused as for
   for (const parameters of [{ group: 'meta.color' }, { aggregate: 'max(meta.size)' }] as Parameters[]) {
     const { status, text } = await list(server, '/api/items', parameters)
     t.is(status, 400)
-    t.regex(text, /(groups cannot be made by|max\(\) cannot be used with) members of JSON/)
+    t.regex(text, /(records cannot be grouped by|max\(\) cannot be used with) members of JSON/)
   }
 })
 
@@ -485,12 +485,12 @@ test('wrong declarations are refused when the router is made, each by its name',
     t.throws(() => crudRouter(Item, options as CrudOptions), { instanceOf: CrudConfigError })?.message ?? ''
   const members = (given: object, attribute = 'meta'): object => ({ fields: { [attribute]: { members: given } } })
   t.regex(refused(members({ color: 'text' })), /"color": the type.*string/s)
-  t.regex(refused(members({ color: 'string', Color: 'string' })), /"Color" is another member's path/)
-  t.regex(refused(members({ a: 'string', 'a.b': 'string' })), /"a.b" is another member's path, or within it/)
-  t.regex(refused(members({ 'a.b': 'string', a: 'array' })), /"a" is another member's path/)
+  t.regex(refused(members({ color: 'string', Color: 'string' })), /"Color" overlaps with another member/)
+  t.regex(refused(members({ a: 'string', 'a.b': 'string' })), /"a.b" overlaps with another member/)
+  t.regex(refused(members({ 'a.b': 'string', a: 'array' })), /"a" overlaps with another member/)
   for (const path of ['', 'a..b', "a'b", 'a"b', 'a b', '$', 'a.'])
     t.regex(refused(members({ [path]: 'string' })), /must be names/, path)
-  t.regex(refused(members({ a: 'string' }, 'name')), /JSON column, which name is not/)
+  t.regex(refused(members({ a: 'string' }, 'name')), /JSON column can have members, but name is not one/)
   t.regex(refused({ fields: { meta: { members: ['a'] } } }), /members.*must be an object of types by path/)
 })
 

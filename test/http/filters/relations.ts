@@ -405,7 +405,7 @@ test('Club.Id=1 is an unknown field, and the message says that the key exists', 
   t.is(status, 400)
   t.deepEqual(body.errors, {
     filter: [
-      'Unknown field "Club.Id" at position 0. The key of related records is not filterable here. Filter by another field, such as a foreign key.',
+      'Unknown field "Club.Id" at position 0. Filters cannot use the key of related records here. Filter by another field, such as a foreign key.',
     ],
   })
 })

@@ -205,22 +205,27 @@ test('what a search cannot look through is refused at mount', (t) => {
   refused(['name'], { fields: { name: { exclude: 'query' } } }, 'UNKNOWN_ATTRIBUTE', unfit)
   refused(['name'], { fields: { name: { exclude: 'response' } } }, 'UNKNOWN_ATTRIBUTE', unfit)
   refused(['taem.name'], {}, 'UNKNOWN_ASSOCIATION', /association "taem" does not exist. Did you mean "team"\?/)
-  refused(['team.name'], { relations: { team: false } }, 'INVALID_OPTION', /closed by the option "relations"/)
+  refused(
+    ['team.name'],
+    { relations: { team: false } },
+    'INVALID_OPTION',
+    /the option "relations" disables the association "team"/,
+  )
   refused(
     ['team.name'],
     { relations: { team: { fields: ['motto'] } } },
     'UNKNOWN_ATTRIBUTE',
     /"team.name" is not .*Valid: motto/,
   )
-  refused(['people.name'], {}, 'INVALID_OPTION', /leads to many records/, Team)
-  refused(['name,email'], {}, 'INVALID_OPTION', /is not the path of one field/)
-  refused(['name='], {}, 'INVALID_OPTION', /is not the path of one field/)
+  refused(['people.name'], {}, 'INVALID_OPTION', /leads to several records/, Team)
+  refused(['name,email'], {}, 'INVALID_OPTION', /must be the path of a single field/)
+  refused(['name='], {}, 'INVALID_OPTION', /must be the path of a single field/)
   refused(['team.team.team.team.name'], {}, 'INVALID_OPTION', /limit of 3 \(pathDepth\)/)
   if (!hasFullText) {
     refused({ fields: ['name'], fullText: true }, {}, 'INVALID_OPTION', /sqlite has no full-text search/)
     return
   }
-  refused({ fields: ['team.name'], fullText: true }, {}, 'INVALID_OPTION', /is not the resource's own/)
+  refused({ fields: ['team.name'], fullText: true }, {}, 'INVALID_OPTION', /is a field of a related record/)
   const masked = { mask: { name: 'staff' } }
   refused({ fields: ['name'], fullText: true }, masked, 'INVALID_OPTION', /"name" is masked/)
 })

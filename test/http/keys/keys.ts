@@ -66,7 +66,7 @@ test('a key that the client chooses is a field to filter by, as a parameter too'
 test('a key that the client chooses and that is excluded from the query is no field of it', async (t) => {
   t.is((await list(served, '/api/hidden', { filter: 'Code=pl' })).body.title, 'Unknown field.')
   t.deepEqual((await list(served, '/api/hidden', { code: 'xx' })).body.errors, {
-    code: ['is not a parameter of this list. Use keys=, as in keys=1,2.'],
+    code: ['is not a parameter of this list. Use the parameter "keys", such as keys=1,2.'],
   })
 })
 

@@ -148,7 +148,7 @@ test('both parameters at once are 400, unless before is empty', async (t) => {
   for (const after of ['', token]) {
     const { status, body } = await players({ after, before: token })
     t.is(status, 400)
-    t.like(body, { title: 'Invalid query.', errors: { before: ['cannot be given together with after.'] } })
+    t.like(body, { title: 'Invalid query.', errors: { before: ['cannot be combined with the parameter "after".'] } })
   }
   t.deepEqual(names(await players({ after: token, before: '', pageSize: 1 })), ['Bob'])
   t.is((await players({ before: '' })).body.totalCount, 5)
@@ -206,7 +206,9 @@ test('a sort key that is in no list item of the caller, or behind a path in none
     t.is((await players({ sort })).status, 200)
     const { status, body } = await players({ after: '', sort })
     t.is(status, 400)
-    t.deepEqual(body.errors, { after: ['cannot be used with this order: a sort key is not part of the list.'] })
+    t.deepEqual(body.errors, {
+      after: ['cannot be used with this sort, because the records of the list do not contain a sort field.'],
+    })
   }
   t.is((await players({ after: '', sort: 'Team.Name' })).status, 200)
 })
@@ -224,7 +226,11 @@ test('a masked field is an unknown one here too, and a token that was made by wh
 test('a record whose values fit into no token is 400 that names the field, where another page is needed', async (t) => {
   const { status, body } = await players({ after: '', sort: 'Bio', pageSize: 3 })
   t.is(status, 400)
-  t.deepEqual(body.errors, { after: ['cannot go on here: a value of "bio" does not fit into a cursor.'] })
+  t.deepEqual(body.errors, {
+    after: [
+      'cannot continue after this page, because a value of "bio" is too long for a cursor. Sort by other fields.',
+    ],
+  })
   t.is((await players({ after: '', sort: 'Bio', pageSize: 2 })).status, 200)
   t.is((await players({ after: '', sort: 'Bio', pageSize: 5 })).status, 200)
 })

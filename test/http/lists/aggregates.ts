@@ -618,7 +618,7 @@ test('what means nothing is a 400 that says why', async (t) => {
       'Invalid query.',
       { aggregate: ['distinct(Extra) at position 0: distinct() cannot be used with JSON.'] },
     ],
-    [{ group: 'Extra' }, 'Invalid query.', { group: ['Extra at position 0: groups cannot be made by JSON.'] }],
+    [{ group: 'Extra' }, 'Invalid query.', { group: ['Extra at position 0: records cannot be grouped by JSON.'] }],
     [
       { group: 'month(Level)' },
       'Invalid query.',
@@ -629,29 +629,37 @@ test('what means nothing is a 400 that says why', async (t) => {
       'Invalid query.',
       { group: ['hour(Day) at position 0: hour() cannot be used with a date (YYYY-MM-DD).'] },
     ],
-    [{ aggregate: 'count,count' }, 'Invalid query.', { aggregate: ['count at position 6: it is there already.'] }],
+    [
+      { aggregate: 'count,count' },
+      'Invalid query.',
+      { aggregate: ['count at position 6: the parameter "aggregate" contains it twice.'] },
+    ],
     [
       { aggregate: 'avg(Level),avg(level)' },
       'Invalid query.',
-      { aggregate: ['avg(level) at position 11: it is there already.'] },
+      { aggregate: ['avg(level) at position 11: the parameter "aggregate" contains it twice.'] },
     ],
     [
       { group: 'Status,status' },
       'Invalid query.',
-      { group: ['status at position 7: it is already part of the group.'] },
+      { group: ['status at position 7: the parameter "group" contains it twice.'] },
     ],
     [
       { group: 'At,month(At)' },
       'Invalid query.',
-      { group: ['month(At) at position 3: it is already part of the group.'] },
+      { group: ['month(At) at position 3: the parameter "group" contains it twice.'] },
     ],
-    [{ group: 'month(At),At' }, 'Invalid query.', { group: ['At at position 10: it is already part of the group.'] }],
-    [{ aggregate: 'count', having: 'count>1' }, 'Invalid query.', { having: ['needs group.'] }],
-    [{ having: 'count>1' }, 'Invalid query.', { having: ['needs group.'] }],
-    [{ having: 'count>1', select: 'name' }, 'Invalid query.', { having: ['needs group.'] }],
-    [{ having: 'count>1', count: 'true' }, 'Invalid query.', { having: ['needs group.'] }],
-    [{ having: 'count>1', after: '' }, 'Invalid query.', { having: ['needs group.'] }],
-    [{ having: 'count>1', cursor: '' }, 'Invalid query.', { having: ['needs group.'] }],
+    [
+      { group: 'month(At),At' },
+      'Invalid query.',
+      { group: ['At at position 10: the parameter "group" contains it twice.'] },
+    ],
+    [{ aggregate: 'count', having: 'count>1' }, 'Invalid query.', { having: ['needs the parameter "group".'] }],
+    [{ having: 'count>1' }, 'Invalid query.', { having: ['needs the parameter "group".'] }],
+    [{ having: 'count>1', select: 'name' }, 'Invalid query.', { having: ['needs the parameter "group".'] }],
+    [{ having: 'count>1', count: 'true' }, 'Invalid query.', { having: ['needs the parameter "group".'] }],
+    [{ having: 'count>1', after: '' }, 'Invalid query.', { having: ['needs the parameter "group".'] }],
+    [{ having: 'count>1', cursor: '' }, 'Invalid query.', { having: ['needs the parameter "group".'] }],
     [
       { group: 'Status', having: 'count=x' },
       'Invalid query.',
@@ -677,7 +685,7 @@ test('what means nothing is a 400 that says why', async (t) => {
     t.deepEqual([answer.status, ...(faultOf(answer) as unknown[])], [400, title, errors], JSON.stringify(parameters))
   }
   const loud = await list(server, '/loud', { group: 'name' })
-  t.deepEqual(loud.body.errors, { group: ['name at position 0: groups cannot be made by computed fields.'] })
+  t.deepEqual(loud.body.errors, { group: ['name at position 0: records cannot be grouped by computed fields.'] })
   t.is((await list(server, '/loud', { aggregate: 'min(Name)' })).status, 400)
   t.deepEqual(await groups('/loud', { aggregate: 'count(Name)' }), [{ counts: { name: 1 } }])
 })
@@ -745,7 +753,7 @@ test('settings of lists hold for groups: no total by default, no sorting', async
 })
 
 test('aggregates are an operation, off unless asked for, with which their parameters come', async (t) => {
-  const off = ['is not a parameter of this list. The operation "aggregate" is off.']
+  const off = ['is not a parameter of this list. It needs the operation "aggregate", which is disabled.']
   const refused = await list(server, '/plain', { aggregate: 'count', group: 'x', having: 'y' })
   t.deepEqual(refused.body.errors, { aggregate: off, group: off, having: off })
   t.is(Operations.Aggregate, 256)

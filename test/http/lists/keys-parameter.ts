@@ -153,12 +153,12 @@ test('text keys are compared exactly, and a backslash makes a comma, a blank or 
 })
 
 for (const [keys, message] of [
-  [',', 'has an empty key in place 1.'],
-  ['1,', 'has an empty key in place 2.'],
-  [',1', 'has an empty key in place 1.'],
-  ['1,,2', 'has an empty key in place 2.'],
-  ['1, ,2', 'has an empty key in place 2.'],
-  ['1,2\\', 'ends with a "\\" that nothing follows.'],
+  [',', 'has an empty key at position 1.'],
+  ['1,', 'has an empty key at position 2.'],
+  [',1', 'has an empty key at position 1.'],
+  ['1,,2', 'has an empty key at position 2.'],
+  ['1, ,2', 'has an empty key at position 2.'],
+  ['1,2\\', 'ends with a "\\" without a character after it.'],
 ] as const) {
   test(`keys=${keys} is 400: it ${message}`, async (t) => {
     for (const mode of [{}, { count: 'true' }, { cursor: '' }, { select: 'name' }]) {

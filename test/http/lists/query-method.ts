@@ -130,11 +130,11 @@ test('what is said in the URL and what is said in the body are one request, and 
 
 test('nested values, nothing, numbers that JSON cannot hold and broken text are 400 under their name', async (t) => {
   const wrong: readonly (readonly [body: string, message: string])[] = [
-    ['{"filter":{"a":1}}', 'must be text, a number, true or false.'],
-    ['{"filter":["a"]}', 'must be text: a list is joined by commas.'],
-    ['{"filter":null}', 'must be text, a number, true or false.'],
-    ['{"filter":9007199254740993}', 'is too large for a number of JSON: it must be text.'],
-    ['{"filter":1e400}', 'is too large for a number of JSON: it must be text.'],
+    ['{"filter":{"a":1}}', 'must be a text, a number, true or false.'],
+    ['{"filter":["a"]}', 'must be a text. Join the items of a list by commas.'],
+    ['{"filter":null}', 'must be a text, a number, true or false.'],
+    ['{"filter":9007199254740993}', 'is too large for a JSON number. Send it as a text.'],
+    ['{"filter":1e400}', 'is too large for a JSON number. Send it as a text.'],
     ['{"filter":"\\ud800"}', 'is not valid Unicode text.'],
   ]
   for (const [body, message] of wrong) {
@@ -303,9 +303,9 @@ test('lists are counted before they are parsed, and collections are matched with
     [/measures/, { aggregate: `${'count,'.repeat(20)}(` }],
     [/groups/, { group: `${'level,'.repeat(5)}(` }],
     [/sortKeys/, { group: 'level', sort: `${'level,'.repeat(10)}(` }],
-    [/select does not name/, { 'team.filter': '(((' }],
-    [/select does not name/, { select: 'name', 'team.players.sort': '(((' }],
-    [/select does not name/, { select: 'name', after: '', 'tea.filter': '(((' }],
+    [/select\\" does not contain/, { 'team.filter': '(((' }],
+    [/select\\" does not contain/, { select: 'name', 'team.players.sort': '(((' }],
+    [/select\\" does not contain/, { select: 'name', after: '', 'tea.filter': '(((' }],
   ]
   for (const [limit, body] of bodies) {
     const answer = await query('/api/players', body)

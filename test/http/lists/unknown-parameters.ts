@@ -261,7 +261,7 @@ for (const [query, meant] of MEANT) {
 
 test('the key is answered with keys=, and a word that is a field stands for nothing else', async (t) => {
   t.deepEqual((await served.get('/api/measures?id=1')).body.errors, {
-    id: unknown('list', ' Use keys=, as in keys=1,2.'),
+    id: unknown('list', ' Use the parameter "keys", such as keys=1,2.'),
   })
   t.is((await served.get('/api/measures?offset=1')).status, 200)
   t.deepEqual((await served.get('/api/all?groupBy=title')).body.errors, {
@@ -279,7 +279,7 @@ test('a parameter of an operation that is off says so', async (t) => {
     ['format', 'export'],
   ] as const) {
     const { body } = await served.get(`/api/measures?${name}=x`)
-    t.deepEqual(body.errors, { [name]: unknown('list', ` The operation "${operation}" is off.`) })
+    t.deepEqual(body.errors, { [name]: unknown('list', ` It needs the operation "${operation}", which is disabled.`) })
   }
 })
 

@@ -178,7 +178,7 @@ test('wrong options are errors when the handler is made', async (t) => {
     ...['records', ['a b'], ['a"'], ['a\\'], ['']].map(
       (scopes) => [{ ...AUTHORIZATION, scopes }, /authorization\.scopes must be/] as const,
     ),
-    [{ ...AUTHORIZATION, server: [] }, /no option "authorization\.server"\. Did you mean "servers"/],
+    [{ ...AUTHORIZATION, server: [] }, /the option "authorization\.server" does not exist\. Did you mean "servers"/],
   ]
   for (const [authorization, expected] of rows) {
     const options = { resources: [router], authorization } as Parameters<typeof crudMcp>[0]

@@ -195,7 +195,11 @@ test.serial('where no policy decides, agents have to be somebody by the same fun
     challenges.length = 0
     const { isError, body } = await nobody.call('get_record', { resource: 'free', key: 1 })
     t.true(isError)
-    t.like(body, { status: 401, code: 'unauthorized', detail: 'Say who you are.' })
+    t.like(body, {
+      status: 401,
+      code: 'unauthorized',
+      detail: 'This operation requires authentication. Sign in, or send valid credentials.',
+    })
     t.deepEqual(challenges, ['Bearer'])
     const somebody = await connectAgentOverHttp(stage.url + path, { [header]: 'ann' })
     t.deepEqual((await somebody.call('get_record', { resource: 'free', key: 1 })).body, {

@@ -430,7 +430,7 @@ test.serial('options that are wrong are told when it is made', (t) => {
     ...['a b', ' a', 'a ', '', 5, {}].map(
       (name) => [{ resources: [{ resource: router, name }] }, /resources\[0\]\.name/] as const,
     ),
-    [{ resources: [router], writes: true }, /no option "writes". Did you mean "write"/],
+    [{ resources: [router], writes: true }, /the option "writes" does not exist\. Did you mean "write"/],
     [{ resources: [router], maxRecords: 0 }, /maxRecords/],
     [{ resources: [router], write: 1 }, /write must be/],
     [{ resources: [router], identity: undefined }, /identity must be/],

@@ -166,7 +166,7 @@ const ROWS: readonly Row[] = [
     otherCopy().define('Player', { name: DataTypes.STRING }),
     {},
     'NOT_A_MODEL',
-    'Player belongs to another copy of sequelize than the one that this package loads (npm ls sequelize). (NOT_A_MODEL)',
+    'Player was defined with another installed copy of sequelize than the one that this package uses. The command "npm ls sequelize" lists the copies. (NOT_A_MODEL)',
   ],
   [
     'something that is no model',
@@ -208,7 +208,7 @@ const ROWS: readonly Row[] = [
     function define() {} as unknown as ModelStatic<Model>,
     {},
     'NOT_A_MODEL',
-    'The first argument must be a Sequelize model class, not the function define. If it defines a model, call it and pass what it returns. (NOT_A_MODEL)',
+    'The first argument must be a Sequelize model class, not the function define. If it defines a model, call it and pass its result. (NOT_A_MODEL)',
   ],
   [
     'an array for a model',
@@ -369,21 +369,21 @@ const ROWS: readonly Row[] = [
     Team,
     { query: { defaultSort: 'Players.Name' } },
     'INVALID_OPTION',
-    'Team: query.defaultSort: "Players" leads to many records, and none of them is first. Valid: id, name, motto, createdAt, updatedAt. (INVALID_OPTION)',
+    'Team: query.defaultSort: "Players" leads to several records, but the path must lead to one record. Valid: id, name, motto, createdAt, updatedAt. (INVALID_OPTION)',
   ],
   [
     'a default sort by a count, over a relation in another case',
     Team,
     { query: { defaultSort: '-PLAYERS.Count' } },
     'INVALID_OPTION',
-    'Team: query.defaultSort: "PLAYERS.Count" is a number of records, by which clients sort and no option does. Valid: id, name, motto, createdAt, updatedAt. (INVALID_OPTION)',
+    'Team: query.defaultSort: "PLAYERS.Count" is the number of related records. Clients can sort by it, but options cannot. Valid: id, name, motto, createdAt, updatedAt. (INVALID_OPTION)',
   ],
   [
     'a default sort by a count behind a relation',
     Player,
     { query: { defaultSort: 'team.players.count' } },
     'INVALID_OPTION',
-    'Player: query.defaultSort: "team.players.count" is a number of records, by which clients sort and no option does. Valid: team.id, team.name, team.motto, team.createdAt, team.updatedAt. (INVALID_OPTION)',
+    'Player: query.defaultSort: "team.players.count" is the number of related records. Clients can sort by it, but options cannot. Valid: team.id, team.name, team.motto, team.createdAt, team.updatedAt. (INVALID_OPTION)',
   ],
   [
     'a default sort by a count over an association that does not exist',
@@ -411,7 +411,7 @@ const ROWS: readonly Row[] = [
     Player,
     { relations: { team: false }, query: { defaultSort: 'Team.Name' } },
     'INVALID_OPTION',
-    'Player: query.defaultSort: "Team" is closed by the option "relations". (INVALID_OPTION)',
+    'Player: query.defaultSort: the option "relations" disables the association "Team". (INVALID_OPTION)',
   ],
   [
     'a default sort by a field that is not among those that are opened',
@@ -425,7 +425,7 @@ const ROWS: readonly Row[] = [
     Player,
     { relations: false, flatten: ['team'] },
     'INVALID_OPTION',
-    'Player: flatten: "team" is closed by the option "relations". (INVALID_OPTION)',
+    'Player: flatten: the option "relations" disables the association "team". (INVALID_OPTION)',
   ],
   [
     'an opened relation field that is no attribute of the target',
@@ -470,7 +470,7 @@ const ROWS: readonly Row[] = [
         Player,
         { operations: [name] },
         'UNKNOWN_OPERATION',
-        `Player: the operation "${name}" stands for several operations. Write operations: Operations.${name === 'read' ? 'Read' : name}, or name operations one by one. Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)`,
+        `Player: "${name}" is the name of several operations. Set operations: Operations.${name === 'read' ? 'Read' : name}, or list the operations one by one. Valid: getById, getList, create, update, delete, bulkCreate, bulkDelete, restore, aggregate, export, bulkUpdate, replace, upsert. (UNKNOWN_OPERATION)`,
       ] as const,
   ),
   [
@@ -502,21 +502,21 @@ const ROWS: readonly Row[] = [
     Player,
     { fields: { level: { rules: { maxLength: 3 } } } },
     'RULE_TYPE',
-    'Player.level: rules.maxLength is for strings, not integer. For other types give schema, a Joi schema. (RULE_TYPE)',
+    'Player.level: rules.maxLength applies to strings, not to integer. For other types set the option "schema" to a Joi schema. (RULE_TYPE)',
   ],
   [
     'an e-mail that is a number',
     Player,
     { fields: { level: { rules: { email: true } } } },
     'RULE_TYPE',
-    'Player.level: rules.email is for strings, not integer. For other types give schema, a Joi schema. (RULE_TYPE)',
+    'Player.level: rules.email applies to strings, not to integer. For other types set the option "schema" to a Joi schema. (RULE_TYPE)',
   ],
   [
     'a bound of text',
     Player,
     { fields: { name: { rules: { min: 3 } } } },
     'RULE_TYPE',
-    'Player.name: rules.min is for numbers, not string. For other types give schema, a Joi schema. (RULE_TYPE)',
+    'Player.name: rules.min applies to numbers, not to string. For other types set the option "schema" to a Joi schema. (RULE_TYPE)',
   ],
   // Bounds that no value meets.
   [
@@ -524,28 +524,28 @@ const ROWS: readonly Row[] = [
     Player,
     { fields: { level: { rules: { min: 1e15 } } } },
     'RULE_BOUNDS',
-    'Player.level: no number is at least 1000000000000000 and at most 2147483647. Look at rules, validate and the type of the column. (RULE_BOUNDS)',
+    'Player.level: no number can be at least 1000000000000000 and at most 2147483647. Check the option rules, and "validate" and "type" of the attribute. (RULE_BOUNDS)',
   ],
   [
     'bounds without a whole number between them',
     Player,
     { fields: { level: { rules: { min: 1.2, max: 1.8 } } } },
     'RULE_BOUNDS',
-    'Player.level: no number is at least 1.2 and at most 1.8. Look at rules, validate and the type of the column. (RULE_BOUNDS)',
+    'Player.level: no number can be at least 1.2 and at most 1.8. Check the option rules, and "validate" and "type" of the attribute. (RULE_BOUNDS)',
   ],
   [
     'a length beyond the column',
     Player,
     { fields: { name: { rules: { minLength: 300 } } } },
     'RULE_BOUNDS',
-    'Player.name: no text is at least 300 and at most 50 characters. Look at rules, validate and the type of the column. (RULE_BOUNDS)',
+    'Player.name: no text can be at least 300 and at most 50 characters. Check the option rules, and "validate" and "type" of the attribute. (RULE_BOUNDS)',
   ],
   [
     'bounds of the model that its column has not',
     Unmeetable,
     {},
     'RULE_BOUNDS',
-    'Unmeetable.price: no number is at least 100 and at most 9.99. Look at rules, validate and the type of the column. (RULE_BOUNDS)',
+    'Unmeetable.price: no number can be at least 100 and at most 9.99. Check the option rules, and "validate" and "type" of the attribute. (RULE_BOUNDS)',
   ],
 ]
 
@@ -676,14 +676,14 @@ const OTHERS: readonly Row[] = [
     Team,
     { flatten: ['players'] },
     'INVALID_OPTION',
-    'Team: flatten: "players" is neither a to-one association nor a JSON attribute. (INVALID_OPTION)',
+    'Team: flatten: "players" must be a to-one association or a JSON attribute. (INVALID_OPTION)',
   ],
   [
     'flatten of an attribute that holds no JSON',
     Player,
     { flatten: ['level'] },
     'INVALID_OPTION',
-    'Player: flatten: "level" is neither a to-one association nor a JSON attribute. (INVALID_OPTION)',
+    'Player: flatten: "level" must be a to-one association or a JSON attribute. (INVALID_OPTION)',
   ],
   [
     'a relation that is neither on, off nor opened by name',
@@ -732,35 +732,35 @@ const OTHERS: readonly Row[] = [
     Team,
     { relations: { players: { routes: true, resource: Player.name } } },
     'INVALID_OPTION',
-    'Team: relations.players: the option "resource" must be a router, or a function that gives one. (INVALID_OPTION)',
+    'Team: relations.players: the option "resource" must be a router, or a function that returns one. (INVALID_OPTION)',
   ],
   [
     'a resource of a relation without routes and nested writing',
     Team,
     { relations: { players: { resource: () => Player } } },
     'INVALID_OPTION',
-    'Team: relations.players: "resource" is for "routes" and "write". (INVALID_OPTION)',
+    'Team: relations.players: "resource" needs "routes" or "write". (INVALID_OPTION)',
   ],
   [
     'routes of a relation whose fields are opened',
     Team,
     { relations: { players: { fields: ['name'], routes: true } } },
     'INVALID_OPTION',
-    'Team: relations.players: "fields" is for paths alone. (INVALID_OPTION)',
+    'Team: relations.players: "fields" cannot be combined with "routes", "write" or "resource". (INVALID_OPTION)',
   ],
   [
     'nested writing of a relation whose fields are opened',
     Team,
     { relations: { players: { fields: ['name'], write: true } } },
     'INVALID_OPTION',
-    'Team: relations.players: "fields" is for paths alone. (INVALID_OPTION)',
+    'Team: relations.players: "fields" cannot be combined with "routes", "write" or "resource". (INVALID_OPTION)',
   ],
   [
     'nested writing of the record that another one belongs to',
     Player,
     { relations: { team: { write: true } } },
     'INVALID_OPTION',
-    'Player: relations.team: "write" is for children, and a belongsTo leads to none. (INVALID_OPTION)',
+    'Player: relations.team: "write" is not possible for a belongsTo association, whose target is a parent. (INVALID_OPTION)',
   ],
   ...['restore', 'bulk', 'Restore'].map(
     (name): Row => [
@@ -798,19 +798,19 @@ for (const [what, model, options, code, message] of [...ROWS, ...kinds, ...OTHER
 }
 
 const UNCALLED: readonly (readonly [options: object, name: string, told: string])[] = [
-  [{ authorizePolicy: hasRole }, 'authorizePolicy', "hasRole makes a policy: write hasRole('admin')"],
+  [{ authorizePolicy: hasRole }, 'authorizePolicy', "hasRole returns a policy. Write hasRole('admin')"],
   [
     { policies: { paid: hasPermission }, deletePolicy: 'paid' },
     'policies',
-    "hasPermission makes a policy: write hasPermission('payroll')",
+    "hasPermission returns a policy. Write hasPermission('payroll')",
   ],
-  [{ createPolicy: anyOf }, 'createPolicy', 'anyOf makes a policy: write anyOf(policy, other)'],
-  [{ createPolicy: allOf }, 'createPolicy', 'allOf makes a policy: write allOf(policy, other)'],
-  [{ createPolicy: not }, 'createPolicy', 'not makes a policy: write not(policy)'],
+  [{ createPolicy: anyOf }, 'createPolicy', 'anyOf returns a policy. Write anyOf(policy, other)'],
+  [{ createPolicy: allOf }, 'createPolicy', 'allOf returns a policy. Write allOf(policy, other)'],
+  [{ createPolicy: not }, 'createPolicy', 'not returns a policy. Write not(policy)'],
   [
     { identity: jwtIdentity },
     'identity',
-    'jwtIdentity makes an identity function: write jwtIdentity({ key, algorithms })',
+    'jwtIdentity returns an identity function. Write jwtIdentity({ key, algorithms })',
   ],
 ]
 
@@ -824,7 +824,7 @@ test('what makes policies and identity functions is told where it is not called'
     }
   }
   t.throws(() => createCrud({ identity: jwtIdentity } as never as CrudDefaults), {
-    message: /^createCrud: the option "identity": jwtIdentity makes an identity function/,
+    message: /^createCrud: the option "identity": jwtIdentity returns an identity function/,
   })
 })
 
@@ -833,7 +833,10 @@ test('routes of a relation are INVALID_OPTION in crudController, which makes no 
     instanceOf: CrudConfigError,
     code: 'INVALID_OPTION',
   })
-  t.regex(error.message, /^Team: relations\.players: "routes" is not possible here: a crudController makes no router\./)
+  t.regex(
+    error.message,
+    /^Team: relations\.players: "routes" is not possible here: a crudController creates no router\./,
+  )
   t.notThrows(() => crudController(Team, { relations: { players: { routes: false } } }))
 })
 
@@ -883,7 +886,7 @@ const DEFAULTS: readonly (readonly [defaults: unknown, code: ConfigErrorCode, me
       [
         { [name]: {} },
         'INVALID_OPTION',
-        `the option "${name}" is about one model and cannot be a default: give it to crudRouter.`,
+        `the option "${name}" applies to a single model and cannot be a default. Pass it to crudRouter.`,
       ] as const,
   ),
   [
@@ -893,7 +896,11 @@ const DEFAULTS: readonly (readonly [defaults: unknown, code: ConfigErrorCode, me
   ],
   [{ push: { path: '/hub' } }, 'UNKNOWN_OPTION', 'push: the option "path" does not exist. Valid: io, audience.'],
   [{ limits: { bulkItems: 0 } }, 'INVALID_OPTION', 'limits: the option "bulkItems" must be a whole number from 1.'],
-  [{ policies: undefined }, 'INVALID_OPTION', 'the option "policies" is undefined: leave it out to do without.'],
+  [
+    { policies: undefined },
+    'INVALID_OPTION',
+    'the option "policies" is undefined. Remove the option if you do not need it.',
+  ],
   [{ idempotency: 5 }, 'INVALID_OPTION', 'the option "idempotency" must be a boolean or an object.'],
   [{ io: {} }, 'INVALID_OPTION', 'the option "io" must be a Socket.IO server.'],
   [null, 'INVALID_OPTION', 'the options must be an object.'],
@@ -938,7 +945,10 @@ test('a field that no query can name is warned of while mounting, once', async (
   process.off('warning', listener)
   const odd = warnings.filter((warning) => Reflect.get(warning, 'code') === 'CRUD_UNNAMEABLE_FIELD')
   t.is(odd.length, 1)
-  t.regex(odd[0]?.message ?? '', /^Odd: the query language cannot name "1st", so that no filter, sort or selection/)
+  t.regex(
+    odd[0]?.message ?? '',
+    /^Odd: clients cannot filter, sort or select by the attribute "1st", because of its name\./,
+  )
 })
 
 async function warningsOf(code: string, mount: () => unknown): Promise<readonly string[]> {
@@ -958,8 +968,8 @@ test('fields whose names are those of secrets are warned of, unless an option na
   const Account = sequelize.define('Account', { ...attributes, monkey: { type: STRING, field: 'password' } })
   const warnings = await warningsOf('CRUD_SENSITIVE_FIELD', () => crudRouter(Account))
   t.deepEqual(warnings, [
-    'Account: responses have "password", "reset_token", "APIKey", "apiKeyHint", "pin". Exclude such a field by fields: { password: { exclude: true } }, ' +
-      'restrict it by mask, or name it by fields: { password: {} } if clients may read it.',
+    'Account: responses contain fields with names of secrets: "password", "reset_token", "APIKey", "apiKeyHint", "pin". Exclude such a field by fields: { password: { exclude: true } }, ' +
+      'restrict it by the option mask, or confirm by fields: { password: {} } that clients may read it.',
   ])
   const some = await warningsOf('CRUD_SENSITIVE_FIELD', () =>
     crudRouter(Account, {
@@ -968,7 +978,7 @@ test('fields whose names are those of secrets are warned of, unless an option na
     }),
   )
   t.deepEqual(some.length, 1)
-  t.regex(some[0] ?? '', /^Account: responses have "pin"\. /)
+  t.regex(some[0] ?? '', /^Account: responses contain fields with names of secrets: "pin"\. /)
   const hidden = await warningsOf('CRUD_SENSITIVE_FIELD', () =>
     crudRouter(sequelize.define('Hidden', { salt: STRING }), { fields: { salt: { only: ['create', 'update'] } } }),
   )
@@ -1059,7 +1069,7 @@ test('each name among the operations that is none is a problem of its own', (t) 
     [
       'Player: the operation "list" does not exist. Did you mean "getList"?',
       'Player: the operation "get" does not exist. Did you mean "getById" or "getList"?',
-      'Player: the operation "All" stands for several operations. Write operations: Operations.All, or name operations one by one.',
+      'Player: "All" is the name of several operations. Set operations: Operations.All, or list the operations one by one.',
     ],
   )
 })
@@ -1087,7 +1097,10 @@ for (const name of GUARDS) {
     const crud = createCrud({})
     for (const mount of [crudRouter, crudController, crud.crudRouter, crud.crudController]) {
       const error = t.throws(() => mount(Player, { [name]: undefined } as CrudOptions), { instanceOf: CrudConfigError })
-      t.is(error.message, `Player: the option "${name}" is undefined: leave it out to do without. (INVALID_OPTION)`)
+      t.is(
+        error.message,
+        `Player: the option "${name}" is undefined. Remove the option if you do not need it. (INVALID_OPTION)`,
+      )
     }
   })
 }

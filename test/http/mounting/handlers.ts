@@ -282,6 +282,6 @@ test('an option that an entry cannot honour is refused', (t) => {
   ]
   for (const [option, make] of refused) {
     const error = t.throws(make, { name: 'CrudConfigError', code: 'INVALID_OPTION' })
-    t.regex(error?.message ?? '', new RegExp(`^Player: the option "${option}" is not for \\w+: `))
+    t.regex(error?.message ?? '', new RegExp(`^Player: the option "${option}" cannot be used with \\w+: `))
   }
 })

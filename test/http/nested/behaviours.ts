@@ -96,8 +96,8 @@ test('a behaviour that makes something else of a list, or of a new record, behin
   t.is((await stage.get('/api/posts/1/notes')).status, 500)
   t.is((await stage.post('/api/posts/1/notes', { text: 'new' })).status, 500)
   t.deepEqual(errors.map(String), [
-    'TypeError: a behaviour of Note has made a list a get',
-    'TypeError: a behaviour of Note has made a create a get',
+    'TypeError: Internal error of sequelize-crud-router: a behaviour of Note replaced the plan of a list by one of kind "get". Please report it with the stack trace.',
+    'TypeError: Internal error of sequelize-crud-router: a behaviour of Note replaced a plan of kind "create" by one of kind "get". Please report it with the stack trace.',
   ])
   t.is(await sequelize.model('Note').count(), 0)
 })

@@ -250,7 +250,7 @@ test.serial('a nested POST gives records what the relation says of all of its re
   t.deepEqual([wrong.status, wrong.body.errors], [400, { aboutType: ['must be the owner.'] }])
   const keyless = await stage.post('/v1/api/teams/3/fans', { name: 'Mia' })
   t.is(keyless.status, 409)
-  t.is(keyless.body.detail, 'The record has no key that others could refer to.')
+  t.is(keyless.body.detail, 'No record can refer to this record, because the field that foreign keys refer to is null.')
   t.is(await model('Fan').count({ where: { teamCode: null } }), 1)
 })
 
@@ -324,8 +324,8 @@ test.serial('a target without a resource, or with several, is a 500 whose cause 
   t.deepEqual(
     errors.map((error) => error instanceof Error && error.message.replace(/:.*?badges: /, ': ')),
     [
-      'Team: no resource is mounted over Badge: mount one, or leave "routes" and "write" out. (INVALID_OPTION)',
-      'Team: 2 resources are mounted over Badge: say which one, by "resource". (INVALID_OPTION)',
+      'Team: no router is mounted for the model Badge. Mount one, or remove "routes" and "write". (INVALID_OPTION)',
+      'Team: 2 routers are mounted for the model Badge. Choose one of them by "resource". (INVALID_OPTION)',
     ],
   )
 })

@@ -46,7 +46,10 @@ test.serial('an opened relation whose target has no resource is told once, with 
   await new Promise(setImmediate)
   t.is(warnings.length, 1)
   t.is(warnings[0]?.code, 'CRUD_RELATION_CLOSED')
-  t.regex(warnings[0]?.message ?? '', /Player: relations\.team is true, but Team has no resource.*mount Team/)
+  t.regex(
+    warnings[0]?.message ?? '',
+    /Player: relations\.team is true, but no router is mounted for Team\. .*Mount a router for Team/,
+  )
 })
 
 test.serial('a time to close within that no timer takes is refused, and nothing is closed', async (t) => {

@@ -68,7 +68,7 @@ function assertUnavailable(t: ExecutionContext, { status, headers, body }: Answe
       title: 'Service Unavailable',
       code: 'unavailable',
       status: 503,
-      detail: 'The database cannot answer at the moment. Try again later.',
+      detail: 'The database is not available at the moment. Try again later.',
     },
     what,
   )

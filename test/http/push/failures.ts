@@ -210,7 +210,7 @@ for (const [how, broken] of UNASKABLE) {
       heard.map(({ error, request }) => [(error as Error).message, request.method]),
       [
         [
-          'push: the other Socket.IO servers could not be asked about the clients of /api/notes/hub: nobody answers',
+          'push: this server could not exchange the clients of /api/notes/hub with the other Socket.IO servers: nobody answers',
           'POST',
         ],
       ],

@@ -248,7 +248,7 @@ test('what fails while a client connects refuses it without internals, and onErr
     ['truthy', 401, null],
     ['closed', 403, null],
     ['down', 503, /Come back later|Service Unavailable/],
-    ['nowhere', 500, /the scope of/],
+    ['nowhere', 500, /: scope must return/],
     ['unidentified', 500, /identity function/],
   ]
   for (const [name, status, told] of REFUSALS) {

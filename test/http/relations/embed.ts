@@ -21,7 +21,7 @@ test.after.always(async () => {
 })
 
 /** What a parameter is refused with where it shapes nothing that is selected. */
-const NOTHING = 'is about a collection that select does not name.'
+const NOTHING = 'applies to a collection that the parameter "select" does not contain.'
 
 /** A path, what is selected and how it is shaped, and what the items are. */
 type Example = readonly [path: string, select: string, shapes: Parameters, items: readonly unknown[]]

@@ -110,7 +110,7 @@ test('a member of the target by that name wins, and the process warns once', asy
   t.is(own.length, 1)
   t.is(
     own[0]?.message,
-    'TakenLeft: relations.rights: paths do not lead to the attributes of TakenLink, since TakenRight has a member "takenLink" already: give that member another name.',
+    'TakenLeft: relations.rights: clients cannot use the attributes of the join model TakenLink, because TakenRight already has a member "takenLink". Give that member another name.',
   )
 })
 

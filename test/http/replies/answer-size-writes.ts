@@ -90,7 +90,7 @@ function assertRefused(t: ExecutionContext, { status, body }: Answer): void {
   t.is(body.code, 'invalid-query')
   t.is(
     body.detail,
-    `The answer is larger than the limit of ${LIMIT} bytes (responseBytes): send fewer records, or Prefer: return=minimal.`,
+    `The response is larger than the limit of ${LIMIT} bytes (responseBytes). Send fewer records, or send the header Prefer: return=minimal.`,
   )
   t.is(body.errors, undefined)
 }

@@ -188,7 +188,7 @@ test('an answer larger than the limit is 400 before any of it is sent, in every 
     t.is(answer.body.code, 'invalid-query')
     t.is(
       answer.body.detail,
-      'The answer is larger than the limit of 3000 bytes (responseBytes): ask for fewer records or fields.',
+      'The response is larger than the limit of 3000 bytes (responseBytes). Request fewer records or fields.',
     )
     for (const name of ['x-total-count', 'link', 'etag']) t.is(answer.headers.get(name), null)
     const url = `/small?${new URLSearchParams(parameters)}`

@@ -148,7 +148,7 @@ test('a table has no place for collections: naming one for CSV is a 400, and not
     const { status, body, headers: sent } = await server.get('/api/teams?format=csv&select=name,players.name', headers)
     t.is(status, 400)
     t.is(body.code, 'invalid-query')
-    t.regex(body.errors.select[0], /cannot name a collection in CSV/)
+    t.regex(body.errors.select[0], /cannot contain a collection in CSV/)
     for (const name of ['content-disposition', 'preference-applied']) t.is(sent.get(name), null)
   }
 })

@@ -258,7 +258,7 @@ test('without the operation the header changes nothing, and the parameter is unk
   t.false(headers.get('vary')?.includes('Accept') ?? false)
   t.is(body.items.length, 20)
   t.deepEqual((await asked('/without', { format: 'csv' })).body.errors, {
-    format: ['is not a parameter of this list. The operation "export" is off.'],
+    format: ['is not a parameter of this list. It needs the operation "export", which is disabled.'],
   })
   t.is(Operations.Export & (Operations.AllWithBulk | Operations.Restore), 0)
 })
@@ -285,12 +285,12 @@ test('an export starts behind after=token, and is 400 with modes that have no re
     const answer = await asked('/api/rows', parameters)
     t.is(answer.status, 400, name)
     t.is(answer.body.code, 'invalid-query')
-    const instead = name === 'count' ? '' : ': leave it out, or take "after"'
-    t.deepEqual(answer.body.errors, { [name]: [`cannot be exported${instead}.`] })
+    const instead = name === 'count' ? '' : '. Remove it, or use "after"'
+    t.deepEqual(answer.body.errors, { [name]: [`cannot be combined with an export${instead}.`] })
   }
   for (const name of ['aggregate', 'group']) {
     const answer = await asked('/few', { [name]: name === 'group' ? 'Level' : 'count' })
-    t.deepEqual(answer.body.errors, { [name]: ['cannot be exported.'] })
+    t.deepEqual(answer.body.errors, { [name]: ['cannot be combined with an export.'] })
     t.is((await asked('/few', { [name]: name === 'group' ? 'Level' : 'count' }, {})).status, 200)
   }
   // Of a page nothing is looked at: there is none.

@@ -122,7 +122,11 @@ test('where the function throws or gives no text the English words stay, and onE
     level: ['must be between 1 and 5.'],
     price: ['must have at most 1 decimal place.'],
   })
-  t.deepEqual(heard, ['messages must return text or undefined for string', 'no words', 'no words'])
+  t.deepEqual(heard, [
+    'the option "messages" must return a text or undefined for the code "string"',
+    'no words',
+    'no words',
+  ])
 })
 
 test('messages must be a function', (t) => {

@@ -31,7 +31,7 @@ const served = await serveModels({
 test.after.always(() => served.close())
 
 const MESSAGE = (name: string): string =>
-  `${name} has a toJSON of its own, which replies of this package do not call: exclude the fields that it hides by fields: { x: { exclude: true } }, then set toJSON: 'ignore'. (MODEL_TO_JSON)`
+  `${name} has its own toJSON, which this package does not call for responses. Exclude the fields that it hides by fields: { x: { exclude: true } }, then set toJSON: 'ignore'. (MODEL_TO_JSON)`
 
 test('a model with a toJSON of its own, or an inherited one, is refused', (t) => {
   const models: ModelStatic<Model>[] = [User, Admin, served.Patched]

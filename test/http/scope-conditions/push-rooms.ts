@@ -146,8 +146,11 @@ test.serial('there are no more rooms by condition than the limit, and a room goe
   const [one, other] = [await connect('one', few), await connect('other', few)]
   const third = await connect('third', few)
   t.like(third.refusal?.data, { status: 503, code: 'unavailable' })
-  t.regex(JSON.stringify(third.refusal?.data), /the limit is 2\. Try again later/)
-  t.regex(String(errors.splice(0)[0]), /a client of \/few\/hub was refused by limits\.pushRooms/)
+  t.regex(JSON.stringify(third.refusal?.data), /The limit is 2 \(pushRooms\)\. Try again later/)
+  t.regex(
+    String(errors.splice(0)[0]),
+    /a client of \/few\/hub was refused, because it would need more rooms than limits\.pushRooms allows/,
+  )
   // Rooms that are there, and rooms by values, have no limit.
   for (const name of ['same', 'fixed', 'root']) t.is((await connect(name, few)).refusal, null, name)
   const left = new Promise((resolve) => few.resource.hub?.sockets.values().next().value?.once('disconnect', resolve))

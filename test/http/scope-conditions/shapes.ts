@@ -15,8 +15,12 @@ let scope: () => unknown = () => null
 
 /** Scopes that are wrong, and what onError hears of them. */
 const WRONG: readonly (readonly [what: string, scope: unknown, reason: RegExp])[] = [
-  ['blank text', ' ', /the condition in the scope of Ticket must be a text that is not empty/],
-  ['a text that does not parse', 'ownerId=1|', /the scope of Ticket: Expected .* at position 10/],
+  ['blank text', ' ', /Ticket: scope: the condition must be a text that is not blank\. Return null for all records/],
+  [
+    'a text that does not parse',
+    'ownerId=1|',
+    /Ticket: scope returned an invalid condition: Expected .* at position 10/,
+  ],
   ['an unknown name', 'ownrId=1', /Unknown field "ownrId" at position 0\. Did you mean "ownerId"\?/],
   ['an unknown name behind an association', 'team.regionid=1', /Unknown field "team\.regionid" at position 0/],
   ['the name of an API behind an association', 'team.Name=x', /Unknown field "team\.Name"/],
@@ -34,24 +38,36 @@ const WRONG: readonly (readonly [what: string, scope: unknown, reason: RegExp])[
     'members.count>0,members.count<9,notes.count>0',
     /crosses more collections than the limit of 2 \(scopeQuantifiers\)/,
   ],
-  ['a blank condition', { where: '' }, /the condition in the scope of Ticket must be a text that is not empty/],
-  ['a condition that is undefined', { where: undefined }, /must be a text that is not empty/],
-  ['a condition that is no text', { where: { ownerId: 1 } }, /must be a text that is not empty/],
+  [
+    'a blank condition',
+    { where: '' },
+    /Ticket: scope: the condition must be a text that is not blank\. Return null for all records/,
+  ],
+  ['a condition that is undefined', { where: undefined }, /the condition must be a text that is not blank/],
+  ['a condition that is no text', { where: { ownerId: 1 } }, /the condition must be a text that is not blank/],
   [
     'values that are undefined beside a condition',
     { fixed: undefined, where: 'level=1' },
-    /fixed in the scope of Ticket must be an object/,
+    /Ticket: scope: "fixed" must be an object/,
   ],
-  ['no values beside a condition', { fixed: {}, where: 'level=1' }, /fixed in the scope of Ticket must be an object/],
-  ['a misspelt fixed', { fix: { ownerId: 1 }, where: 'level=1' }, /has fix beside where/],
-  ['an array of values of another type', { ownerId: ['x'] }, /has no integer for ownerId, but string/],
-  ['an array of arrays', { ownerId: [[1]] }, /has no integer for ownerId, but object/],
-  ['values of a JSON attribute', { doc: ['x'] }, /has an array for doc, whose type is JSON: write a condition instead/],
-  ['two attributes of one name', 'label=x', /two attributes or associations are called "label"/],
+  ['no values beside a condition', { fixed: {}, where: 'level=1' }, /Ticket: scope: "fixed" must be an object/],
+  ['a misspelt fixed', { fix: { ownerId: 1 }, where: 'level=1' }, /returned "where" together with "fix"/],
+  [
+    'an array of values of another type',
+    { ownerId: ['x'] },
+    /must return a value of type integer for "ownerId", not string/,
+  ],
+  ['an array of arrays', { ownerId: [[1]] }, /must return a value of type integer for "ownerId", not object/],
+  [
+    'values of a JSON attribute',
+    { doc: ['x'] },
+    /scope returned an array for "doc", which is a JSON attribute\. Return a condition instead/,
+  ],
+  ['two attributes of one name', 'label=x', /the name "label" is ambiguous: two attributes or associations have it/],
   [
     'a default scope that is more than a condition',
     'review.ok=true',
-    /the default scope of Review hides records by more than a condition: include/,
+    /the default scope of Review has unsupported options: include\. Conditions support only where, attributes and order/,
   ],
 ]
 

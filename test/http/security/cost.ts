@@ -92,7 +92,9 @@ async function holds(t: ExecutionContext, limit: CostLimit, count: number, param
   t.is(refused.body.title, 'Invalid query.')
   t.regex(
     refused.text,
-    new RegExp(`at position \\d+ (?:reaches|crosses) more .* than the limit of ${count - 1} \\(${limit}\\)\\.`),
+    new RegExp(
+      `at position \\d+ (?:reaches more|crosses more|nests) .* than the limit of ${count - 1} \\(${limit}\\)\\.`,
+    ),
   )
   t.is(world.statements.length, before)
 }
@@ -128,7 +130,7 @@ test.serial('a path too many is named by its parameter and its place', async (t)
       1,
       { filter: 'Pupils.Any(Level>5|Skills.Count=1)' },
       'filter',
-      'at position 19 crosses more collections within each other',
+      'at position 19 nests collections deeper',
     ],
   ] as const) {
     const { body } = await list(people, `/${route(limit, maximum)}`, parameters)

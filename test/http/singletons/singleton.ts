@@ -144,7 +144,10 @@ test.serial('a caller without a key is 404, and a function that gives none or a 
     t.is((await stage.send(method, path, { headers: asUser('nobody'), ...json })).status, 404, `${method} ${path}`)
     errors.length = 0
     t.is((await stage.send(method, path, json)).status, 500, `${method} ${path}`)
-    t.regex(String(errors[0]), /Profile: singleton must return a value of type integer for id/)
+    t.regex(
+      String(errors[0]),
+      /Profile: singleton must return a value of type integer for the key attribute "id", or null for no record/,
+    )
   }
   t.is((await stage.get('/api/me', asUser('wrong'))).status, 500)
   t.is((await stage.get('/api/me', asUser('77'))).status, 404)
@@ -285,18 +288,18 @@ test('documents have its routes without a key', (t) => {
 test('a mount refuses operations of several records, and what is no function', (t) => {
   const bulk = {
     instanceOf: CrudConfigError,
-    message: /a singleton is one record, and has no operation bulkCreate, bulkDelete/,
+    message: /a singleton is a single record and does not support these operations: bulkCreate, bulkDelete/,
   }
   t.throws(() => crudRouter(Tag, { singleton: () => 1, operations: Operations.AllWithBulk }), bulk)
   const actions = { shout: { on: 'collection', method: 'post', handler: () => undefined } } as const
   t.throws(() => crudRouter(Tag, { singleton: () => 1, actions }), {
-    message: /the action "shout" is of the collection, and a singleton is one record/,
+    message: /the action "shout" must have on: "record", because a singleton is a single record/,
   })
   t.throws(() => crudRouter(Tag, { singleton: 1 as never }), { message: /"singleton" must be a function/ })
   t.throws(() => crudRouter(Tag, { singelton: () => 1 } as object), { message: /Did you mean "singleton"\?/ })
   t.throws(() => crudRouter(Tag, { singleton: undefined as never }), { message: /"singleton" is undefined/ })
   t.throws(() => createCrud({ singleton: () => 1 } as object), {
-    message: /"singleton" is about one model and cannot be a default/,
+    message: /"singleton" applies to a single model and cannot be a default/,
   })
-  t.throws(() => queryOf(Tag, { singleton: () => 1 }), { message: /"singleton" is not for queryOf/ })
+  t.throws(() => queryOf(Tag, { singleton: () => 1 }), { message: /"singleton" cannot be used with queryOf/ })
 })

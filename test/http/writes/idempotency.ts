@@ -297,7 +297,7 @@ test('keys are strings of structured fields or bare text, of 1 to 255 characters
     const { status, body } = await server.post('/api/plain', { name: 'key' }, key(Buffer.from(text).toString('latin1')))
     t.is(status, 400, text)
     t.is(body.code, 'bad-request')
-    t.is(body.detail, 'Idempotency-Key must be a string of 1 to 255 characters, "8e03978e" for example.')
+    t.is(body.detail, 'The header Idempotency-Key must be a string of 1 to 255 characters, such as "8e03978e".')
   }
   t.is(await Plain.count({ where: { name: 'key' } }), 0)
   for (const text of ['"a \\"b\\" \\\\"', 'a'.repeat(255), 'a b;c="d"', `"${'b'.repeat(255)}"`]) {
@@ -318,7 +318,7 @@ test('where the header is required a write without it is 400, and DELETE and rea
     const { status, body } = await server.post(`/api/${path}`, { name: 'x' })
     t.is(status, 400)
     t.is(body.code, 'bad-request')
-    t.is(body.detail, 'Send an Idempotency-Key, one of your own for each write.')
+    t.is(body.detail, 'This request requires the header Idempotency-Key. Choose a new key for each write.')
     const { body: record } = await server.post(`/api/${path}`, { name: 'x' }, key('k'))
     t.is((await server.get(`/api/${path}`)).status, 200)
     t.is((await server.delete(`/api/${path}/${record.id}`)).status, 204)
@@ -370,14 +370,14 @@ test("the host's own model of the table is used where it gives one", async (t) =
   t.is(await Kept.count(), 1)
   t.deepEqual(whole(await server.post('/api/elsewhere', { name: 'x' }, key('own'))), whole(first))
   const wrong = define('wrong')
-  const message = /wrong: idempotency.model has no fingerprint, reply, expiresAt/
+  const message = /wrong: idempotency.model needs the attributes fingerprint, reply, expiresAt/
   t.throws(() => crudRouter(wrong, { idempotency: { model: Plain } }), { code: 'INVALID_OPTION', message })
   const times = ['1', '0h', 'x24h', '24hours', '1xh', '24x', '1234567890s', 24, ['24h']]
   for (const idempotency of ['yes', ...times.map((ttl) => ({ ttl })), { required: 1 }, { model: {} }]) {
     t.throws(() => crudRouter(wrong, { idempotency } as never), { code: 'INVALID_OPTION' })
   }
   const none = class {}
-  const missing = /wrong: idempotency.model has no id, fingerprint, reply, expiresAt/
+  const missing = /wrong: idempotency.model needs the attributes id, fingerprint, reply, expiresAt/
   t.throws(() => crudRouter(wrong, { idempotency: { model: none } } as never), {
     code: 'INVALID_OPTION',
     message: missing,
@@ -386,6 +386,6 @@ test("the host's own model of the table is used where it gives one", async (t) =
   const foreign = elsewhere.define('kept_there', Kept.getAttributes())
   t.throws(() => crudRouter(wrong, { idempotency: { model: foreign } }), {
     code: 'INVALID_OPTION',
-    message: /wrong: idempotency.model is of another Sequelize instance/,
+    message: /wrong: idempotency.model must use the same Sequelize instance as the resource/,
   })
 })

@@ -794,7 +794,7 @@ test('a paranoid model soft-deletes without being told', async (t) => {
   const error = await mounting(plain, { operations: EVERYTHING })
   t.true(error instanceof CrudConfigError)
   t.like(error, { code: 'INVALID_OPTION' })
-  t.regex(String(error), /restore needs softDelete/)
+  t.regex(String(error), /restore needs the option softDelete/)
 })
 
 test('hooks of a paranoid model meet no values but those of its attributes', async (t) => {

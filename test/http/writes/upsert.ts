@@ -305,10 +305,10 @@ test('with concurrency an item that meets a record needs its version: 428, 412, 
     { sku: 'a', name: 'Ada' },
   ])
   t.is(missing.status, 428)
-  t.deepEqual(missing.body.errors, { '[1]': ['needs its version.'] })
+  t.deepEqual(missing.body.errors, { '[1]': ['must contain the version that you last read.'] })
   const stale = await put(by, [{ sku: 'b' }, { sku: 'a', name: 'Ada', rowVersion: 3 }])
   t.is(stale.status, 412)
-  t.deepEqual(stale.body.errors, { '[1]': ['has changed.'] })
+  t.deepEqual(stale.body.errors, { '[1]': ['has changed since you read it.'] })
   const wrong = await put(by, [{ sku: 'a', name: 'Ada', rowVersion: '0' }])
   t.deepEqual(wrong.body.errors, { '[0].rowVersion': ['must be a number.'] })
   const done = await put(by, [

@@ -502,7 +502,7 @@ test('a rule that the field’s type cannot have is refused by name', (t) => {
   t.is(error?.code, 'RULE_TYPE')
   t.is(
     error?.message,
-    'Player.x: rules.minLength is for strings, not integer. For other types give schema, a Joi schema. (RULE_TYPE)',
+    'Player.x: rules.minLength applies to strings, not to integer. For other types set the option "schema" to a Joi schema. (RULE_TYPE)',
   )
   t.throws(() => modelRules(string, {}, { max: 2 }), { instanceOf: CrudConfigError })
 })

@@ -35,11 +35,11 @@ test('the only resource over the target speaks for it, whenever it mounts', asyn
   const players = relationOf(crudRouter(Team, { relations: { players: { routes: true } } }), 'players')
   t.true(players.routes)
   t.false(players.write)
-  refused(t, players.relatedResource, /^Team: relations\.players: no resource is mounted over Player/)
+  refused(t, players.relatedResource, /^Team: relations\.players: no router is mounted for the model Player/)
   const router = crudRouter(Player)
   t.is(players.relatedResource(), router.resource as Resource)
   await router.close()
-  refused(t, players.relatedResource, /^Team: relations\.players: no resource is mounted over Player/)
+  refused(t, players.relatedResource, /^Team: relations\.players: no router is mounted for the model Player/)
 })
 
 test('a relation without options has neither routes nor nested writing', (t) => {
@@ -64,7 +64,7 @@ test('of several resources over the target none speaks for it, unless it is name
   refused(
     t,
     mounted({ players: { write: true } }).relatedResource,
-    /^Team: relations\.players: 2 resources are mounted over Player: say which one, by "resource"\./,
+    /^Team: relations\.players: 2 routers are mounted for the model Player\. Choose one of them by "resource"\./,
   )
   t.is(mounted({ players: { write: true, resource: narrow } }).relatedResource(), narrow.resource as Resource)
   t.is(mounted({ players: { write: true, resource: () => open } }).relatedResource(), open.resource as Resource)
@@ -80,7 +80,7 @@ test('what is named must be a router that is mounted over the target', async (t)
       crudRouter(Team, { relations: { players: { write: true, resource: () => resource } } } as never),
       'players',
     ).relatedResource
-  const message = /^Team: relations\.players\.resource must be a router that is mounted over Player\./
+  const message = /^Team: relations\.players\.resource must be a mounted router of the model Player\./
   for (const wrong of [tags, hub, null, undefined, {}, Player, 'players']) refused(t, named(wrong), message)
   const find = named(players)
   t.is(find(), players.resource as Resource)
@@ -99,7 +99,7 @@ test('what links a many-to-many is spoken for by the only resource over it, by n
   refused(
     t,
     joinModel.joinModelResource,
-    /^Team: relations\.tags: 2 resources are mounted over Tagging, which links the two: close all but one\./,
+    /^Team: relations\.tags: 2 routers are mounted for the join model Tagging\. Call close\(\) on all but one of them\./,
   )
   await other.close()
   t.is(joinModel.joinModelResource(), one.resource as Resource)

@@ -316,9 +316,9 @@ test('a malformed filter is told by the first character that cannot be', (t) => 
     ['Name!', 5, '"=" "*" "^" "$"', null],
     ['Name!>5', 5, '"=" "*" "^" "$"', '>'],
     ['Name! =5', 5, '"=" "*" "^" "$"', ' '],
-    ['Name=a\\', 7, 'a character behind "\\"', null],
-    ['Name=\\', 6, 'a character behind "\\"', null],
-    ['Name=in=a\\', 10, 'a character behind "\\"', null],
+    ['Name=a\\', 7, 'a character after "\\"', null],
+    ['Name=\\', 6, 'a character after "\\"', null],
+    ['Name=in=a\\', 10, 'a character after "\\"', null],
     ['Name==x', 5, 'a value', '='],
     ['Name= =x', 6, 'a value', '='],
     ['Name=>5', 5, 'a value', '>'],
@@ -420,7 +420,7 @@ test('common mistakes are told with what to write instead', (t) => {
     ['Name=in=(a;b)', 'A list has no parentheses: `=in=1;2`. Write `\\(` for a parenthesis in a value.'],
     ['Name=(a)', 'Write `\\(` for a parenthesis in a value.'],
     ['Name=a)', 'No group is open: write `\\)` for a parenthesis in a value.'],
-    ['Name(a=1)', 'Only Any, All, None and Count behind a collection open a group.'],
+    ['Name(a=1)', 'A group after a name needs Any, All, None or Count of a collection.'],
     ['! (a=1)', 'A group cannot be negated: negate its operators.'],
     ['Name like x', 'Operators are signs: write `=*` for `like`.'],
     ['Level in (1,2)', 'Operators are signs: write `=in=` for `in`.'],
@@ -434,7 +434,7 @@ test('common mistakes are told with what to write instead', (t) => {
       (filter) =>
         [
           filter,
-          'There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` behind a collection.',
+          'There is no `not`: negate the operator (`!=`, `!*`, `!^`, `!$`, `=out=`), or use `None(...)` of a collection.',
         ] as const,
     ),
     ['Name=x || Name=y', '`||` is not an operator: write `|`.'],
@@ -650,7 +650,7 @@ function completed(beginning: string): string | null {
     ['an operator', '='],
     ['"="', '='],
     ['a value', 'x'],
-    ['a character behind "\\"', 'x'],
+    ['a character after "\\"', 'x'],
     ['")"', ')'],
   ])
   let text = beginning

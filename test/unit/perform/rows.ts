@@ -74,5 +74,5 @@ test('an UPDATE of several rows has once what they have in common, and the rest 
   const more = new Statement(store, (operands) =>
     writeValuesTableUpdate(store, update, { table: valuesTable, rows: wrong }, operands),
   )
-  t.throws(() => more.toNumbered(), { message: 'an UPDATE has 2 values where its rows have 3' })
+  t.throws(() => more.toNumbered(), { message: /an UPDATE contains 2 values, but each of its rows has 3\./ })
 })

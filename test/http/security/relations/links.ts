@@ -369,5 +369,5 @@ test.serial('several resources over the table between are a 500 whose cause goes
   stage.app.use(posts)
   t.is((await stage.send('PUT', '/several/1/plains/1')).status, 500)
   await Promise.all([...routers, posts].map((router) => router.close()))
-  t.regex(String(errors[0]), /2 resources are mounted over Plain, which links the two: close all but one/)
+  t.regex(String(errors[0]), /2 routers are mounted for the join model Plain\. Call close\(\) on all but one of them/)
 })

@@ -291,8 +291,8 @@ test('headers of every resource that a body names add up, on every status', asyn
 
 test('without one resource over the target, or with several, nothing is written, and the host hears of the remedy', async (t) => {
   for (const [name, words] of [
-    ['lone', /no resource is mounted over Lone/],
-    ['twins', /2 resources are mounted over Twin/],
+    ['lone', /no router is mounted for the model Lone/],
+    ['twins', /2 routers are mounted for the model Twin/],
   ] as const) {
     errors.length = 0
     const before = await counts()

@@ -194,7 +194,7 @@ test('a masked foreign key closes a relation from both sides, whatever the metho
 
 test.serial('setting a foreign key by a path is a write of it: who may not write it is refused', async (t) => {
   const refused = await stage.post('/api/teams/1/bonds', { name: 'b' }, anybody)
-  t.deepEqual([refused.status, refused.body.detail], [403, 'You may not do this.'])
+  t.deepEqual([refused.status, refused.body.detail], [403, 'You do not have permission for this operation.'])
   t.is((await stage.post('/api/teams/999/bonds', { name: 'b' }, anybody)).status, 403)
   const { status, body } = await stage.post('/api/teams/1/bonds', { name: 'b' }, withPermission('assign'))
   t.is(status, 201)
