@@ -4,25 +4,44 @@ import type { Identity } from '../../lib/index.js'
 import { openDatabase, type TestDatabase } from './database.js'
 import { serve, type TestServer } from './server.js'
 
-/** A database and an application of a test, on a real server. */
-export interface Stage extends TestDatabase, TestServer {
-  readonly app: Express
+/** A database, an application and its models on a real server. */
+export type Stage<Models extends object = object> = Models &
+  TestDatabase &
+  TestServer & {
+    readonly app: Express
+  }
+
+/** Defines models and mounts routers of an application. Returned models become members of the stage. */
+type SetUp<Result> = (database: TestDatabase, app: Express) => Result
+
+interface StageOptions<Models extends object = object> {
+  readonly sequelize?: Options
+  /** Creates rows after the tables. */
+  readonly fill?: (models: Models) => Promise<unknown>
+  /** Creates the application. Default: Express 5. */
+  readonly create?: () => Express
 }
 
 /**
  * Opens a database and serves an application. `set` defines models and mounts routers. Tables are created after `set`,
- * because mounting may add attributes.
+ * because mounting may add attributes. Without `set`, the caller does this with the stage's `sequelize` and `app`.
  */
-export async function openStage(
-  set: (database: TestDatabase, app: Express) => void,
-  options: Options = {},
-): Promise<Stage> {
-  const database = await openDatabase(options)
-  const app = express()
-  set(database, app)
-  await database.sequelize.sync()
+export function openStage<Models extends object>(
+  set: SetUp<Models>,
+  options?: StageOptions<Models>,
+): Promise<Stage<Models>>
+export function openStage(set: SetUp<void>, options?: StageOptions): Promise<Stage>
+export function openStage(options?: StageOptions): Promise<Stage>
+export async function openStage(first: SetUp<unknown> | StageOptions = {}, second: StageOptions = {}): Promise<Stage> {
+  const [set, options] = typeof first === 'function' ? [first, second] : [null, first]
+  const database = await openDatabase(options.sequelize)
+  const app = (options.create ?? express)()
+  const models = Object(set?.(database, app))
+  if (set !== null) await database.sequelize.sync()
+  await options.fill?.(models)
   const server = await serve(app)
   return {
+    ...models,
     ...database,
     ...server,
     app,

@@ -2,7 +2,7 @@
 // a relation into a resource whose policy refuses does not exist.
 
 import test from 'ava'
-import express, { type Request } from 'express'
+import type { Request } from 'express'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import {
   anyOf,
@@ -444,27 +444,21 @@ test('names that nobody defined are refused while mounting', async (t) => {
 })
 
 test("without an identity function the host's own middleware says who is asking", async (t) => {
-  const database = await openDatabase()
-  const Thing = database.sequelize.define('Thing', { name: DataTypes.STRING }, plain)
-  await database.sequelize.sync()
-  const app = express()
+  const server = await openStage()
+  const { app, sequelize } = server
+  const Thing = sequelize.define('Thing', { name: DataTypes.STRING }, plain)
+  await sequelize.sync()
   app.use((req, _, next) => {
     const user = req.headers['x-role']
     if (user !== undefined) Object.assign(req, { user: { name: 'jan', roles: [user] } })
     next()
   })
   app.use(crudRouter(Thing, { authorizePolicy: hasRole('admin') }))
-  const { serve } = await import('../../support/server.js')
-  const server = await serve(app)
-  try {
-    isDenied(t, await server.get('/api/things'), 401)
-    isDenied(t, await server.get('/api/things', { 'x-role': 'user' }), 403)
-    isDenied(t, await server.get('/api/things', bearer({ roles: ['admin'] })), 401)
-    t.is((await server.get('/api/things', { 'x-role': 'admin' })).status, 200)
-  } finally {
-    await server.close()
-    await database.close()
-  }
+  t.teardown(server.close)
+  isDenied(t, await server.get('/api/things'), 401)
+  isDenied(t, await server.get('/api/things', { 'x-role': 'user' }), 403)
+  isDenied(t, await server.get('/api/things', bearer({ roles: ['admin'] })), 401)
+  t.is((await server.get('/api/things', { 'x-role': 'admin' })).status, 200)
 })
 
 test("masks and scopes without an identity function go by the host's own middleware too", async (t) => {
@@ -493,11 +487,11 @@ test("masks and scopes without an identity function go by the host's own middlew
 })
 
 test('a controller guards like a router', async (t) => {
-  const database = await openDatabase()
-  const Thing = database.sequelize.define('Thing', { name: DataTypes.STRING }, plain)
-  await database.sequelize.sync()
+  const server = await openStage()
+  const { app, sequelize } = server
+  const Thing = sequelize.define('Thing', { name: DataTypes.STRING }, plain)
+  await sequelize.sync()
   await Thing.create({ name: 'one' })
-  const app = express()
   const controller = crudController(Thing, {
     identity,
     authorizePolicy: anyOf(hasPermission('things'), hasRole('admin')),
@@ -507,23 +501,17 @@ test('a controller guards like a router', async (t) => {
   app.patch('/things/:id', controller.update)
   app.delete('/things', controller.delete)
   app.get('/thing', controller.getById)
-  const { serve } = await import('../../support/server.js')
-  const server = await serve(app)
-  try {
-    for (const path of ['/things', '/things/1', '/thing']) {
-      isDenied(t, await server.get(path), 401)
-      isDenied(t, await server.get(path, jan), 403)
-    }
-    t.is((await server.get('/things/1', withRole('admin'))).status, 200)
-    t.is((await server.patch('/things/1', { name: 'two' }, withPermission('things'))).status, 200)
-    // A route without an id has no record.
-    t.is((await server.get('/thing', withRole('admin'))).status, 404)
-    t.is((await server.delete('/things', withRole('admin'))).status, 404)
-    t.is(await Thing.count(), 1)
-  } finally {
-    await server.close()
-    await database.close()
+  t.teardown(server.close)
+  for (const path of ['/things', '/things/1', '/thing']) {
+    isDenied(t, await server.get(path), 401)
+    isDenied(t, await server.get(path, jan), 403)
   }
+  t.is((await server.get('/things/1', withRole('admin'))).status, 200)
+  t.is((await server.patch('/things/1', { name: 'two' }, withPermission('things'))).status, 200)
+  // A route without an id has no record.
+  t.is((await server.get('/thing', withRole('admin'))).status, 404)
+  t.is((await server.delete('/things', withRole('admin'))).status, 404)
+  t.is(await Thing.count(), 1)
 })
 
 /** Players who point at a team under a policy. */

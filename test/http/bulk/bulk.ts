@@ -1,19 +1,16 @@
 import ava from 'ava'
-import express from 'express'
 import { DataTypes, Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations, Problem } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
 import { serveModels } from '../../support/models.js'
-import { serve } from '../../support/server.js'
 import { versionOf } from '../../support/servers.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const database = await openDatabase()
-const { sequelize } = database
+const server = await openStage()
+const { app, sequelize } = server
 const heard: unknown[] = []
-const app = express()
 
 function mount(model: ModelStatic<Model>, options: CrudOptions = {}): void {
   app.use(crudRouter(model, { operations: Operations.AllWithBulk, onError: (error) => heard.push(error), ...options }))
@@ -125,11 +122,7 @@ for (const model of Object.values(sequelize.models)) {
   mount(model, model.name === 'limited' ? { limits: { bulkItems: 3 } } : {})
 }
 await sequelize.sync()
-const server = await serve(app)
-ava.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+ava.after.always(() => server.close())
 
 type Item = Readonly<Record<string, unknown>>
 
@@ -150,11 +143,11 @@ for (const [what, model] of VARIANTS) {
   })
 
   test(`${what}: [] is 201 with [] and touches nothing`, async (t) => {
-    database.statements.length = 0
+    server.statements.length = 0
     const { status, body } = await server.post(path, [])
     t.is(status, 201)
     t.deepEqual(body, [])
-    t.deepEqual(database.statements, [])
+    t.deepEqual(server.statements, [])
   })
 
   test(`${what}: every failure of every item is told under its place, and nothing is created`, async (t) => {
@@ -255,11 +248,11 @@ for (const [what, model] of VARIANTS) {
 
   test(`${what}: bulk delete of [] deletes nothing, and asks the database nothing`, async (t) => {
     const before = await model.count()
-    database.statements.length = 0
+    server.statements.length = 0
     const { status, body } = await server.post(`${path}-delete`, [])
     t.is(status, 200)
     t.deepEqual(body, { deleted: 0 })
-    t.deepEqual(database.statements, [])
+    t.deepEqual(server.statements, [])
     t.is(await model.count(), before)
   })
 
@@ -512,13 +505,13 @@ test('the items of one bulk create have one instant', async (t) => {
 
 /** The statements that write, and those around them. */
 function written(): readonly string[] {
-  return database.statements.filter((sql) => !/: SELECT/.test(sql))
+  return server.statements.filter((sql) => !/: SELECT/.test(sql))
 }
 
 test('a bulk create is one statement where the database gives back what it has stored', async (t) => {
   // By mysql2 the first write tells whether the server is MariaDB.
   await server.post('/api/plain', { name: 'before' })
-  database.statements.length = 0
+  server.statements.length = 0
   const sent = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? { name: 'a', level: 5 } : { name: 'b' }))
   const { status, body } = await server.post('/api/plain/bulk', sent)
   t.is(status, 201)
@@ -526,14 +519,14 @@ test('a bulk create is one statement where the database gives back what it has s
     body.map(({ name, level }: Item) => ({ name, level })),
     sent.map(({ name, level = null }) => ({ name, level })),
   )
-  const returns = !(await versionOf(database.name)).startsWith('MySQL')
+  const returns = !(await versionOf(server.name)).startsWith('MySQL')
   // Instances are read again.
-  t.is(database.statements.length === 1, isFast && returns)
+  t.is(server.statements.length === 1, isFast && returns)
 })
 
 test('a bulk create of more values than a statement takes is several statements in one transaction', async (t) => {
   const records = Array.from({ length: 1000 }, (_, code) => ({ code, n3: code }))
-  database.statements.length = 0
+  server.statements.length = 0
   const { status, body } = await server.post('/api/wide/bulk', records)
   t.is(status, 201)
   t.deepEqual(
@@ -542,7 +535,7 @@ test('a bulk create of more values than a statement takes is several statements 
   )
   const inserts = written().filter((sql) => /INSERT/.test(sql)).length
   // 70 numbers, a code and two stamps: 448 rows at once on SQLite, 897 on PostgreSQL.
-  if (isFast) t.is(inserts, { sqlite: 3, postgres: 2, mariadb: 1, mysql: 1 }[database.name])
+  if (isFast) t.is(inserts, { sqlite: 3, postgres: 2, mariadb: 1, mysql: 1 }[server.name])
   t.is(await Wide.count(), 1000)
   const taken = await server.post('/api/wide/bulk', [
     ...records.slice(0, 999).map(({ code }) => ({ code: code + 1000 })),

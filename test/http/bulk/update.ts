@@ -1,17 +1,14 @@
 // `PATCH /{resource}/bulk`: several patches in one request, all or nothing.
 
 import ava from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudController, crudRouter, Operations, Problem } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
-import { serve } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const database = await openDatabase()
-const { sequelize } = database
-const app = express()
+const server = await openStage()
+const { app, sequelize } = server
 
 function mount(model: ModelStatic<Model>, options: CrudOptions = {}): void {
   app.use(crudRouter(model, { operations: Operations.AllWithBulk | Operations.BulkUpdate, ...options }))
@@ -85,11 +82,7 @@ const own = crudController(Few, { operations: Operations.BulkUpdate })
 app.patch('/own', own.bulkUpdate)
 
 await sequelize.sync()
-const server = await serve(app)
-test.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+test.after.always(() => server.close())
 
 async function create(path: string, ...names: string[]): Promise<number[]> {
   const { body } = await server.post(
@@ -171,7 +164,7 @@ for (const [what, model] of VARIANTS) {
 
 test('a missing key, one that is there twice, and what is no object are 400 before any record is read', async (t) => {
   const [a] = await create('plain', 'Ann')
-  const asked = database.statements.length
+  const asked = server.statements.length
   const { status, body } = await server.patch('/api/plain/bulk', [
     { id: a },
     { name: 'x' },
@@ -188,7 +181,7 @@ test('a missing key, one that is there twice, and what is no object are 400 befo
     '[4].id': ['is there twice.'],
     '[5].id': ['is required.'],
   })
-  t.is(database.statements.length, asked)
+  t.is(server.statements.length, asked)
 })
 
 test('no array is 400, an empty one 200 with nothing done, and one of too many items 400', async (t) => {

@@ -1,15 +1,15 @@
 // Columns of another type than the model declares, as they are in tables and views that others have made: what is shown is
 // found, pages put together are the list, and nothing is an error of the server.
 
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import test, { type ExecutionContext } from 'ava'
-import express, { type Express } from 'express'
+import type { Express } from 'express'
 import { DataTypes, type ModelAttributes, type Sequelize } from 'sequelize'
 import { crudRouter, escapeFilterValue, Operations } from '../../../lib/index.js'
-import { type DatabaseName, databaseName, openDatabase, type TestDatabase } from '../../support/database.js'
+import { type DatabaseName, databaseName } from '../../support/database.js'
 import { list } from '../../support/models.js'
-import { clientOf, type TestClient } from '../../support/server.js'
+import { allowUndocumented } from '../../support/replies.js'
+import type { TestClient } from '../../support/server.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 type Declared =
   | 'STRING'
@@ -157,17 +157,6 @@ function mountPairs(app: Express, sequelize: Sequelize, table: string, held: Hel
   )
 }
 
-/** A client of an application whose documents are those of the models, and not of the tables. */
-async function listen(t: ExecutionContext, app: Express): Promise<TestClient> {
-  const server = app.listen(0, '127.0.0.1')
-  t.teardown(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  await once(server, 'listening')
-  return clientOf(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-}
-
 /** The keys of all pages by `after`, or the status of one that is none. */
 async function walk(client: TestClient, path: string, sort: string, most: number): Promise<readonly number[] | string> {
   const keys: number[] = []
@@ -227,24 +216,24 @@ async function assertRefused(t: ExecutionContext, client: TestClient, { label, p
   }
 }
 
-let database: TestDatabase
+let stage: Stage
 
 test.before(async () => {
-  database = await openDatabase()
-  for (const sql of PREPARED[databaseName]) await database.sequelize.query(sql)
+  stage = await openStage()
+  // The documents are those of the models, and not of the tables.
+  allowUndocumented(stage.app)
+  for (const sql of PREPARED[databaseName]) await stage.sequelize.query(sql)
 })
 
-test.after.always(() => database.close())
+test.after.always(() => stage.close())
 
 for (const [index, held] of TABLES[databaseName].entries()) {
   const { type, values } = held
   test(`a column ${type || 'without a type'} of ${values.join(', ')} is used as what the model declares`, async (t) => {
-    const { sequelize } = database
+    const { app, sequelize } = stage
     const table = `held${index}`
     await createTable(sequelize, table, held)
-    const app = express()
     const pairs = mountPairs(app, sequelize, table, held)
-    const client = await listen(t, app)
-    for (const pair of pairs) await (pair.isRefused ? assertRefused : assertConsistent)(t, client, pair)
+    for (const pair of pairs) await (pair.isRefused ? assertRefused : assertConsistent)(t, stage, pair)
   })
 }

@@ -14,8 +14,9 @@ import {
 } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
-import { databaseName, openAgain, openDatabase, type TestDatabase } from '../../support/database.js'
+import { databaseName, openAgain, type TestDatabase } from '../../support/database.js'
 import { serve, type TestServer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = databaseName === 'mysql' || databaseName === 'mariadb' ? ava.serial : ava.serial.skip
 
@@ -28,8 +29,8 @@ interface Served extends TestDatabase, TestServer {
 }
 
 async function served(t: ExecutionContext, more: Options = {}): Promise<Served> {
-  const database = await openDatabase(more)
-  const { sequelize } = database
+  const server = await openStage({ sequelize: more })
+  const { app, sequelize } = server
   const Item = sequelize.define('Item', { name: DataTypes.STRING(40), level: DataTypes.INTEGER }, { timestamps: false })
   await sequelize.sync()
   await Item.bulkCreate(Array.from({ length: 10 }, (_, index) => ({ name: `item ${index + 1}`, level: index })))
@@ -40,15 +41,10 @@ async function served(t: ExecutionContext, more: Options = {}): Promise<Served> 
     return query(...given)
   }
   Object.defineProperty(sequelize, 'query', { value: spy, configurable: true, writable: true })
-  const app = express()
   const router = crudRouter(Item, { operations: Operations.AllWithBulk | Operations.BulkUpdate })
   app.use(router)
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
-  return { ...database, ...server, Item, queried }
+  t.teardown(server.close)
+  return { ...server, Item, queried }
 }
 
 /** One request of each kind. */

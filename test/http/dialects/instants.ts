@@ -1,11 +1,11 @@
 // Instants as they are stored, whatever the zone of the connection and the digits of the column.
 
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelStatic, type Options } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { databaseName, openDatabase } from '../../support/database.js'
-import { serve, type TestServer } from '../../support/server.js'
+import { databaseName } from '../../support/database.js'
+import type { TestServer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 const onMySql = databaseName === 'mysql' || databaseName === 'mariadb' ? ava.serial : ava.serial.skip
@@ -16,18 +16,16 @@ interface Served extends TestServer {
 }
 
 async function served(t: ExecutionContext, more: Options = {}): Promise<Served> {
-  const database = await openDatabase(more)
-  const Event = database.sequelize.define('Event', {
+  const server = await openStage({ sequelize: more })
+  const { app, sequelize } = server
+  const Event = sequelize.define('Event', {
     at: DataTypes.DATE(3),
     exact: DataTypes.DATE(6),
     day: DataTypes.DATEONLY,
   })
-  await database.sequelize.sync()
-  const server = await serve(express().use(crudRouter(Event)))
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
+  await sequelize.sync()
+  app.use(crudRouter(Event))
+  t.teardown(server.close)
   return { ...server, Event }
 }
 

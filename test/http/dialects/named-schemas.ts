@@ -2,12 +2,11 @@
 // global: it needs a process of its own, which is this file.
 
 import ava from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
-import { databaseName, openDatabase } from '../../support/database.js'
-import { serve } from '../../support/server.js'
+import { databaseName } from '../../support/database.js'
+import { openStage } from '../../support/stage.js'
 
 const test = databaseName === 'postgres' ? ava.serial : ava.serial.skip
 
@@ -15,14 +14,14 @@ Sequelize.useCLS(new Namespace())
 
 /** Two tenants' tables behind one connection, `name` of these types. */
 async function tenants(types: Readonly<Record<string, string>>) {
-  const { sequelize, close } = await openDatabase({ pool: { max: 1 } })
+  const server = await openStage({ sequelize: { pool: { max: 1 } } })
+  const { app, sequelize } = server
   const Item: ModelStatic<Model> = sequelize.define('Item', { name: DataTypes.STRING(40) }, { timestamps: false })
   for (const [tenant, type] of Object.entries(types)) {
     await sequelize.query(`CREATE SCHEMA ${tenant}`)
     await sequelize.query(`CREATE TABLE ${tenant}."Items" (id serial PRIMARY KEY, name ${type})`)
     await sequelize.query(`INSERT INTO ${tenant}."Items" (name) VALUES ('of ${tenant}')`)
   }
-  const app = express()
   app.use((req, res, next) => {
     const work = sequelize.transaction(async (transaction) => {
       await sequelize.query(`SET LOCAL search_path TO ${req.headers['x-tenant']}`, { transaction })
@@ -35,16 +34,12 @@ async function tenants(types: Readonly<Record<string, string>>) {
     work.catch(() => undefined)
   })
   app.use(crudRouter(Item, { onError: () => undefined }))
-  const server = await serve(app)
   return {
     ask: async (tenant: string) => {
       const { status, body } = await server.get('/api/items/1', { 'x-tenant': tenant })
       return { status, name: body.name }
     },
-    close: async () => {
-      await server.close()
-      await close()
-    },
+    close: server.close,
   }
 }
 

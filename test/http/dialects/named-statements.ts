@@ -11,12 +11,13 @@ import ava, { type ExecutionContext } from 'ava'
 import express from 'express'
 import { DataTypes, type Model, type ModelStatic, type Options, QueryTypes, Sequelize } from 'sequelize'
 import { type CrudOptions, createCrud, crudRouter, Operations } from '../../../lib/index.js'
-import { databaseName, openDatabase, type TestDatabase } from '../../support/database.js'
+import { databaseName, type TestDatabase } from '../../support/database.js'
 import { listPath } from '../../support/league.js'
 import { freePort } from '../../support/program.js'
 import { serve, type TestServer } from '../../support/server.js'
 import { serverOptions } from '../../support/servers.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
 const test = databaseName === 'postgres' ? ava.serial : ava.serial.skip
 // Nothing has a name where Sequelize sends every statement.
@@ -34,26 +35,21 @@ function itemOf(sequelize: Sequelize): ModelStatic<Model> {
   )
 }
 
-function routesOf(Item: ModelStatic<Model>, options: CrudOptions = {}): express.Express {
-  const app = express()
-  app.use(crudRouter(Item, { operations: Operations.AllWithBulk, ...options }))
-  return app
+function routerOf(Item: ModelStatic<Model>, options: CrudOptions = {}): ReturnType<typeof crudRouter> {
+  return crudRouter(Item, { operations: Operations.AllWithBulk, ...options })
 }
 
 /** Ten items behind one connection, whatever it is told to do. */
 async function served(t: ExecutionContext, options: CrudOptions = {}, more: Options = {}): Promise<Served> {
-  const database = await openDatabase({ pool: { max: 1 }, ...more })
-  const Item = itemOf(database.sequelize)
-  await database.sequelize.sync()
+  const server = await openStage({ sequelize: { pool: { max: 1 }, ...more } })
+  const Item = itemOf(server.sequelize)
+  await server.sequelize.sync()
   await Item.bulkCreate(
     Array.from({ length: 10 }, (_, index) => ({ name: `item ${index + 1}`, level: index, kind: 'a' })),
   )
-  const server = await serve(routesOf(Item, options))
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
-  return { ...database, ...server, Item }
+  server.app.use(routerOf(Item, options))
+  t.teardown(server.close)
+  return { ...server, Item }
 }
 
 interface Prepared {
@@ -108,18 +104,14 @@ for (const [where, options] of [
   ['createCrud', { router: {}, all: { namedStatements: false } }],
 ] as const) {
   test(`namedStatements: false of ${where} leaves statements without a name`, async (t) => {
-    const database = await openDatabase({ pool: { max: 1 } })
-    const Item = itemOf(database.sequelize)
-    await database.sequelize.sync()
-    const app = express()
+    const server = await openStage({ sequelize: { pool: { max: 1 } } })
+    const { app, sequelize } = server
+    const Item = itemOf(sequelize)
+    await sequelize.sync()
     app.use(createCrud(options.all).crudRouter(Item, options.router))
-    const server = await serve(app)
-    t.teardown(async () => {
-      await server.close()
-      await database.close()
-    })
+    t.teardown(server.close)
     await times(10, () => server.get('/api/items'))
-    t.deepEqual(await preparedOn(database.sequelize), [])
+    t.deepEqual(await preparedOn(sequelize), [])
   })
 }
 
@@ -212,18 +204,16 @@ const SHAPES = ['name', 'level', 'name,level', 'level,name'].flatMap((sort) =>
 
 /** A resource whose model promises more than its columns hold until another program changes them. */
 async function changing(t: ExecutionContext, options: CrudOptions) {
-  const database = await openDatabase({ pool: { max: 1 } })
+  const server = await openStage({ sequelize: { pool: { max: 1 } } })
+  const { app, sequelize } = server
   const attributes = { n: DataTypes.BIGINT, ratio: DataTypes.DOUBLE, at: DataTypes.DATE(3), version: DataTypes.BIGINT }
-  const Sample = database.sequelize.define('Sample', attributes, { timestamps: false })
-  await database.sequelize.query(
+  const Sample = sequelize.define('Sample', attributes, { timestamps: false })
+  await sequelize.query(
     'CREATE TABLE "Samples" (id serial PRIMARY KEY, n int, ratio real, at date, version bigint NOT NULL DEFAULT 0)',
   )
-  const server = await serve(express().use(crudRouter(Sample, options)))
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
-  return { ...database, ...server }
+  app.use(crudRouter(Sample, options))
+  t.teardown(server.close)
+  return server
 }
 
 test('a column that another program makes wider takes its values at once, alone and in transactions', async (t) => {
@@ -365,7 +355,7 @@ test('behind pgbouncer in transaction mode nothing has a name, and every answer 
   const servers = await Promise.all(
     [0, 1].map(async () => {
       const through = new Sequelize({ ...options, dialectOptions: {}, logging: false, pool: { max: 4 } })
-      const server = await serve(routesOf(itemOf(through), { hooks: { beforeUpdate: () => undefined } }))
+      const server = await serve(express().use(routerOf(itemOf(through), { hooks: { beforeUpdate: () => undefined } })))
       t.teardown(async () => {
         await server.close()
         await through.close()

@@ -2,13 +2,13 @@
 // the wire, and not a word of the database's own.
 
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { databaseName, openAgain, openDatabase } from '../../support/database.js'
+import { databaseName, openAgain } from '../../support/database.js'
 import { type Served, serveModels } from '../../support/models.js'
-import { type Answer, serve } from '../../support/server.js'
+import type { Answer } from '../../support/server.js'
 import { onConnect } from '../../support/session.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -393,8 +393,8 @@ const OWN: readonly Own[] =
 
 for (const { title, sql, status, body, table = 'owns' } of OWN) {
   test(`${title} refuses: ${status} on every way to write, and nothing is written`, async (t) => {
-    const database = await openDatabase()
-    const { sequelize } = database
+    const server = await openStage()
+    const { app, sequelize } = server
     const heard: unknown[] = []
     const admin = openAgain(sequelize)
     const grants = ['TABLES', 'SEQUENCES'].map((what) => `GRANT ALL ON ALL ${what} IN SCHEMA public TO pg_monitor`)
@@ -409,7 +409,6 @@ for (const { title, sql, status, body, table = 'owns' } of OWN) {
     await admin.close()
     // Policies on rows do not hold for a superuser.
     if (!isMysql) onConnect(sequelize, 'SET ROLE pg_monitor')
-    const app = express()
     for (const [name, hooks] of [
       ['plain', {}],
       ['hooked', { beforeSave: () => undefined }],
@@ -428,11 +427,7 @@ for (const { title, sql, status, body, table = 'owns' } of OWN) {
         }),
       )
     }
-    const server = await serve(app)
-    t.teardown(async () => {
-      await server.close()
-      await database.close()
-    })
+    t.teardown(server.close)
     const values = { name: 'z', ...(/domain/.test(title) ? { other: null } : {}) }
     for (const path of PATHS) {
       for (const answer of [
@@ -483,8 +478,8 @@ if (isMysql) {
 }
 
 test('a value for a column that the table computes is refused', async (t) => {
-  const { sequelize, close } = await openDatabase()
-  const app = express()
+  const server = await openStage()
+  const { app, sequelize } = server
   for (const [route, hooks] of [
     ['plain', {}],
     ['hooked', { beforeSave: () => undefined, beforeFind: () => undefined }],
@@ -495,11 +490,7 @@ test('a value for a column that the table computes is refused', async (t) => {
     app.use(crudRouter(Sum, { operations, route }))
   }
   await sequelize.query(`CREATE TABLE sums (id ${KEY}, amount INT, twice INT GENERATED ALWAYS AS (amount * 2) STORED)`)
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await close()
-  })
+  t.teardown(server.close)
   for (const route of ['/plain', '/hooked']) {
     const { status, body } = await server.post(route, { amount: 2 })
     t.is(status, 201)

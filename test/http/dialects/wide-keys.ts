@@ -1,14 +1,11 @@
 // Keys beyond 2^53 under a model that says INTEGER, as databases give them whose SERIAL has 64 bits.
 
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import ava from 'ava'
-import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { databaseName, openDatabase } from '../../support/database.js'
-import { clientOf } from '../../support/server.js'
+import { databaseName } from '../../support/database.js'
+import { allowUndocumented } from '../../support/replies.js'
+import { openStage } from '../../support/stage.js'
 
 const test = databaseName === 'postgres' ? ava.serial : ava.serial.skip
 
@@ -23,20 +20,17 @@ for (const [how, hooks] of [
     }
     process.on('warning', keep)
     t.teardown(() => process.off('warning', keep))
-    const { sequelize, close } = await openDatabase()
-    t.teardown(close)
+    const server = await openStage()
+    t.teardown(server.close)
+    const { app, sequelize } = server
     await sequelize.query('CREATE SEQUENCE wide_ids')
     const number = "BIGINT PRIMARY KEY DEFAULT 900719925474099300 + nextval('wide_ids')"
     await sequelize.query(`CREATE TABLE wides (id ${number}, name TEXT)`)
     const id = { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true }
     const Wide = sequelize.define('wide', { id, name: DataTypes.TEXT }, { timestamps: false })
-    const app = express()
     app.use(crudRouter(Wide, { hooks }))
-    // Not by `serve`: the document says what the model does, an integer.
-    const listener = createServer(app).listen(0, '127.0.0.1')
-    await once(listener, 'listening')
-    t.teardown(() => listener.close())
-    const server = clientOf(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`)
+    // The document says what the model does, an integer.
+    allowUndocumented(app)
     const key = '900719925474099301'
     const made = await server.post('/api/wides', { name: 'one' })
     t.is(made.status, 201)

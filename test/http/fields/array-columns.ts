@@ -65,7 +65,7 @@ const server = await openStage(
       }),
     )
   },
-  { logQueryParameters: true },
+  { sequelize: { logQueryParameters: true } },
 )
 test.after.always(() => server.close())
 

@@ -2,17 +2,15 @@
 // attributes.
 
 import ava from 'ava'
-import express from 'express'
 import { DataTypes, Op } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
-import { serve } from '../../support/server.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const database = await openDatabase()
-const { sequelize } = database
+const server = await openStage()
+const { app, sequelize } = server
 const Sale = sequelize.define(
   'Sale',
   {
@@ -47,7 +45,6 @@ const Reading = sequelize.define(
 )
 const Note = sequelize.define('Note', {}, { timestamps: false })
 Note.belongsTo(Reading, { as: 'reading', foreignKey: 'readingId' })
-const app = express()
 app.use(crudRouter(Reading, { route: 'api/readings', operations: Operations.AllWithBulk }))
 app.use(crudRouter(Note, { route: 'api/notes' }))
 app.use(crudRouter(Owner, { route: 'api/owners' }))
@@ -59,9 +56,7 @@ await Owner.bulkCreate([
   { name: 'shown', rank: 1, place: 500 },
 ])
 await Thing.bulkCreate([{ ownerId: 1 }, { ownerId: 2 }])
-const server = await serve(app)
 test.after.always(() => server.close())
-test.after.always(() => database.close())
 
 test('values go into the columns of their attributes, one record at a time and in bulk', async (t) => {
   const records = [

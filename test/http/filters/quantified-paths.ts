@@ -1,13 +1,11 @@
 // Collections behind to-one relations within the condition of a quantifier: found by keys on every database.
 
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
 import { DataTypes } from 'sequelize'
 import { type CrudOptions, crudRouter } from '../../../lib/index.js'
-import { databaseName, openDatabase } from '../../support/database.js'
+import { databaseName } from '../../support/database.js'
 import { accessesOf } from '../../support/plans.js'
-import { serve } from '../../support/server.js'
-import { asUser, identityFromHeader } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
 const onSqlite = databaseName === 'sqlite' ? ava.serial : ava.serial.skip
@@ -16,8 +14,8 @@ const TEAMS = 40
 const EACH = 10
 
 async function served(t: ExecutionContext) {
-  const database = await openDatabase()
-  const { sequelize, statements } = database
+  const server = await openStage()
+  const { app, sequelize, statements } = server
   const plain = { timestamps: false }
   const Club = sequelize.define('Club', { name: DataTypes.STRING(20) }, plain)
   const Team = sequelize.define('Team', { name: DataTypes.STRING(20) }, { ...plain, indexes: [{ fields: ['clubId'] }] })
@@ -45,12 +43,8 @@ async function served(t: ExecutionContext) {
   )
   if (databaseName === 'sqlite') await sequelize.query('ANALYZE')
   const limits = { pathDepth: 5 }
-  const app = express().use(crudRouter(Club, { limits }), crudRouter(Team, { limits }), crudRouter(Player, { limits }))
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
+  app.use(crudRouter(Club, { limits }), crudRouter(Team, { limits }), crudRouter(Player, { limits }))
+  t.teardown(server.close)
   const ids = async (path: string, filter: string): Promise<readonly unknown[]> => {
     const { status, body } = await server.get(`/api/${path}?pageSize=100&filter=${encodeURIComponent(filter)}`)
     t.is(status, 200, JSON.stringify(body))
@@ -100,8 +94,8 @@ const CALLERS: readonly (readonly [name: string, club: string | null, region: st
 ]
 
 test('every scope on the way holds, whoever has asked before, with none, one, another and both', async (t) => {
-  const database = await openDatabase()
-  const { sequelize } = database
+  const server = await openStage()
+  const { app, sequelize } = server
   const plain = { timestamps: false }
   const text = DataTypes.STRING(20)
   const Club = sequelize.define('Club', { name: text }, plain)
@@ -130,16 +124,8 @@ test('every scope on the way holds, whoever has asked before, with none, one, an
       return value === null ? null : { [attribute]: value }
     },
   })
-  const app = express().use(
-    crudRouter(Club, by('name', 1)),
-    crudRouter(Team, by('region', 2)),
-    crudRouter(Player, { identity, limits }),
-  )
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
+  app.use(crudRouter(Club, by('name', 1)), crudRouter(Team, by('region', 2)), crudRouter(Player, { identity, limits }))
+  t.teardown(server.close)
   for (const [name, club, region] of [...CALLERS, ...CALLERS.toReversed(), ...CALLERS]) {
     for (const least of [0, 1, 2]) {
       const filter = encodeURIComponent(`players.Any(team.club.teams.Count>${least})`)

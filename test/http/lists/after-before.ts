@@ -1,15 +1,13 @@
 // Pages by `after` and `before`: where a list begins and ends, what its tokens hold, and what they are refused for. That
 // pages put together are the whole order is in walks.ts.
 
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import test from 'ava'
-import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudRouter, type KeysetPage, queryOf } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
 import { list, type Parameters, serveModels } from '../../support/models.js'
-import { type Answer, clientOf } from '../../support/server.js'
+import { allowUndocumented } from '../../support/replies.js'
+import type { Answer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 import { identity, withPermission } from '../../support/tokens.js'
 
 const server = await serveModels({
@@ -282,17 +280,13 @@ test('a walk in the order of whole numbers leaves none out, those beyond the one
   const levels = [3, '9007199254740992', '9007199254740993', '9007199254740994', '-9007199254740993', 'NULL', 7]
   // What the model calls an INTEGER has 32 bits elsewhere.
   if ((process.env.TEST_DATABASE ?? 'sqlite') !== 'sqlite') return t.pass()
-  const { sequelize, close } = await openDatabase()
-  t.teardown(close)
-  const Row = sequelize.define('Row', { level: DataTypes.INTEGER }, { timestamps: false })
-  await sequelize.sync()
-  for (const level of levels) await sequelize.query(`INSERT INTO "Rows" (level) VALUES (${level})`)
-  // Not held against documents, for which these are no numbers of such a column.
-  const listener = createServer(express().use(crudRouter(Row)))
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => listener.close())
-  const { port } = listener.address() as AddressInfo
-  const rows = clientOf(`http://127.0.0.1:${port}`)
+  const rows = await openStage(({ sequelize }, app) => {
+    app.use(crudRouter(sequelize.define('Row', { level: DataTypes.INTEGER }, { timestamps: false })))
+    // These are no numbers of such a column for documents.
+    allowUndocumented(app)
+  })
+  t.teardown(rows.close)
+  for (const level of levels) await rows.sequelize.query(`INSERT INTO "Rows" (level) VALUES (${level})`)
   const idsOf = ({ body }: Answer): number[] => body.items.map(({ id }: { id: number }) => id)
   for (const sort of ['level', '-level', 'level,-id']) {
     const whole = idsOf(await list(rows, '/api/rows', { sort, pageSize: 100 }))

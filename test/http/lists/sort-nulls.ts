@@ -2,14 +2,13 @@
 // which would keep it from reading such an order from an index: it reads them in a part of their own.
 
 import test from 'ava'
-import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
-import { type Answer, serve } from '../../support/server.js'
+import type { Answer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
-const database = await openDatabase()
-const { sequelize, statements } = database
+const server = await openStage()
+const { app, sequelize, statements } = server
 const Team = sequelize.define('Team', { rank: DataTypes.INTEGER }, { timestamps: false })
 const Player = sequelize.define(
   'Player',
@@ -28,13 +27,8 @@ await Player.bulkCreate(
     teamId: index % 4 === 0 ? null : index % 4,
   })),
 )
-const app = express()
 app.use(crudRouter(Team), crudRouter(Player))
-const server = await serve(app)
-test.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+test.after.always(() => server.close())
 
 type Level = number | null
 
@@ -77,7 +71,7 @@ for (const { filter, keeps, nulls } of CASES) {
       const { body } = await server.get(`/api/players?${new URLSearchParams({ sort, ...(filter ? { filter } : {}) })}`)
       const levels = body.items.map(({ level }: { level: Level }) => level)
       t.deepEqual(levels, expected(keeps, sign))
-      if (database.name === 'postgres')
+      if (server.name === 'postgres')
         t.is(
           statements.some((sql) => / UNION ALL /.test(sql)),
           nulls,

@@ -4,13 +4,11 @@
 import { request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import ava from 'ava'
-import express from 'express'
 import { DataTypes, Op, Sequelize, type Transaction } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
-import { openDatabase } from '../../support/database.js'
-import { serve } from '../../support/server.js'
 import { trueAfter } from '../../support/slow.js'
+import { openStage } from '../../support/stage.js'
 
 const namespace = new Namespace()
 Sequelize.useCLS(namespace)
@@ -22,7 +20,8 @@ for (const [kind, hook] of [
   ava.serial(
     `a read by ${kind} in a transaction of the host's goes on when its client hangs up, and so does the transaction`,
     async (t) => {
-      const { sequelize, statements, close } = await openDatabase()
+      const server = await openStage()
+      const { app, sequelize, statements } = server
       const Thing = sequelize.define(
         'thing',
         { name: DataTypes.STRING },
@@ -34,7 +33,6 @@ for (const [kind, hook] of [
       if (hook !== null) Thing.addHook(hook, () => undefined)
       const heard: unknown[] = []
       const outcomes: unknown[] = []
-      const app = express()
       app.use((_req, res, next) => {
         const ended = new Promise((resolve) => res.once('close', resolve))
         const work = async (transaction: Transaction): Promise<number> => {
@@ -52,11 +50,7 @@ for (const [kind, hook] of [
       app.use(crudRouter(Thing, { limits: { statementTime: 600_000 }, onError: (error) => heard.push(error) }))
       await sequelize.sync()
       await Thing.unscoped().create({ name: 'one' })
-      const server = await serve(app)
-      t.teardown(async () => {
-        await server.close()
-        await close()
-      })
+      t.teardown(server.close)
       const asked = request(`${server.url}/api/things/1`, { agent: false })
       asked.on('error', () => undefined)
       asked.end()

@@ -4,11 +4,12 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import ava, { type ExecutionContext } from 'ava'
-import express, { type RequestHandler } from 'express'
+import type { RequestHandler } from 'express'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { crudRouter, type Hook } from '../../../lib/index.js'
-import { databaseName, openDatabase } from '../../support/database.js'
-import { serve, type TestServer } from '../../support/server.js'
+import { databaseName } from '../../support/database.js'
+import type { TestServer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 const isSqlite = databaseName === 'sqlite'
@@ -21,7 +22,8 @@ interface Bench extends TestServer {
 
 /** A resource without hooks, and one at `/hooked` whose hook waits for `held` where the name says so. One connection. */
 async function bench(t: ExecutionContext, held: Promise<void>): Promise<Bench> {
-  const { sequelize, close } = await openDatabase({ pool: { max: 1, acquire: 20_000 } })
+  const server = await openStage({ sequelize: { pool: { max: 1, acquire: 20_000 } } })
+  const { app, sequelize } = server
   const Thing = sequelize.define('thing', { name: DataTypes.STRING }, { timestamps: false })
   const Label = sequelize.define('label', { text: DataTypes.STRING }, { timestamps: false })
   Thing.belongsToMany(Label, { as: 'labels', through: 'ties', timestamps: false })
@@ -32,18 +34,13 @@ async function bench(t: ExecutionContext, held: Promise<void>): Promise<Bench> {
     if (name === 'holds') await held
   }
   const silent = { onError: () => undefined }
-  const app = express()
   app.use(crudRouter(Thing, { ...silent, idempotency: true, relations: { labels: { routes: true } } }))
   app.use(crudRouter(Label, silent))
   app.use('/timely', answersInTime, crudRouter(Thing, silent))
   app.use('/hooked', crudRouter(Thing, { ...silent, hooks: { beforeCreate } }))
   await sequelize.sync()
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await close()
-  })
-  return { ...server, sequelize, Thing, called }
+  t.teardown(server.close)
+  return { ...server, Thing, called }
 }
 
 /** As hosts do who keep no client waiting for long. */

@@ -16,9 +16,10 @@ import {
 import { Server } from 'socket.io'
 import { io as client } from 'socket.io-client'
 import { type CrudOptions, crudRouter, type Hook, Operations } from '../../../lib/index.js'
-import { databaseName, isNodeSqlite, openAgain, openDatabase } from '../../support/database.js'
+import { databaseName, isNodeSqlite, openAgain } from '../../support/database.js'
 import { type Answer, serve, type TestServer } from '../../support/server.js'
 import { serverOptions } from '../../support/servers.js'
+import { openStage } from '../../support/stage.js'
 import { openTcpProxy } from '../../support/wire.js'
 
 const test = ava.serial
@@ -47,11 +48,10 @@ interface Bench extends TestServer {
 
 /** A resource with three things in it, the same under `/plain`, without the hooks, and under `/calm` without haste too. */
 async function bench(t: ExecutionContext, options: CrudOptions = {}, more: Options = {}): Promise<Bench> {
-  const database = await openDatabase(more)
-  const { sequelize } = database
+  const server = await openStage({ sequelize: more })
+  const { app, sequelize } = server
   const Thing = sequelize.define('thing', { name: DataTypes.STRING, level: DataTypes.INTEGER }, { timestamps: false })
   const heard: unknown[] = []
-  const app = express()
   const common: CrudOptions = { operations: Operations.AllWithBulk, onError: (error) => heard.push(error) }
   const hasty: CrudOptions = { ...common, limits: { writeTime: TIME, ...options.limits } }
   app.use(crudRouter(Thing, { ...options, ...hasty }))
@@ -59,15 +59,13 @@ async function bench(t: ExecutionContext, options: CrudOptions = {}, more: Optio
   app.use('/calm', crudRouter(Thing, common))
   await sequelize.sync()
   await Thing.bulkCreate([{ name: 'one' }, { name: 'two' }, { name: 'three' }])
-  const server = await serve(app)
   const other = openAgain(sequelize)
   t.teardown(async () => {
-    await server.close()
     await other.close()
-    await database.close()
+    await server.close()
   })
   const rows = (): Promise<unknown[]> => other.query('SELECT * FROM things ORDER BY id', { type: QueryTypes.SELECT })
-  return { ...server, sequelize, other, Thing, heard, rows }
+  return { ...server, other, Thing, heard, rows }
 }
 
 type Send = (server: TestServer, base: string) => Promise<Answer>
@@ -411,8 +409,8 @@ test('nobody is told of a write whose time was over', async (t) => {
 })
 
 test('what else is wrong with a body that is refused is looked for as long as a write may take', async (t) => {
-  const database = await openDatabase()
-  const { sequelize } = database
+  const server = await openStage()
+  const { app, sequelize } = server
   const plain = { timestamps: false }
   const hangs = { hangs: (value: string, done: () => void) => (value === 'hangs' ? undefined : done()) }
   const Team = sequelize.define('team', { name: { type: DataTypes.STRING, validate: { notContains: 'bad' } } }, plain)
@@ -424,18 +422,13 @@ test('what else is wrong with a body that is refused is looked for as long as a 
     operations: Operations.AllWithBulk,
     onError: () => undefined,
   }
-  const app = express()
   app.use(crudRouter(Team, { ...common, scope: () => ({ name: 'mine' }), relations: { players: { write: true } } }))
   app.use('/all', crudRouter(Team, { ...common, relations: { players: { write: true, resource: () => players } } }))
   const players = crudRouter(Player, common)
   app.use(players)
   await sequelize.sync()
   await Team.create({ name: 'theirs' })
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
+  t.teardown(server.close)
   const pointing = { name: 'hangs', teamId: 1 }
   assertTooLate(t, await server.post('/api/players', pointing), 'a key that points nowhere')
   assertTooLate(t, await server.post('/api/players/bulk', [pointing]), 'the same in bulk')

@@ -1,11 +1,9 @@
 // Collections of owners with keys of several types, where statements are prepared and where queries are hooked, so that Sequelize runs them.
 
 import ava from 'ava'
-import express from 'express'
 import { type DataType, DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
-import { serve } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -18,9 +16,8 @@ const KEYS: readonly (readonly [name: string, type: DataType, key: string])[] = 
   ['Text', DataTypes.STRING(40), `a"b\\c{d},'e`],
 ]
 
-const database = await openDatabase()
-const { sequelize } = database
-const app = express()
+const server = await openStage()
+const { app, sequelize } = server
 for (const [name, type] of KEYS) {
   const Owner = sequelize.define(`${name}Owner`, { id: { type, primaryKey: true } }, { timestamps: false })
   const Thing = sequelize.define(`${name}Thing`, { name: DataTypes.STRING }, { timestamps: false })
@@ -37,9 +34,7 @@ for (const [name, , id] of KEYS) {
   const thing = await Thing?.create({ name: 'one', ownerId: id })
   await Link?.create({ [`${name}OwnerId`]: owner?.get('id'), [`${name}ThingId`]: thing?.get('id') })
 }
-const server = await serve(app)
 test.after.always(() => server.close())
-test.after.always(() => database.close())
 
 function collectionsAreRead(when: string): void {
   for (const [name] of KEYS) {

@@ -24,47 +24,50 @@ const errors: unknown[] = []
 /** Connections enough for many requests at once. */
 const CROWD = { pool: { max: 12 } }
 
-const stage = await openStage(({ sequelize }, app) => {
-  const plain = { timestamps: false }
-  const id = { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true }
-  const Post = sequelize.define('Post', { title: DataTypes.STRING(20) }, plain)
-  const Tag = sequelize.define('Tag', { name: DataTypes.STRING(20) }, plain)
-  const Note = sequelize.define('Note', { text: DataTypes.STRING(20) }, plain)
-  // What is read of these goes through the model, and so it is read once more where it is locked.
-  Note.addHook('afterFind', () => undefined)
-  const Seat = sequelize.define('Seat', { place: { type: DataTypes.INTEGER, unique: true } }, plain)
-  const Mark = sequelize.define('Mark', { id }, plain)
-  const NoteTag = sequelize.define('NoteTag', {}, plain)
-  const Kept = sequelize.define(
-    'Kept',
-    { deletedAt: DataTypes.DATE(3) },
-    { ...plain, name: { singular: 'Kept', plural: 'Kepts' } },
-  )
-  const there = { foreignKey: 'postId', otherKey: 'tagId' }
-  const back = { foreignKey: 'tagId', otherKey: 'postId' }
-  Post.belongsToMany(Tag, { as: 'seats', through: Seat, ...there })
-  Tag.belongsToMany(Post, { as: 'seated', through: Seat, ...back })
-  Post.belongsToMany(Tag, { as: 'kept', through: Kept, ...there })
-  const marks = { through: { model: Mark, unique: false }, constraints: false }
-  Post.belongsToMany(Tag, { as: 'marks', ...marks, ...there })
-  Tag.belongsToMany(Post, { as: 'marked', ...marks, ...back })
-  Post.belongsToMany(Tag, { as: 'pins', through: 'Pin', ...there })
-  Tag.belongsToMany(Post, { as: 'pinned', through: 'Pin', ...back })
-  Note.belongsToMany(Tag, { as: 'tags', through: NoteTag, foreignKey: 'noteId', otherKey: 'tagId' })
-  const routes = { routes: true } as const
-  const both = { routes: true, write: true } as const
-  app.use(
-    crudRouter(Post, {
-      operations: Operations.AllWithBulk,
-      relations: { seats: both, marks: routes, kept: routes, pins: routes },
-      onError: (error) => errors.push(error),
-    }),
-  )
-  app.use(crudRouter(Tag, { relations: { seated: routes, marked: routes, pinned: routes } }))
-  app.use(crudRouter(Note, { relations: { tags: routes } }))
-  app.use(crudRouter(Kept, { softDelete: true }))
-  app.use(crudRouter(Seat, { hooks: { beforeCreate: counted }, route: 'api/seating' }))
-}, CROWD)
+const stage = await openStage(
+  ({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const id = { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true }
+    const Post = sequelize.define('Post', { title: DataTypes.STRING(20) }, plain)
+    const Tag = sequelize.define('Tag', { name: DataTypes.STRING(20) }, plain)
+    const Note = sequelize.define('Note', { text: DataTypes.STRING(20) }, plain)
+    // What is read of these goes through the model, and so it is read once more where it is locked.
+    Note.addHook('afterFind', () => undefined)
+    const Seat = sequelize.define('Seat', { place: { type: DataTypes.INTEGER, unique: true } }, plain)
+    const Mark = sequelize.define('Mark', { id }, plain)
+    const NoteTag = sequelize.define('NoteTag', {}, plain)
+    const Kept = sequelize.define(
+      'Kept',
+      { deletedAt: DataTypes.DATE(3) },
+      { ...plain, name: { singular: 'Kept', plural: 'Kepts' } },
+    )
+    const there = { foreignKey: 'postId', otherKey: 'tagId' }
+    const back = { foreignKey: 'tagId', otherKey: 'postId' }
+    Post.belongsToMany(Tag, { as: 'seats', through: Seat, ...there })
+    Tag.belongsToMany(Post, { as: 'seated', through: Seat, ...back })
+    Post.belongsToMany(Tag, { as: 'kept', through: Kept, ...there })
+    const marks = { through: { model: Mark, unique: false }, constraints: false }
+    Post.belongsToMany(Tag, { as: 'marks', ...marks, ...there })
+    Tag.belongsToMany(Post, { as: 'marked', ...marks, ...back })
+    Post.belongsToMany(Tag, { as: 'pins', through: 'Pin', ...there })
+    Tag.belongsToMany(Post, { as: 'pinned', through: 'Pin', ...back })
+    Note.belongsToMany(Tag, { as: 'tags', through: NoteTag, foreignKey: 'noteId', otherKey: 'tagId' })
+    const routes = { routes: true } as const
+    const both = { routes: true, write: true } as const
+    app.use(
+      crudRouter(Post, {
+        operations: Operations.AllWithBulk,
+        relations: { seats: both, marks: routes, kept: routes, pins: routes },
+        onError: (error) => errors.push(error),
+      }),
+    )
+    app.use(crudRouter(Tag, { relations: { seated: routes, marked: routes, pinned: routes } }))
+    app.use(crudRouter(Note, { relations: { tags: routes } }))
+    app.use(crudRouter(Kept, { softDelete: true }))
+    app.use(crudRouter(Seat, { hooks: { beforeCreate: counted }, route: 'api/seating' }))
+  },
+  { sequelize: CROWD },
+)
 const { sequelize, statements } = stage
 const Seat = sequelize.model('Seat')
 await sequelize.model('Post').bulkCreate([{ title: 'one' }, { title: 'two' }])

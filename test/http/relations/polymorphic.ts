@@ -2,14 +2,13 @@
 // beside it says to which. The documentation's own afterFind hook takes the included records out of each instance.
 
 import test from 'ava'
+import type { Express } from 'express'
 import { DataTypes, type Model, type Sequelize } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { openStage } from '../../support/stage.js'
 
-type Mount = Parameters<Parameters<typeof openStage>[0]>[1]
-
 /** The models of the documentation; with hooks, every find of a comment passes through instances. */
-function define(sequelize: Sequelize, app: Mount, kind: 'plain' | 'hooked'): void {
+function define(sequelize: Sequelize, app: Express, kind: 'plain' | 'hooked'): void {
   const options = (name: string) => ({ timestamps: false, tableName: `${kind}_${name}` })
   const named = (name: string) => `${kind}${name}`
   const Image = sequelize.define(named('Image'), { title: DataTypes.STRING(20) }, options('image'))

@@ -1,14 +1,14 @@
 // What is printed where the host has no onError: every kind of failure, with values that no line may carry.
 
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelStatic, type Options, type Sequelize, UniqueConstraintError } from 'sequelize'
 import { Server } from 'socket.io'
 import { io as connect } from 'socket.io-client'
 import { type CrudOptions, crudRouter, type Hook, Operations, problemHandler } from '../../../lib/index.js'
-import { databaseName, openDatabase } from '../../support/database.js'
-import { type Answer, serve, type TestServer } from '../../support/server.js'
+import { databaseName } from '../../support/database.js'
+import type { Answer, TestServer } from '../../support/server.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
 // The console is that of the process.
 const test = ava.serial
@@ -30,11 +30,10 @@ async function bench(t: ExecutionContext, options: CrudOptions = {}, more: Optio
   t.teardown(() => {
     console.error = error
   })
-  const database = await openDatabase({ logging: false, ...more })
-  const { sequelize } = database
+  const server = await openStage({ sequelize: { logging: false, ...more } })
+  const { app, sequelize } = server
   const attributes = { name: { type: DataTypes.STRING, unique: true }, level: DataTypes.INTEGER, data: DataTypes.JSON }
   const Thing = sequelize.define('thing', attributes, { timestamps: false })
-  const app = express()
   app.use(crudRouter(Thing, { operations: Operations.AllWithBulk | Operations.Export, ...options }))
   app.get('/own', () => {
     throw Object.assign(new TypeError('mine'), { sql: CANARY, value: CANARY })
@@ -42,12 +41,8 @@ async function bench(t: ExecutionContext, options: CrudOptions = {}, more: Optio
   app.use(problemHandler())
   await sequelize.sync()
   await Thing.bulkCreate([{ name: `${CANARY}1`, level: 1 }, { name: `${CANARY}2` }])
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
-  return { ...server, sequelize, Thing, lines }
+  t.teardown(server.close)
+  return { ...server, Thing, lines }
 }
 
 function assertSilent(t: ExecutionContext, { lines }: Bench, { status, text }: Answer, what = ''): void {

@@ -248,8 +248,10 @@ test('problemHandler that is mounted without being called says so, and so does a
   }) satisfies ErrorRequestHandler)
   const server = await serve(app)
   t.teardown(server.close)
-  const reply = await fetch(`${server.url}/late`)
-  t.is(await reply.json(), 'TypeError: problemHandler takes { onError } or nothing: app.use(problemHandler())')
+  t.is(
+    (await server.get('/late')).body,
+    'TypeError: problemHandler takes { onError } or nothing: app.use(problemHandler())',
+  )
   t.throws(() => problemHandler({ onerror: () => undefined } as object), { instanceOf: TypeError })
   t.notThrows(() => problemHandler({}))
 })

@@ -5,7 +5,6 @@ import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel'
 import { setTimeout as wait } from 'node:timers/promises'
 import { inspect } from 'node:util'
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { Server } from 'socket.io'
 import { io as connect } from 'socket.io-client'
@@ -17,9 +16,10 @@ import {
   type RequestMessage,
   type StatementMessage,
 } from '../../../lib/index.js'
-import { databaseName, openDatabase } from '../../support/database.js'
-import { serve, type TestServer } from '../../support/server.js'
+import { databaseName } from '../../support/database.js'
+import type { TestServer } from '../../support/server.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
 // The channels are those of the process.
 const test = ava.serial
@@ -68,8 +68,8 @@ interface Bench extends TestServer {
 const CANARY = 'canary'
 
 async function bench(t: ExecutionContext, options: CrudOptions = {}, io?: Server): Promise<Bench> {
-  const database = await openDatabase({ logging: false })
-  const { sequelize } = database
+  const server = await openStage({ sequelize: { logging: false } })
+  const { app, sequelize } = server
   const plain = { timestamps: false }
   const Owner = sequelize.define('owner', { name: DataTypes.STRING }, plain)
   const Thing = sequelize.define(
@@ -79,7 +79,6 @@ async function bench(t: ExecutionContext, options: CrudOptions = {}, io?: Server
   )
   Owner.hasMany(Thing, { as: 'things', foreignKey: 'ownerId' })
   Thing.belongsTo(Owner, { as: 'owner', foreignKey: 'ownerId' })
-  const app = express()
   const operations = Operations.AllWithBulk | Operations.Export | Operations.Aggregate
   const silent = { operations, onError: () => undefined }
   app.use(
@@ -94,12 +93,8 @@ async function bench(t: ExecutionContext, options: CrudOptions = {}, io?: Server
   await sequelize.sync()
   await Owner.create({ name: 'Anna' })
   await Thing.bulkCreate([1, 2, 3].map((level) => ({ name: `${CANARY}${level}`, level, ownerId: 1 })))
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
-  return { ...server, sequelize, Thing, Owner }
+  t.teardown(server.close)
+  return { ...server, Thing, Owner }
 }
 
 test('a request is told from its beginning to its end by one object, to which is added what becomes known', async (t) => {

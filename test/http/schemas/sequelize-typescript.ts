@@ -1,11 +1,9 @@
 import 'reflect-metadata'
 import test from 'ava'
-import express from 'express'
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Model, Sequelize, Table } from 'sequelize-typescript'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
 import { list } from '../../support/models.js'
-import { serve } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 class Team extends Model {
   declare name: string
@@ -30,23 +28,20 @@ Column(DataType.INTEGER)(Player.prototype, 'teamId')
 BelongsTo(() => Team)(Player.prototype, 'team')
 Table({ tableName: 'players', timestamps: false })(Player)
 
-const database = await openDatabase()
-const { config, options } = database.sequelize as unknown as {
+const server = await openStage()
+const { config, options } = server.sequelize as unknown as {
   config: { database: string; username: string; password: string }
   options: object
 }
 const { database: name, username, password } = config
 const sequelize = new Sequelize({ ...options, database: name, username, password, models: [Team, Player] })
 await sequelize.sync()
-const app = express()
-app.use(crudRouter(Team))
-app.use(crudRouter(Player, { operations: Operations.AllWithBulk, flatten: ['team'] }))
-const server = await serve(app)
+server.app.use(crudRouter(Team))
+server.app.use(crudRouter(Player, { operations: Operations.AllWithBulk, flatten: ['team'] }))
 
 test.after.always(async () => {
-  await server.close()
   await sequelize.close()
-  await database.close()
+  await server.close()
 })
 
 test.serial('models of sequelize-typescript are created, validated and read like any other', async (t) => {

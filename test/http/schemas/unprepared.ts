@@ -1,19 +1,18 @@
 // A model that nobody prepared for this package, through every route.
 
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelAttributes, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { databaseName, openDatabase } from '../../support/database.js'
+import { databaseName } from '../../support/database.js'
 import { listPath } from '../../support/league.js'
-import { type Answer, serve } from '../../support/server.js'
+import type { Answer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const database = await openDatabase()
-const { sequelize } = database
+const server = await openStage()
+const { app, sequelize } = server
 const heard: unknown[] = []
-const app = express()
 
 /** Twenty attributes of all types, in columns of another style, with what old models have grown over the years. */
 const BASE: ModelAttributes = {
@@ -109,11 +108,7 @@ const options: CrudOptions = {
 for (const { model } of PREPARED) app.use(crudRouter(model, options))
 app.use(crudRouter(Person, options))
 await sequelize.sync()
-const server = await serve(app)
-ava.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+ava.after.always(() => server.close())
 
 const FULL = {
   fullName: 'Żółta Łódź "S.A."',

@@ -6,14 +6,13 @@ import test from 'ava'
 import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations, problemHandler } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
-import { serve } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
-const database = await openDatabase()
-const Player = database.sequelize.define('Player', { name: DataTypes.STRING }, { timestamps: false })
-await database.sequelize.sync()
+const server = await openStage()
+const { app, sequelize } = server
+const Player = sequelize.define('Player', { name: DataTypes.STRING }, { timestamps: false })
+await sequelize.sync()
 const unexpected: unknown[] = []
-const app = express()
 // Body-parser reads brotli since its second version, which comes with Express 5.
 const hasBrotli = !('del' in express.application)
 app.use(
@@ -24,11 +23,7 @@ app.use(
   }),
 )
 app.use('/parsed', express.json(), crudRouter(Player), problemHandler({ onError: (error) => unexpected.push(error) }))
-const server = await serve(app)
-test.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+test.after.always(() => server.close())
 
 interface Told {
   readonly status: number | null

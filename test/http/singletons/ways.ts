@@ -1,6 +1,5 @@
 // The other ways to the record of a caller: links, routes of the host, handlers without Express, and a router of all models.
 
-import { createServer } from 'node:http'
 import ava from 'ava'
 import Joi from 'joi'
 import { DataTypes } from 'sequelize'
@@ -12,7 +11,7 @@ import {
   crudRouter,
   problemHandler,
 } from '../../../lib/index.js'
-import { clientOf, closeServer } from '../../support/server.js'
+import { serve } from '../../support/server.js'
 import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
@@ -100,16 +99,13 @@ test('a handler without Express has the record and its actions', async (t) => {
     singleton: ({ identity }) => Number(identity?.name),
     actions: { shout: { on: 'record', method: 'post', handler: ({ record }) => record.set('name', 'BOB') } },
   })
-  const server = createServer(async (request, response) => {
+  const plain = await serve(async (request, response) => {
     const reply = await handler.handle(request)
     if (reply === null) return response.writeHead(404).end()
     response.writeHead(reply.status, reply.headers)
     return reply.body.pipe(response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  t.teardown(() => closeServer(server))
-  const address = server.address()
-  const plain = clientOf(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`)
+  t.teardown(plain.close)
   t.is((await plain.get('/api/own', bob)).body.name, 'Bob')
   const shouted = await plain.send('POST', '/api/own/shout', { headers: bob })
   t.is(shouted.status, 200, shouted.text)

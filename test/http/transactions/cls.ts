@@ -5,16 +5,16 @@ import express from 'express'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
-import { openDatabase } from '../../support/database.js'
 import { serve } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
 const namespace = new Namespace()
 Sequelize.useCLS(namespace)
 
-const database = await openDatabase()
-const { sequelize, statements } = database
+const server = await openStage()
+const { app, sequelize, statements } = server
 
 const Plain = sequelize.define('plain', { name: DataTypes.STRING }, { name: { singular: 'plain', plural: 'plain' } })
 const Log = sequelize.define('log', { line: DataTypes.STRING })
@@ -60,7 +60,6 @@ await sequelize.sync()
 
 /** The host's transactions, whose ends the replies do not wait for. */
 const ends: Promise<unknown>[] = []
-const app = express()
 app.use('/within', (req, res, next) => {
   const work = sequelize.transaction(async () => {
     await new Promise((resolve) => {
@@ -81,11 +80,9 @@ for (const model of [Plain, Hooked, Slow]) {
   app.use(router)
   app.use('/within', router)
 }
-const server = await serve(app)
 ava.after.always(async () => {
-  await server.close()
   await Promise.all(ends)
-  await database.close()
+  await server.close()
 })
 
 function begun(): number {

@@ -2,11 +2,10 @@
 // connection that such a hook waits for.
 
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
 import { type CountOptions, DataTypes, type FindOptions, type Model, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
-import { type Answer, serve } from '../../support/server.js'
+import type { Answer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -15,8 +14,8 @@ const AT_ONCE = 12
 
 /** Resources whose reads run a query of a hook before and after their own. */
 async function bench(t: ExecutionContext, options: CrudOptions) {
-  const database = await openDatabase({ pool: { max: 1, acquire: 20_000 } })
-  const { sequelize } = database
+  const server = await openStage({ sequelize: { pool: { max: 1, acquire: 20_000 } } })
+  const { app, sequelize } = server
   const plain = { timestamps: false }
   const Audit = sequelize.define('Audit', { place: DataTypes.STRING(10) }, plain)
   const Team = sequelize.define('Team', { name: DataTypes.STRING(20) }, plain)
@@ -43,15 +42,10 @@ async function bench(t: ExecutionContext, options: CrudOptions) {
   }
   for (const model of [Team, Player]) hook(model)
   const operations = Operations.AllWithBulk | Operations.Export | Operations.Aggregate
-  const app = express()
   app.use(crudRouter(Player, { ...options, operations }))
   app.use(crudRouter(Team, { ...options, operations }))
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
-  return { ...server, asked, sequelize }
+  t.teardown(server.close)
+  return { ...server, asked }
 }
 
 const READS = [

@@ -11,8 +11,9 @@ import ava, { type ExecutionContext } from 'ava'
 import express from 'express'
 import { DataTypes, type Model, type ModelStatic, type Options, QueryTypes, Sequelize, Transaction } from 'sequelize'
 import { type CrudOptions, crudRouter, type Hook, Operations } from '../../../lib/index.js'
-import { databaseName, isNodeSqlite, openDatabase, sqliteOptions } from '../../support/database.js'
+import { databaseName, isNodeSqlite, sqliteOptions } from '../../support/database.js'
 import { type Answer, serve, type TestServer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = databaseName === 'sqlite' && process.platform === 'linux' ? ava.serial : ava.serial.skip
 
@@ -38,28 +39,24 @@ const HOOKED: CrudOptions = {
 
 /** A resource over a file with a rollback journal. A lock that stays is given up after a second. */
 async function bench(t: ExecutionContext, options: CrudOptions = HOOKED, more: Options = {}): Promise<Bench> {
-  const database = await openDatabase({ retry: { max: 1 }, ...more })
-  const { sequelize } = database
+  const server = await openStage({ sequelize: { retry: { max: 1 }, ...more } })
+  const { app, sequelize } = server
   await sequelize.query('PRAGMA journal_mode = DELETE')
   const Thing = sequelize.define('thing', { name: DataTypes.STRING, ownerId: DataTypes.INTEGER }, { timestamps: false })
-  const app = express()
   const heard = { onError: () => undefined }
   app.use(crudRouter(Thing, { operations: Operations.AllWithBulk, ...heard, ...options }))
   await sequelize.sync()
   await Thing.bulkCreate([{ name: 'one' }, { name: 'two' }, { name: 'three' }])
-  const server = await serve(app)
   // Opens the handle of writes, which stays.
   await server.patch('/api/things/3', { name: 'three' })
   const storage = String(Reflect.get(sequelize, 'options').storage)
   const stranger = new Sequelize({ ...sqliteOptions, storage, logging: false })
   t.teardown(async () => {
-    await server.close()
     await stranger.close()
-    await database.close()
+    await server.close()
   })
   return {
     ...server,
-    sequelize,
     Thing,
     handles: () => openOn(storage),
     other: async (type, sql) => {
@@ -323,7 +320,8 @@ test("the handle of writes works as the host's own does", async (t) => {
     }
     return rows
   }
-  const { sequelize, close } = await openDatabase()
+  const server = await openStage()
+  const { app, sequelize } = server
   const Thing = sequelize.define('thing', { name: DataTypes.STRING }, { timestamps: false })
   for (const set of [
     'synchronous = 1',
@@ -334,7 +332,6 @@ test("the handle of writes works as the host's own does", async (t) => {
   ]) {
     await sequelize.query(`PRAGMA ${set}`)
   }
-  const app = express()
   app.use(
     crudRouter(Thing, {
       hooks: {
@@ -345,11 +342,7 @@ test("the handle of writes works as the host's own does", async (t) => {
     }),
   )
   await sequelize.sync()
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await close()
-  })
+  t.teardown(server.close)
   const own = await settings(sequelize)
   t.deepEqual(own, [[1], [-7000], [1234], [1], [0], [1000]])
   for (const name of ['a', 'b']) t.is((await server.post('/api/things', { name })).status, 201)

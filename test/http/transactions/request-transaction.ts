@@ -1,14 +1,14 @@
 // `transaction: 'request'`. Sequelize.useCLS is global: it needs a process of its own, which is this file.
 
 import ava, { type ExecutionContext } from 'ava'
-import express, { type RequestHandler } from 'express'
+import type { RequestHandler } from 'express'
 import { DataTypes, Sequelize } from 'sequelize'
 import { Server } from 'socket.io'
 import { io as client } from 'socket.io-client'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
-import { databaseName, dialectOptions, openDatabase } from '../../support/database.js'
-import { serve } from '../../support/server.js'
+import { databaseName, dialectOptions } from '../../support/database.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 const test = ava.serial
 const onServers = databaseName === 'sqlite' ? ava.serial.skip : ava.serial
@@ -35,8 +35,7 @@ test('it needs continuation-local storage', (t) => {
   t.regex(refusal, /"transaction" needs continuation-local storage: call Sequelize\.useCLS/)
 })
 
-interface World extends Awaited<ReturnType<typeof serve>> {
-  readonly statements: string[]
+interface World extends Stage {
   readonly heard: string[]
   readonly count: () => Promise<{ readonly things: number; readonly logs: number }>
 }
@@ -46,8 +45,8 @@ const ended: (() => Promise<unknown>)[] = []
 
 test.before(async () => {
   Sequelize.useCLS(new Namespace())
-  const { sequelize, statements, close } = await openDatabase()
-  ended.push(close)
+  const server = await openStage()
+  const { app, sequelize } = server
   const plain = { timestamps: false }
   const Owner = sequelize.define('owner', { name: DataTypes.STRING }, plain)
   const Thing = sequelize.define(
@@ -77,7 +76,6 @@ test.before(async () => {
   await Owner.create({ name: 'owner' })
   await Tag.create({ name: 'tag' })
   const io = new Server()
-  const app = express()
   const shared: CrudOptions = {
     transaction: 'request',
     operations: Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace,
@@ -109,7 +107,6 @@ test.before(async () => {
   app.use(things, owners, crudRouter(Tag, shared))
   app.use('/held', heldBy(sequelize), crudRouter(Thing, { operations: Operations.AllWithBulk, route: 'things' }))
   await sequelize.sync()
-  const server = await serve(app)
   io.attach(server.server)
   const socket = client(`${server.url}/api/things/hub`, { transports: ['websocket'], forceNew: true })
   await new Promise((resolve) => socket.once('connect', () => resolve(null)))
@@ -121,7 +118,7 @@ test.before(async () => {
     await server.close().catch(() => undefined)
   })
   const count = async () => ({ things: await Thing.count(), logs: await Log.count() })
-  world = { ...server, statements, heard, count }
+  world = { ...server, heard, count }
 })
 test.after.always(async () => {
   for (const end of ended) await end()
@@ -238,16 +235,13 @@ test('many writes at once each have a transaction of their own', async (t) => {
 
 /** A resource with a database of its own, whose pool has one connection. */
 async function alone(t: ExecutionContext, options: CrudOptions = {}, acquire = 30_000) {
-  const database = await openDatabase({ pool: { max: 1, acquire } })
-  t.teardown(database.close)
-  const { sequelize } = database
+  const server = await openStage({ sequelize: { pool: { max: 1, acquire } } })
+  const { app, sequelize } = server
   const Thing = sequelize.define('thing', { name: DataTypes.STRING }, { timestamps: false })
   await sequelize.sync()
-  const app = express()
   app.use(crudRouter(Thing, { onError: () => undefined, ...options }))
-  const server = await serve(app)
   t.teardown(server.close)
-  return { ...server, sequelize, Thing }
+  return { ...server, Thing }
 }
 
 onServers('a write that gets no connection is 503 with Retry-After', async (t) => {

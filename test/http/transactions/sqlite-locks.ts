@@ -4,11 +4,11 @@ import { stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelStatic, type Sequelize, Transaction } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { databaseName, openAgain, openDatabase } from '../../support/database.js'
-import { type Answer, serve, type TestServer } from '../../support/server.js'
+import { databaseName, openAgain } from '../../support/database.js'
+import type { Answer, TestServer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = databaseName === 'sqlite' ? ava : ava.skip
 
@@ -25,26 +25,24 @@ interface Bench extends TestServer {
 }
 
 async function bench(t: ExecutionContext, { concurrency = false, journal = 'WAL' } = {}): Promise<Bench> {
-  const { sequelize, close } = await openDatabase()
+  const server = await openStage()
+  const { app, sequelize } = server
   await sequelize.query(`PRAGMA journal_mode = ${journal}`)
   const Thing = sequelize.define('thing', { level: DataTypes.INTEGER }, { timestamps: false })
-  const app = express()
   const operations = Operations.AllWithBulk | Operations.BulkUpdate
   app.use(crudRouter(Thing, { concurrency, operations, onError: () => undefined }))
   await sequelize.sync()
   await Thing.bulkCreate(Array.from({ length: 40 }, () => ({ level: 0 })))
-  const server = await serve(app)
   const other = openAgain(sequelize)
   t.teardown(async () => {
-    await server.close()
     await other.close()
-    await close()
+    await server.close()
   })
   const stored = async (): Promise<ReadonlyMap<number, number>> => {
     const [rows] = await other.query('SELECT id, level FROM things')
     return new Map(rows.map((row) => [Number(Object(row).id), Number(Object(row).level)]))
   }
-  return { ...server, sequelize, other, Thing, stored }
+  return { ...server, other, Thing, stored }
 }
 
 const IDS = Array.from({ length: 40 }, (_, index) => index + 1)

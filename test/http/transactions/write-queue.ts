@@ -2,12 +2,12 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, type Hook, Operations } from '../../../lib/index.js'
-import { databaseName, openAgain, openDatabase } from '../../support/database.js'
-import { type Answer, serve, type TestServer } from '../../support/server.js'
+import { databaseName, openAgain } from '../../support/database.js'
+import type { Answer, TestServer } from '../../support/server.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
 const test = databaseName === 'sqlite' ? ava : ava.skip
 
@@ -30,26 +30,21 @@ async function bench(
   t: ExecutionContext,
   { options = {}, table = TABLE, beforeCreate = () => undefined }: Given = {},
 ): Promise<Bench> {
-  const database = await openDatabase({ logging: false })
-  const { sequelize } = database
+  const server = await openStage({ sequelize: { logging: false } })
+  const { app, sequelize } = server
   const Thing = sequelize.define(
     'thing',
     { name: DataTypes.STRING, level: DataTypes.INTEGER, note: DataTypes.TEXT },
     { timestamps: false },
   )
   await sequelize.query(`CREATE TABLE things (${table})`)
-  const app = express()
   const common: CrudOptions = { operations: Operations.AllWithBulk, onError: () => undefined, ...options }
   app.use(crudRouter(Thing, common))
   app.use('/hooked', crudRouter(Thing, { ...common, hooks: { beforeCreate } }))
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
+  t.teardown(server.close)
   const rows = () =>
     sequelize.query<Record<string, unknown>>('SELECT * FROM things ORDER BY id', { type: QueryTypes.SELECT })
-  return { ...server, sequelize, Thing, rows }
+  return { ...server, Thing, rows }
 }
 
 const EIGHT = [1, 2, 3, 4, 5, 6, 7, 8]

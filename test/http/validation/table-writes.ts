@@ -1,12 +1,12 @@
 // Tables that decide over writes: triggers and policies that skip them without an error, keys and values that the table makes.
 
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { databaseName, openAgain, openDatabase } from '../../support/database.js'
-import { type Answer, serve, type TestServer } from '../../support/server.js'
+import { databaseName, openAgain } from '../../support/database.js'
+import type { Answer, TestServer } from '../../support/server.js'
 import { onConnect } from '../../support/session.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -30,8 +30,8 @@ async function bench(
   mount: (define: (name: string, columns: object, options?: object, crud?: CrudOptions) => ModelStatic<Model>) => void,
   role: string | null = null,
 ): Promise<Bench> {
-  const database = await openDatabase()
-  const { sequelize } = database
+  const server = await openStage()
+  const { app, sequelize } = server
   const admin = openAgain(sequelize)
   for (const each of sql) await admin.query(each)
   if (role !== null) {
@@ -42,7 +42,6 @@ async function bench(
   }
   await admin.close()
   const heard: unknown[] = []
-  const app = express()
   for (const [path, hooks] of [
     ['plain', {}],
     ['hooked', HOOKS],
@@ -61,13 +60,9 @@ async function bench(
     })
     for (const mountRouter of routers) mountRouter()
   }
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
+  t.teardown(server.close)
   const rows = (text: string) => sequelize.query<object>(text, { type: QueryTypes.SELECT })
-  return { ...server, sequelize, heard, rows }
+  return { ...server, heard, rows }
 }
 
 const KEY = isMysql

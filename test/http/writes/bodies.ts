@@ -5,13 +5,13 @@ import express, { type Express, type RequestHandler } from 'express'
 import express4 from 'express4'
 import { DataTypes } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations, problemHandler } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
 import { serve } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const database = await openDatabase()
-const { sequelize } = database
+const server = await openStage()
+const { app, sequelize } = server
 const Player = sequelize.define(
   'Player',
   {
@@ -27,15 +27,10 @@ await Player.create({ name: 'Jan', level: 42 })
 
 const OPTIONS: CrudOptions = { operations: Operations.AllWithBulk, fields: { secret: { exclude: true } } }
 
-const app = express()
 app.use(crudRouter(Player, OPTIONS))
 app.use('/small', crudRouter(Player, { ...OPTIONS, limits: { bodySize: 100, bulkItems: 3 } }))
 app.use('/strict', crudRouter(Player, { ...OPTIONS, unknownProperties: 'reject' }))
-const server = await serve(app)
-ava.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+ava.after.always(() => server.close())
 
 interface Raw {
   readonly status: number

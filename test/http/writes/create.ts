@@ -1,19 +1,18 @@
 import ava from 'ava'
-import express from 'express'
 import Joi from 'joi'
 import { DataTypes, literal, type Model, type ModelAttributes, type ModelStatic, ValidationError } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { databaseName, openDatabase } from '../../support/database.js'
-import { type Answer, serve } from '../../support/server.js'
+import { databaseName } from '../../support/database.js'
+import type { Answer } from '../../support/server.js'
 import { versionOf } from '../../support/servers.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const database = await openDatabase()
-const { sequelize } = database
+const server = await openStage()
+const { app, sequelize } = server
 const heard: unknown[] = []
-const app = express()
 
 /** Mounts a model with every operation; its table is made before the first test. */
 function mount(model: ModelStatic<Model>, options: CrudOptions = {}): void {
@@ -282,11 +281,7 @@ const Booking = sequelize.define(
 mount(Booking, { fields: { tenant: { exclude: ['create', 'update', 'response'] } } })
 
 await sequelize.sync()
-const server = await serve(app)
-ava.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+ava.after.always(() => server.close())
 
 function assertInvalid(t: { deepEqual(a: unknown, b: unknown): boolean }, answer: Answer, errors: unknown): void {
   t.deepEqual(answer.body, {
@@ -594,9 +589,9 @@ test("an e-mail that only the model's own validator refuses has the same message
 
 test('validation is strict before anything is written', async (t) => {
   const before = await Ruled.count()
-  database.statements.length = 0
+  server.statements.length = 0
   await server.post('/api/ruled', { name: 'x' })
-  t.deepEqual(database.statements, [])
+  t.deepEqual(server.statements, [])
   t.is(await Ruled.count(), before)
 })
 
@@ -905,20 +900,20 @@ test('a ValidationError without items is a 400 without messages', async (t) => {
 test('a create asks the database once where nothing but the rules has a say', async (t) => {
   // By mysql2 the first write tells whether the server is MariaDB.
   await server.post('/api/plain', { text: 'before' })
-  database.statements.length = 0
+  server.statements.length = 0
   await server.post('/api/plain', { text: 'once' })
   // MySQL has no RETURNING, and instances read the record again.
   const returns = !(await versionOf(databaseName)).startsWith('MySQL')
-  t.is(database.statements.length === 1, isFast && returns)
+  t.is(server.statements.length === 1, isFast && returns)
 })
 
 test('a patch asks the database once, or writes and reads in one transaction where no UPDATE returns rows', async (t) => {
   const { body } = await server.post('/api/plain', { text: 'first' })
   const returns = databaseName === 'sqlite' || databaseName === 'postgres'
-  database.statements.length = 0
+  server.statements.length = 0
   t.is((await server.patch(`/api/plain/${body.id}`, { text: 'second' })).status, 200)
   // An instance is loaded first.
-  if (isFast) t.is(database.statements.length, returns ? 1 : 4, database.statements.join('\n'))
+  if (isFast) t.is(server.statements.length, returns ? 1 : 4, server.statements.join('\n'))
   // What changes nothing is told as what meets no record.
   t.is((await server.patch(`/api/plain/${body.id}`, { text: 'second' })).status, 200)
   t.is((await server.patch('/api/plain/4711', { text: 'second' })).status, 404)

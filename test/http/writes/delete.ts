@@ -1,17 +1,15 @@
 import ava from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { databaseName, openDatabase } from '../../support/database.js'
-import { serve } from '../../support/server.js'
+import { databaseName } from '../../support/database.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const database = await openDatabase()
-const { sequelize } = database
+const server = await openStage()
+const { app, sequelize } = server
 const heard: unknown[] = []
-const app = express()
 
 function mount(model: ModelStatic<Model>, options: CrudOptions = {}): void {
   app.use(crudRouter(model, { operations: Operations.AllWithBulk, onError: (error) => heard.push(error), ...options }))
@@ -74,11 +72,7 @@ const Scoped = define(
 // Associations add attributes, so that everything mounts behind the last of them.
 for (const model of Object.values(sequelize.models)) mount(model)
 await sequelize.sync()
-const server = await serve(app)
-ava.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+ava.after.always(() => server.close())
 
 async function made(model: ModelStatic<Model>, values: Record<string, unknown> = {}): Promise<string> {
   const { body, status, text } = await server.post(`/api/${model.name}`, values)
@@ -240,10 +234,10 @@ test('what the default scope hides is 404, and stays', async (t) => {
 
 test('a delete asks the database once where no hook has a say', async (t) => {
   const path = await made(sequelize.model('plain'))
-  database.statements.length = 0
+  server.statements.length = 0
   await server.delete(path)
   // An instance is loaded first.
-  t.is(database.statements.length === 1, isFast)
+  t.is(server.statements.length === 1, isFast)
 })
 
 test('nothing in this file was unexpected', (t) => {

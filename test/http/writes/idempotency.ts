@@ -2,18 +2,16 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import ava from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelOptions, type ModelStatic, Op, Sequelize } from 'sequelize'
 import { type CrudOptions, createCrud, crudController, crudRouter, Operations } from '../../../lib/index.js'
-import { openDatabase, sqliteOptions } from '../../support/database.js'
-import { type Answer, serve } from '../../support/server.js'
-import { timeOf } from '../../support/stage.js'
+import { sqliteOptions } from '../../support/database.js'
+import type { Answer } from '../../support/server.js'
+import { openStage, timeOf } from '../../support/stage.js'
 
 const test = ava.serial
 
-const database = await openDatabase()
-const { sequelize } = database
-const app = express()
+const server = await openStage()
+const { app, sequelize } = server
 const ALL = Operations.AllWithBulk | Operations.Restore | Operations.BulkUpdate | Operations.Replace
 let hold: Promise<void> | null = null
 let failing = false
@@ -92,11 +90,7 @@ mount(Part, { ...NO_RESTORE, relations: { orders: { write: true } }, identity: w
 
 const Keys = sequelize.model('crud_idempotency_keys')
 await sequelize.sync()
-const server = await serve(app)
-test.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+test.after.always(() => server.close())
 
 const key = (text: string): Record<string, string> => ({ 'Idempotency-Key': text })
 const send = (method: string, path: string, json: unknown, headers: Record<string, string>): Promise<Answer> =>
@@ -281,7 +275,7 @@ test('a twin in another process waits for the end of the first, and finds its re
   const values = kept?.get() as { id: string }
   await Keys.destroy({ where: { id: values.id } })
   // On SQLite whoever writes has the whole database.
-  if (database.name === 'sqlite') return t.is(await Keys.count({ where: { id: values.id } }), 0)
+  if (server.name === 'sqlite') return t.is(await Keys.count({ where: { id: values.id } }), 0)
   const transaction = await sequelize.transaction()
   await Keys.create(values as never, { transaction })
   const other = server.post('/api/plain', { name: 'apart' }, key('apart'))

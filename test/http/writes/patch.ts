@@ -1,17 +1,15 @@
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
 import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { databaseName, openDatabase } from '../../support/database.js'
-import { serve } from '../../support/server.js'
+import { databaseName } from '../../support/database.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const database = await openDatabase()
-const { sequelize } = database
+const server = await openStage()
+const { app, sequelize } = server
 const heard: unknown[] = []
-const app = express()
 
 function mount(model: ModelStatic<Model>, options: CrudOptions = {}): void {
   app.use(crudRouter(model, { operations: Operations.AllWithBulk, onError: (error) => heard.push(error), ...options }))
@@ -192,11 +190,7 @@ mount(Tenant)
 mount(Joined)
 
 await sequelize.sync()
-const server = await serve(app)
-ava.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+ava.after.always(() => server.close())
 
 async function made(model: ModelStatic<Model>, values: Record<string, unknown>): Promise<string> {
   const { body, status, text } = await server.post(`/api/${model.name}`, values)
@@ -566,11 +560,11 @@ test("Sequelize's own version column rises with each PATCH and is written by nob
 
 test('a PATCH asks the database once where nothing but the rules has a say', async (t) => {
   const path = await made(sequelize.model('plain'), JAN)
-  database.statements.length = 0
+  server.statements.length = 0
   await server.patch(path, { level: 9 })
   const isOneStatement = databaseName === 'sqlite' || databaseName === 'postgres'
   // An instance is loaded first.
-  t.is(database.statements.length === 1, isFast && isOneStatement)
+  t.is(server.statements.length === 1, isFast && isOneStatement)
 })
 
 test('nothing in this file was unexpected', (t) => {

@@ -1,17 +1,15 @@
 // `PUT /{resource}/{key}`: the record is what the body says, and where the client chooses keys it may be made.
 
 import ava from 'ava'
-import express from 'express'
 import { DataTypes, literal, type Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudController, crudRouter, Operations } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
-import { type Answer, serve } from '../../support/server.js'
+import type { Answer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const database = await openDatabase()
-const { sequelize } = database
-const app = express()
+const server = await openStage()
+const { app, sequelize } = server
 const heard: string[] = []
 
 function mount(model: ModelStatic<Model>, options: CrudOptions = {}): void {
@@ -110,11 +108,7 @@ const own = crudController(Numbered, { operations: Operations.Replace })
 app.put('/own/:id', own.replace)
 
 await sequelize.sync()
-const server = await serve(app)
-test.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+test.after.always(() => server.close())
 
 const put = (path: string, json: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
   server.send('PUT', `/api/${path}`, { json, headers })
@@ -156,13 +150,13 @@ test('a body that was read can be sent back, and one with another key is 400 bef
   const { body } = await server.post('/api/plain', { name: 'Ann', level: 3 })
   t.deepEqual((await put(`plain/${body.id}`, body)).body, body)
   t.deepEqual((await put(`plain/${body.id}`, { ...body, id: String(body.id) })).body, body)
-  const asked = database.statements.length
+  const asked = server.statements.length
   for (const id of [body.id + 1, null, true, 'x', [body.id]]) {
     const { status, body: refused } = await put(`plain/${body.id}`, { ...body, id })
     t.is(status, 400)
     t.deepEqual(refused.errors, { id: ['must be the key in the path.'] })
   }
-  t.is(database.statements.length, asked)
+  t.is(server.statements.length, asked)
 })
 
 test('defaults are made anew: functions, expressions and objects; what hooks fill, and what is not for updates, stays', async (t) => {

@@ -4,14 +4,13 @@ import ava from 'ava'
 import express from 'express'
 import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudController, crudRouter, Operations } from '../../../lib/index.js'
-import { openDatabase } from '../../support/database.js'
-import { type Answer, serve } from '../../support/server.js'
+import type { Answer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const database = await openDatabase()
-const { sequelize } = database
-const app = express()
+const server = await openStage()
+const { app, sequelize } = server
 const heard: string[] = []
 
 function mount(model: ModelStatic<Model>, options: CrudOptions = {}): void {
@@ -95,15 +94,11 @@ app.use(express.text({ type: 'application/jsonl' }))
 app.use('/parsed', crudRouter(define('parsed', FIELDS), { operations: Operations.AllWithBulk | Operations.Replace }))
 
 // A partial index is no index of MySQL's.
-const partial = database.name === 'sqlite' || database.name === 'postgres'
+const partial = server.name === 'sqlite' || server.name === 'postgres'
 if (!partial) (Several.options.indexes as object[]).pop()
 await sequelize.sync()
 await Signed.bulkCreate([{ by: 'Ann' }, { by: 'Bob' }])
-const server = await serve(app)
-test.after.always(async () => {
-  await server.close()
-  await database.close()
-})
+test.after.always(() => server.close())
 
 const put = (path: string, json: unknown, headers: Record<string, string> = {}): Promise<Answer> =>
   server.send('PUT', `/api/${path}`, { json, headers })
@@ -190,7 +185,7 @@ for (const [what, model] of VARIANTS) {
 }
 
 test('an item without a value, with one that is there twice, and what is no object are 400 before any record is read', async (t) => {
-  const asked = database.statements.length
+  const asked = server.statements.length
   const { status, body } = await put('plain/bulk?by=sku', [
     { sku: 'x', name: 'Ann' },
     { name: 'Ann' },
@@ -207,7 +202,7 @@ test('an item without a value, with one that is there twice, and what is no obje
     '[4]': ['must be an object.'],
     '[5].sku': ['is there twice.'],
   })
-  t.is(database.statements.length, asked)
+  t.is(server.statements.length, asked)
 })
 
 test('by is the key where clients choose it, or all fields of a unique index, in any order and case; anything else is 400', async (t) => {

@@ -3,11 +3,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import test from 'ava'
-import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../../lib/index.js'
-import { openDatabase } from '../../../support/database.js'
-import { serve } from '../../../support/server.js'
+import { openStage } from '../../../support/stage.js'
 
 async function asked(url: string, lines: readonly string[], body = ''): Promise<string> {
   const { port } = new URL(url)
@@ -22,13 +20,14 @@ async function asked(url: string, lines: readonly string[], body = ''): Promise<
 }
 
 test('links name no host that stands in the target of a request, and one key is one write in both forms', async (t) => {
-  const database = await openDatabase()
-  const Team = database.sequelize.define('Team', { name: DataTypes.STRING(20) }, { timestamps: false })
-  const Player = database.sequelize.define('Player', { name: DataTypes.STRING(20) }, { timestamps: false })
-  const Coach = database.sequelize.define('Coach', { name: DataTypes.STRING(20) }, { timestamps: false })
+  const server = await openStage()
+  const { app, sequelize } = server
+  const Team = sequelize.define('Team', { name: DataTypes.STRING(20) }, { timestamps: false })
+  const Player = sequelize.define('Player', { name: DataTypes.STRING(20) }, { timestamps: false })
+  const Coach = sequelize.define('Coach', { name: DataTypes.STRING(20) }, { timestamps: false })
   Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
   Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-  const app = express().use(
+  app.use(
     crudRouter(Team, {
       query: { unknownParameters: ['see'] },
       relations: { players: { routes: true } },
@@ -38,12 +37,8 @@ test('links name no host that stands in the target of a request, and one key is 
     crudRouter(Player),
     crudRouter(Coach, { route: '/' }),
   )
-  await database.sequelize.sync()
-  const server = await serve(app)
-  t.teardown(async () => {
-    await server.close()
-    await database.close()
-  })
+  await sequelize.sync()
+  t.teardown(server.close)
   await Team.bulkCreate([{ name: 'a' }, { name: 'b' }] as never)
   await Coach.bulkCreate([{ name: 'e' }, { name: 'f' }] as never)
   await Player.bulkCreate([
