@@ -25,10 +25,18 @@ const [database = 'sqlite'] = positionals
 process.env.TEST_DATABASE = database
 const { defineCrowd, fillCrowd, mountCrowd } = await import('../test/support/crowd.js')
 const { readCursorAfter, lookups, ORDERS, queryText, scans } = await import('../test/support/lookups.js')
-const { list, serveModels } = await import('../test/support/models.js')
+const { list } = await import('../test/support/lists.js')
 const { accessesOf } = await import('../test/support/plans.js')
+const { openStage } = await import('../test/support/stage.js')
 
-const crowd = await serveModels({ options: { logQueryParameters: true }, define: defineCrowd, mount: mountCrowd })
+const crowd = await openStage(
+  ({ sequelize }, app) => {
+    const models = defineCrowd(sequelize)
+    mountCrowd(app, models)
+    return models
+  },
+  { sequelize: { logQueryParameters: true } },
+)
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => crowd.close().then(() => process.exit(1)))
 

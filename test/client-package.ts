@@ -6,7 +6,7 @@ import Joi from 'joi'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../lib/index.js'
 import { consumer, node, pack, root, type Tarball } from './support/consumer.js'
-import { serveModels } from './support/models.js'
+import { openStage } from './support/stage.js'
 
 const PROGRAM = `
 async function main() {
@@ -108,27 +108,25 @@ test('the package has its programs and types, and is small', (t) => {
 
 for (const program of ['imported.mjs', 'required.cjs']) {
   test(`${program} reads, writes and is refused, without another package`, async (t) => {
-    const stage = await serveModels({
-      define: (sequelize) => ({
-        Player: sequelize.define(
-          'Player',
-          { name: { type: DataTypes.STRING, allowNull: false } },
-          { timestamps: false },
-        ),
-      }),
-      mount: (app, { Player }) =>
-        app.use(
-          crudRouter(Player, {
-            actions: {
-              rename: {
-                on: 'record',
-                method: 'post',
-                input: Joi.object({ name: Joi.string().required() }),
-                handler: ({ record, input }) => void record.set(input as object),
-              },
+    const stage = await openStage(({ sequelize }, app) => {
+      const Player = sequelize.define(
+        'Player',
+        { name: { type: DataTypes.STRING, allowNull: false } },
+        { timestamps: false },
+      )
+      app.use(
+        crudRouter(Player, {
+          actions: {
+            rename: {
+              on: 'record',
+              method: 'post',
+              input: Joi.object({ name: Joi.string().required() }),
+              handler: ({ record, input }) => void record.set(input as object),
             },
-          }),
-        ),
+          },
+        }),
+      )
+      return { Player }
     })
     try {
       const outcome = await node(folder, program, `${stage.url}/api/players`)

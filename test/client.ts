@@ -9,8 +9,8 @@ import { Server } from 'socket.io'
 import { crudRouter } from '../lib/index.js'
 import { hasBrowser, launch } from './support/browser.js'
 import { consumer, node, pack, type Tarball } from './support/consumer.js'
-import { serveModels } from './support/models.js'
 import { serve } from './support/server.js'
+import { openStage } from './support/stage.js'
 
 let tarball: Tarball
 let folder: string
@@ -106,18 +106,15 @@ inBrowser('a page of another origin reads, writes under the version it has read,
       .end(`<!doctype html><script>${text.replaceAll('</', '<\\/')}</script>`)
   })
   const io = new Server({ cors: { origin: pages.url } })
-  const served = await serveModels({
-    define: (sequelize) => ({
-      Note: sequelize.define(
-        'note',
-        { text: DataTypes.STRING(20), rowVersion: { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 } },
-        { timestamps: false },
-      ),
-    }),
-    mount: (app, { Note }) => {
-      app.use(cors({ origin: pages.url }))
-      app.use(crudRouter(Note, { concurrency: true, push: { io } }))
-    },
+  const served = await openStage(({ sequelize }, app) => {
+    const Note = sequelize.define(
+      'note',
+      { text: DataTypes.STRING(20), rowVersion: { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 } },
+      { timestamps: false },
+    )
+    app.use(cors({ origin: pages.url }))
+    app.use(crudRouter(Note, { concurrency: true, push: { io } }))
+    return { Note }
   })
   io.attach(served.server)
   const browser = await launch()

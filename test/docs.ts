@@ -116,6 +116,13 @@ for (const { place, language } of blocks) {
   })
 }
 
+test('the example of the page on tests is a test file', async (t) => {
+  const { blocks } = pageWith(pages, '# Tests of this package\n')
+  const [example] = blocks.filter(({ language }) => language === 'typescript')
+  const source = await readFile(join(root, 'test/http/applications/library.ts'), 'utf8')
+  t.is(source.slice(source.indexOf('import ')), `${example?.text}\n`)
+})
+
 // ---------------------------------------------------------------- requests
 
 interface Exchange {

@@ -1,6 +1,6 @@
 import { DataTypes, type Model, type ModelStatic, type Options, type Sequelize } from 'sequelize'
 import { crudRouter, Operations } from '../../lib/index.js'
-import { type Served, serveModels } from './models.js'
+import { openStage, type Stage } from './stage.js'
 
 /** Models with dates and times of every kind, written by instances and by statements. */
 export interface Clock {
@@ -8,10 +8,9 @@ export interface Clock {
   readonly Hooked: ModelStatic<Model>
 }
 
-export async function serveClock(options: Options, prepare?: (sequelize: Sequelize) => void): Promise<Served<Clock>> {
-  return serveModels({
-    options,
-    define: (sequelize) => {
+export async function serveClock(options: Options, prepare?: (sequelize: Sequelize) => void): Promise<Stage<Clock>> {
+  return openStage(
+    ({ sequelize }, app) => {
       prepare?.(sequelize)
       const attributes = () => ({
         moment: DataTypes.DATE(3),
@@ -21,14 +20,12 @@ export async function serveClock(options: Options, prepare?: (sequelize: Sequeli
         today: { type: DataTypes.DATE(3), defaultValue: DataTypes.NOW },
       })
       const hooks = { beforeSave: () => undefined, beforeFind: () => undefined }
-      return {
-        Event: sequelize.define('Event', attributes()),
-        Hooked: sequelize.define('Hooked', attributes(), { tableName: 'hooked', hooks }),
-      }
-    },
-    mount: (app, { Event, Hooked }) => {
+      const Event = sequelize.define('Event', attributes())
+      const Hooked = sequelize.define('Hooked', attributes(), { tableName: 'hooked', hooks })
       app.use(crudRouter(Event, { operations: Operations.AllWithBulk }))
       app.use(crudRouter(Hooked, { operations: Operations.AllWithBulk, route: 'api/hooked' }))
+      return { Event, Hooked }
     },
-  })
+    { sequelize: options },
+  )
 }

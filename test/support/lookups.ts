@@ -1,6 +1,6 @@
 import { playerCode, playerName, playerStamp, teamName } from './crowd.js'
 import type { DatabaseName } from './database.js'
-import { list, type Parameters } from './models.js'
+import { list, type Parameters } from './lists.js'
 import { PRIMARY } from './plans.js'
 import type { TestServer } from './server.js'
 

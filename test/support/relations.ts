@@ -1,7 +1,7 @@
 import { DataTypes, type Model, type ModelStatic, type Options } from 'sequelize'
 import { crudRouter } from '../../lib/index.js'
 import type { CrudOptions } from '../../types/options.js'
-import { type Served, serveModels } from './models.js'
+import { openStage, type Stage } from './stage.js'
 
 type Any = ModelStatic<Model>
 
@@ -29,10 +29,9 @@ export interface Relations {
  * | 4  | Dan    | null  | Real | Cid    | -    | 1     | Jump          | null     | note null, note "fast" |
  * | 5  | Eve    | 30    | -    | -      | 3    | 3     | Run, Jump, Swim | -      | note "fast", sticker "x" |
  */
-export async function serveRelations(options: CrudOptions = {}, database: Options = {}): Promise<Served<Relations>> {
-  return serveModels<Relations>({
-    options: database,
-    define: (sequelize) => {
+export async function serveRelations(options: CrudOptions = {}, database: Options = {}): Promise<Stage<Relations>> {
+  const stage = await openStage<Relations>(
+    ({ sequelize }, app) => {
       const plain = { timestamps: false }
       const Country = sequelize.define('Country', { name: DataTypes.STRING, code: DataTypes.STRING(2) }, plain)
       const Club = sequelize.define('Club', { name: DataTypes.STRING, founded: DataTypes.INTEGER }, plain)
@@ -83,15 +82,15 @@ export async function serveRelations(options: CrudOptions = {}, database: Option
       })
       Person.hasMany(Secret, { as: 'secrets', foreignKey: 'personId' })
       Secret.belongsTo(Person, { as: 'person', foreignKey: 'personId' })
-      return { Country, Club, Person, Skill, PersonSkill, Passport, Note, Secret }
-    },
-    fill,
-    mount: (app, { Country, Club, Person, Skill, Passport, Note }) => {
       const { limits = {} } = options
       for (const model of [Country, Club, Skill, Passport, Note]) app.use(crudRouter(model, { limits }))
       app.use(crudRouter(Person, options))
+      return { Country, Club, Person, Skill, PersonSkill, Passport, Note, Secret }
     },
-  })
+    { sequelize: database },
+  )
+  await fill(stage)
+  return stage
 }
 
 async function fill({ Country, Club, Person, Skill, PersonSkill, Passport, Note, Secret }: Relations): Promise<void> {

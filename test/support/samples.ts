@@ -1,7 +1,7 @@
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter } from '../../lib/index.js'
 import type { CrudOptions } from '../../types/options.js'
-import { type Served, serveModels } from './models.js'
+import { openStage, type Stage } from './stage.js'
 
 /** A table with one column per field type. */
 export interface Samples {
@@ -78,43 +78,38 @@ const ROWS: readonly object[] = [
   { required: 'four' },
 ]
 
-export async function serveSamples(options: CrudOptions = {}): Promise<Served<Samples>> {
-  return serveModels({
-    define: (sequelize) => {
-      const attributes = {
-        required: { type: DataTypes.STRING, allowNull: false },
-        text: DataTypes.STRING(100),
-        note: DataTypes.TEXT,
-        whole: DataTypes.INTEGER,
-        small: DataTypes.SMALLINT,
-        big: DataTypes.BIGINT,
-        amount: DataTypes.DECIMAL(12, 2),
-        double: DataTypes.DOUBLE,
-        single: DataTypes.FLOAT,
-        real: DataTypes.REAL,
-        flag: DataTypes.BOOLEAN,
-        // MySQL stores milliseconds only in columns that declare them.
-        at: DataTypes.DATE(3),
-        moment: DataTypes.DATE,
-        day: DataTypes.DATEONLY,
-        clock: DataTypes.TIME,
-        code: DataTypes.UUID,
-        rank: DataTypes.ENUM('Low', 'mid', 'High'),
-        data: DataTypes.JSON,
-        bytes: DataTypes.BLOB,
-      }
-      const options = { tableName: 'Samples', timestamps: false }
-      return {
-        Sample: sequelize.define('Sample', { ...attributes }, options),
-        Hooked: sequelize.define('Hooked', { ...attributes }, { ...options, hooks: { beforeFind: () => {} } }),
-      }
-    },
-    fill: async ({ Sample }) => {
-      for (const row of ROWS) await Sample.create({ ...row })
-    },
-    mount: (app, { Sample, Hooked }) => {
-      app.use(crudRouter(Sample, options))
-      app.use(crudRouter(Hooked, { ...options, route: 'api/hooked' }))
-    },
+export async function serveSamples(options: CrudOptions = {}): Promise<Stage<Samples>> {
+  const stage = await openStage(({ sequelize }, app) => {
+    const attributes = {
+      required: { type: DataTypes.STRING, allowNull: false },
+      text: DataTypes.STRING(100),
+      note: DataTypes.TEXT,
+      whole: DataTypes.INTEGER,
+      small: DataTypes.SMALLINT,
+      big: DataTypes.BIGINT,
+      amount: DataTypes.DECIMAL(12, 2),
+      double: DataTypes.DOUBLE,
+      single: DataTypes.FLOAT,
+      real: DataTypes.REAL,
+      flag: DataTypes.BOOLEAN,
+      // MySQL stores milliseconds only in columns that declare them.
+      at: DataTypes.DATE(3),
+      moment: DataTypes.DATE,
+      day: DataTypes.DATEONLY,
+      clock: DataTypes.TIME,
+      code: DataTypes.UUID,
+      rank: DataTypes.ENUM('Low', 'mid', 'High'),
+      data: DataTypes.JSON,
+      bytes: DataTypes.BLOB,
+    }
+    const table = { tableName: 'Samples', timestamps: false }
+    const Sample = sequelize.define('Sample', { ...attributes }, table)
+    const Hooked = sequelize.define('Hooked', { ...attributes }, { ...table, hooks: { beforeFind: () => {} } })
+    app.use(crudRouter(Sample, options))
+    app.use(crudRouter(Hooked, { ...options, route: 'api/hooked' }))
+    return { Sample, Hooked }
   })
+  const { Sample } = stage
+  for (const row of ROWS) await Sample.create({ ...row })
+  return stage
 }

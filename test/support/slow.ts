@@ -2,11 +2,11 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import type { ExecutionContext } from 'ava'
-import express, { type RequestHandler } from 'express'
+import type { RequestHandler } from 'express'
 import { DataTypes, type Model, type ModelStatic, Op, type Options, QueryTypes, type Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter } from '../../lib/index.js'
-import { databaseName, openAgain, openDatabase } from './database.js'
-import { serve, type TestServer } from './server.js'
+import { databaseName, openAgain } from './database.js'
+import { openStage, type Stage } from './stage.js'
 
 const isSqlite = databaseName === 'sqlite'
 
@@ -42,15 +42,12 @@ export const READS: readonly (readonly [what: string, path: string, accept?: str
   ['an export', '/api/things', 'text/csv'],
 ]
 
-export interface Bench extends TestServer {
-  readonly sequelize: Sequelize
+export interface Bench extends Stage {
   /** A second Sequelize instance on the database. Statements of this instance stay fast. */
   readonly other: Sequelize
   readonly Thing: ModelStatic<Model>
   /** Errors reported to `onError`. */
   readonly errors: unknown[]
-  /** Statements of the first Sequelize instance. The newest is last. */
-  readonly statements: readonly string[]
   /** Makes all statements on the resource's table slow or fast. */
   readonly turn: (how: 'slow' | 'fast') => Promise<void>
   readonly rows: () => Promise<unknown[]>
@@ -62,8 +59,8 @@ export async function slowBench(
   options: CrudOptions,
   { first = [], ...more }: Options & { readonly first?: readonly ((sequelize: Sequelize) => RequestHandler)[] } = {},
 ): Promise<Bench> {
-  const database = await openDatabase(more)
-  const { sequelize, statements } = database
+  const server = await openStage({ sequelize: more })
+  const { app, sequelize } = server
   const isSlow = sequelize.literal(`CASE WHEN (SELECT MAX(slow) FROM switches) = 1 THEN ${SLOW} ELSE 1 = 1 END`)
   const Thing = sequelize.define(
     'thing',
@@ -77,7 +74,6 @@ export async function slowBench(
     query: { search: ['name'] },
     onError: (error) => errors.push(error),
   }
-  const app = express()
   for (const each of first) app.use(each(sequelize))
   app.use(crudRouter(Thing, { ...common, ...options }))
   app.use('/calm', crudRouter(Thing, common))
@@ -85,18 +81,16 @@ export async function slowBench(
   await sequelize.query('CREATE TABLE switches (slow INTEGER)')
   await sequelize.query('INSERT INTO switches (slow) VALUES (0)')
   await Thing.bulkCreate([{ name: 'one' }, { name: 'two' }, { name: 'three' }])
-  const server = await serve(app)
   const other = openAgain(sequelize)
   t.teardown(async () => {
-    await server.close()
     await other.close()
-    await database.close()
+    await server.close()
   })
   const turn = async (how: 'slow' | 'fast'): Promise<void> => {
     await other.query(`UPDATE switches SET slow = ${how === 'slow' ? 1 : 0}`)
   }
   const rows = (): Promise<unknown[]> => other.query('SELECT * FROM things ORDER BY id', { type: QueryTypes.SELECT })
-  return { ...server, sequelize, other, Thing, errors, statements, turn, rows }
+  return { ...server, other, Thing, errors, turn, rows }
 }
 
 /** Statements that run on the server, except this query. Unknown on SQLite. */

@@ -14,31 +14,26 @@ export type Stage<Models extends object = object> = Models &
 /** Defines models and mounts routers of an application. Returned models become members of the stage. */
 type SetUp<Result> = (database: TestDatabase, app: Express) => Result
 
-interface StageOptions<Models extends object = object> {
+interface StageOptions {
   readonly sequelize?: Options
-  /** Creates rows after the tables. */
-  readonly fill?: (models: Models) => Promise<unknown>
   /** Creates the application. Default: Express 5. */
   readonly create?: () => Express
 }
 
 /**
- * Opens a database and serves an application. `set` defines models and mounts routers. Tables are created after `set`,
- * because mounting may add attributes. Without `set`, the caller does this with the stage's `sequelize` and `app`.
+ * Opens a database and serves an application. `setUp` defines models and mounts routers. Tables are created after
+ * `setUp`, because mounting may add attributes. Without `setUp`, the caller does all of this with the stage's `sequelize`
+ * and `app`.
  */
-export function openStage<Models extends object>(
-  set: SetUp<Models>,
-  options?: StageOptions<Models>,
-): Promise<Stage<Models>>
-export function openStage(set: SetUp<void>, options?: StageOptions): Promise<Stage>
+export function openStage<Models extends object>(setUp: SetUp<Models>, options?: StageOptions): Promise<Stage<Models>>
+export function openStage(setUp: SetUp<void>, options?: StageOptions): Promise<Stage>
 export function openStage(options?: StageOptions): Promise<Stage>
 export async function openStage(first: SetUp<unknown> | StageOptions = {}, second: StageOptions = {}): Promise<Stage> {
-  const [set, options] = typeof first === 'function' ? [first, second] : [null, first]
+  const [setUp, options] = typeof first === 'function' ? [first, second] : [null, first]
   const database = await openDatabase(options.sequelize)
   const app = (options.create ?? express)()
-  const models = Object(set?.(database, app))
-  if (set !== null) await database.sequelize.sync()
-  await options.fill?.(models)
+  const models = Object(setUp?.(database, app))
+  if (setUp !== null) await database.sequelize.sync()
   const server = await serve(app)
   return {
     ...models,

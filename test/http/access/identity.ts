@@ -5,20 +5,19 @@ import test from 'ava'
 import jsonwebtoken, { type JwtHeader } from 'jsonwebtoken'
 import { DataTypes } from 'sequelize'
 import { authenticated, type CrudOptions, crudRouter, type IdentityFunction, jwtIdentity } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 import { bearer, identity, SECRET } from '../../support/tokens.js'
 
-const server = await serveModels({
-  define: (sequelize) => ({ Note: sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false }) }),
-  mount: (app, { Note }) => {
-    const mount = (path: string, options: CrudOptions): unknown =>
-      app.use(path, crudRouter(Note, { identity, ...options }))
-    mount('/guarded', { authorizePolicy: authenticated })
-    mount('/open', {})
-    const tolerant = jwtIdentity({ key: SECRET, algorithms: ['HS256'], clockTolerance: 60 })
-    mount('/tolerant', { identity: tolerant, authorizePolicy: authenticated })
-    mount('/masked', { mask: { text: 'look' } })
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const Note = sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false })
+  const mount = (path: string, options: CrudOptions): unknown =>
+    app.use(path, crudRouter(Note, { identity, ...options }))
+  mount('/guarded', { authorizePolicy: authenticated })
+  mount('/open', {})
+  const tolerant = jwtIdentity({ key: SECRET, algorithms: ['HS256'], clockTolerance: 60 })
+  mount('/tolerant', { identity: tolerant, authorizePolicy: authenticated })
+  mount('/masked', { mask: { text: 'look' } })
+  return { Note }
 })
 test.after.always(() => server.close())
 
@@ -109,12 +108,11 @@ test('what is no identity lets nobody in, and is an error of the host', async (t
   ]
   for (const wrong of [...WRONG, { ...given, roles: ['jan'] }, { ...given, permissions: undefined }]) {
     const errors: unknown[] = []
-    const own = await serveModels({
-      define: (sequelize) => ({ Note: sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false }) }),
-      mount: (app, { Note }) => {
-        const lent = (() => wrong) as unknown as IdentityFunction
-        app.use(crudRouter(Note, { identity: lent, idempotency: true, onError: (error) => errors.push(error) }))
-      },
+    const own = await openStage(({ sequelize }, app) => {
+      const Note = sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false })
+      const lent = (() => wrong) as unknown as IdentityFunction
+      app.use(crudRouter(Note, { identity: lent, idempotency: true, onError: (error) => errors.push(error) }))
+      return { Note }
     })
     const answers = [await own.get('/api/notes'), await own.post('/api/notes', {}, { 'idempotency-key': '1' })]
     await own.close()
@@ -139,20 +137,18 @@ const OWN: readonly (readonly [what: string, options: CrudOptions])[] = [
 
 for (const [what, options] of OWN) {
   test(`${what} alone asks whom the host's own middleware has found`, async (t) => {
-    const own = await serveModels({
-      define: (sequelize) => ({ Note: sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false }) }),
-      fill: async ({ Note }) => {
-        await Note.create({ text: 'jan' })
-      },
-      mount: (app, { Note }) => {
-        app.use((req, _res, next) => {
-          const name = req.get('x-name')
-          if (name !== undefined) Object.assign(req, { user: { sub: name, roles: [name] } })
-          next()
-        })
-        app.use(crudRouter(Note, options))
-      },
+    const own = await openStage(({ sequelize }, app) => {
+      const Note = sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false })
+      app.use((req, _res, next) => {
+        const name = req.get('x-name')
+        if (name !== undefined) Object.assign(req, { user: { sub: name, roles: [name] } })
+        next()
+      })
+      app.use(crudRouter(Note, options))
+      return { Note }
     })
+    const { Note } = own
+    await Note.create({ text: 'jan' })
     t.teardown(() => own.close())
     const seen = async (headers: Record<string, string>) => (await own.get('/api/notes', headers)).body.items?.[0]?.text
     t.is(await seen({ 'x-name': 'jan' }), 'jan')

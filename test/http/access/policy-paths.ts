@@ -3,7 +3,8 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations, type PolicyContext } from '../../../lib/index.js'
-import { list, type Served, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 // The counts are shared.
 const test = ava.serial
@@ -23,38 +24,34 @@ const counted =
     return true
   }
 
-async function serving(player: CrudOptions): Promise<Served<Models>> {
-  return serveModels({
-    define: (sequelize) => {
-      const plain = { timestamps: false }
-      const League = sequelize.define('League', { name: DataTypes.STRING }, plain)
-      const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
-      const own = { name: DataTypes.STRING, level: DataTypes.INTEGER, deletedAt: DataTypes.DATE }
-      const isDeleted = { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false }
-      const Player = sequelize.define('Player', { ...own, isDeleted }, plain)
-      Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
-      Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-      Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
-      return { Player, Team, League }
-    },
-    fill: async ({ Player, Team, League }) => {
-      await League.bulkCreate([{ name: 'First' }])
-      await Team.bulkCreate([{ name: 'Lakers', leagueId: 1 }])
-      await Player.bulkCreate(['Jan', 'Anna', 'Ola', 'Ewa'].map((name) => ({ name, level: 1, teamId: 1 })))
-    },
-    mount: (app, { Player, Team, League }) => {
-      app.use(crudRouter(League, { authorizePolicy: counted('leagues') }))
-      app.use(crudRouter(Team, { authorizePolicy: counted('teams'), flatten: ['league'] }))
-      app.use(
-        crudRouter(Player, { operations: Operations.AllWithBulk + Operations.Restore, softDelete: true, ...player }),
-      )
-    },
+async function serving(player: CrudOptions): Promise<Stage<Models>> {
+  const stage = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const League = sequelize.define('League', { name: DataTypes.STRING }, plain)
+    const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
+    const own = { name: DataTypes.STRING, level: DataTypes.INTEGER, deletedAt: DataTypes.DATE }
+    const isDeleted = { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false }
+    const Player = sequelize.define('Player', { ...own, isDeleted }, plain)
+    Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
+    Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+    Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+    app.use(crudRouter(League, { authorizePolicy: counted('leagues') }))
+    app.use(crudRouter(Team, { authorizePolicy: counted('teams'), flatten: ['league'] }))
+    app.use(
+      crudRouter(Player, { operations: Operations.AllWithBulk + Operations.Restore, softDelete: true, ...player }),
+    )
+    return { Player, Team, League }
   })
+  const { Player, Team, League } = stage
+  await League.bulkCreate([{ name: 'First' }])
+  await Team.bulkCreate([{ name: 'Lakers', leagueId: 1 }])
+  await Player.bulkCreate(['Jan', 'Anna', 'Ola', 'Ewa'].map((name) => ({ name, level: 1, teamId: 1 })))
+  return stage
 }
 
 type Row = readonly [method: string, path: string, json: unknown, status: number, teams: number, leagues: number]
 
-async function asks(server: Served<Models>, [method, path, json, status]: Row): Promise<readonly [number, number]> {
+async function asks(server: Stage<Models>, [method, path, json, status]: Row): Promise<readonly [number, number]> {
   asked.teams = 0
   asked.leagues = 0
   const answer = await server.send(method, path, json === undefined ? {} : { json })
@@ -114,17 +111,13 @@ test('what is said of the elements of no collection asks no policy', async (t) =
 })
 
 test('a path of the default sort that the answer takes nothing from leaves no header behind either', async (t) => {
-  const server = await serveModels({
-    define: (sequelize) => {
-      const Team = sequelize.define('Team', { name: DataTypes.STRING }, { timestamps: false })
-      const Player = sequelize.define('Player', { name: DataTypes.STRING }, { timestamps: false })
-      Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-      return { Player, Team }
-    },
-    mount: (app, { Player, Team }) => {
-      app.use(crudRouter(Team, { scope: () => ({ name: 'Lakers' }) }))
-      app.use(crudRouter(Player, { query: { defaultSort: 'Team.Name', unknownFields: 'ignore' } }))
-    },
+  const server = await openStage(({ sequelize }, app) => {
+    const Team = sequelize.define('Team', { name: DataTypes.STRING }, { timestamps: false })
+    const Player = sequelize.define('Player', { name: DataTypes.STRING }, { timestamps: false })
+    Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+    app.use(crudRouter(Team, { scope: () => ({ name: 'Lakers' }) }))
+    app.use(crudRouter(Player, { query: { defaultSort: 'Team.Name', unknownFields: 'ignore' } }))
+    return { Player, Team }
   })
   t.teardown(() => server.close())
   const varies = async (query: string): Promise<string | null> =>
@@ -138,28 +131,23 @@ test('a path of the default sort that the answer takes nothing from leaves no he
 test('what the host sorts and searches by says that replies differ by caller to those as well who may not go there', async (t) => {
   const isAsked = ({ request }: PolicyContext): boolean => request.headers['x-open'] !== undefined
   const named = { name: DataTypes.STRING }
-  const server = await serveModels({
-    define: (sequelize) => {
-      const League = sequelize.define('League', named, { timestamps: false })
-      const Team = sequelize.define('Team', named, { timestamps: false })
-      const Player = sequelize.define('Player', named, { timestamps: false })
-      Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
-      Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-      return { Player, Team, League }
-    },
-    fill: async ({ League, Team, Player }) => {
-      await League.create({ name: 'First' })
-      await Team.bulkCreate(['B', 'A'].map((name) => ({ name, leagueId: 1 })))
-      await Player.bulkCreate([1, 2].map((teamId) => ({ name: `p${teamId}`, teamId })))
-    },
-    mount: (app, { Player, Team, League }) => {
-      // The headers are those of what lies behind the team, which nobody gets to who may not list teams.
-      app.use(crudRouter(League, { scope: () => ({ name: 'First' }) }))
-      app.use(crudRouter(Team, { getListPolicy: isAsked }))
-      const query = { defaultSort: 'Team.League.Name,Team.Name', search: ['name', 'team.league.name'] }
-      app.use(crudRouter(Player, { query: { ...query, unknownFields: 'ignore' } }))
-    },
+  const server = await openStage(({ sequelize }, app) => {
+    const League = sequelize.define('League', named, { timestamps: false })
+    const Team = sequelize.define('Team', named, { timestamps: false })
+    const Player = sequelize.define('Player', named, { timestamps: false })
+    Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
+    Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+    // The headers are those of what lies behind the team, which nobody gets to who may not list teams.
+    app.use(crudRouter(League, { scope: () => ({ name: 'First' }) }))
+    app.use(crudRouter(Team, { getListPolicy: isAsked }))
+    const query = { defaultSort: 'Team.League.Name,Team.Name', search: ['name', 'team.league.name'] }
+    app.use(crudRouter(Player, { query: { ...query, unknownFields: 'ignore' } }))
+    return { Player, Team, League }
   })
+  const { League, Team, Player } = server
+  await League.create({ name: 'First' })
+  await Team.bulkCreate(['B', 'A'].map((name) => ({ name, leagueId: 1 })))
+  await Player.bulkCreate([1, 2].map((teamId) => ({ name: `p${teamId}`, teamId })))
   t.teardown(() => server.close())
   const headersOf = async (query: string, open: boolean): Promise<unknown> => {
     const answer = await server.get(players + query, open ? { 'x-open': '1' } : {})
@@ -224,28 +212,23 @@ test('a policy behind a relation that is closed to the caller is not evaluated',
     evaluated += 1
     throw new Error('a policy that fails')
   }
-  const served = await serveModels({
-    define: (sequelize) => {
-      const plain = { timestamps: false }
-      const League = sequelize.define('League', { name: DataTypes.STRING }, plain)
-      const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
-      const Player = sequelize.define('Player', { name: DataTypes.STRING }, plain)
-      const Coach = sequelize.define('Coach', { name: DataTypes.STRING }, plain)
-      Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
-      Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-      Player.belongsTo(Coach, { as: 'coach', foreignKey: 'coachId' })
-      return { League, Team, Player, Coach }
-    },
-    fill: async ({ Player }) => {
-      await Player.create({ name: 'Jan' })
-    },
-    mount: (app, { League, Team, Player, Coach }) => {
-      app.use(crudRouter(League, { authorizePolicy: fails }))
-      app.use(crudRouter(Coach, { authorizePolicy: fails }))
-      app.use(crudRouter(Team, { authorizePolicy: () => false }))
-      app.use(crudRouter(Player, { mask: { coachId: { read: 'staff' } }, onError: () => undefined }))
-    },
+  const served = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const League = sequelize.define('League', { name: DataTypes.STRING }, plain)
+    const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
+    const Player = sequelize.define('Player', { name: DataTypes.STRING }, plain)
+    const Coach = sequelize.define('Coach', { name: DataTypes.STRING }, plain)
+    Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
+    Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+    Player.belongsTo(Coach, { as: 'coach', foreignKey: 'coachId' })
+    app.use(crudRouter(League, { authorizePolicy: fails }))
+    app.use(crudRouter(Coach, { authorizePolicy: fails }))
+    app.use(crudRouter(Team, { authorizePolicy: () => false }))
+    app.use(crudRouter(Player, { mask: { coachId: { read: 'staff' } }, onError: () => undefined }))
+    return { League, Team, Player, Coach }
   })
+  const { Player } = served
+  await Player.create({ name: 'Jan' })
   t.teardown(() => served.close())
   for (const parameters of [
     { filter: 'Coach.Name=Ewa' },

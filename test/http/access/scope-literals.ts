@@ -3,32 +3,28 @@
 import test from 'ava'
 import { DataTypes, literal, Op } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
 /** Notes that the scope hides, each as it stands in a literal. */
 const HIDDEN = ['$1', '?', ':x', '$$', '?1', "it''s $2 ?"]
 
-const server = await serveModels({
-  define: (sequelize) => {
-    const quote = (name: string): string => sequelize.getQueryInterface().quoteIdentifier(name)
-    const where = literal(`${quote('note')} NOT IN (${HIDDEN.map((note) => `'${note}'`).join(', ')})`)
-    const attributes = { note: DataTypes.STRING(20), level: DataTypes.INTEGER }
-    const options = { timestamps: false, defaultScope: { where } }
-    const Note = sequelize.define('Note', attributes, options)
-    const Hooked = sequelize.define('Hooked', attributes, { ...options, tableName: 'Notes' })
-    for (const hook of ['beforeFind', 'beforeSave'] as const) Hooked.addHook(hook, () => undefined)
-    return { Note, Hooked }
-  },
-  fill: async ({ Note }) => {
-    const shown = ['plain', '$1 more', 'why?'].map((note, level) => ({ note, level }))
-    const hidden = HIDDEN.map((note) => ({ note: note.replaceAll("''", "'"), level: 9 }))
-    await Note.bulkCreate([...shown, ...hidden])
-  },
-  mount: (app, { Note, Hooked }) => {
-    app.use(crudRouter(Note, { operations: Operations.AllWithBulk }))
-    app.use(crudRouter(Hooked, { route: 'api/hooked', operations: Operations.AllWithBulk }))
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const quote = (name: string): string => sequelize.getQueryInterface().quoteIdentifier(name)
+  const where = literal(`${quote('note')} NOT IN (${HIDDEN.map((note) => `'${note}'`).join(', ')})`)
+  const attributes = { note: DataTypes.STRING(20), level: DataTypes.INTEGER }
+  const options = { timestamps: false, defaultScope: { where } }
+  const Note = sequelize.define('Note', attributes, options)
+  const Hooked = sequelize.define('Hooked', attributes, { ...options, tableName: 'Notes' })
+  for (const hook of ['beforeFind', 'beforeSave'] as const) Hooked.addHook(hook, () => undefined)
+  app.use(crudRouter(Note, { operations: Operations.AllWithBulk }))
+  app.use(crudRouter(Hooked, { route: 'api/hooked', operations: Operations.AllWithBulk }))
+  return { Note, Hooked }
 })
+const { Note } = server
+const shown = ['plain', '$1 more', 'why?'].map((note, level) => ({ note, level }))
+const hidden = HIDDEN.map((note) => ({ note: note.replaceAll("''", "'"), level: 9 }))
+await Note.bulkCreate([...shown, ...hidden])
 test.after.always(() => server.close())
 
 for (const path of ['/api/notes', '/api/hooked']) {
@@ -60,21 +56,17 @@ for (const [what, where] of [
   ['a conjunction of nothing', { [Op.and]: [] }],
 ] as const) {
   test(`a default scope whose condition is ${what} hides nothing, over relations too`, async (t) => {
-    const own = await serveModels({
-      define: (sequelize) => {
-        const options = { timestamps: false, defaultScope: { where } }
-        const Box = sequelize.define('Box', { name: DataTypes.STRING(20) }, options)
-        const Part = sequelize.define('Part', { name: DataTypes.STRING(20) }, options)
-        Box.hasMany(Part, { as: 'parts', foreignKey: 'boxId' })
-        Part.belongsTo(Box, { as: 'box', foreignKey: 'boxId' })
-        return { Box, Part }
-      },
-      fill: async () => undefined,
-      mount: (app, { Box, Part }) => {
-        app.use(crudRouter(Box, { relations: { parts: { routes: true, write: true } } }))
-        app.use(crudRouter(Part))
-      },
+    const own = await openStage(({ sequelize }, app) => {
+      const options = { timestamps: false, defaultScope: { where } }
+      const Box = sequelize.define('Box', { name: DataTypes.STRING(20) }, options)
+      const Part = sequelize.define('Part', { name: DataTypes.STRING(20) }, options)
+      Box.hasMany(Part, { as: 'parts', foreignKey: 'boxId' })
+      Part.belongsTo(Box, { as: 'box', foreignKey: 'boxId' })
+      app.use(crudRouter(Box, { relations: { parts: { routes: true, write: true } } }))
+      app.use(crudRouter(Part))
+      return { Box, Part }
     })
+    await undefined
     t.teardown(own.close)
     const made = await own.post('/api/boxes', { name: 'a', parts: [{ name: 'p' }] })
     t.is(made.status, 201, made.text)

@@ -5,8 +5,7 @@ import express from 'express'
 import Joi from 'joi'
 import { DataTypes, type InferAttributes, type InferCreationAttributes, Model, type Sequelize } from 'sequelize'
 import { type CrudOptions, createHandler, crudController, crudRouter, Problem } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
-import { asUser, identityFromHeader } from '../../support/stage.js'
+import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 // The classes of the models are those of one test at a time.
 const test = ava.serial
@@ -107,15 +106,15 @@ const ACTIONS = {
   ping: { on: 'collection', method: 'post', handler: () => undefined },
 } satisfies NonNullable<CrudOptions<Post>['actions']>
 
-function served(options: CrudOptions<Post> = {}) {
-  return serveModels({
-    define,
-    fill,
-    mount: (app) => {
-      app.use(crudRouter(Author))
-      app.use(crudRouter(Post, { identity: identityFromHeader, actions: ACTIONS, ...options }))
-    },
+async function served(options: CrudOptions<Post> = {}) {
+  const stage = await openStage(({ sequelize }, app) => {
+    const models = define(sequelize)
+    app.use(crudRouter(Author))
+    app.use(crudRouter(Post, { identity: identityFromHeader, actions: ACTIONS, ...options }))
+    return models
   })
+  await fill()
+  return stage
 }
 
 test('a POST action of a record changes it, and answers as PATCH does', async (t) => {
@@ -503,21 +502,20 @@ test('Prefer: return=minimal leaves the record out', async (t) => {
 
 test('controllers have handlers of actions, behind use', async (t) => {
   const seen: string[] = []
-  const server = await serveModels({
-    define,
-    fill,
-    mount: (app) => {
-      const posts = crudController(Post, {
-        actions: ACTIONS,
-        use: (req, _res, next) => {
-          seen.push(req.path)
-          next()
-        },
-      })
-      app.post('/anything/:id', posts.actions.publish)
-      app.get('/first', posts.actions.best)
-    },
+  const server = await openStage(({ sequelize }, app) => {
+    const models = define(sequelize)
+    const posts = crudController(Post, {
+      actions: ACTIONS,
+      use: (req, _res, next) => {
+        seen.push(req.path)
+        next()
+      },
+    })
+    app.post('/anything/:id', posts.actions.publish)
+    app.get('/first', posts.actions.best)
+    return models
   })
+  await fill()
   t.teardown(server.close)
   t.is((await server.post('/anything/1', {})).body.status, 'live')
   t.is((await server.get('/first')).body.title, 'two')
@@ -525,19 +523,18 @@ test('controllers have handlers of actions, behind use', async (t) => {
 })
 
 test('createHandler serves actions as well', async (t) => {
-  const server = await serveModels({
-    define,
-    fill,
-    mount: (app) => {
-      const posts = createHandler(Post, { actions: ACTIONS })
-      app.use(async (req, res) => {
-        const reply = await posts.handle(req)
-        if (reply === null) return res.sendStatus(404)
-        res.writeHead(reply.status, reply.headers)
-        return reply.body.pipe(res)
-      })
-    },
+  const server = await openStage(({ sequelize }, app) => {
+    const models = define(sequelize)
+    const posts = createHandler(Post, { actions: ACTIONS })
+    app.use(async (req, res) => {
+      const reply = await posts.handle(req)
+      if (reply === null) return res.sendStatus(404)
+      res.writeHead(reply.status, reply.headers)
+      return reply.body.pipe(res)
+    })
+    return models
   })
+  await fill()
   t.teardown(server.close)
   t.is((await server.post('/api/posts/1/publish', {})).body.status, 'live')
   t.is((await server.send('HEAD', '/api/posts/best')).status, 200)
@@ -551,31 +548,27 @@ test('use runs in front of the routes of actions', async (t) => {
 })
 
 test('where a text key is the name of an action of the collection, the action wins', async (t) => {
-  const server = await serveModels({
-    define: (sequelize) => ({
-      Page: sequelize.define(
-        'page',
-        { slug: { type: DataTypes.STRING(30), primaryKey: true }, text: DataTypes.STRING(30) },
-        { timestamps: false },
-      ),
-    }),
-    fill: async ({ Page }) => {
-      await Page.bulkCreate([
-        { slug: 'newest', text: 'a page' },
-        { slug: 'other', text: 'another' },
-      ])
-    },
-    mount: (app, { Page }) => {
-      app.use(
-        crudRouter(Page, {
-          actions: {
-            newest: { on: 'collection', method: 'get', output: Joi.any(), handler: () => 'the action' },
-            touch: { on: 'record', method: 'post', handler: ({ record }) => record.set({ text: 'touched' }) },
-          },
-        }),
-      )
-    },
+  const server = await openStage(({ sequelize }, app) => {
+    const Page = sequelize.define(
+      'page',
+      { slug: { type: DataTypes.STRING(30), primaryKey: true }, text: DataTypes.STRING(30) },
+      { timestamps: false },
+    )
+    app.use(
+      crudRouter(Page, {
+        actions: {
+          newest: { on: 'collection', method: 'get', output: Joi.any(), handler: () => 'the action' },
+          touch: { on: 'record', method: 'post', handler: ({ record }) => record.set({ text: 'touched' }) },
+        },
+      }),
+    )
+    return { Page }
   })
+  const { Page } = server
+  await Page.bulkCreate([
+    { slug: 'newest', text: 'a page' },
+    { slug: 'other', text: 'another' },
+  ])
   t.teardown(server.close)
   t.is((await server.get('/api/pages/newest')).body, 'the action')
   t.is((await server.get('/api/pages/other')).body.text, 'another')
@@ -586,37 +579,33 @@ test('where a text key is the name of an action of the collection, the action wi
 })
 
 test('records with keys of several parts have actions', async (t) => {
-  const server = await serveModels({
-    define: (sequelize) => ({
-      Seat: sequelize.define(
-        'seat',
-        {
-          row: { type: DataTypes.INTEGER, primaryKey: true },
-          place: { type: DataTypes.INTEGER, primaryKey: true },
-          taken: DataTypes.BOOLEAN,
+  const server = await openStage(({ sequelize }, app) => {
+    const Seat = sequelize.define(
+      'seat',
+      {
+        row: { type: DataTypes.INTEGER, primaryKey: true },
+        place: { type: DataTypes.INTEGER, primaryKey: true },
+        taken: DataTypes.BOOLEAN,
+      },
+      { timestamps: false },
+    )
+    app.use(
+      crudRouter(Seat, {
+        keyProperty: ['row', 'place'],
+        actions: {
+          take: { on: 'record', method: 'post', handler: ({ record }) => record.set({ taken: true }) },
+          free: { on: 'collection', method: 'get', handler: () => Seat.findAll({ where: { taken: false } }) },
+          some: { on: 'collection', method: 'get', handler: () => ['2~1'] },
         },
-        { timestamps: false },
-      ),
-    }),
-    fill: async ({ Seat }) => {
-      await Seat.bulkCreate([
-        { row: 1, place: 2, taken: false },
-        { row: 2, place: 1, taken: false },
-      ])
-    },
-    mount: (app, { Seat }) => {
-      app.use(
-        crudRouter(Seat, {
-          keyProperty: ['row', 'place'],
-          actions: {
-            take: { on: 'record', method: 'post', handler: ({ record }) => record.set({ taken: true }) },
-            free: { on: 'collection', method: 'get', handler: () => Seat.findAll({ where: { taken: false } }) },
-            some: { on: 'collection', method: 'get', handler: () => ['2~1'] },
-          },
-        }),
-      )
-    },
+      }),
+    )
+    return { Seat }
   })
+  const { Seat } = server
+  await Seat.bulkCreate([
+    { row: 1, place: 2, taken: false },
+    { row: 2, place: 1, taken: false },
+  ])
   t.teardown(server.close)
   t.deepEqual((await server.send('POST', '/api/seats/1~2/take')).body, { row: 1, place: 2, taken: true })
   t.deepEqual((await server.get('/api/seats/free')).body.items, [{ row: 2, place: 1, taken: false }])
@@ -624,14 +613,13 @@ test('records with keys of several parts have actions', async (t) => {
 })
 
 test('actions are served on Express without a router of their own under configure', async (t) => {
-  const server = await serveModels({
-    define,
-    fill,
-    mount: (app) => {
-      app.use('/tenants', crudRouter(Post, { actions: ACTIONS, configure: () => undefined }))
-      app.use(express.json())
-    },
+  const server = await openStage(({ sequelize }, app) => {
+    const models = define(sequelize)
+    app.use('/tenants', crudRouter(Post, { actions: ACTIONS, configure: () => undefined }))
+    app.use(express.json())
+    return models
   })
+  await fill()
   t.teardown(server.close)
   t.is((await server.post('/tenants/api/posts/1/publish', {})).body.status, 'live')
 })

@@ -6,7 +6,7 @@ import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequeli
 import { authenticated, createCrud, filter, hasRole, Operations, openApi } from '../../../lib/index.js'
 import { INFO } from '../../support/documented.js'
 import { accountOf, addLogin, defineAccounts, identity, logIn } from '../../support/login.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -72,24 +72,22 @@ function mounted({ Product, Basket, Item }: Readonly<Record<'Product' | 'Basket'
 }
 
 let routers: ReturnType<typeof mounted> = []
-const server = await serveModels({
-  define,
-  fill: async ({ Account, Product, Basket }) => {
-    for (const user_name of ['ann', 'bob']) await Account.create({ user_name, password: `${user_name} 1` })
-    await Product.bulkCreate([
-      { sku: 'TEA', label: 'Tea', price_cents: 250 },
-      { sku: 'CUP', label: 'Cup', price_cents: 900 },
-      { sku: 'POT', label: 'Pot', price_cents: 3000 },
-    ])
-    await Basket.create({ basket_name: 'of Ann', account_id: 1 })
-    await Basket.create({ basket_name: 'of Bob', account_id: 2 })
-  },
-  mount: (app, models) => {
-    addLogin(app, models.Account)
-    routers = mounted(models)
-    app.use(routers)
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const models = define(sequelize)
+  addLogin(app, models.Account)
+  routers = mounted(models)
+  app.use(routers)
+  return models
 })
+const { Account, Product, Basket } = server
+for (const user_name of ['ann', 'bob']) await Account.create({ user_name, password: `${user_name} 1` })
+await Product.bulkCreate([
+  { sku: 'TEA', label: 'Tea', price_cents: 250 },
+  { sku: 'CUP', label: 'Cup', price_cents: 900 },
+  { sku: 'POT', label: 'Pot', price_cents: 3000 },
+])
+await Basket.create({ basket_name: 'of Ann', account_id: 1 })
+await Basket.create({ basket_name: 'of Bob', account_id: 2 })
 test.after.always(() => server.close())
 
 let ann: Record<string, string> = {}

@@ -19,7 +19,7 @@ import {
 } from '../../../lib/index.js'
 import { INFO } from '../../support/documented.js'
 import { accountOf, addLogin, defineAccounts, identity, logIn } from '../../support/login.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -90,25 +90,23 @@ function addMedia(app: Express, Book: ModelStatic<Model>) {
 }
 
 let books: ReturnType<typeof addMedia> | null = null
-const server = await serveModels({
-  define,
-  fill: async ({ Account, Book }) => {
-    await Account.create({ user_name: 'ann', password: 'ann 1', user_role: 'teller' })
-    await Account.create({ user_name: 'bob', password: 'bob 1', user_role: 'teller' })
-    await Account.create({ user_name: 'eve', password: 'eve 1' })
-    await Book.bulkCreate([
-      { title: 'Own', owner_id: 1 },
-      { title: 'Public', owner_id: 1, is_public: true, media_file: '2.mp3', media_bytes: 10 },
-      { title: 'Of Bob', owner_id: 2, media_file: '3.mp3', media_bytes: 3 },
-    ])
-    await writeFile(join(folder, '2.mp3'), '0123456789')
-    await writeFile(join(folder, '3.mp3'), 'bob')
-  },
-  mount: (app, models) => {
-    addLogin(app, models.Account)
-    books = addMedia(app, models.Book)
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const models = define(sequelize)
+  addLogin(app, models.Account)
+  books = addMedia(app, models.Book)
+  return models
 })
+const { Account, Book } = server
+await Account.create({ user_name: 'ann', password: 'ann 1', user_role: 'teller' })
+await Account.create({ user_name: 'bob', password: 'bob 1', user_role: 'teller' })
+await Account.create({ user_name: 'eve', password: 'eve 1' })
+await Book.bulkCreate([
+  { title: 'Own', owner_id: 1 },
+  { title: 'Public', owner_id: 1, is_public: true, media_file: '2.mp3', media_bytes: 10 },
+  { title: 'Of Bob', owner_id: 2, media_file: '3.mp3', media_bytes: 3 },
+])
+await writeFile(join(folder, '2.mp3'), '0123456789')
+await writeFile(join(folder, '3.mp3'), 'bob')
 test.after.always(async () => {
   await server.close()
   await rm(folder, { recursive: true })

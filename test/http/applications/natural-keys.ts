@@ -6,7 +6,7 @@ import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequeli
 import { authenticated, createCrud, filter, openApi } from '../../../lib/index.js'
 import { INFO } from '../../support/documented.js'
 import { accountOf, addLogin, defineAccounts, identity, logIn } from '../../support/login.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -87,25 +87,21 @@ function mounted({ House, Room, Device }: Readonly<Record<'House' | 'Room' | 'De
 }
 
 let routers: ReturnType<typeof mounted> = []
-const server = await serveModels({
-  define: (sequelize) => {
-    // Before the application starts, as another program has left them.
-    sequelize.addHook('beforeBulkSync', async () => {
-      for (const statement of SQL) await sequelize.query(statement)
-    })
-    return { ...define(sequelize), Account: defineAccounts(sequelize) }
-  },
-  fill: async ({ Account, House, Room }) => {
-    for (const user_name of ['ann', 'bob']) await Account.create({ user_name, password: `${user_name} 1` })
-    await House.create({ slug: 'bobs', display_name: 'At Bob', owner_id: 2 })
-    await Room.create({ room_code: 'bobs-hall', house_slug: 'bobs', room_name: 'Hall' })
-  },
-  mount: (app, models) => {
-    addLogin(app, models.Account)
-    routers = mounted(models)
-    app.use(routers)
-  },
+const server = await openStage(({ sequelize }, app) => {
+  // Before the application starts, as another program has left them.
+  sequelize.addHook('beforeBulkSync', async () => {
+    for (const statement of SQL) await sequelize.query(statement)
+  })
+  const models = { ...define(sequelize), Account: defineAccounts(sequelize) }
+  addLogin(app, models.Account)
+  routers = mounted(models)
+  app.use(routers)
+  return models
 })
+const { Account, House, Room } = server
+for (const user_name of ['ann', 'bob']) await Account.create({ user_name, password: `${user_name} 1` })
+await House.create({ slug: 'bobs', display_name: 'At Bob', owner_id: 2 })
+await Room.create({ room_code: 'bobs-hall', house_slug: 'bobs', room_name: 'Hall' })
 test.after.always(() => server.close())
 
 let ann: Record<string, string> = {}

@@ -4,8 +4,8 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { authenticated, createCrud, filter, Operations } from '../../../lib/index.js'
 import { accountOf, addLogin, defineAccounts, identity, logIn } from '../../support/login.js'
-import { serveModels } from '../../support/models.js'
 import type { Answer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -57,28 +57,26 @@ function mounted({ Shelf, Book }: Readonly<Record<'Shelf' | 'Book', ModelStatic<
 }
 
 let routers: ReturnType<typeof mounted> = []
-const server = await serveModels({
-  define,
-  fill: async ({ Account, Shelf, Book }) => {
-    for (const user_name of ['ann', 'bob', 'eve']) await Account.create({ user_name, password: `${user_name} 1` })
-    await Account.create({ user_name: 'root', password: 'root 1', user_role: 'admin' })
-    const shelves = [
-      { title: 'Sea', owner_id: 1, is_public: true },
-      { title: 'Diaries', owner_id: 1, is_public: false },
-      { title: 'Crime', owner_id: 2, is_public: true },
-      { title: 'Gifts', owner_id: 2, is_public: false },
-    ]
-    for (const shelf of shelves) await Shelf.create(shelf)
-    for (const [index, title] of ['Moby', 'Letters', 'Maigret', 'Surprise'].entries()) {
-      await Book.create({ title, shelf_id: index + 1 })
-    }
-  },
-  mount: (app, models) => {
-    addLogin(app, models.Account)
-    routers = mounted(models)
-    app.use(routers)
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const models = define(sequelize)
+  addLogin(app, models.Account)
+  routers = mounted(models)
+  app.use(routers)
+  return models
 })
+const { Account, Shelf, Book } = server
+for (const user_name of ['ann', 'bob', 'eve']) await Account.create({ user_name, password: `${user_name} 1` })
+await Account.create({ user_name: 'root', password: 'root 1', user_role: 'admin' })
+const shelves = [
+  { title: 'Sea', owner_id: 1, is_public: true },
+  { title: 'Diaries', owner_id: 1, is_public: false },
+  { title: 'Crime', owner_id: 2, is_public: true },
+  { title: 'Gifts', owner_id: 2, is_public: false },
+]
+for (const shelf of shelves) await Shelf.create(shelf)
+for (const [index, title] of ['Moby', 'Letters', 'Maigret', 'Surprise'].entries()) {
+  await Book.create({ title, shelf_id: index + 1 })
+}
 test.after.always(() => server.close())
 
 const callers: Record<string, Record<string, string>> = {}

@@ -5,8 +5,8 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { authenticated, createCrud, filter, hasRole, Operations } from '../../../lib/index.js'
 import { accountOf, addLogin, defineAccounts, identity, logIn } from '../../support/login.js'
-import { serveModels } from '../../support/models.js'
 import type { Answer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -92,31 +92,29 @@ function mounted(models: Readonly<Record<'Account' | 'Queue' | 'Seat' | 'Ticket'
   ]
 }
 
-const server = await serveModels({
-  define,
-  fill: async ({ Account, Queue, Seat, Ticket, Comment }) => {
-    for (const user_name of ['ann', 'bob', 'eve']) await Account.create({ user_name, password: `${user_name} 1` })
-    await Account.create({ user_name: 'root', password: 'root 1', user_role: 'admin' })
-    for (const queue_key of ['BILL', 'TECH', 'VIP']) await Queue.create({ queue_key })
-    await Seat.bulkCreate([
-      { queue_key: 'BILL', account_id: 1, member_role: 'lead' },
-      { queue_key: 'TECH', account_id: 1 },
-      { queue_key: 'TECH', account_id: 2 },
-    ])
-    const tickets = [
-      ['Invoice', 'BILL', 3],
-      ['Printer', 'TECH', 3],
-      ['Screen', 'TECH', null],
-      ['Jet', 'VIP', 2],
-    ]
-    for (const [subject, queue_key, reporter_id] of tickets) await Ticket.create({ subject, queue_key, reporter_id })
-    for (const ticket_id of [1, 2, 3, 4]) await Comment.create({ body: `on ${ticket_id}`, ticket_id })
-  },
-  mount: (app, models) => {
-    addLogin(app, models.Account)
-    app.use(mounted(models))
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const models = define(sequelize)
+  addLogin(app, models.Account)
+  app.use(mounted(models))
+  return models
 })
+const { Account, Queue, Seat, Ticket, Comment } = server
+for (const user_name of ['ann', 'bob', 'eve']) await Account.create({ user_name, password: `${user_name} 1` })
+await Account.create({ user_name: 'root', password: 'root 1', user_role: 'admin' })
+for (const queue_key of ['BILL', 'TECH', 'VIP']) await Queue.create({ queue_key })
+await Seat.bulkCreate([
+  { queue_key: 'BILL', account_id: 1, member_role: 'lead' },
+  { queue_key: 'TECH', account_id: 1 },
+  { queue_key: 'TECH', account_id: 2 },
+])
+const tickets = [
+  ['Invoice', 'BILL', 3],
+  ['Printer', 'TECH', 3],
+  ['Screen', 'TECH', null],
+  ['Jet', 'VIP', 2],
+]
+for (const [subject, queue_key, reporter_id] of tickets) await Ticket.create({ subject, queue_key, reporter_id })
+for (const ticket_id of [1, 2, 3, 4]) await Comment.create({ body: `on ${ticket_id}`, ticket_id })
 test.after.always(() => server.close())
 
 const callers: Record<string, Record<string, string>> = {}

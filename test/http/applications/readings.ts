@@ -6,7 +6,7 @@ import { col, DataTypes, fn, type Model, type ModelStatic, Op, type Sequelize } 
 import { authenticated, createCrud, filter, hasRole, Operations, openApi } from '../../../lib/index.js'
 import { INFO } from '../../support/documented.js'
 import { accountOf, addLogin, defineAccounts, identity, logIn } from '../../support/login.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -124,33 +124,31 @@ function mounted(models: Models) {
 }
 
 let routers: ReturnType<typeof mounted> = []
-const server = await serveModels({
-  define,
-  fill: async ({ Account, Device, Reading, Watch, Room }) => {
-    await Account.create({ user_name: 'ann', password: 'ann 1' })
-    await Account.create({ user_name: 'bob', password: 'bob 1', user_role: 'fitter' })
-    await Room.create({ room_name: 'Hall' })
-    await Device.bulkCreate([
-      { serial_no: 'A', device_name: 'Oven', owner_id: 1, install_note: 'gas', room_id: 1 },
-      { serial_no: 'B', device_name: 'Fridge', owner_id: 1, room_id: 1 },
-      { serial_no: 'C', device_name: 'Street', owner_id: 0, room_id: 1 },
-      { serial_no: 'D', device_name: 'Sauna', owner_id: 2 },
-    ])
-    const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute))
-    await Reading.bulkCreate([
-      { serial_no: 'A', degrees: 180.5, taken_at: at(1) },
-      { serial_no: 'A', degrees: 20, taken_at: at(9) },
-      { serial_no: 'A', degrees: 90, taken_at: at(5) },
-      { serial_no: 'C', degrees: -4.25, taken_at: at(2) },
-    ])
-    await Watch.create({ serial_no: 'C', account_id: 1 })
-  },
-  mount: (app, models) => {
-    addLogin(app, models.Account)
-    routers = mounted(models)
-    app.use(routers)
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const models = define(sequelize)
+  addLogin(app, models.Account)
+  routers = mounted(models)
+  app.use(routers)
+  return models
 })
+const { Account, Device, Reading, Watch, Room } = server
+await Account.create({ user_name: 'ann', password: 'ann 1' })
+await Account.create({ user_name: 'bob', password: 'bob 1', user_role: 'fitter' })
+await Room.create({ room_name: 'Hall' })
+await Device.bulkCreate([
+  { serial_no: 'A', device_name: 'Oven', owner_id: 1, install_note: 'gas', room_id: 1 },
+  { serial_no: 'B', device_name: 'Fridge', owner_id: 1, room_id: 1 },
+  { serial_no: 'C', device_name: 'Street', owner_id: 0, room_id: 1 },
+  { serial_no: 'D', device_name: 'Sauna', owner_id: 2 },
+])
+const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 12, minute))
+await Reading.bulkCreate([
+  { serial_no: 'A', degrees: 180.5, taken_at: at(1) },
+  { serial_no: 'A', degrees: 20, taken_at: at(9) },
+  { serial_no: 'A', degrees: 90, taken_at: at(5) },
+  { serial_no: 'C', degrees: -4.25, taken_at: at(2) },
+])
+await Watch.create({ serial_no: 'C', account_id: 1 })
 test.after.always(() => server.close())
 
 let ann: Record<string, string> = {}

@@ -7,7 +7,7 @@ import { authenticated, createCrud, hasRole, openApi } from '../../../lib/index.
 import { dataProvider } from '../../../lib/react-admin/index.js'
 import { INFO } from '../../support/documented.js'
 import { addLogin, defineAccounts, identity, logIn } from '../../support/login.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -42,33 +42,31 @@ function mounted(models: Readonly<Record<'Publisher' | 'Series' | 'Author' | 'Bo
 }
 
 let routers: ReturnType<typeof mounted> = []
-const server = await serveModels({
-  define,
-  fill: async ({ Account, Publisher, Series, Author, Book }) => {
-    await Account.create({ user_name: 'ann', password: 'ann 1' })
-    await Account.create({ user_name: 'ed', password: 'ed 1', user_role: 'editor' })
-    await Publisher.bulkCreate([{ house_name: 'Hetzel' }, { house_name: 'Stokes of the Sea' }])
-    await Series.bulkCreate([
-      { series_name: 'Voyages', publisher_id: 1 },
-      { series_name: 'Cases 100%', publisher_id: 2 },
-    ])
-    await Author.bulkCreate([
-      { full_name: 'Jules Verne', real_name: 'Verne' },
-      { full_name: 'Ellery Queen', real_name: 'Lee and Dannay' },
-    ])
-    await Book.bulkCreate([
-      { title: 'Deep Sea', series_id: 1, author_id: 1 },
-      { title: 'Lighthouse', series_id: 1, author_id: 2 },
-      { title: 'Roman Hat', series_id: 2, author_id: 2 },
-      { title: 'Queen of the Sea', series_id: null, author_id: null },
-    ])
-  },
-  mount: (app, models) => {
-    addLogin(app, models.Account)
-    routers = mounted(models)
-    app.use(routers)
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const models = define(sequelize)
+  addLogin(app, models.Account)
+  routers = mounted(models)
+  app.use(routers)
+  return models
 })
+const { Account, Publisher, Series, Author, Book } = server
+await Account.create({ user_name: 'ann', password: 'ann 1' })
+await Account.create({ user_name: 'ed', password: 'ed 1', user_role: 'editor' })
+await Publisher.bulkCreate([{ house_name: 'Hetzel' }, { house_name: 'Stokes of the Sea' }])
+await Series.bulkCreate([
+  { series_name: 'Voyages', publisher_id: 1 },
+  { series_name: 'Cases 100%', publisher_id: 2 },
+])
+await Author.bulkCreate([
+  { full_name: 'Jules Verne', real_name: 'Verne' },
+  { full_name: 'Ellery Queen', real_name: 'Lee and Dannay' },
+])
+await Book.bulkCreate([
+  { title: 'Deep Sea', series_id: 1, author_id: 1 },
+  { title: 'Lighthouse', series_id: 1, author_id: 2 },
+  { title: 'Roman Hat', series_id: 2, author_id: 2 },
+  { title: 'Queen of the Sea', series_id: null, author_id: null },
+])
 test.after.always(() => server.close())
 
 let ann: Record<string, string> = {}

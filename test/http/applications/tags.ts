@@ -6,7 +6,7 @@ import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequeli
 import { type ActionContext, authenticated, createCrud, openApi } from '../../../lib/index.js'
 import { INFO } from '../../support/documented.js'
 import { accountOf, addLogin, defineAccounts, identity, logIn } from '../../support/login.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -67,27 +67,25 @@ function mounted({ Book }: Readonly<Record<'Book', ModelStatic<Model>>>) {
 }
 
 let router: ReturnType<typeof mounted> | null = null
-const server = await serveModels({
-  define,
-  fill: async ({ Account, Book }) => {
-    for (const user_name of ['ann', 'bob']) await Account.create({ user_name, password: `${user_name} 1` })
-    const books: readonly (readonly [string, number, unknown, unknown])[] = [
-      ['Moby', 1, ['sea', 'classic'], { genres: ['novel'], stats: { scores: [4, 5] }, publisher: 'H' }],
-      ['Crime', 1, ['city'], { genres: ['crime', 'novel'], stats: { scores: [] } }],
-      ['Blank', 1, [], null],
-      ['Odd', 1, ['Sea', '100%', 'a,b'], { genres: 'novel' }],
-      ['Hers', 2, ['sea', 'secret'], null],
-    ]
-    for (const [title, owner_id, tag_list, meta_data] of books) {
-      await Book.create({ title, owner_id, tag_list, meta_data })
-    }
-  },
-  mount: (app, models) => {
-    addLogin(app, models.Account)
-    router = mounted(models)
-    app.use(router)
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const models = define(sequelize)
+  addLogin(app, models.Account)
+  router = mounted(models)
+  app.use(router)
+  return models
 })
+const { Account, Book } = server
+for (const user_name of ['ann', 'bob']) await Account.create({ user_name, password: `${user_name} 1` })
+const books: readonly (readonly [string, number, unknown, unknown])[] = [
+  ['Moby', 1, ['sea', 'classic'], { genres: ['novel'], stats: { scores: [4, 5] }, publisher: 'H' }],
+  ['Crime', 1, ['city'], { genres: ['crime', 'novel'], stats: { scores: [] } }],
+  ['Blank', 1, [], null],
+  ['Odd', 1, ['Sea', '100%', 'a,b'], { genres: 'novel' }],
+  ['Hers', 2, ['sea', 'secret'], null],
+]
+for (const [title, owner_id, tag_list, meta_data] of books) {
+  await Book.create({ title, owner_id, tag_list, meta_data })
+}
 test.after.always(() => server.close())
 
 let ann: Record<string, string> = {}

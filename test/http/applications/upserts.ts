@@ -6,7 +6,7 @@ import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequeli
 import { allOf, authenticated, createCrud, hasRole, openApi } from '../../../lib/index.js'
 import { INFO } from '../../support/documented.js'
 import { addLogin, defineAccounts, identity, logIn } from '../../support/login.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -73,20 +73,18 @@ function mounted(models: Readonly<Record<'Series' | 'Book' | 'Chapter' | 'Author
 }
 
 let routers: ReturnType<typeof mounted> = []
-const server = await serveModels({
-  define,
-  fill: async ({ Account, Author, Series }) => {
-    await Account.create({ user_name: 'reader', password: 'reader 1' })
-    await Account.create({ user_name: 'machine', password: 'machine 1', user_role: 'scanner' })
-    for (const slug of ['verne', 'poe']) await Author.create({ slug, full_name: slug.toUpperCase() })
-    await Series.create({ code: 'sea', name: 'The Sea' })
-  },
-  mount: (app, models) => {
-    addLogin(app, models.Account)
-    routers = mounted(models)
-    app.use(routers)
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const models = define(sequelize)
+  addLogin(app, models.Account)
+  routers = mounted(models)
+  app.use(routers)
+  return models
 })
+const { Account, Author, Series } = server
+await Account.create({ user_name: 'reader', password: 'reader 1' })
+await Account.create({ user_name: 'machine', password: 'machine 1', user_role: 'scanner' })
+for (const slug of ['verne', 'poe']) await Author.create({ slug, full_name: slug.toUpperCase() })
+await Series.create({ code: 'sea', name: 'The Sea' })
 test.after.always(() => server.close())
 
 let machine: Record<string, string> = {}

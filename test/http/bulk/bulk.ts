@@ -1,7 +1,6 @@
 import ava from 'ava'
 import { DataTypes, Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations, Problem } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
 import { versionOf } from '../../support/servers.js'
 import { isFast } from '../../support/speed.js'
 import { openStage } from '../../support/stage.js'
@@ -291,11 +290,10 @@ test('the limit of bulk items is the option bulkItems', async (t) => {
 })
 
 test('records without any value are created too, where the model needs none', async (t) => {
-  const served = await serveModels({
-    define: (sequelize) => ({ Note: sequelize.define('note', { text: DataTypes.STRING }, { timestamps: false }) }),
-    mount: (app, { Note }) => {
-      app.use(crudRouter(Note, { operations: Operations.AllWithBulk }))
-    },
+  const served = await openStage(({ sequelize }, app) => {
+    const Note = sequelize.define('note', { text: DataTypes.STRING }, { timestamps: false })
+    app.use(crudRouter(Note, { operations: Operations.AllWithBulk }))
+    return { Note }
   })
   t.teardown(served.close)
   for (const bodies of [[{}], [{}, {}], [{ text: null }], [{ text: 'x' }, {}]]) {
@@ -308,23 +306,19 @@ test('records without any value are created too, where the model needs none', as
 
 test('a Problem about fields that a hook throws gets the place of its new record, and undoes all', async (t) => {
   const status = 400
-  const served = await serveModels({
-    define: (sequelize) => {
-      const Team = sequelize.define('team', { name: DataTypes.STRING }, { timestamps: false })
-      const name = { type: DataTypes.STRING(20), allowNull: false, unique: true }
-      const Player = sequelize.define('player', { name }, { timestamps: false })
-      Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
-      return { Team, Player }
-    },
-    mount: (app, { Team, Player }) => {
-      const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
-      const beforeCreate = ({ instance }: { readonly instance: Model }): void => {
-        if (instance.get('name') === 'bad')
-          throw new Problem({ status, code: 'validation', errors: { name: ['is bad.'] } })
-      }
-      app.use(crudRouter(Player, { operations, hooks: { beforeCreate } }))
-      app.use(crudRouter(Team, { operations, relations: { players: { write: true } } }))
-    },
+  const served = await openStage(({ sequelize }, app) => {
+    const Team = sequelize.define('team', { name: DataTypes.STRING }, { timestamps: false })
+    const name = { type: DataTypes.STRING(20), allowNull: false, unique: true }
+    const Player = sequelize.define('player', { name }, { timestamps: false })
+    Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+    const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+    const beforeCreate = ({ instance }: { readonly instance: Model }): void => {
+      if (instance.get('name') === 'bad')
+        throw new Problem({ status, code: 'validation', errors: { name: ['is bad.'] } })
+    }
+    app.use(crudRouter(Player, { operations, hooks: { beforeCreate } }))
+    app.use(crudRouter(Team, { operations, relations: { players: { write: true } } }))
+    return { Team, Player }
   })
   t.teardown(served.close)
   const bulk = await served.post('/api/players/bulk', [{ name: 'good' }, { name: 'bad' }])

@@ -3,7 +3,7 @@
 import test from 'ava'
 import { DataTypes, Model } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const COUNT = 120
 /** How many there may be; an instance takes its record two or three times. */
@@ -35,55 +35,51 @@ const each = {
   },
 }
 
-const server = await serveModels({
-  define: (sequelize) => {
-    const named = { name: DataTypes.STRING(20) }
-    const columns = { ...named, text: DataTypes.TEXT }
-    const options = { timestamps: false }
-    const validate = {
-      better(this: { readonly name: string | null }) {
-        if (this.name === 'bad') throw new Error('must be better.')
-      },
-    }
-    const marks = {
-      ...columns,
-      isDeleted: { type: DataTypes.BOOLEAN, defaultValue: false },
-      deletedAt: DataTypes.DATE,
-      version: { type: DataTypes.INTEGER, defaultValue: 1 },
-    }
-    const models = {
-      File: sequelize.define('File', columns, { ...options, validate, hooks: whole }),
-      Draft: sequelize.define('Draft', columns, { ...options, hooks: whole }),
-      Letter: sequelize.define('Letter', columns, { ...options, hooks: each }),
-      Mark: sequelize.define('Mark', marks, { ...options, hooks: each }),
-      Shelf: sequelize.define('Shelf', columns, { ...options, hooks: whole }),
-      Label: sequelize.define('Label', named, options),
-      Folder: sequelize.define('Folder', named, options),
-      Paper: sequelize.define('Paper', columns, { ...options, hooks: each }),
-    }
-    // Sequelize deletes what belongs to a record record by record.
-    models.Shelf.hasMany(models.Label, { as: 'labels', foreignKey: 'shelfId', onDelete: 'CASCADE', hooks: true })
-    models.Folder.hasMany(models.Paper, { as: 'papers', foreignKey: 'folderId' })
-    return models
-  },
-  fill: async ({ File, Draft, Letter, Mark, Shelf, Folder, Paper }) => {
-    await Folder.create({ name: 'full' })
-    for (const model of [File, Draft, Letter, Mark, Shelf, Paper]) {
-      const folder = model === Paper ? { folderId: 1 } : {}
-      await model.bulkCreate(Array.from({ length: COUNT }, () => ({ name: 'old', text: 'long', ...folder })))
-    }
-  },
-  mount: (app, { File, Draft, Letter, Mark, Shelf, Folder, Paper }) => {
-    const operations = Operations.AllWithBulk | Operations.BulkUpdate
-    app.use(crudRouter(File, { operations }))
-    app.use(crudRouter(Draft, { operations, hooks: { beforeDelete: () => undefined } }))
-    app.use(crudRouter(Letter, { operations }))
-    app.use(crudRouter(Mark, { operations, softDelete: true, concurrency: { rowVersion: 'version' } }))
-    app.use(crudRouter(Shelf, { operations, route: 'api/shelves' }))
-    app.use(crudRouter(Paper, { operations }))
-    app.use(crudRouter(Folder, { operations, relations: { papers: { write: true } } }))
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const named = { name: DataTypes.STRING(20) }
+  const columns = { ...named, text: DataTypes.TEXT }
+  const options = { timestamps: false }
+  const validate = {
+    better(this: { readonly name: string | null }) {
+      if (this.name === 'bad') throw new Error('must be better.')
+    },
+  }
+  const marks = {
+    ...columns,
+    isDeleted: { type: DataTypes.BOOLEAN, defaultValue: false },
+    deletedAt: DataTypes.DATE,
+    version: { type: DataTypes.INTEGER, defaultValue: 1 },
+  }
+  const models = {
+    File: sequelize.define('File', columns, { ...options, validate, hooks: whole }),
+    Draft: sequelize.define('Draft', columns, { ...options, hooks: whole }),
+    Letter: sequelize.define('Letter', columns, { ...options, hooks: each }),
+    Mark: sequelize.define('Mark', marks, { ...options, hooks: each }),
+    Shelf: sequelize.define('Shelf', columns, { ...options, hooks: whole }),
+    Label: sequelize.define('Label', named, options),
+    Folder: sequelize.define('Folder', named, options),
+    Paper: sequelize.define('Paper', columns, { ...options, hooks: each }),
+  }
+  // Sequelize deletes what belongs to a record record by record.
+  models.Shelf.hasMany(models.Label, { as: 'labels', foreignKey: 'shelfId', onDelete: 'CASCADE', hooks: true })
+  models.Folder.hasMany(models.Paper, { as: 'papers', foreignKey: 'folderId' })
+  const { File, Draft, Letter, Mark, Shelf, Folder, Paper } = models
+  const operations = Operations.AllWithBulk | Operations.BulkUpdate
+  app.use(crudRouter(File, { operations }))
+  app.use(crudRouter(Draft, { operations, hooks: { beforeDelete: () => undefined } }))
+  app.use(crudRouter(Letter, { operations }))
+  app.use(crudRouter(Mark, { operations, softDelete: true, concurrency: { rowVersion: 'version' } }))
+  app.use(crudRouter(Shelf, { operations, route: 'api/shelves' }))
+  app.use(crudRouter(Paper, { operations }))
+  app.use(crudRouter(Folder, { operations, relations: { papers: { write: true } } }))
+  return models
 })
+const { File, Draft, Letter, Mark, Shelf, Folder, Paper } = server
+await Folder.create({ name: 'full' })
+for (const model of [File, Draft, Letter, Mark, Shelf, Paper]) {
+  const folder = model === Paper ? { folderId: 1 } : {}
+  await model.bulkCreate(Array.from({ length: COUNT }, () => ({ name: 'old', text: 'long', ...folder })))
+}
 test.after.always(() => server.close())
 
 const ALL = Array.from({ length: COUNT }, (_, index) => index + 1)

@@ -4,7 +4,7 @@ import test from 'ava'
 import Joi from 'joi'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 /** Bodies that are validated at once, at the most: fifty, and an upsert validates each up to three times. */
 const MOST = 150
@@ -25,22 +25,19 @@ const counted = Joi.string().custom((value: unknown) => {
   return value
 })
 
-const server = await serveModels({
-  define: (sequelize) => ({
-    Word: sequelize.define(
-      'Word',
-      {
-        code: { type: DataTypes.STRING(20), unique: true },
-        text: DataTypes.STRING(20),
-        level: DataTypes.INTEGER,
-      },
-      { timestamps: false },
-    ),
-  }),
-  mount: (app, { Word }) => {
-    const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
-    app.use(crudRouter(Word, { operations, fields: { text: { schema: counted } } }))
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const Word = sequelize.define(
+    'Word',
+    {
+      code: { type: DataTypes.STRING(20), unique: true },
+      text: DataTypes.STRING(20),
+      level: DataTypes.INTEGER,
+    },
+    { timestamps: false },
+  )
+  const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+  app.use(crudRouter(Word, { operations, fields: { text: { schema: counted } } }))
+  return { Word }
 })
 test.after.always(() => server.close())
 

@@ -3,8 +3,8 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { etagOf, filter, ProblemError, resource, withTag } from '../../../lib/client/index.js'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
 import { serve } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -44,8 +44,8 @@ function defineCourts(sequelize: Sequelize): Record<'Court' | 'PlayerCourt', Mod
   return { Court, PlayerCourt }
 }
 
-const served = await serveModels({
-  define: (sequelize) => ({
+const served = await openStage(({ sequelize }, app) => {
+  const models = {
     ...definePlayers(sequelize),
     Note: sequelize.define(
       'note',
@@ -63,27 +63,25 @@ const served = await serveModels({
       { timestamps: false },
     ),
     ...defineCourts(sequelize),
-  }),
-  fill: async ({ Player, Court }) => {
-    await Court.bulkCreate(['a/b', 'c d', 'e~f', 'g'].map((place) => ({ place })))
-    await Player.bulkCreate([1, 2, 3, 4, 5].map((level) => ({ name: `player ${level}`, level })))
-  },
-  mount: (app, { Player, Badge, Note, Code, Court, PlayerCourt }) => {
-    const operations = Operations.AllWithBulk
-    const all = operations + Operations.BulkUpdate + Operations.Replace + Operations.Aggregate + Operations.Export
-    const routes = { routes: true }
-    app.use(crudRouter(Player, { operations: all, relations: { badges: routes, courts: { ...routes, write: true } } }))
-    app.use(crudRouter(Badge), crudRouter(Court), crudRouter(PlayerCourt))
-    app.use(
-      crudRouter(Note, {
-        concurrency: true,
-        softDelete: true,
-        operations: Operations.AllWithBulk + Operations.Restore,
-      }),
-    )
-    app.use(crudRouter(Code, { keyProperty: 'code' }))
-  },
+  }
+  const { Player, Badge, Note, Code, Court, PlayerCourt } = models
+  const operations = Operations.AllWithBulk
+  const all = operations + Operations.BulkUpdate + Operations.Replace + Operations.Aggregate + Operations.Export
+  const routes = { routes: true }
+  app.use(crudRouter(Player, { operations: all, relations: { badges: routes, courts: { ...routes, write: true } } }))
+  app.use(crudRouter(Badge), crudRouter(Court), crudRouter(PlayerCourt))
+  app.use(
+    crudRouter(Note, {
+      concurrency: true,
+      softDelete: true,
+      operations: Operations.AllWithBulk + Operations.Restore,
+    }),
+  )
+  app.use(crudRouter(Code, { keyProperty: 'code' }))
+  return models
 })
+await served.Court.bulkCreate(['a/b', 'c d', 'e~f', 'g'].map((place) => ({ place })))
+await served.Player.bulkCreate([1, 2, 3, 4, 5].map((level) => ({ name: `player ${level}`, level })))
 test.after.always(() => served.close())
 
 const players = resource<Player>(`${served.url}/api/players`)

@@ -11,7 +11,7 @@ import { Server } from 'socket.io'
 import { ProblemError } from '../../../lib/client/index.js'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { dataProvider, type RealtimeEvent } from '../../../lib/react-admin/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -44,66 +44,61 @@ const POSTS = WORDS.map((title, index) => ({
 
 const io = new Server()
 const requests: string[] = []
-const served = await serveModels({
-  define: (sequelize) => {
-    const options = { timestamps: false }
-    // New objects each time: Sequelize writes into them.
-    const unique = () => ({ type: DataTypes.STRING(20), allowNull: false, unique: true })
-    const number = () => ({ type: DataTypes.INTEGER, allowNull: false })
-    const part = () => ({ type: DataTypes.STRING(20), primaryKey: true })
-    const Author = sequelize.define('author', { name: { ...unique(), validate: { len: [2, 20] } } }, options)
-    const Post = sequelize.define(
-      'post',
-      {
-        title: unique(),
-        views: { ...number(), validate: { min: 0 } },
-        published: { type: DataTypes.BOOLEAN, allowNull: false },
-        day: { type: DataTypes.DATEONLY, allowNull: false },
-        authorId: number(),
-      },
-      options,
-    )
-    const version = { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 }
-    const Order = sequelize.define(
-      'order',
-      { customer: unique(), note: DataTypes.STRING(20), rowVersion: version },
-      options,
-    )
-    const Line = sequelize.define(
-      'line',
-      { product: DataTypes.STRING(20), quantity: { ...number(), validate: { min: 1 } }, orderId: number() },
-      options,
-    )
-    const Code = sequelize.define('code', { code: part(), text: DataTypes.STRING(20) }, options)
-    const Seat = sequelize.define('seat', { row: part(), place: part(), guest: DataTypes.STRING(20) }, options)
-    Author.hasMany(Post, { as: 'posts', foreignKey: 'authorId' })
-    Post.belongsTo(Author, { as: 'author', foreignKey: 'authorId' })
-    Order.hasMany(Line, { as: 'lines', foreignKey: 'orderId' })
-    return { Author, Post, Order, Line, Code, Seat }
-  },
-  fill: async ({ Author, Post }) => {
-    // The database counts: PostgreSQL would not know of ids that it has not given.
-    await Author.bulkCreate(AUTHORS.map(({ id: _, ...author }) => author))
-    await Post.bulkCreate(POSTS.map(({ id: _, ...post }) => post))
-  },
-  mount: (app, { Author, Post, Order, Line, Code, Seat }) => {
-    app.use((request, _, next) => {
-      requests.push(`${request.method} ${decodeURIComponent(request.url)}`)
-      next()
-    })
-    app.use(crudRouter(Author, { relations: { posts: { routes: true } } }))
-    app.use(crudRouter(Post, { query: { search: ['title', 'author.name'] }, relations: { author: true } }))
-    app.use(
-      crudRouter(Order, {
-        concurrency: { inBody: true },
-        push: { io },
-        relations: { lines: { write: true } },
-      }),
-      crudRouter(Line, { operations: Operations.All }),
-    )
-    app.use(crudRouter(Code, { keyProperty: 'code' }), crudRouter(Seat, { keyProperty: ['row', 'place'] }))
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const options = { timestamps: false }
+  // New objects each time: Sequelize writes into them.
+  const unique = () => ({ type: DataTypes.STRING(20), allowNull: false, unique: true })
+  const number = () => ({ type: DataTypes.INTEGER, allowNull: false })
+  const part = () => ({ type: DataTypes.STRING(20), primaryKey: true })
+  const Author = sequelize.define('author', { name: { ...unique(), validate: { len: [2, 20] } } }, options)
+  const Post = sequelize.define(
+    'post',
+    {
+      title: unique(),
+      views: { ...number(), validate: { min: 0 } },
+      published: { type: DataTypes.BOOLEAN, allowNull: false },
+      day: { type: DataTypes.DATEONLY, allowNull: false },
+      authorId: number(),
+    },
+    options,
+  )
+  const version = { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 }
+  const Order = sequelize.define(
+    'order',
+    { customer: unique(), note: DataTypes.STRING(20), rowVersion: version },
+    options,
+  )
+  const Line = sequelize.define(
+    'line',
+    { product: DataTypes.STRING(20), quantity: { ...number(), validate: { min: 1 } }, orderId: number() },
+    options,
+  )
+  const Code = sequelize.define('code', { code: part(), text: DataTypes.STRING(20) }, options)
+  const Seat = sequelize.define('seat', { row: part(), place: part(), guest: DataTypes.STRING(20) }, options)
+  Author.hasMany(Post, { as: 'posts', foreignKey: 'authorId' })
+  Post.belongsTo(Author, { as: 'author', foreignKey: 'authorId' })
+  Order.hasMany(Line, { as: 'lines', foreignKey: 'orderId' })
+  app.use((request, _, next) => {
+    requests.push(`${request.method} ${decodeURIComponent(request.url)}`)
+    next()
+  })
+  app.use(crudRouter(Author, { relations: { posts: { routes: true } } }))
+  app.use(crudRouter(Post, { query: { search: ['title', 'author.name'] }, relations: { author: true } }))
+  app.use(
+    crudRouter(Order, {
+      concurrency: { inBody: true },
+      push: { io },
+      relations: { lines: { write: true } },
+    }),
+    crudRouter(Line, { operations: Operations.All }),
+  )
+  app.use(crudRouter(Code, { keyProperty: 'code' }), crudRouter(Seat, { keyProperty: ['row', 'place'] }))
+  return { Author, Post, Order, Line, Code, Seat }
 })
+const { Author, Post } = served
+// The database counts: PostgreSQL would not know of ids that it has not given.
+await Author.bulkCreate(AUTHORS.map(({ id: _, ...author }) => author))
+await Post.bulkCreate(POSTS.map(({ id: _, ...post }) => post))
 io.attach(served.server)
 test.after.always(async () => {
   await io.close()

@@ -17,8 +17,8 @@ import { Server } from 'socket.io'
 import { ProblemError } from '../../../lib/client/index.js'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { dataProvider, liveProvider } from '../../../lib/refine/index.js'
-import { serveModels } from '../../support/models.js'
 import { renderHooks } from '../../support/refine.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -37,47 +37,41 @@ const PLAYERS: readonly Player[] = NAMES.map((name, index) => ({
 
 const io = new Server()
 const requests: string[] = []
-const served = await serveModels({
-  define: (sequelize) => {
-    const options = { timestamps: false }
-    const Player = sequelize.define(
-      'player',
-      {
-        name: { type: DataTypes.STRING(20), allowNull: false, validate: { len: [2, 20] } },
-        level: { type: DataTypes.INTEGER, validate: { min: 0 } },
-        teamId: DataTypes.INTEGER,
-      },
-      options,
-    )
-    const Note = sequelize.define(
-      'note',
-      {
-        text: { type: DataTypes.STRING(20), allowNull: false },
-        pinned: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false },
-        rowVersion: { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 },
-      },
-      options,
-    )
-    const Code = sequelize.define(
-      'code',
-      { code: { type: DataTypes.STRING(20), primaryKey: true }, text: DataTypes.STRING(20) },
-      options,
-    )
-    return { Player, Note, Code }
-  },
-  fill: async ({ Player }) => {
-    await Player.bulkCreate(PLAYERS.map(({ id: _, ...player }) => player))
-  },
-  mount: (app, { Player, Note, Code }) => {
-    app.use((request, _, next) => {
-      requests.push(`${request.method} ${decodeURIComponent(request.url)}`)
-      next()
-    })
-    app.use(crudRouter(Player, { query: { search: ['name'] }, fields: { teamId: { exclude: 'list' } } }))
-    app.use(crudRouter(Note, { concurrency: { inBody: true }, push: { io }, operations: Operations.AllWithBulk }))
-    app.use(crudRouter(Code, { keyProperty: 'code' }))
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const options = { timestamps: false }
+  const Player = sequelize.define(
+    'player',
+    {
+      name: { type: DataTypes.STRING(20), allowNull: false, validate: { len: [2, 20] } },
+      level: { type: DataTypes.INTEGER, validate: { min: 0 } },
+      teamId: DataTypes.INTEGER,
+    },
+    options,
+  )
+  const Note = sequelize.define(
+    'note',
+    {
+      text: { type: DataTypes.STRING(20), allowNull: false },
+      pinned: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false },
+      rowVersion: { type: DataTypes.BIGINT, allowNull: false, defaultValue: 0 },
+    },
+    options,
+  )
+  const Code = sequelize.define(
+    'code',
+    { code: { type: DataTypes.STRING(20), primaryKey: true }, text: DataTypes.STRING(20) },
+    options,
+  )
+  app.use((request, _, next) => {
+    requests.push(`${request.method} ${decodeURIComponent(request.url)}`)
+    next()
+  })
+  app.use(crudRouter(Player, { query: { search: ['name'] }, fields: { teamId: { exclude: 'list' } } }))
+  app.use(crudRouter(Note, { concurrency: { inBody: true }, push: { io }, operations: Operations.AllWithBulk }))
+  app.use(crudRouter(Code, { keyProperty: 'code' }))
+  return { Player, Note, Code }
 })
+await served.Player.bulkCreate(PLAYERS.map(({ id: _, ...player }) => player))
 io.attach(served.server)
 test.after.always(async () => {
   await io.close()

@@ -5,8 +5,8 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { serveModels } from '../../support/models.js'
 import { versionOf } from '../../support/servers.js'
+import { openStage } from '../../support/stage.js'
 
 interface Computed {
   /** What is computed of the table's own columns. */
@@ -85,25 +85,19 @@ const computed = COMPUTED[product]
 test('a value that cannot be computed with is 400 on every way to write, and nothing is written', async (t) => {
   if (computed === undefined) return t.fail(product)
   const heard: unknown[] = []
-  const notes = await serveModels({
-    define: (sequelize) => {
-      const text = DataTypes.STRING
-      const attributes = { share: DataTypes.BIGINT, day: text, label: text, size: text, data: DataTypes.JSON }
-      const options = { tableName: 'notes', timestamps: false }
-      return {
-        Plain: sequelize.define('Plain', attributes, options),
-        Hooked: sequelize.define('Hooked', attributes, { ...options, hooks: { beforeSave: () => undefined } }),
-      }
-    },
-    fill: async ({ Plain }) => {
-      for (const sql of computed.sql) await Plain.sequelize?.query(sql)
-    },
-    mount: (app, { Plain, Hooked }) => {
-      const common = { operations: Operations.AllWithBulk, onError: (error: unknown) => heard.push(error) }
-      app.use(crudRouter(Plain, { ...common, route: 'api/plain' }))
-      app.use(crudRouter(Hooked, { ...common, route: 'api/hooked' }))
-    },
+  const notes = await openStage(({ sequelize }, app) => {
+    const text = DataTypes.STRING
+    const attributes = { share: DataTypes.BIGINT, day: text, label: text, size: text, data: DataTypes.JSON }
+    const options = { tableName: 'notes', timestamps: false }
+    const Plain = sequelize.define('Plain', attributes, options)
+    const Hooked = sequelize.define('Hooked', attributes, { ...options, hooks: { beforeSave: () => undefined } })
+    const common = { operations: Operations.AllWithBulk, onError: (error: unknown) => heard.push(error) }
+    app.use(crudRouter(Plain, { ...common, route: 'api/plain' }))
+    app.use(crudRouter(Hooked, { ...common, route: 'api/hooked' }))
+    return { Plain, Hooked }
   })
+  const { Plain } = notes
+  for (const sql of computed.sql) await Plain.sequelize?.query(sql)
   t.teardown(() => notes.close())
   for (const path of ['/api/plain', '/api/hooked']) {
     const { status, body, text } = await notes.post(path, computed.fit)

@@ -8,7 +8,7 @@ import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import type { Limits } from '../../../types/settings.js'
 import { databaseName, openDatabase } from '../../support/database.js'
-import { list, type Parameters } from '../../support/models.js'
+import { list, type Parameters } from '../../support/lists.js'
 import { clientOf } from '../../support/server.js'
 
 const test = ava.serial

@@ -5,10 +5,10 @@ import ava, { type ExecutionContext } from 'ava'
 import { DataTypes, type Options } from 'sequelize'
 import { CrudConfigError, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName, openDatabase } from '../../support/database.js'
-import { serveModels } from '../../support/models.js'
 import type { TestClient } from '../../support/server.js'
 import { onConnect } from '../../support/session.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 // Statements that the package sends to the driver itself, with readers of its own.
@@ -45,24 +45,21 @@ async function served(t: ExecutionContext, setup: Setup = {}) {
 }
 
 async function servedBy(t: ExecutionContext, { options = {}, session }: Setup, errors: unknown[], isQueried: boolean) {
-  const server = await serveModels({
-    options,
-    define: (sequelize) => {
+  const server = await openStage(
+    ({ sequelize }, app) => {
       if (session !== undefined) onConnect(sequelize, session)
       if (isQueried) sequelize.addHook('beforeQuery', () => undefined)
       const hooks = { beforeFind: () => undefined, beforeSave: () => undefined }
-      return {
-        Plain: sequelize.define('Plain', attributes(), { timestamps: false }),
-        Hooked: sequelize.define('Hooked', attributes(), { timestamps: false, hooks }),
-      }
-    },
-    mount: (app, { Plain, Hooked }) => {
+      const Plain = sequelize.define('Plain', attributes(), { timestamps: false })
+      const Hooked = sequelize.define('Hooked', attributes(), { timestamps: false, hooks })
       const onError = (error: unknown): void => void errors.push(error)
       const mounted = { operations: OPERATIONS, onError }
       app.use(crudRouter(Plain, { ...mounted, route: isQueried ? 'api/queried' : 'api/plain' }))
       if (!isQueried) app.use(crudRouter(Hooked, { ...mounted, route: 'api/hooked' }))
+      return { Plain, Hooked }
     },
-  })
+    { sequelize: options },
+  )
   t.teardown(() => server.close())
   return server
 }

@@ -5,8 +5,9 @@ import ava, { type ExecutionContext } from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { keysOf, list, type Served, serveModels } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
 import { onConnect } from '../../support/session.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -34,59 +35,50 @@ function pathOf(kind: string, way: Way): string {
 }
 
 /** Records with a BIGINT for a key, and others that point at them. */
-const big: Served<Bench> = await serveModels<Bench>({
-  define: (sequelize) => {
-    const models = new Map<Way, ModelStatic<Model>>()
-    const children = new Map<Way, ModelStatic<Model>>()
-    for (const way of ways) {
-      const options = { timestamps: false, hooks: WAYS[way] }
-      const id = { type: DataTypes.BIGINT, primaryKey: true }
-      const Parent = sequelize.define(`parent_${way}`, { id, name: DataTypes.STRING, other: DataTypes.BIGINT }, options)
-      const Child = sequelize.define(`child_${way}`, { name: DataTypes.STRING }, options)
-      Child.belongsTo(Parent, { as: 'parent', foreignKey: { name: 'parentId' } })
-      Parent.hasMany(Child, { as: 'children', foreignKey: { name: 'parentId' } })
-      models.set(way, Parent)
-      children.set(way, Child)
+const big: Stage<Bench> = await openStage<Bench>(({ sequelize }, app) => {
+  const models = new Map<Way, ModelStatic<Model>>()
+  const children = new Map<Way, ModelStatic<Model>>()
+  for (const way of ways) {
+    const options = { timestamps: false, hooks: WAYS[way] }
+    const id = { type: DataTypes.BIGINT, primaryKey: true }
+    const Parent = sequelize.define(`parent_${way}`, { id, name: DataTypes.STRING, other: DataTypes.BIGINT }, options)
+    const Child = sequelize.define(`child_${way}`, { name: DataTypes.STRING }, options)
+    Child.belongsTo(Parent, { as: 'parent', foreignKey: { name: 'parentId' } })
+    Parent.hasMany(Child, { as: 'children', foreignKey: { name: 'parentId' } })
+    models.set(way, Parent)
+    children.set(way, Child)
+  }
+  for (const way of ways) {
+    for (const [kind, each] of [
+      ['parents', models],
+      ['children', children],
+    ] as const) {
+      const model = each.get(way)
+      if (model === undefined) throw new RangeError(way)
+      app.use(crudRouter(model, { operations: Operations.AllWithBulk, route: pathOf(kind, way) }))
     }
-    return { models, children }
-  },
-  mount: (app, { models, children }) => {
-    for (const way of ways) {
-      for (const [kind, each] of [
-        ['parents', models],
-        ['children', children],
-      ] as const) {
-        const model = each.get(way)
-        if (model === undefined) throw new RangeError(way)
-        app.use(crudRouter(model, { operations: Operations.AllWithBulk, route: pathOf(kind, way) }))
-      }
-    }
-  },
+  }
+  return { models, children }
 })
 /** The first key of the next record, further than a double counts; SQLite's own keys are read as doubles by Sequelize. */
 const FAR = databaseName === 'sqlite' ? 4503599627370497n : 9007199254740993n
 
 /** Auto-increment keys that advance by three, as in a cluster of three that all write. */
-const assigned = await serveModels({
-  define: (sequelize) => {
-    if (databaseName === 'mysql' || databaseName === 'mariadb') onConnect(sequelize, 'SET auto_increment_increment = 3')
-    const id = { type: DataTypes.BIGINT, primaryKey: true, autoIncrement: true }
-    const shout = {
-      type: DataTypes.STRING,
-      get(this: Model) {
-        return String(this.getDataValue('shout' as never)).toUpperCase()
-      },
-    }
-    return {
-      Plain: sequelize.define('Plain', { id, name: DataTypes.STRING }, { timestamps: false }),
-      // Its answers need instances, which several rows of one INSERT must find their keys for.
-      Shouting: sequelize.define('Shouting', { id, name: DataTypes.STRING, shout }, { timestamps: false }),
-    }
-  },
-  mount: (app, { Plain, Shouting }) => {
-    app.use(crudRouter(Plain, { operations: Operations.AllWithBulk, route: 'api/plain' }))
-    app.use(crudRouter(Shouting, { operations: Operations.AllWithBulk, route: 'api/shouting' }))
-  },
+const assigned = await openStage(({ sequelize }, app) => {
+  if (databaseName === 'mysql' || databaseName === 'mariadb') onConnect(sequelize, 'SET auto_increment_increment = 3')
+  const id = { type: DataTypes.BIGINT, primaryKey: true, autoIncrement: true }
+  const shout = {
+    type: DataTypes.STRING,
+    get(this: Model) {
+      return String(this.getDataValue('shout' as never)).toUpperCase()
+    },
+  }
+  const Plain = sequelize.define('Plain', { id, name: DataTypes.STRING }, { timestamps: false })
+  // Its answers need instances, which several rows of one INSERT must find their keys for.
+  const Shouting = sequelize.define('Shouting', { id, name: DataTypes.STRING, shout }, { timestamps: false })
+  app.use(crudRouter(Plain, { operations: Operations.AllWithBulk, route: 'api/plain' }))
+  app.use(crudRouter(Shouting, { operations: Operations.AllWithBulk, route: 'api/shouting' }))
+  return { Plain, Shouting }
 })
 
 const TEXT_KEY = {
@@ -100,41 +92,37 @@ const KEYS = ['abc', 'Xyz', 'łódź', 'a b', 'tail ', '😀', '漢', 'a%', '-']
 /** Equal to a key under a collation that folds or pads, and no key. */
 const SIMILAR = ['ABC', 'xyz', 'ŁÓDŹ', 'abc ', 'tail', 'A B', '😀 ', 'a_']
 
-const folding: Served<Bench> = await serveModels<Bench>({
-  define: (sequelize) => {
-    const models = new Map(
-      ways.map((way) => [
-        way,
-        sequelize.define(
-          `text_${way}`,
-          { id: { type: DataTypes.STRING(60), primaryKey: true }, name: DataTypes.STRING },
-          { timestamps: false, tableName: `text_${way}`, hooks: WAYS[way] },
-        ),
-      ]),
-    )
-    return { models, children: new Map() }
-  },
-  fill: async ({ models }) => {
-    for (const model of models.values()) {
-      const { sequelize } = model
-      if (sequelize === undefined) throw new RangeError(model.name)
-      await model.drop()
-      if (databaseName === 'postgres') {
-        await sequelize.query(
-          `CREATE COLLATION IF NOT EXISTS folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
-        )
-      }
-      await sequelize.query(
-        `CREATE TABLE ${String(model.getTableName())} (id ${TEXT_KEY} NOT NULL PRIMARY KEY, name VARCHAR(255))`,
-      )
-    }
-  },
-  mount: (app, { models }) => {
-    for (const [way, model] of models) {
-      app.use(crudRouter(model, { operations: Operations.AllWithBulk, route: pathOf('texts', way) }))
-    }
-  },
+const folding: Stage<Bench> = await openStage<Bench>(({ sequelize }, app) => {
+  const models = new Map(
+    ways.map((way) => [
+      way,
+      sequelize.define(
+        `text_${way}`,
+        { id: { type: DataTypes.STRING(60), primaryKey: true }, name: DataTypes.STRING },
+        { timestamps: false, tableName: `text_${way}`, hooks: WAYS[way] },
+      ),
+    ]),
+  )
+  const children = new Map()
+  for (const [way, model] of models) {
+    app.use(crudRouter(model, { operations: Operations.AllWithBulk, route: pathOf('texts', way) }))
+  }
+  return { models, children }
 })
+const { models } = folding
+for (const model of models.values()) {
+  const { sequelize } = model
+  if (sequelize === undefined) throw new RangeError(model.name)
+  await model.drop()
+  if (databaseName === 'postgres') {
+    await sequelize.query(
+      `CREATE COLLATION IF NOT EXISTS folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
+    )
+  }
+  await sequelize.query(
+    `CREATE TABLE ${String(model.getTableName())} (id ${TEXT_KEY} NOT NULL PRIMARY KEY, name VARCHAR(255))`,
+  )
+}
 
 // Of characters outside the basic plane, general_ci takes all for one, and so does the collation that MySQL converts to.
 const WIDE_KEY = {
@@ -148,23 +136,19 @@ const WIDE =
     ? ['z😀', 'a', 'łódź', 'tr', 'ß', 'Xyz', 'ż']
     : ['😀', '😁', '🙂', 'z😀', 'z😁', 'ż', 'a', '漢']
 
-const wide = await serveModels({
-  define: (sequelize) => ({
-    Wide: sequelize.define(
-      'Wide',
-      { id: { type: DataTypes.STRING(60), primaryKey: true }, odd: DataTypes.BOOLEAN },
-      { timestamps: false, tableName: 'wide' },
-    ),
-  }),
-  fill: async ({ Wide }) => {
-    await Wide.drop()
-    await Wide.sequelize?.query(`CREATE TABLE wide (id ${WIDE_KEY} NOT NULL PRIMARY KEY, odd BOOLEAN)`)
-    await Wide.bulkCreate(WIDE.map((id) => ({ id })))
-  },
-  mount: (app, { Wide }) => {
-    app.use(crudRouter(Wide, { route: 'api/wide' }))
-  },
+const wide = await openStage(({ sequelize }, app) => {
+  const Wide = sequelize.define(
+    'Wide',
+    { id: { type: DataTypes.STRING(60), primaryKey: true }, odd: DataTypes.BOOLEAN },
+    { timestamps: false, tableName: 'wide' },
+  )
+  app.use(crudRouter(Wide, { route: 'api/wide' }))
+  return { Wide }
 })
+const { Wide } = wide
+await Wide.drop()
+await Wide.sequelize?.query(`CREATE TABLE wide (id ${WIDE_KEY} NOT NULL PRIMARY KEY, odd BOOLEAN)`)
+await Wide.bulkCreate(WIDE.map((id) => ({ id })))
 
 test.after.always(async () => {
   for (const server of [big, assigned, folding, wide]) await server.close()
@@ -325,23 +309,19 @@ test('keyset pages go over keys of any characters once each, in the order of the
 })
 
 test('a key of more than 64 characters is none where keys are numbers, and no work', async (t) => {
-  const served = await serveModels({
-    define: (sequelize) => ({
-      Price: sequelize.define(
-        'Price',
-        { id: { type: DataTypes.DECIMAL(10, 2), primaryKey: true }, name: DataTypes.STRING },
-        { timestamps: false },
-      ),
-      Count: sequelize.define('Count', { name: DataTypes.STRING }, { timestamps: false }),
-    }),
-    fill: async ({ Price, Count }) => {
-      await Price.create({ id: '1.50', name: 'a' })
-      await Count.create({ name: 'a' })
-    },
-    mount: (app, { Price, Count }) => {
-      for (const model of [Price, Count]) app.use(crudRouter(model, { operations: Operations.AllWithBulk }))
-    },
+  const served = await openStage(({ sequelize }, app) => {
+    const Price = sequelize.define(
+      'Price',
+      { id: { type: DataTypes.DECIMAL(10, 2), primaryKey: true }, name: DataTypes.STRING },
+      { timestamps: false },
+    )
+    const Count = sequelize.define('Count', { name: DataTypes.STRING }, { timestamps: false })
+    for (const model of [Price, Count]) app.use(crudRouter(model, { operations: Operations.AllWithBulk }))
+    return { Price, Count }
   })
+  const { Price, Count } = served
+  await Price.create({ id: '1.50', name: 'a' })
+  await Count.create({ name: 'a' })
   t.teardown(() => served.close())
   const padded = (length: number): string => '1.5'.padEnd(length, '0')
   t.is((await served.get(`/api/prices/${padded(64)}`)).status, 200)

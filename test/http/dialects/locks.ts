@@ -5,7 +5,7 @@ import ava, { type ExecutionContext } from 'ava'
 import { DataTypes, type Model, type ModelStatic, QueryTypes, Transaction } from 'sequelize'
 import { crudRouter, type Hook, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { type Served, serveModels } from '../../support/models.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -17,20 +17,22 @@ interface Bench {
 async function bench(
   t: ExecutionContext,
   { isolationLevel, ...hooks }: { isolationLevel?: Transaction.ISOLATION_LEVELS; afterUpdate?: Hook } = {},
-): Promise<Served<Bench>> {
+): Promise<Stage<Bench>> {
   const attributes = () => ({ name: DataTypes.STRING, level: { type: DataTypes.INTEGER, defaultValue: 0 } })
-  const served = await serveModels<Bench>({
-    options: isolationLevel === undefined ? {} : { isolationLevel },
-    define: (sequelize) => ({
-      Plain: sequelize.define('Plain', attributes(), { timestamps: false }),
-      Hooked: sequelize.define('Hooked', attributes(), { timestamps: false, hooks: { beforeSave: () => undefined } }),
-    }),
-    mount: (app, { Plain, Hooked }) => {
+  const served = await openStage<Bench>(
+    ({ sequelize }, app) => {
+      const Plain = sequelize.define('Plain', attributes(), { timestamps: false })
+      const Hooked = sequelize.define('Hooked', attributes(), {
+        timestamps: false,
+        hooks: { beforeSave: () => undefined },
+      })
       const operations = Operations.AllWithBulk
       app.use(crudRouter(Plain, { operations, route: 'api/plain' }))
       app.use(crudRouter(Hooked, { operations, route: 'api/hooked', hooks }))
+      return { Plain, Hooked }
     },
-  })
+    { sequelize: isolationLevel === undefined ? {} : { isolationLevel } },
+  )
   t.teardown(() => served.close())
   return served
 }

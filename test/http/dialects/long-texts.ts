@@ -5,12 +5,13 @@ import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
 const isMysql = databaseName === 'mysql' || databaseName === 'mariadb'
 
-const served = await serveModels<{ Plain: ModelStatic<Model>; Hooked: ModelStatic<Model>; Owner: ModelStatic<Model> }>({
-  define: (sequelize) => {
+const served = await openStage<{ Plain: ModelStatic<Model>; Hooked: ModelStatic<Model>; Owner: ModelStatic<Model> }>(
+  ({ sequelize }, app) => {
     const attributes = {
       text: isMysql ? DataTypes.TEXT('long') : DataTypes.TEXT,
       bytes: DataTypes.STRING(200, true),
@@ -23,15 +24,13 @@ const served = await serveModels<{ Plain: ModelStatic<Model>; Hooked: ModelStati
     const Hooked = sequelize.define('Hooked', attributes, { ...options, hooks })
     const Owner = sequelize.define('Owner', { name: DataTypes.STRING }, { timestamps: false })
     Owner.hasMany(Plain, { as: 'texts', foreignKey: 'ownerId', constraints: false })
-    return { Plain, Hooked, Owner }
-  },
-  mount: (app, { Plain, Hooked, Owner }) => {
     const limits = { bodySize: 8_000_000, filterLength: 8000 }
     for (const model of [Plain, Hooked, Owner]) {
       app.use(crudRouter(model, { operations: Operations.AllWithBulk, limits }))
     }
+    return { Plain, Hooked, Owner }
   },
-})
+)
 test.after.always(() => served.close())
 
 /** As a filter has it. */

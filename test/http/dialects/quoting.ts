@@ -4,8 +4,8 @@ import ava, { type ExecutionContext } from 'ava'
 import { DataTypes, type Options } from 'sequelize'
 import { CrudConfigError, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName, openDatabase } from '../../support/database.js'
-import { serveModels } from '../../support/models.js'
 import { onConnect } from '../../support/session.js'
+import { openStage } from '../../support/stage.js'
 
 const isMysql = databaseName === 'mysql' || databaseName === 'mariadb'
 const test = ava.serial
@@ -23,9 +23,8 @@ interface Session {
 /** A resource scoped to one tenant, whose sessions are changed as told; with hooks as well. */
 async function served(t: ExecutionContext, { options = {}, sql, isEarly = false }: Session) {
   const errors: unknown[] = []
-  const server = await serveModels({
-    options,
-    define: (sequelize) => {
+  const server = await openStage(
+    ({ sequelize }, app) => {
       if (isEarly) onConnect(sequelize, sql)
       const attributes = { tenant: DataTypes.STRING, text: DataTypes.STRING }
       const Plain = sequelize.define('Plain', attributes, { timestamps: false })
@@ -33,9 +32,6 @@ async function served(t: ExecutionContext, { options = {}, sql, isEarly = false 
         timestamps: false,
         hooks: { beforeFind: () => undefined, beforeSave: () => undefined },
       })
-      return { Plain, Hooked }
-    },
-    mount: (app, { Plain, Hooked }) => {
       for (const [model, route] of [
         [Plain, 'api/plain'],
         [Hooked, 'api/hooked'],
@@ -49,8 +45,10 @@ async function served(t: ExecutionContext, { options = {}, sql, isEarly = false 
           }),
         )
       }
+      return { Plain, Hooked }
     },
-  })
+    { sequelize: options },
+  )
   t.teardown(() => server.close())
   return { ...server, errors }
 }

@@ -5,10 +5,9 @@ import ava, { type ExecutionContext } from 'ava'
 import { DataTypes, type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName, openAgain } from '../../support/database.js'
-import { type Served, serveModels } from '../../support/models.js'
 import type { Answer } from '../../support/server.js'
 import { onConnect } from '../../support/session.js'
-import { openStage } from '../../support/stage.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -66,33 +65,27 @@ const TRIGGERS = {
   ],
 }[databaseName === 'mariadb' ? 'mysql' : databaseName]
 
-async function serveAccounts(options: CrudOptions = {}, session?: string): Promise<Served<Bench>> {
+async function serveAccounts(options: CrudOptions = {}, session?: string): Promise<Stage<Bench>> {
   const heard: unknown[] = []
-  return serveModels<Bench>({
-    define: (sequelize) => {
-      if (session !== undefined) onConnect(sequelize, session)
-      return {
-        Plain: account(sequelize, 'Plain', {}),
-        Hooked: account(sequelize, 'Hooked', { beforeSave: () => undefined, beforeDestroy: () => undefined }),
-        heard,
-      }
-    },
-    fill: async ({ Plain }) => {
-      const { sequelize } = Plain
-      if (sequelize === undefined) throw new RangeError('the model is not initialised')
-      await sequelize.drop()
-      for (const sql of [...TABLES, ...TRIGGERS]) await sequelize.query(sql)
-    },
-    mount: (app, { Plain, Hooked }) => {
-      const common: CrudOptions = {
-        operations: Operations.AllWithBulk,
-        onError: (error) => heard.push(error),
-        ...options,
-      }
-      app.use(crudRouter(Plain, { ...common, route: 'api/plain' }))
-      app.use(crudRouter(Hooked, { ...common, route: 'api/hooked' }))
-    },
+  const stage = await openStage<Bench>(({ sequelize }, app) => {
+    if (session !== undefined) onConnect(sequelize, session)
+    const Plain = account(sequelize, 'Plain', {})
+    const Hooked = account(sequelize, 'Hooked', { beforeSave: () => undefined, beforeDestroy: () => undefined })
+    const common: CrudOptions = {
+      operations: Operations.AllWithBulk,
+      onError: (error) => heard.push(error),
+      ...options,
+    }
+    app.use(crudRouter(Plain, { ...common, route: 'api/plain' }))
+    app.use(crudRouter(Hooked, { ...common, route: 'api/hooked' }))
+    return { Plain, Hooked, heard }
   })
+  const { Plain } = stage
+  const { sequelize } = Plain
+  if (sequelize === undefined) throw new RangeError('the model is not initialised')
+  await sequelize.drop()
+  for (const sql of [...TABLES, ...TRIGGERS]) await sequelize.query(sql)
+  return stage
 }
 
 /** The model knows neither that a name is needed and short nor that a balance is small and positive. */
@@ -273,17 +266,13 @@ if (german !== null) {
 
 if (databaseName === 'postgres') {
   test('an exclusion constraint refuses what overlaps: 409', async (t) => {
-    const booking = await serveModels({
-      define: (sequelize) => ({
-        Booking: sequelize.define('Booking', { span: DataTypes.RANGE(DataTypes.INTEGER) }, { timestamps: false }),
-      }),
-      fill: async ({ Booking }) => {
-        await Booking.sequelize?.query('ALTER TABLE "Bookings" ADD EXCLUDE USING gist (span WITH &&)')
-      },
-      mount: (app, { Booking }) => {
-        app.use(crudRouter(Booking))
-      },
+    const booking = await openStage(({ sequelize }, app) => {
+      const Booking = sequelize.define('Booking', { span: DataTypes.RANGE(DataTypes.INTEGER) }, { timestamps: false })
+      app.use(crudRouter(Booking))
+      return { Booking }
     })
+    const { Booking } = booking
+    await Booking.sequelize?.query('ALTER TABLE "Bookings" ADD EXCLUDE USING gist (span WITH &&)')
     t.teardown(() => booking.close())
     t.is((await booking.post('/api/bookings', { span: [1, 5] })).status, 201)
     assertRefused(t, await booking.post('/api/bookings', { span: [4, 9] }), 409, {
@@ -450,26 +439,19 @@ for (const { title, sql, status, body, table = 'owns' } of OWN) {
 if (isMysql) {
   test('collations that do not mix are a matter of the host: 500 without a value of the client, told to onError', async (t) => {
     const heard: unknown[] = []
-    const mixed = await serveModels({
-      define: (sequelize) => {
-        const Parent = sequelize.define('Parent', {
-          code: { type: DataTypes.STRING(20), primaryKey: true },
-          name: DataTypes.STRING,
-        })
-        const Child = sequelize.define('Child', { name: DataTypes.STRING, parentCode: DataTypes.STRING(20) })
-        Child.belongsTo(Parent, { foreignKey: 'parentCode', as: 'par', constraints: false })
-        return { Parent, Child }
-      },
-      fill: async ({ Parent }) => {
-        await Parent.sequelize?.query(
-          'ALTER TABLE `Parents` MODIFY code VARCHAR(20) COLLATE utf8mb4_general_ci NOT NULL',
-        )
-        await Parent.sequelize?.query('ALTER TABLE `Children` MODIFY parentCode VARCHAR(20) COLLATE utf8mb4_unicode_ci')
-      },
-      mount: (app, { Child, Parent }) => {
-        app.use(crudRouter(Parent), crudRouter(Child, { onError: (error) => heard.push(error) }))
-      },
+    const mixed = await openStage(({ sequelize }, app) => {
+      const Parent = sequelize.define('Parent', {
+        code: { type: DataTypes.STRING(20), primaryKey: true },
+        name: DataTypes.STRING,
+      })
+      const Child = sequelize.define('Child', { name: DataTypes.STRING, parentCode: DataTypes.STRING(20) })
+      Child.belongsTo(Parent, { foreignKey: 'parentCode', as: 'par', constraints: false })
+      app.use(crudRouter(Parent), crudRouter(Child, { onError: (error) => heard.push(error) }))
+      return { Parent, Child }
     })
+    const { Parent } = mixed
+    await Parent.sequelize?.query('ALTER TABLE `Parents` MODIFY code VARCHAR(20) COLLATE utf8mb4_general_ci NOT NULL')
+    await Parent.sequelize?.query('ALTER TABLE `Children` MODIFY parentCode VARCHAR(20) COLLATE utf8mb4_unicode_ci')
     t.teardown(() => mixed.close())
     const { status, text } = await mixed.get('/api/Children?sort=Par.Name')
     t.is(status, 500, text)

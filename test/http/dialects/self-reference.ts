@@ -6,23 +6,19 @@ import ava from 'ava'
 import { DataTypes, QueryTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const name = DataTypes.STRING
-    const Counted = sequelize.define('Counted', { name }, { timestamps: false })
-    const id = { type: DataTypes.INTEGER, primaryKey: true }
-    const Chosen = sequelize.define('Chosen', { id, name }, { timestamps: false })
-    for (const model of [Counted, Chosen]) model.belongsTo(model, { as: 'origin', foreignKey: 'originId' })
-    return { Counted, Chosen }
-  },
-  mount: (app, { Counted, Chosen }) => {
-    app.use(crudRouter(Counted, { operations: Operations.AllWithBulk, route: 'api/counted' }))
-    app.use(crudRouter(Chosen, { operations: Operations.AllWithBulk, route: 'api/chosen' }))
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const name = DataTypes.STRING
+  const Counted = sequelize.define('Counted', { name }, { timestamps: false })
+  const id = { type: DataTypes.INTEGER, primaryKey: true }
+  const Chosen = sequelize.define('Chosen', { id, name }, { timestamps: false })
+  for (const model of [Counted, Chosen]) model.belongsTo(model, { as: 'origin', foreignKey: 'originId' })
+  app.use(crudRouter(Counted, { operations: Operations.AllWithBulk, route: 'api/counted' }))
+  app.use(crudRouter(Chosen, { operations: Operations.AllWithBulk, route: 'api/chosen' }))
+  return { Counted, Chosen }
 })
 const settings =
   databaseName === 'mysql' || databaseName === 'mariadb'

@@ -5,7 +5,8 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelAttributes, type ModelStatic } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { keysOf, list, serveModels } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
 const on = (...names: readonly string[]) => (names.includes(databaseName) ? ava.serial : ava.serial.skip)
 const onSqlite = on('sqlite')
@@ -22,23 +23,20 @@ const attributes: ModelAttributes = {
   doc: DataTypes.JSON,
 }
 const told: unknown[] = []
-const served = await serveModels<{ readonly Odd: ModelStatic<Model>; readonly Hooked: ModelStatic<Model> }>({
-  define: (sequelize) => {
+const served = await openStage<{ readonly Odd: ModelStatic<Model>; readonly Hooked: ModelStatic<Model> }>(
+  ({ sequelize }, app) => {
     const options = { tableName: 'odd', timestamps: false }
     const hooks = { beforeFind: () => undefined, beforeSave: () => undefined }
-    return {
-      Odd: sequelize.define('Odd', attributes, options),
-      Hooked: sequelize.define('Hooked', attributes, { ...options, hooks }),
-    }
-  },
-  mount: (app, { Odd, Hooked }) => {
+    const Odd = sequelize.define('Odd', attributes, options)
+    const Hooked = sequelize.define('Hooked', attributes, { ...options, hooks })
     const onError = (error: unknown): void => {
       told.push(error)
     }
     app.use(crudRouter(Odd, { onError, route: 'api/odd', operations: Operations.All | Operations.Aggregate }))
     app.use(crudRouter(Hooked, { onError, route: 'api/hooked' }))
+    return { Odd, Hooked }
   },
-})
+)
 ava.after.always(() => served.close())
 
 const PATHS = ['/api/odd', '/api/hooked'] as const

@@ -5,11 +5,12 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { CrudConfigError, crudController, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName, openDatabase } from '../../support/database.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
 import { accessesOf } from '../../support/plans.js'
 import type { TestClient } from '../../support/server.js'
 import { type DatabaseName, versionOf } from '../../support/servers.js'
 import { onConnect } from '../../support/session.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -54,8 +55,8 @@ function textsOf(column: string): readonly string[] {
   return column === NARROW ? TEXTS.filter((text) => !/[\u{10000}-\u{10ffff}]/u.test(text)) : TEXTS
 }
 
-const served = await serveModels({
-  define: (sequelize) => {
+const served = await openStage(
+  ({ sequelize }, app) => {
     const models = new Map<string, ModelStatic<Model>>()
     for (const [name] of columns) {
       const attributes = { text: DataTypes.STRING(100) }
@@ -66,49 +67,40 @@ const served = await serveModels({
         sequelize.define(`${name}Found`, attributes, { ...options, hooks: { beforeFind: () => undefined } }),
       )
     }
-    return { models }
-  },
-  fill: async ({ models }) => {
-    for (const [name, type] of columns) {
-      const model = models.get(name)
-      const { sequelize } = model ?? {}
-      if (model === undefined || sequelize === undefined) throw new RangeError(name)
-      await model.drop()
-      if (databaseName === 'postgres') {
-        await sequelize.query('CREATE EXTENSION IF NOT EXISTS citext')
-        await sequelize.query(
-          `CREATE COLLATION IF NOT EXISTS folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
-        )
-      }
-      const id = { sqlite: 'INTEGER PRIMARY KEY', postgres: 'SERIAL PRIMARY KEY' }
-      const key = isMysql ? 'INT PRIMARY KEY AUTO_INCREMENT' : id[databaseName === 'postgres' ? 'postgres' : 'sqlite']
-      await sequelize.query(`CREATE TABLE t_${name} (id ${key}, text ${type})`)
-      await sequelize.query(`CREATE INDEX i_${name} ON t_${name} (text)`)
-    }
-  },
-  mount: (app, { models }) => {
     for (const [name, model] of models) {
       app.use(crudRouter(model, { operations: Operations.AllWithBulk, route: `api/${name}` }))
     }
+    return { models }
   },
-  options: { logQueryParameters: true },
-})
-const bytes = await serveModels({
-  define: (sequelize) => ({
-    Byte: sequelize.define('Byte', { text: DataTypes.STRING(255, true) }, { timestamps: false }),
-  }),
-  mount: (app, { Byte }) => {
-    app.use(crudRouter(Byte, { operations: Operations.AllWithBulk, route: 'api/bytes' }))
-  },
+  { sequelize: { logQueryParameters: true } },
+)
+const { models } = served
+for (const [name, type] of columns) {
+  const model = models.get(name)
+  const { sequelize } = model ?? {}
+  if (model === undefined || sequelize === undefined) throw new RangeError(name)
+  await model.drop()
+  if (databaseName === 'postgres') {
+    await sequelize.query('CREATE EXTENSION IF NOT EXISTS citext')
+    await sequelize.query(
+      `CREATE COLLATION IF NOT EXISTS folding (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`,
+    )
+  }
+  const id = { sqlite: 'INTEGER PRIMARY KEY', postgres: 'SERIAL PRIMARY KEY' }
+  const key = isMysql ? 'INT PRIMARY KEY AUTO_INCREMENT' : id[databaseName === 'postgres' ? 'postgres' : 'sqlite']
+  await sequelize.query(`CREATE TABLE t_${name} (id ${key}, text ${type})`)
+  await sequelize.query(`CREATE INDEX i_${name} ON t_${name} (text)`)
+}
+const bytes = await openStage(({ sequelize }, app) => {
+  const Byte = sequelize.define('Byte', { text: DataTypes.STRING(255, true) }, { timestamps: false })
+  app.use(crudRouter(Byte, { operations: Operations.AllWithBulk, route: 'api/bytes' }))
+  return { Byte }
 })
 const latin = isMysql
-  ? await serveModels({
-      define: (sequelize) => ({
-        Latin: sequelize.define('Latin', { text: DataTypes.STRING }, { timestamps: false, charset: 'latin1' }),
-      }),
-      mount: (app, { Latin }) => {
-        app.use(crudRouter(Latin, { operations: Operations.AllWithBulk, route: 'api/latin' }))
-      },
+  ? await openStage(({ sequelize }, app) => {
+      const Latin = sequelize.define('Latin', { text: DataTypes.STRING }, { timestamps: false, charset: 'latin1' })
+      app.use(crudRouter(Latin, { operations: Operations.AllWithBulk, route: 'api/latin' }))
+      return { Latin }
     })
   : null
 for (const [name] of columns) {
@@ -275,14 +267,11 @@ if (latin !== null) {
   })
 
   test('a session that is not strict cuts what does not fit, unless MySQL refuses it; the answer says what is stored', async (t) => {
-    const lax = await serveModels({
-      define: (sequelize) => {
-        onConnect(sequelize, "SET sql_mode = ''")
-        return { Lax: sequelize.define('Lax', { text: DataTypes.STRING }, { timestamps: false, charset: 'latin1' }) }
-      },
-      mount: (app, { Lax }) => {
-        app.use(crudRouter(Lax, { operations: Operations.AllWithBulk, route: 'api/lax' }))
-      },
+    const lax = await openStage(({ sequelize }, app) => {
+      onConnect(sequelize, "SET sql_mode = ''")
+      const Lax = sequelize.define('Lax', { text: DataTypes.STRING }, { timestamps: false, charset: 'latin1' })
+      app.use(crudRouter(Lax, { operations: Operations.AllWithBulk, route: 'api/lax' }))
+      return { Lax }
     })
     t.teardown(() => lax.close())
     const many = await lax.post('/api/lax/bulk', [{ text: 'Łx' }])
@@ -325,15 +314,14 @@ if (latin !== null) {
     for (const charset of ['utf8mb4', 'utf8']) {
       const { warn } = console
       console.warn = () => undefined
-      const notes = await serveModels({
-        options: { dialectOptions: { charset } },
-        define: (sequelize) => ({
-          Note: sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false }),
-        }),
-        mount: (app, { Note }) => {
+      const notes = await openStage(
+        ({ sequelize }, app) => {
+          const Note = sequelize.define('Note', { text: DataTypes.STRING }, { timestamps: false })
           app.use(crudRouter(Note))
+          return { Note }
         },
-      })
+        { sequelize: { dialectOptions: { charset } } },
+      )
       try {
         for (const text of ["x' OR 1=1 -- ", 'x\u0127 OR 1=1 -- ', 'x\u5c27', "x\\' OR 1=1 -- ", 'x"']) {
           const { status, body } = await notes.post('/api/notes', { text })

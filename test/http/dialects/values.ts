@@ -6,8 +6,9 @@ import ava from 'ava'
 import { DataTypes, type ModelAttributes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { keysOf, list, serveModels } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
 import { type DatabaseName, versionOf } from '../../support/servers.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -46,25 +47,20 @@ function attributes(): ModelAttributes {
 // Sequelize says on the console that SQLite and PostgreSQL have no UNSIGNED.
 const { warn } = console
 console.warn = () => undefined
-const served = await serveModels({
-  define: (sequelize) => {
-    const options = { tableName: 'values', timestamps: false }
-    const hooks = { beforeSave: () => undefined, beforeFind: () => undefined }
-    return {
-      Value: sequelize.define('Value', attributes(), options),
-      Hooked: sequelize.define('Hooked', attributes(), { ...options, hooks }),
-    }
-  },
-  mount: (app, { Value, Hooked }) => {
-    app.use(crudRouter(Value, { operations: Operations.AllWithBulk, onError: (error) => heard.push(error) }))
-    app.use(
-      crudRouter(Hooked, {
-        operations: Operations.AllWithBulk,
-        onError: (error) => heard.push(error),
-        route: 'api/hooked',
-      }),
-    )
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const options = { tableName: 'values', timestamps: false }
+  const hooks = { beforeSave: () => undefined, beforeFind: () => undefined }
+  const Value = sequelize.define('Value', attributes(), options)
+  const Hooked = sequelize.define('Hooked', attributes(), { ...options, hooks })
+  app.use(crudRouter(Value, { operations: Operations.AllWithBulk, onError: (error) => heard.push(error) }))
+  app.use(
+    crudRouter(Hooked, {
+      operations: Operations.AllWithBulk,
+      onError: (error) => heard.push(error),
+      route: 'api/hooked',
+    }),
+  )
+  return { Value, Hooked }
 })
 console.warn = warn
 const heard: unknown[] = []
@@ -72,53 +68,45 @@ const heard: unknown[] = []
 const postgres =
   databaseName !== 'postgres'
     ? null
-    : await serveModels({
-        define: (sequelize) => ({
-          Own: sequelize.define(
-            'Own',
-            {
-              jsonb: DataTypes.JSONB,
-              numbers: DataTypes.ARRAY(DataTypes.INTEGER),
-              texts: DataTypes.ARRAY(DataTypes.STRING),
-              span: DataTypes.RANGE(DataTypes.INTEGER),
-              blobs: DataTypes.ARRAY(DataTypes.BLOB),
-              moments: DataTypes.ARRAY(DataTypes.DATE),
-              days: DataTypes.ARRAY(DataTypes.DATEONLY),
-              words: DataTypes.TSVECTOR,
-              address: DataTypes.INET,
-            },
-            { timestamps: false },
-          ),
-        }),
-        mount: (app, { Own }) => {
-          app.use(crudRouter(Own, { operations: Operations.AllWithBulk }))
-        },
+    : await openStage(({ sequelize }, app) => {
+        const Own = sequelize.define(
+          'Own',
+          {
+            jsonb: DataTypes.JSONB,
+            numbers: DataTypes.ARRAY(DataTypes.INTEGER),
+            texts: DataTypes.ARRAY(DataTypes.STRING),
+            span: DataTypes.RANGE(DataTypes.INTEGER),
+            blobs: DataTypes.ARRAY(DataTypes.BLOB),
+            moments: DataTypes.ARRAY(DataTypes.DATE),
+            days: DataTypes.ARRAY(DataTypes.DATEONLY),
+            words: DataTypes.TSVECTOR,
+            address: DataTypes.INET,
+          },
+          { timestamps: false },
+        )
+        app.use(crudRouter(Own, { operations: Operations.AllWithBulk }))
+        return { Own }
       })
 /** Types given as SQL, and getters. */
-const given = await serveModels({
-  define: (sequelize) => {
-    const attributes: ModelAttributes = {
-      code: { type: 'VARCHAR(20)', unique: true },
-      count: 'INTEGER',
-      site: { type: DataTypes.STRING, get: () => new URL('https://example.org/a') },
-      price: { type: DataTypes.DECIMAL(10, 2), get: () => ({ toJSON: () => '12.5', s: 1, e: 1 }) },
-      moment: {
-        type: DataTypes.VIRTUAL(DataTypes.DATE),
-        get: () => ({ toJSON: () => '2024-01-15T12:30:00.000Z', _i: 5 }),
-      },
-      nothing: { type: DataTypes.VIRTUAL, get: () => ({ toJSON: () => undefined }) },
-    }
-    const options = { tableName: 'given', timestamps: false }
-    const hooks = { beforeSave: () => undefined, beforeFind: () => undefined }
-    return {
-      Given: sequelize.define('Given', attributes, options),
-      Found: sequelize.define('Found', attributes, { ...options, hooks }),
-    }
-  },
-  mount: (app, { Given, Found }) => {
-    app.use(crudRouter(Given))
-    app.use(crudRouter(Found))
-  },
+const given = await openStage(({ sequelize }, app) => {
+  const attributes: ModelAttributes = {
+    code: { type: 'VARCHAR(20)', unique: true },
+    count: 'INTEGER',
+    site: { type: DataTypes.STRING, get: () => new URL('https://example.org/a') },
+    price: { type: DataTypes.DECIMAL(10, 2), get: () => ({ toJSON: () => '12.5', s: 1, e: 1 }) },
+    moment: {
+      type: DataTypes.VIRTUAL(DataTypes.DATE),
+      get: () => ({ toJSON: () => '2024-01-15T12:30:00.000Z', _i: 5 }),
+    },
+    nothing: { type: DataTypes.VIRTUAL, get: () => ({ toJSON: () => undefined }) },
+  }
+  const options = { tableName: 'given', timestamps: false }
+  const hooks = { beforeSave: () => undefined, beforeFind: () => undefined }
+  const Given = sequelize.define('Given', attributes, options)
+  const Found = sequelize.define('Found', attributes, { ...options, hooks })
+  app.use(crudRouter(Given))
+  app.use(crudRouter(Found))
+  return { Given, Found }
 })
 test.after.always(async () => {
   await served.close()

@@ -4,7 +4,7 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { keysOf, list } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
 import { accessesOf, PRIMARY } from '../../support/plans.js'
 import { openStage } from '../../support/stage.js'
 

@@ -4,7 +4,7 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { CrudConfigError, crudRouter } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { keysOf, list, type Parameters } from '../../support/models.js'
+import { keysOf, list, type Parameters } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 
 const test = ava.serial

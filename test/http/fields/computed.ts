@@ -3,7 +3,7 @@
 import test from 'ava'
 import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from 'sequelize'
 import { type ComputedContext, type ComputedField, crudRouter, Operations, Problem } from '../../../lib/index.js'
-import { list } from '../../support/models.js'
+import { list } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 import { identity, withPermission } from '../../support/tokens.js'
 

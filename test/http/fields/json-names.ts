@@ -2,7 +2,7 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import type { JsonName } from '../../../types/names.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const ATTRIBUTES = [
   ...(['SKU', 'URLPath', 'created_by', 'FirstName', 'LAST_NAME', 'zip-code', 'home page', 'aB', 'isURL'] as const),
@@ -26,19 +26,16 @@ const NAMES: { readonly [Name in (typeof ATTRIBUTES)[number]]: JsonName<Name> } 
   Größe: 'größe',
 }
 
-const server = await serveModels({
-  define: (sequelize) => ({
-    Thing: sequelize.define(
-      'thing',
-      Object.fromEntries(
-        ATTRIBUTES.map((name, index) => [name, { type: DataTypes.STRING(20), field: `c${index}` }] as const),
-      ),
-      { timestamps: false },
+const server = await openStage(({ sequelize }, app) => {
+  const Thing = sequelize.define(
+    'thing',
+    Object.fromEntries(
+      ATTRIBUTES.map((name, index) => [name, { type: DataTypes.STRING(20), field: `c${index}` }] as const),
     ),
-  }),
-  mount: (app, { Thing }) => {
-    app.use(crudRouter(Thing))
-  },
+    { timestamps: false },
+  )
+  app.use(crudRouter(Thing))
+  return { Thing }
 })
 test.after.always(() => server.close())
 

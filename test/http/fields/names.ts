@@ -1,7 +1,8 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -14,8 +15,8 @@ function defineVaults(sequelize: Sequelize): Record<'Vault' | 'Coin', ModelStati
   return { Vault, Coin }
 }
 
-const served = await serveModels({
-  define: (sequelize) => ({
+const served = await openStage(({ sequelize }, app) => {
+  const models = {
     ...defineVaults(sequelize),
     Person: sequelize.define(
       'person',
@@ -27,31 +28,30 @@ const served = await serveModels({
       },
       { timestamps: false },
     ),
-  }),
-  fill: async ({ Vault, Coin }) => {
-    await Vault.bulkCreate([
-      { pinCode: 'B', pin_code: 'SECRET 1' },
-      { pinCode: 'A', pin_code: 'SECRET 2' },
-    ])
-    await Coin.bulkCreate([
-      { name: 'first', vaultId: 1 },
-      { name: 'second', vaultId: 2 },
-    ])
-  },
-  mount: (app, { Person, Vault, Coin }) => {
-    const fields = { pin_code: { exclude: true } } as const
-    app.use(crudRouter(Vault, { fields }))
-    app.use(crudRouter(Vault, { fields, routePrefix: 'v2' }))
-    app.use(crudRouter(Coin))
-    app.use(
-      crudRouter(Person, {
-        operations: Operations.AllWithBulk,
-        fields: { first_name: { exclude: true }, tenant_id: { exclude: true } },
-        scope: () => ({ tenant_id: 5 }),
-      }),
-    )
-  },
+  }
+  const { Person, Vault, Coin } = models
+  const fields = { pin_code: { exclude: true } } as const
+  app.use(crudRouter(Vault, { fields }))
+  app.use(crudRouter(Vault, { fields, routePrefix: 'v2' }))
+  app.use(crudRouter(Coin))
+  app.use(
+    crudRouter(Person, {
+      operations: Operations.AllWithBulk,
+      fields: { first_name: { exclude: true }, tenant_id: { exclude: true } },
+      scope: () => ({ tenant_id: 5 }),
+    }),
+  )
+  return models
 })
+const { Vault, Coin } = served
+await Vault.bulkCreate([
+  { pinCode: 'B', pin_code: 'SECRET 1' },
+  { pinCode: 'A', pin_code: 'SECRET 2' },
+])
+await Coin.bulkCreate([
+  { name: 'first', vaultId: 1 },
+  { name: 'second', vaultId: 2 },
+])
 
 test.after.always(() => served.close())
 

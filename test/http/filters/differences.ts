@@ -3,24 +3,23 @@
 import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { keysOf, serveModels } from '../../support/models.js'
+import { keysOf } from '../../support/lists.js'
 import { serveRelations } from '../../support/relations.js'
+import { openStage } from '../../support/stage.js'
 
 const relations = await serveRelations()
-const days = await serveModels({
-  define: (sequelize) => ({ Day: sequelize.define('Day', { at: DataTypes.DATE(3) }, { timestamps: false }) }),
-  fill: async ({ Day }) => {
-    await Day.bulkCreate([
-      { at: '9999-12-30T23:59:59.999Z' },
-      { at: '9999-12-31T00:00:00.000Z' },
-      { at: '9999-12-31T23:59:59.999Z' },
-      { at: null },
-    ])
-  },
-  mount: (app, { Day }) => {
-    app.use(crudRouter(Day))
-  },
+const days = await openStage(({ sequelize }, app) => {
+  const Day = sequelize.define('Day', { at: DataTypes.DATE(3) }, { timestamps: false })
+  app.use(crudRouter(Day))
+  return { Day }
 })
+const { Day } = days
+await Day.bulkCreate([
+  { at: '9999-12-30T23:59:59.999Z' },
+  { at: '9999-12-31T00:00:00.000Z' },
+  { at: '9999-12-31T23:59:59.999Z' },
+  { at: null },
+])
 test.after.always(async () => {
   await relations.close()
   await days.close()

@@ -3,53 +3,51 @@ import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import { OPERATORS } from '../../../lib/language/operators.js'
 import type { CrudOptions } from '../../../types/options.js'
-import { keysOf, list, type Parameters, type Served, serveModels } from '../../support/models.js'
+import { keysOf, list, type Parameters } from '../../support/lists.js'
 import { serveRelations } from '../../support/relations.js'
 import type { Answer } from '../../support/server.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 interface Items {
   readonly Item: ModelStatic<Model>
 }
 
 /** `hidden` and `absent` have names of one length, so that their answers can be compared to the letter. */
-function serveItems(options: CrudOptions = {}, hooks = false): Promise<Served<Items>> {
-  return serveModels<Items>({
-    define: (sequelize) => ({
-      Item: sequelize.define(
-        'Item',
-        {
-          name: DataTypes.STRING,
-          level: DataTypes.INTEGER,
-          hidden: DataTypes.STRING,
-          unread: DataTypes.STRING,
-          queryless: DataTypes.STRING,
-          closed: DataTypes.STRING,
+async function serveItems(options: CrudOptions = {}, hooks = false): Promise<Stage<Items>> {
+  const stage = await openStage<Items>(({ sequelize }, app) => {
+    const Item = sequelize.define(
+      'Item',
+      {
+        name: DataTypes.STRING,
+        level: DataTypes.INTEGER,
+        hidden: DataTypes.STRING,
+        unread: DataTypes.STRING,
+        queryless: DataTypes.STRING,
+        closed: DataTypes.STRING,
+      },
+      { timestamps: false, ...(hooks ? { hooks: { beforeFind: () => {} } } : {}) },
+    )
+    app.use(
+      crudRouter(Item, {
+        fields: {
+          hidden: { exclude: true },
+          unread: { exclude: ['response', 'list'] },
+          queryless: { exclude: 'query' },
+          closed: { filterable: false, sortable: false },
         },
-        { timestamps: false, ...(hooks ? { hooks: { beforeFind: () => {} } } : {}) },
-      ),
-    }),
-    fill: async ({ Item }) => {
-      const secrets = { hidden: 'h', unread: 'u', queryless: 'q', closed: 'c' }
-      await Item.bulkCreate([
-        { name: 'a', level: 1, ...secrets },
-        { name: 'b', level: 2, ...secrets },
-        { name: 'c', level: 3, ...secrets },
-      ])
-    },
-    mount: (app, { Item }) => {
-      app.use(
-        crudRouter(Item, {
-          fields: {
-            hidden: { exclude: true },
-            unread: { exclude: ['response', 'list'] },
-            queryless: { exclude: 'query' },
-            closed: { filterable: false, sortable: false },
-          },
-          ...options,
-        }),
-      )
-    },
+        ...options,
+      }),
+    )
+    return { Item }
   })
+  const { Item } = stage
+  const secrets = { hidden: 'h', unread: 'u', queryless: 'q', closed: 'c' }
+  await Item.bulkCreate([
+    { name: 'a', level: 1, ...secrets },
+    { name: 'b', level: 2, ...secrets },
+    { name: 'c', level: 3, ...secrets },
+  ])
+  return stage
 }
 
 const strict = await serveItems()

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { OPERATORS } from '../../../lib/language/operators.js'
 import type { Operator } from '../../../types/query.js'
-import { keysOf, list } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
 import { serveSamples } from '../../support/samples.js'
 
 const samples = await serveSamples()

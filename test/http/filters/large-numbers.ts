@@ -3,7 +3,8 @@
 import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { keysOf, list, serveModels } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
 const attributes = {
   small: DataTypes.SMALLINT,
@@ -20,30 +21,25 @@ const names = Object.keys(attributes)
 
 const filled = (value: number): Record<string, number> => Object.fromEntries(names.map((name) => [name, value]))
 
-const server = await serveModels({
-  define: (sequelize) => {
-    const plain = { timestamps: false }
-    const Holder = sequelize.define('Holder', { name: DataTypes.STRING }, plain)
-    const columns = { ...attributes, holderId: DataTypes.INTEGER }
-    const Number_ = sequelize.define('Number', columns, plain)
-    const Hooked = sequelize.define('Hooked', columns, { ...plain, tableName: 'Numbers' })
-    Hooked.addHook('beforeFind', () => undefined)
-    Holder.hasMany(Number_, { as: 'numbers', foreignKey: 'holderId', constraints: false })
-    return { Holder, Number: Number_, Hooked }
-  },
-  fill: async ({ Holder, Number: Numbers }) => {
-    await Holder.bulkCreate([{ name: 'one' }, { name: 'none' }])
-    await Numbers.bulkCreate([
-      { ...filled(5), holderId: 1 },
-      { ...filled(-5), holderId: 1 },
-      { holderId: 1 } as Record<string, number>,
-    ])
-  },
-  mount: (app, { Holder, Number: Numbers, Hooked }) => {
-    for (const model of [Holder, Numbers]) app.use(crudRouter(model))
-    app.use(crudRouter(Hooked, { route: 'api/hooked' }))
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const Holder = sequelize.define('Holder', { name: DataTypes.STRING }, plain)
+  const columns = { ...attributes, holderId: DataTypes.INTEGER }
+  const Numbers = sequelize.define('Number', columns, plain)
+  const Hooked = sequelize.define('Hooked', columns, { ...plain, tableName: 'Numbers' })
+  Hooked.addHook('beforeFind', () => undefined)
+  Holder.hasMany(Numbers, { as: 'numbers', foreignKey: 'holderId', constraints: false })
+  for (const model of [Holder, Numbers]) app.use(crudRouter(model))
+  app.use(crudRouter(Hooked, { route: 'api/hooked' }))
+  return { Holder, Number: Numbers, Hooked }
 })
+const { Holder, Number: Numbers } = server
+await Holder.bulkCreate([{ name: 'one' }, { name: 'none' }])
+await Numbers.bulkCreate([
+  { ...filled(5), holderId: 1 },
+  { ...filled(-5), holderId: 1 },
+  { holderId: 1 } as Record<string, number>,
+])
 test.after.always(() => server.close())
 
 /** Digits in numbers: beyond 64 bits, beyond a decimal's 65 digits, beyond a single float, beyond a double. */

@@ -3,22 +3,19 @@
 import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
-const server = await serveModels({
-  define: (sequelize) => {
-    const attributes = { name: DataTypes.STRING, points: DataTypes.INTEGER }
-    return { Runner: sequelize.define('Runner', attributes, { timestamps: false }) }
-  },
-  fill: async ({ Runner }) => {
-    await Runner.bulkCreate([1, 2, 3, 4].map((points) => ({ name: `r${points}`, points })))
-  },
-  mount: (app, { Runner }) => {
-    app.use(crudRouter(Runner))
-    app.use(crudRouter(Runner, { route: 'narrow', limits: { clauses: 1, sortKeys: 1 } }))
-    app.use(crudRouter(Runner, { route: 'closed', fields: { points: { exclude: true } } }))
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const attributes = { name: DataTypes.STRING, points: DataTypes.INTEGER }
+  const Runner = sequelize.define('Runner', attributes, { timestamps: false })
+  app.use(crudRouter(Runner))
+  app.use(crudRouter(Runner, { route: 'narrow', limits: { clauses: 1, sortKeys: 1 } }))
+  app.use(crudRouter(Runner, { route: 'closed', fields: { points: { exclude: true } } }))
+  return { Runner }
 })
+const { Runner } = server
+await Runner.bulkCreate([1, 2, 3, 4].map((points) => ({ name: `r${points}`, points })))
 test.after.always(() => server.close())
 
 const parameters = { filter: 'Points>1,Points<4', sort: '-Points,Name' }

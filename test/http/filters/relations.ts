@@ -1,5 +1,5 @@
 import test from 'ava'
-import { keysOf, list } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
 import { serveRelations } from '../../support/relations.js'
 
 // Three collections within each other are one more than a host allows by default.

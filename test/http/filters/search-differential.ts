@@ -6,7 +6,7 @@ import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import { foldAscii } from '../../support/differential/oracle.js'
 import { below, pick, type Random, randomOf } from '../../support/differential/random.js'
-import { keysOf } from '../../support/models.js'
+import { keysOf } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 
 const seed = Number(process.env.SEARCH_SEED ?? randomInt(2 ** 31))

@@ -4,7 +4,7 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelAttributes, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, queryOf } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { keysOf, list } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 
 const test = ava.serial

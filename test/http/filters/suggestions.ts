@@ -3,46 +3,43 @@
 import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, identityFromRequest, Operations } from '../../../lib/index.js'
-import { list, type Parameters, serveModels } from '../../support/models.js'
+import { list, type Parameters } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const plain = { timestamps: false }
-    const Club = sequelize.define('Club', { name: DataTypes.STRING }, plain)
-    const Player = sequelize.define(
-      'Player',
-      {
-        name: DataTypes.STRING,
-        level: DataTypes.INTEGER,
-        active: DataTypes.BOOLEAN,
-        salary: DataTypes.INTEGER,
-        password: DataTypes.STRING,
-        state_of_the_game_now: DataTypes.STRING,
-      },
-      plain,
-    )
-    Player.belongsTo(Club, { as: 'club', foreignKey: 'clubId' })
-    Club.hasMany(Player, { as: 'players', foreignKey: 'clubId' })
-    return { Club, Player }
-  },
-  mount: (app, { Club, Player }) => {
-    app.use((req, _res, next) => {
-      const { permissions } = req.headers
-      if (permissions !== undefined) Object.assign(req, { auth: { permissions: [permissions].flat() } })
-      next()
-    })
-    app.use(
-      crudRouter(Player, {
-        identity: identityFromRequest,
-        operations: Operations.All | Operations.Aggregate,
-        mask: { salary: 'salaries' },
-        fields: { password: { exclude: ['query', 'response'] } },
-      }),
-    )
-    app.use(crudRouter(Club, { identity: identityFromRequest }))
-    app.use(crudRouter(Player, { route: 'api/keyless', fields: { id: { exclude: 'response' } } }))
-    app.use(crudRouter(Player, { route: 'api/ends', relations: { club: false } }))
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const Club = sequelize.define('Club', { name: DataTypes.STRING }, plain)
+  const Player = sequelize.define(
+    'Player',
+    {
+      name: DataTypes.STRING,
+      level: DataTypes.INTEGER,
+      active: DataTypes.BOOLEAN,
+      salary: DataTypes.INTEGER,
+      password: DataTypes.STRING,
+      state_of_the_game_now: DataTypes.STRING,
+    },
+    plain,
+  )
+  Player.belongsTo(Club, { as: 'club', foreignKey: 'clubId' })
+  Club.hasMany(Player, { as: 'players', foreignKey: 'clubId' })
+  app.use((req, _res, next) => {
+    const { permissions } = req.headers
+    if (permissions !== undefined) Object.assign(req, { auth: { permissions: [permissions].flat() } })
+    next()
+  })
+  app.use(
+    crudRouter(Player, {
+      identity: identityFromRequest,
+      operations: Operations.All | Operations.Aggregate,
+      mask: { salary: 'salaries' },
+      fields: { password: { exclude: ['query', 'response'] } },
+    }),
+  )
+  app.use(crudRouter(Club, { identity: identityFromRequest }))
+  app.use(crudRouter(Player, { route: 'api/keyless', fields: { id: { exclude: 'response' } } }))
+  app.use(crudRouter(Player, { route: 'api/ends', relations: { club: false } }))
+  return { Club, Player }
 })
 
 test.after.always(() => served.close())

@@ -3,7 +3,8 @@
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { keysOf, list, serveModels } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
 interface Shop {
   readonly Owner: ModelStatic<Model>
@@ -12,63 +13,58 @@ interface Shop {
 }
 
 /** Owners and items that may be deleted softly, tied by a code instead of the primary key; tags with a default scope. */
-const shop = await serveModels<Shop>({
-  define: (sequelize) => {
-    const soft = { timestamps: true, paranoid: true, createdAt: false as const, updatedAt: false as const }
-    const Owner = sequelize.define(
-      'Owner',
-      { code: { type: DataTypes.STRING(10), unique: true, field: 'owner_code' }, name: DataTypes.STRING },
-      soft,
-    )
-    const Item = sequelize.define('Item', { name: DataTypes.STRING, price: DataTypes.INTEGER }, soft)
-    const Tag = sequelize.define(
-      'Tag',
-      { name: DataTypes.STRING, visible: DataTypes.BOOLEAN },
-      { timestamps: false, defaultScope: { where: { visible: true } } },
-    )
-    const code = { field: 'item_owner', name: 'ownerCode' }
-    Item.belongsTo(Owner, { as: 'owner', foreignKey: code, targetKey: 'code', constraints: false })
-    Owner.hasMany(Item, { as: 'items', foreignKey: code, sourceKey: 'code', constraints: false })
-    Owner.hasOne(Item, { as: 'first', foreignKey: 'firstOf' })
-    Item.belongsToMany(Tag, { as: 'tags', through: 'ItemTags', timestamps: false })
-    Tag.belongsToMany(Item, { as: 'items', through: 'ItemTags', timestamps: false })
-    Tag.belongsTo(Item, { as: 'origin', foreignKey: 'originId' })
-    Item.hasMany(Tag, { as: 'origins', foreignKey: 'originId' })
-    return { Owner, Item, Tag }
-  },
-  fill: async ({ Owner, Item, Tag }) => {
-    await Owner.bulkCreate([
-      { code: 'x', name: 'Xenia' },
-      { code: 'y', name: 'Yann' },
-      { code: 'z', name: 'Zoe' },
-    ])
-    await Item.bulkCreate([
-      { name: 'pen', price: 1, ownerCode: 'x', firstOf: 1 },
-      { name: 'cup', price: 2, ownerCode: 'x' },
-      { name: 'hat', price: 3, ownerCode: 'y', firstOf: 2 },
-      { name: 'bag', price: 4, ownerCode: 'z' },
-    ])
-    await Tag.bulkCreate([
-      { name: 'new', visible: true, originId: 1 },
-      { name: 'old', visible: true, originId: 2 },
-      { name: 'dark', visible: false, originId: 1 },
-    ])
-    const link = Item.sequelize?.models.ItemTags
-    await link?.bulkCreate([
-      { ItemId: 1, TagId: 1 },
-      { ItemId: 1, TagId: 3 },
-      { ItemId: 2, TagId: 1 },
-      { ItemId: 3, TagId: 2 },
-      { ItemId: 3, TagId: 3 },
-    ])
-    // Gone: the item "cup", and the owner Yann.
-    await Item.destroy({ where: { id: 2 } })
-    await Owner.destroy({ where: { id: 2 } })
-  },
-  mount: (app, { Owner, Item, Tag }) => {
-    for (const model of [Owner, Item, Tag]) app.use(crudRouter(model))
-  },
+const shop = await openStage<Shop>(({ sequelize }, app) => {
+  const soft = { timestamps: true, paranoid: true, createdAt: false as const, updatedAt: false as const }
+  const Owner = sequelize.define(
+    'Owner',
+    { code: { type: DataTypes.STRING(10), unique: true, field: 'owner_code' }, name: DataTypes.STRING },
+    soft,
+  )
+  const Item = sequelize.define('Item', { name: DataTypes.STRING, price: DataTypes.INTEGER }, soft)
+  const Tag = sequelize.define(
+    'Tag',
+    { name: DataTypes.STRING, visible: DataTypes.BOOLEAN },
+    { timestamps: false, defaultScope: { where: { visible: true } } },
+  )
+  const code = { field: 'item_owner', name: 'ownerCode' }
+  Item.belongsTo(Owner, { as: 'owner', foreignKey: code, targetKey: 'code', constraints: false })
+  Owner.hasMany(Item, { as: 'items', foreignKey: code, sourceKey: 'code', constraints: false })
+  Owner.hasOne(Item, { as: 'first', foreignKey: 'firstOf' })
+  Item.belongsToMany(Tag, { as: 'tags', through: 'ItemTags', timestamps: false })
+  Tag.belongsToMany(Item, { as: 'items', through: 'ItemTags', timestamps: false })
+  Tag.belongsTo(Item, { as: 'origin', foreignKey: 'originId' })
+  Item.hasMany(Tag, { as: 'origins', foreignKey: 'originId' })
+  for (const model of [Owner, Item, Tag]) app.use(crudRouter(model))
+  return { Owner, Item, Tag }
 })
+const { Owner, Item, Tag } = shop
+await Owner.bulkCreate([
+  { code: 'x', name: 'Xenia' },
+  { code: 'y', name: 'Yann' },
+  { code: 'z', name: 'Zoe' },
+])
+await Item.bulkCreate([
+  { name: 'pen', price: 1, ownerCode: 'x', firstOf: 1 },
+  { name: 'cup', price: 2, ownerCode: 'x' },
+  { name: 'hat', price: 3, ownerCode: 'y', firstOf: 2 },
+  { name: 'bag', price: 4, ownerCode: 'z' },
+])
+await Tag.bulkCreate([
+  { name: 'new', visible: true, originId: 1 },
+  { name: 'old', visible: true, originId: 2 },
+  { name: 'dark', visible: false, originId: 1 },
+])
+const link = Item.sequelize?.models.ItemTags
+await link?.bulkCreate([
+  { ItemId: 1, TagId: 1 },
+  { ItemId: 1, TagId: 3 },
+  { ItemId: 2, TagId: 1 },
+  { ItemId: 3, TagId: 2 },
+  { ItemId: 3, TagId: 3 },
+])
+// Gone: the item "cup", and the owner Yann.
+await Item.destroy({ where: { id: 2 } })
+await Owner.destroy({ where: { id: 2 } })
 test.after.always(() => shop.close())
 
 const SOFT: { readonly [about: string]: readonly (readonly [path: string, filter: string, ids: readonly number[]])[] } =

@@ -3,7 +3,8 @@ import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, escapeFilterValue, type Operator } from '../../../lib/index.js'
 import { OPERATORS } from '../../../lib/language/operators.js'
 import { databaseName } from '../../support/database.js'
-import { keysOf, list, serveModels } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
 /** What a database, a pattern language or a template might take for more than text; null is row 1. */
 const STORED: readonly (string | null)[] = [
@@ -120,23 +121,17 @@ interface Models {
   readonly Hooked: ModelStatic<Model>
 }
 
-const words = await serveModels<Models>({
-  define: (sequelize) => {
-    const attributes = { text: DataTypes.STRING, long: DataTypes.TEXT, binary: DataTypes.STRING(255, true) }
-    const options = { tableName: 'words', timestamps: false }
-    return {
-      Word: sequelize.define('Word', { ...attributes }, options),
-      Hooked: sequelize.define('Hooked', { ...attributes }, { ...options, hooks: { beforeFind: () => {} } }),
-    }
-  },
-  fill: async ({ Word }) => {
-    await Word.bulkCreate(STORED.map((text) => ({ text, long: text })))
-  },
-  mount: (app, { Word, Hooked }) => {
-    app.use(crudRouter(Word))
-    app.use(crudRouter(Hooked, { route: 'api/hooked' }))
-  },
+const words = await openStage<Models>(({ sequelize }, app) => {
+  const attributes = { text: DataTypes.STRING, long: DataTypes.TEXT, binary: DataTypes.STRING(255, true) }
+  const options = { tableName: 'words', timestamps: false }
+  const Word = sequelize.define('Word', { ...attributes }, options)
+  const Hooked = sequelize.define('Hooked', { ...attributes }, { ...options, hooks: { beforeFind: () => {} } })
+  app.use(crudRouter(Word))
+  app.use(crudRouter(Hooked, { route: 'api/hooked' }))
+  return { Word, Hooked }
 })
+const { Word } = words
+await Word.bulkCreate(STORED.map((text) => ({ text, long: text })))
 test.after.always(() => words.close())
 
 const find = (filter: string, path = '/api/words'): Promise<number[]> =>
@@ -320,28 +315,24 @@ test('a column whose collation folds case and pads blanks is compared exactly al
     postgres: 'VARCHAR(255) COLLATE "C"',
   }
   const values = ['abc', 'ABC', 'abc ', 'Abc', 'äbc', 'xabc', 'abcx']
-  const folding = await serveModels({
-    define: (sequelize) => ({
-      Fold: sequelize.define('Fold', { text: DataTypes.STRING }, { tableName: 'folds', timestamps: false }),
-    }),
-    fill: async ({ Fold }) => {
-      const { sequelize } = Fold
-      if (sequelize === undefined) throw new Error('the model is not initialised')
-      const quote = databaseName === 'mysql' || databaseName === 'mariadb' ? '`' : '"'
-      await Fold.drop()
-      const key = {
-        sqlite: 'INTEGER PRIMARY KEY',
-        mysql: 'INT PRIMARY KEY AUTO_INCREMENT',
-        postgres: 'SERIAL PRIMARY KEY',
-      }
-      const id = key[databaseName === 'mariadb' ? 'mysql' : databaseName]
-      await sequelize.query(`CREATE TABLE ${quote}folds${quote} (id ${id}, text ${types[databaseName]})`)
-      await Fold.bulkCreate(values.map((text) => ({ text })))
-    },
-    mount: (app, { Fold }) => {
-      app.use(crudRouter(Fold))
-    },
+  const folding = await openStage(({ sequelize }, app) => {
+    const Fold = sequelize.define('Fold', { text: DataTypes.STRING }, { tableName: 'folds', timestamps: false })
+    app.use(crudRouter(Fold))
+    return { Fold }
   })
+  const { Fold } = folding
+  const { sequelize } = Fold
+  if (sequelize === undefined) throw new Error('the model is not initialised')
+  const quote = databaseName === 'mysql' || databaseName === 'mariadb' ? '`' : '"'
+  await Fold.drop()
+  const key = {
+    sqlite: 'INTEGER PRIMARY KEY',
+    mysql: 'INT PRIMARY KEY AUTO_INCREMENT',
+    postgres: 'SERIAL PRIMARY KEY',
+  }
+  const id = key[databaseName === 'mariadb' ? 'mysql' : databaseName]
+  await sequelize.query(`CREATE TABLE ${quote}folds${quote} (id ${id}, text ${types[databaseName]})`)
+  await Fold.bulkCreate(values.map((text) => ({ text })))
   t.teardown(() => folding.close())
   const rows: readonly (readonly [filter: string, texts: readonly string[]])[] = [
     ['Text=abc', ['abc']],
@@ -374,17 +365,13 @@ test('a column whose collation folds case and pads blanks is compared exactly al
 
 if (databaseName === 'mysql' || databaseName === 'mariadb') {
   test('text beyond the character set of its column is 400, and no error of the database', async (t) => {
-    const narrow = await serveModels({
-      define: (sequelize) => ({
-        Latin: sequelize.define('Latin', { text: DataTypes.STRING }, { timestamps: false, charset: 'latin1' }),
-      }),
-      fill: async ({ Latin }) => {
-        await Latin.bulkCreate([{ text: 'abc' }, { text: 'äbc' }])
-      },
-      mount: (app, { Latin }) => {
-        app.use(crudRouter(Latin, { route: 'api/latin' }))
-      },
+    const narrow = await openStage(({ sequelize }, app) => {
+      const Latin = sequelize.define('Latin', { text: DataTypes.STRING }, { timestamps: false, charset: 'latin1' })
+      app.use(crudRouter(Latin, { route: 'api/latin' }))
+      return { Latin }
     })
+    const { Latin } = narrow
+    await Latin.bulkCreate([{ text: 'abc' }, { text: 'äbc' }])
     t.teardown(() => narrow.close())
     t.deepEqual(await keysOf(narrow, '/api/latin', { filter: 'Text=äbc' }), [2])
     t.deepEqual(await keysOf(narrow, '/api/latin', { filter: 'Text=*ł' }), [])

@@ -10,7 +10,7 @@ import {
   crudRouter as mount,
   Operations,
 } from '../../../lib/index.js'
-import { list } from '../../support/models.js'
+import { list } from '../../support/lists.js'
 import { openPush, waitUntil } from '../../support/push.js'
 
 const nothing = (): void => undefined

@@ -2,7 +2,7 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic, type SaveOptions } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -11,103 +11,98 @@ const named = (plural: string): { name: { singular: string; plural: string }; ti
   timestamps: false,
 })
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const Team = sequelize.define(
-      'Team',
-      { name: DataTypes.STRING, code: { type: DataTypes.STRING(5), unique: true } },
-      named('teams'),
-    )
-    const Coach = sequelize.define('Coach', { code: { type: DataTypes.STRING(5), primaryKey: true } }, named('coaches'))
-    const attributes = {
-      name: DataTypes.STRING,
-      slug: { type: DataTypes.STRING(20), unique: true },
-      teamId: { type: DataTypes.INTEGER, field: 'team_id' },
-      coach: { type: DataTypes.STRING(5), references: { model: Coach, key: 'code' } },
-      secretId: DataTypes.INTEGER,
-    }
-    const Plain = sequelize.define('Plain', attributes, named('plain'))
-    const Saved = sequelize.define('Saved', attributes, { ...named('saved'), hooks: { beforeSave: () => undefined } })
-    for (const model of [Plain, Saved]) {
-      model.belongsTo(Team, { as: 'team', foreignKey: 'teamId', onDelete: 'RESTRICT' })
-      model.belongsTo(Team, { as: 'secret', foreignKey: 'secretId', onDelete: 'RESTRICT' })
-    }
-    const Flag = sequelize.define('Flag', { teamCode: DataTypes.STRING(5) }, named('flags'))
-    Flag.belongsTo(Team, {
-      as: 'team',
-      foreignKey: 'teamCode',
-      targetKey: 'code',
-      onDelete: 'RESTRICT',
-      onUpdate: 'RESTRICT',
-    })
-    const Node = sequelize.define('Node', { parentId: DataTypes.INTEGER }, named('nodes'))
-    Node.belongsTo(Node, { as: 'parent', foreignKey: 'parentId', onDelete: 'RESTRICT' })
-    const Booking = sequelize.define(
-      'Booking',
-      { hall: DataTypes.STRING(10), seat: DataTypes.INTEGER },
-      { ...named('bookings'), tableName: 'bookings' },
-    )
-    const Badge = sequelize.define(
-      'Badge',
-      {
-        code: { type: DataTypes.STRING(5), primaryKey: true },
-        coach: { type: DataTypes.STRING(5), defaultValue: 'gone', references: { model: Coach, key: 'code' } },
-      },
-      named('badges'),
-    )
-    const Visit = sequelize.define(
-      'Visit',
-      { teamId: { type: DataTypes.INTEGER, field: 'team_id' }, hall: DataTypes.STRING(10), seat: DataTypes.INTEGER },
-      { ...named('visits'), tableName: 'visits' },
-    )
-    // What it writes elsewhere points nowhere where its own record says so, and never what it writes itself.
-    const Noted = sequelize.define('Noted', { name: DataTypes.STRING, team_id: DataTypes.INTEGER }, named('noted'))
-    const note = async (record: Model, { transaction }: SaveOptions): Promise<void> => {
-      if (record.get('name') === 'nowhere') await Plain.create({ teamId: 99 }, { transaction: transaction ?? null })
-    }
-    Noted.addHook('afterCreate', note)
-    Noted.addHook('afterUpdate', note)
-    Noted.addHook('afterBulkCreate', async ([record], options) => {
-      if (record !== undefined) await note(record, options)
-    })
-    return { Team, Coach, Plain, Saved, Flag, Node, Booking, Badge, Visit, Noted }
-  },
-  fill: async ({ Team, Coach, Booking, Visit }) => {
-    const { sequelize } = Booking
-    await Booking.drop()
-    const key = { sqlite: 'INTEGER PRIMARY KEY', postgres: 'SERIAL PRIMARY KEY' }
-    await sequelize?.query('CREATE TABLE halls (hall VARCHAR(10), seat INT, PRIMARY KEY (hall, seat))')
-    await sequelize?.query(`CREATE TABLE bookings (
+const served = await openStage(({ sequelize }, app) => {
+  const Team = sequelize.define(
+    'Team',
+    { name: DataTypes.STRING, code: { type: DataTypes.STRING(5), unique: true } },
+    named('teams'),
+  )
+  const Coach = sequelize.define('Coach', { code: { type: DataTypes.STRING(5), primaryKey: true } }, named('coaches'))
+  const attributes = {
+    name: DataTypes.STRING,
+    slug: { type: DataTypes.STRING(20), unique: true },
+    teamId: { type: DataTypes.INTEGER, field: 'team_id' },
+    coach: { type: DataTypes.STRING(5), references: { model: Coach, key: 'code' } },
+    secretId: DataTypes.INTEGER,
+  }
+  const Plain = sequelize.define('Plain', attributes, named('plain'))
+  const Saved = sequelize.define('Saved', attributes, { ...named('saved'), hooks: { beforeSave: () => undefined } })
+  for (const model of [Plain, Saved]) {
+    model.belongsTo(Team, { as: 'team', foreignKey: 'teamId', onDelete: 'RESTRICT' })
+    model.belongsTo(Team, { as: 'secret', foreignKey: 'secretId', onDelete: 'RESTRICT' })
+  }
+  const Flag = sequelize.define('Flag', { teamCode: DataTypes.STRING(5) }, named('flags'))
+  Flag.belongsTo(Team, {
+    as: 'team',
+    foreignKey: 'teamCode',
+    targetKey: 'code',
+    onDelete: 'RESTRICT',
+    onUpdate: 'RESTRICT',
+  })
+  const Node = sequelize.define('Node', { parentId: DataTypes.INTEGER }, named('nodes'))
+  Node.belongsTo(Node, { as: 'parent', foreignKey: 'parentId', onDelete: 'RESTRICT' })
+  const Booking = sequelize.define(
+    'Booking',
+    { hall: DataTypes.STRING(10), seat: DataTypes.INTEGER },
+    { ...named('bookings'), tableName: 'bookings' },
+  )
+  const Badge = sequelize.define(
+    'Badge',
+    {
+      code: { type: DataTypes.STRING(5), primaryKey: true },
+      coach: { type: DataTypes.STRING(5), defaultValue: 'gone', references: { model: Coach, key: 'code' } },
+    },
+    named('badges'),
+  )
+  const Visit = sequelize.define(
+    'Visit',
+    { teamId: { type: DataTypes.INTEGER, field: 'team_id' }, hall: DataTypes.STRING(10), seat: DataTypes.INTEGER },
+    { ...named('visits'), tableName: 'visits' },
+  )
+  // What it writes elsewhere points nowhere where its own record says so, and never what it writes itself.
+  const Noted = sequelize.define('Noted', { name: DataTypes.STRING, team_id: DataTypes.INTEGER }, named('noted'))
+  const note = async (record: Model, { transaction }: SaveOptions): Promise<void> => {
+    if (record.get('name') === 'nowhere') await Plain.create({ teamId: 99 }, { transaction: transaction ?? null })
+  }
+  Noted.addHook('afterCreate', note)
+  Noted.addHook('afterUpdate', note)
+  Noted.addHook('afterBulkCreate', async ([record], saving) => {
+    if (record !== undefined) await note(record, saving)
+  })
+  const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+  for (const model of [Team, Coach, Flag, Node, Booking, Badge, Visit, Noted])
+    app.use(crudRouter(model, { operations }))
+  const options: CrudOptions = {
+    operations,
+    fields: { secretId: { exclude: true } },
+    scope: ({ request }) => (request.headers.secret === undefined ? null : { secretId: 99 }),
+  }
+  for (const model of [Plain, Saved] as ModelStatic<Model>[]) app.use(crudRouter(model, options))
+  return { Team, Coach, Plain, Saved, Flag, Node, Booking, Badge, Visit, Noted }
+})
+const { Team, Coach, Booking, Visit } = served
+const { sequelize } = Booking
+await Booking.drop()
+const key = { sqlite: 'INTEGER PRIMARY KEY', postgres: 'SERIAL PRIMARY KEY' }
+await sequelize?.query('CREATE TABLE halls (hall VARCHAR(10), seat INT, PRIMARY KEY (hall, seat))')
+await sequelize?.query(`CREATE TABLE bookings (
       id ${databaseName in key ? key[databaseName as keyof typeof key] : 'INT PRIMARY KEY AUTO_INCREMENT'},
       hall VARCHAR(10), seat INT,
       FOREIGN KEY (hall, seat) REFERENCES halls (hall, seat))`)
-    await sequelize?.query("INSERT INTO halls VALUES ('east', 1)")
-    // Of two of its foreign keys the model knows not every column, or none.
-    await Visit.drop()
-    const quoted = ({ tableName }: ModelStatic<Model>): string =>
-      sequelize?.getQueryInterface().quoteIdentifier(tableName) ?? ''
-    await sequelize?.query(`CREATE TABLE visits (
+await sequelize?.query("INSERT INTO halls VALUES ('east', 1)")
+// Of two of its foreign keys the model knows not every column, or none.
+await Visit.drop()
+const quoted = ({ tableName }: ModelStatic<Model>): string =>
+  sequelize?.getQueryInterface().quoteIdentifier(tableName) ?? ''
+await sequelize?.query(`CREATE TABLE visits (
       id ${databaseName in key ? key[databaseName as keyof typeof key] : 'INT PRIMARY KEY AUTO_INCREMENT'},
       team_id INT, hall VARCHAR(10), seat INT, guide VARCHAR(5), door INT,
       FOREIGN KEY (guide) REFERENCES ${quoted(Coach)} (code),
       FOREIGN KEY (hall, door) REFERENCES halls (hall, seat),
       FOREIGN KEY (team_id) REFERENCES ${quoted(Team)} (id),
       FOREIGN KEY (hall, seat) REFERENCES halls (hall, seat))`)
-    await Team.bulkCreate([{ name: 'A', code: 'a' }, { name: 'B', code: 'b' }, { name: 'Free' }])
-    await Coach.create({ code: 'x' })
-  },
-  mount: (app, { Team, Coach, Plain, Saved, Flag, Node, Booking, Badge, Visit, Noted }) => {
-    const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
-    for (const model of [Team, Coach, Flag, Node, Booking, Badge, Visit, Noted])
-      app.use(crudRouter(model, { operations }))
-    const options: CrudOptions = {
-      operations,
-      fields: { secretId: { exclude: true } },
-      scope: ({ request }) => (request.headers.secret === undefined ? null : { secretId: 99 }),
-    }
-    for (const model of [Plain, Saved] as ModelStatic<Model>[]) app.use(crudRouter(model, options))
-  },
-})
+await Team.bulkCreate([{ name: 'A', code: 'a' }, { name: 'B', code: 'b' }, { name: 'Free' }])
+await Coach.create({ code: 'x' })
 
 test.after.always(() => served.close())
 

@@ -3,6 +3,7 @@
 
 import test from 'ava'
 import { defineCrowd, fillCrowd, mountCrowd } from '../../support/crowd.js'
+import { list } from '../../support/lists.js'
 import {
   type Lookup,
   lookups,
@@ -12,17 +13,20 @@ import {
   readTokenAfter,
   scans,
 } from '../../support/lookups.js'
-import { list, serveModels } from '../../support/models.js'
 import { type Access, accessesOf, PRIMARY } from '../../support/plans.js'
+import { openStage } from '../../support/stage.js'
 
 const PLAYERS = 20_000
 
-const crowd = await serveModels({
-  options: { logQueryParameters: true },
-  define: defineCrowd,
-  fill: (models) => fillCrowd(models, PLAYERS),
-  mount: mountCrowd,
-})
+const crowd = await openStage(
+  ({ sequelize }, app) => {
+    const models = defineCrowd(sequelize)
+    mountCrowd(app, models)
+    return models
+  },
+  { sequelize: { logQueryParameters: true } },
+)
+await fillCrowd(crowd, PLAYERS)
 const { sequelize, name: database, statements } = crowd
 test.after.always(() => crowd.close())
 

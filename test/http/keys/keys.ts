@@ -1,52 +1,48 @@
 import ava from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const named = (plural: string): object => ({ name: { singular: plural, plural }, timestamps: false })
-    const Country = sequelize.define(
-      'Country',
-      { code: { type: DataTypes.STRING(2), primaryKey: true }, title: DataTypes.STRING },
-      named('countries'),
-    )
-    const City = sequelize.define('City', { title: DataTypes.STRING }, named('cities'))
-    const Hidden = sequelize.define(
-      'Hidden',
-      { code: { type: DataTypes.STRING(2), primaryKey: true }, title: DataTypes.STRING },
-      named('hidden'),
-    )
-    const Given = sequelize.define(
-      'Given',
-      { id: { type: DataTypes.UUID, primaryKey: true, defaultValue: DataTypes.UUIDV4 }, title: DataTypes.STRING },
-      named('given'),
-    )
-    City.belongsTo(Country, { as: 'country', foreignKey: { name: 'countryCode', allowNull: true } })
-    return { Country, City, Hidden, Given }
-  },
-  fill: async ({ Country, City, Hidden, Given }) => {
-    await Country.bulkCreate([
-      { code: 'pl', title: 'Poland' },
-      { code: 'pt', title: 'Portugal' },
-      { code: 'de', title: 'Germany' },
-    ])
-    await City.bulkCreate([
-      { title: 'Gdynia', countryCode: 'pl' },
-      { title: 'Porto', countryCode: 'pt' },
-    ])
-    await Hidden.create({ code: 'pl', title: 'Poland' })
-    await Given.create({ title: 'x' })
-  },
-  mount: (app, { Country, City, Hidden, Given }) => {
-    app.use(crudRouter(Country))
-    app.use(crudRouter(City))
-    app.use(crudRouter(Hidden, { fields: { code: { exclude: 'query' } } }))
-    app.use(crudRouter(Given))
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const named = (plural: string): object => ({ name: { singular: plural, plural }, timestamps: false })
+  const Country = sequelize.define(
+    'Country',
+    { code: { type: DataTypes.STRING(2), primaryKey: true }, title: DataTypes.STRING },
+    named('countries'),
+  )
+  const City = sequelize.define('City', { title: DataTypes.STRING }, named('cities'))
+  const Hidden = sequelize.define(
+    'Hidden',
+    { code: { type: DataTypes.STRING(2), primaryKey: true }, title: DataTypes.STRING },
+    named('hidden'),
+  )
+  const Given = sequelize.define(
+    'Given',
+    { id: { type: DataTypes.UUID, primaryKey: true, defaultValue: DataTypes.UUIDV4 }, title: DataTypes.STRING },
+    named('given'),
+  )
+  City.belongsTo(Country, { as: 'country', foreignKey: { name: 'countryCode', allowNull: true } })
+  app.use(crudRouter(Country))
+  app.use(crudRouter(City))
+  app.use(crudRouter(Hidden, { fields: { code: { exclude: 'query' } } }))
+  app.use(crudRouter(Given))
+  return { Country, City, Hidden, Given }
 })
+const { Country, City, Hidden, Given } = served
+await Country.bulkCreate([
+  { code: 'pl', title: 'Poland' },
+  { code: 'pt', title: 'Portugal' },
+  { code: 'de', title: 'Germany' },
+])
+await City.bulkCreate([
+  { title: 'Gdynia', countryCode: 'pl' },
+  { title: 'Porto', countryCode: 'pt' },
+])
+await Hidden.create({ code: 'pl', title: 'Poland' })
+await Given.create({ title: 'x' })
 
 test.after.always(() => served.close())
 

@@ -4,49 +4,41 @@ import test from 'ava'
 import Joi from 'joi'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
-const server = await serveModels({
-  define: (sequelize) => {
-    const plain = { timestamps: false }
-    const code = { type: DataTypes.STRING(20), primaryKey: true }
-    const Tag = sequelize.define('Tag', { code, label: DataTypes.STRING }, plain)
-    const Hooked = sequelize.define('Hooked', { code, label: DataTypes.STRING }, plain)
-    Hooked.addHook('beforeSave', () => undefined)
-    const Ruled = sequelize.define('Ruled', { code: { ...code, validate: { len: [2, 20] } } }, plain)
-    const Hosted = sequelize.define('Hosted', { code, label: DataTypes.STRING }, plain)
-    const Page = sequelize.define(
-      'Page',
-      { slug: { type: DataTypes.STRING(20), unique: true, allowNull: false }, label: DataTypes.STRING },
-      plain,
-    )
-    // Their default scope joins a table that has a column of the name of their key.
-    const Club = sequelize.define('Club', { code, isOpen: DataTypes.BOOLEAN }, plain)
-    const [Member, Watched] = ['Member', 'Watched'].map((each) => {
-      const Model = sequelize.define(each, { code }, plain)
-      Model.belongsTo(Club, { as: 'club', foreignKey: 'clubCode' })
-      Model.addScope(
-        'defaultScope',
-        { include: [{ association: 'club', where: { isOpen: true } }] },
-        { override: true },
-      )
-      return Model
-    })
-    if (Member === undefined || Watched === undefined) throw new TypeError('two models are due')
-    Watched.addHook('beforeDestroy', () => undefined)
-    return { Tag, Hooked, Ruled, Hosted, Page, Club, Member, Watched }
-  },
-  mount: (app, { Tag, Hooked, Ruled, Hosted, Page, Member, Watched }) => {
-    const operations = Operations.AllWithBulk
-    app.use(crudRouter(Tag, { operations, route: 'tags' }))
-    app.use(crudRouter(Hooked, { operations, route: 'hooked' }))
-    app.use(crudRouter(Ruled, { operations, route: 'ruled' }))
-    const schema = Joi.string().allow('').trim()
-    app.use(crudRouter(Hosted, { operations, route: 'hosted', fields: { code: { schema } } }))
-    app.use(crudRouter(Page, { operations, route: 'pages', keyProperty: 'slug' }))
-    app.use(crudRouter(Member, { operations, route: 'members' }))
-    app.use(crudRouter(Watched, { operations, route: 'watched' }))
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const code = { type: DataTypes.STRING(20), primaryKey: true }
+  const Tag = sequelize.define('Tag', { code, label: DataTypes.STRING }, plain)
+  const Hooked = sequelize.define('Hooked', { code, label: DataTypes.STRING }, plain)
+  Hooked.addHook('beforeSave', () => undefined)
+  const Ruled = sequelize.define('Ruled', { code: { ...code, validate: { len: [2, 20] } } }, plain)
+  const Hosted = sequelize.define('Hosted', { code, label: DataTypes.STRING }, plain)
+  const Page = sequelize.define(
+    'Page',
+    { slug: { type: DataTypes.STRING(20), unique: true, allowNull: false }, label: DataTypes.STRING },
+    plain,
+  )
+  // Their default scope joins a table that has a column of the name of their key.
+  const Club = sequelize.define('Club', { code, isOpen: DataTypes.BOOLEAN }, plain)
+  const [Member, Watched] = ['Member', 'Watched'].map((each) => {
+    const Model = sequelize.define(each, { code }, plain)
+    Model.belongsTo(Club, { as: 'club', foreignKey: 'clubCode' })
+    Model.addScope('defaultScope', { include: [{ association: 'club', where: { isOpen: true } }] }, { override: true })
+    return Model
+  })
+  if (Member === undefined || Watched === undefined) throw new TypeError('two models are due')
+  Watched.addHook('beforeDestroy', () => undefined)
+  const operations = Operations.AllWithBulk
+  app.use(crudRouter(Tag, { operations, route: 'tags' }))
+  app.use(crudRouter(Hooked, { operations, route: 'hooked' }))
+  app.use(crudRouter(Ruled, { operations, route: 'ruled' }))
+  const schema = Joi.string().allow('').trim()
+  app.use(crudRouter(Hosted, { operations, route: 'hosted', fields: { code: { schema } } }))
+  app.use(crudRouter(Page, { operations, route: 'pages', keyProperty: 'slug' }))
+  app.use(crudRouter(Member, { operations, route: 'members' }))
+  app.use(crudRouter(Watched, { operations, route: 'watched' }))
+  return { Tag, Hooked, Ruled, Hosted, Page, Club, Member, Watched }
 })
 test.after.always(() => server.close())
 

@@ -4,53 +4,48 @@
 import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, type KeysetPage, queryOf } from '../../../lib/index.js'
-import { list, type Parameters, serveModels } from '../../support/models.js'
+import { list, type Parameters } from '../../support/lists.js'
 import { allowUndocumented } from '../../support/replies.js'
 import type { Answer } from '../../support/server.js'
 import { openStage } from '../../support/stage.js'
 import { identity, withPermission } from '../../support/tokens.js'
 
-const server = await serveModels({
-  define: (sequelize) => {
-    const plain = { timestamps: false }
-    const Team = sequelize.define('Team', { name: DataTypes.STRING, budget: DataTypes.INTEGER }, plain)
-    const Player = sequelize.define(
-      'Player',
-      {
-        name: { type: DataTypes.STRING, allowNull: false },
-        level: DataTypes.INTEGER,
-        salary: DataTypes.INTEGER,
-        rating: DataTypes.INTEGER,
-        bio: DataTypes.TEXT,
-        after: DataTypes.STRING,
-      },
-      plain,
-    )
-    Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-    return { Team, Player }
-  },
-  fill: async ({ Team, Player }) => {
-    await Team.bulkCreate([
-      { name: 'Red', budget: 1 },
-      { name: 'Blue', budget: 2 },
-    ])
-    const levels = [3, null, 1, 3, null]
-    await Player.bulkCreate(
-      ['Ann', 'Bob', 'Cid', 'Dot', 'Eve'].map((name, index) => ({
-        ...{ name, level: levels[index], salary: index, rating: 5 - index, bio: name.repeat(index === 2 ? 700 : 1) },
-        ...{ after: name, teamId: index === 1 ? null : (index % 2) + 1 },
-      })),
-    )
-  },
-  mount: (app, { Team, Player }) => {
-    const masked = { identity, mask: { salary: 'payroll' } }
-    const fields = { rating: { exclude: 'list' } } as const
-    app.use(crudRouter(Team, { fields: { budget: { exclude: 'list' } } }))
-    app.use(crudRouter(Player, { ...masked, fields, query: { unknownParameters: ['mine'] } }))
-    app.use(crudRouter(Player, { ...masked, fields, route: 'others', query: { defaultSort: '-salary,name' } }))
-    app.use(crudRouter(Player, { ...masked, fields, route: 'fixed', query: { sortable: false, defaultSort: '-name' } }))
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const Team = sequelize.define('Team', { name: DataTypes.STRING, budget: DataTypes.INTEGER }, plain)
+  const Player = sequelize.define(
+    'Player',
+    {
+      name: { type: DataTypes.STRING, allowNull: false },
+      level: DataTypes.INTEGER,
+      salary: DataTypes.INTEGER,
+      rating: DataTypes.INTEGER,
+      bio: DataTypes.TEXT,
+      after: DataTypes.STRING,
+    },
+    plain,
+  )
+  Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  const masked = { identity, mask: { salary: 'payroll' } }
+  const fields = { rating: { exclude: 'list' } } as const
+  app.use(crudRouter(Team, { fields: { budget: { exclude: 'list' } } }))
+  app.use(crudRouter(Player, { ...masked, fields, query: { unknownParameters: ['mine'] } }))
+  app.use(crudRouter(Player, { ...masked, fields, route: 'others', query: { defaultSort: '-salary,name' } }))
+  app.use(crudRouter(Player, { ...masked, fields, route: 'fixed', query: { sortable: false, defaultSort: '-name' } }))
+  return { Team, Player }
 })
+const { Team, Player } = server
+await Team.bulkCreate([
+  { name: 'Red', budget: 1 },
+  { name: 'Blue', budget: 2 },
+])
+const levels = [3, null, 1, 3, null]
+await Player.bulkCreate(
+  ['Ann', 'Bob', 'Cid', 'Dot', 'Eve'].map((name, index) => ({
+    ...{ name, level: levels[index], salary: index, rating: 5 - index, bio: name.repeat(index === 2 ? 700 : 1) },
+    ...{ after: name, teamId: index === 1 ? null : (index % 2) + 1 },
+  })),
+)
 test.after.always(() => server.close())
 
 const players = (parameters: Parameters): Promise<Answer> => list(server, '/api/players', parameters)
@@ -252,16 +247,14 @@ test('queryOf gives the options of the page: nearest first where it goes back', 
 
 test('a page behind a token reads no key of its order twice, and on SQLite is not planned by its size', async (t) => {
   // Of its own, since the statements of others are not to be among those that are looked at.
-  const own = await serveModels({
-    define: (sequelize) => {
-      const attributes = { name: DataTypes.STRING, level: DataTypes.INTEGER }
-      return { Row: sequelize.define('Row', attributes, { timestamps: false }) }
-    },
-    fill: async ({ Row }) => {
-      await Row.bulkCreate([...'abcde'].map((name, level) => ({ name, level })))
-    },
-    mount: (app, { Row }) => app.use(crudRouter(Row)),
+  const own = await openStage(({ sequelize }, app) => {
+    const attributes = { name: DataTypes.STRING, level: DataTypes.INTEGER }
+    const Row = sequelize.define('Row', attributes, { timestamps: false })
+    app.use(crudRouter(Row))
+    return { Row }
   })
+  const { Row } = own
+  await Row.bulkCreate([...'abcde'].map((name, level) => ({ name, level })))
   t.teardown(own.close)
   const statementOf = async (parameters: Parameters): Promise<string> => {
     own.statements.length = 0

@@ -15,7 +15,7 @@ import {
   type Row,
 } from '../../support/aggregateOracle.js'
 import { below, pick, type Random, randomOf } from '../../support/differential/random.js'
-import { list } from '../../support/models.js'
+import { list } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 
 const seed = Number(process.env.AGGREGATE_SEED ?? randomInt(2 ** 31))

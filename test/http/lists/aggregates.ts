@@ -4,7 +4,7 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelAttributes, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudController, crudRouter, hasRole, Operations, queryOf } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
 import type { Answer } from '../../support/server.js'
 import { openStage } from '../../support/stage.js'
 import { identity, withRole } from '../../support/tokens.js'
@@ -849,25 +849,20 @@ if (databaseName === 'sqlite') {
 }
 
 test('how many groups there are is told where only a measure reaches records that not everybody may meet', async (t) => {
-  const own = await serveModels({
-    define: (sequelize) => {
-      const Club = sequelize.define('Club', { name: DataTypes.STRING, city: DataTypes.STRING }, { timestamps: false })
-      const Member = sequelize.define('Member', { name: DataTypes.STRING }, { timestamps: false })
-      Member.belongsTo(Club, { as: 'club', foreignKey: 'clubId' })
-      return { Club, Member }
-    },
-    fill: async ({ Club, Member }) => {
-      await Club.bulkCreate([
-        { id: 1, name: 'one', city: 'here' },
-        { id: 2, name: 'two', city: 'there' },
-      ])
-      await Member.bulkCreate(['a', 'b', 'b', 'c'].map((name, index) => ({ name, clubId: 1 + (index % 2) })))
-    },
-    mount: (app, { Club, Member }) => {
-      app.use(crudRouter(Club, { scope: () => ({ city: 'here' }) }))
-      app.use(crudRouter(Member, { operations }))
-    },
+  const own = await openStage(({ sequelize }, app) => {
+    const Club = sequelize.define('Club', { name: DataTypes.STRING, city: DataTypes.STRING }, { timestamps: false })
+    const Member = sequelize.define('Member', { name: DataTypes.STRING }, { timestamps: false })
+    Member.belongsTo(Club, { as: 'club', foreignKey: 'clubId' })
+    app.use(crudRouter(Club, { scope: () => ({ city: 'here' }) }))
+    app.use(crudRouter(Member, { operations }))
+    return { Club, Member }
   })
+  const { Club, Member } = own
+  await Club.bulkCreate([
+    { id: 1, name: 'one', city: 'here' },
+    { id: 2, name: 'two', city: 'there' },
+  ])
+  await Member.bulkCreate(['a', 'b', 'b', 'c'].map((name, index) => ({ name, clubId: 1 + (index % 2) })))
   t.teardown(() => own.close())
   for (const more of ['', '&sort=max(club.name)', '&sort=-count&page=2', '&having=count(club.name)>=0']) {
     const { status, body } = await own.get(`/api/members?group=name&aggregate=count,max(club.name)&pageSize=1${more}`)

@@ -1,7 +1,7 @@
 // The number of a collection's records, `Players.Count`: what a list may be sorted by.
 
 import test from 'ava'
-import { keysOf, list } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
 import { serveRelations } from '../../support/relations.js'
 
 const people = await serveRelations()

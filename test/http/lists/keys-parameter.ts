@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import ava from 'ava'
 import { DataTypes, type Model, type ModelAttributes, type ModelStatic } from 'sequelize'
 import { crudRouter, escapeFilterValue, hasRole, queryOf } from '../../../lib/index.js'
-import { keysOf, list } from '../../support/models.js'
+import { keysOf, list } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 import { bearer, identity } from '../../support/tokens.js'
 

@@ -4,8 +4,9 @@ import { type DataType, DataTypes, type Model, type ModelStatic } from 'sequeliz
 import { crudRouter } from '../../../lib/index.js'
 import type { CrudOptions } from '../../../types/options.js'
 import { listPath, serveLeague } from '../../support/league.js'
-import { keysOf, list, type Parameters, type Served, serveModels } from '../../support/models.js'
+import { keysOf, list, type Parameters } from '../../support/lists.js'
 import type { TestServer } from '../../support/server.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 const league = await serveLeague({ player: { query: { unknownParameters: 'ignore' } } })
 const small = await serveLeague({ player: { query: { pageSize: 2, maxPageSize: 3 } } })
@@ -65,29 +66,26 @@ interface Keyed {
   readonly Row: ModelStatic<Model>
 }
 
-function serveKeyed(
+async function serveKeyed(
   column: { readonly type: DataType },
   keys: readonly (string | number)[],
   options: CrudOptions = {},
-): Promise<Served<Keyed>> {
-  return serveModels<Keyed>({
-    define: (sequelize) => ({
-      Row: sequelize.define(
-        'Row',
-        { id: { ...column, primaryKey: true }, odd: DataTypes.BOOLEAN, secret: DataTypes.STRING },
-        { timestamps: false },
-      ),
-    }),
-    fill: async ({ Row }) => {
-      for (const [index, id] of keys.entries()) await Row.create({ id, odd: index % 2 === 1, secret: 's' })
-    },
-    mount: (app, { Row }) => {
-      app.use(crudRouter(Row, options))
-    },
+): Promise<Stage<Keyed>> {
+  const stage = await openStage<Keyed>(({ sequelize }, app) => {
+    const Row = sequelize.define(
+      'Row',
+      { id: { ...column, primaryKey: true }, odd: DataTypes.BOOLEAN, secret: DataTypes.STRING },
+      { timestamps: false },
+    )
+    app.use(crudRouter(Row, options))
+    return { Row }
   })
+  const { Row } = stage
+  for (const [index, id] of keys.entries()) await Row.create({ id, odd: index % 2 === 1, secret: 's' })
+  return stage
 }
 
-const keyed = new Map<string, Served<Keyed>>()
+const keyed = new Map<string, Stage<Keyed>>()
 for (const [type, column, keys] of KEYS) keyed.set(type, await serveKeyed(column(), keys))
 
 test.after.always(async () => {
@@ -515,11 +513,10 @@ test('Link keeps the parameters as the client wrote them, and replaces the page 
 })
 
 test('Link has the path that the client knows, mount point included', async (t) => {
-  const server = await serveModels<Keyed>({
-    define: (sequelize) => ({ Row: sequelize.define('Row', { odd: DataTypes.BOOLEAN }, { timestamps: false }) }),
-    mount: (app, { Row }) => {
-      app.use('/tenant-a', crudRouter(Row, { route: 'v2/rows' }))
-    },
+  const server = await openStage<Keyed>(({ sequelize }, app) => {
+    const Row = sequelize.define('Row', { odd: DataTypes.BOOLEAN }, { timestamps: false })
+    app.use('/tenant-a', crudRouter(Row, { route: 'v2/rows' }))
+    return { Row }
   })
   t.teardown(() => server.close())
   const { headers } = await server.get('/tenant-a/v2/rows?pageSize=1')

@@ -1,8 +1,9 @@
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { keysOf, list, type Parameters, serveModels } from '../../support/models.js'
+import { keysOf, list, type Parameters } from '../../support/lists.js'
 import { serveSamples } from '../../support/samples.js'
+import { openStage } from '../../support/stage.js'
 
 const samples = await serveSamples({ query: { unknownParameters: 'ignore' } })
 
@@ -11,33 +12,29 @@ interface Models {
 }
 
 /** Attributes named like the service's own parameters, and like nothing special. */
-const things = await serveModels<Models>({
-  define: (sequelize) => ({
-    Thing: sequelize.define(
-      'Thing',
-      {
-        name: DataTypes.STRING,
-        first_name: DataTypes.STRING,
-        page: DataTypes.INTEGER,
-        sort: DataTypes.STRING,
-        filter: DataTypes.STRING,
-        pagesize: DataTypes.INTEGER,
-        hidden: DataTypes.STRING,
-      },
-      { timestamps: false },
-    ),
-  }),
-  fill: async ({ Thing }) => {
-    await Thing.bulkCreate([
-      { name: 'a b', first_name: 'A', page: 7, sort: 'x', filter: 'f', pagesize: 1, hidden: 'h' },
-      { name: 'a+b', first_name: 'B', page: 8, sort: 'y', filter: 'g', pagesize: 2, hidden: 'h' },
-      { name: 'żółw & co=1', first_name: 'A', page: 7, sort: 'x', filter: 'g', pagesize: 3, hidden: 'i' },
-    ])
-  },
-  mount: (app, { Thing }) => {
-    app.use(crudRouter(Thing, { fields: { hidden: { exclude: 'query' } }, query: { unknownParameters: 'ignore' } }))
-  },
+const things = await openStage<Models>(({ sequelize }, app) => {
+  const Thing = sequelize.define(
+    'Thing',
+    {
+      name: DataTypes.STRING,
+      first_name: DataTypes.STRING,
+      page: DataTypes.INTEGER,
+      sort: DataTypes.STRING,
+      filter: DataTypes.STRING,
+      pagesize: DataTypes.INTEGER,
+      hidden: DataTypes.STRING,
+    },
+    { timestamps: false },
+  )
+  app.use(crudRouter(Thing, { fields: { hidden: { exclude: 'query' } }, query: { unknownParameters: 'ignore' } }))
+  return { Thing }
 })
+const { Thing } = things
+await Thing.bulkCreate([
+  { name: 'a b', first_name: 'A', page: 7, sort: 'x', filter: 'f', pagesize: 1, hidden: 'h' },
+  { name: 'a+b', first_name: 'B', page: 8, sort: 'y', filter: 'g', pagesize: 2, hidden: 'h' },
+  { name: 'żółw & co=1', first_name: 'A', page: 7, sort: 'x', filter: 'g', pagesize: 3, hidden: 'i' },
+])
 
 test.after.always(async () => {
   await samples.close()
@@ -279,16 +276,14 @@ test('the query is read from the URL, whatever the host’s query parser makes o
     'extended',
     () => ({ filter: 'Name=nobody', name: ['x'], page: {} }),
   ] as const) {
-    const server = await serveModels<Models>({
-      define: (sequelize) => ({ Thing: sequelize.define('Thing', { name: DataTypes.STRING }, { timestamps: false }) }),
-      fill: async ({ Thing }) => {
-        await Thing.bulkCreate([{ name: 'a' }, { name: 'b' }])
-      },
-      mount: (app, { Thing }) => {
-        app.set('query parser', parser)
-        app.use(crudRouter(Thing))
-      },
+    const server = await openStage<Models>(({ sequelize }, app) => {
+      const Thing = sequelize.define('Thing', { name: DataTypes.STRING }, { timestamps: false })
+      app.set('query parser', parser)
+      app.use(crudRouter(Thing))
+      return { Thing }
     })
+    const { Thing } = server
+    await Thing.bulkCreate([{ name: 'a' }, { name: 'b' }])
     t.teardown(() => server.close())
     t.deepEqual(await keysOf(server, '/api/things', { name: 'b' }), [2])
     t.deepEqual(await keysOf(server, '/api/things', { filter: 'Name!=b' }), [1])

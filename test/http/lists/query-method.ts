@@ -5,8 +5,8 @@ import ava from 'ava'
 import express, { type RequestHandler } from 'express'
 import { DataTypes } from 'sequelize'
 import { type CrudOptions, crudController, crudRouter, hasRole, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
 import type { Answer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 import { bearer, identity } from '../../support/tokens.js'
 
 const test = ava.serial
@@ -21,45 +21,40 @@ const MORE: Readonly<Record<string, CrudOptions>> = {
   small: { limits: { bodySize: 100 } },
 }
 
-const server = await serveModels({
-  define: (sequelize) => {
-    const plain = { timestamps: false }
-    const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
-    const Player = sequelize.define('Player', { name: DataTypes.STRING, level: DataTypes.INTEGER }, plain)
-    Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
-    Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-    return { Team, Player }
-  },
-  fill: async ({ Team, Player }) => {
-    await Team.bulkCreate([{ name: 'Red' }, { name: 'Blue & Co' }])
-    await Player.bulkCreate(
-      Array.from({ length: 30 }, (_, index) => ({ name: `p${index}`, level: index % 7, teamId: (index % 2) + 1 })),
-    )
-  },
-  mount: (app, { Team, Player }) => {
-    const options = {
-      identity,
-      operations,
-      query: { maxPageSize: 50, unknownParameters: ['no such'] },
-    } satisfies CrudOptions
-    app.use('/parsed', express.json(), express.urlencoded({ extended: true }))
-    app.use('/raw', express.raw({ type: () => true }))
-    const players = crudRouter(Player, options)
-    app.use(players)
-    app.use(crudRouter(Team, { ...options, relations: { players: { routes: true, resource: () => players } } }))
-    for (const route of ['parsed', 'raw', 'strict', 'guarded', 'small']) {
-      const { [route]: more = {} } = MORE
-      app.use(crudRouter(Player, { ...options, ...more, route, relations: { team: true } }))
-    }
-    const held = { players: { write: true, resource: () => players } }
-    app.use(crudRouter(Team, { operations, route: 'bodies', unknownProperties: 'reject', relations: held }))
-    app.use(crudRouter(Player, { route: 'grouped', operations: ['aggregate'] }))
-    app.use(crudRouter(Player, { route: 'unlisted', operations: ['getById', 'create'] }))
-    const { getList, aggregate } = crudController(Player, { operations, query: options.query })
-    app.use('/table', only(getList))
-    app.use('/measures', only(aggregate))
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
+  const Player = sequelize.define('Player', { name: DataTypes.STRING, level: DataTypes.INTEGER }, plain)
+  Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+  Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  const options = {
+    identity,
+    operations,
+    query: { maxPageSize: 50, unknownParameters: ['no such'] },
+  } satisfies CrudOptions
+  app.use('/parsed', express.json(), express.urlencoded({ extended: true }))
+  app.use('/raw', express.raw({ type: () => true }))
+  const players = crudRouter(Player, options)
+  app.use(players)
+  app.use(crudRouter(Team, { ...options, relations: { players: { routes: true, resource: () => players } } }))
+  for (const route of ['parsed', 'raw', 'strict', 'guarded', 'small']) {
+    const { [route]: more = {} } = MORE
+    app.use(crudRouter(Player, { ...options, ...more, route, relations: { team: true } }))
+  }
+  const held = { players: { write: true, resource: () => players } }
+  app.use(crudRouter(Team, { operations, route: 'bodies', unknownProperties: 'reject', relations: held }))
+  app.use(crudRouter(Player, { route: 'grouped', operations: ['aggregate'] }))
+  app.use(crudRouter(Player, { route: 'unlisted', operations: ['getById', 'create'] }))
+  const { getList, aggregate } = crudController(Player, { operations, query: options.query })
+  app.use('/table', only(getList))
+  app.use('/measures', only(aggregate))
+  return { Team, Player }
 })
+const { Team, Player } = server
+await Team.bulkCreate([{ name: 'Red' }, { name: 'Blue & Co' }])
+await Player.bulkCreate(
+  Array.from({ length: 30 }, (_, index) => ({ name: `p${index}`, level: index % 7, teamId: (index % 2) + 1 })),
+)
 
 /** Whatever the method. */
 function only(handler: RequestHandler): RequestHandler {

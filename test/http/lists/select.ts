@@ -1,9 +1,10 @@
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
 import { serveRelations } from '../../support/relations.js'
 import { serveSamples } from '../../support/samples.js'
+import { openStage } from '../../support/stage.js'
 
 const samples = await serveSamples()
 const people = await serveRelations()
@@ -224,51 +225,46 @@ interface Models {
 }
 
 test('the list shape decides what can be selected, on the record itself and behind a relation', async (t) => {
-  const server = await serveModels<Models>({
-    define: (sequelize) => {
-      const Author = sequelize.define(
-        'Author',
-        {
-          first_name: DataTypes.STRING,
-          unlisted: DataTypes.STRING,
-          unanswered: DataTypes.STRING,
-          listed: DataTypes.STRING,
-          hidden: DataTypes.STRING,
-          shout: {
-            type: DataTypes.VIRTUAL(DataTypes.STRING),
-            get(this: Model) {
-              return `${this.get('first_name')}!`
-            },
+  const server = await openStage<Models>(({ sequelize }, app) => {
+    const Author = sequelize.define(
+      'Author',
+      {
+        first_name: DataTypes.STRING,
+        unlisted: DataTypes.STRING,
+        unanswered: DataTypes.STRING,
+        listed: DataTypes.STRING,
+        hidden: DataTypes.STRING,
+        shout: {
+          type: DataTypes.VIRTUAL(DataTypes.STRING),
+          get(this: Model) {
+            return `${this.get('first_name')}!`
           },
         },
-        { timestamps: false },
-      )
-      const Book = sequelize.define(
-        'Book',
-        { title: { type: DataTypes.STRING, field: 'book_title' } },
-        { timestamps: false },
-      )
-      Book.belongsTo(Author, { as: 'author', foreignKey: 'authorId' })
-      return { Author, Book }
-    },
-    fill: async ({ Author, Book }) => {
-      await Author.create({ first_name: 'Olga', unlisted: 'l', unanswered: 'a', listed: 'x', hidden: 'h' })
-      await Book.bulkCreate([{ title: 'Flights', authorId: 1 }, { title: 'Nobody' }])
-    },
-    mount: (app, { Author, Book }) => {
-      app.use(
-        crudRouter(Author, {
-          fields: {
-            unlisted: { exclude: 'list' },
-            unanswered: { exclude: 'response' },
-            listed: { only: 'list' },
-            hidden: { exclude: ['list', 'response'] },
-          },
-        }),
-      )
-      app.use(crudRouter(Book))
-    },
+      },
+      { timestamps: false },
+    )
+    const Book = sequelize.define(
+      'Book',
+      { title: { type: DataTypes.STRING, field: 'book_title' } },
+      { timestamps: false },
+    )
+    Book.belongsTo(Author, { as: 'author', foreignKey: 'authorId' })
+    app.use(
+      crudRouter(Author, {
+        fields: {
+          unlisted: { exclude: 'list' },
+          unanswered: { exclude: 'response' },
+          listed: { only: 'list' },
+          hidden: { exclude: ['list', 'response'] },
+        },
+      }),
+    )
+    app.use(crudRouter(Book))
+    return { Author, Book }
   })
+  const { Author, Book } = server
+  await Author.create({ first_name: 'Olga', unlisted: 'l', unanswered: 'a', listed: 'x', hidden: 'h' })
+  await Book.bulkCreate([{ title: 'Flights', authorId: 1 }, { title: 'Nobody' }])
   t.teardown(() => server.close())
   for (const name of ['Unlisted', 'Unanswered', 'Hidden']) {
     t.is((await list(server, '/api/authors', { select: name })).body.title, 'Unknown field.')

@@ -2,9 +2,10 @@ import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import type { CrudOptions } from '../../../types/options.js'
-import { keysOf, list, type Parameters, type Served, serveModels } from '../../support/models.js'
+import { keysOf, list, type Parameters } from '../../support/lists.js'
 import { serveRelations } from '../../support/relations.js'
 import { serveSamples } from '../../support/samples.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 const samples = await serveSamples()
 const people = await serveRelations()
@@ -15,23 +16,20 @@ interface Things {
   readonly Thing: ModelStatic<Model>
 }
 
-function serveThings(options: CrudOptions = {}): Promise<Served<Things>> {
-  return serveModels<Things>({
-    define: (sequelize) => ({
-      Thing: sequelize.define('Thing', { name: DataTypes.STRING, level: DataTypes.INTEGER }, { timestamps: false }),
-    }),
-    fill: async ({ Thing }) => {
-      await Thing.bulkCreate([
-        { name: 'b', level: 1 },
-        { name: 'a', level: 2 },
-        { name: 'b', level: 3 },
-        { name: 'a', level: 1 },
-      ])
-    },
-    mount: (app, { Thing }) => {
-      app.use(crudRouter(Thing, options))
-    },
+async function serveThings(options: CrudOptions = {}): Promise<Stage<Things>> {
+  const stage = await openStage<Things>(({ sequelize }, app) => {
+    const Thing = sequelize.define('Thing', { name: DataTypes.STRING, level: DataTypes.INTEGER }, { timestamps: false })
+    app.use(crudRouter(Thing, options))
+    return { Thing }
   })
+  const { Thing } = stage
+  await Thing.bulkCreate([
+    { name: 'b', level: 1 },
+    { name: 'a', level: 2 },
+    { name: 'b', level: 3 },
+    { name: 'a', level: 1 },
+  ])
+  return stage
 }
 
 const things = await serveThings()

@@ -4,38 +4,34 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudController, crudRouter } from '../../../lib/index.js'
 import { serveLeague } from '../../support/league.js'
-import { list, type Parameters, serveModels } from '../../support/models.js'
+import { list, type Parameters } from '../../support/lists.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
-const server = await serveModels({
-  define: (sequelize) => {
-    const plain = { timestamps: false }
-    const Club = sequelize.define('Club', { name: DataTypes.STRING }, plain)
-    const attributes = { name: DataTypes.STRING, points: DataTypes.INTEGER }
-    const Runner = sequelize.define('Runner', attributes, plain)
-    const Hooked = sequelize.define('Hooked', attributes, plain)
-    const Uncounted = sequelize.define('Uncounted', attributes, plain)
-    // With a find hook the reads go through Sequelize's own findAll and count.
-    Hooked.addHook('beforeFind', () => undefined)
-    Runner.belongsTo(Club, { as: 'club', foreignKey: 'clubId' })
-    Club.hasMany(Runner, { as: 'runners', foreignKey: 'clubId' })
-    return { Club, Runner, Hooked, Uncounted }
-  },
-  fill: async ({ Club, Runner, Hooked, Uncounted }) => {
-    await Club.bulkCreate([{ name: 'Red' }, { name: 'Blue' }])
-    const rows = Array.from({ length: 7 }, (_, index) => ({ name: `r${index + 1}`, points: index % 3 }))
-    await Runner.bulkCreate(rows.map((row, index) => ({ ...row, clubId: (index % 2) + 1 })))
-    await Hooked.bulkCreate(rows)
-    await Uncounted.bulkCreate(rows)
-  },
-  mount: (app, { Club, Runner, Hooked, Uncounted }) => {
-    app.use(crudRouter(Club))
-    app.use(crudRouter(Runner))
-    app.use(crudRouter(Hooked, { route: 'hooked' }))
-    app.use(crudRouter(Uncounted, { route: 'uncounted', query: { total: 'none' } }))
-    app.get('/own', crudController(Uncounted, { query: { total: 'none' } }).getList)
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const Club = sequelize.define('Club', { name: DataTypes.STRING }, plain)
+  const attributes = { name: DataTypes.STRING, points: DataTypes.INTEGER }
+  const Runner = sequelize.define('Runner', attributes, plain)
+  const Hooked = sequelize.define('Hooked', attributes, plain)
+  const Uncounted = sequelize.define('Uncounted', attributes, plain)
+  // With a find hook the reads go through Sequelize's own findAll and count.
+  Hooked.addHook('beforeFind', () => undefined)
+  Runner.belongsTo(Club, { as: 'club', foreignKey: 'clubId' })
+  Club.hasMany(Runner, { as: 'runners', foreignKey: 'clubId' })
+  app.use(crudRouter(Club))
+  app.use(crudRouter(Runner))
+  app.use(crudRouter(Hooked, { route: 'hooked' }))
+  app.use(crudRouter(Uncounted, { route: 'uncounted', query: { total: 'none' } }))
+  app.get('/own', crudController(Uncounted, { query: { total: 'none' } }).getList)
+  return { Club, Runner, Hooked, Uncounted }
 })
+const { Club, Runner, Hooked, Uncounted } = server
+await Club.bulkCreate([{ name: 'Red' }, { name: 'Blue' }])
+const rows = Array.from({ length: 7 }, (_, index) => ({ name: `r${index + 1}`, points: index % 3 }))
+await Runner.bulkCreate(rows.map((row, index) => ({ ...row, clubId: (index % 2) + 1 })))
+await Hooked.bulkCreate(rows)
+await Uncounted.bulkCreate(rows)
 test.after.always(() => server.close())
 
 /** Parameters that make statements of different kinds, all with seven records. */

@@ -1,7 +1,7 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { crudRouter, identityFromRequest, Operations, Problem, queryOf } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -23,73 +23,71 @@ function related(sequelize: Sequelize): { readonly Measure: ModelStatic<Model>; 
   return { Measure, Owner }
 }
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const define = (plural: string, more: object = {}): ReturnType<typeof sequelize.define> =>
-      sequelize.define(
-        plural,
-        {
-          title: DataTypes.STRING,
-          salary: DataTypes.INTEGER,
-          password: DataTypes.STRING,
-          ...more,
-        },
-        { name: { singular: plural, plural }, timestamps: false },
-      )
-    return {
-      Strict: define('strict'),
-      Open: define('open'),
-      Lenient: define('lenient'),
-      Fixed: define('fixed', { id: { type: DataTypes.DOUBLE, primaryKey: true } }),
-      ...related(sequelize),
-    }
-  },
-  mount: (app, { Strict, Open, Lenient, Fixed, Measure, Owner }) => {
-    app.use((req, _res, next) => {
-      const { permissions } = req.headers
-      if (permissions !== undefined) Object.assign(req, { auth: { permissions: [permissions].flat() } })
-      next()
-    })
-    app.use(
-      crudRouter(Strict, {
-        identity: identityFromRequest,
-        mask: { salary: 'salaries' },
-        fields: { password: { exclude: true } },
-        query: { unknownParameters: 'reject' },
-      }),
+const served = await openStage(({ sequelize }, app) => {
+  const define = (plural: string, more: object = {}): ReturnType<typeof sequelize.define> =>
+    sequelize.define(
+      plural,
+      {
+        title: DataTypes.STRING,
+        salary: DataTypes.INTEGER,
+        password: DataTypes.STRING,
+        ...more,
+      },
+      { name: { singular: plural, plural }, timestamps: false },
     )
-    const ignoring = { unknownParameters: 'ignore' } as const
-    app.use(crudRouter(Open, { query: ignoring }))
-    app.use(crudRouter(Lenient, { query: { ...ignoring, unknownFields: 'ignore' } }))
-    app.use(
-      crudRouter(Strict, {
-        route: 'api/listed',
-        fields: { password: { exclude: true } },
-        query: { unknownParameters: ['utm_*', '_', 'api_key', 'password'] },
-      }),
-    )
-    app.use(crudRouter(Measure, { operations: ['getList', 'getById', 'update'], query: { search: ['title'] } }))
-    app.use(
-      crudRouter(Measure, {
-        route: 'api/all',
-        operations: Operations.AllWithBulk | Operations.Aggregate | Operations.Export | Operations.Replace,
-      }),
-    )
-    app.use(
-      crudRouter(Owner, {
-        identity: identityFromRequest,
-        relations: { measures: { routes: true, resource: () => measures } },
-      }),
-    )
-    const measures = crudRouter(Measure, {
-      route: 'api/masked',
+  const models = {
+    Strict: define('strict'),
+    Open: define('open'),
+    Lenient: define('lenient'),
+    Fixed: define('fixed', { id: { type: DataTypes.DOUBLE, primaryKey: true } }),
+    ...related(sequelize),
+  }
+  const { Strict, Open, Lenient, Fixed, Measure, Owner } = models
+  app.use((req, _res, next) => {
+    const { permissions } = req.headers
+    if (permissions !== undefined) Object.assign(req, { auth: { permissions: [permissions].flat() } })
+    next()
+  })
+  app.use(
+    crudRouter(Strict, {
       identity: identityFromRequest,
-      mask: { level: 'levels', offset: 'levels' },
-      relations: { owner: { routes: true } },
-    })
-    app.use(measures)
-    app.use(crudRouter(Fixed, { query: { unknownParameters: 'reject', sortable: false } }))
-  },
+      mask: { salary: 'salaries' },
+      fields: { password: { exclude: true } },
+      query: { unknownParameters: 'reject' },
+    }),
+  )
+  const ignoring = { unknownParameters: 'ignore' } as const
+  app.use(crudRouter(Open, { query: ignoring }))
+  app.use(crudRouter(Lenient, { query: { ...ignoring, unknownFields: 'ignore' } }))
+  app.use(
+    crudRouter(Strict, {
+      route: 'api/listed',
+      fields: { password: { exclude: true } },
+      query: { unknownParameters: ['utm_*', '_', 'api_key', 'password'] },
+    }),
+  )
+  app.use(crudRouter(Measure, { operations: ['getList', 'getById', 'update'], query: { search: ['title'] } }))
+  app.use(
+    crudRouter(Measure, {
+      route: 'api/all',
+      operations: Operations.AllWithBulk | Operations.Aggregate | Operations.Export | Operations.Replace,
+    }),
+  )
+  app.use(
+    crudRouter(Owner, {
+      identity: identityFromRequest,
+      relations: { measures: { routes: true, resource: () => measures } },
+    }),
+  )
+  const measures = crudRouter(Measure, {
+    route: 'api/masked',
+    identity: identityFromRequest,
+    mask: { level: 'levels', offset: 'levels' },
+    relations: { owner: { routes: true } },
+  })
+  app.use(measures)
+  app.use(crudRouter(Fixed, { query: { unknownParameters: 'reject', sortable: false } }))
+  return models
 })
 
 test.after.always(() => served.close())

@@ -17,8 +17,8 @@ import { below, type Random, randomOf } from '../../support/differential/random.
 import { Client, keyIn, type Query } from '../../support/differential/requests.js'
 import type { Table } from '../../support/differential/schema.js'
 import { Noise, walk } from '../../support/differential/walk.js'
-import { serveModels } from '../../support/models.js'
 import * as precise from '../../support/preciseRows.js'
+import { openStage } from '../../support/stage.js'
 
 const seed = Number(process.env.WALK_SEED ?? randomInt(2 ** 31))
 const cases = Number(process.env.WALK_CASES ?? 150)
@@ -29,34 +29,29 @@ const random = randomOf(seed)
 const rows = Array.from({ length: RECORDS }, () => precise.preciseRow(random))
 const conditions = new Conditions(precise.tablesOf(rows), { pathDepth: 2, far: false, collections: true })
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const plain = { timestamps: false }
-    const Team = sequelize.define('Team', { name: DataTypes.STRING, size: DataTypes.INTEGER }, plain)
-    const Row = sequelize.define('Row', precise.attributes(), { ...plain, tableName: 'rows_' })
-    const Hooked = sequelize.define('Hooked', precise.attributes(), { ...plain, tableName: 'hooked_' })
-    // With a find hook the reads go through Sequelize's own findAll.
-    Hooked.addHook('beforeFind', () => undefined)
-    for (const model of [Row, Hooked]) model.belongsTo(Team, { as: 'team', foreignKey: 'teamId', constraints: false })
-    Team.hasMany(Row, { as: 'rows', foreignKey: 'teamId', constraints: false })
-    return { Team, Row, Hooked }
-  },
-  fill: async ({ Team, Row, Hooked }) => {
-    await Team.bulkCreate([...precise.TEAMS])
-    for (const model of [Row, Hooked]) {
-      await model.bulkCreate(rows.map(precise.recordOf))
-      const { sequelize } = model
-      if (sequelize !== undefined) await precise.addMicroseconds(sequelize, String(model.getTableName()))
-    }
-  },
-  mount: (app, { Team, Row, Hooked }) => {
-    const limits = { joins: 100, quantifiers: 100, quantifierDepth: 3, pathDepth: 10 }
-    const options = { fields: { id: { filterable: true } }, limits }
-    app.use(crudRouter(Team, options))
-    app.use(crudRouter(Row, { ...options, route: 'rows' }))
-    app.use(crudRouter(Hooked, { ...options, route: 'hooked' }))
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const Team = sequelize.define('Team', { name: DataTypes.STRING, size: DataTypes.INTEGER }, plain)
+  const Row = sequelize.define('Row', precise.attributes(), { ...plain, tableName: 'rows_' })
+  const Hooked = sequelize.define('Hooked', precise.attributes(), { ...plain, tableName: 'hooked_' })
+  // With a find hook the reads go through Sequelize's own findAll.
+  Hooked.addHook('beforeFind', () => undefined)
+  for (const model of [Row, Hooked]) model.belongsTo(Team, { as: 'team', foreignKey: 'teamId', constraints: false })
+  Team.hasMany(Row, { as: 'rows', foreignKey: 'teamId', constraints: false })
+  const limits = { joins: 100, quantifiers: 100, quantifierDepth: 3, pathDepth: 10 }
+  const options = { fields: { id: { filterable: true } }, limits }
+  app.use(crudRouter(Team, options))
+  app.use(crudRouter(Row, { ...options, route: 'rows' }))
+  app.use(crudRouter(Hooked, { ...options, route: 'hooked' }))
+  return { Team, Row, Hooked }
 })
+const { Team, Row, Hooked } = served
+await Team.bulkCreate([...precise.TEAMS])
+for (const model of [Row, Hooked]) {
+  await model.bulkCreate(rows.map(precise.recordOf))
+  const { sequelize } = model
+  if (sequelize !== undefined) await precise.addMicroseconds(sequelize, String(model.getTableName()))
+}
 const client = new Client(served.url)
 test.after.always(async () => {
   client.close()

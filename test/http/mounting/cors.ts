@@ -6,8 +6,8 @@ import type { RequestHandler } from 'express'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { authenticated, crudController, crudRouter, Operations, Problem, problemHandler } from '../../../lib/index.js'
 import { FRAMEWORKS } from '../../support/frameworks.js'
-import { type Served, serveModels } from '../../support/models.js'
 import { serve } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 import { identity } from '../../support/tokens.js'
 
 /** What a host's middleware sets in front of everything, as the request asks for it. */
@@ -29,22 +29,18 @@ function defineFiles(sequelize: Sequelize): Record<'Shelf' | 'File', ModelStatic
 
 const OPEN = { 'x-origin': '*' }
 
-for (const [framework, create] of FRAMEWORKS) {
-  const opened: Promise<Served<object>> = serveModels({
-    create,
-    define: (sequelize) => ({
-      ...defineFiles(sequelize),
-      Note: sequelize.define(
-        'Note',
-        { text: DataTypes.STRING, rowVersion: { type: DataTypes.BIGINT, defaultValue: 0 } },
-        { timestamps: false },
-      ),
-    }),
-    fill: async ({ Shelf, File }) => {
-      await Shelf.create({})
-      await File.create({ name: 'a', shelfId: 1 })
-    },
-    mount: (app, { Note, Shelf, File }) => {
+async function openOn([framework, create]: (typeof FRAMEWORKS)[number]) {
+  const server = await openStage(
+    ({ sequelize }, app) => {
+      const models = {
+        ...defineFiles(sequelize),
+        Note: sequelize.define(
+          'Note',
+          { text: DataTypes.STRING, rowVersion: { type: DataTypes.BIGINT, defaultValue: 0 } },
+          { timestamps: false },
+        ),
+      }
+      const { Note, Shelf, File } = models
       app.use(cors)
       const operations = Operations.AllWithBulk + Operations.Export
       app.use(
@@ -67,13 +63,19 @@ for (const [framework, create] of FRAMEWORKS) {
       app.get('/handled', crudController(Note, { authorizePolicy: busy, onError }).getList)
       app.get('/own', busy)
       app.use(problemHandler({ onError }))
+      return models
     },
-  })
+    { create },
+  )
+  await server.Shelf.create({})
+  await server.File.create({ name: 'a', shelfId: 1 })
+  return { framework, create, server }
+}
 
-  test.after.always(async () => (await opened).close())
+for (const { framework, create, server } of await Promise.all(FRAMEWORKS.map(openOn))) {
+  test.after.always(() => server.close())
 
   test(`${framework}: the headers that a reply has are exposed to other origins, each kind of reply its own`, async (t) => {
-    const server = await opened
     const exposed = async (method: string, path: string, more: object = {}, status = 200): Promise<string | null> => {
       const { headers = {}, ...rest } = more as { headers?: Record<string, string> }
       const answer = await server.send(method, path, { ...rest, headers: { ...OPEN, ...headers } })
@@ -104,7 +106,6 @@ for (const [framework, create] of FRAMEWORKS) {
   })
 
   test(`${framework}: the headers of exports are exposed as well`, async (t) => {
-    const server = await opened
     const exposed = async (method: string, path: string, more: { headers?: object; body?: string } = {}) => {
       const headers = { ...OPEN, ...more.headers }
       const answer = await server.send(method, path, { ...more, headers })
@@ -134,7 +135,6 @@ for (const [framework, create] of FRAMEWORKS) {
   })
 
   test(`${framework}: what the host exposes stays, in its own words, and what it leaves out is added`, async (t) => {
-    const server = await opened
     const exposed = async (names: string, path: string): Promise<string | null> =>
       (await server.get(path, { ...OPEN, 'x-exposed': names })).headers.get('access-control-expose-headers')
     t.is(await exposed('X-Mine, link', '/plain/api/notes'), 'X-Mine, link, ETag, X-Total-Count')
@@ -145,7 +145,6 @@ for (const [framework, create] of FRAMEWORKS) {
   })
 
   test(`${framework}: nothing is exposed where the host has not opened the resource to other origins`, async (t) => {
-    const server = await opened
     for (const path of ['/plain/api/notes', '/versioned/api/notes/1', '/guarded/api/notes', '/busy/api/notes']) {
       t.is((await server.get(path)).headers.get('access-control-expose-headers'), null, path)
       const own = await server.get(path, { 'x-exposed': 'X-Mine' })
@@ -154,13 +153,12 @@ for (const [framework, create] of FRAMEWORKS) {
   })
 
   test(`${framework}: no entity tag is exposed where the host has switched Express' own off`, async (t) => {
-    const { Note } = (await opened) as unknown as { Note: Parameters<typeof crudRouter>[0] }
     const app = create()
     app.set('etag', false)
-    app.use(cors, crudRouter(Note))
-    const server = await serve(app)
-    t.teardown(() => server.close())
-    const { headers } = await server.get('/api/notes?count=true', OPEN)
+    app.use(cors, crudRouter(server.Note))
+    const untagged = await serve(app)
+    t.teardown(untagged.close)
+    const { headers } = await untagged.get('/api/notes?count=true', OPEN)
     t.is(headers.get('etag'), null)
     t.is(headers.get('access-control-expose-headers'), 'X-Total-Count')
   })

@@ -13,7 +13,7 @@ import {
   problemHandler,
 } from '../../../lib/index.js'
 import type { Identity } from '../../../types/identity.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -30,80 +30,75 @@ let players: CrudRouter
 let given: OwnRoutes
 const seen: FindOptions[] = []
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const Team = sequelize.define('Team', { name: DataTypes.STRING }, named('teams'))
-    const Player = sequelize.define(
-      'Player',
-      {
-        name: DataTypes.STRING,
-        salary: DataTypes.INTEGER,
-        password: DataTypes.STRING,
-        label: {
-          type: DataTypes.VIRTUAL(DataTypes.STRING),
-          get() {
-            return `${this.getDataValue('name')}/${this.getDataValue('salary')}/${this.getDataValue('password')}`
-          },
-        },
-        // What Sequelize loads with it, whoever asks.
-        isPaid: {
-          type: new DataTypes.VIRTUAL(DataTypes.BOOLEAN, ['salary', 'password']),
-          get() {
-            return this.getDataValue('salary') !== null
-          },
-        },
-        initial: {
-          type: new DataTypes.VIRTUAL(DataTypes.STRING, ['name']),
-          get() {
-            return this.getDataValue('name')?.[0]
-          },
+const served = await openStage(({ sequelize }, app) => {
+  const Team = sequelize.define('Team', { name: DataTypes.STRING }, named('teams'))
+  const Player = sequelize.define(
+    'Player',
+    {
+      name: DataTypes.STRING,
+      salary: DataTypes.INTEGER,
+      password: DataTypes.STRING,
+      label: {
+        type: DataTypes.VIRTUAL(DataTypes.STRING),
+        get() {
+          return `${this.getDataValue('name')}/${this.getDataValue('salary')}/${this.getDataValue('password')}`
         },
       },
-      { ...named('players'), paranoid: true, timestamps: true, createdAt: false, updatedAt: false },
-    )
-    Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-    return { Team, Player }
-  },
-  fill: async ({ Team, Player }) => {
-    await Team.bulkCreate([{ name: 'A' }, { name: 'B' }])
-    await Player.bulkCreate([
-      { name: 'Ada', salary: 5, password: 'secret', teamId: 1 },
-      { name: 'Bob', salary: 6, password: 'secret', teamId: 1 },
-      { name: 'Cyd', salary: 7, password: 'secret', teamId: 2 },
-      { name: 'Del', salary: 8, password: 'secret', teamId: 1 },
-    ])
-    await Player.destroy({ where: { name: 'Del' } })
-  },
-  mount: (app, { Team, Player }) => {
-    app.use(crudRouter(Team, { identity, getListPolicy: hasRole('scout') }))
-    const found: RequestHandler = async (req, res, next) => {
-      try {
-        const options = await players.findOptions(req, req.query)
-        seen.push(options)
-        res.json(await Player.findAll(options))
-      } catch (error) {
-        next(error)
-      }
+      // What Sequelize loads with it, whoever asks.
+      isPaid: {
+        type: new DataTypes.VIRTUAL(DataTypes.BOOLEAN, ['salary', 'password']),
+        get() {
+          return this.getDataValue('salary') !== null
+        },
+      },
+      initial: {
+        type: new DataTypes.VIRTUAL(DataTypes.STRING, ['name']),
+        get() {
+          return this.getDataValue('name')?.[0]
+        },
+      },
+    },
+    { ...named('players'), paranoid: true, timestamps: true, createdAt: false, updatedAt: false },
+  )
+  Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  app.use(crudRouter(Team, { identity, getListPolicy: hasRole('scout') }))
+  const found: RequestHandler = async (req, res, next) => {
+    try {
+      const options = await players.findOptions(req, req.query)
+      seen.push(options)
+      res.json(await Player.findAll(options))
+    } catch (error) {
+      next(error)
     }
-    players = crudRouter(Player, {
-      identity,
-      authorizePolicy: ({ identity }) => identity !== null,
-      deletePolicy: hasRole('boss'),
-      mask: { salary: 'payroll' },
-      fields: { password: { exclude: true } },
-      scope: ({ identity }) => (identity?.roles.has('boss') ? null : { teamId: Number(identity?.claims.team) }),
-      configure: (router, own) => {
-        given = own
-        router.get('/open', (_req, res) => void res.json({ open: true }))
-        router.post('/retire', own.guard('delete'), (_req, res) => void res.json({ retired: true }))
-        router.get('/report', found)
-      },
-    })
-    app.use(players)
-    app.get('/guarded', players.guard('getList'), (_req, res) => void res.json({ ok: true }))
-    app.use(problemHandler({ onError: (error) => console.error(error) }))
-  },
+  }
+  players = crudRouter(Player, {
+    identity,
+    authorizePolicy: ({ identity }) => identity !== null,
+    deletePolicy: hasRole('boss'),
+    mask: { salary: 'payroll' },
+    fields: { password: { exclude: true } },
+    scope: ({ identity }) => (identity?.roles.has('boss') ? null : { teamId: Number(identity?.claims.team) }),
+    configure: (router, own) => {
+      given = own
+      router.get('/open', (_req, res) => void res.json({ open: true }))
+      router.post('/retire', own.guard('delete'), (_req, res) => void res.json({ retired: true }))
+      router.get('/report', found)
+    },
+  })
+  app.use(players)
+  app.get('/guarded', players.guard('getList'), (_req, res) => void res.json({ ok: true }))
+  app.use(problemHandler({ onError: (error) => console.error(error) }))
+  return { Team, Player }
 })
+const { Team, Player } = served
+await Team.bulkCreate([{ name: 'A' }, { name: 'B' }])
+await Player.bulkCreate([
+  { name: 'Ada', salary: 5, password: 'secret', teamId: 1 },
+  { name: 'Bob', salary: 6, password: 'secret', teamId: 1 },
+  { name: 'Cyd', salary: 7, password: 'secret', teamId: 2 },
+  { name: 'Del', salary: 8, password: 'secret', teamId: 1 },
+])
+await Player.destroy({ where: { name: 'Del' } })
 
 test.after.always(() => served.close())
 
@@ -220,28 +215,23 @@ test('controllers have both as well, and a name that is no operation is refused'
 
 test('find options load no key that the caller is not shown, of the records themselves and behind relations', async (t) => {
   let books: CrudRouter
-  const library = await serveModels({
-    define: (sequelize) => {
-      const Shelf = sequelize.define('Shelf', { code: { type: DataTypes.STRING, unique: true } }, named('shelves'))
-      const Book = sequelize.define('Book', { title: DataTypes.STRING }, named('books'))
-      Book.belongsTo(Shelf, { as: 'shelf', foreignKey: 'shelfId' })
-      return { Shelf, Book }
-    },
-    fill: async ({ Shelf, Book }) => {
-      await Shelf.create({ code: 'A' })
-      await Book.create({ title: 'Atlas', shelfId: 1 })
-    },
-    mount: (app, { Shelf, Book }) => {
-      app.use(crudRouter(Shelf, { identity, keyProperty: 'code', mask: { id: 'archive' } }))
-      books = crudRouter(Book, { identity, fields: { id: { exclude: 'response' } } })
-      app.get('/report', async (req, res, next) => {
-        books
-          .findOptions(req, req.query)
-          .then(async (options) => res.json(await Book.findAll(options)))
-          .catch(next)
-      })
-    },
+  const library = await openStage(({ sequelize }, app) => {
+    const Shelf = sequelize.define('Shelf', { code: { type: DataTypes.STRING, unique: true } }, named('shelves'))
+    const Book = sequelize.define('Book', { title: DataTypes.STRING }, named('books'))
+    Book.belongsTo(Shelf, { as: 'shelf', foreignKey: 'shelfId' })
+    app.use(crudRouter(Shelf, { identity, keyProperty: 'code', mask: { id: 'archive' } }))
+    books = crudRouter(Book, { identity, fields: { id: { exclude: 'response' } } })
+    app.get('/report', async (req, res, next) => {
+      books
+        .findOptions(req, req.query)
+        .then(async (options) => res.json(await Book.findAll(options)))
+        .catch(next)
+    })
+    return { Shelf, Book }
   })
+  const { Shelf, Book } = library
+  await Shelf.create({ code: 'A' })
+  await Book.create({ title: 'Atlas', shelfId: 1 })
   t.teardown(library.close)
   t.deepEqual((await library.get('/report')).body, [{ title: 'Atlas', shelfId: 1 }])
   const selected = '/report?select=Title,Shelf.Code'

@@ -3,22 +3,18 @@
 import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const plain = { timestamps: false }
-    const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
-    const Player = sequelize.define('Player', { name: DataTypes.STRING, role: DataTypes.STRING }, plain)
-    Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
-    Team.hasOne(Player, { as: 'captain', foreignKey: 'teamId', scope: { role: 'captain' } })
-    return { Team, Player }
-  },
-  mount: (app, { Team, Player }) => {
-    const operations = Operations.AllWithBulk | Operations.BulkUpdate
-    app.use(crudRouter(Team, { operations, relations: { players: { write: true }, captain: { write: true } } }))
-    app.use(crudRouter(Player))
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
+  const Player = sequelize.define('Player', { name: DataTypes.STRING, role: DataTypes.STRING }, plain)
+  Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+  Team.hasOne(Player, { as: 'captain', foreignKey: 'teamId', scope: { role: 'captain' } })
+  const operations = Operations.AllWithBulk | Operations.BulkUpdate
+  app.use(crudRouter(Team, { operations, relations: { players: { write: true }, captain: { write: true } } }))
+  app.use(crudRouter(Player))
+  return { Team, Player }
 })
 test.after.always(() => served.close())
 

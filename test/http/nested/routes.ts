@@ -4,7 +4,7 @@
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { type CrudOptions, createCrud, crudRouter, Operations } from '../../../lib/index.js'
-import { list } from '../../support/models.js'
+import { list } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 
 const errors: unknown[] = []

@@ -4,7 +4,7 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -15,46 +15,39 @@ interface Models {
 
 const plain = { timestamps: false }
 
-const served = await serveModels<Models>({
-  define: (sequelize) => {
-    const Box = sequelize.define('Box', { name: DataTypes.STRING(20) }, plain)
-    const Item = sequelize.define('Item', { qty: DataTypes.INTEGER }, { ...plain, tableName: 'items' })
-    Box.hasMany(Item, { as: 'items', foreignKey: 'boxId' })
-    sequelize.define(
-      'Thrower',
-      {
-        text: {
-          type: DataTypes.STRING,
-          validate: {
-            host: (value: unknown) => {
-              if (value === 'object') throw { secret: 'of the host' }
-              if (value === 'nothing') throw new Error('')
-            },
+const served = await openStage<Models>(({ sequelize }, app) => {
+  const Box = sequelize.define('Box', { name: DataTypes.STRING(20) }, plain)
+  const Item = sequelize.define('Item', { qty: DataTypes.INTEGER }, { ...plain, tableName: 'items' })
+  Box.hasMany(Item, { as: 'items', foreignKey: 'boxId' })
+  sequelize.define(
+    'Thrower',
+    {
+      text: {
+        type: DataTypes.STRING,
+        validate: {
+          host: (value: unknown) => {
+            if (value === 'object') throw { secret: 'of the host' }
+            if (value === 'nothing') throw new Error('')
           },
         },
       },
-      plain,
-    )
-    return { Box, Item }
-  },
-  fill: async ({ Item, Box }) => {
-    const { sequelize } = Item
-    const column = { type: DataTypes.INTEGER, allowNull: false }
-    const boxId = DataTypes.INTEGER
-    await sequelize
-      ?.define('StrictItem', { qty: column, boxId }, { ...plain, tableName: 'items' })
-      .sync({ force: true })
-    await Box.create({ name: 'a' })
-    await Item.bulkCreate([1, 2].map((qty) => ({ qty, boxId: 1 })))
-  },
-  mount: (app, { Box, Item }) => {
-    const operations = Operations.AllWithBulk | Operations.BulkUpdate
-    app.use(crudRouter(Item, { operations }))
-    app.use(crudRouter(Box, { operations, relations: { items: { write: true } } }))
-    const thrower = Item.sequelize?.models.Thrower
-    if (thrower !== undefined) app.use(crudRouter(thrower, { operations }))
-  },
+    },
+    plain,
+  )
+  const operations = Operations.AllWithBulk | Operations.BulkUpdate
+  app.use(crudRouter(Item, { operations }))
+  app.use(crudRouter(Box, { operations, relations: { items: { write: true } } }))
+  const thrower = Item.sequelize?.models.Thrower
+  if (thrower !== undefined) app.use(crudRouter(thrower, { operations }))
+  return { Box, Item }
 })
+const { Item, Box } = served
+const { sequelize } = Item
+const column = { type: DataTypes.INTEGER, allowNull: false }
+const boxId = DataTypes.INTEGER
+await sequelize?.define('StrictItem', { qty: column, boxId }, { ...plain, tableName: 'items' }).sync({ force: true })
+await Box.create({ name: 'a' })
+await Item.bulkCreate([1, 2].map((qty) => ({ qty, boxId: 1 })))
 test.after.always(() => served.close())
 
 const NULL = ['cannot be null.']

@@ -8,26 +8,22 @@ import { DataTypes } from 'sequelize'
 import { Server } from 'socket.io'
 import { io as connect } from 'socket.io-client'
 import { authenticated, CrudConfigError, crudController, crudHub, crudRouter, Operations } from '../../../lib/index.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
 import { serve } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 
-const world = await serveModels({
-  define: (sequelize) => {
-    const plain = { timestamps: false }
-    const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
-    const Player = sequelize.define('Player', { name: DataTypes.STRING, story: DataTypes.TEXT('long') }, plain)
-    Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
-    Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-    return { Team, Player }
-  },
-  fill: async ({ Team, Player }) => {
-    await Team.bulkCreate([{ name: 'Lakers' }])
-    await Player.bulkCreate([{ name: 'Jan', teamId: 1 }])
-  },
-  mount: (app, { Player }) => {
-    app.use(crudRouter(Player, { relations: { team: true } }))
-  },
+const world = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const Team = sequelize.define('Team', { name: DataTypes.STRING }, plain)
+  const Player = sequelize.define('Player', { name: DataTypes.STRING, story: DataTypes.TEXT('long') }, plain)
+  Team.hasMany(Player, { as: 'players', foreignKey: 'teamId' })
+  Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  app.use(crudRouter(Player, { relations: { team: true } }))
+  return { Team, Player }
 })
+const { Team, Player } = world
+await Team.bulkCreate([{ name: 'Lakers' }])
+await Player.bulkCreate([{ name: 'Jan', teamId: 1 }])
 test.after.always(() => world.close())
 
 type Client = ReturnType<typeof connect>

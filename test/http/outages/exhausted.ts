@@ -5,7 +5,7 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Transaction } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { type Served, serveModels } from '../../support/models.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 const test = databaseName === 'sqlite' ? ava.serial.skip : ava.serial
 
@@ -25,10 +25,9 @@ interface Models {
 }
 
 /** Teams with players and tags, with everything that a write may ask the database for. */
-function served(options: CrudOptions): Promise<Served<Models>> {
-  return serveModels<Models>({
-    options: { pool: POOL },
-    define: (sequelize) => {
+async function served(options: CrudOptions): Promise<Stage<Models>> {
+  const stage = await openStage<Models>(
+    ({ sequelize }, app) => {
       const plain = { timestamps: false }
       const player = { name: DataTypes.STRING(30), code: { type: DataTypes.STRING(10), unique: true } }
       const marks = { isDeleted: DataTypes.BOOLEAN, deletedAt: DataTypes.DATE }
@@ -39,25 +38,24 @@ function served(options: CrudOptions): Promise<Served<Models>> {
       Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
       Team.belongsToMany(Tag, { as: 'tags', through: 'TeamTag', timestamps: false })
       Tag.belongsToMany(Team, { as: 'teams', through: 'TeamTag', timestamps: false })
-      return { Team, Player, Tag }
-    },
-    fill: async ({ Team, Player, Tag }) => {
-      const named = (names: string): { name: string; isDeleted: boolean }[] =>
-        [...names].map((name) => ({ name, isDeleted: name === 'X' }))
-      await Team.bulkCreate(named('ABCDEX'))
-      await Player.bulkCreate(
-        [...'abcdef'].map((name, index) => ({ name, code: name, level: index, teamId: (index % 3) + 1 })),
-      )
-      await Tag.bulkCreate([{ name: 'one' }, { name: 'two' }])
-    },
-    mount: (app, { Team, Player, Tag }) => {
       const common = { operations: ALL, onError: () => undefined, idempotency: true, ...options }
       const relations = { players: { routes: true, write: true }, tags: { routes: true, write: true } } as const
       app.use(crudRouter(Team, { ...common, softDelete: true, query: { search: ['name'] }, relations }))
       app.use(crudRouter(Player, { ...common, softDelete: false, operations: ALL & ~Operations.Restore }))
       app.use(crudRouter(Tag, { ...common, operations: ALL & ~Operations.Restore }))
+      return { Team, Player, Tag }
     },
-  })
+    { sequelize: { pool: POOL } },
+  )
+  const { Team, Player, Tag } = stage
+  const named = (names: string): { name: string; isDeleted: boolean }[] =>
+    [...names].map((name) => ({ name, isDeleted: name === 'X' }))
+  await Team.bulkCreate(named('ABCDEX'))
+  await Player.bulkCreate(
+    [...'abcdef'].map((name, index) => ({ name, code: name, level: index, teamId: (index % 3) + 1 })),
+  )
+  await Tag.bulkCreate([{ name: 'one' }, { name: 'two' }])
+  return stage
 }
 
 type Sent = readonly [method: string, path: string, status: number, json?: unknown, headers?: Record<string, string>]
@@ -100,12 +98,12 @@ const REQUESTS: readonly Sent[] = [
 ]
 
 /** How many connections of the pool are with somebody. */
-function takenOf({ sequelize }: Served<Models>): number {
+function takenOf({ sequelize }: Stage<Models>): number {
   const { connectionManager } = sequelize as unknown as { connectionManager: { pool: { using: number } } }
   return connectionManager.pool.using
 }
 
-async function rowsOf({ Team, Player, Tag, sequelize }: Served<Models>): Promise<unknown> {
+async function rowsOf({ Team, Player, Tag, sequelize }: Stage<Models>): Promise<unknown> {
   const links = sequelize.model('TeamTag')
   const all = [Team, Player, Tag, links].map((model) => model.unscoped().findAll({ raw: true }))
   return (await Promise.all(all)).map((rows) => rows.map((row) => JSON.stringify(row)).sort())
@@ -146,15 +144,16 @@ for (const [name, options] of SETTINGS) {
 }
 
 test('the more requests wait for a connection, the later the next ones are told to come again', async (t) => {
-  const server = await serveModels<Pick<Models, 'Player'>>({
-    options: { pool: { ...POOL, acquire: 60_000 } },
-    define: (sequelize) => ({ Player: sequelize.define('Player', { name: DataTypes.STRING(30) }) }),
-    fill: () => Promise.resolve(),
-    mount: (app, { Player }) => {
+  const server = await openStage<Pick<Models, 'Player'>>(
+    ({ sequelize }, app) => {
+      const Player = sequelize.define('Player', { name: DataTypes.STRING(30) })
       app.use(crudRouter(Player, { limits: { waiting: 1000 } }))
       app.use('/busy', crudRouter(Player, { limits: { waiting: 1 }, onError: () => undefined }))
+      return { Player }
     },
-  })
+    { sequelize: { pool: { ...POOL, acquire: 60_000 } } },
+  )
+  await Promise.resolve()
   t.teardown(server.close)
   await server.get('/api/players')
   const held = [await server.sequelize.transaction(), await server.sequelize.transaction()]

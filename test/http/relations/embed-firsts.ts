@@ -4,29 +4,26 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
 test('foreign keys of another type than what they point at are no reason to fail', async (t) => {
-  const served = await serveModels({
-    define: (sequelize) => {
-      const plain = { timestamps: false }
-      const Room = sequelize.define(
-        'Room',
-        { id: { type: DataTypes.UUID, primaryKey: true }, name: DataTypes.STRING },
-        plain,
-      )
-      const Chair = sequelize.define(
-        'Chair',
-        { name: DataTypes.STRING, roomId: DataTypes.STRING(36) },
-        { ...plain, indexes: [{ fields: ['roomId'] }] },
-      )
-      Room.hasMany(Chair, { as: 'chairs', foreignKey: 'roomId', constraints: false })
-      return { Room, Chair }
-    },
-    mount: (app, { Room, Chair }) => {
-      app.use(crudRouter(Room))
-      app.use(crudRouter(Chair))
-    },
+  const served = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const Room = sequelize.define(
+      'Room',
+      { id: { type: DataTypes.UUID, primaryKey: true }, name: DataTypes.STRING },
+      plain,
+    )
+    const Chair = sequelize.define(
+      'Chair',
+      { name: DataTypes.STRING, roomId: DataTypes.STRING(36) },
+      { ...plain, indexes: [{ fields: ['roomId'] }] },
+    )
+    Room.hasMany(Chair, { as: 'chairs', foreignKey: 'roomId', constraints: false })
+    app.use(crudRouter(Room))
+    app.use(crudRouter(Chair))
+    return { Room, Chair }
   })
   t.teardown(() => served.close())
   const id = '7d444840-9dc0-41d1-b245-5ffdce74fad2'
@@ -45,9 +42,8 @@ for (const indexed of [true, false]) {
 
   test(`with ${title} collections are cut in one statement, within filter, sort, scope and soft delete`, async (t) => {
     const told: string[] = []
-    const served = await serveModels({
-      options: { logging: (sql) => told.push(sql) },
-      define: (sequelize) => {
+    const served = await openStage(
+      ({ sequelize }, app) => {
         const plain = { timestamps: false }
         const Shelf = sequelize.define('Shelf', { name: DataTypes.STRING }, plain)
         const Book = sequelize.define(
@@ -66,10 +62,12 @@ for (const indexed of [true, false]) {
         Book.belongsTo(Writer, { as: 'writer', foreignKey: 'writerId', constraints: false })
         // Soft delete adds an attribute, so the routers are made before there are tables.
         const book = crudRouter(Book, { scope: () => ({ tenant: 1 }), softDelete: true })
-        return { Shelf, Book, Writer, routers: [crudRouter(Shelf), crudRouter(Writer), book] }
+        const routers = [crudRouter(Shelf), crudRouter(Writer), book]
+        app.use(routers)
+        return { Shelf, Book, Writer, routers }
       },
-      mount: (app, { routers }) => app.use(routers),
-    })
+      { sequelize: { logging: (sql) => told.push(sql) } },
+    )
     t.teardown(() => served.close())
     const { Shelf, Book, Writer } = served
     await Shelf.bulkCreate(Array.from({ length: OWNERS }, (_, index) => ({ name: `s${index}` })))

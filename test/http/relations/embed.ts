@@ -4,7 +4,7 @@ import ava, { type ExecutionContext } from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
 import { listPath } from '../../support/league.js'
-import { list, type Parameters, serveModels } from '../../support/models.js'
+import { list, type Parameters } from '../../support/lists.js'
 import { serveRelations } from '../../support/relations.js'
 import { openStage } from '../../support/stage.js'
 
@@ -528,19 +528,16 @@ test('limits shrink by how deep each collection is, also where others beside it 
 })
 
 test('a collection within collections is as deep as a path may be', async (t) => {
-  const stage = await serveModels({
-    define: (sequelize) => {
-      const Node = sequelize.define('Node', { name: DataTypes.STRING }, { timestamps: false })
-      Node.hasMany(Node, { as: 'children', foreignKey: 'parentId' })
-      Node.belongsTo(Node, { as: 'parent', foreignKey: 'parentId' })
-      return { Node }
-    },
-    fill: async ({ Node }) => {
-      await Node.create({ name: 'n1' })
-      for (const parentId of [1, 2, 3]) await Node.create({ name: `n${parentId + 1}`, parentId })
-    },
-    mount: (app, { Node }) => app.use(crudRouter(Node, { limits: { pathDepth: 3 } })),
+  const stage = await openStage(({ sequelize }, app) => {
+    const Node = sequelize.define('Node', { name: DataTypes.STRING }, { timestamps: false })
+    Node.hasMany(Node, { as: 'children', foreignKey: 'parentId' })
+    Node.belongsTo(Node, { as: 'parent', foreignKey: 'parentId' })
+    app.use(crudRouter(Node, { limits: { pathDepth: 3 } }))
+    return { Node }
   })
+  const { Node } = stage
+  await Node.create({ name: 'n1' })
+  for (const parentId of [1, 2, 3]) await Node.create({ name: `n${parentId + 1}`, parentId })
   t.teardown(() => stage.close())
   const { body } = await list(stage, '/api/nodes/1', { select: 'Children.Children.Children.Name' })
   t.deepEqual(body, { children: [{ children: [{ children: [{ name: 'n4' }] }] }] })

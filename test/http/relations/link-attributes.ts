@@ -3,7 +3,7 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import type { Parameters } from '../../support/models.js'
+import type { Parameters } from '../../support/lists.js'
 import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial

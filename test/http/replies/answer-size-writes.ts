@@ -3,9 +3,9 @@
 import ava, { type ExecutionContext } from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
 import type { Answer } from '../../support/server.js'
 import { isFast } from '../../support/speed.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -55,11 +55,9 @@ async function fill(models: Models): Promise<void> {
   }
 }
 
-const server = await serveModels({
-  options: { logging: (sql) => statements.push(sql) },
-  define,
-  fill,
-  mount: (app, models) => {
+const server = await openStage(
+  ({ sequelize }, app) => {
+    const models = define(sequelize)
     for (const path of PATHS) {
       const { [`${path}Folder`]: Folder, [`${path}File`]: File, [`${path}Flat`]: Flat } = models
       if (Folder === undefined || File === undefined || Flat === undefined) throw new TypeError(path)
@@ -72,8 +70,11 @@ const server = await serveModels({
         crudRouter(Flat, { ...shared, route: '/flat', relations: { folder: true }, flatten: ['folder'] }),
       )
     }
+    return models
   },
-})
+  { sequelize: { logging: (sql) => statements.push(sql) } },
+)
+await fill(server)
 
 test.after.always(() => server.close())
 

@@ -3,7 +3,7 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -83,11 +83,10 @@ async function fill({ Club, Person, Tag, PersonTag, Note }: Models): Promise<voi
   await Note.bulkCreate(ids.map((no) => ({ at: `at ${no % 7}`, no, text: `note ${no}` })))
 }
 
-const server = await serveModels({
-  options: { logging: (sql) => statements.push(sql) },
-  define,
-  fill,
-  mount: (app, { Club, Person, Tag, Note, Hooked }) => {
+const server = await openStage(
+  ({ sequelize }, app) => {
+    const models = define(sequelize)
+    const { Club, Person, Tag, Note, Hooked } = models
     const shared = { operations, query: { maxPageSize: 1000 } } satisfies CrudOptions
     const people = crudRouter(Person, { ...shared, route: '/people' })
     app.use(people)
@@ -99,8 +98,11 @@ const server = await serveModels({
     app.use(
       crudRouter(Person, { ...shared, route: '/small', relations: { club: true }, limits: { responseBytes: 3000 } }),
     )
+    return models
   },
-})
+  { sequelize: { logging: (sql) => statements.push(sql) } },
+)
+await fill(server)
 
 test.after.always(() => server.close())
 

@@ -7,8 +7,9 @@ import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudController, crudRouter, hasRole, Operations } from '../../../lib/index.js'
 import { readCsv } from '../../support/csv.js'
-import { list, type Parameters, serveModels } from '../../support/models.js'
+import { list, type Parameters } from '../../support/lists.js'
 import type { Answer } from '../../support/server.js'
+import { openStage } from '../../support/stage.js'
 import { bearer, identity, withPermission } from '../../support/tokens.js'
 
 const test = ava.serial
@@ -19,9 +20,8 @@ const errors: unknown[] = []
 const statements: string[] = []
 let finds = 0
 
-const server = await serveModels({
-  options: { logging: (sql) => statements.push(sql) },
-  define: (sequelize) => {
+const server = await openStage(
+  ({ sequelize }, app) => {
     const plain = { timestamps: false }
     const Team = sequelize.define('Team', { name: DataTypes.STRING, budget: DataTypes.INTEGER }, plain)
     const Row = sequelize.define(
@@ -47,27 +47,6 @@ const server = await serveModels({
     })
     const Wide = sequelize.define('Wide', { text: DataTypes.TEXT }, plain)
     Row.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-    return { Team, Row, Hooked, Breaking, Wide }
-  },
-  fill: async ({ Team, Row, Hooked, Breaking, Wide }) => {
-    await Breaking.bulkCreate(Array.from({ length: 600 }, (_, index) => ({ name: `b${index}` })))
-    await Team.bulkCreate([
-      { name: 'Red', budget: 1 },
-      { name: null, budget: 2 },
-    ])
-    await Row.bulkCreate(
-      Array.from({ length: RECORDS }, (_, index) => ({
-        ...{ name: TEXTS[index % TEXTS.length], level: index % 7 === 0 ? null : index % 5, secret: `s${index}` },
-        ...{ big: index === 0 ? '-9007199254740993' : index, price: `${-index}.25`, active: index % 3 === 0 },
-        ...{ at: new Date(Date.UTC(2026, 0, 1, 0, 0, index, 123)), meta: index % 2 ? { a: [index] } : null },
-        teamId: [1, 2, null][index % 3],
-      })),
-    )
-    await Hooked.bulkCreate(Array.from({ length: RECORDS }, (_, index) => ({ name: `h${index}`, level: index % 4 })))
-    const wide = Array.from({ length: 500 }, (_, index) => ({ text: String(index % 10).repeat(8000) }))
-    for (let part = 0; part < 6; part += 1) await Wide.bulkCreate(wide)
-  },
-  mount: (app, { Team, Row, Hooked, Breaking, Wide }) => {
     const operations = Operations.All + Operations.Export
     const onError = (error: unknown): number => errors.push(error)
     app.use(crudRouter(Team))
@@ -95,8 +74,27 @@ const server = await serveModels({
     app.use(crudRouter(Row, { ...policies, route: 'exported', operations, exportPolicy: hasRole('exporter') }))
     const { export: exported, getList } = crudController(Row, { operations })
     app.use('/own', express.Router().get('/', getList).get('/file', exported))
+    return { Team, Row, Hooked, Breaking, Wide }
   },
-})
+  { sequelize: { logging: (sql) => statements.push(sql) } },
+)
+const { Team, Row, Hooked, Breaking, Wide } = server
+await Breaking.bulkCreate(Array.from({ length: 600 }, (_, index) => ({ name: `b${index}` })))
+await Team.bulkCreate([
+  { name: 'Red', budget: 1 },
+  { name: null, budget: 2 },
+])
+await Row.bulkCreate(
+  Array.from({ length: RECORDS }, (_, index) => ({
+    ...{ name: TEXTS[index % TEXTS.length], level: index % 7 === 0 ? null : index % 5, secret: `s${index}` },
+    ...{ big: index === 0 ? '-9007199254740993' : index, price: `${-index}.25`, active: index % 3 === 0 },
+    ...{ at: new Date(Date.UTC(2026, 0, 1, 0, 0, index, 123)), meta: index % 2 ? { a: [index] } : null },
+    teamId: [1, 2, null][index % 3],
+  })),
+)
+await Hooked.bulkCreate(Array.from({ length: RECORDS }, (_, index) => ({ name: `h${index}`, level: index % 4 })))
+const wide = Array.from({ length: 500 }, (_, index) => ({ text: String(index % 10).repeat(8000) }))
+for (let part = 0; part < 6; part += 1) await Wide.bulkCreate(wide)
 test.after.always(() => server.close())
 
 const CSV = { accept: 'text/csv' }

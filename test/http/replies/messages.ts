@@ -1,8 +1,8 @@
 import ava from 'ava'
 import express from 'express'
-import { DataTypes, type Sequelize } from 'sequelize'
+import { DataTypes } from 'sequelize'
 import { CrudConfigError, createCrud, crudRouter, type Messages, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -20,38 +20,32 @@ const broken: Messages = (code) => {
   throw new Error('no words')
 }
 
-const served = await serveModels({
-  define: (sequelize: Sequelize) => {
-    const Team = sequelize.define('Team', { name: DataTypes.STRING(20) }, { timestamps: false })
-    const attributes = (unique: string) => ({
-      name: { type: DataTypes.STRING(20), allowNull: false, validate: { len: [3, 9] as [number, number] } },
-      code: { type: DataTypes.STRING(9), unique, validate: { is: /^[a-z]+$/ } },
-      told: { type: DataTypes.STRING(9), validate: { is: { args: /^[a-z]+$/, msg: 'Own words.' } } },
-      email: { type: DataTypes.STRING(40), validate: { isEmail: true } },
-      level: { type: DataTypes.INTEGER, validate: { min: 1, max: 5 } },
-      price: DataTypes.DECIMAL(5, 1),
-      kind: DataTypes.ENUM('a', 'b'),
-      open: DataTypes.BOOLEAN,
-      day: DataTypes.DATEONLY,
-      teamId: { type: DataTypes.INTEGER, references: { model: Team, key: 'id' } },
-    })
-    return {
-      Team,
-      Own: sequelize.define('Own', attributes('one'), { timestamps: false }),
-      Shared: sequelize.define('Shared', attributes('two'), { timestamps: false }),
-      Broken: sequelize.define('Broken', attributes('three'), { timestamps: false }),
-    }
-  },
-  mount: (app, { Own, Shared, Broken }) => {
-    const operations = Operations.AllWithBulk
-    app.use(crudRouter(Own, { route: 'own', operations, messages: coded, unknownProperties: 'reject' }))
-    app.use(createCrud({ messages: coded }).crudRouter(Shared, { route: 'shared', operations }))
-    const onError = (error: unknown): void => {
-      heard.push((error as Error).message)
-      throw error
-    }
-    app.use(crudRouter(Broken, { route: 'broken', operations, messages: broken, onError }))
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const Team = sequelize.define('Team', { name: DataTypes.STRING(20) }, { timestamps: false })
+  const attributes = (unique: string) => ({
+    name: { type: DataTypes.STRING(20), allowNull: false, validate: { len: [3, 9] as [number, number] } },
+    code: { type: DataTypes.STRING(9), unique, validate: { is: /^[a-z]+$/ } },
+    told: { type: DataTypes.STRING(9), validate: { is: { args: /^[a-z]+$/, msg: 'Own words.' } } },
+    email: { type: DataTypes.STRING(40), validate: { isEmail: true } },
+    level: { type: DataTypes.INTEGER, validate: { min: 1, max: 5 } },
+    price: DataTypes.DECIMAL(5, 1),
+    kind: DataTypes.ENUM('a', 'b'),
+    open: DataTypes.BOOLEAN,
+    day: DataTypes.DATEONLY,
+    teamId: { type: DataTypes.INTEGER, references: { model: Team, key: 'id' } },
+  })
+  const Own = sequelize.define('Own', attributes('one'), { timestamps: false })
+  const Shared = sequelize.define('Shared', attributes('two'), { timestamps: false })
+  const Broken = sequelize.define('Broken', attributes('three'), { timestamps: false })
+  const operations = Operations.AllWithBulk
+  app.use(crudRouter(Own, { route: 'own', operations, messages: coded, unknownProperties: 'reject' }))
+  app.use(createCrud({ messages: coded }).crudRouter(Shared, { route: 'shared', operations }))
+  const onError = (error: unknown): void => {
+    heard.push((error as Error).message)
+    throw error
+  }
+  app.use(crudRouter(Broken, { route: 'broken', operations, messages: broken, onError }))
+  return { Team, Own, Shared, Broken }
 })
 
 test.after.always(() => served.close())

@@ -5,35 +5,30 @@ import ava from 'ava'
 import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 import { identity, withPermission } from '../../support/tokens.js'
 
 // One of them changes records that the others ask for.
 const test = ava.serial
 
-const server = await serveModels({
-  define: (sequelize) => {
-    const Player = sequelize.define('Player', { name: DataTypes.STRING, salary: DataTypes.INTEGER })
-    return { Player }
-  },
-  fill: async ({ Player }) => {
-    await Player.bulkCreate([1, 2, 3].map((salary) => ({ name: `p${salary}`, salary })))
-  },
-  mount: (app, { Player }) => {
-    app.use(crudRouter(Player))
-    const router = crudRouter(Player, { identity, mask: { salary: 'payroll' } })
-    for (const [path, setting, value] of [
-      ['/spaced', 'json spaces', 2],
-      ['/untagged', 'etag', false],
-      ['/strong', 'etag', 'strong'],
-    ] as const) {
-      const inner = express()
-      inner.set(setting, value)
-      inner.use(router)
-      app.use(path, inner)
-    }
-  },
+const server = await openStage(({ sequelize }, app) => {
+  const Player = sequelize.define('Player', { name: DataTypes.STRING, salary: DataTypes.INTEGER })
+  app.use(crudRouter(Player))
+  const router = crudRouter(Player, { identity, mask: { salary: 'payroll' } })
+  for (const [path, setting, value] of [
+    ['/spaced', 'json spaces', 2],
+    ['/untagged', 'etag', false],
+    ['/strong', 'etag', 'strong'],
+  ] as const) {
+    const inner = express()
+    inner.set(setting, value)
+    inner.use(router)
+    app.use(path, inner)
+  }
+  return { Player }
 })
+const { Player } = server
+await Player.bulkCreate([1, 2, 3].map((salary) => ({ name: `p${salary}`, salary })))
 ava.after.always(() => server.close())
 
 interface Told {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import express from 'express'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { list } from '../../support/models.js'
+import { list } from '../../support/lists.js'
 import { CHINOOK } from '../../support/schemas/chinook/schema.js'
 import { serveSchema } from '../../support/schemas/schema.js'
 import { walkSchema } from '../../support/schemas/walk.js'

@@ -3,7 +3,7 @@
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { CrudConfigError, type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 interface Models {
   readonly Seat: ModelStatic<Model>
@@ -20,17 +20,16 @@ const define = (sequelize: Sequelize): Models => ({
   Seat: sequelize.define('Seat', attributes(), { timestamps: false }),
 })
 
-const seats = await serveModels<Models>({
-  define,
-  fill: async ({ Seat }) => {
-    await Seat.bulkCreate([1, 2, 3].map((number) => ({ hall: 1, number, code: `1-${number}`, note: 'free' })))
-  },
-  mount: (app, { Seat }) => {
-    const options = { keyProperty: 'code', operations: Operations.AllWithBulk }
-    app.use(crudRouter(Seat, { ...options, route: 'plain' }))
-    app.use(crudRouter(Seat, { ...options, route: 'hooked', hooks: { beforeUpdate: () => undefined } }))
-  },
+const seats = await openStage<Models>(({ sequelize }, app) => {
+  const models = define(sequelize)
+  const { Seat } = models
+  const options = { keyProperty: 'code', operations: Operations.AllWithBulk }
+  app.use(crudRouter(Seat, { ...options, route: 'plain' }))
+  app.use(crudRouter(Seat, { ...options, route: 'hooked', hooks: { beforeUpdate: () => undefined } }))
+  return models
 })
+const { Seat } = seats
+await Seat.bulkCreate([1, 2, 3].map((number) => ({ hall: 1, number, code: `1-${number}`, note: 'free' })))
 test.after.always(() => seats.close())
 
 test('a unique column is the key of a table whose primary key is a pair', async (t) => {

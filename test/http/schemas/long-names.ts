@@ -3,7 +3,8 @@
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Options as SequelizeOptions } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { list, type Served, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 const SHORT = 'predecessor'
 const LONG = 'departmentThatThisOneHasGrownOutOf'
@@ -20,29 +21,26 @@ interface Models {
   readonly Department: ModelStatic<Model>
 }
 
-function serveDepartments(isHooked: boolean, options: SequelizeOptions = {}): Promise<Served<Models>> {
-  return serveModels<Models>({
-    // Statements of find hooks are Sequelize's own, which shortens names where it is told to.
-    options: { minifyAliases: isHooked, ...options },
-    define: (sequelize) => {
+async function serveDepartments(isHooked: boolean, options: SequelizeOptions = {}): Promise<Stage<Models>> {
+  const stage = await openStage<Models>(
+    ({ sequelize }, app) => {
       const Department = sequelize.define('Department', { name: DataTypes.STRING }, { timestamps: false })
       for (const name of NAMES) {
         Department.belongsTo(Department, { as: name, foreignKey: keyOf(name), constraints: false })
       }
       if (isHooked) Department.addHook('beforeFind', () => {})
+      app.use(crudRouter(Department, { onError: () => undefined }))
       return { Department }
     },
-    fill: async ({ Department }) => {
-      for (const id of [1, 2, 3]) {
-        const before = id === 1 ? null : id - 1
-        const keys = Object.fromEntries(NAMES.map((name) => [keyOf(name), before]))
-        await Department.create({ name: `${id}`, ...keys })
-      }
-    },
-    mount: (app, { Department }) => {
-      app.use(crudRouter(Department, { onError: () => undefined }))
-    },
-  })
+    { sequelize: { minifyAliases: isHooked, ...options } },
+  )
+  const { Department } = stage
+  for (const id of [1, 2, 3]) {
+    const before = id === 1 ? null : id - 1
+    const keys = Object.fromEntries(NAMES.map((name) => [keyOf(name), before]))
+    await Department.create({ name: `${id}`, ...keys })
+  }
+  return stage
 }
 
 const served = await Promise.all([false, true].map((isHooked) => serveDepartments(isHooked)))

@@ -5,7 +5,8 @@ import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
 const isMysql = databaseName === 'mysql' || databaseName === 'mariadb'
 const onMysql = isMysql ? test : test.skip
@@ -13,34 +14,29 @@ const onMysql = isMysql ? test : test.skip
 const SPECIAL_FEATURES = "SET('Trailers','Commentaries','Deleted Scenes','Behind the Scenes')"
 
 const serve = () =>
-  serveModels<{ readonly Film: ModelStatic<Model>; readonly Address: ModelStatic<Model> }>({
-    define: (sequelize) => {
-      const table = { timestamps: false, underscored: true, freezeTableName: true }
-      const key = { type: DataTypes.INTEGER.UNSIGNED, primaryKey: true, autoIncrement: true }
-      return {
-        Film: sequelize.define(
-          'film',
-          {
-            filmId: { ...key },
-            title: { type: DataTypes.STRING, allowNull: false },
-            releaseYear: 'YEAR',
-            rentalDuration: { type: DataTypes.TINYINT.UNSIGNED, allowNull: false, defaultValue: 3 },
-            rating: { type: DataTypes.ENUM('G', 'PG', 'PG-13', 'R', 'NC-17'), defaultValue: 'G' },
-            specialFeatures: SPECIAL_FEATURES,
-          },
-          table,
-        ),
-        Address: sequelize.define(
-          'address',
-          { addressId: { ...key }, location: { type: DataTypes.GEOMETRY('POINT'), allowNull: false } },
-          table,
-        ),
-      }
-    },
-    mount: (app, { Film, Address }) => {
-      app.use(crudRouter(Film, { operations: Operations.AllWithBulk }))
-      app.use(crudRouter(Address, { operations: Operations.AllWithBulk, onError: () => undefined }))
-    },
+  openStage<{ readonly Film: ModelStatic<Model>; readonly Address: ModelStatic<Model> }>(({ sequelize }, app) => {
+    const table = { timestamps: false, underscored: true, freezeTableName: true }
+    const key = { type: DataTypes.INTEGER.UNSIGNED, primaryKey: true, autoIncrement: true }
+    const Film = sequelize.define(
+      'film',
+      {
+        filmId: { ...key },
+        title: { type: DataTypes.STRING, allowNull: false },
+        releaseYear: 'YEAR',
+        rentalDuration: { type: DataTypes.TINYINT.UNSIGNED, allowNull: false, defaultValue: 3 },
+        rating: { type: DataTypes.ENUM('G', 'PG', 'PG-13', 'R', 'NC-17'), defaultValue: 'G' },
+        specialFeatures: SPECIAL_FEATURES,
+      },
+      table,
+    )
+    const Address = sequelize.define(
+      'address',
+      { addressId: { ...key }, location: { type: DataTypes.GEOMETRY('POINT'), allowNull: false } },
+      table,
+    )
+    app.use(crudRouter(Film, { operations: Operations.AllWithBulk }))
+    app.use(crudRouter(Address, { operations: Operations.AllWithBulk, onError: () => undefined }))
+    return { Film, Address }
   })
 
 const sakila = isMysql ? await serve() : null

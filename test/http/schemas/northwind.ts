@@ -1,7 +1,7 @@
 import test from 'ava'
 import express from 'express'
 import { crudRouter } from '../../../lib/index.js'
-import { list } from '../../support/models.js'
+import { list } from '../../support/lists.js'
 import { NORTHWIND } from '../../support/schemas/northwind/schema.js'
 import { serveSchema } from '../../support/schemas/schema.js'
 import { walkSchema } from '../../support/schemas/walk.js'

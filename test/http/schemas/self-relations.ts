@@ -3,7 +3,8 @@
 import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
-import { list, serveModels } from '../../support/models.js'
+import { list } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 
 const NODES = [
   { name: 'root', parentId: null },
@@ -17,20 +18,15 @@ for (const [model, relation] of [
 ] as const) {
   const alias = model === 'Node' ? 'Node' : 'NODE'
   test(`the relation ${alias} from the model ${model} to itself is filtered by, sorted by, selected and flattened`, async (t) => {
-    const served = await serveModels({
-      define: (sequelize) => {
-        const Node = sequelize.define(model, { name: DataTypes.STRING }, { timestamps: false })
-        Node.belongsTo(Node, { as: alias, foreignKey: 'parentId' })
-        Node.hasMany(Node, { as: 'below', foreignKey: 'parentId' })
-        return { Node }
-      },
-      fill: async ({ Node }) => {
-        for (const node of NODES) await Node.create(node)
-      },
-      mount: (app, { Node }) => {
-        app.use(crudRouter(Node, { flatten: [alias] }))
-      },
+    const served = await openStage(({ sequelize }, app) => {
+      const Node = sequelize.define(model, { name: DataTypes.STRING }, { timestamps: false })
+      Node.belongsTo(Node, { as: alias, foreignKey: 'parentId' })
+      Node.hasMany(Node, { as: 'below', foreignKey: 'parentId' })
+      app.use(crudRouter(Node, { flatten: [alias] }))
+      return { Node }
     })
+    const { Node } = served
+    for (const node of NODES) await Node.create(node)
     t.teardown(() => served.close())
     const namesOf = async (parameters: Readonly<Record<string, string>>): Promise<unknown[]> => {
       const { status, text, body } = await list(served, '/api/nodes', { sort: 'id', ...parameters })

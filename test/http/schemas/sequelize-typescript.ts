@@ -2,7 +2,7 @@ import 'reflect-metadata'
 import test from 'ava'
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Model, Sequelize, Table } from 'sequelize-typescript'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { list } from '../../support/models.js'
+import { list } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 
 class Team extends Model {

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { DataTypes, Model, type ModelStatic } from 'sequelize'
 import { CrudConfigError, createCrud, crudController, crudRouter, queryOf } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 class User extends Model {
   override toJSON(): object {
@@ -12,20 +12,16 @@ class User extends Model {
 class Admin extends User {}
 class Plain extends Model {}
 
-const served = await serveModels({
-  define: (sequelize) => {
-    for (const model of [User, Admin, Plain]) {
-      model.init({ name: DataTypes.STRING, password: DataTypes.STRING }, { sequelize, timestamps: false })
-    }
-    const Patched = sequelize.define('Patched', { name: DataTypes.STRING })
-    Patched.prototype.toJSON = () => ({})
-    return { Patched }
-  },
-  mount: (app) => {
-    app.use(crudRouter(User, { toJSON: 'ignore', fields: { password: { exclude: 'response' } } }))
-    app.use(createCrud({ toJSON: 'ignore' }).crudRouter(Admin))
-    app.use(crudRouter(Plain))
-  },
+const served = await openStage(({ sequelize }, app) => {
+  for (const model of [User, Admin, Plain]) {
+    model.init({ name: DataTypes.STRING, password: DataTypes.STRING }, { sequelize, timestamps: false })
+  }
+  const Patched = sequelize.define('Patched', { name: DataTypes.STRING })
+  Patched.prototype.toJSON = () => ({})
+  app.use(crudRouter(User, { toJSON: 'ignore', fields: { password: { exclude: 'response' } } }))
+  app.use(createCrud({ toJSON: 'ignore' }).crudRouter(Admin))
+  app.use(crudRouter(Plain))
+  return { Patched }
 })
 
 test.after.always(() => served.close())

@@ -4,34 +4,30 @@
 import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { crudRouter, filter, Operations } from '../../../lib/index.js'
-import { type Served, serveModels } from '../../support/models.js'
+import { openStage, type Stage } from '../../support/stage.js'
 
 const ME = 1
 
 async function served(scope: string) {
-  return serveModels({
-    define: (sequelize) => {
-      const Team = sequelize.define('WitnessTeam', { name: DataTypes.STRING(20) }, { timestamps: false })
-      const Member = sequelize.define(
-        'WitnessMember',
-        { userId: DataTypes.INTEGER, invited: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false } },
-        { timestamps: false },
-      )
-      Member.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-      Team.hasMany(Member, { as: 'members', foreignKey: 'teamId' })
-      return { Team, Member }
-    },
-    fill: async ({ Team, Member }) => {
-      const [mine, others] = await Promise.all(['mine', 'others'].map((name) => Team.create({ name })))
-      await Member.create({ userId: ME, teamId: mine?.get('id') })
-      await Member.create({ userId: 2, teamId: others?.get('id') })
-    },
-    mount: (app, { Team, Member }) => {
-      const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
-      app.use(crudRouter(Member, { route: 'members', operations, scope: () => scope }))
-      app.use(crudRouter(Team, { route: 'teams', relations: { members: { routes: true, write: true } } }))
-    },
+  const stage = await openStage(({ sequelize }, app) => {
+    const Team = sequelize.define('WitnessTeam', { name: DataTypes.STRING(20) }, { timestamps: false })
+    const Member = sequelize.define(
+      'WitnessMember',
+      { userId: DataTypes.INTEGER, invited: { type: DataTypes.BOOLEAN, allowNull: false, defaultValue: false } },
+      { timestamps: false },
+    )
+    Member.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+    Team.hasMany(Member, { as: 'members', foreignKey: 'teamId' })
+    const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+    app.use(crudRouter(Member, { route: 'members', operations, scope: () => scope }))
+    app.use(crudRouter(Team, { route: 'teams', relations: { members: { routes: true, write: true } } }))
+    return { Team, Member }
   })
+  const { Team, Member } = stage
+  const [mine, others] = await Promise.all(['mine', 'others'].map((name) => Team.create({ name })))
+  await Member.create({ userId: ME, teamId: mine?.get('id') })
+  await Member.create({ userId: 2, teamId: others?.get('id') })
+  return stage
 }
 
 const PATH = filter.any('team.members', filter.eq('userId', ME))
@@ -42,7 +38,7 @@ const SHAPES = {
 
 for (const [shape, scope] of Object.entries(SHAPES)) {
   test.serial(`${shape}: what the body leaves out admits nobody to the records of others`, async (t) => {
-    const stage: Served<object> = await served(scope)
+    const stage: Stage<object> = await served(scope)
     t.teardown(stage.close)
     const teams: { id: number; name: string }[] = (await stage.get('/teams')).body.items
     const [mine, others] = ['mine', 'others'].map((name) => teams.find((team) => team.name === name)?.id)

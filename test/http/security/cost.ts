@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava'
 import express from 'express'
 import { crudRouter, Problem, queryOf } from '../../../lib/index.js'
 import type { Limits } from '../../../types/settings.js'
-import { list, type Parameters } from '../../support/models.js'
+import { list, type Parameters } from '../../support/lists.js'
 import { serveRelations } from '../../support/relations.js'
 import { serve } from '../../support/server.js'
 

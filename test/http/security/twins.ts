@@ -4,7 +4,8 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName, sqliteOptions } from '../../support/database.js'
-import { keysOf, serveModels } from '../../support/models.js'
+import { keysOf } from '../../support/lists.js'
+import { openStage } from '../../support/stage.js'
 import { identity, withPermission } from '../../support/tokens.js'
 
 const test = ava.serial
@@ -19,32 +20,27 @@ const plain = { timestamps: false }
 const loose = { constraints: false }
 const hasFullText = databaseName !== 'sqlite'
 
-const served = await serveModels<Models>({
-  define: (sequelize) => {
-    const Team = sequelize.define('Team', { name: DataTypes.STRING(20) }, plain)
-    const teamId = { type: DataTypes.INTEGER, field: 'team_id' }
-    const Player = sequelize.define('Player', { name: DataTypes.STRING(20), teamId }, plain)
-    Player.belongsTo(Team, { as: 'team', foreignKey: 'team_id', ...loose })
-    Team.hasMany(Player, { as: 'players', foreignKey: 'team_id', ...loose })
-    const Doc = sequelize.define('Doc', { bio_text: DataTypes.TEXT, bioText: DataTypes.TEXT }, plain)
-    return { Team, Player, Doc }
-  },
-  fill: async ({ Team, Player, Doc }) => {
-    await Team.create({ name: 'a' })
-    await Player.create({ name: 'p', teamId: 1 })
-    await Doc.create({ bio_text: 'dragon', bioText: 'cat' })
-    // PostgreSQL needs no index to look words up.
-    if (databaseName !== 'postgres')
-      await Doc.sequelize?.query(hasFullText ? 'CREATE FULLTEXT INDEX words ON Docs (bioText)' : 'SELECT 1')
-  },
-  mount: (app, { Team, Player, Doc }) => {
-    const common: CrudOptions = { identity, operations: Operations.All | Operations.Aggregate }
-    app.use(crudRouter(Team, { ...common, relations: { players: { routes: true } } }))
-    app.use(crudRouter(Player, { ...common, mask: { teamId: 'org' }, fields: { team_id: { exclude: true } } }))
-    const search = hasFullText ? { fields: ['bioText'], fullText: true } : ['bioText']
-    app.use(crudRouter(Doc, { fields: { bio_text: { exclude: true } }, query: { search } } as CrudOptions))
-  },
+const served = await openStage<Models>(({ sequelize }, app) => {
+  const Team = sequelize.define('Team', { name: DataTypes.STRING(20) }, plain)
+  const teamId = { type: DataTypes.INTEGER, field: 'team_id' }
+  const Player = sequelize.define('Player', { name: DataTypes.STRING(20), teamId }, plain)
+  Player.belongsTo(Team, { as: 'team', foreignKey: 'team_id', ...loose })
+  Team.hasMany(Player, { as: 'players', foreignKey: 'team_id', ...loose })
+  const Doc = sequelize.define('Doc', { bio_text: DataTypes.TEXT, bioText: DataTypes.TEXT }, plain)
+  const common: CrudOptions = { identity, operations: Operations.All | Operations.Aggregate }
+  app.use(crudRouter(Team, { ...common, relations: { players: { routes: true } } }))
+  app.use(crudRouter(Player, { ...common, mask: { teamId: 'org' }, fields: { team_id: { exclude: true } } }))
+  const search = hasFullText ? { fields: ['bioText'], fullText: true } : ['bioText']
+  app.use(crudRouter(Doc, { fields: { bio_text: { exclude: true } }, query: { search } } as CrudOptions))
+  return { Team, Player, Doc }
 })
+const { Team, Player, Doc } = served
+await Team.create({ name: 'a' })
+await Player.create({ name: 'p', teamId: 1 })
+await Doc.create({ bio_text: 'dragon', bioText: 'cat' })
+// PostgreSQL needs no index to look words up.
+if (databaseName !== 'postgres')
+  await Doc.sequelize?.query(hasFullText ? 'CREATE FULLTEXT INDEX words ON Docs (bioText)' : 'SELECT 1')
 test.after.always(() => served.close())
 
 const ORG = withPermission('org')

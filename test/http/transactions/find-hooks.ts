@@ -4,10 +4,10 @@
 import test from 'ava'
 import { DataTypes, type FindOptions, type Model, type ModelStatic, Op, QueryTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
-const served = await serveModels<{ readonly Card: ModelStatic<Model>; readonly Note: ModelStatic<Model> }>({
-  define: (sequelize) => {
+const served = await openStage<{ readonly Card: ModelStatic<Model>; readonly Note: ModelStatic<Model> }>(
+  ({ sequelize }, app) => {
     const options = { timestamps: false }
     const Card = sequelize.define('card', { holder: DataTypes.STRING, number: DataTypes.STRING }, options)
     Card.addHook('afterFind', (found) => {
@@ -21,13 +21,11 @@ const served = await serveModels<{ readonly Card: ModelStatic<Model>; readonly N
     Note.addHook('beforeFind', (find: FindOptions) => {
       find.where = { [Op.and]: [find.where ?? {}, { hidden: false }] }
     })
-    return { Card, Note }
-  },
-  mount: (app, { Card, Note }) => {
     app.use(crudRouter(Card, { operations: Operations.AllWithBulk }))
     app.use(crudRouter(Note))
+    return { Card, Note }
   },
-})
+)
 test.after.always(() => served.close())
 
 test('what a find hook makes of a record is the answer to every write of it', async (t) => {

@@ -3,68 +3,64 @@
 import ava from 'ava'
 import { DataTypes, type Model } from 'sequelize'
 import { type CrudOptions, createCrud, identityFromRequest, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const plain = { timestamps: false }
-    const Device = sequelize.define('Device', {
-      code: { type: DataTypes.STRING(20), unique: true },
-      alarm_mode: { type: DataTypes.STRING(20), allowNull: false, defaultValue: 'off' },
-      room_no: DataTypes.INTEGER,
-      settings: DataTypes.JSON,
-      pin_code: DataTypes.STRING(20),
-      last_seen: DataTypes.STRING(20),
-      service_note: DataTypes.STRING(20),
-      pass_word: DataTypes.STRING(20),
-      tenant_id: DataTypes.INTEGER,
-      _unit: DataTypes.STRING(20),
-      unit_: DataTypes.STRING(20),
-    })
-    const Sensor = sequelize.define('Sensor', { sensor_kind: { type: DataTypes.STRING(20), allowNull: false } }, plain)
-    const Secret = sequelize.define('Secret', { name: DataTypes.STRING(20) }, plain)
-    const Label = sequelize.define('Label', { name: DataTypes.STRING(20) }, plain)
-    const Note = sequelize.define('Note', { text: DataTypes.STRING(20) }, plain)
-    Device.hasMany(Sensor, { as: 'sensor_list', foreignKey: 'device_id' })
-    Device.hasMany(Secret, { as: 'secret_list', foreignKey: 'device_id' })
-    Device.hasMany(Note, { as: 'note_list', foreignKey: 'device_id' })
-    Device.belongsToMany(Label, { as: 'label_list', through: 'DeviceLabel', timestamps: false })
-    return { Device, Sensor, Secret, Label, Note }
-  },
-  mount: (app, { Device, Sensor, Secret, Label, Note }) => {
-    app.use((req, _res, next) => {
-      const { permissions = '' } = req.headers
-      Object.assign(req, { auth: { permissions: [permissions].flat().join().split(',') } })
-      next()
-    })
-    const crud = createCrud({ identity: identityFromRequest })
-    const write = { write: true }
-    const options: CrudOptions = {
-      operations: Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace,
-      mask: {
-        last_seen: { read: 'see' },
-        service_note: { write: 'service' },
-      },
-      fields: { pass_word: { exclude: true }, pin_code: { exclude: 'response' } },
-      relations: { sensor_list: write, secret_list: write, label_list: write, note_list: true },
-    }
-    app.use([
-      crud.crudRouter(Device, options),
-      crud.crudRouter(Device, { ...options, route: 'api/strict', unknownProperties: 'reject' }),
-      crud.crudRouter(Device, {
-        ...options,
-        route: 'api/scoped',
-        unknownProperties: 'reject',
-        scope: () => ({ tenant_id: 7 }),
-      }),
-      crud.crudRouter(Sensor),
-      crud.crudRouter(Secret, { mask: { device_id: 'see' } }),
-      crud.crudRouter(Label),
-      crud.crudRouter(Note),
-    ])
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const plain = { timestamps: false }
+  const Device = sequelize.define('Device', {
+    code: { type: DataTypes.STRING(20), unique: true },
+    alarm_mode: { type: DataTypes.STRING(20), allowNull: false, defaultValue: 'off' },
+    room_no: DataTypes.INTEGER,
+    settings: DataTypes.JSON,
+    pin_code: DataTypes.STRING(20),
+    last_seen: DataTypes.STRING(20),
+    service_note: DataTypes.STRING(20),
+    pass_word: DataTypes.STRING(20),
+    tenant_id: DataTypes.INTEGER,
+    _unit: DataTypes.STRING(20),
+    unit_: DataTypes.STRING(20),
+  })
+  const Sensor = sequelize.define('Sensor', { sensor_kind: { type: DataTypes.STRING(20), allowNull: false } }, plain)
+  const Secret = sequelize.define('Secret', { name: DataTypes.STRING(20) }, plain)
+  const Label = sequelize.define('Label', { name: DataTypes.STRING(20) }, plain)
+  const Note = sequelize.define('Note', { text: DataTypes.STRING(20) }, plain)
+  Device.hasMany(Sensor, { as: 'sensor_list', foreignKey: 'device_id' })
+  Device.hasMany(Secret, { as: 'secret_list', foreignKey: 'device_id' })
+  Device.hasMany(Note, { as: 'note_list', foreignKey: 'device_id' })
+  Device.belongsToMany(Label, { as: 'label_list', through: 'DeviceLabel', timestamps: false })
+  app.use((req, _res, next) => {
+    const { permissions = '' } = req.headers
+    Object.assign(req, { auth: { permissions: [permissions].flat().join().split(',') } })
+    next()
+  })
+  const crud = createCrud({ identity: identityFromRequest })
+  const write = { write: true }
+  const options: CrudOptions = {
+    operations: Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace,
+    mask: {
+      last_seen: { read: 'see' },
+      service_note: { write: 'service' },
+    },
+    fields: { pass_word: { exclude: true }, pin_code: { exclude: 'response' } },
+    relations: { sensor_list: write, secret_list: write, label_list: write, note_list: true },
+  }
+  app.use([
+    crud.crudRouter(Device, options),
+    crud.crudRouter(Device, { ...options, route: 'api/strict', unknownProperties: 'reject' }),
+    crud.crudRouter(Device, {
+      ...options,
+      route: 'api/scoped',
+      unknownProperties: 'reject',
+      scope: () => ({ tenant_id: 7 }),
+    }),
+    crud.crudRouter(Sensor),
+    crud.crudRouter(Secret, { mask: { device_id: 'see' } }),
+    crud.crudRouter(Label),
+    crud.crudRouter(Note),
+  ])
+  return { Device, Sensor, Secret, Label, Note }
 })
 
 test.after.always(() => served.close())

@@ -2,7 +2,7 @@ import ava from 'ava'
 import Joi from 'joi'
 import { DataTypes, type ModelValidateOptions } from 'sequelize'
 import { crudRouter, type MessageCode, Operations, openApi } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -56,70 +56,66 @@ const ERRORS = Object.fromEntries(ROWS.map(([name, , , , message]) => [name, [me
 const prefixed = (prefix: string): object =>
   Object.fromEntries(Object.entries(ERRORS).map(([name, messages]) => [`${prefix}.${name}`, messages]))
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const attributes = Object.fromEntries(
-      ROWS.map(([name, validate]) => [name, { type: DataTypes.STRING, field: `c_${name}`, validate }]),
-    )
-    const named = (plural: string): object => ({ name: { singular: plural, plural }, timestamps: false })
-    const Plain = sequelize.define('Plain', attributes, named('plain'))
-    const Hooked = sequelize.define('Hooked', attributes, {
-      ...named('hooked'),
-      hooks: { beforeSave: () => undefined },
-    })
-    const Group = sequelize.define('Group', { name: DataTypes.STRING }, named('groups'))
-    Group.hasMany(Plain, { as: 'members', foreignKey: 'groupId', onDelete: 'CASCADE' })
-    const Other = sequelize.define(
-      'Other',
-      {
-        level: { type: DataTypes.INTEGER, validate: { isIn: [[1, 2, 3]] } },
-        count: { type: DataTypes.INTEGER, validate: { isInt: { min: 2, max: 5 } as never } },
-        day: { type: DataTypes.DATEONLY, validate: { isAfter: '2026-01-01' } },
-        at: { type: DataTypes.DATE, validate: { isBefore: '2026-01-01', isDate: true as never } },
-        price: { type: DataTypes.DECIMAL(8, 2), validate: { isFloat: { min: 1 } as never } },
-        role: { type: DataTypes.STRING, validate: { isIn: { args: [['a', 'b']], msg: 'No such role.' } } },
-        folded: {
-          type: DataTypes.STRING,
-          validate: { isLowercase: true },
-          set(this: { setDataValue(name: string, value: unknown): void }, value: unknown) {
-            this.setDataValue('folded', typeof value === 'string' ? value.toLowerCase() : value)
-          },
-        },
-        loud: {
-          type: DataTypes.STRING,
-          validate: { len: [3, 5] },
-          set(this: { setDataValue(name: string, value: unknown): void }, value: unknown) {
-            this.setDataValue('loud', typeof value === 'string' ? value.slice(0, 2) : value)
-          },
+const served = await openStage(({ sequelize }, app) => {
+  const attributes = Object.fromEntries(
+    ROWS.map(([name, validate]) => [name, { type: DataTypes.STRING, field: `c_${name}`, validate }]),
+  )
+  const named = (plural: string): object => ({ name: { singular: plural, plural }, timestamps: false })
+  const Plain = sequelize.define('Plain', attributes, named('plain'))
+  const Hooked = sequelize.define('Hooked', attributes, {
+    ...named('hooked'),
+    hooks: { beforeSave: () => undefined },
+  })
+  const Group = sequelize.define('Group', { name: DataTypes.STRING }, named('groups'))
+  Group.hasMany(Plain, { as: 'members', foreignKey: 'groupId', onDelete: 'CASCADE' })
+  const Other = sequelize.define(
+    'Other',
+    {
+      level: { type: DataTypes.INTEGER, validate: { isIn: [[1, 2, 3]] } },
+      count: { type: DataTypes.INTEGER, validate: { isInt: { min: 2, max: 5 } as never } },
+      day: { type: DataTypes.DATEONLY, validate: { isAfter: '2026-01-01' } },
+      at: { type: DataTypes.DATE, validate: { isBefore: '2026-01-01', isDate: true as never } },
+      price: { type: DataTypes.DECIMAL(8, 2), validate: { isFloat: { min: 1 } as never } },
+      role: { type: DataTypes.STRING, validate: { isIn: { args: [['a', 'b']], msg: 'No such role.' } } },
+      folded: {
+        type: DataTypes.STRING,
+        validate: { isLowercase: true },
+        set(this: { setDataValue(name: string, value: unknown): void }, value: unknown) {
+          this.setDataValue('folded', typeof value === 'string' ? value.toLowerCase() : value)
         },
       },
-      named('others'),
-    )
-    const word = { word: { type: DataTypes.STRING, validate: { isLowercase: true } } }
-    const Word = sequelize.define('Word', word, named('words'))
-    const Folded = sequelize.define('Folded', word, {
-      ...named('folded'),
-      hooks: {
-        beforeValidate: (record) => {
-          record.set('word', String(record.get('word')).toLowerCase())
+      loud: {
+        type: DataTypes.STRING,
+        validate: { len: [3, 5] },
+        set(this: { setDataValue(name: string, value: unknown): void }, value: unknown) {
+          this.setDataValue('loud', typeof value === 'string' ? value.slice(0, 2) : value)
         },
       },
-    })
-    return { Plain, Hooked, Group, Other, Word, Folded }
-  },
-  mount: (app, { Plain, Hooked, Group, Other, Word, Folded }) => {
-    const fields = { word: { schema: Joi.string() } }
-    app.use(crudRouter(Word, { fields }))
-    app.use(crudRouter(Folded, { fields }))
-    app.use(crudRouter(Folded, { route: 'api/ruled' }))
-    const operations = Operations.AllWithBulk + Operations.BulkUpdate + Operations.Replace
-    const plain = crudRouter(Plain, { operations })
-    app.use(plain)
-    for (const model of [Hooked, Other]) app.use(crudRouter(model, { operations }))
-    app.use(crudRouter(Group, { relations: { members: { write: true, resource: plain } } }))
-    const messages = (code: MessageCode, parameters: object): string => `${code} ${JSON.stringify(parameters)}`
-    app.use(crudRouter(Plain, { route: 'api/told', messages }))
-  },
+    },
+    named('others'),
+  )
+  const word = { word: { type: DataTypes.STRING, validate: { isLowercase: true } } }
+  const Word = sequelize.define('Word', word, named('words'))
+  const Folded = sequelize.define('Folded', word, {
+    ...named('folded'),
+    hooks: {
+      beforeValidate: (record) => {
+        record.set('word', String(record.get('word')).toLowerCase())
+      },
+    },
+  })
+  const fields = { word: { schema: Joi.string() } }
+  app.use(crudRouter(Word, { fields }))
+  app.use(crudRouter(Folded, { fields }))
+  app.use(crudRouter(Folded, { route: 'api/ruled' }))
+  const operations = Operations.AllWithBulk + Operations.BulkUpdate + Operations.Replace
+  const plain = crudRouter(Plain, { operations })
+  app.use(plain)
+  for (const model of [Hooked, Other]) app.use(crudRouter(model, { operations }))
+  app.use(crudRouter(Group, { relations: { members: { write: true, resource: plain } } }))
+  const messages = (code: MessageCode, parameters: object): string => `${code} ${JSON.stringify(parameters)}`
+  app.use(crudRouter(Plain, { route: 'api/told', messages }))
+  return { Plain, Hooked, Group, Other, Word, Folded }
 })
 
 test.after.always(() => served.close())

@@ -4,40 +4,37 @@ import ava from 'ava'
 import Joi from 'joi'
 import { DataTypes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const served = await serveModels({
-  define: (sequelize) => ({
-    Note: sequelize.define(
-      'Note',
-      {
-        title: { type: DataTypes.STRING(40), allowNull: false, validate: { len: [2, 40] } },
-        email: { type: DataTypes.STRING(60), validate: { isEmail: true } },
-        rank: { type: DataTypes.INTEGER, defaultValue: 500, validate: { max: 100 } },
-        nick: { type: DataTypes.STRING(40), validate: { len: [1, 5] } },
-        owner: { type: DataTypes.STRING(40), validate: { len: [1, 5] } },
-      },
-      { timestamps: false },
-    ),
-  }),
-  mount: (app, { Note }) => {
-    app.use(
-      crudRouter(Note, {
-        route: 'api/notes',
-        operations: Operations.AllWithBulk,
-        fields: { nick: { schema: Joi.string().allow(null) } },
-      }),
-    )
-    app.use(
-      crudRouter(Note, {
-        route: 'api/owned',
-        operations: Operations.AllWithBulk,
-        scope: ({ request }) => ({ owner: request.get('x-owner') ?? 'anna' }),
-      }),
-    )
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const Note = sequelize.define(
+    'Note',
+    {
+      title: { type: DataTypes.STRING(40), allowNull: false, validate: { len: [2, 40] } },
+      email: { type: DataTypes.STRING(60), validate: { isEmail: true } },
+      rank: { type: DataTypes.INTEGER, defaultValue: 500, validate: { max: 100 } },
+      nick: { type: DataTypes.STRING(40), validate: { len: [1, 5] } },
+      owner: { type: DataTypes.STRING(40), validate: { len: [1, 5] } },
+    },
+    { timestamps: false },
+  )
+  app.use(
+    crudRouter(Note, {
+      route: 'api/notes',
+      operations: Operations.AllWithBulk,
+      fields: { nick: { schema: Joi.string().allow(null) } },
+    }),
+  )
+  app.use(
+    crudRouter(Note, {
+      route: 'api/owned',
+      operations: Operations.AllWithBulk,
+      scope: ({ request }) => ({ owner: request.get('x-owner') ?? 'anna' }),
+    }),
+  )
+  return { Note }
 })
 
 test.after.always(() => served.close())

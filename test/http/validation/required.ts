@@ -1,7 +1,7 @@
 import ava from 'ava'
 import { DataTypes, literal, type Model } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -10,63 +10,57 @@ const slugOf = (record: Model): void => {
   if (!record.get('slug') && title !== 'none') record.set('slug', title.toLowerCase().replaceAll(' ', '-'))
 }
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const attributes = {
-      title: DataTypes.STRING,
-      slug: { type: DataTypes.STRING(40), allowNull: false, validate: { is: /^[a-z-]+$/ } },
-    }
-    const options = (plural: string, hooks: object): object => ({
-      name: { singular: plural, plural },
-      timestamps: false,
-      hooks,
-    })
-    return {
-      Early: sequelize.define('Early', attributes, options('early', { beforeValidate: slugOf })),
-      Late: sequelize.define('Late', attributes, options('late', { beforeCreate: slugOf })),
-      Own: sequelize.define('Own', attributes, options('own', {})),
-      Stored: sequelize.define(
-        'Stored',
-        { title: DataTypes.STRING, place: { type: DataTypes.INTEGER, allowNull: false } },
-        options('stored', {}),
-      ),
-      Checked: sequelize.define(
-        'Checked',
-        {
-          title: { type: DataTypes.STRING, validate: { isAlpha: true } },
-          place: { type: DataTypes.INTEGER, allowNull: false },
-        },
-        options('checked', {}),
-      ),
-    }
-  },
-  fill: async ({ Stored, Checked }) => {
-    const { sequelize } = Stored
-    for (const { tableName } of [Stored, Checked]) {
-      await sequelize?.getQueryInterface().changeColumn(tableName, 'place', {
-        type: DataTypes.INTEGER,
-        allowNull: false,
-        defaultValue: literal('7') as never,
-      })
-    }
-  },
-  mount: (app, { Early, Late, Own, Stored, Checked }) => {
-    const operations = Operations.AllWithBulk
-    for (const model of [Early, Late]) {
-      app.use(crudRouter(model, { operations, fields: { slug: { rules: { required: false } } } }))
-    }
-    app.use(
-      crudRouter(Own, {
-        operations,
-        fields: { slug: { rules: { required: false } } },
-        hooks: { beforeCreate: ({ instance }) => slugOf(instance) },
-      }),
-    )
-    for (const model of [Stored, Checked]) {
-      app.use(crudRouter(model, { operations, fields: { place: { rules: { required: false } } } }))
-    }
-  },
+const served = await openStage(({ sequelize }, app) => {
+  const attributes = {
+    title: DataTypes.STRING,
+    slug: { type: DataTypes.STRING(40), allowNull: false, validate: { is: /^[a-z-]+$/ } },
+  }
+  const options = (plural: string, hooks: object): object => ({
+    name: { singular: plural, plural },
+    timestamps: false,
+    hooks,
+  })
+  const Early = sequelize.define('Early', attributes, options('early', { beforeValidate: slugOf }))
+  const Late = sequelize.define('Late', attributes, options('late', { beforeCreate: slugOf }))
+  const Own = sequelize.define('Own', attributes, options('own', {}))
+  const Stored = sequelize.define(
+    'Stored',
+    { title: DataTypes.STRING, place: { type: DataTypes.INTEGER, allowNull: false } },
+    options('stored', {}),
+  )
+  const Checked = sequelize.define(
+    'Checked',
+    {
+      title: { type: DataTypes.STRING, validate: { isAlpha: true } },
+      place: { type: DataTypes.INTEGER, allowNull: false },
+    },
+    options('checked', {}),
+  )
+  const operations = Operations.AllWithBulk
+  for (const model of [Early, Late]) {
+    app.use(crudRouter(model, { operations, fields: { slug: { rules: { required: false } } } }))
+  }
+  app.use(
+    crudRouter(Own, {
+      operations,
+      fields: { slug: { rules: { required: false } } },
+      hooks: { beforeCreate: ({ instance }) => slugOf(instance) },
+    }),
+  )
+  for (const model of [Stored, Checked]) {
+    app.use(crudRouter(model, { operations, fields: { place: { rules: { required: false } } } }))
+  }
+  return { Early, Late, Own, Stored, Checked }
 })
+const { Stored, Checked } = served
+const { sequelize } = Stored
+for (const { tableName } of [Stored, Checked]) {
+  await sequelize?.getQueryInterface().changeColumn(tableName, 'place', {
+    type: DataTypes.INTEGER,
+    allowNull: false,
+    defaultValue: literal('7') as never,
+  })
+}
 
 test.after.always(() => served.close())
 

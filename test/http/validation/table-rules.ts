@@ -12,7 +12,7 @@ import {
 } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -33,54 +33,49 @@ interface Models {
 // MariaDB has no indexes over expressions.
 const hasExpressions = databaseName === 'sqlite' || databaseName === 'postgres'
 
-const served = await serveModels<Models>({
-  define: (sequelize) => {
-    const Loose = sequelize.define('Loose', attributes({ type: DataTypes.STRING }), options)
-    const text = { type: DataTypes.STRING, field: 'usr', unique: true, validate: { isNoBob } }
-    const Named = sequelize.define('Named', { user_name: text }, { timestamps: false })
-    const { fn, col, literal } = Sequelize
-    const Member = sequelize.define(
-      'Member',
-      { mail: { type: DataTypes.STRING, field: 'e_mail' }, nick: DataTypes.STRING, lower: DataTypes.STRING },
-      {
-        timestamps: false,
-        indexes: hasExpressions
-          ? [
-              { unique: true, name: 'members_mail', fields: [fn('lower', col('e_mail'))] },
-              { unique: true, name: 'members_nick', fields: [literal("lower(nick || 'x')")] },
-            ]
-          : [],
+const served = await openStage<Models>(({ sequelize }, app) => {
+  const Loose = sequelize.define('Loose', attributes({ type: DataTypes.STRING }), options)
+  const text = { type: DataTypes.STRING, field: 'usr', unique: true, validate: { isNoBob } }
+  const Named = sequelize.define('Named', { user_name: text }, { timestamps: false })
+  const { fn, col, literal } = Sequelize
+  const Member = sequelize.define(
+    'Member',
+    { mail: { type: DataTypes.STRING, field: 'e_mail' }, nick: DataTypes.STRING, lower: DataTypes.STRING },
+    {
+      timestamps: false,
+      indexes: hasExpressions
+        ? [
+            { unique: true, name: 'members_mail', fields: [fn('lower', col('e_mail'))] },
+            { unique: true, name: 'members_nick', fields: [literal("lower(nick || 'x')")] },
+          ]
+        : [],
+    },
+  )
+  app.use(crudRouter(Member))
+  app.use(
+    crudRouter(Loose, {
+      route: 'api/loose',
+      fields: {
+        made: { only: ['create', 'response'] },
+        kept: { only: ['update', 'response'] },
+        inner: { only: ['response'] },
       },
-    )
-    return { Loose, Named, Member }
-  },
-  fill: async ({ Loose }) => {
-    const filled = { type: DataTypes.STRING, allowNull: false, defaultValue: 'x' }
-    const Strict = Loose.sequelize?.define('Strict', attributes(filled), options)
-    await Strict?.sync({ force: true })
-    await Strict?.create()
-  },
-  mount: (app, { Loose, Named, Member }) => {
-    app.use(crudRouter(Member))
-    app.use(
-      crudRouter(Loose, {
-        route: 'api/loose',
-        fields: {
-          made: { only: ['create', 'response'] },
-          kept: { only: ['update', 'response'] },
-          inner: { only: ['response'] },
+      hooks: {
+        beforeUpdate: ({ instance }) => {
+          if (instance.get('any') === 'break') instance.set('inner', null)
         },
-        hooks: {
-          beforeUpdate: ({ instance }) => {
-            if (instance.get('any') === 'break') instance.set('inner', null)
-          },
-        },
-        onError: (error) => heard.push(error),
-      }),
-    )
-    app.use(crudRouter(Named, { operations: Operations.AllWithBulk, route: 'api/named' }))
-  },
+      },
+      onError: (error) => heard.push(error),
+    }),
+  )
+  app.use(crudRouter(Named, { operations: Operations.AllWithBulk, route: 'api/named' }))
+  return { Loose, Named, Member }
 })
+const { Loose } = served
+const filled = { type: DataTypes.STRING, allowNull: false, defaultValue: 'x' }
+const Strict = Loose.sequelize?.define('Strict', attributes(filled), options)
+await Strict?.sync({ force: true })
+await Strict?.create()
 test.after.always(() => served.close())
 
 function isNoBob(value: unknown): void {
@@ -142,23 +137,14 @@ test('errors go by the name that the client knows, whatever those of the attribu
 
 if (databaseName === 'sqlite') {
   test('a value that a STRICT table of SQLite does not take is 400', async (t) => {
-    const strict = await serveModels({
-      define: (sequelize) => {
-        const Count = sequelize.define(
-          'Count',
-          { number: DataTypes.STRING },
-          { tableName: 'counts', timestamps: false },
-        )
-        return { Count }
-      },
-      fill: async ({ Count }) => {
-        await Count.drop()
-        await Count.sequelize?.query('CREATE TABLE counts (id INTEGER PRIMARY KEY, number INTEGER) STRICT')
-      },
-      mount: (app, { Count }) => {
-        app.use(crudRouter(Count))
-      },
+    const strict = await openStage(({ sequelize }, app) => {
+      const Count = sequelize.define('Count', { number: DataTypes.STRING }, { tableName: 'counts', timestamps: false })
+      app.use(crudRouter(Count))
+      return { Count }
     })
+    const { Count } = strict
+    await Count.drop()
+    await Count.sequelize?.query('CREATE TABLE counts (id INTEGER PRIMARY KEY, number INTEGER) STRICT')
     t.teardown(() => strict.close())
     t.is((await strict.post('/api/counts', { number: '5' })).status, 201)
     const { status, body } = await strict.post('/api/counts', { number: 'five' })

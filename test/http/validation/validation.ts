@@ -1,7 +1,7 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelAttributes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
@@ -10,72 +10,67 @@ const PATTERN = /^[a-z]+$/
 /** How often a pattern of the model's met a text that is too long for it. */
 let met = 0
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const attributes: ModelAttributes = {
-      name: { type: DataTypes.STRING(20), allowNull: false },
-      code: { type: DataTypes.STRING(10), validate: { not: { args: /[A-Z]/, msg: 'No capitals.' } } },
-      level: { type: DataTypes.INTEGER, validate: { isIn: { args: [[1, 2, 3]], msg: 'One of three.' } } },
-    }
-    const own: ModelAttributes = {
-      ...attributes,
-      color: {
-        type: DataTypes.STRING(10),
-        validate: {
-          known(value: string) {
-            met += value.length > 10 ? 1 : 0
-            if (!PATTERN.test(value)) throw new Error('No color.')
-          },
+const served = await openStage(({ sequelize }, app) => {
+  const attributes: ModelAttributes = {
+    name: { type: DataTypes.STRING(20), allowNull: false },
+    code: { type: DataTypes.STRING(10), validate: { not: { args: /[A-Z]/, msg: 'No capitals.' } } },
+    level: { type: DataTypes.INTEGER, validate: { isIn: { args: [[1, 2, 3]], msg: 'One of three.' } } },
+  }
+  const own: ModelAttributes = {
+    ...attributes,
+    color: {
+      type: DataTypes.STRING(10),
+      validate: {
+        known(value: string) {
+          met += value.length > 10 ? 1 : 0
+          if (!PATTERN.test(value)) throw new Error('No color.')
         },
       },
-      lowest: DataTypes.INTEGER,
-      highest: DataTypes.INTEGER,
-      tag: {
-        type: DataTypes.STRING(40),
-        set(value: string) {
-          this.setDataValue('tag', `${(this.get('name') as string).toLowerCase()}-${value}`)
-        },
+    },
+    lowest: DataTypes.INTEGER,
+    highest: DataTypes.INTEGER,
+    tag: {
+      type: DataTypes.STRING(40),
+      set(value: string) {
+        this.setDataValue('tag', `${(this.get('name') as string).toLowerCase()}-${value}`)
       },
-    }
-    const named = (plural: string): object => ({ name: { singular: plural, plural }, timestamps: false })
-    const validate = {
-      inOrder(this: Model) {
-        const { lowest, highest } = this.get() as { lowest: number; highest: number }
-        if (lowest > highest) throw new Error('The lowest comes first.')
-      },
-      spelt(this: Model) {
-        // Breaks where there is no name.
-        if ((this.get('name') as string).startsWith('x')) throw new Error('No x.')
-      },
-    }
-    return {
-      Plain: sequelize.define('Plain', attributes, named('plain')),
-      Own: sequelize.define('Own', own, { ...named('own'), validate }),
-      Saved: sequelize.define('Saved', own, { ...named('saved'), validate, hooks: { beforeSave: () => undefined } }),
-      Filled: sequelize.define('Filled', own, {
-        ...named('filled'),
-        validate,
-        hooks: { beforeValidate: (record) => void record.set('code', 'small') },
-      }),
-      Guarded: sequelize.define('Guarded', { ...attributes, rowVersion: DataTypes.INTEGER }, named('guarded')),
-    }
-  },
-  mount: (app, { Guarded, ...models }) => {
-    for (const model of Object.values(models)) app.use(crudRouter(model, { operations: Operations.AllWithBulk }))
-    app.use(
-      crudRouter(Guarded, {
-        concurrency: true,
-        scope: ({ request }) => ({ level: Number(request.get('x-level') ?? 1) }),
-      }),
-    )
-    app.use(
-      crudRouter(models.Plain, {
-        route: 'api/before',
-        operations: Operations.AllWithBulk,
-        hooks: { beforeCreate: ({ instance }) => void instance.set('code', 'small') },
-      }),
-    )
-  },
+    },
+  }
+  const named = (plural: string): object => ({ name: { singular: plural, plural }, timestamps: false })
+  const validate = {
+    inOrder(this: Model) {
+      const { lowest, highest } = this.get() as { lowest: number; highest: number }
+      if (lowest > highest) throw new Error('The lowest comes first.')
+    },
+    spelt(this: Model) {
+      // Breaks where there is no name.
+      if ((this.get('name') as string).startsWith('x')) throw new Error('No x.')
+    },
+  }
+  const Plain = sequelize.define('Plain', attributes, named('plain'))
+  const Own = sequelize.define('Own', own, { ...named('own'), validate })
+  const Saved = sequelize.define('Saved', own, { ...named('saved'), validate, hooks: { beforeSave: () => undefined } })
+  const Filled = sequelize.define('Filled', own, {
+    ...named('filled'),
+    validate,
+    hooks: { beforeValidate: (record) => void record.set('code', 'small') },
+  })
+  const Guarded = sequelize.define('Guarded', { ...attributes, rowVersion: DataTypes.INTEGER }, named('guarded'))
+  for (const model of [Plain, Own, Saved, Filled]) app.use(crudRouter(model, { operations: Operations.AllWithBulk }))
+  app.use(
+    crudRouter(Guarded, {
+      concurrency: true,
+      scope: ({ request }) => ({ level: Number(request.get('x-level') ?? 1) }),
+    }),
+  )
+  app.use(
+    crudRouter(Plain, {
+      route: 'api/before',
+      operations: Operations.AllWithBulk,
+      hooks: { beforeCreate: ({ instance }) => void instance.set('code', 'small') },
+    }),
+  )
+  return { Plain, Own, Saved, Filled, Guarded }
 })
 
 test.after.always(() => served.close())

@@ -1,54 +1,49 @@
 import ava from 'ava'
 import { DataTypes, type ModelAttributes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
-import { serveModels } from '../../support/models.js'
+import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const served = await serveModels({
-  define: (sequelize) => {
-    const email = {
-      type: DataTypes.STRING(40),
-      validate: { isEmail: { msg: 'No address.' } },
-    }
-    const attributes: ModelAttributes = {
-      name: {
-        type: DataTypes.STRING(30),
-        allowNull: false,
-        validate: {
-          notNull: { msg: 'Say a name.' },
-          len: { args: [3, 20] as [number, number], msg: 'Three to twenty.' },
-        },
+const served = await openStage(({ sequelize }, app) => {
+  const email = {
+    type: DataTypes.STRING(40),
+    validate: { isEmail: { msg: 'No address.' } },
+  }
+  const attributes: ModelAttributes = {
+    name: {
+      type: DataTypes.STRING(30),
+      allowNull: false,
+      validate: {
+        notNull: { msg: 'Say a name.' },
+        len: { args: [3, 20] as [number, number], msg: 'Three to twenty.' },
       },
-      code: { type: DataTypes.STRING(10), validate: { is: { args: /^[a-z]+$/, msg: 'Small letters only.' } } },
-      email: { ...email, unique: { name: 'one_email', msg: 'Somebody has this address.' } },
-      level: { type: DataTypes.INTEGER, validate: { min: { args: [1], msg: 'At least one.' }, max: 9 } },
-      price: { type: DataTypes.DECIMAL(5, 2), validate: { max: { args: [50], msg: 'Too dear.' } } },
-      site: { type: DataTypes.STRING, validate: { isUrl: { msg: 'No site.' } } },
-    }
-    const named = (plural: string): object => ({ name: { singular: plural, plural }, timestamps: false })
-    return {
-      Plain: sequelize.define('Plain', attributes, named('plain')),
-      Hooked: sequelize.define(
-        'Hooked',
-        {
-          ...attributes,
-          email: { ...email, unique: { name: 'other_email', msg: 'Somebody has this address.' } },
-        },
-        { ...named('hooked'), hooks: { beforeSave: () => undefined } },
-      ),
-    }
-  },
-  mount: (app, { Plain, Hooked }) => {
-    for (const model of [Plain, Hooked]) {
-      app.use(
-        crudRouter(model, {
-          operations: Operations.AllWithBulk,
-          fields: { name: { rules: { maxLength: 10 } } },
-        }),
-      )
-    }
-  },
+    },
+    code: { type: DataTypes.STRING(10), validate: { is: { args: /^[a-z]+$/, msg: 'Small letters only.' } } },
+    email: { ...email, unique: { name: 'one_email', msg: 'Somebody has this address.' } },
+    level: { type: DataTypes.INTEGER, validate: { min: { args: [1], msg: 'At least one.' }, max: 9 } },
+    price: { type: DataTypes.DECIMAL(5, 2), validate: { max: { args: [50], msg: 'Too dear.' } } },
+    site: { type: DataTypes.STRING, validate: { isUrl: { msg: 'No site.' } } },
+  }
+  const named = (plural: string): object => ({ name: { singular: plural, plural }, timestamps: false })
+  const Plain = sequelize.define('Plain', attributes, named('plain'))
+  const Hooked = sequelize.define(
+    'Hooked',
+    {
+      ...attributes,
+      email: { ...email, unique: { name: 'other_email', msg: 'Somebody has this address.' } },
+    },
+    { ...named('hooked'), hooks: { beforeSave: () => undefined } },
+  )
+  for (const model of [Plain, Hooked]) {
+    app.use(
+      crudRouter(model, {
+        operations: Operations.AllWithBulk,
+        fields: { name: { rules: { maxLength: 10 } } },
+      }),
+    )
+  }
+  return { Plain, Hooked }
 })
 
 test.after.always(() => served.close())

@@ -2,7 +2,7 @@
 // sorts next to the row in any order.
 
 import { type Model, type ModelStatic, Op } from 'sequelize'
-import type { Served } from '../models.js'
+import type { Stage } from '../stage.js'
 import { below, type Random } from './random.js'
 import { type Column, choosesKeys, LINKS, TABLES, type Table, type TableName, type Value } from './schema.js'
 import { Noise } from './walk.js'
@@ -10,7 +10,7 @@ import { keyOf, type Row, valueIn, type World } from './world.js'
 
 type Values = Record<string, unknown>
 
-export async function noiseOf(served: Served<object>, world: World): Promise<ReadonlyMap<TableName, Noise>> {
+export async function noiseOf(served: Stage<object>, world: World): Promise<ReadonlyMap<TableName, Noise>> {
   const noises = new Map<TableName, Noise>()
   // Noise records that require an owner refer to this permanent noise record.
   let owner = 0

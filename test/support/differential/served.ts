@@ -3,7 +3,7 @@
 import type { RequestHandler } from 'express'
 import { DataTypes, type Model, type ModelAttributes, type ModelStatic, type Sequelize, Utils } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
-import { type Served, serveModels } from '../models.js'
+import { openStage, type Stage } from '../stage.js'
 import { jsonOf } from './kinds.js'
 import { choosesKeys, LINKS, TABLES, TAGGED, type Table, type TableName, type Value } from './schema.js'
 import { keyOf, type Row, valueIn, type World } from './world.js'
@@ -17,12 +17,16 @@ interface Models {
 export async function serveWorld(
   world: World,
   own: (table: Table) => CrudOptions = () => ({}),
-): Promise<Served<Models>> {
-  const served = await serveModels<Models>({
-    define: (sequelize) => define(sequelize, world.underscored, own),
-    options: { logging: false, define: { underscored: world.underscored } },
-    mount: (app, { routers }) => app.use([...routers]),
-  })
+): Promise<Stage<Models>> {
+  const served = await openStage<Models>(
+    ({ sequelize }, app) => {
+      const models = define(sequelize, world.underscored, own)
+      const { routers } = models
+      app.use([...routers])
+      return models
+    },
+    { sequelize: { logging: false, define: { underscored: world.underscored } } },
+  )
   for (const table of TABLES) await create(served, world, table)
   await served.through.bulkCreate(world.tagged.map(([item, tag]) => ({ itemId: Number(item), tagId: String(tag) })))
   for (const table of TABLES) await remove(served, world, table)
@@ -83,7 +87,7 @@ export function recordOf({ columns }: Table, row: Row): Record<string, unknown> 
   return Object.fromEntries(columns.map((column) => [column.name, jsonOf(column, valueIn(row, column))]))
 }
 
-async function create(served: Served<Models>, world: World, table: Table): Promise<void> {
+async function create(served: Stage<Models>, world: World, table: Table): Promise<void> {
   const rows = world.all(table.name)
   const { status, text, body } = await served.send('POST', `${table.path}/bulk`, {
     body: `[${rows.map((row) => bodyOf(table, row)).join(',')}]`,
@@ -123,7 +127,7 @@ function bodyOf(table: Table, row: Row): string {
   return `{${members.join(',')}}`
 }
 
-async function remove(served: Served<Models>, world: World, table: Table): Promise<void> {
+async function remove(served: Stage<Models>, world: World, table: Table): Promise<void> {
   const keys = world.all(table.name).flatMap((row) => (row.deleted ? [jsonOf(table.key, keyOf(row))] : []))
   if (keys.length === 0) return
   const { status, text } = await served.post(`${table.path}/bulk-delete`, keys)

@@ -2,7 +2,7 @@ import { METHODS } from 'node:http'
 import type { Field, JsonValue } from '../../../types/field.js'
 import type { Operator } from '../../../types/query.js'
 import type { JsonRecord } from '../../../types/reply.js'
-import { list, type Parameters } from '../models.js'
+import { list, type Parameters } from '../lists.js'
 import { TOKENS } from '../operators.js'
 import {
   assertAscending,

@@ -2,7 +2,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Field, JsonValue } from '../../../types/field.js'
 import type { JsonRecord } from '../../../types/reply.js'
 import type { Resource } from '../../../types/resource.js'
-import { list } from '../models.js'
+import { list } from '../lists.js'
 import { keyIn, type Walk } from './asking.js'
 import { type Row, rowOf, type Tables, toWireValue } from './tables.js'
 

@@ -7,7 +7,7 @@ import { createSortSignature, encodeCursorToken } from '../../../../lib/common/c
 import { crudRouter, hasRole } from '../../../../lib/index.js'
 import type { CursorValue } from '../../../../types/plan.js'
 import { databaseName } from '../../../support/database.js'
-import { list, type Parameters } from '../../../support/models.js'
+import { list, type Parameters } from '../../../support/lists.js'
 import type { Answer } from '../../../support/server.js'
 import { openStage } from '../../../support/stage.js'
 import { bearer, identity } from '../../../support/tokens.js'
