@@ -64,6 +64,7 @@ export type MessageCode =
   | 'not-contains'
   | 'equals'
   | 'card-number'
+  | 'check'
   | 'invalid'
 
 /**

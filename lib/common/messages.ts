@@ -68,6 +68,7 @@ export const MESSAGES: Readonly<Record<MessageCode, string>> = Object.freeze({
   'not-contains': 'must not contain "{text}".',
   equals: 'must be "{text}".',
   'card-number': 'is not a valid card number.',
+  check: 'does not pass the check {check}.',
   invalid: 'is not valid.',
 })
 

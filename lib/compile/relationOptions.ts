@@ -154,7 +154,11 @@ function assertFreeSegment(
   const hasSameRoute = (other: string): boolean =>
     other !== as && naming.relation(other).toLowerCase() === word.toLowerCase()
   const other = Object.keys(source.associations).find(hasSameRoute)
-  if (other !== undefined) throw refuse(`"routes" is not possible here: "${other}" would have the same route`)
+  if (other !== undefined) {
+    throw refuse(
+      `"routes" is not possible here: the association "${other}" would have the same route, because routes ignore case. Set "name" to another name`,
+    )
+  }
 }
 
 /** Returns the relations with routes. Only many-to-many relations have routes of single records. */

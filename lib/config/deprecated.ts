@@ -25,7 +25,7 @@ const isUrlText: Check = (value) => typeof value === 'string' && /^[\w\-.~:/?#[\
 const MEMBERS: OptionShape = {
   since: option(isDate, DATE),
   sunset: option(isDate, DATE),
-  link: option(isUrlText, 'an address'),
+  link: option(isUrlText, 'a percent-encoded URL or path, such as "https://example.com/v2" or "/v2"'),
 }
 
 /** The option `deprecated`, of resources and of fields. */

@@ -33,7 +33,7 @@ export function createToolResources({
   maxRecords = 100,
 }: McpOptions): ReadonlyMap<string, ToolResource> {
   if (!Array.isArray(resources) || resources.length === 0) {
-    throw invalidOption('resources must be an array of routers or controllers.')
+    throw invalidOption('resources must be a non-empty array of routers or controllers.')
   }
   const served = new Map<string, ToolResource>()
   for (const [index, given] of resources.entries()) {

@@ -139,6 +139,8 @@ const CONFLICT_TEXT =
   'A value is already taken, a referenced record does not exist, or other records refer to this record'
 const INVALID_TEXT = 'A parameter or a header is invalid. `errors` has its name, the place and the reason.'
 const BUSY_TEXT = 'The database is unreachable or busy, or the request took too long (`timeout`). Nothing was written.'
+const VERSION_TEXT =
+  'The version of the record is missing. Send its `ETag` as `If-Match`. In a batch, send the version of each record in the body.'
 
 const PROBLEM_ROWS: readonly ProblemRow[] = [
   createRow('InvalidBody', 400, hasValidation, 'The body, or a value in it, is invalid.', {
@@ -162,7 +164,7 @@ const PROBLEM_ROWS: readonly ProblemRow[] = [
   createRow('ContentTooLarge', 413, hasRequestBody, 'The body is too large.'),
   createRow('UnsupportedMediaType', 415, hasRequestBody, 'The body is not JSON.'),
   createRow('UnprocessableContent', 422, hasIdempotencyKey, 'A different request has used this `Idempotency-Key`.'),
-  createRow('PreconditionRequired', 428, isVersionRequired, 'The request must state the version of the record.'),
+  createRow('PreconditionRequired', 428, isVersionRequired, VERSION_TEXT),
   createRow('InternalServerError', 500, isAlways, 'An unexpected error occurred.'),
   createRow('ServiceUnavailable', 503, isAlways, BUSY_TEXT, RETRY_HEADERS),
 ]

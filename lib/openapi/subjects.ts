@@ -109,7 +109,8 @@ export function createSubjects(resources: unknown, components: Components = new 
     ? resources.map((given, index) => readEntry(given, `resources[${index}]`))
     : []
   const [first, ...others] = entries
-  if (first === undefined) throw invalidOption('resources must be an array of routers, controllers or resources.')
+  if (first === undefined)
+    throw invalidOption('resources must be a non-empty array of routers, controllers or resources.')
   const behind = new Map<Resource, Subject>()
   const nameOf = createNamer(entries)
   const createSubject = (entry: ResourceEntry): Subject => {

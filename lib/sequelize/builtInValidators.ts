@@ -103,7 +103,8 @@ const MESSAGE_CREATORS: Readonly<Record<string, (args: ValidatorArguments) => Co
 /** Returns the error message for a rejected value, if the model sets no message. */
 function messageForValidator(name: string, args: ValidatorArguments): CodedMessage {
   return (
-    (Object.hasOwn(MESSAGE_CREATORS, name) ? MESSAGE_CREATORS[name]?.(args) : undefined) ?? createMessage('invalid')
+    (Object.hasOwn(MESSAGE_CREATORS, name) ? MESSAGE_CREATORS[name]?.(args) : undefined) ??
+    createMessage('check', { check: name })
   )
 }
 

@@ -187,5 +187,5 @@ test.serial('two types of one name are refused with the option that helps', (t) 
     code: 'INVALID_OPTION',
     message: /"AB".*names|names.*"AB"/,
   })
-  t.throws(() => clientTypes({ resources: [] }), { message: /must be an array of routers/ })
+  t.throws(() => clientTypes({ resources: [] }), { message: /must be a non-empty array of routers/ })
 })

@@ -233,7 +233,7 @@ test('two resources of one name, or at one path, are refused with the option tha
   })
   t.throws(() => made(one, { resource: one, names: { response: 'Other' } }), { message: /Set "at"/ })
   t.notThrows(() => made(one, { resource: other, names: { response: 'Other' } }))
-  t.throws(() => openApi({ resources: [], info: INFO }), { message: /must be an array of routers/ })
+  t.throws(() => openApi({ resources: [], info: INFO }), { message: /must be a non-empty array of routers/ })
   // @ts-expect-error: a model is no resource
   t.throws(() => made(Player), { message: /resources\[0\] must be a router/ })
 })

@@ -776,7 +776,7 @@ const OTHERS: readonly Row[] = [
     Fixed,
     { relations: { items: { routes: true } } },
     'INVALID_OPTION',
-    'Fixed: relations.items: "routes" is not possible here: "Items" would have the same route. (INVALID_OPTION)',
+    'Fixed: relations.items: "routes" is not possible here: the association "Items" would have the same route, because routes ignore case. Set "name" to another name. (INVALID_OPTION)',
   ],
 ]
 

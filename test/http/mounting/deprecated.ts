@@ -167,7 +167,10 @@ const WRONG: readonly (readonly [options: unknown, problem: string])[] = [
     'Note: deprecated: the option "since" must be a Date, or text such as "2026-01-31" or "2026-01-31T12:00:00Z".',
   ],
   [{ since, sunset: '2026-02-01' }, 'Note: deprecated: "sunset" must not be before "since".'],
-  [{ since, link: '/a>; rel="next"' }, 'Note: deprecated: the option "link" must be an address.'],
+  [
+    { since, link: '/a>; rel="next"' },
+    'Note: deprecated: the option "link" must be a percent-encoded URL or path, such as "https://example.com/v2" or "/v2".',
+  ],
   [{ since, sunsett: '2027-01-01' }, 'Note: deprecated: the option "sunsett" does not exist. Did you mean "sunset"?'],
 ]
 

@@ -44,8 +44,8 @@ const ROWS: readonly Row[] = [
     { isMACAddress: true } as ModelValidateOptions,
     'x',
     '01:02:03:04:05:06',
-    'is not valid.',
-    'invalid',
+    'does not pass the check isMACAddress.',
+    'check',
   ],
 ]
 
