@@ -64,5 +64,5 @@ export const REQUESTS: readonly (readonly [name: string, path: string, parameter
   ['7 people with 100 tags of 20 kB each', 'people', { select: 'name,tags(text)', pageSize: '7' }],
   ['20 people with their awards', 'people', { select: 'name,awards(name)', pageSize: '20' }],
   ['groups by a text of 1 MB', 'people', { group: 'bio,name', aggregate: 'count', sort: '-name', pageSize: '1000' }],
-  ['the people of a club', 'clubs/1/people', { pageSize: '1000', sort: '-id' }],
+  ['the 1,000 people of the club, with their texts', 'clubs/1/people', { pageSize: '1000', sort: '-id' }],
 ]
