@@ -5,14 +5,14 @@ import {
   buildGroupOptions,
   buildHostOptions,
   buildKeysetPredicate,
-  type Store,
+  type StatementContext,
   traversalOrderOf,
 } from './perform/index.js'
 import { createSelectList } from './sequelize/sql.js'
 
 /** Builds options for `Model.findAll` from a plan. The options contain only data that the caller may read. */
 export function buildFindOptions(
-  store: Store,
+  store: StatementContext,
   planned: ListPlan,
   where: Predicate | null,
   hidden: ReadonlySet<string>,

@@ -10,7 +10,7 @@ import type { CommitOrder, Finish, Work, WriteResult } from '../types/work.js'
 import { announceWrite } from './announce.js'
 import { planWork, readNestedProjections, repeatPolicyChecks } from './bodies/index.js'
 import { addAppliedPreference } from './common/appliedPreference.js'
-import { acceptEach } from './common/compositeWrites.js'
+import { rewriteBodies } from './common/compositeWrites.js'
 import { setResourceHeaders } from './common/headers.js'
 import { readsOnly } from './common/listPlan.js'
 import { type Problem, problem } from './common/problem.js'
@@ -31,7 +31,7 @@ import {
   queueDuplicates,
 } from './perform/index.js'
 import { addReadTargetHeaders, withReadTarget } from './perform/readTarget.js'
-import { unreadableFieldsOf } from './plan/index.js'
+import { hiddenFieldsOf } from './plan/index.js'
 import {
   type Address,
   addNestedRecords,
@@ -62,7 +62,7 @@ export async function handle(
   const key = await resource.behaviours.ownKey?.(resource, caller)
   const intent = await measureStage('parseTime', () =>
     action === undefined
-      ? parse(resource, resource.operationTable[operation], call, unreadableFieldsOf(caller, resource), key)
+      ? parse(resource, resource.operationTable[operation], call, hiddenFieldsOf(caller, resource), key)
       : readAction(resource, action, call, key),
   )
   const admitted = { resource, operation, action, caller, call, address: new CallAddress(call) }
@@ -239,7 +239,9 @@ async function replyInTransaction(
   const { accept } = resource.behaviours
   if (row.body !== null) await resource.canValidate
   const intent =
-    accept && row.body !== null ? await acceptEach(parsedIntent, (one) => accept(resource, one, caller)) : parsedIntent
+    accept && row.body !== null
+      ? await rewriteBodies(parsedIntent, (one) => accept(resource, one, caller))
+      : parsedIntent
   const parsedRequest = { resource, operation, action, intent, caller, call }
   return wrapReply(parsedRequest, async () => {
     const unamended = await measureStage('planTime', () =>
@@ -364,7 +366,7 @@ function isReadOperation(operation: OperationName): boolean {
 /** Adds the embedded collections to the records of an outcome. */
 async function shapeEmbeddedCollections({ plan }: Work, done: WriteResult): Promise<WriteResult> {
   const { outcome } = done
-  if (outcome.kind === 'acted' && outcome.returned !== null) {
+  if (outcome.kind === 'action' && outcome.returned !== null) {
     await buildCollectionRecords(outcome.returned.plan.projection, outcome.returned.rows)
   }
   if (!('projection' in plan) || plan.projection.embeds === undefined) return done

@@ -211,7 +211,7 @@ export const OPERATIONS = {
 } as const
 
 /** Returns the rows of a table for the operations of this package. */
-export function packageOperationEntries(
+export function builtInOperationEntries(
   table: OperationTable,
 ): readonly (readonly [name: OperationName, row: Operation])[] {
   return operationEntries(OPERATIONS).map(([name]) => [name, table[name]])

@@ -12,7 +12,7 @@ import { createGuard } from './http/guard.js'
 import type { OperationTable } from './operations.js'
 import { modeOfQuery, readQuery } from './parse/list.js'
 import { ensureColumnTypes, storeOf } from './perform/index.js'
-import { unreadableFieldsOf } from './plan/index.js'
+import { hiddenFieldsOf } from './plan/index.js'
 import { planFor } from './read.js'
 
 /** Creates the helpers for routes of the host, which apply the resource's policies, scope and identity. */
@@ -49,7 +49,7 @@ async function buildOptions(
   query: Readonly<Record<string, unknown>>,
 ): Promise<FindOptions> {
   const caller = await authorizeRequest(resource, policyOperationOf(resource, query), request)
-  const hidden = unreadableFieldsOf(caller, resource)
+  const hidden = hiddenFieldsOf(caller, resource)
   const intent = readQuery(resource, query, hidden)
   const { plan: amended } = await planFor(resource, intent, caller, () => undefined)
   if (!isListPlan(amended)) {

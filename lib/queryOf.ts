@@ -10,7 +10,7 @@ import { isPlainObject } from './config/inherited.js'
 import { buildFindOptions } from './findOptions.js'
 import { readQuery } from './parse/list.js'
 import { storeOf } from './perform/index.js'
-import { unreadableFieldsOf } from './plan/index.js'
+import { hiddenFieldsOf } from './plan/index.js'
 import { planListSync } from './read.js'
 
 /** The query language of a resource without routes. */
@@ -40,7 +40,7 @@ export function queryOf<M extends Model>(model: ModelStatic<M>, options: CrudOpt
     resource,
     toFindOptions: (query: Readonly<Record<string, unknown>>, identity: Identity | null = null): FindOptions => {
       const caller: Caller = { request: NO_REQUEST, identity, instant: new Date() }
-      const hidden = unreadableFieldsOf(caller, resource)
+      const hidden = hiddenFieldsOf(caller, resource)
       const planned = planListSync(resource, readQuery(resource, query, hidden), caller)
       return buildFindOptions(storeOf(resource), planned, planned.where, hidden)
     },

@@ -44,7 +44,7 @@ const locks: BehaviourDefinition = {
   prepare: (_, { locks: isOn = false }) =>
     isOn
       ? {
-          attributes: [{ name: 'locked', kind: 'mark' }],
+          attributes: [{ name: 'locked', kind: 'flag' }],
           behaviour: () => ({
             headers: { 'X-Locks': 'on', Vary: 'X-Lock' },
             amend: ({ fields }, plan) =>

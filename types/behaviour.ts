@@ -59,10 +59,10 @@ export interface PreparedBehaviour {
 }
 
 /**
- * The kinds of server-managed attributes. `mark` is a boolean, `version` a rising integer, `instant` a date-time,
- * `name` a text.
+ * The kinds of server-managed attributes. `flag` is a boolean, `version` a rising integer, `dateTime` a date-time,
+ * `text` a text.
  */
-export type ManagedAttributeKind = 'mark' | 'version' | 'instant' | 'name'
+export type ManagedAttributeKind = 'flag' | 'version' | 'dateTime' | 'text'
 
 export interface ManagedAttribute {
   readonly name: string

@@ -4,7 +4,7 @@ import type { Model, ModelStatic } from 'sequelize'
 declare const carried: unique symbol
 
 /** A type that carries the model and the options of a router. */
-export interface Carrier<M extends Model, O> {
+export interface RouterTypeInfo<M extends Model, O> {
   readonly [carried]?: { readonly model: ModelStatic<M>; readonly options: O }
 }
 

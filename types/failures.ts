@@ -1,9 +1,18 @@
 /**
  * The classes of failed statements. `disconnected`: the client disconnected. `tooLarge`: a database limit is exceeded.
- * `unindexed`: a full-text index is missing. `Refusal`: an error in the values of a write or a condition.
+ * `missingIndex`: a full-text index is missing. `Refusal`: an error in the values of a write or a condition.
  */
-export type Failure = 'deadlock' | 'unavailable' | 'timeout' | 'disconnected' | 'tooLarge' | 'unindexed' | Refusal
-export type Refusal = 'unique' | 'foreign' | 'excluded' | 'raised' | 'denied' | 'check' | 'null' | 'unfit' | 'charset'
+export type Failure = 'deadlock' | 'unavailable' | 'timeout' | 'disconnected' | 'tooLarge' | 'missingIndex' | Refusal
+export type Refusal =
+  | 'unique'
+  | 'foreignKey'
+  | 'exclusion'
+  | 'databaseRule'
+  | 'rowSecurity'
+  | 'checkConstraint'
+  | 'notNull'
+  | 'dataException'
+  | 'characterSet'
 
 /** The error of a driver. Its members differ by driver. */
 export interface DriverError {

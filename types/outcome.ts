@@ -42,7 +42,7 @@ export type Outcome =
   | { readonly kind: 'parts'; readonly parts: readonly WrittenRecord[] }
   /** The result of an action: the saved record, if any, and the returned records or value. */
   | {
-      readonly kind: 'acted'
+      readonly kind: 'action'
       readonly parts: readonly WrittenRecord[]
       readonly returned: ActionRecords | null
       readonly value: unknown

@@ -137,8 +137,8 @@ export interface TuplesPredicate {
 }
 
 /** The condition that the record's fields contain every word of a text, by a full-text index of the database. */
-export interface MatchPredicate {
-  readonly kind: 'match'
+export interface FullTextPredicate {
+  readonly kind: 'fullText'
   readonly fields: readonly Field[]
   readonly values: PlainValues
 }
@@ -196,7 +196,7 @@ export type Predicate =
   | ItemCountPredicate
   | LinkedPredicate
   | TuplesPredicate
-  | MatchPredicate
+  | FullTextPredicate
   | KeysetPredicate
   | JunctionPredicate<'and'>
   | JunctionPredicate<'or'>

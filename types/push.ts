@@ -44,7 +44,7 @@ export interface Change {
 }
 
 /** A change whose values are read. */
-export interface ReadChange extends Change {
+export interface ChangeWithValues extends Change {
   readonly row: Row
 }
 

@@ -48,10 +48,10 @@ export const audit: BehaviourDefinition = {
       updatedBy: names.updatedBy ?? 'updatedBy',
     }
     const attributes: readonly ManagedAttribute[] = [
-      { name: stamps.createdAt, kind: 'instant' },
-      { name: stamps.updatedAt, kind: 'instant' },
-      { name: stamps.createdBy, kind: 'name' },
-      { name: stamps.updatedBy, kind: 'name' },
+      { name: stamps.createdAt, kind: 'dateTime' },
+      { name: stamps.updatedAt, kind: 'dateTime' },
+      { name: stamps.createdBy, kind: 'text' },
+      { name: stamps.updatedBy, kind: 'text' },
     ]
     return { attributes, facts: { needsIdentity: true }, behaviour: () => createBehaviour(stamps) }
   },

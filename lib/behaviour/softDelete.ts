@@ -51,8 +51,8 @@ export const softDelete: BehaviourDefinition = {
     const names = option === true ? {} : option
     const mark = { isDeleted: names.isDeleted ?? 'isDeleted', deletedAt: names.deletedAt ?? 'deletedAt' }
     const attributes: readonly ManagedAttribute[] = [
-      { name: mark.isDeleted, kind: 'mark' },
-      { name: mark.deletedAt, kind: 'instant' },
+      { name: mark.isDeleted, kind: 'flag' },
+      { name: mark.deletedAt, kind: 'dateTime' },
     ]
     return { attributes, facts, behaviour: () => createBehaviour(mark) }
   },

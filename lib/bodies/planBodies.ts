@@ -3,7 +3,7 @@ import type { Caller, Plan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { PlannedPart, Work } from '../../types/work.js'
 import { addOwnColumns } from '../common/columns.js'
-import { acceptEach, removeMembers } from '../common/compositeWrites.js'
+import { removeMembers, rewriteBodies } from '../common/compositeWrites.js'
 import { planFor } from '../read.js'
 import { bodiesOf } from './bodies.js'
 import { addItemWrites } from './items.js'
@@ -26,7 +26,7 @@ export async function planBodies(session: Session, whose: PlannedBodies, intent:
   const { resource, caller, relations, places } = whose
   const named = [...relations.nested, ...relations.linked]
   const names = new Set(named.map(({ json }) => json))
-  const own = await acceptEach(intent, (one) => removeMembers(one, names))
+  const own = await rewriteBodies(intent, (one) => removeMembers(one, names))
   const work = await planFor(resource, own, caller, session.addHeaders)
   const sources = named.map(({ binding }) => binding.source)
   const plan = await mapProjections(work.plan, (projection) => addOwnColumns(projection, sources))
@@ -47,7 +47,7 @@ export async function planPart(
 ): Promise<PlannedPart<Plan>> {
   const caller = session.callerOf(resource, operation)
   const accept = places === undefined ? null : resource.behaviours.accept
-  const accepted = accept ? await acceptEach(requested, (one) => accept(resource, one, caller)) : requested
+  const accepted = accept ? await rewriteBodies(requested, (one) => accept(resource, one, caller)) : requested
   const { unknownNames } = session
   const intent = unknownNames === undefined ? accepted : { ...accepted, unknownNames }
   const relations = isFlat ? null : findRelations(resource, session.caller, bodiesOf(intent))

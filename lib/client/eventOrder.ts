@@ -1,8 +1,8 @@
 /** Maximum number of stored versions. The oldest entries are removed first. */
 const MAX_VERSIONS = 10_000
 
-/** Whether an event is newer than the known version (`news`), older (`old`), or in unknown order (`unclear`). */
-export type Verdict = 'news' | 'old' | 'unclear'
+/** Whether an event is newer than the known version (`newer`), older (`older`), or in unknown order (`unknown`). */
+export type Verdict = 'newer' | 'older' | 'unknown'
 
 interface KnownVersion {
   readonly version: bigint
@@ -10,7 +10,7 @@ interface KnownVersion {
   /**
    * Whether a record with the same key may have been created again. The versions of a new record would have restarted.
    */
-  readonly isUnclear: boolean
+  isUnclear: boolean
 }
 
 /** Orders the events of each record by version, because processes of a cluster may send them in any order. */
@@ -18,33 +18,33 @@ export class EventOrder {
   readonly #known = new Map<string, KnownVersion>()
 
   /**
-   * Compares the version of a created or updated record with the known version. An event without a version is `news`.
+   * Compares the version of a created or updated record with the known version. An event without a version is `newer`.
    */
   judgeWrite(key: string, version: bigint | null, isCreated: boolean): Verdict {
-    if (version === null) return this.#clear(key)
-    const known = this.#known.get(key)
-    const isOld = known !== undefined && (known.isDeleted ? version <= known.version : version < known.version)
-    if (!isOld) {
-      this.#remember(key, { version, isDeleted: false, isUnclear: known?.isUnclear === true })
-      return 'news'
+    if (version === null) {
+      this.#known.delete(key)
+      return 'newer'
     }
-    const isUnclear = known.isUnclear || isCreated
-    this.#remember(key, { ...known, isUnclear })
-    return known.isDeleted && isUnclear ? 'unclear' : 'old'
-  }
-
-  /** Compares the last version of a deleted record with the known version. A deletion without a version is `news`. */
-  judgeDeletion(key: string, version: bigint | null): Verdict {
-    if (version === null) return this.#clear(key)
     const known = this.#known.get(key)
-    if (known !== undefined && (known.isDeleted ? version <= known.version : version < known.version)) return 'old'
-    this.#remember(key, { version, isDeleted: true, isUnclear: known?.isUnclear === true })
-    return known?.isUnclear === true ? 'unclear' : 'news'
+    if (known !== undefined && (known.isDeleted ? version <= known.version : version < known.version)) {
+      known.isUnclear ||= isCreated
+      this.#remember(key, known)
+      return known.isDeleted && known.isUnclear ? 'unknown' : 'older'
+    }
+    this.#remember(key, { version, isDeleted: false, isUnclear: known?.isUnclear === true })
+    return 'newer'
   }
 
-  #clear(key: string): Verdict {
-    this.#known.delete(key)
-    return 'news'
+  /** Compares the last version of a deleted record with the known version. A deletion without a version is `newer`. */
+  judgeDeletion(key: string, version: bigint | null): Verdict {
+    if (version === null) {
+      this.#known.delete(key)
+      return 'newer'
+    }
+    const known = this.#known.get(key)
+    if (known !== undefined && (known.isDeleted ? version <= known.version : version < known.version)) return 'older'
+    this.#remember(key, { version, isDeleted: true, isUnclear: known?.isUnclear === true })
+    return known?.isUnclear === true ? 'unknown' : 'newer'
   }
 
   #remember(key: string, known: KnownVersion): void {

@@ -183,14 +183,14 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
   /** Compares the version of a created or updated record with the known version. */
   function judgeRecord(record: object, isCreated: boolean): Verdict {
     const members = record as Readonly<Record<string, unknown>>
-    if (keys.some((name) => (members[name] ?? null) === null)) return 'news'
+    if (keys.some((name) => (members[name] ?? null) === null)) return 'newer'
     const version = parseVersion(members[settings.version ?? 'rowVersion'])
     return order.judgeWrite(keyText(keyOf(record, keys)), version, isCreated)
   }
 
-  function handleVerdict(verdict: Verdict, news: () => void): void {
-    if (verdict === 'news') news()
-    else if (verdict === 'unclear') onMissed?.()
+  function handleVerdict(verdict: Verdict, deliver: () => void): void {
+    if (verdict === 'newer') deliver()
+    else if (verdict === 'unknown') onMissed?.()
   }
 
   open().catch((error: Error) => {

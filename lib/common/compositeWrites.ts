@@ -14,7 +14,7 @@ type Accept = (intent: SingleIntent) => SingleIntent | Promise<SingleIntent>
  * Rewrites the bodies of an intent by the behaviours. Each body of a batch is rewritten like the body of a single
  * write.
  */
-export async function acceptEach(intent: Intent, accept: Accept): Promise<Intent> {
+export async function rewriteBodies(intent: Intent, accept: Accept): Promise<Intent> {
   const acceptUpdate = async (body: ItemBody): Promise<ItemBody> => {
     const accepted = await accept({ kind: 'update', key: '', match: null, body, minimal: false })
     if (accepted.kind !== 'update')

@@ -21,10 +21,10 @@ export interface ModelAttributes {
 
 /** The accepted types of attributes that behaviours need. */
 const TYPES: Readonly<Record<ManagedAttributeKind, readonly FieldType[]>> = {
-  mark: ['boolean'],
+  flag: ['boolean'],
   version: ['bigint', 'integer'],
-  instant: ['datetime'],
-  name: ['string'],
+  dateTime: ['datetime'],
+  text: ['string'],
 }
 
 // Keeps added attributes, so that a second router over the model does not treat them as declared.

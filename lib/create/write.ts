@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Choices, parseSource, WrongArgument } from './choices.js'
-import { type File, writeAllFiles } from './files/index.js'
+import { type GeneratedFile, writeAllFiles } from './files/index.js'
 import type { Plan, Versions } from './files/plan.js'
 import { writePackageJson } from './files/project.js'
 import { writeModels } from './models.js'
@@ -70,7 +70,7 @@ function errorReason(error: Error): string {
   return `The database cannot be read. ${error.message}`
 }
 
-async function writeFiles(folder: string, files: readonly File[]): Promise<void> {
+async function writeFiles(folder: string, files: readonly GeneratedFile[]): Promise<void> {
   for (const { path, content, isSecret } of files) {
     const place = join(folder, path)
     await mkdir(dirname(place), { recursive: true })

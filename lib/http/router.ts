@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express'
 import type { Model, ModelStatic } from 'sequelize'
 import type { ActionNames } from '../../types/action.js'
-import type { Carrier, ComputedOptions, KnownNames } from '../../types/carrier.js'
+import type { ComputedOptions, KnownNames, RouterTypeInfo } from '../../types/carrier.js'
 import type { ResourceInfo } from '../../types/info.js'
 import type { CrudOptions, OptionsWithComputed } from '../../types/options.js'
 import type { OwnRoutes } from '../../types/ownRoutes.js'
@@ -33,7 +33,7 @@ import { skipOtherPaths } from './skipOtherPaths.js'
  * The members of routers and handlers in addition to the routes: the compiled resource, `notify` for changes outside
  * the routes, and `close`.
  */
-export interface Mounted<M extends Model, O> extends Carrier<M, O>, OwnRoutes {
+export interface Mounted<M extends Model, O> extends RouterTypeInfo<M, O>, OwnRoutes {
   readonly resource: ResourceInfo
   readonly notify: Notifier | null
   /**

@@ -14,7 +14,7 @@ import { replyToIntent } from '../handle.js'
 import { parse } from '../parse/index.js'
 import { isQueryMethod } from '../parse/queryMethod.js'
 import { perform } from '../perform/index.js'
-import { unreadableFieldsOf } from '../plan/index.js'
+import { hiddenFieldsOf } from '../plan/index.js'
 import { buildParentCondition, type ParentKey, readParentKey, resolveParentLink } from './parent.js'
 import type { NestedRequest } from './request.js'
 
@@ -23,7 +23,7 @@ export async function parseIntent(
   { call, target: { resource, caller } }: NestedRequest,
   operation: OperationName,
 ): Promise<Intent> {
-  return parse(resource, resource.operationTable[operation], call, unreadableFieldsOf(caller, resource))
+  return parse(resource, resource.operationTable[operation], call, hiddenFieldsOf(caller, resource))
 }
 
 /** Lists the target's records behind the relation. */

@@ -17,7 +17,7 @@ import { buildProjection } from './pages.js'
 import { PREFER, selectParameter } from './parameters.js'
 import type { HeaderName } from './problems.js'
 import { buildItemSchema, buildRecordSchema } from './shapes.js'
-import type { Subject } from './subjects.js'
+import type { DescribedResource } from './subjects.js'
 
 /** The document entry of an action: `publishPlayer` for a record, `publishPlayers` for the collection. */
 export function createActionEntry(action: Action): OperationEntry {
@@ -53,7 +53,7 @@ function actionParameters({ input }: Action): readonly JsonSchema[] {
   }))
 }
 
-function actionReplies(subject: Subject, { method, output, outputSchema }: Action): Replies {
+function actionReplies(subject: DescribedResource, { method, output, outputSchema }: Action): Replies {
   const isRead = method === 'get'
   const headers: readonly HeaderName[] = ['Preference-Applied', ...(output === 'record' ? versionHeader(subject) : [])]
   const tagged: readonly HeaderName[] = isRead ? [...new Set<HeaderName>([...headers, 'ETag'])] : headers

@@ -19,7 +19,7 @@ import { escapeHtml } from './html.js'
 import { assertDistinctResourceNames } from './names.js'
 import { stringifyDocument, writeDocument } from './openApi.js'
 import { writePage } from './page.js'
-import { assertOptions, assertPaths, createSubjects, DOCS_OPTIONS } from './subjects.js'
+import { API_DOCS_OPTIONS, assertDistinctDocumentedRoutes, assertOptions, createSubjects } from './subjects.js'
 
 /** Content Security Policy: the page loads from its own server only. */
 const CONTENT_SECURITY_POLICY =
@@ -53,11 +53,11 @@ export function apiDocs(options: ApiDocsOptions): RequestHandler {
 
 /** Creates the handler of `apiDocs` with a given source of Swagger UI. */
 export function createApiDocs(load: typeof loadSwaggerUi, given: ApiDocsOptions): RequestHandler {
-  assertOptions(given, 'apiDocs', DOCS_OPTIONS)
+  assertOptions(given, 'apiDocs', API_DOCS_OPTIONS)
   const { path = '/', ui, ...options } = given
   const subjects = createSubjects(options.resources)
   assertDistinctResourceNames(subjects, toIdentifier)
-  assertPaths(subjects)
+  assertDistinctDocumentedRoutes(subjects)
   if (ui !== undefined && ui !== 'swagger' && typeof ui !== 'function')
     throw invalidOption('ui must be "swagger" or a function.')
   if (!/^\/[^?#]*$/.test(path)) throw invalidOption('path must begin with "/".')

@@ -12,7 +12,7 @@ import { Components } from './components.js'
 import { createPermission } from './requiredPermissions.js'
 import { type Security, securityRequirements } from './security.js'
 import { buildEventSchema, buildItemSchema } from './shapes.js'
-import { assertOptions, createSubjects, type Subject } from './subjects.js'
+import { assertOptions, createSubjects, type DescribedResource } from './subjects.js'
 import { buildKeySchema } from './values.js'
 
 const OPTION_NAMES: readonly (keyof AsyncApiOptions)[] = ['resources', 'info', 'security', 'servers']
@@ -76,7 +76,7 @@ function toAsyncApiInfo({ summary: _, license, ...info }: DocumentInfo): Documen
 }
 
 /** The first subject of each hub, because several mounts of a resource share one hub. */
-function distinctHubs(subjects: readonly Subject[]): readonly Subject[] {
+function distinctHubs(subjects: readonly DescribedResource[]): readonly DescribedResource[] {
   const hubs = new Set<string>()
   return subjects.filter(({ resource: { hub } }) => {
     if (hub === null || hubs.has(hub.name)) return false
@@ -85,7 +85,10 @@ function distinctHubs(subjects: readonly Subject[]): readonly Subject[] {
   })
 }
 
-function writeChannel({ resource, names, path }: Subject, messages: readonly AsyncApiMessage[]): AsyncApiChannel {
+function writeChannel(
+  { resource, names, path }: DescribedResource,
+  messages: readonly AsyncApiMessage[],
+): AsyncApiChannel {
   const references = messages.map(({ name }) => [name, { $ref: `#/components/messages/${names.one}${name}` }])
   return {
     address: resource.hub?.name ?? '',
@@ -95,7 +98,7 @@ function writeChannel({ resource, names, path }: Subject, messages: readonly Asy
   }
 }
 
-function writeMessages(subject: Subject): readonly AsyncApiMessage[] {
+function writeMessages(subject: DescribedResource): readonly AsyncApiMessage[] {
   const { one, many } = subject.names
   const { version, fields, documented } = subject.resource
   const isScoped = documented.isScoped
@@ -122,7 +125,7 @@ function writeMessage(name: string, summary: string, args: readonly JsonSchema[]
 }
 
 /** Schema of the record in an event. Without the operation `getById`, an event has only the fields of lists. */
-function buildEventRecordSchema(subject: Subject): JsonSchema {
+function buildEventRecordSchema(subject: DescribedResource): JsonSchema {
   const { operations, documented } = subject.resource
   if (!operations.has('getById')) return buildItemSchema(subject)
   const all = [
@@ -134,7 +137,7 @@ function buildEventRecordSchema(subject: Subject): JsonSchema {
 }
 
 /** Security schemes of the Socket.IO handshake. */
-function handshakeSchemes(subject: Subject, security: Security): readonly DocumentReference[] {
+function handshakeSchemes(subject: DescribedResource, security: Security): readonly DocumentReference[] {
   const { operations } = subject.resource
   const operation = operations.has('getList') ? 'getList' : 'getById'
   const names = securityRequirements(subject, [createPermission(subject, operation)], security).flatMap((each) =>

@@ -16,7 +16,7 @@ import { isComputedField } from '../common/columns.js'
 import { convertJoi } from './joi.js'
 import { isFilterable, operatorTokensOf, queryableRelationsOf } from './parameters.js'
 import { buildCreateSchema, buildUpdateSchema } from './shapes.js'
-import { createSubjects, type Subject } from './subjects.js'
+import { createSubjects, type DescribedResource } from './subjects.js'
 import { expandMembers, valueKindOf } from './values.js'
 
 /** `x-crud` without references. */
@@ -25,7 +25,7 @@ export interface ResourceExtension extends XCrud {
   readonly relations: readonly (XCrudRelation & { readonly fields: readonly XCrudField[] })[]
 }
 
-export function describeCrud(subject: Subject): ResourceExtension {
+export function describeCrud(subject: DescribedResource): ResourceExtension {
   const { resource, names, path } = subject
   const { key, keys, operations, query, limits, keyset, softDeletes, versions, hub } = resource
   const resourceNameOf = ([target]: ModelAccess['resources']): string | null =>

@@ -3,7 +3,13 @@ import { runAtOnce, type Steps } from '../common/eventLoop.js'
 import { Components } from './components.js'
 import { describeCrud, type ResourceExtension } from './crud.js'
 import { writeNestedRoutes, writeOwnRoutes } from './routes.js'
-import { assertOptions, assertPaths, createSubjects, DOCUMENT_OPTIONS, type Subject } from './subjects.js'
+import {
+  assertDistinctDocumentedRoutes,
+  assertOptions,
+  createSubjects,
+  type DescribedResource,
+  DOCUMENT_OPTIONS,
+} from './subjects.js'
 
 /**
  * OpenAPI document of resources, version 3.1 by default. The document is a plain object and equal for all callers.
@@ -26,9 +32,9 @@ export function* writeDocument(
 ): Steps<OpenApiDocument> {
   const paths = new Map<string, PathItem>()
   const ids = new Set<string>()
-  const described = new Map<Subject, ResourceExtension>()
+  const described = new Map<DescribedResource, ResourceExtension>()
   const subjects = createSubjects(resources, components)
-  assertPaths(subjects)
+  assertDistinctDocumentedRoutes(subjects)
   for (const subject of subjects) {
     for (const { path, method, operation } of [
       ...writeOwnRoutes(subject, security),
@@ -90,7 +96,7 @@ function findFreeId(preferred: string, ids: ReadonlySet<string>): string {
  * Writes the tags of resources. Equal limits, and equal fields behind relations, become references to the first tag
  * that has them.
  */
-function* writeTags(described: ReadonlyMap<Subject, ResourceExtension>): Steps<readonly DocumentTag[]> {
+function* writeTags(described: ReadonlyMap<DescribedResource, ResourceExtension>): Steps<readonly DocumentTag[]> {
   const all = [...described]
   const places = new Map<string, string>()
   for (const [index, [, crud]] of all.entries()) {

@@ -17,7 +17,7 @@ import {
   buildUpdateSchema,
   buildUpsertSchema,
 } from './shapes.js'
-import type { Subject } from './subjects.js'
+import type { DescribedResource } from './subjects.js'
 import { buildKeySchema } from './values.js'
 
 /** A successful response. */
@@ -40,16 +40,16 @@ export interface OperationEntry {
   /** Other operations with this method and path. The first enabled operation documents all of them. */
   readonly sharedWith?: readonly OperationName[]
   readonly idAndSummary: readonly [id: string, summary: string]
-  readonly describe?: (subject: Subject) => string | null
-  readonly parameters?: (subject: Subject) => readonly JsonSchema[]
+  readonly describe?: (subject: DescribedResource) => string | null
+  readonly parameters?: (subject: DescribedResource) => readonly JsonSchema[]
   /** Schema of the JSON body. */
-  readonly body?: (subject: Subject) => JsonSchema
+  readonly body?: (subject: DescribedResource) => JsonSchema
   readonly isBodyOptional?: true
-  readonly replies: (subject: Subject) => Replies
+  readonly replies: (subject: DescribedResource) => Replies
 }
 
 /** Describes the QUERY method in words, because OpenAPI 3.1 cannot express it. */
-function describeQueryMethod({ components: { version } }: Subject): readonly string[] {
+function describeQueryMethod({ components: { version } }: DescribedResource): readonly string[] {
   return version === '3.1' ? [QUERY_METHOD_TEXT] : []
 }
 
@@ -60,12 +60,12 @@ const writeParameters = (): readonly JsonSchema[] => [PREFER.write]
 const batchParameters = (): readonly JsonSchema[] => [PREFER.several]
 
 /** Parameter `If-None-Match` of a read. A singleton has no such parameter, because its record is always sent. */
-export function tagParameter({ resource }: Subject): readonly JsonSchema[] {
+export function tagParameter({ resource }: DescribedResource): readonly JsonSchema[] {
   return resource.behaviours.ownKey === null ? [IF_NONE_MATCH] : []
 }
 
 /** Response 304 to a request with `If-None-Match`. */
-export function notModifiedReply({ resource }: Subject, headers: readonly HeaderName[]): Replies {
+export function notModifiedReply({ resource }: DescribedResource, headers: readonly HeaderName[]): Replies {
   return resource.behaviours.ownKey === null ? { 304: { name: 'NotModified', description: NOT_MODIFIED, headers } } : {}
 }
 
@@ -223,7 +223,7 @@ const PAGE_PARAMETERS: ReadonlySet<string> = new Set(['cursor', 'before'])
 const COUNT_LINE = objectSchema({ '@count': { type: 'integer', minimum: 0 } })
 
 /** Schemas of file formats by media type. OpenAPI 3.2 can also describe the records of a stream. */
-function fileContent(subject: Subject): JsonSchema {
+function fileContent(subject: DescribedResource): JsonSchema {
   const files = FORMATS.filter(({ kinds }) => kinds.has('export'))
   const isTyped = subject.components.version !== '3.1'
   return Object.fromEntries(
@@ -242,7 +242,7 @@ export function jsonReply(description: string, schema: JsonSchema, headers: read
 
 /** Response with records. The body of a resource with `format` is unknown. */
 export function recordsReply(
-  { resource }: Subject,
+  { resource }: DescribedResource,
   description: string,
   schema: () => JsonSchema,
   headers: readonly HeaderName[] = [],
@@ -251,14 +251,14 @@ export function recordsReply(
 }
 
 /** Responses of a list. For a list below a record, `linked` is its relation. */
-export function listReplies(subject: Subject, linked: LinkedList | null = null): Replies {
+export function listReplies(subject: DescribedResource, linked: LinkedList | null = null): Replies {
   return listOrFileReplies(subject, 'A page of records. Some parameters return another of these schemas.', () =>
     anyOf(buildListSchemas(subject, linked)),
   )
 }
 
 /** Responses of a list. The response is JSON, or a file if the resource has exports. */
-function listOrFileReplies(subject: Subject, description: string, schema: () => JsonSchema): Replies {
+function listOrFileReplies(subject: DescribedResource, description: string, schema: () => JsonSchema): Replies {
   const { operations } = subject.resource
   const headers = ['ETag', 'Link', 'X-Total-Count', 'Preference-Applied', 'Accept-Query'] as const
   const page = recordsReply(subject, description, schema, headers)
@@ -266,13 +266,13 @@ function listOrFileReplies(subject: Subject, description: string, schema: () => 
   return { 200: { ...page, content }, 304: { name: 'ListNotModified', description: NOT_MODIFIED, headers } }
 }
 
-function createdReplies(subject: Subject): Replies {
+function createdReplies(subject: DescribedResource): Replies {
   const headers = ['Location', 'Preference-Applied', ...versionHeader(subject)] as const
   const description = 'The new record. With `Prefer: return=minimal` there is no body.'
   return { 201: recordsReply(subject, description, () => buildNewRecordSchema(subject), headers) }
 }
 
-export function changedReplies(subject: Subject): Replies {
+export function changedReplies(subject: DescribedResource): Replies {
   const headers = versionHeader(subject)
   return {
     200: recordsReply(subject, 'The current record.', () => buildRecordSchema(subject), headers),
@@ -285,16 +285,19 @@ export function minimalReply(headers: readonly HeaderName[]): ReplyEntry {
   return { description, headers: ['Preference-Applied', ...headers] }
 }
 
-export function versionHeader({ resource: { versions } }: Subject): readonly HeaderName[] {
+export function versionHeader({ resource: { versions } }: DescribedResource): readonly HeaderName[] {
   return versions ? ['ETag'] : []
 }
 
-export function versionParameter({ resource: { versions } }: Subject, isRequired: boolean): readonly JsonSchema[] {
+export function versionParameter(
+  { resource: { versions } }: DescribedResource,
+  isRequired: boolean,
+): readonly JsonSchema[] {
   return versions ? [parameters.ifMatch(isRequired)] : []
 }
 
 /** Describes how PATCH treats JSON fields. Readers of RFC 7396 would expect PATCH to merge JSON values. */
-function describeJson({ resource: { fields } }: Subject): string {
+function describeJson({ resource: { fields } }: DescribedResource): string {
   const hasJson = fields.some(
     ({ targets, valueType }) => targets.has('update') && valueType.type === 'json' && valueType.form === undefined,
   )
@@ -302,6 +305,6 @@ function describeJson({ resource: { fields } }: Subject): string {
 }
 
 /** Array schema with the resource's maximum number of items per batch. */
-function limitItems({ resource: { limits } }: Subject, items: JsonSchema): JsonSchema {
+function limitItems({ resource: { limits } }: DescribedResource, items: JsonSchema): JsonSchema {
   return listSchema(items, limits.bulkItems)
 }

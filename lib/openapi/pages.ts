@@ -9,7 +9,7 @@ import {
   buildRecordSchema,
   referToSchema,
 } from './shapes.js'
-import { relationName, type Subject } from './subjects.js'
+import { type DescribedResource, relationName } from './subjects.js'
 
 // ---------------------------------------------------------------- pages
 
@@ -40,11 +40,16 @@ const CURSOR_MEMBERS: SchemaMembers = {
   pageSize: POSITIVE,
 }
 
-function buildNamedPage(subject: Subject, end: string, items: JsonSchema, members: SchemaMembers): JsonSchema {
+function buildNamedPage(
+  subject: DescribedResource,
+  end: string,
+  items: JsonSchema,
+  members: SchemaMembers,
+): JsonSchema {
   return referToSchema(subject, subject.names.one + end, () => buildPage(subject, items, members))
 }
 
-function buildPage({ components }: Subject, items: JsonSchema, members: SchemaMembers): JsonSchema {
+function buildPage({ components }: DescribedResource, items: JsonSchema, members: SchemaMembers): JsonSchema {
   const shared = Object.entries(members).map(([name, schema]) => {
     return [name, components.share('schemas', toComponentName(name), schema)] as const
   })
@@ -53,12 +58,12 @@ function buildPage({ components }: Subject, items: JsonSchema, members: SchemaMe
 
 /** A many-to-many relation of a resource whose join rows are readable. */
 export interface LinkedList {
-  readonly parent: Subject
+  readonly parent: DescribedResource
   readonly relation: Relation
 }
 
 /** Response schemas of a list, one per kind of page. For a list below a record, `linked` is its relation. */
-export function buildListSchemas(subject: Subject, linked: LinkedList | null = null): readonly JsonSchema[] {
+export function buildListSchemas(subject: DescribedResource, linked: LinkedList | null = null): readonly JsonSchema[] {
   const { keyset, operations } = subject.resource
   const item = buildItemSchema(subject)
   const page = buildNamedPage(subject, 'Page', item, TOTAL_MEMBERS)
@@ -74,7 +79,7 @@ export function buildListSchemas(subject: Subject, linked: LinkedList | null = n
 }
 
 function buildProjectedPage(
-  subject: Subject,
+  subject: DescribedResource,
   linked: LinkedList | null,
   end: string,
   members: SchemaMembers,
@@ -89,7 +94,7 @@ function buildProjectedPage(
 }
 
 /** Schema of a page of groups. A group has the measures of the request. */
-export function buildGroupPage(subject: Subject): JsonSchema {
+export function buildGroupPage(subject: DescribedResource): JsonSchema {
   const fields = { type: 'object' }
   const group = referToSchema(subject, `${subject.names.one}Group`, () => ({
     type: 'object',
@@ -117,20 +122,20 @@ const COUNT_MEMBERS: Readonly<Record<CountName, SchemaMembers>> = {
 }
 
 /** Schema of a response with counts. All resources share the schema. */
-export function buildCountSchema({ components }: Subject, name: CountName): JsonSchema {
+export function buildCountSchema({ components }: DescribedResource, name: CountName): JsonSchema {
   return components.referTo('schemas', name, () => objectSchema(COUNT_MEMBERS[name], new Set(['unlinked'])))
 }
 
 // ---------------------------------------------------------------- projections
 
 /** Schema of a record with `select`. The record has the requested members, without masked fields. */
-export function buildProjection(subject: Subject): JsonSchema {
+export function buildProjection(subject: DescribedResource): JsonSchema {
   return referToSchema(subject, `${subject.names.one}Projection`, () => {
     return objectSchema(buildProjectedMembers(subject), 'all')
   })
 }
 
-function buildProjectedMembers(subject: Subject): SchemaMembers {
+function buildProjectedMembers(subject: DescribedResource): SchemaMembers {
   const { fields, computed } = subject.resource
   const shown = [...fields, ...computed].filter(({ targets }) => targets.has('list') || targets.has('response'))
   return {
@@ -143,7 +148,7 @@ function buildProjectedMembers(subject: Subject): SchemaMembers {
 /**
  * Projection of a record in a many-to-many list, with its join row. Null if relation paths cannot read the join row.
  */
-export function buildLinkedProjection(subject: Subject, relation: Relation): JsonSchema | null {
+export function buildLinkedProjection(subject: DescribedResource, relation: Relation): JsonSchema | null {
   const [access, row] = [relation.resolveTarget(), relation.joinModel?.joinRow() ?? null]
   const rowAccess = row?.resolveTarget() ?? null
   if (access === null || row === null || rowAccess === null) return null
@@ -161,7 +166,7 @@ export function buildLinkedProjection(subject: Subject, relation: Relation): Jso
 
 /** Schemas of relations as members of a record, up to the maximum depth of relation paths. */
 export function buildRelationMembers(
-  subject: Subject,
+  subject: DescribedResource,
   all: ReadonlyMap<string, Relation> = subject.resource.relations(),
   depth: number = subject.resource.limits.pathDepth,
 ): SchemaMembers {
@@ -187,7 +192,12 @@ export function buildRelationMembers(
  * Schema of a record behind a relation. Uses the projection of its resource, if paths reach all fields of a single
  * resource.
  */
-function buildRelatedSchema(subject: Subject, access: ModelAccess, depth: number, isWhole = true): JsonSchema {
+function buildRelatedSchema(
+  subject: DescribedResource,
+  access: ModelAccess,
+  depth: number,
+  isWhole = true,
+): JsonSchema {
   const { resources, relations, fields } = access
   const only = isWhole ? onlyResourceOf(access) : null
   if (only !== null) return buildProjection(subject.subjectOf(only))

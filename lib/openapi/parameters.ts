@@ -8,7 +8,7 @@ import { FORMATS, formatNames } from '../http/formats.js'
 import { escapeFilterValue } from '../language/filter.js'
 import { type OperatorName, operatorInfoOf } from '../language/operators.js'
 import { markDeprecated } from './deprecated.js'
-import type { Subject } from './subjects.js'
+import type { DescribedResource } from './subjects.js'
 import { buildKeySchema, buildQueryValue, expandMembers, permissionMember, valueKindOf } from './values.js'
 
 function queryParameter(name: string, schema: JsonSchema, description: string, more: JsonSchema = {}): JsonSchema {
@@ -48,7 +48,7 @@ const INCLUDE_DELETED = queryParameter(
 )
 
 /** Parameters of a list, in the order of evaluation. */
-export function listParameters(subject: Subject): readonly JsonSchema[] {
+export function listParameters(subject: DescribedResource): readonly JsonSchema[] {
   const { query: settings, limits, keyset, cursor, softDeletes, parameters, operations, documented } = subject.resource
   const { pageSize, maxPageSize } = settings
   const sizes = { type: 'integer', minimum: 1, maximum: maxPageSize, default: pageSize }
@@ -94,13 +94,13 @@ function selectNames(fields: readonly Field[], isIncluded: (field: Field) => boo
 }
 
 /** Paths that cross one to-one relation and end at a matching field. */
-function selectRelatedPaths(subject: Subject, isIncluded: (field: Field) => boolean): readonly string[] {
+function selectRelatedPaths(subject: DescribedResource, isIncluded: (field: Field) => boolean): readonly string[] {
   return queryableRelationsOf(subject).flatMap(([{ json, many }, { fields }]) =>
     many ? [] : selectNames([...fields.values()], isIncluded).map((name) => `${json}.${name}`),
   )
 }
 
-function sortParameters(subject: Subject): readonly JsonSchema[] {
+function sortParameters(subject: DescribedResource): readonly JsonSchema[] {
   const { fields, limits, query: settings } = subject.resource
   const isSortable = ({ sortable }: Field): boolean => sortable
   const known = [...selectNames(fields, isSortable), ...selectRelatedPaths(subject, isSortable)].flatMap((name) => [
@@ -121,7 +121,7 @@ function sortParameters(subject: Subject): readonly JsonSchema[] {
 }
 
 /** Describes `select` with example paths of the resource. */
-function describeSelect(subject: Subject, own: readonly string[]): string {
+function describeSelect(subject: DescribedResource, own: readonly string[]): string {
   const relations = queryableRelationsOf(subject).flatMap(([{ json, many }, { fields }]) => {
     const [name] = selectNames([...fields.values()], ({ targets }) => targets.has('list'))
     return name === undefined ? [] : [{ json, many, name }]
@@ -139,7 +139,7 @@ function describeSelect(subject: Subject, own: readonly string[]): string {
   ].join(' ')
 }
 
-export function selectParameter(subject: Subject, shape: 'response' | 'list'): JsonSchema {
+export function selectParameter(subject: DescribedResource, shape: 'response' | 'list'): JsonSchema {
   const { fields, computed, limits } = subject.resource
   const own = selectNames([...fields, ...computed], ({ targets }) => targets.has(shape))
   const behind = selectRelatedPaths(subject, ({ targets }) => targets.has('list'))
@@ -151,7 +151,7 @@ export function selectParameter(subject: Subject, shape: 'response' | 'list'): J
   )
 }
 
-function searchParameter({ resource: { search, limits } }: Subject): readonly JsonSchema[] {
+function searchParameter({ resource: { search, limits } }: DescribedResource): readonly JsonSchema[] {
   if (search === null) return []
   const paths = search.paths.map(({ segments }) => toCode(segments.join('.'))).join(', ')
   const description = `Only records with all of these words, each in one of ${paths}. At most ${limits.searchWords} words; \`"two words"\` counts as one.`
@@ -159,7 +159,7 @@ function searchParameter({ resource: { search, limits } }: Subject): readonly Js
 }
 
 /** Parameters of an aggregate. */
-export function aggregateParameters({ resource: { operations, limits } }: Subject): readonly JsonSchema[] {
+export function aggregateParameters({ resource: { operations, limits } }: DescribedResource): readonly JsonSchema[] {
   if (!operations.has('aggregate')) return []
   return [
     queryParameter('aggregate', listSchema(TEXT, limits.measures), MEASURES_TEXT, COMMA_STYLE),
@@ -175,7 +175,7 @@ const GROUPS_TEXT =
 const HAVING_TEXT = 'A filter on the measures of groups: `count>5,avg(Level)>30`.'
 
 /** Parameter `by` of an upsert. */
-export function byParameter({ resource: { uniques, keys } }: Subject): JsonSchema {
+export function byParameter({ resource: { uniques, keys } }: DescribedResource): JsonSchema {
   const open = uniques.filter((fields) => fields.every((field) => keys.includes(field) || field.filterable))
   const examples = open.map((fields) => fields.map(({ json }) => json).join(','))
   const description = 'The fields that identify existing records: the key, or the fields of a unique index.'
@@ -197,14 +197,14 @@ export function operatorTokensOf(field: Field): readonly string[] {
 /** Relations that relation paths can cross, with the fields behind them. */
 export function queryableRelationsOf({
   resource,
-}: Subject): readonly (readonly [relation: Relation, reach: ModelAccess])[] {
+}: DescribedResource): readonly (readonly [relation: Relation, reach: ModelAccess])[] {
   return [...resource.relations().values()].flatMap((relation) => {
     const access = relation.resolveTarget()
     return access === null ? [] : [[relation, access] as const]
   })
 }
 
-function filterParameter(subject: Subject): JsonSchema {
+function filterParameter(subject: DescribedResource): JsonSchema {
   const found = createExampleFilters(subject)
   const schema = { ...TEXT, maxLength: subject.resource.limits.filterLength }
   const more = found.length === 0 ? {} : { examples: Object.fromEntries([ALL_RECORDS, ...found]), ...EMPTY_ALLOWED }
@@ -240,7 +240,7 @@ function joinRowPaths({ joinModel }: Relation): readonly string[] {
 }
 
 /** Describes the filter grammar with the resource's fields, operators and relation paths. */
-function describeFilter(subject: Subject): string {
+function describeFilter(subject: DescribedResource): string {
   const { fields, limits } = subject.resource
   const groups = new Map<string, string[]>()
   for (const field of expandMembers(fields).filter(isFilterable)) {
@@ -278,7 +278,7 @@ function createExample(name: string, summary: string, value: string): Example {
 }
 
 /** Up to three example filters with the resource's fields. */
-function createExampleFilters(subject: Subject): readonly Example[] {
+function createExampleFilters(subject: DescribedResource): readonly Example[] {
   const { fields, documented } = subject.resource
   const open = expandMembers(fields).filter((field) => isFilterable(field) && !documented.masks.has(field.name))
   const own = open.flatMap((field) => exampleClauses(field, field.json))
@@ -313,13 +313,13 @@ function exampleClauses({ valueType, operators }: Field, path: string): readonly
 // ---------------------------------------------------------------- paths and headers
 
 /** Path parameters of a resource, or of a single record. */
-export function pathParameters(subject: Subject, ofRecord: boolean): readonly JsonSchema[] {
+export function pathParameters(subject: DescribedResource, ofRecord: boolean): readonly JsonSchema[] {
   const names = [...subject.mountPath.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const above = names.map((name) => ({ name, in: 'path', required: true, schema: TEXT }))
   return [...above, ...(ofRecord ? [keyParameter(subject, 'id')] : [])]
 }
 
-export function keyParameter(subject: Subject, name: string): JsonSchema {
+export function keyParameter(subject: DescribedResource, name: string): JsonSchema {
   return { name, in: 'path', required: true, description: 'The key.', schema: buildKeySchema(subject) }
 }
 

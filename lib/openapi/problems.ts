@@ -4,7 +4,7 @@ import { PROBLEMS } from '../common/problem.js'
 import { isBearerIdentity } from '../identity/identity.js'
 import type { IntentKind } from '../operations.js'
 import { policyCoverage, type RequiredPermission } from './requiredPermissions.js'
-import type { Subject } from './subjects.js'
+import type { DescribedResource } from './subjects.js'
 
 // ---------------------------------------------------------------- headers
 
@@ -43,7 +43,7 @@ const HEADERS: Readonly<Record<HeaderName, JsonSchema>> = {
   },
 }
 
-export function writeHeaders({ components }: Subject, names: readonly HeaderName[]): JsonSchema {
+export function writeHeaders({ components }: DescribedResource, names: readonly HeaderName[]): JsonSchema {
   if (names.length === 0) return {}
   const headers = names.map((name) => [name, components.referTo('headers', name, () => HEADERS[name])])
   return { headers: Object.fromEntries(headers) }

@@ -1,11 +1,11 @@
 import type { Action } from '../../types/action.js'
 import type { Relation } from '../../types/resource.js'
-import { type IntentKind, type Operation, type OperationName, packageOperationEntries } from '../operations.js'
-import type { Subject } from './subjects.js'
+import { builtInOperationEntries, type IntentKind, type Operation, type OperationName } from '../operations.js'
+import type { DescribedResource } from './subjects.js'
 
 /** An operation that a request needs permission for. */
 export interface RequiredPermission {
-  readonly subject: Subject
+  readonly subject: DescribedResource
   readonly operation: OperationName
   readonly row: Operation
   /** The action that the request runs. Absent if the request runs the operation itself. */
@@ -20,12 +20,12 @@ export interface RequiredPermission {
   readonly assignedAttributes?: ReadonlySet<string>
 }
 
-export function createPermission(subject: Subject, operation: OperationName): RequiredPermission {
+export function createPermission(subject: DescribedResource, operation: OperationName): RequiredPermission {
   return { subject, operation, row: subject.resource.operationTable[operation] }
 }
 
 /** Creates the permission for an action. The action has the problems of its operation, for example `update`. */
-export function createActionPermission(subject: Subject, action: Action): RequiredPermission {
+export function createActionPermission(subject: DescribedResource, action: Action): RequiredPermission {
   const { method, path, operation, input } = action
   const body = method === 'post' && input !== null ? 'object' : null
   return { subject, operation, action, row: { ...subject.resource.operationTable[operation], method, path, body } }
@@ -35,7 +35,7 @@ export function createActionPermission(subject: Subject, action: Action): Requir
  * Creates the permission for an operation that is part of another operation. Such an operation has no record or version
  * of its own.
  */
-export function createNestedPermission(subject: Subject, operation: OperationName): RequiredPermission {
+export function createNestedPermission(subject: DescribedResource, operation: OperationName): RequiredPermission {
   const row = subject.resource.operationTable[operation]
   const intent = row.intent === 'create' ? 'create' : 'restore'
   return { subject, operation, row: { ...row, path: '/', body: 'object', intent }, isNested: true }
@@ -56,7 +56,7 @@ const NESTED_BY_INTENT: { readonly [intent in IntentKind]?: readonly OperationNa
 export function nestedPermissions({ subject, row, action }: RequiredPermission): readonly RequiredPermission[] {
   if (action !== undefined) return []
   const found = new Map<string, RequiredPermission>()
-  const addNested = (parent: Subject, operations: readonly OperationName[] = []): void => {
+  const addNested = (parent: DescribedResource, operations: readonly OperationName[] = []): void => {
     for (const relation of nestableRelationsOf(parent)) {
       const isLink = relation.joinModel !== null
       const parts = isLink
@@ -75,7 +75,7 @@ export function nestedPermissions({ subject, row, action }: RequiredPermission):
 }
 
 type FindNested = (
-  parent: Subject,
+  parent: DescribedResource,
   relation: Relation,
   operations: readonly OperationName[],
 ) => readonly RequiredPermission[]
@@ -106,18 +106,18 @@ const permissionsOfLinks: FindNested = (parent, relation, operations) => {
 }
 
 /** Subject of a join model. */
-export function joinModelSubject({ subjectOf }: Subject, { joinModel }: Relation): Subject | null {
+export function joinModelSubject({ subjectOf }: DescribedResource, { joinModel }: Relation): DescribedResource | null {
   const resource = joinModel?.joinModelResource() ?? null
   return resource === null ? null : subjectOf(resource)
 }
 
 /** Relations whose records a body of the resource may nest. */
-export function nestableRelationsOf({ resource }: Subject): readonly Relation[] {
+export function nestableRelationsOf({ resource }: DescribedResource): readonly Relation[] {
   return resource.nestedRelations.flatMap((json) => resource.relations().get(json.toLowerCase()) ?? [])
 }
 
 /** Whether a replacement may create a missing record. */
-export function canCreate({ resource: { keys } }: Subject): boolean {
+export function canCreate({ resource: { keys } }: DescribedResource): boolean {
   return keys.every(({ targets }) => targets.has('create'))
 }
 
@@ -135,7 +135,7 @@ export function policyCoverage({
   if (action !== undefined) return documented.actionsWithPolicy.has(action.name) ? 'always' : 'never'
   const { policies } = documented
   // Several operations may share the route. The request chooses one of them.
-  const shared = packageOperationEntries(subject.resource.operationTable).filter(
+  const shared = builtInOperationEntries(subject.resource.operationTable).filter(
     ([name, { method, path }]) => method === row.method && path === row.path && operations.has(name),
   )
   const all = [operation, ...(LIST_INTENTS.has(row.intent) ? shared.map(([name]) => name) : [])]

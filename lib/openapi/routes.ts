@@ -4,7 +4,7 @@ import type { DocumentedOperation, JsonSchema } from '../../types/openApi.js'
 import type { OperationName, Relation } from '../../types/resource.js'
 import { listSchema, objectSchema, omitUndefined, type SchemaMembers, TEXT } from '../codec/schema.js'
 import { RELATION_ROUTES, type RelationKind, type RelationRoute, relationKindOf } from '../nested/routes.js'
-import { type Operation, type PathMethod, packageOperationEntries } from '../operations.js'
+import { builtInOperationEntries, type Operation, type PathMethod } from '../operations.js'
 import { LINES, MEDIA_TYPES } from '../parse/body.js'
 import { QUERY_TYPES, SUPPORTS_QUERY } from '../parse/queryMethod.js'
 import { createActionEntry } from './actions.js'
@@ -24,13 +24,13 @@ import {
 } from './requiredPermissions.js'
 import { type Security, securityRequirements } from './security.js'
 import { buildNestedCreateSchema, buildUpsertSchema, parentAttributesOf } from './shapes.js'
-import { relationName, type Subject } from './subjects.js'
+import { type DescribedResource, relationName } from './subjects.js'
 import { buildKeySchema } from './values.js'
 
 /** An operation of a document, with its path and method. */
 export interface Route {
   /** Resource that owns the route. */
-  readonly subject: Subject
+  readonly subject: DescribedResource
   readonly path: string
   readonly method: PathMethod
   readonly operation: DocumentedOperation
@@ -39,11 +39,11 @@ export interface Route {
 }
 
 /** Writes the operations of a resource's own routes: the collection, fixed paths below it, and records. */
-export function writeOwnRoutes(subject: Subject, security: Security): readonly Route[] {
+export function writeOwnRoutes(subject: DescribedResource, security: Security): readonly Route[] {
   const { names, path, resource } = subject
   const isDocumented = (name: OperationName): boolean =>
     resource.operations.has(name) && !ENTRIES[name].sharedWith?.some((other) => resource.operations.has(other))
-  const operations = packageOperationEntries(resource.operationTable)
+  const operations = builtInOperationEntries(resource.operationTable)
     .filter(([name]) => isDocumented(name))
     .map(([name, row]) => ({ row, entry: ENTRIES[name], permission: createPermission(subject, name) }))
   const actions = [...resource.actions.values()].map((action) => {
@@ -80,7 +80,7 @@ interface RouteDescription {
   readonly words: object
   readonly tag: string
   /** Resource whose records the route returns. */
-  readonly subject: Subject
+  readonly subject: DescribedResource
   /** Deprecation of the resource that owns the route, or null. */
   readonly deprecated: Deprecation | null
   readonly pathParameters: readonly JsonSchema[]
@@ -104,7 +104,7 @@ function writeOperations(
 /** Describes the operation as QUERY, with its query parameters in the body (RFC 10008). */
 function toQueryDescription({ entry, permissions, ...described }: RouteDescription): RouteDescription {
   const [id, summary] = entry.idAndSummary
-  const parametersFor = (subject: Subject): readonly JsonSchema[] => entry.parameters?.(subject) ?? []
+  const parametersFor = (subject: DescribedResource): readonly JsonSchema[] => entry.parameters?.(subject) ?? []
   return {
     ...described,
     entry: {
@@ -165,7 +165,7 @@ function fillTemplate(text: string, words: object): string {
 /** Parameters that name fields of the resource. */
 const FIELD_PARAMETERS: ReadonlySet<string> = new Set(['filter', 'sort', 'select', 'search', 'by'])
 
-function shareParameter({ components, names }: Subject, parameter: JsonSchema): JsonSchema {
+function shareParameter({ components, names }: DescribedResource, parameter: JsonSchema): JsonSchema {
   const name = String(parameter.name)
   return components.share(
     'parameters',
@@ -175,7 +175,7 @@ function shareParameter({ components, names }: Subject, parameter: JsonSchema): 
 }
 
 function writeRequestBody(
-  subject: Subject,
+  subject: DescribedResource,
   { body, isBodyOptional }: OperationEntry,
   takes: RouteDescription['request'],
 ): JsonSchema {
@@ -193,18 +193,22 @@ function writeRequestBody(
 const BODY_TYPES: { readonly [method in PathMethod]?: readonly string[] } = { patch: MEDIA_TYPES, query: QUERY_TYPES }
 
 /** Schema of a body with one JSON object per line. */
-function buildLinesSchema({ components }: Subject, { items }: JsonSchema): JsonSchema {
+function buildLinesSchema({ components }: DescribedResource, { items }: JsonSchema): JsonSchema {
   if (components.version === '3.1') return { schema: { ...TEXT, description: 'One JSON object per line.' } }
   return { itemSchema: items }
 }
 
 /** Response header that marks a replayed response. */
-function replayHeader(subject: Subject, once: readonly RequiredPermission[]): SchemaMembers {
+function replayHeader(subject: DescribedResource, once: readonly RequiredPermission[]): SchemaMembers {
   return once.length === 0 ? {} : Object(writeHeaders(subject, ['Idempotency-Replayed']).headers)
 }
 
 /** Responses of an operation, as shared components with additional headers. */
-function shareReplies(subject: Subject, replies: Replies, more: SchemaMembers): Readonly<Record<string, JsonSchema>> {
+function shareReplies(
+  subject: DescribedResource,
+  replies: Replies,
+  more: SchemaMembers,
+): Readonly<Record<string, JsonSchema>> {
   const { components } = subject
   const isPlain = Object.keys(more).every((name) => name === 'Idempotency-Replayed')
   const shared = Object.entries(replies).map(([status, { name, description, headers = [], content }]) => {
@@ -226,7 +230,7 @@ const RELATED_LIST: OperationEntry = {
 }
 
 const doneReplies = (): Replies => ({ 204: { description: 'The write is done.', headers: ['Preference-Applied'] } })
-const linkedReplies = (subject: Subject): Replies => ({
+const linkedReplies = (subject: DescribedResource): Replies => ({
   200: jsonReply('The numbers of added and removed links.', buildCountSchema(subject, 'Linked'), [
     'Preference-Applied',
   ]),
@@ -277,13 +281,13 @@ export function nestedPlaceOf(
 }
 
 /** Writes the routes below records. @throws CrudConfigError for a relation whose target has no resource */
-export function writeNestedRoutes(subject: Subject, security: Security): readonly Route[] {
+export function writeNestedRoutes(subject: DescribedResource, security: Security): readonly Route[] {
   const { resource } = subject
   const relations = resource.nested.flatMap(({ json }) => resource.relations().get(json.toLowerCase()) ?? [])
   return relations.flatMap((relation) => writeRelationRoutes(subject, relation, security))
 }
 
-function writeRelationRoutes(parent: Subject, relation: Relation, security: Security): readonly Route[] {
+function writeRelationRoutes(parent: DescribedResource, relation: Relation, security: Security): readonly Route[] {
   const { names, path } = parent
   const { json } = relation
   const target = parent.subjectOf(relation.relatedResource())
@@ -325,8 +329,8 @@ function writeRelationRoutes(parent: Subject, relation: Relation, security: Secu
 }
 
 interface NestedRoute {
-  readonly parent: Subject
-  readonly target: Subject
+  readonly parent: DescribedResource
+  readonly target: DescribedResource
   readonly relation: Relation
   readonly route: RelationRoute
 }

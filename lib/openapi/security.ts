@@ -1,7 +1,7 @@
 import type { DocumentSecurity, SecurityRequirement } from '../../types/openApi.js'
 import { isBearerIdentity } from '../identity/identity.js'
 import { policyCoverage, type RequiredPermission } from './requiredPermissions.js'
-import type { Subject } from './subjects.js'
+import type { DescribedResource } from './subjects.js'
 
 /** Security schemes that the application describes. */
 export type Security = DocumentSecurity | undefined
@@ -19,7 +19,7 @@ const BEARER_SCHEME = {
  * describes other schemes.
  */
 export function securityRequirements(
-  { components }: Subject,
+  { components }: DescribedResource,
   permissions: readonly RequiredPermission[],
   given: Security,
 ): readonly SecurityRequirement[] {

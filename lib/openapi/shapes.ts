@@ -5,20 +5,20 @@ import { describeSchema, listSchema, makeNullable, objectSchema, type SchemaMemb
 import { type FlattenedRelation, flattenedRelationsOf } from '../plan/flatten.js'
 import { markDeprecated } from './deprecated.js'
 import { nestableRelationsOf } from './requiredPermissions.js'
-import { relationName, type Subject } from './subjects.js'
+import { type DescribedResource, relationName } from './subjects.js'
 import * as values from './values.js'
 import { buildKeySchema } from './values.js'
 
 // ---------------------------------------------------------------- records
 
-export function buildRecordSchema(subject: Subject): JsonSchema {
+export function buildRecordSchema(subject: DescribedResource): JsonSchema {
   return referToSchema(subject, subject.names.one, () =>
     addNestedMembers(subject, 'Written', buildShape(subject, 'response')),
   )
 }
 
 /** A record in a push event, without fields that are computed for each caller. */
-export function buildEventSchema(subject: Subject): JsonSchema {
+export function buildEventSchema(subject: DescribedResource): JsonSchema {
   const { computed } = subject.resource
   const own = computed.filter((field) => field.computed.isPerCaller && field.targets.has('response'))
   if (own.length === 0) return buildRecordSchema(subject)
@@ -31,7 +31,7 @@ export function buildEventSchema(subject: Subject): JsonSchema {
 }
 
 /** Schema of a record in the response to its creation. A key that only the database knows is missing. */
-export function buildNewRecordSchema(subject: Subject): JsonSchema {
+export function buildNewRecordSchema(subject: DescribedResource): JsonSchema {
   const { resource } = subject
   const unknown = new Set(resource.keys.filter((key) => isKeyFromDatabase(resource, key)).map(({ json }) => json))
   if (unknown.size === 0) return buildRecordSchema(subject)
@@ -51,7 +51,7 @@ function isKeyFromDatabase(resource: Resource, key: Field): boolean {
 }
 
 /** Schema of an item of a page: the full record, or a separate schema if lists omit fields. */
-export function buildItemSchema(subject: Subject): JsonSchema {
+export function buildItemSchema(subject: DescribedResource): JsonSchema {
   const { resource, names } = subject
   const isSame = [...resource.fields, ...resource.computed].every(
     ({ targets }) => targets.has('list') === targets.has('response'),
@@ -62,13 +62,13 @@ export function buildItemSchema(subject: Subject): JsonSchema {
   return referToSchema(subject, names.list, () => buildShape(subject, 'list'))
 }
 
-export function referToSchema(subject: Subject, name: string, make: () => JsonSchema): JsonSchema {
+export function referToSchema(subject: DescribedResource, name: string, make: () => JsonSchema): JsonSchema {
   return subject.components.referTo('schemas', name, make, subject)
 }
 
 type Shape = 'response' | 'list'
 
-function buildShape(subject: Subject, shape: Shape): JsonSchema {
+function buildShape(subject: DescribedResource, shape: Shape): JsonSchema {
   const { fields, computed, flatten } = subject.resource
   const own = [...fields, ...computed].filter(({ targets }) => targets.has(shape))
   const opened = new Set(own.filter(({ name }) => flatten.includes(name)).map(({ json }) => json))
@@ -87,7 +87,7 @@ function buildShape(subject: Subject, shape: Shape): JsonSchema {
 
 /** Fields of a response, by name. */
 export function buildFieldMembers(
-  subject: Subject,
+  subject: DescribedResource,
   fields: readonly Field[],
   masking: values.Masking = subject.resource.documented,
 ): SchemaMembers {
@@ -95,7 +95,7 @@ export function buildFieldMembers(
 }
 
 /** Schemas of flattened members, by name. Flattened members are null if there is no record behind the relation. */
-export function buildFlattenedMembers({ resource }: Subject, shape: Shape): SchemaMembers {
+export function buildFlattenedMembers({ resource }: DescribedResource, shape: Shape): SchemaMembers {
   const buildMembers = ({
     members,
     nested,
@@ -114,21 +114,21 @@ export function buildFlattenedMembers({ resource }: Subject, shape: Shape): Sche
 // ---------------------------------------------------------------- bodies
 
 /** Body of POST. */
-export function buildCreateSchema(subject: Subject): JsonSchema {
+export function buildCreateSchema(subject: DescribedResource): JsonSchema {
   return referToSchema(subject, subject.names.create, () =>
     addNestedMembers(subject, 'Create', buildBody(subject, 'create')),
   )
 }
 
 /** Body of PATCH. */
-export function buildUpdateSchema(subject: Subject): JsonSchema {
+export function buildUpdateSchema(subject: DescribedResource): JsonSchema {
   return referToSchema(subject, subject.names.update, () =>
     addNestedMembers(subject, 'Update', buildBody(subject, 'update')),
   )
 }
 
 /** Body of PUT. The body may repeat the key. */
-export function buildReplaceSchema(subject: Subject): JsonSchema {
+export function buildReplaceSchema(subject: DescribedResource): JsonSchema {
   const { resource, names } = subject
   return referToSchema(subject, `${names.one}Replace`, () => {
     const { properties, ...update } = buildBody(subject, 'update')
@@ -142,7 +142,7 @@ export function buildReplaceSchema(subject: Subject): JsonSchema {
 }
 
 /** Item of a bulk update: the changes, the key and the version. */
-export function buildBulkUpdateSchema(subject: Subject): JsonSchema {
+export function buildBulkUpdateSchema(subject: DescribedResource): JsonSchema {
   return referToSchema(subject, `${subject.names.one}BulkUpdate`, () => {
     const { properties, ...update } = buildBody(subject, 'update')
     const own = { ...buildKeyMembers(subject.resource), ...buildVersionMember(subject.resource) }
@@ -152,7 +152,7 @@ export function buildBulkUpdateSchema(subject: Subject): JsonSchema {
 }
 
 /** Item of an upsert: a new record, or changes of a record. */
-export function buildUpsertSchema(subject: Subject): JsonSchema {
+export function buildUpsertSchema(subject: DescribedResource): JsonSchema {
   return referToSchema(subject, `${subject.names.one}Upsert`, () => {
     const { required: _, properties, ...create } = buildBody(subject, 'create')
     const update = buildBody(subject, 'update').properties
@@ -163,7 +163,11 @@ export function buildUpsertSchema(subject: Subject): JsonSchema {
 }
 
 /** Body of POST below a parent. Attributes that the path sets are optional. */
-export function buildNestedCreateSchema(parent: Subject, relation: Relation, target: Subject): JsonSchema {
+export function buildNestedCreateSchema(
+  parent: DescribedResource,
+  relation: Relation,
+  target: DescribedResource,
+): JsonSchema {
   const parentKeys = parentAttributesOf(relation)
   const isFree = target.resource.fields.every(
     (field) => !parentKeys.has(field.name) || !field.targets.has('create') || !isRequired(target.resource, field),
@@ -171,7 +175,7 @@ export function buildNestedCreateSchema(parent: Subject, relation: Relation, tar
   return isFree ? buildCreateSchema(target) : buildNestedElement(parent, relation, 'Create')
 }
 
-function buildBody(subject: Subject, target: 'create' | 'update'): JsonSchema {
+function buildBody(subject: DescribedResource, target: 'create' | 'update'): JsonSchema {
   const { resource } = subject
   const { fields, computed, documented, version, behaviours } = resource
   // The server sets the key of a singleton and ignores a key in the body.
@@ -218,7 +222,7 @@ function readNames(required: unknown): readonly string[] {
   return Array.isArray(required) ? required : []
 }
 
-function buildWritableValue(subject: Subject, field: Field): JsonSchema {
+function buildWritableValue(subject: DescribedResource, field: Field): JsonSchema {
   const { json, name, nullable: isNullable, rules } = field
   const { documented, keys } = subject.resource
   const permission = values.permissionMember(documented.masks.get(name)?.write)
@@ -236,7 +240,7 @@ function buildWritableValue(subject: Subject, field: Field): JsonSchema {
 type NestedUse = 'Create' | 'Update' | 'Written'
 
 /** Adds the optional members with nested records to a schema. */
-function addNestedMembers(subject: Subject, use: NestedUse, schema: JsonSchema): JsonSchema {
+function addNestedMembers(subject: DescribedResource, use: NestedUse, schema: JsonSchema): JsonSchema {
   const own: SchemaMembers = Object(schema.properties)
   const nested = buildNestedMembers(subject, use)
   return Object.keys(nested).length === 0
@@ -244,7 +248,7 @@ function addNestedMembers(subject: Subject, use: NestedUse, schema: JsonSchema):
     : { ...schema, properties: { ...omitProperties(nested, own), ...own } }
 }
 
-function buildNestedMembers(subject: Subject, use: NestedUse): SchemaMembers {
+function buildNestedMembers(subject: DescribedResource, use: NestedUse): SchemaMembers {
   const maxItems = use === 'Written' ? undefined : subject.resource.limits.bulkItems
   const members = nestableRelationsOf(subject).map((relation) => {
     const { json, joinModel, many } = relation
@@ -257,13 +261,13 @@ function buildNestedMembers(subject: Subject, use: NestedUse): SchemaMembers {
 }
 
 /** Schema of a nested record, without the attributes that its parent sets. */
-function buildNestedElement(subject: Subject, relation: Relation, use: NestedUse): JsonSchema {
+function buildNestedElement(subject: DescribedResource, relation: Relation, use: NestedUse): JsonSchema {
   const name = relationName(subject, relation, 'one') + use
   const target = subject.subjectOf(relation.relatedResource())
   return subject.components.referTo('schemas', name, () => buildElement(target, relation, use), relation)
 }
 
-function buildElement(target: Subject, relation: Relation, use: NestedUse): JsonSchema {
+function buildElement(target: DescribedResource, relation: Relation, use: NestedUse): JsonSchema {
   const { resource } = target
   const deeper = buildNestedMembers(target, use)
   const version = buildVersionMember(resource)

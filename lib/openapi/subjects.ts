@@ -5,7 +5,7 @@ import { resourceOf } from '../compile/mounted.js'
 import { typeName } from '../compile/names.js'
 import { resourceOfRouter } from '../compile/relatedResource.js'
 import { createUnknownNameError } from '../config/suggest.js'
-import { packageOperationEntries } from '../operations.js'
+import { builtInOperationEntries } from '../operations.js'
 import { singularize } from '../sequelize/plurals.js'
 import { Components, invalidOption } from './components.js'
 import { assertDistinctResourceNames, createNamer, type Names } from './names.js'
@@ -17,7 +17,7 @@ export const DOCUMENT_OPTIONS: readonly (keyof DocumentOptions)[] = [
   'security',
   'version',
 ]
-export const DOCS_OPTIONS: readonly (keyof ApiDocsOptions)[] = [...DOCUMENT_OPTIONS, 'path', 'ui']
+export const API_DOCS_OPTIONS: readonly (keyof ApiDocsOptions)[] = [...DOCUMENT_OPTIONS, 'path', 'ui']
 
 /**
  * Checks the options of a document. @throws CrudConfigError for unknown options, and for an `info` without title or
@@ -47,7 +47,7 @@ export function assertOptions(
 }
 
 /** A resource in a document, with its names and paths. */
-export interface Subject {
+export interface DescribedResource {
   readonly resource: Resource
   readonly names: Names
   /** Mount path in the form of documents: `/tenants/{tenant}`. */
@@ -56,14 +56,14 @@ export interface Subject {
   readonly path: string
   readonly components: Components
   /** Returns the subject of another resource. If the resource has several mounts, the subject has this mount path. */
-  readonly subjectOf: (resource: Resource) => Subject
+  readonly subjectOf: (resource: Resource) => DescribedResource
   /** Whether another schema has the combined name of a record and its relation, such as `PlayerNote`. */
   readonly isNameTaken: (relation: Relation) => boolean
 }
 
 /** Name for a relation of a record: `PlayerNote`, or `Player_Notes` if that name is taken. */
 export function relationName(
-  { names: { one }, isNameTaken }: Subject,
+  { names: { one }, isNameTaken }: DescribedResource,
   relation: Relation,
   form: 'one' | 'many',
 ): string {
@@ -73,12 +73,12 @@ export function relationName(
 }
 
 /** Counts how many schemas of the document would have each name. */
-function countNames(subjects: Subjects): ReadonlyMap<string, number> {
+function countNames(subjects: DescribedResources): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   const addNames = (names: readonly string[]): void => {
     for (const name of new Set(names)) counts.set(name, (counts.get(name) ?? 0) + 1)
   }
-  const behind = new Set<Subject>()
+  const behind = new Set<DescribedResource>()
   for (const subject of subjects) {
     for (const relation of documentedRelationsOf(subject.resource)) {
       behind.add(subject.subjectOf(relation.relatedResource()))
@@ -104,22 +104,22 @@ function joinedNames(one: string, { json }: Relation): readonly string[] {
  * Creates the subjects of a document's resources.
  * @throws CrudConfigError for values that are not resources, and for invalid or ambiguous names
  */
-export function createSubjects(resources: unknown, components: Components = new Components()): Subjects {
+export function createSubjects(resources: unknown, components: Components = new Components()): DescribedResources {
   const entries = Array.isArray(resources)
     ? resources.map((given, index) => readEntry(given, `resources[${index}]`))
     : []
   const [first, ...others] = entries
   if (first === undefined)
     throw invalidOption('resources must be a non-empty array of routers, controllers or resources.')
-  const behind = new Map<Resource, Subject>()
+  const behind = new Map<Resource, DescribedResource>()
   const nameOf = createNamer(entries)
-  const createSubject = (entry: ResourceEntry): Subject => {
+  const createSubject = (entry: ResourceEntry): DescribedResource => {
     const { resource, at } = entry
     const names = nameOf(entry)
     const parts = at.split('/').filter((part) => part !== '')
     const prefix = parts.map((part) => `/${part.replace(/^:(\w+)$/, '{$1}')}`).join('')
     const path = resource.route === '/' ? prefix || '/' : prefix + resource.route
-    const findSubject = (other: Resource): Subject => {
+    const findSubject = (other: Resource): DescribedResource => {
       const own = all.filter((subject) => subject.resource === other)
       const known = own.find((subject) => subject.mountPath === prefix) ?? own[0] ?? behind.get(other)
       if (known !== undefined) return known
@@ -134,7 +134,7 @@ export function createSubjects(resources: unknown, components: Components = new 
     return { resource, names, mountPath: prefix, path, components, subjectOf: findSubject, isNameTaken }
   }
   let counts: ReadonlyMap<string, number> | null = null
-  const all: Subjects = [createSubject(first), ...others.map(createSubject)]
+  const all: DescribedResources = [createSubject(first), ...others.map(createSubject)]
   assertDistinctResourceNames(all)
   for (const subject of all) components.reserveName(subject.names.one, subject)
   for (const subject of all) {
@@ -145,11 +145,11 @@ export function createSubjects(resources: unknown, components: Components = new 
 }
 
 /** Checks that paths are unique. @throws CrudConfigError for two resources with operations at one path */
-export function assertPaths(subjects: readonly Subject[]): void {
-  const owners = new Map<string, Subject>()
+export function assertDistinctDocumentedRoutes(subjects: readonly DescribedResource[]): void {
+  const owners = new Map<string, DescribedResource>()
   for (const subject of subjects) {
     const { operations, actions, operationTable } = subject.resource
-    const own = packageOperationEntries(operationTable).flatMap(([name, row]) => (operations.has(name) ? [row] : []))
+    const own = builtInOperationEntries(operationTable).flatMap(([name, row]) => (operations.has(name) ? [row] : []))
     for (const { method, path } of [...own, ...actions.values()]) {
       const route = `${method.toUpperCase()} ${subject.path}${path === '/' ? '' : path.replaceAll(/:(\w+)/g, '{$1}')}`
       const owner = owners.get(route) ?? subject
@@ -165,7 +165,7 @@ export function assertPaths(subjects: readonly Subject[]): void {
 }
 
 /** Resources of a document. */
-type Subjects = readonly [Subject, ...Subject[]]
+type DescribedResources = readonly [DescribedResource, ...DescribedResource[]]
 
 interface ResourceEntry {
   readonly resource: Resource

@@ -8,7 +8,7 @@ import { isArrayField, jsonMemberOf } from '../common/jsonMembers.js'
 import { addCheckKeywords } from './checks.js'
 import { toComponentName } from './components.js'
 import { markDeprecated } from './deprecated.js'
-import type { Subject } from './subjects.js'
+import type { DescribedResource } from './subjects.js'
 
 /** Schema of a value in responses, without null. */
 export function buildResponseValue(valueType: ValueType): JsonSchema {
@@ -41,7 +41,11 @@ export function valueKindOf(field: Field): FieldType | 'array' {
 export type Masking = Pick<Documented, 'masks' | 'hostSchemaFields'>
 
 /** Schema of a field in a response. */
-export function buildShownValue(subject: Subject, field: Field, { masks, hostSchemaFields }: Masking): JsonSchema {
+export function buildShownValue(
+  subject: DescribedResource,
+  field: Field,
+  { masks, hostSchemaFields }: Masking,
+): JsonSchema {
   const read = masks.get(field.name)?.read ?? null
   const isWritten = field.targets.has('create') || field.targets.has('update')
   // A schema from the host does not include the bounds of the column.
@@ -63,7 +67,7 @@ export function buildShownValue(subject: Subject, field: Field, { masks, hostSch
  * member.
  */
 export function shareValue(
-  { components }: Subject,
+  { components }: DescribedResource,
   field: Field,
   schema: JsonSchema,
   use: 'Value' | 'Input',
@@ -85,7 +89,7 @@ export function permissionMember(permission: string | null = null): JsonSchema {
 }
 
 /** Schema of a key in paths, bulk requests and responses. */
-export function buildKeySchema({ resource: { key, keys } }: Subject): JsonSchema {
+export function buildKeySchema({ resource: { key, keys } }: DescribedResource): JsonSchema {
   if (keys.length === 1) return buildResponseValue(key.valueType)
   return { type: 'string', description: 'The key parts, percent-encoded and joined by `~`.' }
 }

@@ -13,14 +13,14 @@ import { readParameter } from './parameters.js'
 import { prefersMinimal } from './prefer.js'
 import { assertValidQueryBody, resourceForQuery, urlOf } from './queryMethod.js'
 import { readRecord } from './record.js'
-import type { UnreadableFields } from './unknownParameters.js'
+import type { HiddenFields } from './unknownParameters.js'
 
 /** A call, with the settings for reading it. */
 interface ReceivedCall {
   readonly call: Call
   /** Whether an array may be sent as JSON lines. */
   readonly lines?: boolean | undefined
-  readonly hidden: UnreadableFields
+  readonly hidden: HiddenFields
   /** The key of the record, if it is not in the path. */
   readonly key?: string | undefined
 }
@@ -116,7 +116,7 @@ const READERS: Readonly<Record<IntentKind, IntentReader>> = {
 }
 
 /** Reads a list request from the URL, or from the body of a QUERY. @throws Problem for invalid parameters */
-function readListIntent(resource: Resource, call: Call, hidden: UnreadableFields): ReturnType<typeof readList> {
+function readListIntent(resource: Resource, call: Call, hidden: HiddenFields): ReturnType<typeof readList> {
   assertValidQueryBody(call)
   return readList(resourceForQuery(resource, call), listRequestOf(call), hidden)
 }
@@ -130,7 +130,7 @@ export function parse(
   resource: Resource,
   { intent, lines }: Operation,
   call: Call,
-  hidden: UnreadableFields,
+  hidden: HiddenFields,
   key?: string,
 ): Intent | Promise<Intent> {
   return READERS[intent](resource, { call, lines, hidden, key })

@@ -11,7 +11,7 @@ import { gatherParameters, type Parameters, readParameters } from './parameters.
 import { hasTrailerRowPreference, readHandling } from './prefer.js'
 import { readSearch } from './search.js'
 import { cachedFilter, cachedSort } from './treeCache.js'
-import { applyHandling, type UnreadableFields } from './unknownParameters.js'
+import { applyHandling, type HiddenFields } from './unknownParameters.js'
 
 /** The parts of a request that describe a list. */
 export interface ListRequest {
@@ -23,7 +23,7 @@ export interface ListRequest {
  * Reads a list request. Parameters that the mode ignores are not parsed. @throws Problem for malformed parameters and
  * exceeded limits
  */
-export function readList(resource: Resource, { url, headers }: ListRequest, hidden: UnreadableFields): ListIntent {
+export function readList(resource: Resource, { url, headers }: ListRequest, hidden: HiddenFields): ListIntent {
   return readIntent(resource, readParameters(resource, url, hidden), readHandling(headers.prefer))
 }
 
@@ -35,7 +35,7 @@ export function readList(resource: Resource, { url, headers }: ListRequest, hidd
 export function readExport(
   resource: Resource,
   { url, headers }: ListRequest,
-  { hidden, formats }: { readonly hidden: UnreadableFields; readonly formats: readonly string[] },
+  { hidden, formats }: { readonly hidden: HiddenFields; readonly formats: readonly string[] },
 ): ListIntent {
   const intent = readIntent(resource, readParameters(resource, url, hidden), readHandling(headers.prefer), formats)
   return { ...intent, isCounted: hasTrailerRowPreference(headers.prefer) }
@@ -45,7 +45,7 @@ export function readExport(
 export function readQuery(
   resource: Resource,
   query: Readonly<Record<string, unknown>>,
-  hidden: UnreadableFields,
+  hidden: HiddenFields,
 ): ListIntent {
   const pairs = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     if (value === undefined || value === null) return []
@@ -58,7 +58,7 @@ export function readQuery(
 }
 
 // Hides every field. Field parameters differ by caller, but have no effect on the mode.
-const EVERY_FIELD: UnreadableFields = Object.freeze({ has: () => true })
+const EVERY_FIELD: HiddenFields = Object.freeze({ has: () => true })
 
 /** Returns the mode of a request's query; null for a malformed query, whose error is reported when the list is read. */
 export function modeOfUrl(resource: Resource, url: string): ListIntent['mode'] | null {

@@ -7,12 +7,12 @@ import { didYouMean } from '../config/suggest.js'
 import { collectionParameterName } from './collectionQueries.js'
 import {
   createHostParameterTest,
+  type HiddenFields,
   listHint,
   omitHostParameters,
   type ParameterPair,
   recordHint,
   type UnknownParameters,
-  type UnreadableFields,
 } from './unknownParameters.js'
 
 /** The parameters of a request. Reserved parameters are listed by name, field parameters in the order of the URL. */
@@ -28,7 +28,7 @@ export interface Parameters {
  *
  * @throws Problem `invalid-query` for a known parameter that is repeated or is not valid percent-encoded UTF-8
  */
-export function readParameters(resource: Resource, url: string, hidden: UnreadableFields): Parameters {
+export function readParameters(resource: Resource, url: string, hidden: HiddenFields): Parameters {
   const { given, unknown } = sortParameters(url, resource.limits, (name) => findKnown(resource, name, hidden))
   return createParameters(resource, hidden, given, unknown)
 }
@@ -200,7 +200,7 @@ function readPairs(url: string): readonly ParameterPair[] {
 export function gatherParameters(
   resource: Resource,
   pairs: readonly ParameterPair[],
-  hidden: UnreadableFields,
+  hidden: HiddenFields,
 ): Parameters {
   assertParameterCount(pairs.length)
   assertQuerySize(pairs, resource.limits)
@@ -219,7 +219,7 @@ type GivenParameter = readonly [known: KnownParameter, text: string]
 
 function createParameters(
   resource: Resource,
-  hidden: UnreadableFields,
+  hidden: HiddenFields,
   given: readonly GivenParameter[],
   others: readonly ParameterPair[],
 ): Parameters {
@@ -250,12 +250,12 @@ function hasEffect({ softDeletes, keyset, query: { sortable } }: Resource, name:
   return sortable || !name.startsWith('sort')
 }
 
-function validNamesOf(resource: Resource, hidden: UnreadableFields): readonly string[] {
+function validNamesOf(resource: Resource, hidden: HiddenFields): readonly string[] {
   const fields = [...resource.parameters.values()].filter(({ name }) => !hidden.has(name))
   return [...[...resource.reserved].filter((name) => hasEffect(resource, name)), ...fields.map(({ json }) => json)]
 }
 
-function findKnown({ parameters, reserved }: Resource, name: string, hidden: UnreadableFields): KnownParameter | null {
+function findKnown({ parameters, reserved }: Resource, name: string, hidden: HiddenFields): KnownParameter | null {
   if (reserved.has(name)) return name
   const shaping = collectionParameterName(name)
   if (shaping !== null) return shaping

@@ -11,7 +11,7 @@ import { OPTIONAL_PARAMETERS } from '../language/reservedParameters.js'
 import type { readHandling } from './prefer.js'
 
 /** The attributes that the caller may not read. Parameters with their names count as unknown. */
-export type UnreadableFields = Pick<ReadonlySet<string>, 'has'>
+export type HiddenFields = Pick<ReadonlySet<string>, 'has'>
 
 /** A parameter's name, and its value as written in the URL. */
 export type ParameterPair = readonly [name: string, value: string]
@@ -112,7 +112,7 @@ const OPERATORS: ReadonlyMap<string, OperatorName> = new Map<string, OperatorNam
  */
 export function listHint(
   resource: Resource,
-  hidden: UnreadableFields,
+  hidden: HiddenFields,
   valid: readonly string[],
   [name, value]: ParameterPair,
 ): string {
@@ -149,14 +149,14 @@ function isKeyName({ keys }: Resource, word: string): boolean {
 }
 
 /** Whether a word is the name of a computed field that the caller may read. */
-function isComputedName({ computed }: Resource, hidden: UnreadableFields, word: string): boolean {
+function isComputedName({ computed }: Resource, hidden: HiddenFields, word: string): boolean {
   return computed.some(
     ({ name, json, targets }) => targets.size > 0 && !hidden.has(name) && normalizeName(json) === word,
   )
 }
 
 /** Returns the parameter that has this name in other APIs; null if the caller can see a field of that name. */
-function findForeignParameter({ fields }: Resource, hidden: UnreadableFields, word: string): string | null {
+function findForeignParameter({ fields }: Resource, hidden: HiddenFields, word: string): string | null {
   const isField = ({ name, json, isKey, targets }: Field): boolean =>
     !isKey && !hidden.has(name) && (targets.has('response') || targets.has('list')) && normalizeName(json) === word
   return fields.some(isField) ? null : (WORDS.get(word) ?? null)
@@ -166,7 +166,7 @@ function findForeignParameter({ fields }: Resource, hidden: UnreadableFields, wo
  * Rewrites `level[gte]=30` and `filter[level]=30` as comparisons of `filter`. Null for other names, and for fields that
  * the caller cannot filter by.
  */
-function suggestClause({ byName }: Resource, hidden: UnreadableFields, name: string, value: string): string | null {
+function suggestClause({ byName }: Resource, hidden: HiddenFields, name: string, value: string): string | null {
   const [, first = '', second = ''] = /^(\w+)\[(\w+)\]$/.exec(name) ?? []
   const isFilter = first === 'filter'
   const field = byName.get((isFilter ? second : first).toLowerCase())
@@ -180,12 +180,7 @@ function suggestClause({ byName }: Resource, hidden: UnreadableFields, name: str
  * Rewrites `tags=vip`, `tags[]=vip` and similar as a comparison of `filter`. Null if the caller cannot filter by an
  * array of that name.
  */
-function suggestItemsClause(
-  { fields }: Resource,
-  hidden: UnreadableFields,
-  name: string,
-  value: string,
-): string | null {
+function suggestItemsClause({ fields }: Resource, hidden: HiddenFields, name: string, value: string): string | null {
   const word = normalizeName(name.replace(/\[\w*\]$/, ''))
   const field = fields.find(({ json }) => normalizeName(json) === word)
   if (field?.item === undefined || !field.filterable || hidden.has(field.name)) return null

@@ -17,13 +17,17 @@ import { assertRecordMeets } from './scoped/readBack.js'
 import { requestHistoryOf, startRequestHistory } from './scoped/requestHistory.js'
 import { findOutOfScope, outOfScopeProblem } from './scoped/scopeChecks.js'
 import { noteStateBefore } from './scoped/trackedRecords.js'
-import { type Store, withTransaction } from './store.js'
+import { type StatementContext, withTransaction } from './store.js'
 import { inTransaction } from './transaction.js'
 import { executeForRecord } from './uuidSpellings.js'
 import { writeOne } from './write.js'
 
 /** Adds the embedded collections of a projection to rows. */
-export type RowCompletion = (store: Store, projection: Projection, rows: readonly Row[]) => Promise<readonly Row[]>
+export type RowCompletion = (
+  store: StatementContext,
+  projection: Projection,
+  rows: readonly Row[],
+) => Promise<readonly Row[]>
 
 /**
  * Calls the handler of an action and saves its record as PATCH does, in one transaction unless `isTransactional` is
@@ -32,7 +36,11 @@ export type RowCompletion = (store: Store, projection: Projection, rows: readonl
  * @throws Problem 400 if the input is invalid
  * @throws any error of the handler, unchanged
  */
-export async function performAction(store: Store, plan: ActionPlan, complete: RowCompletion): Promise<Outcome> {
+export async function performAction(
+  store: StatementContext,
+  plan: ActionPlan,
+  complete: RowCompletion,
+): Promise<Outcome> {
   const { record, errors, action } = plan
   if (errors !== null || (record?.kind === 'update' && record.precondition?.where === null)) {
     if (record !== null) await readOrRefuse(store, record)
@@ -42,14 +50,14 @@ export async function performAction(store: Store, plan: ActionPlan, complete: Ro
   return inTransaction(store, (transaction) => executeAction(withTransaction(store, transaction), plan, complete))
 }
 
-async function executeAction(store: Store, plan: ActionPlan, complete: RowCompletion): Promise<Outcome> {
+async function executeAction(store: StatementContext, plan: ActionPlan, complete: RowCompletion): Promise<Outcome> {
   const { parts, returned, ownKey } = await runHandler(store, plan)
   const { action, resultPlan } = plan
   if (action.output === 'value')
-    return { kind: 'acted', parts, returned: null, value: await action.serializeOutput(returned) }
-  if (resultPlan === null) return { kind: 'acted', parts, returned: null, value: null }
+    return { kind: 'action', parts, returned: null, value: await action.serializeOutput(returned) }
+  if (resultPlan === null) return { kind: 'action', parts, returned: null, value: null }
   return {
-    kind: 'acted',
+    kind: 'action',
     parts,
     returned: await readReturned(store, { plan, resultPlan, ownKey, returned }, complete),
     value: null,
@@ -64,7 +72,7 @@ interface HandlerResult {
   readonly ownKey: JsonValue | undefined
 }
 
-async function runHandler(store: Store, plan: ActionPlan): Promise<HandlerResult> {
+async function runHandler(store: StatementContext, plan: ActionPlan): Promise<HandlerResult> {
   const { record } = plan
   if (record === null) return { parts: [], returned: await callHandler(store, plan, null, true), ownKey: undefined }
   if (record.kind === 'get') return executeForRecord(store, record, (one) => runReadHandler(store, plan, one))
@@ -75,13 +83,17 @@ async function runHandler(store: Store, plan: ActionPlan): Promise<HandlerResult
   )
 }
 
-async function runReadHandler(store: Store, plan: ActionPlan, { where }: GetPlan): Promise<HandlerResult> {
+async function runReadHandler(store: StatementContext, plan: ActionPlan, { where }: GetPlan): Promise<HandlerResult> {
   const instance = await loadLocked(store, where, false)
   const own = instanceKeyOf(store.resource.keys, instance)
   return { parts: [], returned: await callHandler(store, plan, instance, false), ownKey: own }
 }
 
-async function runHandlerInTransaction(store: Store, plan: ActionPlan, record: UpdatePlan): Promise<HandlerResult> {
+async function runHandlerInTransaction(
+  store: StatementContext,
+  plan: ActionPlan,
+  record: UpdatePlan,
+): Promise<HandlerResult> {
   let returned: unknown
   let own: JsonValue | undefined
   let handled: Model | null = null
@@ -115,7 +127,7 @@ function deletedRecordError({ action }: ActionPlan, error: unknown): Error | nul
  * so it may be slow.
  */
 async function runHandlerWithoutTransaction(
-  store: Store,
+  store: StatementContext,
   plan: ActionPlan,
   record: UpdatePlan,
 ): Promise<HandlerResult> {
@@ -141,7 +153,7 @@ async function runHandlerWithoutTransaction(
   return { parts: [writtenRecordOf(record, outcome)], returned, ownKey: own }
 }
 
-function readInstanceValues({ resource }: Store, instance: Model): Changes {
+function readInstanceValues({ resource }: StatementContext, instance: Model): Changes {
   const own = resource.fields.filter(({ virtual }) => !virtual)
   return new Map(own.map(({ name }) => [name, instance.getDataValue(name as never) as Value]))
 }
@@ -149,7 +161,12 @@ function readInstanceValues({ resource }: Store, instance: Model): Changes {
 /**
  * Calls the `before` hook and the handler. If no record is saved afterwards (`isAlone`), also calls the `after` hook.
  */
-async function callHandler(store: Store, plan: ActionPlan, record: Model | null, isAlone: boolean): Promise<unknown> {
+async function callHandler(
+  store: StatementContext,
+  plan: ActionPlan,
+  record: Model | null,
+  isAlone: boolean,
+): Promise<unknown> {
   const { action, input, caller, before, after } = plan
   const { request, identity } = caller
   const { resource } = store
@@ -169,7 +186,7 @@ function writtenRecordOf(plan: UpdatePlan, outcome: Outcome): WrittenRecord {
 const NO_CHANGES: Changes = new Map()
 
 /** Notes before the write which conditions of the caller's scope the record meets. */
-async function noteScopeParts(store: Store, record: UpdatePlan): Promise<void> {
+async function noteScopeParts(store: StatementContext, record: UpdatePlan): Promise<void> {
   if (record.scope === undefined || store.transaction === undefined) return
   startRequestHistory(store.transaction)
   await findOutOfScope(store, [record])
@@ -180,7 +197,7 @@ async function noteScopeParts(store: Store, record: UpdatePlan): Promise<void> {
  * @throws Problem 403 if the handler moved the record out of the scope
  */
 async function assertRecordInScope(
-  store: Store,
+  store: StatementContext,
   { scopeCondition }: ActionPlan,
   record: UpdatePlan,
   outcome: Outcome,
@@ -213,7 +230,7 @@ interface ReturnedRecords {
  * @throws Problem 404 if the action returns one record and the caller may not read it
  */
 async function readReturned(
-  store: Store,
+  store: StatementContext,
   { plan, resultPlan, ownKey, returned }: ReturnedRecords,
   complete: RowCompletion,
 ): Promise<ActionRecords> {
@@ -239,7 +256,7 @@ async function readReturned(
   return { plan: isOther ? { ...resultPlan, hasOtherRecords: true } : resultPlan, rows: ordered }
 }
 
-function readReturnedKeys(store: Store, name: string, returned: unknown): readonly JsonValue[] {
+function readReturnedKeys(store: StatementContext, name: string, returned: unknown): readonly JsonValue[] {
   if (Array.isArray(returned)) return returned.map((each) => readReturnedKey(store, name, each, undefined))
   throw new TypeError(`the action "${name}" must return an array of records, because its output is "list"`)
 }
@@ -248,7 +265,12 @@ function readReturnedKeys(store: Store, name: string, returned: unknown): readon
  * Returns the key of the record or key that the handler returned. If the handler returned `undefined`, returns the key
  * of the request's record (`own`).
  */
-function readReturnedKey(store: Store, name: string, returned: unknown, own: JsonValue | undefined): JsonValue {
+function readReturnedKey(
+  store: StatementContext,
+  name: string,
+  returned: unknown,
+  own: JsonValue | undefined,
+): JsonValue {
   if (returned === null) throw problem('not-found')
   const given = returned instanceof store.model ? instanceKeyOf(store.resource.keys, returned) : returned
   const key = given === undefined ? own : given

@@ -2,13 +2,13 @@ import type { Model } from 'sequelize'
 import type { Changes } from '../../types/changes.js'
 import { toWritableArray } from '../sequelize/arrays.js'
 import { acceptNulls } from '../sequelize/instances.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 /**
  * Builds a new instance from the client's values (`changes`) and the behaviours' values (`serverValues`). Applies defaults
  * and setters.
  */
-export function buildInstance({ model, resource }: Store, changes: Changes, serverValues: Changes): Model {
+export function buildInstance({ model, resource }: StatementContext, changes: Changes, serverValues: Changes): Model {
   const instance = model.build(toSettableValues({ model, resource }, changes))
   acceptNulls(instance, resource.filled)
   setValues(instance, serverValues)
@@ -22,7 +22,7 @@ export function buildInstance({ model, resource }: Store, changes: Changes, serv
 
 /** Converts the client's values to the form that `build` and `set` accept. */
 export function toSettableValues(
-  { model, resource }: Pick<Store, 'model' | 'resource'>,
+  { model, resource }: Pick<StatementContext, 'model' | 'resource'>,
   changes: Changes,
 ): { [attribute: string]: unknown } {
   const values: { [attribute: string]: unknown } = Object.fromEntries(changes)

@@ -16,14 +16,14 @@ import {
   writeItems,
 } from './items.js'
 import { readLocked, readVisible } from './read.js'
-import { type Store, withTransaction } from './store.js'
+import { type StatementContext, withTransaction } from './store.js'
 import { loadTableTraits, skippedWriteError } from './tableTraits.js'
 import { inTransaction, isInTransaction, markRaced } from './transaction.js'
 import { canHaveTwoSpellings, createRowLookup, maxRowsOf, narrowToRecord } from './uuidSpellings.js'
 
 /** Updates all records, or none if one is missing. @throws Problem 404 with the positions of the missing records */
 export async function performBulkUpdate(
-  store: Store,
+  store: StatementContext,
   plan: BulkUpdatePlan,
   write: ItemWriter,
   children: ItemsChildren | null = null,
@@ -37,7 +37,7 @@ export async function performBulkUpdate(
  * rolled back, so its records are written one by one from the start.
  */
 export async function performBulkUpdateTogether(
-  store: Store,
+  store: StatementContext,
   plan: BulkUpdatePlan,
   write: ItemWriter,
   together: ItemsWriter,
@@ -68,14 +68,14 @@ const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>([
 ])
 
 /** Whether an error is temporary, such as a deadlock, rather than caused by the values. */
-function isTransient(error: unknown, { dialect }: Store): boolean {
+function isTransient(error: unknown, { dialect }: StatementContext): boolean {
   return TRANSIENT_FAILURES.has(classifyFailure(error, dialect))
 }
 
 async function executeBulkUpdate(
-  store: Store,
+  store: StatementContext,
   plan: BulkUpdatePlan,
-  write: (joined: Store, found: LockedItems) => Promise<Outcome>,
+  write: (joined: StatementContext, found: LockedItems) => Promise<Outcome>,
 ): Promise<Outcome> {
   if (plan.items.length === 0) return { kind: 'parts', parts: [] }
   await loadTableTraits(store)
@@ -94,7 +94,7 @@ async function executeBulkUpdate(
  * @throws Problem 409 if PostgreSQL's row level security shows a record but prevents its lock
  */
 async function assertAllLocked(
-  store: Store,
+  store: StatementContext,
   { combined }: BulkUpdatePlan,
   { items, stored }: LockedItems,
 ): Promise<void> {
@@ -112,7 +112,7 @@ interface LockedItems {
   readonly stored: StoredVersions
 }
 
-async function lockItems(store: Store, { items, combined }: BulkUpdatePlan): Promise<LockedItems> {
+async function lockItems(store: StatementContext, { items, combined }: BulkUpdatePlan): Promise<LockedItems> {
   const { key, keys } = store.resource
   const version = items.map(preconditionOf).find((precondition) => precondition !== null)?.field ?? key
   const columns = keyColumns([...keys, version])

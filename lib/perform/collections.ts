@@ -12,14 +12,14 @@ import { DEFAULT_SELECT, type StatementRequest } from './statement/request.js'
 import { columnValues, PARENT_ALIAS } from './statement/row.js'
 import { createStatement } from './statement/statement.js'
 import { fetchRows } from './statements/execute.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 /**
  * Appends the projection's embedded collections to rows. Each collection is read for many rows at once, not for each
  * row separately.
  */
 export async function addCollections(
-  store: Store,
+  store: StatementContext,
   { columns, embeds = [] }: Projection,
   rows: readonly Row[],
   size: ResponseSize,
@@ -37,7 +37,7 @@ const EMPTY_COLLECTION = new EmbeddedRows([], false)
 
 /** Returns one collection per row, in the order of `rows`. */
 async function readCollection(
-  store: Store,
+  store: StatementContext,
   embed: Embed,
   columns: readonly Column[],
   rows: readonly Row[],
@@ -73,7 +73,7 @@ async function readCollection(
 
 /** Limits the records of each parent and adds the embedded collections of the records. */
 async function fillCollections(
-  store: Store,
+  store: StatementContext,
   { limit, projection }: Embed,
   byParent: ReadonlyMap<string, readonly Row[]>,
   size: ResponseSize,
@@ -108,7 +108,7 @@ interface ChildRow {
  * collection is truncated.
  */
 async function readChildRows(
-  store: Store,
+  store: StatementContext,
   embed: Embed,
   keys: readonly unknown[],
   size: ResponseSize,
@@ -143,7 +143,7 @@ async function readChildRows(
 }
 
 /** Creates a row source that reads child records by their identity. */
-function createChildSource(store: Store, { join, identity }: Embed): RowSource {
+function createChildSource(store: StatementContext, { join, identity }: Embed): RowSource {
   const target = { dialect: store.dialect, model: join.relation.association.target }
   return {
     identity,

@@ -7,14 +7,14 @@ import { addCondition } from '../common/predicates.js'
 import type { ResponseSize } from '../common/responseSize.js'
 import { type FindSource, findInstances } from './instances/find.js'
 import { buildIdentityPredicate, identityText } from './recordIdentity.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 /**
  * Adds the values of getters and virtual attributes to the rows of a collection. Each given row has the stored columns,
  * followed by the record's identity.
  */
 export async function addComputedColumns(
-  store: Store,
+  store: StatementContext,
   { join, identity, projection: { columns } }: Embed,
   rows: readonly Row[],
   size: ResponseSize,

@@ -41,21 +41,21 @@ export function writeDerived(
   return EXPRESSION_WRITERS[derived.kind](dialect, column, derived.source, timezoneOf(model))
 }
 
-interface StatementContext {
+interface ColumnContext {
   readonly dialect: Dialect
   readonly model: ModelStatic<Model>
   readonly sql: (column: Column) => string
 }
 
 /** Writes the SQL that selects a column or a derived field. */
-export function writeColumnRead({ dialect, model, sql }: StatementContext, column: Column): string {
+export function writeColumnRead({ dialect, model, sql }: ColumnContext, column: Column): string {
   const { derived } = column.field
   if (derived === undefined) return dialect.readExpression(sql(column), column.field)
   return writeDerived(dialect, sql({ ...column, field: derived.source }), derived, model).read
 }
 
 /** Writes the SQL that groups by a column. */
-export function writeColumnGrouping({ dialect, sql }: StatementContext, column: Column): Grouping {
+export function writeColumnGrouping({ dialect, sql }: ColumnContext, column: Column): Grouping {
   const whole = sql(column)
   if (column.field.derived !== undefined) return { by: whole, read: whole, order: [whole] }
   const { by, read, order } = dialect.grouping(whole, column.field)

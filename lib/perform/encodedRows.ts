@@ -5,7 +5,7 @@ import type { TableTraits } from '../../types/table.js'
 import { stringifyDate } from '../sequelize/dates.js'
 import { timestampsOf } from '../sequelize/model.js'
 import { isExpression } from '../sequelize/sql.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 /** Values of a new row in the order of the resource's fields. undefined: the database sets the value. */
 export type EncodedRow = readonly unknown[]
@@ -17,7 +17,7 @@ function isInserted({ virtual, assigned, isKey }: Field, value: unknown): boolea
 }
 
 /** Converts a value to the form that the driver binds: JSON as text, dates in the column's format. */
-export function encodeColumn({ dialect, model }: Store, field: Field, value: unknown): unknown {
+export function encodeColumn({ dialect, model }: StatementContext, field: Field, value: unknown): unknown {
   if (value === null || value === undefined) return null
   if (field.valueType.type === 'json') return JSON.stringify(value)
   if (typeof value === 'boolean') return dialect.boolean(value)
@@ -27,7 +27,11 @@ export function encodeColumn({ dialect, model }: Store, field: Field, value: unk
 /**
  * Returns the values of `createdAt` and `updatedAt`. Sequelize sets these timestamps only for writes through instances.
  */
-export function timestampValues({ model }: Store, operation: 'create' | 'update', instant: Date): Map<string, Value> {
+export function timestampValues(
+  { model }: StatementContext,
+  operation: 'create' | 'update',
+  instant: Date,
+): Map<string, Value> {
   const { createdAt, updatedAt } = timestampsOf(model)
   const stamps = new Map<string, Value>()
   if (operation === 'create' && createdAt !== undefined) stamps.set(createdAt, instant)
@@ -39,7 +43,11 @@ export function timestampValues({ model }: Store, operation: 'create' | 'update'
  * Builds rows for an INSERT from new instances, after defaults, setters and timestamps. Returns null if a value is an
  * SQL expression, which only Sequelize can write.
  */
-export function encodeRows(store: Store, instances: readonly Model[], instant: Date): readonly EncodedRow[] | null {
+export function encodeRows(
+  store: StatementContext,
+  instances: readonly Model[],
+  instant: Date,
+): readonly EncodedRow[] | null {
   const stamps = timestampValues(store, 'create', instant)
   const rows: EncodedRow[] = []
   for (const instance of instances) {
@@ -50,7 +58,7 @@ export function encodeRows(store: Store, instances: readonly Model[], instant: D
   return rows
 }
 
-function encodeRow({ resource: { fields } }: Store, instance: Model, stamps: Changes): EncodedRow | null {
+function encodeRow({ resource: { fields } }: StatementContext, instance: Model, stamps: Changes): EncodedRow | null {
   const row: unknown[] = []
   for (const field of fields) {
     const given: unknown = field.virtual ? undefined : instance.getDataValue(field.name as never)
@@ -67,7 +75,7 @@ function encodeRow({ resource: { fields } }: Store, instance: Model, stamps: Cha
  * only some rows have a key or a column with a default, or if the first row has no value.
  */
 export function insertedFieldsOf(
-  { resource: { fields, filled } }: Store,
+  { resource: { fields, filled } }: StatementContext,
   rows: readonly EncodedRow[],
   { hasDefault }: TableTraits,
 ): readonly Field[] | null {

@@ -20,7 +20,7 @@ import { isGetterOrVirtual } from '../common/columns.js'
 import { hasCascades, hasComplexScope, hasHooks } from '../sequelize/model.js'
 import type { RawRow } from '../sequelize/run.js'
 import type { KeyReading } from './statement/request.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 export type Executor = 'statements' | 'instances'
 
@@ -67,17 +67,17 @@ export interface GroupWindow {
 export interface RecordReader {
   /** Returns null if no record meets the condition. */
   readonly readOne: (
-    store: Store,
+    store: StatementContext,
     where: Predicate,
     columns: readonly Column[],
     within: ReadOptions,
   ) => Promise<Row | null>
-  readonly readRows: (store: Store, window: RowWindow, within: ReadOptions) => Promise<readonly Row[]>
+  readonly readRows: (store: StatementContext, window: RowWindow, within: ReadOptions) => Promise<readonly Row[]>
   /** Reads one page and the number of all records. */
-  readonly readPage: (store: Store, plan: PagePlan) => Promise<Outcome>
+  readonly readPage: (store: StatementContext, plan: PagePlan) => Promise<Outcome>
   /** Reads a page of groups, or one row with the number of groups. */
-  readonly readGroups: (store: Store, groups: GroupSelect, window: GroupWindow) => Promise<readonly RawRow[]>
-  readonly countRecords: (store: Store, where: Predicate | null, deleted: boolean) => Promise<number>
+  readonly readGroups: (store: StatementContext, groups: GroupSelect, window: GroupWindow) => Promise<readonly RawRow[]>
+  readonly countRecords: (store: StatementContext, where: Predicate | null, deleted: boolean) => Promise<number>
 }
 
 const FIND_HOOKS = [
@@ -92,7 +92,7 @@ const FIND_HOOKS = [
  * Chooses the executor of a read. `findAll` is required for find hooks, for a default scope that is more than a
  * condition, and for getters and virtual attributes.
  */
-export function chooseReadExecutor({ model }: Store, columns: readonly Column[]): Executor {
+export function chooseReadExecutor({ model }: StatementContext, columns: readonly Column[]): Executor {
   return columns.some(isGetterOrVirtual) || hasFindHooks(model) || hasComplexScope(model) ? 'instances' : 'statements'
 }
 
@@ -101,7 +101,7 @@ export function hasFindHooks(model: ModelStatic<Model>): boolean {
 }
 
 /** Whether RETURNING can provide the projection: own columns only, and no code of the host takes part in reads. */
-export function isReturnable(store: Store, { columns }: Projection): boolean {
+export function isReturnable(store: StatementContext, { columns }: Projection): boolean {
   return columns.every(({ joins }) => joins.length === 0) && chooseReadExecutor(store, columns) === 'statements'
 }
 
@@ -123,12 +123,12 @@ const BULK_HOOKS: Readonly<Record<WritePlan['kind'], readonly string[]>> = {
  * Chooses the executor of a write. `tryWriteByStatement` checks conditions that depend on values, such as SQL
  * expressions as defaults.
  */
-export function chooseWriteExecutor(store: Store, plan: WritePlan): Executor {
+export function chooseWriteExecutor(store: StatementContext, plan: WritePlan): Executor {
   return isWrittenByInstances(store, plan) || hasHooks(store.model, BULK_HOOKS[plan.kind]) ? 'instances' : 'statements'
 }
 
 /** Whether each record must be written by the instance methods `save`, `restore` or `destroy`. */
-export function isWrittenByInstances(store: Store, plan: WritePlan): boolean {
+export function isWrittenByInstances(store: StatementContext, plan: WritePlan): boolean {
   return hasHostHooks(plan) || WRITTEN_BY_INSTANCES[plan.kind](store, plan)
 }
 
@@ -145,27 +145,28 @@ const DELETE_HOOKS = ['beforeDestroy', 'afterDestroy']
 const MARK_HOOKS = ['beforeSave', 'beforeUpdate', 'afterUpdate', 'afterSave']
 
 /** Whether the model requires instances for a kind of plan. */
-const WRITTEN_BY_INSTANCES: Readonly<Record<WritePlan['kind'], (store: Store, plan: WritePlan) => boolean>> = {
-  create: isCreatedByInstances,
-  bulkCreate: isCreatedByInstances,
-  update: isUpdatedByInstances,
-  restore: (store) => hasHooks(store.model, RESTORE_HOOKS) || isUpdatedByInstances(store),
-  delete: isRemovedByInstances,
-  bulkDelete: isRemovedByInstances,
-}
+const WRITTEN_BY_INSTANCES: Readonly<Record<WritePlan['kind'], (store: StatementContext, plan: WritePlan) => boolean>> =
+  {
+    create: isCreatedByInstances,
+    bulkCreate: isCreatedByInstances,
+    update: isUpdatedByInstances,
+    restore: (store) => hasHooks(store.model, RESTORE_HOOKS) || isUpdatedByInstances(store),
+    delete: isRemovedByInstances,
+    bulkDelete: isRemovedByInstances,
+  }
 
-function isCreatedByInstances({ resource, model }: Store): boolean {
+function isCreatedByInstances({ resource, model }: StatementContext): boolean {
   return resource.validation === 'saved' || hasHooks(model, CREATE_HOOKS)
 }
 
-function isUpdatedByInstances({ resource, model }: Store): boolean {
+function isUpdatedByInstances({ resource, model }: StatementContext): boolean {
   // Only `findOne` can apply a default scope that is more than a condition.
   if (hasComplexScope(model)) return true
   return resource.validation === 'saved' || resource.validation === 'instance' || hasHooks(model, UPDATE_HOOKS)
 }
 
 /** A soft deletion runs update hooks too, except on paranoid models, as in Sequelize. */
-function isRemovedByInstances({ resource, model }: Store, plan: WritePlan): boolean {
+function isRemovedByInstances({ resource, model }: StatementContext, plan: WritePlan): boolean {
   if (hasComplexScope(model) || hasHooks(model, DELETE_HOOKS)) return true
   if (!('softDelete' in plan) || plan.softDelete === null) return hasCascades(model)
   return resource.validation === 'saved' || (!model.options.paranoid && hasHooks(model, MARK_HOOKS))
@@ -175,6 +176,6 @@ function isRemovedByInstances({ resource, model }: Store, plan: WritePlan): bool
  * Whether each record must be destroyed separately. `Model.destroy` neither cascades to dependants nor applies a
  * default scope that is more than a condition.
  */
-export function isDestroyedOneByOne({ model }: Store): boolean {
+export function isDestroyedOneByOne({ model }: StatementContext): boolean {
   return hasCascades(model) || hasComplexScope(model)
 }

@@ -8,14 +8,14 @@ import { isSizeError, ResponseSize } from '../common/responseSize.js'
 import { classifyFailure } from '../sequelize/failure.js'
 import { addCollections } from './collections.js'
 import { addCursorValues, readRowsAfter } from './read.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 /**
  * Reads all records of a plan page by page. Each page is a separate statement that continues after the last row. A slow
  * client therefore holds neither a connection nor a snapshot.
  * @throws Problem for errors of the first page, including an exceeded export limit
  */
-export async function exportRecords(store: Store, plan: ExportPlan): Promise<Outcome> {
+export async function exportRecords(store: StatementContext, plan: ExportPlan): Promise<Outcome> {
   const first = await readRowsAfter(store, plan, nextBatchSize(plan, 0))
   if (first.length > plan.limit) throw exportLimitError(plan)
   return {
@@ -41,7 +41,11 @@ interface CompletedRows {
  * Adds collections to the first rows: at least one row, and as many as fit into MAX_COLLECTION_BYTES. `remaining` has
  * the other rows.
  */
-async function completeFirstRows(store: Store, projection: Projection, rows: readonly Row[]): Promise<CompletedRows> {
+async function completeFirstRows(
+  store: StatementContext,
+  projection: Projection,
+  rows: readonly Row[],
+): Promise<CompletedRows> {
   const { length } = rows
   const size = new ResponseSize(length > 1 ? MAX_COLLECTION_BYTES : Number.POSITIVE_INFINITY)
   try {
@@ -59,7 +63,7 @@ function exportLimitError({ limit }: ExportPlan): Error {
 }
 
 async function* readBatches(
-  store: Store,
+  store: StatementContext,
   plan: ExportPlan,
   first: readonly Row[],
   firstOnes: CompletedRows,
@@ -90,7 +94,7 @@ async function* readBatches(
 /**
  * Runs a read while the response is being sent. Translates errors here, because the error handler has already returned.
  */
-async function readWhileSending<T>(store: Store, read: () => Promise<T>): Promise<T> {
+async function readWhileSending<T>(store: StatementContext, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
   } catch (error) {

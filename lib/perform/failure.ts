@@ -24,7 +24,7 @@ import { retryAfterSeconds } from './writeTimeout.js'
 
 /** The error for `onError` if a search lacks its full-text index, or null for other errors. */
 export function missingIndexError(error: unknown, { name, search, dialect }: Resource): Error | null {
-  if (classifyFailure(error, dialect()) !== 'unindexed') return null
+  if (classifyFailure(error, dialect()) !== 'missingIndex') return null
   const columns = (search?.fullText ?? []).map(({ column }) => column).join(', ')
   const message = `${name}: query.search: fullText needs a full-text index over exactly these columns: ${columns}.`
   return Object.assign(new CrudConfigError('INVALID_OPTION', message), { cause: error })
@@ -67,11 +67,11 @@ export function isDeadlock(error: unknown, dialect: Dialect): boolean {
 export function failureProblem(error: unknown, resource: Resource, plan: Plan): Problem | null {
   const failure = classifyFailure(error, resource.dialect())
   switch (failure) {
-    case 'unindexed':
+    case 'missingIndex':
       return null
     case 'tooLarge':
       return clientSizeProblem(plan)
-    case 'null':
+    case 'notNull':
       return missingValueProblem(error, resource)
     case 'unique':
       return conflictProblem(error, resource)
@@ -84,9 +84,9 @@ export function failureProblem(error: unknown, resource: Resource, plan: Plan): 
       const invalid = findValidationErrors(error)
       return invalid === null ? null : problem('validation', { errors: validationMessages(invalid, resource) })
     }
-    case 'unfit':
+    case 'dataException':
       // Filter values fit their columns, so only a sum can overflow.
-      return isListPlan(plan) && plan.kind === 'aggregate' ? tooLargeProblem() : REFUSAL_PROBLEMS.unfit()
+      return isListPlan(plan) && plan.kind === 'aggregate' ? tooLargeProblem() : REFUSAL_PROBLEMS.dataException()
     default:
       return REFUSAL_PROBLEMS[failure]()
   }
@@ -120,17 +120,17 @@ function unavailableProblem({ model }: Resource): Problem {
   })
 }
 
-const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refusal, 'null' | 'unique'>, () => Problem>> = {
-  foreign: () =>
+const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refusal, 'notNull' | 'unique'>, () => Problem>> = {
+  foreignKey: () =>
     problem('conflict', {
       detail: 'A record that this one refers to does not exist, or other records still refer to this one.',
     }),
-  excluded: () => problem('conflict', { detail: 'A record that conflicts with this one exists already.' }),
-  raised: () => problem('conflict', { detail: 'The database does not allow this change.' }),
-  denied: () => problem('forbidden', { detail: 'The database does not allow you to write this record.' }),
-  check: () => problem('validation', { detail: 'The record breaks a constraint of its table.' }),
-  unfit: () => problem('validation', { detail: 'A value does not fit its column.' }),
-  charset: () => problem('invalid-query', { detail: 'A value has characters that its column cannot hold.' }),
+  exclusion: () => problem('conflict', { detail: 'A record that conflicts with this one exists already.' }),
+  databaseRule: () => problem('conflict', { detail: 'The database does not allow this change.' }),
+  rowSecurity: () => problem('forbidden', { detail: 'The database does not allow you to write this record.' }),
+  checkConstraint: () => problem('validation', { detail: 'The record breaks a constraint of its table.' }),
+  dataException: () => problem('validation', { detail: 'A value does not fit its column.' }),
+  characterSet: () => problem('invalid-query', { detail: 'A value has characters that its column cannot hold.' }),
 }
 
 function tooLargeProblem(): Problem {
@@ -169,7 +169,7 @@ function clientSizeProblem(plan: Plan): Problem | null {
 
 /** Returns the Problem for one write of a batch. Names of invalid values include the record's position. */
 export function partFailureProblem(error: unknown, resource: Resource, plan: Plan): Problem | null {
-  return classifyFailure(error, resource.dialect()) === 'null'
+  return classifyFailure(error, resource.dialect()) === 'notNull'
     ? missingValueProblem(error, resource, plan)
     : failureProblem(error, resource, plan)
 }
@@ -180,7 +180,7 @@ export function partFailureProblem(error: unknown, resource: Resource, plan: Pla
  */
 function missingValueProblem(error: unknown, resource: Resource, plan: Plan | null = null): Problem | null {
   const name = findNullColumn(error, resource.dialect())
-  if (name === undefined) return REFUSAL_PROBLEMS.raised()
+  if (name === undefined) return REFUSAL_PROBLEMS.databaseRule()
   const field = findFieldByColumn(resource, name)
   if (field === undefined || !(field.targets.has('create') || field.targets.has('update'))) return null
   const errors = placesWithoutValue(field, plan).map(

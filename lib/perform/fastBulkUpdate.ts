@@ -16,7 +16,7 @@ import { Statement } from './statement/statement.js'
 import { writeValuesTableUpdate } from './statement/valuesTableUpdate.js'
 import { fetchRows } from './statements/execute.js'
 import { createRowUpdate, createUpdateRequest, type RowUpdate } from './statements/rows.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 /**
  * Runs several updates as one UPDATE that returns the records. Returns null if the updates must run one by one. The
@@ -25,7 +25,7 @@ import type { Store } from './store.js'
  * that the client sent.
  */
 export async function tryUpdateTogether(
-  store: Store,
+  store: StatementContext,
   plans: readonly UpdatePlan[],
 ): Promise<readonly Outcome[] | null> {
   const [first] = plans
@@ -73,7 +73,7 @@ function hasSameColumns({ columns: own }: Projection, { columns }: Projection): 
  * in more than values, or if the dialect has no table of values.
  */
 async function updateByValuesTable(
-  store: Store,
+  store: StatementContext,
   updates: readonly RowUpdate[],
   { columns }: Projection,
   transaction: Transaction,
@@ -103,7 +103,7 @@ async function updateByValuesTable(
  * more than values.
  */
 function alignValues(
-  { dialect, model }: Store,
+  { dialect, model }: StatementContext,
   first: StatementRequestOf<'update'>,
   others: readonly StatementRequestOf<'update'>[],
 ): readonly (readonly unknown[])[] | null {

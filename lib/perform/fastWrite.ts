@@ -38,7 +38,7 @@ import {
   updateReturning,
   updateRows,
 } from './statements/rows.js'
-import { type Store, withTransaction } from './store.js'
+import { type StatementContext, withTransaction } from './store.js'
 import { forgetTableTraits, loadTableTraits, loadTraitsForRecord, skippedWriteError } from './tableTraits.js'
 import { inTransaction, isInTransaction, retryRaced, runSingleStatement } from './transaction.js'
 import { attributesAccepted, hasValidChanges, NO_ERRORS, validate, validateInTime } from './validation.js'
@@ -49,7 +49,7 @@ import { deleteAndReport, readUpdated } from './writtenRows.js'
  * expression, or the database does not return stored values. `built` contains the instances of new records.
  */
 export async function tryWriteByStatement(
-  store: Store,
+  store: StatementContext,
   plan: WritePlan,
   built: readonly Model[] = [],
 ): Promise<Outcome | null> {
@@ -73,7 +73,7 @@ export async function tryWriteByStatement(
  * Whether the table generates a key that an instance would not receive. Only a statement returns the key, so the write
  * needs a statement even if fast paths are disabled.
  */
-function hasDatabaseKey({ resource: { keys } }: Store, built: readonly Model[]): boolean {
+function hasDatabaseKey({ resource: { keys } }: StatementContext, built: readonly Model[]): boolean {
   const generated = keys.filter(({ assigned }) => !assigned)
   return built.some((instance) => generated.some(({ name }) => instance.getDataValue(name as never) === undefined))
 }
@@ -81,7 +81,7 @@ function hasDatabaseKey({ resource: { keys } }: Store, built: readonly Model[]):
 const NO_CHANGES: Changes = new Map()
 
 async function insertOne(
-  store: Store,
+  store: StatementContext,
   { changes, serverValues, projection, instant }: CreatePlan,
   instances: readonly Model[],
 ): Promise<Outcome | null> {
@@ -98,7 +98,7 @@ async function insertOne(
 
 /** Inserts all records with one statement, or with several if there are too many values. */
 async function insertMany(
-  store: Store,
+  store: StatementContext,
   { records, serverValues, projection, instant }: BulkCreatePlan,
   instances: readonly Model[],
 ): Promise<Outcome | null> {
@@ -113,12 +113,12 @@ async function insertMany(
   return rows && fields && { kind: 'records', rows: await insertInParts(store, rows, fields, projection) }
 }
 
-function canReturnInserted(store: Store, projection: Projection): boolean {
+function canReturnInserted(store: StatementContext, projection: Projection): boolean {
   return store.dialect.returnsInserted && isReturnable(store, projection)
 }
 
 async function insertInParts(
-  store: Store,
+  store: StatementContext,
   rows: readonly EncodedRow[],
   fields: readonly Field[],
   projection: Projection,
@@ -150,7 +150,7 @@ async function insertInParts(
  * @throws Problem 409 if the row was skipped
  */
 async function insertAndFind(
-  store: Store,
+  store: StatementContext,
   row: EncodedRow,
   projection: Projection,
   transaction: Transaction,
@@ -174,7 +174,7 @@ async function insertAndFind(
 }
 
 /** Runs an UPDATE that returns the record, or an UPDATE followed by a read. */
-async function updateOne(store: Store, plan: UpdatePlan): Promise<Outcome> {
+async function updateOne(store: StatementContext, plan: UpdatePlan): Promise<Outcome> {
   const { changes, projection } = plan
   const isValid = store.resource.validation === 'rules' || (await hasValidChanges(store, changes))
   if (!isValid) return readRefused(store, { ...plan, invalid: NO_ERRORS })
@@ -209,7 +209,7 @@ async function updateOne(store: Store, plan: UpdatePlan): Promise<Outcome> {
  * record is missing.
  */
 async function missingRecordError(
-  store: Store,
+  store: StatementContext,
   plan: UpdatePlan,
   { increments }: RowUpdate,
   transaction?: Transaction,
@@ -222,7 +222,12 @@ async function missingRecordError(
  * Updates a row of a table whose rules or triggers may skip the update.
  * @throws Problem 409 if the update was skipped
  */
-function updateOneChecked(store: Store, plan: UpdatePlan, write: RowUpdate, table: TableTraits): Promise<Outcome> {
+function updateOneChecked(
+  store: StatementContext,
+  plan: UpdatePlan,
+  write: RowUpdate,
+  table: TableTraits,
+): Promise<Outcome> {
   return inTransaction(store, async (transaction) => {
     if (!(await canReadRecord(store, plan, write.where, transaction)))
       throw await missedWriteError(store, plan, transaction)
@@ -232,7 +237,7 @@ function updateOneChecked(store: Store, plan: UpdatePlan, write: RowUpdate, tabl
   })
 }
 
-async function deleteOne(store: Store, plan: DeletePlan): Promise<Outcome> {
+async function deleteOne(store: StatementContext, plan: DeletePlan): Promise<Outcome> {
   const { report } = plan
   const where = fullConditionOf(plan)
   if ((await loadTraitsForRecord(store)).canSkipWrites) return deleteOneChecked(store, plan, where)
@@ -254,7 +259,7 @@ async function deleteOne(store: Store, plan: DeletePlan): Promise<Outcome> {
  * longer read the record.
  * @throws Problem 409 if the deletion was skipped
  */
-function deleteOneChecked(store: Store, plan: DeletePlan, where: Predicate): Promise<Outcome> {
+function deleteOneChecked(store: StatementContext, plan: DeletePlan, where: Predicate): Promise<Outcome> {
   const { report } = plan
   return inTransaction(store, async (transaction) => {
     if (!(await canReadRecord(store, plan, where, transaction))) throw await missedWriteError(store, plan, transaction)
@@ -266,7 +271,7 @@ function deleteOneChecked(store: Store, plan: DeletePlan, where: Predicate): Pro
   })
 }
 
-async function deleteMany(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
+async function deleteMany(store: StatementContext, plan: BulkDeletePlan): Promise<Outcome> {
   const { where, report } = plan
   if ((await loadTableTraits(store)).canSkipWrites) return deleteManyChecked(store, plan)
   if (report !== null) {
@@ -284,7 +289,7 @@ async function deleteMany(store: Store, plan: BulkDeletePlan): Promise<Outcome> 
  * Deletes several rows from a table whose rules or triggers may skip deletions.
  * @throws Problem 409 if a deletion was skipped
  */
-function deleteManyChecked(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
+function deleteManyChecked(store: StatementContext, plan: BulkDeletePlan): Promise<Outcome> {
   const { where, report, keys } = plan
   const deleteRecords = async (given: BulkDeletePlan, transaction: Transaction): Promise<number> => {
     const joined = withTransaction(store, transaction)
@@ -303,7 +308,7 @@ function deleteManyChecked(store: Store, plan: BulkDeletePlan): Promise<Outcome>
 
 /** Deletes rows or sets their deletion marks, with one statement. Returns the number of rows. */
 function deleteOrMarkRows(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   { softDelete, instant }: Pick<DeletePlan, 'softDelete' | 'instant'>,
   transaction: Transaction,

@@ -12,7 +12,7 @@ import { missingReferenceProblem } from './foreignKeyProblem.js'
 import { collectPlanErrors } from './newRecords.js'
 import { readVisible } from './read.js'
 import { findExisting, fullConditionOf, missedWriteError, prepareChanged } from './refusal.js'
-import { type Store, storeInSameTransaction, withTransaction } from './store.js'
+import { type StatementContext, storeInSameTransaction, withTransaction } from './store.js'
 import { inTransaction, withWriteTimeout } from './transaction.js'
 import { maxRowsOf } from './uuidSpellings.js'
 import { collectValueErrors, NO_ERRORS } from './validation.js'
@@ -24,9 +24,9 @@ type ReferencingPlan = CreatePlan | BulkCreatePlan | UpdatePlan
  * passes. A hidden record is reported like a missing record.
  */
 export function writeWithForeignKeyChecks<P extends ReferencingPlan, T>(
-  store: Store,
+  store: StatementContext,
   { plan, foreignKeyChecks }: Work<P>,
-  write: (store: Store, plan: P) => Promise<T>,
+  write: (store: StatementContext, plan: P) => Promise<T>,
 ): Promise<T> {
   // An invalid plan is not checked: the write reports its validation errors first.
   return foreignKeyChecks.length === 0 || isInvalidPlan(plan)
@@ -35,10 +35,10 @@ export function writeWithForeignKeyChecks<P extends ReferencingPlan, T>(
 }
 
 async function writeIfChecked<P extends ReferencingPlan, T>(
-  store: Store,
+  store: StatementContext,
   given: P,
   checks: readonly ForeignKeyCheck[],
-  write: (store: Store, plan: P) => Promise<T>,
+  write: (store: StatementContext, plan: P) => Promise<T>,
 ): Promise<T> {
   const { failing, spellings } = await findFailedChecks(store, given, checks)
   const plan = useStoredSpellings(given, spellings)
@@ -82,7 +82,7 @@ function isInvalidPlan(plan: ReferencingPlan): boolean {
 async function foreignKeyCheckError(
   failing: readonly Field[],
   errors: ProblemErrors,
-  { resource }: Store,
+  { resource }: StatementContext,
 ): Promise<Error> {
   return hasErrors(errors) ? problem('validation', { errors }) : missingReferenceProblem(resource, failing)
 }
@@ -92,10 +92,10 @@ async function foreignKeyCheckError(
  * key, because guesses would otherwise reveal its value.
  */
 function assertUnchanged<T>(
-  store: Store,
+  store: StatementContext,
   plan: UpdatePlan,
   failing: readonly ForeignKeyCheck[],
-  write: (store: Store) => Promise<T>,
+  write: (store: StatementContext) => Promise<T>,
 ): Promise<T> {
   const fields = fieldsOfChecks(failing)
   return inTransaction(store, async (transaction) => {
@@ -137,7 +137,7 @@ interface FailedChecks {
 }
 
 async function findFailedChecks(
-  store: Store,
+  store: StatementContext,
   plan: ReferencingPlan,
   checks: readonly ForeignKeyCheck[],
 ): Promise<FailedChecks> {
@@ -172,7 +172,7 @@ interface ReferencedRows {
 
 /** Reads the keys of the referenced records. The database compares the keys, under its collation. */
 async function readReferenced(
-  store: Store,
+  store: StatementContext,
   { field, target, key, condition }: ForeignKeyCheck,
   records: readonly Changes[],
 ): Promise<ReferencedRows> {

@@ -12,7 +12,7 @@ import { ambientTransaction } from '../sequelize/transaction.js'
 import { buildInstance } from './build.js'
 import { encodeColumn } from './encodedRows.js'
 import { findFieldByColumn } from './failure.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 const MISSING_REFERENCE = 'A record that this one refers to does not exist.'
 const STILL_REFERENCED = 'Other records still refer to this one.'
@@ -23,7 +23,7 @@ const MISSING_OR_REFERENCED =
  * Returns the Problem for a violated foreign key, or null for other failures. The fields come from the database error,
  * or from a search for missing references.
  */
-export async function foreignKeyProblem(error: unknown, store: Store, plan: Plan): Promise<Problem | null> {
+export async function foreignKeyProblem(error: unknown, store: StatementContext, plan: Plan): Promise<Problem | null> {
   const violation = findForeignKeyViolation(error, store.dialect)
   if (violation === null) return null
   const { kind } = plan
@@ -59,14 +59,14 @@ export function missingReferenceProblem({ translate }: Resource, fields: readonl
  * Returns the columns that the database names, if the violation is in the model's own table. A trigger or hook may have
  * violated a foreign key of another table.
  */
-function reportedColumns({ table, columns }: ForeignKeyViolation, { model }: Store): readonly string[] {
+function reportedColumns({ table, columns }: ForeignKeyViolation, { model }: StatementContext): readonly string[] {
   const name: string | object = model.getTableName()
   const own: unknown = typeof name === 'object' ? Reflect.get(name, 'tableName') : name
   return table === own ? columns : []
 }
 
 /** Returns the values of each written record by attribute, as far as the plan contains them. */
-function writtenValues(store: Store, plan: Plan): readonly Changes[] {
+function writtenValues(store: StatementContext, plan: Plan): readonly Changes[] {
   const mergeValues = (changes: Changes, serverValues: Changes): Changes =>
     new Map(Object.entries(buildInstance(store, changes, serverValues).dataValues))
   if (plan.kind === 'create') return [mergeValues(plan.changes, plan.serverValues)]
@@ -90,7 +90,7 @@ function omitAttributes(values: Changes, names: readonly string[]): Changes {
 }
 
 /** Finds the foreign key columns whose referenced record is missing. */
-async function findMissingReferences(store: Store, records: readonly Changes[]): Promise<readonly string[]> {
+async function findMissingReferences(store: StatementContext, records: readonly Changes[]): Promise<readonly string[]> {
   const { model, resource, sequelize, dialect } = store
   const transaction = ambientTransaction(sequelize)
   const keys = await dialect.foreignKeys(model, transaction)
@@ -109,7 +109,11 @@ async function findMissingReferences(store: Store, records: readonly Changes[]):
  * Returns one tuple of escaped values. Returns no tuple if a value is null or not written, because an incomplete
  * foreign key references nothing.
  */
-function escapeValues(store: Store, record: Changes, fields: readonly Field[]): readonly (readonly string[])[] {
+function escapeValues(
+  store: StatementContext,
+  record: Changes,
+  fields: readonly Field[],
+): readonly (readonly string[])[] {
   const values = fields.map((field) => encodeColumn(store, field, record.get(field.name)))
   return values.includes(null) ? [] : [values.map((value) => escapeValue(store.model, value))]
 }

@@ -14,7 +14,7 @@ import {
   storeReply,
 } from '../sequelize/idempotencyRecords.js'
 import { ambientTransaction, runWhenCommitted } from '../sequelize/transaction.js'
-import { type Store, storeOf, withTransaction } from './store.js'
+import { type StatementContext, storeOf, withTransaction } from './store.js'
 import { inTransaction, markRaced, runSingleStatement } from './transaction.js'
 
 /** Settings of an idempotent write. */
@@ -39,10 +39,10 @@ export interface IdempotentResult {
  * @throws Problem 422 if another request has used the key
  */
 export async function writeIdempotently(
-  store: Store,
+  store: StatementContext,
   plan: Plan,
   idempotency: IdempotencyRequest,
-  write: (store: Store) => Promise<Pick<IdempotentResult, 'reply' | 'done'> & { readonly stored: Reply }>,
+  write: (store: StatementContext) => Promise<Pick<IdempotentResult, 'reply' | 'done'> & { readonly stored: Reply }>,
   { policyChecks, readsCommitted }: IdempotentOptions,
 ): Promise<IdempotentResult> {
   const model = requireIdempotencyModel(store)
@@ -67,7 +67,7 @@ export async function writeIdempotently(
 
 function requireIdempotencyModel({
   resource: { idempotencyModel, name },
-}: Store): ReturnType<NonNullable<Store['resource']['idempotencyModel']>> {
+}: StatementContext): ReturnType<NonNullable<StatementContext['resource']['idempotencyModel']>> {
   if (idempotencyModel === null) throw internalError(`${name} has no table for the records of Idempotency-Key`)
   return idempotencyModel()
 }
@@ -136,7 +136,7 @@ const CLEANUP_INTERVAL = 10
 let writeCount = 0
 
 /** Removes some expired records after a write. Ignores errors, because a later write repeats the removal. */
-function cleanUp(store: Store): void {
+function cleanUp(store: StatementContext): void {
   writeCount += 1
   if (writeCount % CLEANUP_INTERVAL !== 0 || store.transaction !== undefined) return
   // A new store, because the client's disconnect must not stop the removal.
@@ -147,7 +147,7 @@ function cleanUp(store: Store): void {
   else if (store.resource.isTransactional) runWhenCommitted(ambient, startRemoval)
 }
 
-async function removeExpired(store: Store): Promise<void> {
+async function removeExpired(store: StatementContext): Promise<void> {
   const model = requireIdempotencyModel(store)
   const ids = await findExpiredRecords(model, new Date(), CLEANUP_SIZE)
   if (ids.length > 0)

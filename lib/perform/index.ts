@@ -38,7 +38,7 @@ import { assertStorable } from './scoped/scopeChecks.js'
 import { isTracked, noteStateBefore } from './scoped/trackedRecords.js'
 import {
   ensureColumnTypes,
-  type Store,
+  type StatementContext,
   storeOf,
   withAbort,
   withClient,
@@ -102,7 +102,7 @@ export async function performIdempotentWork(
   const store = withClient(storeOf(work.resource), client, order)
   return withProblems({ store, plan: work.plan }, async () => {
     await preauthorize(store, work)
-    const write = async (inside: Store) => {
+    const write = async (inside: StatementContext) => {
       const done = await executeWithScopes(inside, work, finish)
       const reply = made(done)
       return { done, reply, stored: toStored(done, reply) }
@@ -144,14 +144,14 @@ function createStore(
   { resource, plan, nestedWrites, items }: Work,
   client: ClientConnection,
   order?: CommitOrder,
-): Store {
+): StatementContext {
   const store = storeOf(resource)
   // A GET plan with nested writes reads the parent of these writes, so it is part of a write.
   const isRead = readsOnly(plan) && nestedWrites === undefined && items === undefined
   return isRead ? withAbort(store, client) : withClient(store, client, order)
 }
 
-function executeWithScopes(store: Store, work: Work, finish?: Finish): Promise<WriteResult> {
+function executeWithScopes(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
   const { plan, nestedWrites = [], items = [] } = work
   // The statement of a read already contains the scope's condition.
   if (readsOnly(plan) && nestedWrites.length + items.length === 0) return executeAndFinish(store, work, finish)
@@ -162,7 +162,7 @@ function executeWithScopes(store: Store, work: Work, finish?: Finish): Promise<W
   return inTransaction(store, (transaction) => executeAndFinish(withTransaction(store, transaction), work, finish), how)
 }
 
-function executeAndFinish(store: Store, work: Work, finish?: Finish): Promise<WriteResult> {
+function executeAndFinish(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
   const { nestedWrites = [], items = [] } = work
   if (nestedWrites.length + items.length > 0) return executeNested(store, work, finish)
   if (finish === undefined) return executeFlat(store, work)
@@ -173,13 +173,13 @@ function executeAndFinish(store: Store, work: Work, finish?: Finish): Promise<Wr
   })
 }
 
-async function executeFlat(store: Store, work: Work): Promise<WriteResult> {
+async function executeFlat(store: StatementContext, work: Work): Promise<WriteResult> {
   const outcome = await executePlan(store, work)
   if (store.transaction !== undefined) store.commitOrder?.noteWrite(work, outcome)
   return { work, outcome, nested: [], parts: [] }
 }
 
-async function executeNested(store: Store, work: Work, finish?: Finish): Promise<WriteResult> {
+async function executeNested(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
   const { plan } = work
   // Bodies of new records are validated before the transaction starts.
   if (plan.kind !== 'update' && plan.kind !== 'get' && hasWorkErrors(work)) {
@@ -206,7 +206,7 @@ async function executeNested(store: Store, work: Work, finish?: Finish): Promise
  * Rejects the request if too many requests wait for a connection. A joined transaction already has a connection, and
  * SQLite has no pool.
  */
-function assertPoolCapacity(store: Store): void {
+function assertPoolCapacity(store: StatementContext): void {
   if (store.dialect.queuesWrites) return
   const limit = store.resource.limits.waiting
   const waiting = countWaiting(store.sequelize)
@@ -215,7 +215,7 @@ function assertPoolCapacity(store: Store): void {
 
 /** Runs `work` and converts database errors into Problems of the write that caused them. */
 async function withProblems<T>(
-  whole: { readonly store: Store; readonly plan: Plan },
+  whole: { readonly store: StatementContext; readonly plan: Plan },
   work: () => Promise<T>,
 ): Promise<T> {
   if (currentCause() !== undefined) traceQueries(whole.store.sequelize)
@@ -231,7 +231,7 @@ async function withProblems<T>(
 }
 
 /** Returns the Problem for a failure, or the error itself if the error is unexpected. */
-async function translateError(error: unknown, store: Store, plan: Plan | null): Promise<unknown> {
+async function translateError(error: unknown, store: StatementContext, plan: Plan | null): Promise<unknown> {
   // A Problem is sent as it is, whatever code threw it.
   if (error instanceof Problem) return error
   // Without a plan only a temporary failure of the database is expected. Any other error comes from the host's code.
@@ -248,7 +248,7 @@ async function translateError(error: unknown, store: Store, plan: Plan | null): 
     : Object.assign(known, { cause: error })
 }
 
-async function executePlan(store: Store, work: Work): Promise<Outcome> {
+async function executePlan(store: StatementContext, work: Work): Promise<Outcome> {
   const { plan, resource } = work
   const before = requestHistoryOf(store)
   const noting = noteStateBefore(store, plan)
@@ -261,7 +261,7 @@ async function executePlan(store: Store, work: Work): Promise<Outcome> {
 
 /** Adds the embedded collections to an outcome. */
 async function completeOutcome(
-  store: Store,
+  store: StatementContext,
   projection: Projection,
   outcome: Outcome,
   size: ResponseSize,
@@ -276,7 +276,7 @@ async function completeOutcome(
 }
 
 /** Executes each kind of plan. Foreign keys in bodies are checked before the write. */
-const PLAN_EXECUTIONS: Visitors<Plan, [store: Store, work: Work], Promise<Outcome>> = {
+const PLAN_EXECUTIONS: Visitors<Plan, [store: StatementContext, work: Work], Promise<Outcome>> = {
   get: (plan, store) => executeForRecord(store, plan, (one) => readRecordOutcome(store, one)),
   page: (plan, store) => selectPage(store, plan),
   count: (plan, store) => selectCount(store, plan),
@@ -301,12 +301,20 @@ const PLAN_EXECUTIONS: Visitors<Plan, [store: Store, work: Work], Promise<Outcom
 }
 
 /** Adds the embedded collections to the records of an action. */
-async function completeActionRows(store: Store, projection: Projection, rows: readonly Row[]): Promise<readonly Row[]> {
+async function completeActionRows(
+  store: StatementContext,
+  projection: Projection,
+  rows: readonly Row[],
+): Promise<readonly Row[]> {
   if (projection.embeds === undefined) return rows
   return addCollections(store, projection, rows, new ResponseSize(store.resource.limits.responseBytes))
 }
 
-function executeUpdate(plan: UpdatePlan, store: Store, { resource, foreignKeyChecks }: Work): Promise<Outcome> {
+function executeUpdate(
+  plan: UpdatePlan,
+  store: StatementContext,
+  { resource, foreignKeyChecks }: Work,
+): Promise<Outcome> {
   return executeForRecord(store, plan, (one) =>
     withLockedRecord(store, one, async (inside, own) => {
       await assertStorable(inside, own)
@@ -321,7 +329,7 @@ function executeUpdate(plan: UpdatePlan, store: Store, { resource, foreignKeyChe
  */
 async function executeCreate(
   plan: CreatePlan | BulkCreatePlan,
-  store: Store,
+  store: StatementContext,
   { resource, foreignKeyChecks }: Work,
 ): Promise<Outcome> {
   const isInvalid = plan.kind === 'create' ? plan.invalid !== null : plan.invalid.size > 0
@@ -340,7 +348,7 @@ function createPartWriter({ resource, foreignKeyChecks }: Work): ItemWriter {
  * Executes several updates with one statement. Returns null if an update has a foreign key to check or embeds records.
  */
 async function updateTogether(
-  store: Store,
+  store: StatementContext,
   items: readonly ItemPlan[],
   foreignKeyChecks: Work['foreignKeyChecks'],
 ): Promise<readonly Outcome[] | null> {
@@ -352,7 +360,7 @@ async function updateTogether(
   return isPlain && plans.length === items.length ? tryUpdateTogether(store, plans) : null
 }
 
-async function readRecordOutcome(store: Store, plan: GetPlan): Promise<Outcome> {
+async function readRecordOutcome(store: StatementContext, plan: GetPlan): Promise<Outcome> {
   const row = await readOne(store, plan)
   if (row === null) throw problem('not-found')
   return { kind: 'record', row }
@@ -379,4 +387,4 @@ export { buildHostOptions } from './instances/find.js'
 export { buildGroupOptions } from './instances/groups.js'
 export { buildKeysetPredicate, traversalOrderOf } from './nullPartitions.js'
 export { evaluateConditions } from './scoped/evaluate.js'
-export { ensureColumnTypes, type Store, storeOf } from './store.js'
+export { ensureColumnTypes, type StatementContext, storeOf } from './store.js'

@@ -15,16 +15,16 @@ import { assertVersions, type VersionCheck } from './nested/diff.js'
 import { attributeToPlace } from './nested/errors.js'
 import { keyIdentityText } from './recordIdentity.js'
 import { assertAllStorable } from './scoped/scopeChecks.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 import { buildPartial, collectValueErrors, NO_ERRORS } from './validation.js'
 
 /** One write of a batch. */
 export type ItemPlan = CreatePlan | UpdatePlan
 
-export type ItemWriter = (store: Store, item: ItemPlan) => Promise<Outcome>
+export type ItemWriter = (store: StatementContext, item: ItemPlan) => Promise<Outcome>
 
 /** Runs several writes as one statement. Returns null if the writes must run one by one. */
-export type ItemsWriter = (store: Store, items: readonly ItemPlan[]) => Promise<readonly Outcome[] | null>
+export type ItemsWriter = (store: StatementContext, items: readonly ItemPlan[]) => Promise<readonly Outcome[] | null>
 
 /** Stored versions for the preconditions of updates. The versions are read under the transaction's locks. */
 export type StoredVersions = ReadonlyMap<ItemPlan, unknown>
@@ -34,17 +34,19 @@ export interface ItemsChildren {
   /** Counts the bytes of the response, and throws a Problem above the limit. */
   readonly writtenSize: WrittenSize
   /** Plans the inserts, updates and deletes of the children. @throws Problem 404 or 403 */
-  readonly planDiffs: (store: Store, items: readonly ItemPlan[]) => Promise<void>
+  readonly planDiffs: (store: StatementContext, items: readonly ItemPlan[]) => Promise<void>
   readonly versions: () => readonly VersionCheck[]
   /** Plans the children's writes before the first write, so that scopes can be checked. */
-  readonly planPendingWrites: (store: Store) => Promise<readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]>
+  readonly planPendingWrites: (
+    store: StatementContext,
+  ) => Promise<readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]>
   /**
    * Returns the validation errors of the children. The children are checked only if an item has errors or `isRefused`
    * is true.
    */
   readonly collectErrors: (isRefused: boolean) => Promise<ProblemErrors>
   /** Writes the children of an item that is already written. */
-  readonly writeChildren: (store: Store, index: number, item: ItemPlan, outcome: Outcome) => Promise<void>
+  readonly writeChildren: (store: StatementContext, index: number, item: ItemPlan, outcome: Outcome) => Promise<void>
 }
 
 /**
@@ -54,7 +56,7 @@ export interface ItemsChildren {
  * @throws Problem 400 if the records exceed the response limit
  */
 export async function writeItems(
-  store: Store,
+  store: StatementContext,
   { items, stored }: { readonly items: readonly ItemPlan[]; readonly stored: StoredVersions },
   write: ItemWriter,
   children: ItemsChildren | null,
@@ -94,7 +96,7 @@ function markItemChecked(item: ItemPlan): ItemPlan {
  * @throws Problem 403 with the positions of the rejected items
  */
 async function assertStorableItems(
-  store: Store,
+  store: StatementContext,
   items: readonly ItemPlan[],
   children: ItemsChildren | null,
 ): Promise<void> {
@@ -105,7 +107,7 @@ async function assertStorableItems(
 }
 
 function versionChecksOf(
-  { resource }: Store,
+  { resource }: StatementContext,
   items: readonly ItemPlan[],
   stored: StoredVersions,
 ): readonly VersionCheck[] {
@@ -119,7 +121,7 @@ export function preconditionOf(item: ItemPlan): Precondition | null {
   return item.kind === 'create' ? null : item.precondition
 }
 
-async function collectItemErrors(store: Store, items: readonly ItemPlan[]): Promise<ProblemErrors> {
+async function collectItemErrors(store: StatementContext, items: readonly ItemPlan[]): Promise<ProblemErrors> {
   const runsValidators = store.resource.validation !== 'rules'
   if (!runsValidators && items.every(({ invalid }) => invalid === null)) return {}
   const errors = new BodyErrors()
@@ -137,7 +139,7 @@ async function collectItemErrors(store: Store, items: readonly ItemPlan[]): Prom
 
 /** Returns a function that builds the instances of an item for the model's validators. */
 async function createInstanceMakers(
-  store: Store,
+  store: StatementContext,
   items: readonly ItemPlan[],
 ): Promise<(item: ItemPlan) => () => Model> {
   const { keys: fields, validation } = store.resource

@@ -7,14 +7,14 @@ import { problem } from '../common/problem.js'
 import { hasTwoUuidSpellings } from '../sequelize/columnTypes.js'
 import { uniqueMessageOf } from '../sequelize/model.js'
 import { readUnscoped } from './read.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 /**
  * Rejects new records whose UUID key already exists in another spelling. A text column distinguishes both spellings,
  * but clients treat both as one key. Records that the caller may not see count too.
  * @throws Problem 409 as for any taken key
  */
-export async function assertNewKeys(store: Store, plan: CreatePlan | BulkCreatePlan): Promise<void> {
+export async function assertNewKeys(store: StatementContext, plan: CreatePlan | BulkCreatePlan): Promise<void> {
   const { dialect, model, resource } = store
   const { keys } = resource
   // A foreign key to a parent of this request already has the spelling of the parent's key.

@@ -7,7 +7,7 @@ import { findValidationErrors } from '../sequelize/failure.js'
 import { hasHooks } from '../sequelize/model.js'
 import { buildInstance } from './build.js'
 import { validationMessages } from './failure.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 import { withWriteTimeout } from './transaction.js'
 import {
   assertLengths,
@@ -22,7 +22,7 @@ import {
  * Builds the instance of a new record.
  * @throws Problem if the values are invalid or a text is too long
  */
-export async function buildNewInstance(store: Store, plan: CreatePlan): Promise<Model> {
+export async function buildNewInstance(store: StatementContext, plan: CreatePlan): Promise<Model> {
   const buildAgain = (): Model => buildInstance(store, plan.changes, plan.serverValues)
   if (plan.invalid !== null) throw await validationProblem(store, plan.invalid, buildAgain, plan)
   const instance = buildAgain()
@@ -31,19 +31,19 @@ export async function buildNewInstance(store: Store, plan: CreatePlan): Promise<
 }
 
 /** Builds the instances of several new records. @throws Problem if the values are invalid */
-export async function buildNewInstances(store: Store, plan: BulkCreatePlan): Promise<readonly Model[]> {
+export async function buildNewInstances(store: StatementContext, plan: BulkCreatePlan): Promise<readonly Model[]> {
   const { invalid } = plan
   if (invalid.size > 0)
     throw problem('validation', { errors: await withWriteTimeout(store, () => collectRecordErrors(store, plan)) })
   return buildInstances(store, plan)
 }
 
-export function buildInstances(store: Store, { records, serverValues }: BulkCreatePlan): readonly Model[] {
+export function buildInstances(store: StatementContext, { records, serverValues }: BulkCreatePlan): readonly Model[] {
   return records.map((changes) => buildInstance(store, changes, serverValues))
 }
 
 /** Returns all validation errors of a plan's values. Returns an empty object for a plan without values. */
-export async function collectPlanErrors(store: Store, plan: Plan): Promise<ProblemErrors> {
+export async function collectPlanErrors(store: StatementContext, plan: Plan): Promise<ProblemErrors> {
   switch (plan.kind) {
     case 'create': {
       const build = () => buildInstance(store, plan.changes, plan.serverValues)
@@ -64,7 +64,7 @@ export async function collectPlanErrors(store: Store, plan: Plan): Promise<Probl
 
 /** Returns all validation errors of the records in a body. */
 async function collectRecordErrors(
-  store: Store,
+  store: StatementContext,
   { records, serverValues, invalid, parentKeys = [] }: BulkCreatePlan,
 ): Promise<ProblemErrors> {
   const errors = new BodyErrors()
@@ -94,7 +94,7 @@ async function collectRecordErrors(
  * instance. Names of errors have positions in the array.
  */
 export async function validateAll(
-  store: Store,
+  store: StatementContext,
   instances: readonly Model[],
   optionsOf: (index: number) => object,
 ): Promise<void> {

@@ -32,12 +32,12 @@ import { type NullPartition, partitionByNulls } from './nullPartitions.js'
 import { deriveTotal } from './pageTotal.js'
 import { columnValues } from './statement/row.js'
 import { statementReader } from './statements/read.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 import { loadTraitsForRecord } from './tableTraits.js'
 
 const READERS: Readonly<Record<Executor, RecordReader>> = { statements: statementReader, instances: instanceReader }
 
-function readerOf(store: Store, columns: readonly Column[]): RecordReader {
+function readerOf(store: StatementContext, columns: readonly Column[]): RecordReader {
   return READERS[chooseReadExecutor(store, columns)]
 }
 
@@ -45,7 +45,7 @@ const DEFAULT_OPTIONS: ReadOptions = {}
 
 /** Reads one record. Returns null if no record meets the condition. */
 export function readOne(
-  store: Store,
+  store: StatementContext,
   plan: Pick<GetPlan, 'where' | 'projection'>,
   within: ReadOptions = DEFAULT_OPTIONS,
 ): Promise<Row | null> {
@@ -57,7 +57,7 @@ export function readOne(
 
 /** Reads records that the model's scope shows, from the primary, in any order. */
 export function readVisible(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   columns: readonly Column[],
   limit: number,
@@ -72,7 +72,7 @@ export function readVisible(
  * records to read their current values. Records are not locked if a column belongs to another table.
  */
 export function readVisibleAsLocked(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   columns: readonly Column[],
   limit: number,
@@ -85,7 +85,7 @@ export function readVisibleAsLocked(
 
 /** Reads records that were just written, by any condition, in any order. */
 export function readWritten(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   columns: readonly Column[],
   limit: number,
@@ -101,7 +101,7 @@ export function readWritten(
  * each batch and may throw to stop.
  */
 export async function readWrittenByKey(
-  store: Store,
+  store: StatementContext,
   keys: readonly unknown[],
   columns: readonly Column[],
   transaction: Transaction,
@@ -128,7 +128,7 @@ export async function readWrittenByKey(
 
 /** Reads records in any order, including records that deletion marks or the model's scope hide. */
 export function readUnscoped(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   columns: readonly Column[],
   limit: number,
@@ -144,7 +144,7 @@ export function readUnscoped(
  * prevent some locks. Writing an unlocked record fails.
  */
 export async function readLocked(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   columns: readonly Column[],
   limit: number,
@@ -162,14 +162,14 @@ export async function readLocked(
 }
 
 /** Reads a page by page number. Without a total, one extra record shows whether another page follows. */
-export async function selectPage(store: Store, plan: PagePlan): Promise<Outcome> {
+export async function selectPage(store: StatementContext, plan: PagePlan): Promise<Outcome> {
   const { pageSize } = plan
   if (plan.total !== 'none') return selectCountedPage(store, plan)
   const rows = await createWindow(store, plan, { limit: pageSize + 1, offset: (plan.page - 1) * pageSize })
   return { kind: 'page', rows: rows.slice(0, pageSize), totalCount: null, hasMore: rows.length > pageSize }
 }
 
-async function selectCountedPage(store: Store, plan: PagePlan): Promise<Outcome> {
+async function selectCountedPage(store: StatementContext, plan: PagePlan): Promise<Outcome> {
   const { projection, pageSize, includeDeleted } = plan
   const result = { totalCount: null as number | null, hasMore: false }
   const rows = await readLargeColumnsSeparately(
@@ -190,7 +190,7 @@ async function selectCountedPage(store: Store, plan: PagePlan): Promise<Outcome>
  * Creates a row source of the resource's records. The source repeats the list's conditions, because a record may have
  * changed since it was found.
  */
-function createRowSource(store: Store, condition: Predicate | null, within: ReadOptions): RowSource {
+function createRowSource(store: StatementContext, condition: Predicate | null, within: ReadOptions): RowSource {
   return {
     identity: store.resource.keys,
     readRows: (columns, named, limit) =>
@@ -202,12 +202,12 @@ function createRowSource(store: Store, condition: Predicate | null, within: Read
   }
 }
 
-function createResponseSize({ resource: { limits } }: Store): ResponseSize {
+function createResponseSize({ resource: { limits } }: StatementContext): ResponseSize {
   return new ResponseSize(limits.responseBytes)
 }
 
 /** Reads a page of groups. A page that is not full reveals the total. */
-export async function selectGroups(store: Store, plan: AggregatePlan): Promise<Outcome> {
+export async function selectGroups(store: StatementContext, plan: AggregatePlan): Promise<Outcome> {
   const { pageSize, page, projection } = plan
   const { columns } = projection
   const groups: GroupSelect = { ...plan, columns }
@@ -224,7 +224,7 @@ export async function selectGroups(store: Store, plan: AggregatePlan): Promise<O
 
 /** Reads groups with large values in small batches, so that their size is checked early. */
 async function selectGroupsInParts(
-  store: Store,
+  store: StatementContext,
   reader: RecordReader,
   groups: GroupSelect,
   { limit, offset }: { readonly limit: number; readonly offset: number },
@@ -243,7 +243,7 @@ async function selectGroupsInParts(
   return found
 }
 
-async function countGroups(store: Store, reader: RecordReader, groups: GroupSelect): Promise<number> {
+async function countGroups(store: StatementContext, reader: RecordReader, groups: GroupSelect): Promise<number> {
   if (groups.groups === 0) return 1
   // Measures and the sort order do not change the number of groups.
   const counted: GroupSelect = { ...groups, columns: groups.columns.slice(0, groups.groups), order: [] }
@@ -251,7 +251,7 @@ async function countGroups(store: Store, reader: RecordReader, groups: GroupSele
   return Number(row?._total ?? 0)
 }
 
-export async function selectCount(store: Store, { where, includeDeleted }: CountPlan): Promise<Outcome> {
+export async function selectCount(store: StatementContext, { where, includeDeleted }: CountPlan): Promise<Outcome> {
   return { kind: 'count', count: await readerOf(store, []).countRecords(store, where, includeDeleted) }
 }
 
@@ -259,7 +259,7 @@ export async function selectCount(store: Store, { where, includeDeleted }: Count
 const SHORT_PAGE = 100
 
 /** Reads a page of records after a key. One extra record shows whether another page follows. */
-export async function selectKeysetPage(store: Store, plan: KeysetPlan): Promise<Outcome> {
+export async function selectKeysetPage(store: StatementContext, plan: KeysetPlan): Promise<Outcome> {
   const { pageSize, isKeysetOnly } = plan
   const isBrief = isKeysetOnly && pageSize <= SHORT_PAGE && !hasHiddenRecords(store.model)
   const rows = await createWindow(store, plan, { limit: pageSize + 1, isKeyLookup: isBrief })
@@ -270,7 +270,7 @@ export async function selectKeysetPage(store: Store, plan: KeysetPlan): Promise<
  * Reads a page after or before a position in an order. One extra record shows whether another page follows in that
  * direction.
  */
-export async function selectSeekPage(store: Store, plan: SeekPlan): Promise<Outcome> {
+export async function selectSeekPage(store: StatementContext, plan: SeekPlan): Promise<Outcome> {
   const { pageSize } = plan
   const found = await readRowsAfter(store, plan, pageSize + 1)
   const rows = found.slice(0, pageSize)
@@ -292,7 +292,11 @@ type SeekRequest = Pick<SeekPlan, 'where' | 'order' | 'isBackward' | 'position' 
  * Reads the rows after a cursor, in the direction of the page. Appends the values of the sort keys to each row, as the
  * driver returns them.
  */
-export async function readRowsAfter(store: Store, plan: SeekRequest, limit: number): Promise<readonly Row[]> {
+export async function readRowsAfter(
+  store: StatementContext,
+  plan: SeekRequest,
+  limit: number,
+): Promise<readonly Row[]> {
   const rows: Row[] = []
   for (const segment of partitionByNulls(plan)) {
     const read = await readPartition(store, plan, segment, limit - rows.length)
@@ -305,7 +309,7 @@ export async function readRowsAfter(store: Store, plan: SeekRequest, limit: numb
 }
 
 async function readPartition(
-  store: Store,
+  store: StatementContext,
   { projection, order, includeDeleted }: SeekRequest,
   { where, order: own }: NullPartition,
   limit: number,
@@ -331,7 +335,7 @@ function isSafeNumber(value: unknown): boolean {
 
 /** Converts the appended sort key values to the form that cursors store. */
 export function addCursorValues(
-  store: Store,
+  store: StatementContext,
   { projection, order }: Pick<SeekRequest, 'projection' | 'order'>,
   row: Row,
 ): Row {
@@ -347,7 +351,7 @@ type WindowedPlan = Pick<SeekPlan, 'where' | 'order' | 'projection' | 'includeDe
 
 /** Reads the rows of a page, without counts. */
 function createWindow(
-  store: Store,
+  store: StatementContext,
   { where, order, projection, includeDeleted }: WindowedPlan,
   { limit, offset, keyReading, isKeyLookup }: Pick<RowWindow, 'limit' | 'offset' | 'keyReading' | 'isKeyLookup'>,
 ): Promise<readonly Row[]> {

@@ -7,7 +7,7 @@ import { problem } from '../common/problem.js'
 import { chooseReadExecutor, isWrittenByInstances } from './executor.js'
 import { applyChanges, loadLocked } from './instances/load.js'
 import { readOne } from './read.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 import { forgetTableTraits, skippedWriteError } from './tableTraits.js'
 import { markRaced } from './transaction.js'
 import { buildPartial, validationProblem } from './validation.js'
@@ -24,7 +24,7 @@ export function fullConditionOf({ where, precondition }: ConditionalPlan): Predi
  * Whether an update is rejected or writes no column. Virtual attributes matter only to setters, hooks and validators of
  * the host.
  */
-export function isWithoutChanges(store: Store, plan: UpdatePlan): boolean {
+export function isWithoutChanges(store: StatementContext, plan: UpdatePlan): boolean {
   const { precondition, changes, serverValues, invalid } = plan
   if (invalid !== null || precondition?.where === null) return true
   if (serverValues.values.size > 0 || serverValues.increments.length > 0) return false
@@ -33,7 +33,7 @@ export function isWithoutChanges(store: Store, plan: UpdatePlan): boolean {
 }
 
 /** Returns the unchanged record of a rejected or empty update. Reports a missing record before validation errors. */
-export async function readRefused(store: Store, plan: UpdatePlan): Promise<Outcome> {
+export async function readRefused(store: StatementContext, plan: UpdatePlan): Promise<Outcome> {
   const { invalid } = plan
   const row = await readOrRefuse(store, plan)
   if (invalid !== null) throw await validationProblem(store, invalid, await prepareChanged(store, plan), plan)
@@ -45,7 +45,7 @@ export async function readRefused(store: Store, plan: UpdatePlan): Promise<Outco
  * @throws Problem if the record is missing or does not meet the precondition
  */
 export async function readOrRefuse(
-  store: Store,
+  store: StatementContext,
   plan: Pick<UpdatePlan, 'where' | 'projection'> & {
     readonly kind: string
     readonly precondition?: Precondition | null
@@ -62,7 +62,7 @@ export async function readOrRefuse(
 }
 
 /** Returns a function that builds the changed instance for the model's validators. */
-export async function prepareChanged(store: Store, plan: UpdatePlan): Promise<() => Model> {
+export async function prepareChanged(store: StatementContext, plan: UpdatePlan): Promise<() => Model> {
   const { changes, serverValues } = plan
   const { validation } = store.resource
   if (validation === 'rules' || validation === 'attributes') return () => buildPartial(store, changes)
@@ -75,7 +75,7 @@ export async function prepareChanged(store: Store, plan: UpdatePlan): Promise<()
  * write.
  */
 export async function missedWriteError(
-  store: Store,
+  store: StatementContext,
   plan: ConditionalPlan & { readonly kind: string },
   transaction?: Transaction,
 ): Promise<Error> {
@@ -91,7 +91,7 @@ export async function missedWriteError(
  * the write is repeated.
  */
 export async function racedWriteError(
-  store: Store,
+  store: StatementContext,
   plan: ConditionalPlan & { readonly kind: string },
   transaction?: Transaction,
 ): Promise<Error> {
@@ -108,7 +108,7 @@ export async function racedWriteError(
  * changes.
  */
 export async function canReadRecord(
-  store: Store,
+  store: StatementContext,
   plan: { readonly kind: string },
   where: Predicate,
   transaction: Transaction | undefined = store.transaction,
@@ -128,7 +128,7 @@ export function isRestore({ kind }: { readonly kind: string }): boolean {
 
 /** Reads the record of a write, and locks the record inside a transaction. Returns null if the record is missing. */
 export async function findExisting(
-  store: Store,
+  store: StatementContext,
   plan: Pick<ConditionalPlan, 'where'> & { readonly kind: string; readonly projection?: Projection },
   transaction: Transaction | undefined = store.transaction,
 ): Promise<Row | null> {
@@ -149,7 +149,7 @@ export async function findExisting(
  * @throws Problem 409 if PostgreSQL's row level security prevents the lock
  */
 export async function lockForWrite(
-  store: Store,
+  store: StatementContext,
   { kind, where }: Pick<ConditionalPlan, 'where'> & { readonly kind: string },
   fields: readonly Field[],
 ): Promise<Row> {
@@ -163,10 +163,14 @@ export async function lockForWrite(
 /**
  * Locks a record through an instance if find hooks of the host take part, because a read with find hooks does not lock.
  */
-export async function lockByInstances(store: Store, columns: readonly Column[], where: Predicate): Promise<void> {
+export async function lockByInstances(
+  store: StatementContext,
+  columns: readonly Column[],
+  where: Predicate,
+): Promise<void> {
   if (chooseReadExecutor(store, columns) === 'instances') await loadLocked(store, where, false)
 }
 
-function keyProjection({ resource: { keys } }: Store): Projection {
+function keyProjection({ resource: { keys } }: StatementContext): Projection {
   return projectOwnFields(keys)
 }

@@ -9,7 +9,7 @@ import { isExpression } from '../sequelize/sql.js'
 import { isDeadlock, isUniqueConflict } from './failure.js'
 import type { ItemWriter } from './items.js'
 import { readVisible } from './read.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 import { markRaced, retryRaced, withWriteTimeout } from './transaction.js'
 
 /**
@@ -17,13 +17,13 @@ import { markRaced, retryRaced, withWriteTimeout } from './transaction.js'
  * requests update it.
  * @throws Problem 404 if the record is missing and the client may not choose its key
  */
-export async function performReplace(store: Store, plan: ReplacePlan, write: ItemWriter): Promise<Outcome> {
+export async function performReplace(store: StatementContext, plan: ReplacePlan, write: ItemWriter): Promise<Outcome> {
   const whole = { ...plan, update: await addDefaults(store, plan.update) }
   return retryRaced(store, () => attemptReplace(store, whole, write))
 }
 
 async function attemptReplace(
-  store: Store,
+  store: StatementContext,
   { update, create, isCreateOnly }: ReplacePlan,
   write: ItemWriter,
 ): Promise<Outcome> {
@@ -43,7 +43,7 @@ async function attemptReplace(
 }
 
 /** Returns the result of the update, or null if the record does not exist. */
-async function updateIfExists(store: Store, update: UpdatePlan, write: ItemWriter): Promise<Outcome | null> {
+async function updateIfExists(store: StatementContext, update: UpdatePlan, write: ItemWriter): Promise<Outcome | null> {
   try {
     return partsOutcomeOf(update, await write(store, update))
   } catch (error) {
@@ -55,7 +55,7 @@ async function updateIfExists(store: Store, update: UpdatePlan, write: ItemWrite
   }
 }
 
-async function assertMissing(store: Store, update: UpdatePlan): Promise<true> {
+async function assertMissing(store: StatementContext, update: UpdatePlan): Promise<true> {
   if (!(await hasRecord(store, update))) return true
   throw problem('precondition-failed', {
     detail: 'The record exists already. If-None-Match: * creates new records only.',
@@ -66,12 +66,12 @@ async function assertMissing(store: Store, update: UpdatePlan): Promise<true> {
  * Whether the record is missing, for writes in a transaction. An UPDATE of a missing row would take a gap lock, and two
  * requests that insert afterwards would deadlock.
  */
-async function isKnownMissing(store: Store, update: UpdatePlan): Promise<boolean> {
+async function isKnownMissing(store: StatementContext, update: UpdatePlan): Promise<boolean> {
   return store.transaction !== undefined && !(await hasRecord(store, update))
 }
 
 /** Whether the record exists. Reads without a lock, because a gap lock on a missing row leads to deadlocks. */
-async function hasRecord(store: Store, { where }: UpdatePlan): Promise<boolean> {
+async function hasRecord(store: StatementContext, { where }: UpdatePlan): Promise<boolean> {
   return (await readVisible(store, where, keyColumns(store.resource.keys), 1)).length > 0
 }
 
@@ -94,7 +94,7 @@ function requireCreatePlan(create: CreatePlan | null, update: UpdatePlan, isNew:
  * Checks that the new record has the key of the path.
  * @throws Problem 403 if a behaviour sets another key
  */
-function assertKeyUnchanged({ resource: { keys } }: Store, { changes, serverValues }: CreatePlan): void {
+function assertKeyUnchanged({ resource: { keys } }: StatementContext, { changes, serverValues }: CreatePlan): void {
   const valueText = (field: Field, value: unknown): string => String(field.decode(value))
   const wrong = keys.find(
     (field) =>
@@ -112,7 +112,7 @@ function partsOutcomeOf(plan: CreatePlan | UpdatePlan, outcome: Outcome): Outcom
 }
 
 /** Adds values for members that the body omits: the model's default, or null if there is no default. */
-export async function addDefaults(store: Store, plan: UpdatePlan): Promise<UpdatePlan> {
+export async function addDefaults(store: StatementContext, plan: UpdatePlan): Promise<UpdatePlan> {
   const { missingAttributes, changes, invalid, serverValues } = plan
   if (missingAttributes === undefined || missingAttributes.size === 0) return plan
   const values = new Map(serverValues.values)
@@ -128,6 +128,6 @@ export async function addDefaults(store: Store, plan: UpdatePlan): Promise<Updat
   return { ...plan, serverValues: { ...serverValues, values } }
 }
 
-function evaluateDefault(store: Store, expression: unknown): Promise<unknown> {
+function evaluateDefault(store: StatementContext, expression: unknown): Promise<unknown> {
   return withWriteTimeout(store, () => evaluateExpression(store.model, expression, store.transaction))
 }

@@ -2,14 +2,14 @@ import type { Outcome } from '../../types/outcome.js'
 import type { CreatePlan, UpdatePlan } from '../../types/plan.js'
 import { Problem } from '../common/problem.js'
 import { addDefaults } from './replace.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 /**
  * Restores a deleted record that the new record would collide with, and writes the new values. Returns null if there is
  * no deleted record. Also returns null if the body is invalid, because the creation reports the errors.
  */
 export async function reviveDeleted(
-  store: Store,
+  store: StatementContext,
   { revives, changes, projection, invalid }: CreatePlan,
   write: (plan: UpdatePlan) => Promise<Outcome>,
 ): Promise<Outcome | null> {

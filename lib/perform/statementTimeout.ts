@@ -2,14 +2,14 @@ import type { Transaction } from 'sequelize'
 import { checkSequelize } from '../sequelize/session.js'
 import { runTimed } from '../sequelize/statementTimeout.js'
 import { ambientTransaction } from '../sequelize/transaction.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 /**
  * Runs statements with the statement timeout. Sets the timeout on the connection of a host's transaction, because other
  * connections already have the timeout.
  */
 export function withStatementTimeout<T>(
-  { sequelize, limit, transaction: joined }: Pick<Store, 'sequelize' | 'limit' | 'transaction'>,
+  { sequelize, limit, transaction: joined }: Pick<StatementContext, 'sequelize' | 'limit' | 'transaction'>,
   given: Transaction | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
@@ -23,7 +23,7 @@ export function withStatementTimeout<T>(
  * the pooled connection is already checked.
  */
 export function withSequelizeTimeout<T>(
-  store: Pick<Store, 'sequelize' | 'limit' | 'transaction'>,
+  store: Pick<StatementContext, 'sequelize' | 'limit' | 'transaction'>,
   given: Transaction | undefined,
   work: () => Promise<T>,
 ): Promise<T> {

@@ -11,7 +11,7 @@ import { useTimedQueries } from '../sequelize/timedQueries.js'
 import { FullPages } from './fullPages.js'
 
 /** Context of a resource's statements: model, connection settings and transaction. */
-export interface Store {
+export interface StatementContext {
   readonly resource: Resource
   readonly model: ModelStatic<Model>
   readonly sequelize: Sequelize
@@ -28,9 +28,9 @@ export interface Store {
   readonly commitOrder?: CommitOrder | undefined
 }
 
-const stores = new WeakMap<Resource, Store>()
+const stores = new WeakMap<Resource, StatementContext>()
 
-export function storeOf(resource: Resource): Store {
+export function storeOf(resource: Resource): StatementContext {
   const known = stores.get(resource)
   if (known !== undefined) return known
   const { model, limits } = resource
@@ -40,7 +40,7 @@ export function storeOf(resource: Resource): Store {
     if (resource.dialect().interrupt === null) useTimedConnections(sequelize)
     else useTimedQueries(sequelize)
   }
-  const store: Store = {
+  const store: StatementContext = {
     resource,
     model,
     sequelize,
@@ -55,29 +55,32 @@ export function storeOf(resource: Resource): Store {
 }
 
 /** Reads the column types that statements depend on. Returns null if the types are already known. */
-export function ensureColumnTypes({ resource, transaction }: Store): Promise<void> | null {
+export function ensureColumnTypes({ resource, transaction }: StatementContext): Promise<void> | null {
   // The caller's own limit does not apply, because other callers may wait for this read.
   const { dialect, model, limit } = storeOf(resource)
   return loadColumnTypes({ dialect, model, limit, transaction })
 }
 
 /** Returns the store of another resource, in the current transaction if there is one. */
-export function storeInSameTransaction({ transaction }: Pick<Store, 'transaction'>, resource: Resource): Store {
+export function storeInSameTransaction(
+  { transaction }: Pick<StatementContext, 'transaction'>,
+  resource: Resource,
+): StatementContext {
   return transaction === undefined ? storeOf(resource) : withTransaction(storeOf(resource), transaction)
 }
 
 /** Returns a copy of the store that uses a transaction. */
-export function withTransaction(store: Store, transaction: Transaction): Store {
+export function withTransaction(store: StatementContext, transaction: Transaction): StatementContext {
   return copyStore(store, { transaction })
 }
 
 /** Returns a copy of the store that reports its writes to `order`. */
-export function withCommitOrder(store: Store, order: CommitOrder): Store {
+export function withCommitOrder(store: StatementContext, order: CommitOrder): StatementContext {
   return copyStore(store, { commitOrder: order })
 }
 
 /** Returns a copy of the store for a client that may disconnect before a write has begun. */
-export function withClient(store: Store, client: ClientConnection, order?: CommitOrder): Store {
+export function withClient(store: StatementContext, client: ClientConnection, order?: CommitOrder): StatementContext {
   return copyStore(store, { client, commitOrder: order })
 }
 
@@ -85,23 +88,23 @@ export function withClient(store: Store, client: ClientConnection, order?: Commi
  * Returns a copy of the store that cancels reads when the client disconnects. Reads without a statement timeout are not
  * cancelled, because their connection is unknown.
  */
-export function withAbort(store: Store, client: ClientConnection): Store {
+export function withAbort(store: StatementContext, client: ClientConnection): StatementContext {
   return store.limit === null ? store : copyStore(store, { limit: store.limit.withClient(client) })
 }
 
 /** Returns the store with the resource's current dialect, which changes once the server's version is known. */
-export function withCurrentDialect(store: Store): Store {
+export function withCurrentDialect(store: StatementContext): StatementContext {
   const dialect = store.resource.dialect()
   return store.dialect === dialect ? store : copyStore({ ...store, dialect }, {})
 }
 
-type StoreChange = Partial<Pick<Store, 'limit' | 'transaction' | 'client' | 'commitOrder'>>
+type StoreChange = Partial<Pick<StatementContext, 'limit' | 'transaction' | 'client' | 'commitOrder'>>
 
 /** Copies member by member, because spreading an object with a getter is slow on this frequent path. */
 function copyStore(
-  { resource, model, sequelize, dialect, fullPages, limit, transaction, client, commitOrder }: Store,
+  { resource, model, sequelize, dialect, fullPages, limit, transaction, client, commitOrder }: StatementContext,
   change: StoreChange,
-): Store {
+): StatementContext {
   return {
     resource,
     model,

@@ -8,7 +8,7 @@ import { runReadQuery } from '../sequelize/run.js'
 import { storeVersion } from '../sequelize/serverVersion.js'
 import { withoutCause } from '../trace/channels.js'
 import { withStatementTimeout } from './statementTimeout.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 import { surroundingTransaction } from './transaction.js'
 
 const traitsByModel = new WeakMap<ModelStatic<Model>, TableTraits>()
@@ -39,7 +39,7 @@ const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>([
  * Reads the traits of the model's table before the first write. Call it before a transaction begins, because it needs a
  * connection.
  */
-export function loadTableTraits(store: Store): Promise<TableTraits> {
+export function loadTableTraits(store: StatementContext): Promise<TableTraits> {
   const { model } = store
   const known = traitsByModel.get(model)
   if (known !== undefined) return Promise.resolve(known)
@@ -56,11 +56,11 @@ export function loadTableTraits(store: Store): Promise<TableTraits> {
 /**
  * Returns the traits of a table for writing one existing record. On databases that never skip rows, no query is needed.
  */
-export function loadTraitsForRecord(store: Store): Promise<TableTraits> {
+export function loadTraitsForRecord(store: StatementContext): Promise<TableTraits> {
   return store.dialect.tableCatalogue.canSkipRows ? loadTableTraits(store) : Promise.resolve(RELIABLE_TRAITS)
 }
 
-async function readTableTraits(store: Store, transaction: Transaction | undefined): Promise<TableTraits> {
+async function readTableTraits(store: StatementContext, transaction: Transaction | undefined): Promise<TableTraits> {
   const { dialect, model, sequelize, limit } = store
   const run = { sql: dialect.tableCatalogue.write(model), transaction, writes: true, limit, isLogged: false }
   try {
@@ -80,7 +80,7 @@ async function readTableTraits(store: Store, transaction: Transaction | undefine
 }
 
 /** Discards the traits of a table that behaved differently. */
-export function forgetTableTraits({ model }: Store): void {
+export function forgetTableTraits({ model }: StatementContext): void {
   traitsByModel.delete(model)
 }
 

@@ -15,7 +15,7 @@ import {
 } from '../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../sequelize/writeTransaction.js'
 import { isDeadlock } from './failure.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 import { WriteQueue } from './writeQueue.js'
 import { WriteTimeout, writeTimeoutProblem } from './writeTimeout.js'
 
@@ -30,7 +30,7 @@ interface TransactionOptions {
  * @throws Problem if the write timeout is exceeded, or the write queue is full
  */
 export async function inTransaction<T>(
-  store: Store,
+  store: StatementContext,
   work: (transaction: Transaction) => Promise<T>,
   how: TransactionOptions = { isRepeatable: true },
 ): Promise<T> {
@@ -52,7 +52,10 @@ export async function inTransaction<T>(
  * Runs a write of one statement without hooks, outside a transaction. If connections may lead to different servers, a
  * transaction is used: closing its connection undoes a statement that cannot be cancelled.
  */
-export function runSingleStatement<T>(store: Store, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+export function runSingleStatement<T>(
+  store: StatementContext,
+  work: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
   const joined = surroundingTransaction(store)
   if (joined !== undefined) return withWriteTimeout(store, () => work(joined))
   return retryConflicts(store, async (time) => {
@@ -82,7 +85,10 @@ export function runSingleStatement<T>(store: Store, work: (transaction: Transact
 }
 
 /** Applies the write timeout to a part of a write that holds no connection. */
-export async function withWriteTimeout<T>({ resource, transaction }: Store, work: () => Promise<T>): Promise<T> {
+export async function withWriteTimeout<T>(
+  { resource, transaction }: StatementContext,
+  work: () => Promise<T>,
+): Promise<T> {
   // The timeout of the transaction already applies.
   if (transaction !== undefined) return work()
   const watch = new WriteTimeout(resource.limits.writeTime).startTimer(async () => undefined)
@@ -96,12 +102,12 @@ export async function withWriteTimeout<T>({ resource, transaction }: Store, work
 }
 
 /** Whether the write runs inside a transaction that other code ends. */
-export function isInTransaction(store: Store): boolean {
+export function isInTransaction(store: StatementContext): boolean {
   return surroundingTransaction(store) !== undefined
 }
 
 /** Returns the transaction that a write joins: the transaction of a batch, or of the host. */
-export function surroundingTransaction({ transaction, sequelize }: Store): Transaction | undefined {
+export function surroundingTransaction({ transaction, sequelize }: StatementContext): Transaction | undefined {
   return transaction ?? ambientTransaction(sequelize)
 }
 
@@ -109,7 +115,7 @@ async function runTransaction<T>(
   transaction: WriteTransaction,
   time: WriteTimeout,
   work: (transaction: Transaction) => Promise<T>,
-  { resource, client, commitOrder, dialect }: Store,
+  { resource, client, commitOrder, dialect }: StatementContext,
 ): Promise<T> {
   await transaction.waitForConnection()
   if (client?.isDisconnected) {
@@ -144,7 +150,7 @@ function isOutcome(result: unknown): result is Outcome {
 }
 
 /** Kinds of outcomes of writes. */
-const WRITE_OUTCOMES = { record: 0, records: 0, parts: 0, deleted: 0, acted: 0 } satisfies {
+const WRITE_OUTCOMES = { record: 0, records: 0, parts: 0, deleted: 0, action: 0 } satisfies {
   [kind in Outcome['kind']]?: 0
 }
 
@@ -174,7 +180,7 @@ export interface PendingCommit {
 }
 
 /** Returns the commit of a write that is made now. Call it before the write ends, because the host may roll back. */
-export function pendingCommitOf({ sequelize }: Store): PendingCommit {
+export function pendingCommitOf({ sequelize }: StatementContext): PendingCommit {
   const ambient = ambientTransaction(sequelize)
   return {
     isOfHost: ambient !== undefined,
@@ -208,7 +214,7 @@ function maxAttemptsFor(error: unknown): number {
  * Repeats a write after a marked error. In a surrounding transaction, the code that started the transaction repeats the
  * write.
  */
-export async function retryRaced<T>(store: Store, work: () => Promise<T>): Promise<T> {
+export async function retryRaced<T>(store: StatementContext, work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await work()
@@ -230,7 +236,7 @@ function writeQueueOf(sequelize: Sequelize): WriteQueue {
 
 /** Runs a write, in the write queue on SQLite, and repeats it after conflicts. */
 async function retryConflicts<T>(
-  { sequelize, dialect, client, resource: { limits } }: Store,
+  { sequelize, dialect, client, resource: { limits } }: StatementContext,
   work: (time: WriteTimeout) => Promise<T>,
   { isRepeatable }: TransactionOptions = { isRepeatable: true },
 ): Promise<T> {

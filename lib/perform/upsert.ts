@@ -5,7 +5,7 @@ import { addCondition, removeSubqueries } from '../common/predicates.js'
 import { isDeadlock, isUniqueConflict } from './failure.js'
 import { type ItemPlan, type ItemsChildren, type ItemWriter, preconditionOf, writeItems } from './items.js'
 import { readLocked, readVisible } from './read.js'
-import { type Store, withTransaction } from './store.js'
+import { type StatementContext, withTransaction } from './store.js'
 import { inTransaction, markRaced } from './transaction.js'
 import { maxRowsOf, narrowToRecord } from './uuidSpellings.js'
 
@@ -14,7 +14,7 @@ import { maxRowsOf, narrowToRecord } from './uuidSpellings.js'
  * that record meanwhile, all items are repeated and the record is found.
  */
 export async function performUpsert(
-  store: Store,
+  store: StatementContext,
   plan: UpsertPlan,
   write: ItemWriter,
   children: ItemsChildren | null = null,
@@ -39,7 +39,7 @@ export async function performUpsert(
 
 /** Plans the write of each item: the update of an existing record, with its stored version, or a creation. */
 export async function resolveItems(
-  store: Store,
+  store: StatementContext,
   { by, uniqueTextOf, items, lookups, anyUpdate }: UpsertPlan,
 ): Promise<{ readonly items: readonly ItemPlan[]; readonly stored: ReadonlyMap<ItemPlan, unknown> }> {
   const { key, keys: fields } = store.resource

@@ -7,7 +7,7 @@ import { hasTwoUuidSpellings } from '../sequelize/columnTypes.js'
 import { readVisible } from './read.js'
 import { buildIdentityPredicate, identityText, keyIdentityText } from './recordIdentity.js'
 import { findExisting } from './refusal.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 import { hasNoKeys } from './writtenRows.js'
 
 type SingleRecordPlan = GetPlan | UpdatePlan | DeletePlan
@@ -17,7 +17,7 @@ type SingleRecordPlan = GetPlan | UpdatePlan | DeletePlan
  * key's exact spelling takes precedence.
  */
 export async function executeForRecord<P extends SingleRecordPlan, T>(
-  store: Store,
+  store: StatementContext,
   plan: P,
   carryOut: (plan: P) => Promise<T>,
 ): Promise<T> {
@@ -36,7 +36,7 @@ export async function executeForRecord<P extends SingleRecordPlan, T>(
 
 /** Executes a plan for several records. Chooses one spelling of each key. */
 export async function executeForRecords(
-  store: Store,
+  store: StatementContext,
   plan: BulkDeletePlan,
   carryOut: (plan: BulkDeletePlan) => Promise<Outcome>,
 ): Promise<Outcome> {
@@ -53,7 +53,7 @@ export async function executeForRecords(
 }
 
 /** Whether the table may contain two spellings of a key. */
-export function canHaveTwoSpellings({ dialect, model, resource: { keys } }: Store): boolean {
+export function canHaveTwoSpellings({ dialect, model, resource: { keys } }: StatementContext): boolean {
   return keys.some((field) => hasTwoUuidSpellings(dialect, model, field))
 }
 

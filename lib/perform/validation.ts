@@ -7,7 +7,7 @@ import { findValidationErrors, isValidatorException } from '../sequelize/failure
 import { acceptNulls } from '../sequelize/instances.js'
 import { hasHooks } from '../sequelize/model.js'
 import { validationMessages } from './failure.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 import { withWriteTimeout } from './transaction.js'
 
 export const NO_ERRORS: Invalid = Object.freeze({ errors: {}, failed: new Set<string>() })
@@ -19,7 +19,7 @@ interface ValidationOptions {
 
 /** Returns the Problem with all errors of invalid values. */
 export async function validationProblem(
-  store: Store,
+  store: StatementContext,
   found: Invalid,
   make: () => Model,
   { before }: { readonly before: unknown },
@@ -34,7 +34,11 @@ export async function validationProblem(
  * Checks text lengths before Sequelize's validators run patterns on the texts.
  * @throws Problem 400 with all errors
  */
-export async function assertLengths(store: Store, instance: Model, plan: { readonly before: unknown }): Promise<void> {
+export async function assertLengths(
+  store: StatementContext,
+  instance: Model,
+  plan: { readonly before: unknown },
+): Promise<void> {
   if (findTooLong(store, instance).length > 0) throw await validationProblem(store, NO_ERRORS, () => instance, plan)
 }
 
@@ -44,7 +48,7 @@ export async function assertLengths(store: Store, instance: Model, plan: { reado
  * if a hook may still change the values.
  */
 export async function collectValueErrors(
-  store: Store,
+  store: StatementContext,
   { errors: found, failed: without }: Invalid,
   make: () => Model,
   { hasHostCode = false }: ValidationOptions = {},
@@ -75,7 +79,11 @@ function tryMake(make: () => Model): Model | null {
   }
 }
 
-async function runValidators(store: Store, instance: Model, failed: ReadonlySet<string>): Promise<ProblemErrors> {
+async function runValidators(
+  store: StatementContext,
+  instance: Model,
+  failed: ReadonlySet<string>,
+): Promise<ProblemErrors> {
   const skip = [...unchangedAttributes(store, instance), ...failed]
   for (const name of failed) instance.setDataValue(name as never, undefined as never)
   try {
@@ -92,7 +100,7 @@ async function runValidators(store: Store, instance: Model, failed: ReadonlySet<
 }
 
 /** Returns the attributes that an UPDATE of the instance leaves unchanged. */
-function unchangedAttributes({ model }: Store, instance: Model): readonly string[] {
+function unchangedAttributes({ model }: StatementContext, instance: Model): readonly string[] {
   if (instance.isNewRecord) return []
   return Object.keys(model.getAttributes()).filter((name) => !instance.changed(name as never))
 }
@@ -102,7 +110,7 @@ function unchangedAttributes({ model }: Store, instance: Model): readonly string
  * attributes.
  */
 export function attributesAccepted(
-  { resource: { ruleValidated } }: Store,
+  { resource: { ruleValidated } }: StatementContext,
   changes: Changes,
   serverValues?: Changes,
 ): readonly string[] {
@@ -115,14 +123,14 @@ export async function validate(instance: Model, skip: readonly string[] = []): P
 }
 
 /** Validates new values outside a transaction. The write timeout limits asynchronous validators of the host. */
-export async function validateInTime(store: Store, validating: () => Promise<void>): Promise<void> {
+export async function validateInTime(store: StatementContext, validating: () => Promise<void>): Promise<void> {
   const { validation } = store.resource
   if (validation === 'attributes') await validating()
   else if (validation !== 'rules') await withWriteTimeout(store, validating)
 }
 
 /** Whether changes pass the model's validators. Only for models whose validators use no other values of the record. */
-export async function hasValidChanges(store: Store, changes: Changes): Promise<boolean> {
+export async function hasValidChanges(store: StatementContext, changes: Changes): Promise<boolean> {
   const partial = buildPartial(store, changes)
   if (findTooLong(store, partial).length > 0) return false
   const rest = attributesAccepted(store, changes)
@@ -137,14 +145,14 @@ export async function hasValidChanges(store: Store, changes: Changes): Promise<b
 }
 
 /** Builds an instance with only the changed values. */
-export function buildPartial({ model, resource }: Store, changes: Changes): Model {
+export function buildPartial({ model, resource }: StatementContext, changes: Changes): Model {
   const partial = model.build(Object.fromEntries(changes), { isNewRecord: false })
   acceptNulls(partial, resource.filled)
   return partial
 }
 
 /** Returns the texts of an instance that exceed their maximum length. */
-export function findTooLong({ resource }: Store, instance: Model): readonly TextBound[] {
+export function findTooLong({ resource }: StatementContext, instance: Model): readonly TextBound[] {
   return resource.textBounds.filter(({ attribute, max }) => {
     if (!instance.isNewRecord && !instance.changed(attribute as never)) return false
     return isLonger(validatedText(instance.getDataValue(attribute as never)), max)

@@ -5,12 +5,12 @@ import type {
   Column,
   ComparePredicate,
   CountPredicate,
+  FullTextPredicate,
   ItemCountPredicate,
   ItemsPredicate,
   Join,
   KeysetPredicate,
   LinkedPredicate,
-  MatchPredicate,
   Predicate,
   QuantifiedPredicate,
   TuplesPredicate,
@@ -115,7 +115,7 @@ export class WhereWriter {
     count: (node, self, scope) => self.#writeCount(node, scope),
     items: (node, self, scope) => self.#writeItems(node, scope),
     itemCount: (node, self, scope) => self.#writeItemCount(node, scope),
-    match: (node, self, scope) => self.#writeMatch(node, scope),
+    fullText: (node, self, scope) => self.#writeMatch(node, scope),
     tuples: (node, self, scope) => self.#writeTuples(node, scope),
     linked: (node, self, scope) => self.#writeLinked(node, scope),
     apart: ({ condition }, self, scope) => self.#writeSubquery(condition, scope),
@@ -334,7 +334,7 @@ export class WhereWriter {
     return literal(`${negated ? 'NOT ' : ''}(${compare(count, node.values.map(this.#operands.write))})`)
   }
 
-  #writeMatch({ fields, values }: MatchPredicate, scope: TableContext): Fragment {
+  #writeMatch({ fields, values }: FullTextPredicate, scope: TableContext): Fragment {
     const columns = fields.map((field) => this.writeColumn({ joins: [], field, nullable: field.nullable }, scope))
     return literal(writeFullTextMatch(this.#dialect, columns, this.#operands.write(values[0])))
   }

@@ -8,7 +8,7 @@ import { removeRecord } from './instances/remove.js'
 import { updateRecord } from './instances/update.js'
 import { buildNewInstance, buildNewInstances } from './newRecords.js'
 import { isWithoutChanges, missedWriteError, readRefused } from './refusal.js'
-import { type Store, withCurrentDialect } from './store.js'
+import { type StatementContext, withCurrentDialect } from './store.js'
 import { loadTableTraits } from './tableTraits.js'
 import { hasNoKeys, NOTHING_DELETED } from './writtenRows.js'
 
@@ -18,7 +18,7 @@ import { hasNoKeys, NOTHING_DELETED } from './writtenRows.js'
  * @throws Problem for rejected writes
  * @throws errors of the database, unchanged
  */
-export async function writeOne(store: Store, plan: WritePlan): Promise<Outcome> {
+export async function writeOne(store: StatementContext, plan: WritePlan): Promise<Outcome> {
   switch (plan.kind) {
     case 'create':
       return writeNew(store, plan)
@@ -35,14 +35,14 @@ export async function writeOne(store: Store, plan: WritePlan): Promise<Outcome> 
   }
 }
 
-async function writeNew(given: Store, plan: CreatePlan): Promise<Outcome> {
+async function writeNew(given: StatementContext, plan: CreatePlan): Promise<Outcome> {
   await loadTableTraits(given)
   const store = withCurrentDialect(given)
   const instance = await buildNewInstance(store, plan)
   return (await tryWriteByStatement(store, plan, [instance])) ?? saveNewInstance(store, plan, instance)
 }
 
-async function writeAllNew(given: Store, plan: BulkCreatePlan): Promise<Outcome> {
+async function writeAllNew(given: StatementContext, plan: BulkCreatePlan): Promise<Outcome> {
   if (plan.records.length === 0) return { kind: 'records', rows: [] }
   await loadTableTraits(given)
   const store = withCurrentDialect(given)
@@ -50,12 +50,12 @@ async function writeAllNew(given: Store, plan: BulkCreatePlan): Promise<Outcome>
   return (await tryWriteByStatement(store, plan, instances)) ?? saveNewInstances(store, plan, instances)
 }
 
-async function writeChanges(store: Store, plan: UpdatePlan): Promise<Outcome> {
+async function writeChanges(store: StatementContext, plan: UpdatePlan): Promise<Outcome> {
   if (isWithoutChanges(store, plan)) return readRefused(store, plan)
   return (await tryWriteByStatement(store, plan)) ?? updateRecord(store, plan)
 }
 
-async function writeRemoval(store: Store, plan: DeletePlan): Promise<Outcome> {
+async function writeRemoval(store: StatementContext, plan: DeletePlan): Promise<Outcome> {
   if (plan.precondition?.where === null) throw await missedWriteError(store, plan)
   return (await tryWriteByStatement(store, plan)) ?? removeRecord(store, plan)
 }

@@ -5,14 +5,14 @@ import type { BulkDeletePlan, Predicate, Projection, UpdatePlan } from '../../ty
 import { encodeKey, keyColumns, matchKeys, planKeyText } from '../common/keys.js'
 import { problem } from '../common/problem.js'
 import { readOne, readWritten } from './read.js'
-import type { Store } from './store.js'
+import type { StatementContext } from './store.js'
 
 /**
  * Reads back an updated record. Locks the record if the UPDATE possibly changed nothing, because MySQL would read an
  * old snapshot without a lock.
  */
 export async function readUpdated(
-  store: Store,
+  store: StatementContext,
   plan: UpdatePlan,
   transaction?: Transaction,
   mayBeOld = false,
@@ -30,7 +30,7 @@ export type RecordRemoval = (plan: BulkDeletePlan, transaction: Transaction) => 
 
 /** Deletes locked records and returns the deleted records. */
 export async function deleteAndReport(
-  store: Store,
+  store: StatementContext,
   plan: BulkDeletePlan,
   { columns }: Projection,
   transaction: Transaction,

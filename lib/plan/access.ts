@@ -21,7 +21,7 @@ interface EvaluatedMask {
 const evaluatedMasks = new CallerCache<EvaluatedMask>()
 
 /** Returns the attributes that a caller may not read. Masks are evaluated once per resource and request. */
-export function unreadableFieldsOf(caller: Caller, resource: Resource): FieldNames {
+export function hiddenFieldsOf(caller: Caller, resource: Resource): FieldNames {
   const { readable } = resource.behaviours
   if (readable === null) return NOTHING
   const before = evaluatedMasks.get(caller)
@@ -54,7 +54,7 @@ export function isRelationClosed(
   caller: Caller,
 ): boolean {
   return resources.some((resource) => {
-    const hidden = unreadableFieldsOf(caller, resource)
+    const hidden = hiddenFieldsOf(caller, resource)
     return joinModel === null
       ? isColumnMasked(resource, association.foreignKey, hidden)
       : isJoinModelMasked(resource, joinModel, hidden)
@@ -83,7 +83,7 @@ function isJoinModelMasked(resource: Resource, { keys }: JoinModel, hidden: Fiel
  */
 export function isMemberWritable(resource: Resource, member: Field | string, caller: Caller): boolean {
   if (typeof member !== 'string')
-    return !unreadableFieldsOf(caller, resource).has(member.name) && canSetAttribute(resource, member.name, caller)
+    return !hiddenFieldsOf(caller, resource).has(member.name) && canSetAttribute(resource, member.name, caller)
   const relation = resource.relations().get(member.toLowerCase())
   return relation !== undefined && isRelationWritable(relation, caller)
 }

@@ -6,7 +6,7 @@ import { mergeHeaders } from '../common/headers.js'
 import { addCondition, joinPredicates } from '../common/predicates.js'
 import { isRefusal } from '../common/problem.js'
 import { isPromise } from '../common/promise.js'
-import { foreignKeyResourcesOf, isMemberWritable, isRelationClosed, unreadableFieldsOf } from './access.js'
+import { foreignKeyResourcesOf, hiddenFieldsOf, isMemberWritable, isRelationClosed } from './access.js'
 import { createRoot, type Root } from './path.js'
 import { referenceConditionOf, referencesInBodies } from './references.js'
 import { configuredResources, resourcesOfStep, resourcesOnPaths, walkRelations } from './relations.js'
@@ -133,9 +133,9 @@ export function createView(resource: Resource, answers: ReadonlyMap<Resource, Vi
     return guard
   }
   return {
-    hidden: () => unreadableFieldsOf(caller, resource),
+    hidden: () => hiddenFieldsOf(caller, resource),
     readable: ({ name }, access) =>
-      !(access?.resources ?? [resource]).some((each) => unreadableFieldsOf(caller, each).has(name)),
+      !(access?.resources ?? [resource]).some((each) => hiddenFieldsOf(caller, each).has(name)),
     writable: (member) => isMemberWritable(resource, member, caller),
     join: ({ relation, access, from }) => {
       const { joinModel } = relation

@@ -145,7 +145,7 @@ const COMPLEMENTS: Visitors<Predicate, [], Predicate> = {
   itemCount: (node) => ({ ...node, negated: !node.negated }),
   and: ({ nodes }) => ({ kind: 'or', nodes: nodes.map(negate) }),
   or: ({ nodes }) => ({ kind: 'and', nodes: nodes.map(negate) }),
-  match: () => {
+  fullText: () => {
     throw internalError('the condition of the parameter "search" cannot be negated')
   },
   never: () => ALWAYS,

@@ -127,7 +127,7 @@ async function planBulkCreate(
   }
 }
 
-export { foreignKeyResourcesOf, isRelationClosed, unreadableFieldsOf } from './access.js'
+export { foreignKeyResourcesOf, hiddenFieldsOf, isRelationClosed } from './access.js'
 export { authorize, authorizeNow, authorizeResources, authorizeTarget, createView } from './authorize.js'
 export { flattenedRelationsOf, flattenedResourcesOf } from './flatten.js'
 export { matchKeysOf, readBodyKey, readKeyParts } from './key.js'

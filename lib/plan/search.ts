@@ -16,7 +16,7 @@ export function planSearch(context: Context, { search: words }: Pick<ListIntent,
   if (search === null || words === null) return null
   if (search.fullText !== null) {
     const text = dialect().fullText?.encode(words) ?? null
-    return text === null ? NOTHING : { kind: 'match', fields: search.fullText, values: [text] }
+    return text === null ? NOTHING : { kind: 'fullText', fields: search.fullText, values: [text] }
   }
   const columns = search.paths.flatMap((path): Column[] => {
     const to = resolveForCaller(context, context.root, path, { parameter: 'search', offset: 0 })

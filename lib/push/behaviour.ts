@@ -180,7 +180,7 @@ function removeMoves(changes: readonly OutcomeChange[]): readonly OutcomeChange[
 }
 
 function collectChanges(resource: Resource, plan: Plan, outcome: Outcome): OutcomeChange[] {
-  if (outcome.kind === 'parts' || outcome.kind === 'acted')
+  if (outcome.kind === 'parts' || outcome.kind === 'action')
     return outcome.parts.flatMap((part) => collectChanges(resource, part.plan, part.outcome))
   const event = EVENTS.get(plan.kind)
   if (event === undefined) return []

@@ -61,7 +61,7 @@ export interface ClusterSettings {
  * Before its own first event, a server requests the subscriptions of the other servers. Every server repeats its
  * subscriptions regularly. The subscriptions of a dead server expire.
  */
-export class Cluster {
+export class ClusterSubscriptions {
   readonly #namespace: Namespace
   readonly #settings: ClusterSettings
   readonly #server = randomUUID()

@@ -8,7 +8,7 @@ import { splitIntoChunks } from '../common/chunks.js'
 import { addCondition } from '../common/predicates.js'
 import { evaluateConditions, storeOf } from '../perform/index.js'
 import { matchRecords } from '../read.js'
-import type { Cluster } from './cluster.js'
+import type { ClusterSubscriptions } from './cluster.js'
 import { roomNameOf } from './room.js'
 import type { Subscription } from './subscription.js'
 
@@ -24,12 +24,12 @@ const RECORDS_PER_READ = 100
 /** The rooms of a hub that scope conditions define, on all servers of the cluster. */
 export class ConditionRooms {
   readonly #resource: Resource
-  readonly #cluster: Cluster
+  readonly #cluster: ClusterSubscriptions
   readonly #report: (error: unknown) => void
   readonly #resolved = new WeakMap<Subscription, NamedCondition | null>()
   readonly #met = new WeakMap<Change, () => Promise<ReadonlySet<string>>>()
 
-  constructor(resource: Resource, cluster: Cluster, report: (error: unknown) => void) {
+  constructor(resource: Resource, cluster: ClusterSubscriptions, report: (error: unknown) => void) {
     this.#resource = resource
     this.#cluster = cluster
     this.#report = report

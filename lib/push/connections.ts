@@ -1,6 +1,6 @@
 import type { Namespace, Socket } from '../../types/push.js'
 import { type Admission, toConnectionError } from './admission.js'
-import type { Cluster, SubscriptionReference } from './cluster.js'
+import type { ClusterSubscriptions, SubscriptionReference } from './cluster.js'
 import { isRoom, isSliceOf, readSubscriptionText, slicesOf } from './room.js'
 
 /**
@@ -33,14 +33,14 @@ interface AdmittedConnection {
  */
 export class Connections {
   readonly #namespace: Namespace
-  readonly #cluster: Cluster
+  readonly #cluster: ClusterSubscriptions
   readonly #admit: (socket: Socket) => Promise<Admission>
   readonly #admitted = new WeakMap<Socket, AdmittedConnection>()
   readonly #references = new WeakMap<Socket, SubscriptionReference>()
   /** Number of connections that were put into rooms so far. The number chooses the slice of the next connection. */
   #count = 0
 
-  constructor(namespace: Namespace, cluster: Cluster, admit: (socket: Socket) => Promise<Admission>) {
+  constructor(namespace: Namespace, cluster: ClusterSubscriptions, admit: (socket: Socket) => Promise<Admission>) {
     this.#namespace = namespace
     this.#cluster = cluster
     this.#admit = admit

@@ -3,7 +3,7 @@ import type { CommitPosition } from '../../types/commitPosition.js'
 import type { Request } from '../../types/express.js'
 import type { Field, JsonValue } from '../../types/field.js'
 import type { KeyValue, Plan } from '../../types/plan.js'
-import type { Change, Namespace, Publisher, ReadChange, Server, Socket } from '../../types/push.js'
+import type { Change, ChangeWithValues, Namespace, Publisher, Server, Socket } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import type { RecordBefore, Tracking } from '../../types/rooms.js'
 import { CrudConfigError } from '../common/errors.js'
@@ -19,7 +19,7 @@ import { noteOrigin, type TracedEvent, traceEvent } from '../trace/event.js'
 import { canCountEvents, createNumberFlags, observeAdapter } from './adapter.js'
 import { type Admission, admitConnection, type ConnectionRequest, toRequest } from './admission.js'
 import { BackgroundQueue } from './backgroundQueue.js'
-import { CLUSTER_TIMEOUT, Cluster } from './cluster.js'
+import { CLUSTER_TIMEOUT, ClusterSubscriptions } from './cluster.js'
 import { CommitPositions } from './commitPositions.js'
 import { ConditionRooms } from './conditionRooms.js'
 import { Connections, recoveryDurationOf } from './connections.js'
@@ -58,7 +58,7 @@ export function hubOf(resource: Resource): Hub | null {
 interface OpenHub {
   readonly resource: Resource
   readonly namespace: Namespace
-  readonly cluster: Cluster
+  readonly cluster: ClusterSubscriptions
   readonly conditions: ConditionRooms
 }
 
@@ -167,7 +167,7 @@ export class Hub implements Publisher {
     this.#payloadFields = findPayloadFields(resource)
     this.#version = visibleVersionOf(resource)
     const names = new Set(resource.fields.map(({ name }) => name))
-    const cluster = new Cluster(namespace, {
+    const cluster = new ClusterSubscriptions(namespace, {
       isAttribute: (name) => names.has(name),
       onSubscriptionsAdded: (subscriptions) => this.#addRoomFields(resource, subscriptions),
       report: (error) => this.#report(error, null),
@@ -460,7 +460,7 @@ function countDistinctSockets({ adapter, sockets }: Namespace, rooms: ReadonlySe
   return new Set(ids).size
 }
 
-function isReadChange(change: Change): change is ReadChange {
+function isChangeWithValues(change: Change): change is ChangeWithValues {
   return change.row !== null
 }
 
@@ -468,13 +468,13 @@ function isReadChange(change: Change): change is ReadChange {
  * Returns the change with the record's row, or null if a later write has replaced it. The later write sends its own
  * event.
  */
-async function resolveChange(resource: Resource, change: Change): Promise<ReadChange | null> {
-  if (isReadChange(change) && !change.isUncertain) return change
-  if (change.event !== 'OnDeleted' || !isReadChange(change)) return readChange(resource, change)
+async function resolveChange(resource: Resource, change: Change): Promise<ChangeWithValues | null> {
+  if (isChangeWithValues(change) && !change.isUncertain) return change
+  if (change.event !== 'OnDeleted' || !isChangeWithValues(change)) return readChange(resource, change)
   return (await readChange(resource, { ...change, columns: keyColumns(resource.keys) })) === null ? change : null
 }
 
-async function readChange(resource: Resource, change: Change): Promise<ReadChange | null> {
+async function readChange(resource: Resource, change: Change): Promise<ChangeWithValues | null> {
   const { columns, key } = change
   const row = await readRow(resource, matchRecord(resource, key), { columns, members: [] })
   return row === null ? null : { ...change, row }

@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../types/field.js'
 import type { Predicate } from '../../types/plan.js'
-import type { Change, PushEvent, ReadChange } from '../../types/push.js'
+import type { Change, ChangeWithValues, PushEvent } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import type { RecordBefore } from '../../types/rooms.js'
 import { splitIntoChunks } from '../common/chunks.js'
-import type { Cluster } from './cluster.js'
+import type { ClusterSubscriptions } from './cluster.js'
 import type { ConditionRoom } from './conditionRooms.js'
 import { readChangeValue } from './payload.js'
 import { roomNameOf } from './room.js'
@@ -24,7 +24,11 @@ export interface Delivery {
 }
 
 /** Plans deliveries to rooms that fixed attributes define. The record's values after the change choose the rooms. */
-export function planDeliveriesByValue(resource: Resource, cluster: Cluster, change: ReadChange): readonly Delivery[] {
+export function planDeliveriesByValue(
+  resource: Resource,
+  cluster: ClusterSubscriptions,
+  change: ChangeWithValues,
+): readonly Delivery[] {
   const { event } = change
   if (isSameForEverybody(resource)) return [{ event, subscription: EVERYBODY, rooms: null, conditions: [] }]
   const deliveries = new Map<string, Delivery & { readonly rooms: Set<string> }>()
@@ -42,16 +46,16 @@ export function planDeliveriesByValue(resource: Resource, cluster: Cluster, chan
 }
 
 /** Whether any known subscription has fixed attributes, whose values choose a room. */
-export function hasRoomsByValue(cluster: Cluster): boolean {
+export function hasRoomsByValue(cluster: ClusterSubscriptions): boolean {
   for (const [, { fixedAttributes }] of cluster.subscriptions()) if (fixedAttributes.length > 0) return true
   return false
 }
 
 /** Rooms that fixed attributes define and that the record has left with this change. */
 export function findRoomsLeft(
-  cluster: Cluster,
+  cluster: ClusterSubscriptions,
   { values }: RecordBefore,
-  change: ReadChange | null,
+  change: ChangeWithValues | null,
 ): ReadonlySet<string> {
   const rooms = new Set<string>()
   if (values.size === 0) return rooms

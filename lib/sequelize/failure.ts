@@ -37,7 +37,7 @@ export function classifyFailure(error: unknown, { failures }: Dialect): Failure 
   if (layers.some((layer) => layer instanceof StatementAborted)) return 'disconnected'
   const own = findFirst(layers, failures.classifyRaised)
   if (own !== null) return own
-  if (error instanceof ForeignKeyConstraintError) return 'foreign'
+  if (error instanceof ForeignKeyConstraintError) return 'foreignKey'
   if (error instanceof UniqueConstraintError) return failures.classifyUnique(error.original.message)
   const known = findFailure(failures, layers) ?? findFirst(ALL, (others) => findFailure(others, layers))
   if (known !== null) return known
@@ -91,7 +91,7 @@ export function findUniqueViolation(error: unknown, { failures }: Dialect): Uniq
 
 /** Returns the details of a violated foreign key, or null for other failures. */
 export function findForeignKeyViolation(error: unknown, dialect: Dialect): ForeignKeyViolation | null {
-  return classifyFailure(error, dialect) === 'foreign'
+  return classifyFailure(error, dialect) === 'foreignKey'
     ? dialect.failures.parseForeignKeyViolation(layersOf(error).at(-1) ?? {})
     : null
 }

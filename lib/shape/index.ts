@@ -40,7 +40,7 @@ export function createReply(
       return plan.kind === 'replace'
         ? createReplaceReply(resource, status, outcome.parts, address)
         : { status, headers: {}, content: { kind: 'records', value: outcome.parts.map(partRecordOf) } }
-    case 'acted':
+    case 'action':
       return createActionReply(resource, status, plan, outcome)
     case 'deleted':
       return {
@@ -79,7 +79,7 @@ function createActionReply(
   resource: Resource,
   status: number,
   plan: Plan,
-  { returned, value }: Extract<Outcome, { kind: 'acted' }>,
+  { returned, value }: Extract<Outcome, { kind: 'action' }>,
 ): Reply {
   if (plan.kind !== 'action') throw internalError(`the result of an action belongs to a plan of kind "${plan.kind}"`)
   const { output } = plan.action

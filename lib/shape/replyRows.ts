@@ -32,7 +32,7 @@ export function rowsInReply(done: WriteResult): readonly ShownRows[] {
 
 function rowsOfOutcome(plan: Plan, outcome: Outcome): readonly ShownRows[] {
   if (outcome.kind === 'parts') return outcome.parts.flatMap((part) => rowsOfOutcome(part.plan, part.outcome))
-  if (outcome.kind === 'acted')
+  if (outcome.kind === 'action')
     return outcome.returned === null ? [] : [[outcome.returned.plan.projection, outcome.returned.rows]]
   if (outcome.kind === 'count' || outcome.kind === 'deleted' || outcome.kind === 'export') return []
   if (!('projection' in plan)) return []

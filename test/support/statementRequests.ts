@@ -297,7 +297,7 @@ class RequestBuilder {
       'or',
       'never',
       'always',
-      'match',
+      'fullText',
     ] as const
     const kind = pick(kinds, from.kind)
     switch (kind) {
@@ -315,7 +315,7 @@ class RequestBuilder {
       case 'never':
       case 'always':
         return { kind }
-      case 'match': {
+      case 'fullText': {
         if (at !== this.#place || this.#resource.dialect().fullText === null) return this.#compare(from, at)
         const texts = [...at.fields].filter(({ valueType }) => valueType.type === 'string')
         return { kind, fields: texts.slice(0, from.count), values: [String(this.#next())] }

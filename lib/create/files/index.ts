@@ -10,14 +10,14 @@ import { writeReadme } from './readme.js'
 import { writeTest } from './test.js'
 
 /** A file of the application. Only the user may read a secret file. */
-export interface File {
+export interface GeneratedFile {
   readonly path: string
   readonly content: string
   readonly isSecret?: true
 }
 
 /** Writes the files of an application, at most ten. */
-export function writeAllFiles(plan: Plan): readonly File[] {
+export function writeAllFiles(plan: Plan): readonly GeneratedFile[] {
   const file = extensionOf(plan)
   const { database, from } = plan
   return [

@@ -11,7 +11,7 @@ import { hasHostHooks, isDestroyedOneByOne, isWrittenByInstances } from '../exec
 import { readVisible } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { updateRows } from '../statements/rows.js'
-import { type Store, withTransaction } from '../store.js'
+import { type StatementContext, withTransaction } from '../store.js'
 import { loadTableTraits, skippedWriteError } from '../tableTraits.js'
 import { inTransaction } from '../transaction.js'
 import { deleteAndReport } from '../writtenRows.js'
@@ -20,7 +20,7 @@ import { instanceKeyParts } from './load.js'
 import { removeInstance } from './remove.js'
 
 /** Deletes the records of the plan's keys through instances, and counts the records. */
-export async function bulkDeleteInstances(store: Store, plan: BulkDeletePlan): Promise<Outcome> {
+export async function bulkDeleteInstances(store: StatementContext, plan: BulkDeletePlan): Promise<Outcome> {
   const { report } = plan
   const { canSkipWrites } = await loadTableTraits(store)
   return inTransaction(store, async (transaction) => {
@@ -35,7 +35,7 @@ export async function bulkDeleteInstances(store: Store, plan: BulkDeletePlan): P
  * Deletes records of a table whose rules or triggers may skip deletions.
  * @throws Problem 409 if a deletion was skipped
  */
-async function removeChecked(store: Store, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
+async function removeChecked(store: StatementContext, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
   const { keys } = store.resource
   let found: readonly Row[] = []
   const options = destroyOptions(store, plan, transaction)
@@ -54,7 +54,7 @@ async function removeChecked(store: Store, plan: BulkDeletePlan, transaction: Tr
   return count
 }
 
-function destroyOptions(store: Store, plan: BulkDeletePlan, transaction: Transaction): BulkOptions {
+function destroyOptions(store: StatementContext, plan: BulkDeletePlan, transaction: Transaction): BulkOptions {
   return {
     where: buildWhereTree(store, plan.where, ''),
     transaction,
@@ -63,7 +63,7 @@ function destroyOptions(store: Store, plan: BulkDeletePlan, transaction: Transac
   }
 }
 
-function removeAll(store: Store, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
+function removeAll(store: StatementContext, plan: BulkDeletePlan, transaction: Transaction): Promise<number> {
   const { model } = store
   const options = destroyOptions(store, plan, transaction)
   const lock = { lock: { level: transaction.LOCK.UPDATE, of: model } }
@@ -90,7 +90,7 @@ type InstanceRemover = (records: Predicate) => Promise<number>
  * its hooks.
  */
 async function createRemover(
-  store: Store,
+  store: StatementContext,
   plan: BulkDeletePlan,
   transaction: Transaction,
   rows: readonly Row[],
@@ -103,13 +103,13 @@ async function createRemover(
   return createEachRemover(store, transaction, (instance) => removeInstance(store, instance, plan, transaction))
 }
 
-function createDestroyer(store: Store, transaction: Transaction): InstanceRemover {
+function createDestroyer(store: StatementContext, transaction: Transaction): InstanceRemover {
   const options = { transaction, ...statementLoggingOf(store.sequelize) } as InstanceDestroyOptions
   return createEachRemover(store, transaction, (instance) => instance.destroy(options))
 }
 
 function createEachRemover(
-  store: Store,
+  store: StatementContext,
   transaction: Transaction,
   use: (instance: Model) => Promise<void>,
 ): InstanceRemover {
@@ -126,13 +126,13 @@ function createEachRemover(
   }
 }
 
-function keyOrder({ resource }: Store): [string, string][] {
+function keyOrder({ resource }: StatementContext): [string, string][] {
   return resource.keys.map(({ name }) => [name, 'ASC'])
 }
 
 /** Deletes the records of a condition in batches, between the bulk hooks. The bulk hooks may narrow the condition. */
 async function removeInParts(
-  store: Store,
+  store: StatementContext,
   plan: BulkDeletePlan,
   options: BulkOptions,
   lock: Pick<FindOptions, 'lock'>,

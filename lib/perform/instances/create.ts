@@ -15,7 +15,7 @@ import { isWrittenByInstances } from '../executor.js'
 import { attributeToPlace } from '../nested/errors.js'
 import { buildInstances, validateAll } from '../newRecords.js'
 import { readOne, readWrittenByKey } from '../read.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { loadTableTraits } from '../tableTraits.js'
 import { inTransaction, recreateOnRetry } from '../transaction.js'
 import { validate } from '../validation.js'
@@ -24,7 +24,7 @@ import { instanceKeyOf } from './load.js'
 import { saveInsertedInstance } from './save.js'
 
 /** Inserts a record by saving its instance, between the host's hooks. */
-export async function saveNewInstance(store: Store, plan: CreatePlan, instance: Model): Promise<Outcome> {
+export async function saveNewInstance(store: StatementContext, plan: CreatePlan, instance: Model): Promise<Outcome> {
   const { changes, serverValues, projection } = plan
   const table = await loadTableTraits(store)
   const recreate = recreateOnRetry(instance, () => buildInstance(store, changes, serverValues))
@@ -44,13 +44,13 @@ export async function saveNewInstance(store: Store, plan: CreatePlan, instance: 
 }
 
 /** Whether a behaviour sets `updatedAt`, so that Sequelize must not. */
-export function hasManagedTimestamp({ model }: Store, values: Changes): boolean {
+export function hasManagedTimestamp({ model }: StatementContext, values: Changes): boolean {
   const { updatedAt } = timestampsOf(model)
   return updatedAt !== undefined && values.has(updatedAt)
 }
 
 /** Evaluates keys that are SQL expressions, because the inserted record is read back by its key. */
-async function resolveKeyExpression(store: Store, instance: Model, transaction: Transaction): Promise<void> {
+async function resolveKeyExpression(store: StatementContext, instance: Model, transaction: Transaction): Promise<void> {
   for (const { name } of store.resource.keys) {
     const value: unknown = instance.getDataValue(name as never)
     if (!isExpression(value)) continue
@@ -60,7 +60,7 @@ async function resolveKeyExpression(store: Store, instance: Model, transaction: 
 
 /** Reads back a saved record, including database defaults, triggers and rounding. */
 async function readBackInstance(
-  store: Store,
+  store: StatementContext,
   instance: Model,
   projection: Projection,
   transaction: Transaction,
@@ -73,7 +73,7 @@ async function readBackInstance(
 
 /** Saves all new records or none. Returns the stored records, in the order of the request. */
 export async function saveNewInstances(
-  store: Store,
+  store: StatementContext,
   plan: BulkCreatePlan,
   instances: readonly Model[],
 ): Promise<Outcome> {
@@ -84,7 +84,7 @@ export async function saveNewInstances(
 
 /** Like `Model.bulkCreate`, but saves one by one: after an error no other save may still be running. */
 async function createInstances(
-  store: Store,
+  store: StatementContext,
   table: TableTraits,
   instances: readonly Model[],
   plan: BulkCreatePlan,
@@ -109,7 +109,7 @@ async function createInstances(
 
 /** Saves one record of a batch. Validation hooks and validators have already run. */
 async function saveValidatedInstance(
-  store: Store,
+  store: StatementContext,
   table: TableTraits,
   instance: Model,
   { before, after, serverValues }: BulkCreatePlan,
@@ -130,7 +130,7 @@ async function saveValidatedInstance(
 
 /** Reads the records back, in the order of the instances. */
 async function readBackInstances(
-  store: Store,
+  store: StatementContext,
   instances: readonly Model[],
   { projection, records }: BulkCreatePlan,
   transaction: Transaction,
@@ -154,7 +154,7 @@ async function readBackInstances(
  * the omitted column to null. An INSERT of several rows also needs at least one column.
  */
 function needsSingleInserts(
-  { resource: { fields, filled } }: Store,
+  { resource: { fields, filled } }: StatementContext,
   instances: readonly Model[],
   { hasDefault }: TableTraits,
 ): boolean {

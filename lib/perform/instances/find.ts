@@ -17,9 +17,9 @@ import { wrapInAnd } from '../../sequelize/whereTree.js'
 import type { ReadOptions, RowWindow } from '../executor.js'
 import { createInlineOperands } from '../statement/operands.js'
 import { keyAlias } from '../statement/row.js'
-import { writeKeyRead } from '../statement/text.js'
+import { writeExactSortKey } from '../statement/text.js'
 import { withSequelizeTimeout } from '../statementTimeout.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { WhereWriter } from '../where.js'
 
 export interface FindParts extends RowWindow, ReadOptions {
@@ -29,7 +29,7 @@ export interface FindParts extends RowWindow, ReadOptions {
 }
 
 /** Properties of a store that a read needs. */
-export interface FindSource extends Pick<Store, 'dialect' | 'model' | 'sequelize' | 'limit'> {
+export interface FindSource extends Pick<StatementContext, 'dialect' | 'model' | 'sequelize' | 'limit'> {
   readonly resource: Pick<Resource, 'key'>
 }
 
@@ -50,7 +50,9 @@ function buildFinderOptions(store: FindSource, parts: FindShape, isWide = true):
     column.countedJoin === undefined ? writer.writeInstanceRead(column, root) : writer.writeRead(column, root)
   addAttributes(include, columns, [], readExpressionOf, isWide)
   const own = columns.filter(({ joins }) => joins.length === 0)
-  const ordered = keys.map(({ column }) => writeKeyRead(store.dialect, writer.writeColumn(column, root), column.field))
+  const ordered = keys.map(({ column }) =>
+    writeExactSortKey(store.dialect, writer.writeColumn(column, root), column.field),
+  )
   const keyed =
     parts.keyReading === undefined || parts.keyReading === 'none'
       ? []
@@ -74,7 +76,7 @@ type FindShape = RowWindow & Pick<FindParts, 'offset'>
  * Builds `findAll` options that host code uses itself. The options load only attributes that the caller may read, also
  * for getters and virtual attributes.
  */
-export function buildHostOptions(store: Store, parts: FindShape, hidden: ReadonlySet<string>): FindOptions {
+export function buildHostOptions(store: StatementContext, parts: FindShape, hidden: ReadonlySet<string>): FindOptions {
   const isReadable = ({ name, virtual, targets }: Field): boolean =>
     !virtual && !hidden.has(name) && (targets.has('response') || targets.has('list'))
   const shown = new Set(store.resource.fields.filter(isReadable).map(({ name }) => name))
@@ -132,11 +134,19 @@ export function instanceRow(dialect: Dialect, instance: Model, columns: readonly
  * Builds the where tree of a predicate on one table, combined with the model's default scope. `alias` is empty for a
  * DELETE, which has no table alias.
  */
-export function buildWhereTree(store: Store, where: Predicate, alias: string = store.model.name): WhereFragment {
+export function buildWhereTree(
+  store: StatementContext,
+  where: Predicate,
+  alias: string = store.model.name,
+): WhereFragment {
   return addScope(store.model, buildCondition(store, { where, alias }).condition.where)
 }
 
-export async function countInstances(store: Store, where: Predicate | null, deleted: boolean): Promise<number> {
+export async function countInstances(
+  store: StatementContext,
+  where: Predicate | null,
+  deleted: boolean,
+): Promise<number> {
   const { writer, condition } = buildCondition(store, { where })
   const include = writer.buildInclude({ model: store.model, alias: store.model.name, canJoin: true })
   const options: FindOptions = {
@@ -170,7 +180,7 @@ interface BuiltCondition {
 
 /** Writes a condition as a where tree by attribute. Values are part of the SQL text. */
 function buildCondition(
-  store: Pick<Store, 'dialect' | 'model'>,
+  store: Pick<StatementContext, 'dialect' | 'model'>,
   { where, alias = store.model.name }: ConditionTarget,
 ): BuiltCondition {
   const { model } = store
@@ -180,7 +190,7 @@ function buildCondition(
 }
 
 /** Creates a writer of conditions for Sequelize's finders. */
-export function createFinderWriter({ dialect, model }: Pick<Store, 'dialect' | 'model'>): WhereWriter {
+export function createFinderWriter({ dialect, model }: Pick<StatementContext, 'dialect' | 'model'>): WhereWriter {
   const operands = createInlineOperands(model)
   // Values are written as SQL, because Sequelize could format a number as a date. MySQL would compare text with numbers
   // as floating point.
@@ -238,7 +248,7 @@ type AliasedExpression = [ReturnType<typeof literal>, string]
  * Returns options that make `findOne`, `findAll` and `reload` load whole instances without loss of digits. A rounded
  * key would make `save` and `destroy` change another record.
  */
-export function exactReadOptions(store: Store): Pick<FindOptions, 'attributes' | 'logging'> {
+export function exactReadOptions(store: StatementContext): Pick<FindOptions, 'attributes' | 'logging'> {
   const logging = statementLoggingOf(store.sequelize)
   const hidden = attributesExcludedByScope(store.model)
   const shown = store.resource.fields.filter(({ virtual, name }) => !virtual && !hidden.has(name))
@@ -248,14 +258,14 @@ export function exactReadOptions(store: Store): Pick<FindOptions, 'attributes' |
 }
 
 /** Returns options that load only the keys of instances, without loss of digits. */
-export function exactKeyOptions(store: Store): Pick<FindOptions, 'attributes' | 'logging'> {
+export function exactKeyOptions(store: StatementContext): Pick<FindOptions, 'attributes' | 'logging'> {
   const { keys } = store.resource
   const expressions = new Map(exactExpressionsOf(store, keys).map((expression) => [expression[1], expression]))
   return { attributes: keys.map(({ name }) => expressions.get(name) ?? name), ...statementLoggingOf(store.sequelize) }
 }
 
 /** Returns the fields whose values the driver would round, each with an exact SQL expression. */
-function exactExpressionsOf({ dialect, model }: Store, fields: readonly Field[]): AliasedExpression[] {
+function exactExpressionsOf({ dialect, model }: StatementContext, fields: readonly Field[]): AliasedExpression[] {
   return fields.flatMap((field): AliasedExpression[] => {
     const column = `${quote(model, model.name)}.${quote(model, field.column)}`
     const sql = instanceColumnOf(dialect, model, field, column)

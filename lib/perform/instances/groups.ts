@@ -8,14 +8,18 @@ import { addScope } from '../../sequelize/sql.js'
 import { buildAggregate } from '../aggregate.js'
 import type { GroupSelect, GroupWindow } from '../executor.js'
 import { withSequelizeTimeout } from '../statementTimeout.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { createFinderWriter } from './find.js'
 
 /**
  * Reads groups with `findAll`, so that find hooks run. Counting groups requires reading all groups. Rejects a default
  * scope that has more than conditions.
  */
-export async function findGroups(store: Store, groups: GroupSelect, window: GroupWindow): Promise<readonly RawRow[]> {
+export async function findGroups(
+  store: StatementContext,
+  groups: GroupSelect,
+  window: GroupWindow,
+): Promise<readonly RawRow[]> {
   const { where, ...rest } = buildGroupOptions(store, groups, window)
   assertGroupable(store.model)
   const options: FindOptions = {
@@ -40,7 +44,7 @@ export async function findGroups(store: Store, groups: GroupSelect, window: Grou
 
 /** Builds options for `findAll` that return groups as plain rows. `named` replaces the column aliases. */
 export function buildGroupOptions(
-  store: Store,
+  store: StatementContext,
   groups: GroupSelect,
   { limit, offset, total }: GroupWindow,
   named?: (index: number) => string,

@@ -12,7 +12,7 @@ import { setValues, toSettableValues } from '../build.js'
 import { readOne } from '../read.js'
 import { identityText } from '../recordIdentity.js'
 import { withSequelizeTimeout } from '../statementTimeout.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { skippedWriteError } from '../tableTraits.js'
 import { markRaced } from '../transaction.js'
 import { buildWhereTree, exactReadOptions } from './find.js'
@@ -22,7 +22,7 @@ import { buildWhereTree, exactReadOptions } from './find.js'
  * @throws Problem 404 if the record is missing
  */
 export async function loadLocked(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   deleted: boolean,
   transaction: Transaction | undefined = store.transaction,
@@ -44,7 +44,7 @@ export async function loadLocked(
  * prevents the lock.
  */
 async function notLockedError(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   deleted: boolean,
   transaction: Transaction,
@@ -63,7 +63,7 @@ async function notLockedError(
 }
 
 /** Loads records as instances, by the text of their keys, inside the store's transaction. */
-export async function loadAllLocked(store: Store, where: Predicate): Promise<ReadonlyMap<string, Model>> {
+export async function loadAllLocked(store: StatementContext, where: Predicate): Promise<ReadonlyMap<string, Model>> {
   const { model, resource, transaction } = store
   const instances = await model.findAll({
     ...exactReadOptions(store),
@@ -103,7 +103,12 @@ function canBeRounded(value: unknown): boolean {
 }
 
 /** Sets the client's and the behaviours' values on an instance. */
-export function applyChanges(store: Store, instance: Model, changes: Changes, serverValues: ServerValues): Model {
+export function applyChanges(
+  store: StatementContext,
+  instance: Model,
+  changes: Changes,
+  serverValues: ServerValues,
+): Model {
   acceptNulls(instance, store.resource.filled)
   instance.set(toSettableValues(store, changes))
   setValues(instance, serverValues.values)

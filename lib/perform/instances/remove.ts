@@ -7,7 +7,7 @@ import { runHooks } from '../../sequelize/model.js'
 import { setValues } from '../build.js'
 import { readOne } from '../read.js'
 import { canReadRecord } from '../refusal.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { loadTraitsForRecord, skippedWriteError } from '../tableTraits.js'
 import { inTransaction } from '../transaction.js'
 import { hasManagedTimestamp } from './create.js'
@@ -15,7 +15,7 @@ import { instanceRow } from './find.js'
 import { claimInstance } from './update.js'
 
 /** Deletes a record through its instance, or sets its deletion mark if the plan has a mark. */
-export async function removeRecord(store: Store, plan: DeletePlan): Promise<Outcome> {
+export async function removeRecord(store: StatementContext, plan: DeletePlan): Promise<Outcome> {
   const { softDelete, report } = plan
   const { canSkipWrites } = await loadTraitsForRecord(store)
   return inTransaction(store, async (transaction) => {
@@ -35,7 +35,7 @@ export async function removeRecord(store: Store, plan: DeletePlan): Promise<Outc
 
 /** Deletes or marks the record of an instance, between the host's hooks. The version must already be incremented. */
 export async function removeInstance(
-  store: Store,
+  store: StatementContext,
   instance: Model,
   { softDelete, before, after }: Pick<DeletePlan, 'softDelete' | 'before' | 'after'>,
   transaction: Transaction,
@@ -48,7 +48,7 @@ export async function removeInstance(
 
 /** Sets the deletion mark of an instance. Skips validation, because any stored record may be deleted. */
 async function markInstance(
-  store: Store,
+  store: StatementContext,
   instance: Model,
   mark: ServerValues,
   transaction: Transaction,

@@ -1,7 +1,7 @@
 import type { Model } from 'sequelize'
 import type { TableTraits } from '../../../types/table.js'
 import { runCounted } from '../../sequelize/instances.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { skippedWriteError } from '../tableTraits.js'
 
 /**
@@ -19,7 +19,7 @@ export function withSkipCheck<T>(table: TableTraits, instance: Model, write: () 
  * @throws Problem 409 if a rule or trigger of the table skips the row
  */
 export async function saveInsertedInstance(
-  { resource: { keys } }: Store,
+  { resource: { keys } }: StatementContext,
   table: TableTraits,
   instance: Model,
   save: () => Promise<unknown>,

@@ -7,7 +7,7 @@ import { statementLoggingOf } from '../../sequelize/logging.js'
 import { timestampsOf } from '../../sequelize/model.js'
 import { findExisting, fullConditionOf, isRestore, missedWriteError } from '../refusal.js'
 import { updateRows } from '../statements/rows.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { loadTraitsForRecord } from '../tableTraits.js'
 import { inTransaction } from '../transaction.js'
 import { assertLengths } from '../validation.js'
@@ -17,7 +17,7 @@ import { applyChanges, loadLocked } from './load.js'
 import { withSkipCheck } from './save.js'
 
 /** Updates or restores a record through its instance. */
-export async function updateRecord(store: Store, plan: UpdatePlan, edit?: InstanceEdit): Promise<Outcome> {
+export async function updateRecord(store: StatementContext, plan: UpdatePlan, edit?: InstanceEdit): Promise<Outcome> {
   const table = await loadTraitsForRecord(store)
   return inTransaction(store, (transaction) => saveUpdated(store, table, plan, transaction, edit))
 }
@@ -26,7 +26,7 @@ export async function updateRecord(store: Store, plan: UpdatePlan, edit?: Instan
 type InstanceEdit = (instance: Model) => Promise<void>
 
 async function saveUpdated(
-  store: Store,
+  store: StatementContext,
   table: TableTraits,
   plan: UpdatePlan,
   transaction: Transaction,
@@ -62,7 +62,7 @@ async function saveUpdated(
  * one of two concurrent writers fail.
  */
 export async function claimInstance(
-  store: Store,
+  store: StatementContext,
   plan: UpdatePlan | DeletePlan,
   { increments }: Pick<ServerValues, 'increments'>,
   transaction: Transaction,

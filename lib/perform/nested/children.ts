@@ -27,7 +27,7 @@ import { isSizeError, type WrittenSize } from '../../common/responseSize.js'
 import { readLocked, readVisible, readWrittenByKey } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { type Diff, executePlanned, limitPlan, type RemovalCounter, type WorkExecution } from './diff.js'
 import { collectBodyKeyErrors, isEqualToStored } from './equality.js'
 import { addParentKeys, bindingValuesOf, storeOfWork } from './parentKeys.js'
@@ -35,7 +35,7 @@ import { addParentKeys, bindingValuesOf, storeOfWork } from './parentKeys.js'
 /** Stored children of one parent, matched with the elements of the body. */
 interface MatchedChildren {
   readonly replacement: ChildReplacement
-  readonly store: Store
+  readonly store: StatementContext
   /** Value of the parent's key that the children's foreign keys refer to. */
   readonly parentKey: unknown
   /** Stored children by key text. Each row has the key parts, followed by the version. */
@@ -58,7 +58,7 @@ export type ParentReplacement = readonly [branch: ChildReplacement, value: unkno
  * @throws Problem 403 if the caller may not make a change
  */
 export async function diffChildren(
-  parentStore: Store,
+  parentStore: StatementContext,
   holdings: readonly ParentReplacement[],
   removals: RemovalCounter,
 ): Promise<readonly Diff[]> {
@@ -88,7 +88,7 @@ function placesOf(elements: readonly BodyElement[]): readonly string[] {
 }
 
 async function loadMatchedChildren(
-  parentStore: Store,
+  parentStore: StatementContext,
   replacement: ChildReplacement,
   value: unknown,
 ): Promise<MatchedChildren> {
@@ -131,7 +131,7 @@ async function loadMatchedChildren(
 
 /** Returns the errors of elements whose foreign key names another parent. Each distinct value is compared only once. */
 function collectParentKeyErrors(
-  parentStore: Store,
+  parentStore: StatementContext,
   { elements, resource, binding: { source } }: ChildReplacement,
   value: unknown,
 ): Promise<ErrorsByPlace> {
@@ -258,7 +258,7 @@ function keyOfReadRow(keys: KeyFields, row: Row | undefined): KeyValue {
  * @throws Problem if there are more children than a request may keep and remove
  */
 async function readChildren(
-  store: Store,
+  store: StatementContext,
   { resource, binding, condition, elements, remainingDeletes, createLimitError }: ChildReplacement,
   value: unknown,
 ): Promise<Map<string, Row>> {
@@ -276,7 +276,7 @@ async function readChildren(
 
 /** Returns the elements whose client-chosen keys are not taken yet. */
 async function findNewElements(
-  store: Store,
+  store: StatementContext,
   { resource, hasClientKeys, condition }: ChildReplacement,
   named: ReadonlyMap<BodyElement, KeyValue>,
   elements: readonly BodyElement[],

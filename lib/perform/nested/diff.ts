@@ -22,17 +22,17 @@ import type {
 import { errorsAt, mergeErrors, refuse } from '../../common/bodyErrors.js'
 import { addCondition } from '../../common/predicates.js'
 import type { WrittenSize } from '../../common/responseSize.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { attributeErrors } from './errors.js'
 
 /** Executes a plan without its nested writes. */
-export type WorkWriter = (store: Store, work: Work) => Promise<Outcome>
+export type WorkWriter = (store: StatementContext, work: Work) => Promise<Outcome>
 
 /** Helpers for executing the parts of a write. */
 export interface WorkExecution {
   readonly write: WorkWriter
   /** Executes a plan with its nested writes. */
-  readonly execute: (store: Store, work: Work) => Promise<WriteResult>
+  readonly execute: (store: StatementContext, work: Work) => Promise<WriteResult>
   readonly removals: RemovalCounter
   /** Counts the bytes of the response, and throws a Problem above the limit. */
   readonly writtenSize: WrittenSize
@@ -71,7 +71,7 @@ export class RemovalCounter {
 
 /** Executes one part of a diff without its nested writes, and appends the result to `parts`. */
 export async function executePlanned(
-  store: Store,
+  store: StatementContext,
   { work, caller }: PlannedPart<Plan>,
   write: WorkWriter,
   parts: WrittenPart[],

@@ -8,10 +8,15 @@ import { addCondition, matchStoredValues } from '../../common/predicates.js'
 import { isSameValue } from '../../common/sameValue.js'
 import { isStorableText } from '../../common/values.js'
 import { readVisible } from '../read.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 
 /** Whether a value in a body equals a stored value, exactly or by the database's collation. */
-export async function isEqualToStored(store: Store, field: Field, stored: unknown, stated: unknown): Promise<boolean> {
+export async function isEqualToStored(
+  store: StatementContext,
+  field: Field,
+  stored: unknown,
+  stated: unknown,
+): Promise<boolean> {
   if (stored === null || stored === undefined) return stated === null
   if (isSameValue(field, stated, field.decode(stored))) return true
   if (field.valueType.type !== 'string' || typeof stated !== 'string' || !isStorableText(stated)) return false

@@ -8,12 +8,12 @@ import { Problem, type ProblemErrors, problem } from '../../common/problem.js'
 import { findValidationErrors } from '../../sequelize/failure.js'
 import { failureProblem, partFailureProblem } from '../failure.js'
 import { collectPlanErrors } from '../newRecords.js'
-import { type Store, storeOf } from '../store.js'
+import { type StatementContext, storeOf } from '../store.js'
 import { withWriteTimeout } from '../transaction.js'
 
 /** Write that an error belongs to. */
 interface Attribution {
-  readonly store: Store
+  readonly store: StatementContext
   readonly plan: Plan
 }
 
@@ -25,7 +25,11 @@ export function attributionOf(error: unknown): Attribution | null {
 }
 
 /** Runs one of several writes. Adds positions in the request to validation errors. */
-export async function attributeErrors<T>(store: Store, { plan, places }: Work, work: () => Promise<T>): Promise<T> {
+export async function attributeErrors<T>(
+  store: StatementContext,
+  { plan, places }: Work,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -44,7 +48,7 @@ const SINGLE_UPDATE = { kind: 'update' } as const
  * Runs the write of one item. Adds the item's position to validation errors. Other errors belong to the whole request.
  */
 export async function attributeToPlace<T>(
-  store: Store,
+  store: StatementContext,
   index: number,
   plan: CreatePlan | BulkCreatePlan | UpdatePlan,
   work: () => Promise<T>,
@@ -169,7 +173,7 @@ export async function withErrorsOfWorks<T>(works: () => readonly Work[], write: 
  * Completes a validation error by the other validation errors of the request. Returns other errors unchanged. Call it
  * after the transaction, because validators of the host may use the database.
  */
-export async function addAllErrors(error: unknown, store: Store, work: Work): Promise<unknown> {
+export async function addAllErrors(error: unknown, store: StatementContext, work: Work): Promise<unknown> {
   // A Sequelize validation error without a position belongs to the top-level record.
   const known = findValidationErrors(error) === null ? error : failureProblem(error, store.resource, work.plan)
   if (!hasFieldErrors(known)) return error

@@ -10,7 +10,7 @@ import type { ItemsChildren, ItemWriter as WriteItem } from '../items.js'
 import { performReplace } from '../replace.js'
 import { requestHistoryOf } from '../scoped/requestHistory.js'
 import { assertAllStorable, markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { markRaced, withWriteTimeout } from '../transaction.js'
 import { performUpsert } from '../upsert.js'
 import { executeForRecord } from '../uuidSpellings.js'
@@ -25,7 +25,7 @@ import { updateParent } from './parent.js'
  * Executes a write with its nested writes. The store must be in a transaction. Parents are written first, because
  * children refer to their parents' keys.
  */
-export async function executeWork(store: Store, work: Work, write: WorkWriter): Promise<WriteResult> {
+export async function executeWork(store: StatementContext, work: Work, write: WorkWriter): Promise<WriteResult> {
   const execution: WorkExecution = {
     write,
     execute: (inside, part) => executePart(inside, part, execution),
@@ -41,7 +41,7 @@ export async function executeWork(store: Store, work: Work, write: WorkWriter): 
   }
 }
 
-function executePart(store: Store, work: Work, execution: WorkExecution): Promise<WriteResult> {
+function executePart(store: StatementContext, work: Work, execution: WorkExecution): Promise<WriteResult> {
   const { plan } = work
   switch (plan.kind) {
     case 'get':
@@ -59,7 +59,11 @@ function executePart(store: Store, work: Work, execution: WorkExecution): Promis
   }
 }
 
-async function insertWithChildren(store: Store, given: Work, execution: WorkExecution): Promise<WriteResult> {
+async function insertWithChildren(
+  store: StatementContext,
+  given: Work,
+  execution: WorkExecution,
+): Promise<WriteResult> {
   const work = await assertNewStorable(store, given)
   const outcome = await attributeErrors(store, work, () => execution.write(store, work))
   countInserted(work, outcome, execution.writtenSize)
@@ -70,7 +74,7 @@ async function insertWithChildren(store: Store, given: Work, execution: WorkExec
  * Checks that scopes admit a new record and all its nested records. Returns the work, marked as checked.
  * @throws Problem 400 if values are invalid, or 403 if a scope rejects a record
  */
-async function assertNewStorable(store: Store, work: Work): Promise<Work> {
+async function assertNewStorable(store: StatementContext, work: Work): Promise<Work> {
   const { plan } = work
   const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
   // A request without scope conditions has no history and needs no check.
@@ -90,7 +94,11 @@ function countInserted({ plan }: Work, outcome: Outcome, size: WrittenSize): voi
 }
 
 /** Executes a PUT with nested records: updates the record, or creates the record. */
-async function replaceOrInsert(store: Store, work: Work<ReplacePlan>, execution: WorkExecution): Promise<WriteResult> {
+async function replaceOrInsert(
+  store: StatementContext,
+  work: Work<ReplacePlan>,
+  execution: WorkExecution,
+): Promise<WriteResult> {
   const { resource, plan, foreignKeyChecks, items: [itemWrites] = [] } = work
   const parts: WriteResult[] = []
   const outcome = await performReplace(store, plan, async (inside, own) => {

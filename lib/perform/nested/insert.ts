@@ -1,7 +1,7 @@
 import type { Outcome } from '../../../types/outcome.js'
 import type { ChildInserts, NestedResult, ResultRecord, Work, WriteResult, WrittenPart } from '../../../types/work.js'
 import { internalError } from '../../common/internalError.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import type { WorkExecution } from './diff.js'
 import { collectErrors } from './errors.js'
 import { findLinkedRecords } from './joinRows.js'
@@ -10,7 +10,7 @@ import { addParentKeys, bindingValuesOf, referencedValuesOf, storeOfWork } from 
 
 /** Inserts and links the children of new records that are already written. */
 export async function insertChildren(
-  store: Store,
+  store: StatementContext,
   { resource, plan, nestedWrites = [] }: Pick<Work, 'resource' | 'plan' | 'nestedWrites'>,
   outcome: Outcome,
   execution: WorkExecution,
@@ -37,7 +37,7 @@ export async function insertChildren(
 }
 
 async function insertInto(
-  store: Store,
+  store: StatementContext,
   { work, binding, groups }: ChildInserts,
   values: readonly unknown[],
   { execute }: WorkExecution,

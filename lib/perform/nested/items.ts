@@ -16,7 +16,7 @@ import { readLocked } from '../read.js'
 import { identityText, keyIdentityText } from '../recordIdentity.js'
 import { lockByInstances } from '../refusal.js'
 import { markNestedChecked, newWorksIn } from '../scoped/scopeChecks.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { maxRowsOf } from '../uuidSpellings.js'
 import type { Diff, WorkExecution } from './diff.js'
 import { collectErrors, errorsOfWorks, hasNestedErrors, hasWorkErrors } from './errors.js'
@@ -103,7 +103,7 @@ export function createItemChildren(itemWrites: readonly ItemNestedWrites[], exec
  */
 async function withMissingKeys<T>(
   work: () => Promise<T>,
-  store: Store,
+  store: StatementContext,
   nestedWrites: () => readonly NestedWrite[],
 ): Promise<T> {
   try {
@@ -133,7 +133,7 @@ interface ItemParent extends ParentValues {
  * Locks the existing records that have nested writes. Returns the key values that the children's foreign keys refer to.
  */
 async function findParents(
-  store: Store,
+  store: StatementContext,
   items: readonly ItemPlan[],
   nestedWrites: ReadonlyMap<number, readonly NestedWrite[]>,
 ): Promise<readonly ItemParent[]> {
@@ -160,7 +160,7 @@ async function findParents(
 }
 
 async function lockParents(
-  store: Store,
+  store: StatementContext,
   items: readonly UpdatePlan[],
   columns: ReturnType<typeof keyColumns>,
 ): Promise<ReadonlyMap<string, Row>> {

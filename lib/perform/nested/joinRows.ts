@@ -24,7 +24,7 @@ import { problem } from '../../common/problem.js'
 import { readLocked, readUnscoped, readVisible } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { findExisting } from '../refusal.js'
-import { type Store, storeInSameTransaction } from '../store.js'
+import { type StatementContext, storeInSameTransaction } from '../store.js'
 import { markRaced } from '../transaction.js'
 import { createRowLookup, maxRowsOf } from '../uuidSpellings.js'
 import { limitPlan } from './diff.js'
@@ -67,7 +67,7 @@ export function isSerialized({ mode, isUnique }: Pick<LinkChange, 'mode' | 'isUn
  * @throws Problem 400 with positions if the caller may not see some of several records
  */
 export async function findLinkedRecords(
-  parentStore: Store,
+  parentStore: StatementContext,
   linkChange: LinkChange,
   all: readonly LinkTarget[],
 ): Promise<LinkedRecords> {
@@ -108,7 +108,7 @@ export async function findLinkedRecords(
 
 /** Reads the parent's links to the given records, as far as the caller may see the links. */
 export async function readJoinRows(
-  store: Store,
+  store: StatementContext,
   linkChange: LinkChange,
   value: unknown,
   pairs: LinkedRecords,
@@ -140,7 +140,7 @@ export interface JoinRowPages {
 
 /** Compares the parent's links with a replacement set. `found` has the links to keep, `others` the links to remove. */
 export async function splitJoinRows(
-  parentStore: Store,
+  parentStore: StatementContext,
   linkChange: LinkChange,
   value: unknown,
   pairs: LinkedRecords,
@@ -170,7 +170,7 @@ function pagingKeysOf({ isUnique, joinModelResource, key }: LinkChange): KeyFiel
 
 /** Reads a sorted page of the parent's links that the caller may see. */
 function readJoinRowPage(
-  parentStore: Store,
+  parentStore: StatementContext,
   linkChange: LinkChange,
   value: unknown,
   after: KeyValue | null,
@@ -194,7 +194,7 @@ function readJoinRowPage(
  * records that the caller may not see.
  */
 async function readOtherJoinRows(
-  parentStore: Store,
+  parentStore: StatementContext,
   linkChange: LinkChange,
   value: unknown,
   pairs: LinkedRecords,
@@ -224,7 +224,7 @@ async function readOtherJoinRows(
 }
 
 async function groupJoinRows(
-  parentStore: Store,
+  parentStore: StatementContext,
   linkChange: LinkChange,
   pairs: LinkedRecords,
   rows: readonly Row[],
@@ -239,7 +239,7 @@ async function groupJoinRows(
 }
 
 interface JoinRowGrouping {
-  readonly store: Store
+  readonly store: StatementContext
   readonly linkChange: LinkChange
   readonly records: LinkedRecords
 }
@@ -266,7 +266,11 @@ async function addToGroups(
 }
 
 /** Returns the links whose records the caller may see, because the caller may not remove other links. */
-async function selectVisibleLinks(parentStore: Store, linkChange: LinkChange, links: JoinRows): Promise<JoinRows> {
+async function selectVisibleLinks(
+  parentStore: StatementContext,
+  linkChange: LinkChange,
+  links: JoinRows,
+): Promise<JoinRows> {
   const { target, targetCondition, joinModelResource } = linkChange
   const store = storeInSameTransaction(parentStore, linkChange.resource)
   const met = new Set<string>()
@@ -289,7 +293,7 @@ async function selectVisibleLinks(parentStore: Store, linkChange: LinkChange, li
  * @throws Problem 409 if a link exists that the caller may not see, because a second link would be a duplicate
  */
 export async function separateRestored(
-  store: Store,
+  store: StatementContext,
   linkChange: LinkChange,
   value: unknown,
   added: readonly LinkedRecord[],
@@ -338,7 +342,7 @@ const ALREADY_LINKED = { detail: 'The two records are already linked, and you ma
 
 /** Returns a deleted join row that the caller may restore, or null. */
 async function findRestorable(
-  store: Store,
+  store: StatementContext,
   { joinModelResource, restore }: LinkChange,
   { linkTarget }: LinkedRecord,
   rows: readonly Row[],

@@ -4,7 +4,7 @@ import { toPlainValue } from '../../common/plainValue.js'
 import { runReadQuery } from '../../sequelize/run.js'
 import { escapeValue, quote } from '../../sequelize/sql.js'
 import { writeColumn, writeTable } from '../childSelect.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import type { TableContext } from '../tableContext.js'
 
 /** Types whose values a database may consider equal although their texts differ. */
@@ -21,7 +21,7 @@ export function storedValueText({ decode, valueType: { type } }: Field, value: u
  * tables, because its collation may equate different texts.
  */
 export async function readTargetTexts(
-  { sequelize, transaction, model }: Store,
+  { sequelize, transaction, model }: StatementContext,
   { joinModelResource, key, target, resource }: LinkChange,
   values: readonly unknown[],
 ): Promise<ReadonlyMap<string, string>> {

@@ -26,7 +26,7 @@ import { buildIdentityPredicate } from '../recordIdentity.js'
 import { lockForWrite } from '../refusal.js'
 import { assertRecordsMeet, type RecordPlaces } from '../scoped/readBack.js'
 import { findOutOfScope, outOfScopeProblem } from '../scoped/scopeChecks.js'
-import { type Store, storeInSameTransaction } from '../store.js'
+import { type StatementContext, storeInSameTransaction } from '../store.js'
 import { markRaced } from '../transaction.js'
 import { contentionProblem } from '../writeTimeout.js'
 import { type Diff, executePlanned, limitPlan, type PendingWrite, type WorkWriter } from './diff.js'
@@ -49,8 +49,8 @@ import { addParentKeys, bindingValuesOf } from './parentKeys.js'
 /** Planned changes of one parent's links. */
 export interface LinkDiff {
   readonly linkChange: LinkChange
-  /** Store of the join model. */
-  readonly store: Store
+  /** Statement context of the join model. */
+  readonly store: StatementContext
   readonly created: readonly LinkedRecord[]
   readonly restored: readonly RestoredLink[]
   /** Links to remove, in pages. A page is read after the previous page is deleted. */
@@ -64,7 +64,11 @@ export interface LinkDiff {
 }
 
 /** Changes only the links of a record. The store must be in a transaction. */
-export async function executeLinkChange(store: Store, work: Work<GetPlan>, write: WorkWriter): Promise<WriteResult> {
+export async function executeLinkChange(
+  store: StatementContext,
+  work: Work<GetPlan>,
+  write: WorkWriter,
+): Promise<WriteResult> {
   const [linkChange] = work.nestedWrites ?? []
   if (linkChange?.kind !== 'linked')
     throw internalError(`a request to link records to ${work.resource.name} contains no links`)
@@ -83,7 +87,7 @@ export async function executeLinkChange(store: Store, work: Work<GetPlan>, write
  * Reads the parent's key that join rows refer to. Locks the parent if links are serialized.
  * @throws Problem 404 if the parent is missing
  */
-async function lockParentKey(store: Store, { plan }: Work<GetPlan>, linkChange: LinkChange): Promise<Row> {
+async function lockParentKey(store: StatementContext, { plan }: Work<GetPlan>, linkChange: LinkChange): Promise<Row> {
   const { binding, key, isUnique, groups } = linkChange
   const readParent = async (): Promise<Row> => {
     const row = await readOne(store, { where: plan.where, projection: projectOwnFields([binding.source]) })
@@ -101,7 +105,7 @@ async function lockParentKey(store: Store, { plan }: Work<GetPlan>, linkChange: 
 }
 
 /** Plans the changes of an existing record's links. */
-export async function diffLinks(parentStore: Store, linkChange: LinkChange, own: unknown): Promise<Diff> {
+export async function diffLinks(parentStore: StatementContext, linkChange: LinkChange, own: unknown): Promise<Diff> {
   const targets = linkChange.groups[0] ?? []
   const relinking = await planLinkDiff(parentStore, linkChange, own, targets)
   return {
@@ -141,7 +145,7 @@ function joinRowValues({ binding, key }: LinkChange, parentKey: unknown, value: 
  * @throws Problem 404 or 400 for records that the caller may not see, 409 for links that the caller may not create
  */
 export async function planLinkDiff(
-  parentStore: Store,
+  parentStore: StatementContext,
   linkChange: LinkChange,
   value: unknown,
   all: readonly LinkTarget[],
@@ -175,7 +179,7 @@ export async function planLinkDiff(
 
 /** Returns the errors of foreign keys in link bodies that differ from the link's foreign keys. */
 async function collectLinkKeyErrors(
-  parentStore: Store,
+  parentStore: StatementContext,
   { joinModelResource, binding, target, resource }: LinkChange,
   value: unknown,
   pairs: readonly LinkedRecord[],
@@ -260,7 +264,7 @@ async function writeLinkDiff(
  * Checks that changed links do not move linked records out of the caller's scope.
  * @throws Problem 403 with the positions of the records
  */
-async function assertTargetsInScope(linkChange: LinkChange, store: Store, all: RecordPlaces): Promise<void> {
+async function assertTargetsInScope(linkChange: LinkChange, store: StatementContext, all: RecordPlaces): Promise<void> {
   const { targetCondition, target, resource } = linkChange
   if (!hasSubquery(targetCondition)) return
   for (const some of splitIntoChunks([...all])) {
@@ -350,7 +354,7 @@ async function insertLinks(
   linkChange: LinkChange,
   links: readonly NewLink[],
   write: PlanWriter,
-  store: Store,
+  store: StatementContext,
   isParentNew = false,
 ): Promise<void> {
   if (links.length === 0) return
@@ -382,7 +386,7 @@ async function insertLinks(
 
 /** Links records to new parents, which cannot have links yet. */
 export async function linkNewParents(
-  parentStore: Store,
+  parentStore: StatementContext,
   linkChange: LinkChange,
   values: readonly unknown[],
   write: WorkWriter,

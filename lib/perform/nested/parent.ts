@@ -6,7 +6,7 @@ import { internalError } from '../../common/internalError.js'
 import { lockForWrite } from '../refusal.js'
 import { requestHistoryOf } from '../scoped/requestHistory.js'
 import { assertAllStorable, markScopeChecked } from '../scoped/scopeChecks.js'
-import { type Store, storeOf, withTransaction } from '../store.js'
+import { type StatementContext, storeOf, withTransaction } from '../store.js'
 import { diffChildren, executeInPlace } from './children.js'
 import { assertVersions, type Diff, type PendingWrite, RemovalCounter, type WorkExecution } from './diff.js'
 import { attributeErrors, collectErrors, errorsOfWorks, hasWorkErrors, withErrorsOfWorks } from './errors.js'
@@ -25,7 +25,7 @@ export interface ParentValues {
  * @throws Problem 404, 403, 428, 412, 400, in this order, with the positions of the elements
  */
 export async function updateParent(
-  store: Store,
+  store: StatementContext,
   work: Work<UpdatePlan>,
   execution: WorkExecution,
 ): Promise<WriteResult> {
@@ -55,7 +55,7 @@ export async function updateParent(
  * @throws the Problems that the write would throw
  */
 export async function planPendingWrites(
-  store: Store,
+  store: StatementContext,
   diffs: readonly Diff[],
   execution: WorkExecution,
 ): Promise<readonly PendingWrite[]> {
@@ -70,7 +70,7 @@ export async function planPendingWrites(
 
 /** Plans the nested writes of an existing record. The work of a new record already contains its nested writes. */
 async function planPendingWithin(
-  { transaction }: Store,
+  { transaction }: StatementContext,
   { resource, plan, nestedWrites = [], places = [] }: PendingWrite,
   execution: WorkExecution,
 ): Promise<readonly PendingWrite[]> {
@@ -95,7 +95,7 @@ async function planPendingWithin(
  * @throws Problem 403 if the caller may not make a change
  */
 export async function planDiffs(
-  store: Store,
+  store: StatementContext,
   parents: readonly ParentValues[],
   { removals }: WorkExecution,
 ): Promise<readonly (readonly Diff[])[]> {
@@ -114,7 +114,7 @@ export async function planDiffs(
 }
 
 async function planLinkDiffs(
-  store: Store,
+  store: StatementContext,
   nestedWrites: readonly NestedWrite[],
   values: readonly unknown[],
 ): Promise<readonly Diff[]> {
@@ -152,7 +152,7 @@ export async function executeDiffs(
 }
 
 /** Locks a parent. Returns the key values that its children refer to, followed by the value for the precondition. */
-function lockParent(store: Store, plan: UpdatePlan, nestedWrites: readonly NestedWrite[]): Promise<Row> {
+function lockParent(store: StatementContext, plan: UpdatePlan, nestedWrites: readonly NestedWrite[]): Promise<Row> {
   const decides = plan.precondition?.field ?? store.resource.key
   return lockForWrite(store, plan, [...nestedWrites.map(({ binding }) => binding.source), decides])
 }

@@ -6,7 +6,7 @@ import { assertSameForeignKeys, NO_REFERENCED_VALUE } from '../../common/foreign
 import { internalError } from '../../common/internalError.js'
 import { toPlainValue } from '../../common/plainValue.js'
 import { problem } from '../../common/problem.js'
-import { type Store, storeOf, withTransaction } from '../store.js'
+import { type StatementContext, storeOf, withTransaction } from '../store.js'
 
 /**
  * Adds foreign keys to the plan of new children.
@@ -44,7 +44,7 @@ function outcomeRows(outcome: Outcome): readonly Row[] {
 }
 
 /** Returns the store of a work's resource, in the same transaction. */
-export function storeOfWork({ transaction }: Store, { resource }: Pick<Work, 'resource'>): Store {
+export function storeOfWork({ transaction }: StatementContext, { resource }: Pick<Work, 'resource'>): StatementContext {
   if (transaction === undefined)
     throw internalError(`nested records of ${resource.name} are written outside a transaction`)
   return withTransaction(storeOf(resource), transaction)

@@ -3,7 +3,7 @@ import type { Predicate } from '../../../types/plan.js'
 import type { ChildReplacement, LinkChange, NestedWrite, Work } from '../../../types/work.js'
 import { projectOwnFields } from '../../common/columns.js'
 import { readOne } from '../read.js'
-import { type Store, storeInSameTransaction } from '../store.js'
+import { type StatementContext, storeInSameTransaction } from '../store.js'
 import { resolveItems } from '../upsert.js'
 import { hasWorkErrors } from './errors.js'
 import { keysOfRows, type LinkDiff, linkTargetsOf, planLinkDiff, planRowUpdate } from './links.js'
@@ -12,7 +12,7 @@ import { keysOfRows, type LinkDiff, linkTargetsOf, planLinkDiff, planRowUpdate }
  * Evaluates the policies of foreseeable link changes before the transaction starts, because a policy may be slow or
  * need its own connection. The transaction does not evaluate a policy again.
  */
-export async function preauthorize(store: Store, work: Work): Promise<void> {
+export async function preauthorize(store: StatementContext, work: Work): Promise<void> {
   // The policies for new records follow from the body alone and were evaluated while planning.
   if (work.plan.kind === 'create' || work.plan.kind === 'bulkCreate' || hasWorkErrors(work)) return
   try {
@@ -22,7 +22,7 @@ export async function preauthorize(store: Store, work: Work): Promise<void> {
   }
 }
 
-async function preauthorizeWork(store: Store, { plan, nestedWrites = [], items = [] }: Work): Promise<void> {
+async function preauthorizeWork(store: StatementContext, { plan, nestedWrites = [], items = [] }: Work): Promise<void> {
   if (plan.kind === 'get' || plan.kind === 'update') await preauthorizeParent(store, plan.where, nestedWrites)
   if (plan.kind === 'bulkUpdate') {
     for (const [index, { key, where }] of plan.items.entries()) {
@@ -56,7 +56,7 @@ function hasLinkPolicies(nestedWrite: NestedWrite): boolean {
  * Evaluates the policies for a record's links and for links of nested records. Returns false if the record is missing.
  */
 async function preauthorizeParent(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   nestedWrites: readonly NestedWrite[],
 ): Promise<boolean> {
@@ -82,7 +82,7 @@ async function preauthorizeParent(
  * transaction can determine which elements are new.
  */
 async function preauthorizeElements(
-  parentStore: Store,
+  parentStore: StatementContext,
   replacement: ChildReplacement,
   value: JsonValue,
 ): Promise<void> {

@@ -28,7 +28,7 @@ const DECIDABLE_PARTS: Visitors<Predicate, [known: ReadonlySet<string>], Predica
   always: () => ALWAYS,
   linked: () => ALWAYS,
   tuples: () => ALWAYS,
-  match: () => ALWAYS,
+  fullText: () => ALWAYS,
   keyset: () => ALWAYS,
 }
 
@@ -94,7 +94,7 @@ const READ_ATTRIBUTES: Visitors<Predicate, [], readonly string[]> = {
   always: () => [],
   linked: () => [],
   tuples: () => [],
-  match: () => [],
+  fullText: () => [],
   keyset: () => [],
 }
 

@@ -22,7 +22,7 @@ import {
 } from '../../sequelize/sql.js'
 import { createInlineOperands, type Operands } from '../statement/operands.js'
 import { columnAlias } from '../statement/row.js'
-import { ensureColumnTypes, type Store } from '../store.js'
+import { ensureColumnTypes, type StatementContext } from '../store.js'
 import { type TableContext, WhereWriter } from '../where.js'
 
 /** Aliases of the records, of the table of values, and of its row number. */
@@ -42,7 +42,7 @@ const MAX_STATEMENT_LENGTH = 200_000
  * condition.
  */
 export async function evaluateConditions(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   conditions: readonly NamedCondition[],
 ): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
@@ -71,7 +71,7 @@ interface Evaluation {
 }
 
 function buildEvaluations(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   conditions: readonly NamedCondition[],
 ): readonly Evaluation[] {
@@ -93,7 +93,7 @@ function buildEvaluations(
   return [...evaluations, ...splitTexts(texts).map((some) => evaluateByColumns(store, where, some))]
 }
 
-function rootContextOf({ model }: Store): TableContext {
+function rootContextOf({ model }: StatementContext): TableContext {
   return { model, alias: RECORD_ALIAS, canJoin: false }
 }
 
@@ -116,7 +116,10 @@ interface PlacedValue {
 }
 
 /** Groups the conditions by their SQL. */
-function groupByShape(store: Store, conditions: readonly NamedCondition[]): readonly (readonly ConditionShape[])[] {
+function groupByShape(
+  store: StatementContext,
+  conditions: readonly NamedCondition[],
+): readonly (readonly ConditionShape[])[] {
   const shapes = new Map<string, ConditionShape[]>()
   for (const named of conditions) {
     const operands = new ValuesTableOperands(store)
@@ -137,7 +140,7 @@ class ValuesTableOperands implements Operands {
   readonly #dialect: Dialect
   readonly #inline: Operands
 
-  constructor({ dialect, model }: Store) {
+  constructor({ dialect, model }: StatementContext) {
     this.#dialect = dialect
     this.#inline = createInlineOperands(model)
   }
@@ -163,7 +166,11 @@ function isPlaceable(value: unknown, { derived, stored, valueType }: Field): val
   return typeof value === 'string' && ASCII.test(value) && padded !== true && binary !== true
 }
 
-function selectKeys({ resource: { keys } }: Store, writer: WhereWriter, root: TableContext): SelectedExpressions {
+function selectKeys(
+  { resource: { keys } }: StatementContext,
+  writer: WhereWriter,
+  root: TableContext,
+): SelectedExpressions {
   return keyColumns(keys).map((column, index) => [literal(writer.writeRead(column, root)), columnAlias(index)])
 }
 
@@ -171,12 +178,12 @@ function selectKeys({ resource: { keys } }: Store, writer: WhereWriter, root: Ta
  * Requests a lock if the database has snapshots. Without a lock a transaction would read its snapshot instead of the
  * latest commits.
  */
-function lockOption({ transaction, dialect }: Store): { readonly lock?: true } {
+function lockOption({ transaction, dialect }: StatementContext): { readonly lock?: true } {
   return transaction !== undefined && dialect.readsSnapshots ? { lock: true } : {}
 }
 
 function evaluateByValuesTable(
-  store: Store,
+  store: StatementContext,
   where: Predicate,
   shape: readonly ConditionShape[],
   { text, values }: ConditionShape,
@@ -213,7 +220,7 @@ function writePlacedValue(model: ModelStatic<Model>, value: string | number, { v
 
 type NamedText = readonly [name: string, text: string]
 
-function evaluateByColumns(store: Store, where: Predicate, some: readonly NamedText[]): Evaluation {
+function evaluateByColumns(store: StatementContext, where: Predicate, some: readonly NamedText[]): Evaluation {
   const { model, dialect } = store
   const root = rootContextOf(store)
   const writer = new WhereWriter(dialect, createInlineOperands(model))

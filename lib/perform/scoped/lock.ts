@@ -9,7 +9,7 @@ import { loadLocked } from '../instances/load.js'
 import { readLocked } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { findExisting, isRestore, racedWriteError } from '../refusal.js'
-import { type Store, withTransaction } from '../store.js'
+import { type StatementContext, withTransaction } from '../store.js'
 import { inTransaction } from '../transaction.js'
 import { maxRowsOf } from '../uuidSpellings.js'
 
@@ -20,9 +20,9 @@ type SingleWritePlan = UpdatePlan | DeletePlan
  * @throws Problem 404 if no record meets the condition
  */
 export async function withLockedRecord<P extends SingleWritePlan, T>(
-  store: Store,
+  store: StatementContext,
   plan: P,
-  write: (store: Store, plan: P) => Promise<T>,
+  write: (store: StatementContext, plan: P) => Promise<T>,
 ): Promise<T> {
   if (!hasSubquery(plan.where)) return write(store, plan)
   return inTransaction(store, async (transaction) => {
@@ -32,7 +32,7 @@ export async function withLockedRecord<P extends SingleWritePlan, T>(
   })
 }
 
-async function lockRecord(store: Store, { kind, where }: SingleWritePlan): Promise<void> {
+async function lockRecord(store: StatementContext, { kind, where }: SingleWritePlan): Promise<void> {
   const columns = keyColumns(store.resource.keys)
   if (chooseReadExecutor(store, columns) === 'instances') {
     await loadLocked(store, where, isRestore({ kind }))
@@ -45,9 +45,9 @@ async function lockRecord(store: Store, { kind, where }: SingleWritePlan): Promi
 
 /** Locks the records that meet the plan's whole condition, and writes them. Other records are treated as missing. */
 export async function withLockedRecords<T>(
-  store: Store,
+  store: StatementContext,
   plan: BulkDeletePlan,
-  write: (store: Store, plan: BulkDeletePlan) => Promise<T>,
+  write: (store: StatementContext, plan: BulkDeletePlan) => Promise<T>,
 ): Promise<T> {
   if (!hasSubquery(plan.where)) return write(store, plan)
   return inTransaction(store, async (transaction) => {

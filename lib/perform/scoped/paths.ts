@@ -68,7 +68,7 @@ const PATH_LIMITERS: Visitors<Predicate, [limit: RowLimit], Predicate> = {
   always: (node) => node,
   linked: (node) => node,
   tuples: (node) => node,
-  match: (node) => node,
+  fullText: (node) => node,
   keyset: (node) => node,
 }
 

@@ -8,7 +8,7 @@ import { type RawRow, runReadQuery } from '../../sequelize/run.js'
 import { escapeValue, quote, quoteTable, writeCondition } from '../../sequelize/sql.js'
 import { encodeColumn } from '../encodedRows.js'
 import { createInlineOperands } from '../statement/operands.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import type { TableContext } from '../tableContext.js'
 import { withWriteTimeout } from '../transaction.js'
 import { WhereWriter } from '../where.js'
@@ -41,7 +41,7 @@ const RECORDS_PER_STATEMENT = 100
  * Returns the positions of the records outside the scope. Also notes in the request history which parts of the
  * condition are met.
  */
-export async function findFailing(store: Store, all: readonly PendingRecord[]): Promise<readonly number[]> {
+export async function findFailing(store: StatementContext, all: readonly PendingRecord[]): Promise<readonly number[]> {
   const failing: number[] = []
   for (const group of groupPending(store, all)) {
     const question = buildScopeQuery(store, group)
@@ -54,7 +54,7 @@ export async function findFailing(store: Store, all: readonly PendingRecord[]): 
   return failing.sort((one, other) => one - other)
 }
 
-function groupPending(store: Store, all: readonly PendingRecord[]): readonly PendingGroup[] {
+function groupPending(store: StatementContext, all: readonly PendingRecord[]): readonly PendingGroup[] {
   const own = store.resource.fields.filter(({ virtual }) => !virtual).map(({ name }) => name)
   const groups = new Map<string, PendingGroup>()
   const scopes = [...new Set(all.map(({ scope }) => scope))]
@@ -72,7 +72,7 @@ function groupPending(store: Store, all: readonly PendingRecord[]): readonly Pen
 }
 
 /** Finds the foreign keys that refer to records which this request creates. */
-function newReferences(store: Store, { scope, values }: PendingRecord): readonly string[] {
+function newReferences(store: StatementContext, { scope, values }: PendingRecord): readonly string[] {
   const before = requestHistoryOf(store)
   if (before === null) return []
   return findPathParts(scope).flatMap(({ association }) => {
@@ -98,7 +98,7 @@ interface ScopeQuery {
   readonly fields: readonly Field[]
 }
 
-function buildScopeQuery(store: Store, { scope, known, assigned, records }: PendingGroup): ScopeQuery {
+function buildScopeQuery(store: StatementContext, { scope, known, assigned, records }: PendingGroup): ScopeQuery {
   const before = requestHistoryOf(store)
   const isStored = records[0]?.stored !== null
   // The locked record already meets the condition before the write. Only parts that the request changes are checked.
@@ -135,7 +135,7 @@ const MAX_ROWS = 1_000_000
  * with the types of their columns.
  */
 async function queryUnmet(
-  store: Store,
+  store: StatementContext,
   question: ScopeQuery,
   group: PendingGroup,
   records: readonly PendingRecord[],
@@ -164,7 +164,7 @@ async function queryUnmet(
   return records.map(({ place: at }) => at).filter((at) => !admitted.has(at))
 }
 
-function noteParts(store: Store, parts: readonly ConditionPart[], row: RawRow): void {
+function noteParts(store: StatementContext, parts: readonly ConditionPart[], row: RawRow): void {
   for (const [index, { node, start }] of parts.entries()) {
     const value = row[`_v${index}`]
     if (value === null || value === undefined) continue
@@ -174,7 +174,7 @@ function noteParts(store: Store, parts: readonly ConditionPart[], row: RawRow): 
 
 /** Writes a SELECT of the records as they would be stored. */
 function writeRows(
-  store: Store,
+  store: StatementContext,
   { fields }: ScopeQuery,
   { assigned }: PendingGroup,
   records: readonly PendingRecord[],
@@ -200,7 +200,7 @@ function writeRows(
 const NUMBER = /^-?\d+(\.\d+)?$/
 
 /** Writes the SQL of a value with the type of its column. */
-function sqlValue(store: Store, field: Field, values: Changes): string {
+function sqlValue(store: StatementContext, field: Field, values: Changes): string {
   const stored = encodeColumn(store, field, values.get(field.name))
   if (stored === null) return 'NULL'
   const { type } = field.valueType

@@ -16,7 +16,7 @@ import { associationKeysOf } from '../../sequelize/model.js'
 import { isPackageTransaction, runInSavepoint } from '../../sequelize/savepoint.js'
 import { buildIdentityPredicate, identityText } from '../recordIdentity.js'
 import { statementReader } from '../statements/read.js'
-import { type Store, storeInSameTransaction, withTransaction } from '../store.js'
+import { type StatementContext, storeInSameTransaction, withTransaction } from '../store.js'
 import { inTransaction, surroundingTransaction } from '../transaction.js'
 import { findPathParts, type PathPart, replaceParts } from './paths.js'
 import { requestHistoryOf, startRequestHistory } from './requestHistory.js'
@@ -65,7 +65,10 @@ function isScopedNestedWrite(nestedWrite: NestedWrite): boolean {
  * In a transaction of the host, an error rolls back to a savepoint.
  * @throws Problem 403 if stored records are outside the caller's scope
  */
-export function writeWithinScopes(store: Store, work: (store: Store) => Promise<WriteResult>): Promise<WriteResult> {
+export function writeWithinScopes(
+  store: StatementContext,
+  work: (store: StatementContext) => Promise<WriteResult>,
+): Promise<WriteResult> {
   const writeAndReadBack = async (transaction: Transaction): Promise<WriteResult> => {
     const inside = withTransaction(store, transaction)
     startRequestHistory(transaction)
@@ -87,7 +90,7 @@ interface StoredRecord {
   readonly place: string | null
 }
 
-async function readBack(store: Store, done: WriteResult): Promise<void> {
+async function readBack(store: StatementContext, done: WriteResult): Promise<void> {
   const missing: string[] = []
   const errors: ProblemErrors[] = []
   for (const { work, stored } of iterateStored(done)) {
@@ -108,7 +111,7 @@ async function readBack(store: Store, done: WriteResult): Promise<void> {
 }
 
 async function findUnmet(
-  store: Store,
+  store: StatementContext,
   condition: Predicate,
   stored: readonly StoredRecord[],
 ): Promise<readonly StoredRecord[]> {
@@ -126,7 +129,7 @@ async function findUnmet(
 
 /** Returns the rows of the records that meet a condition, by key text. */
 async function readMeetingRows(
-  store: Store,
+  store: StatementContext,
   {
     condition,
     columns,
@@ -147,7 +150,7 @@ interface PartStart extends PathPart {
   readonly field: Field
 }
 
-function findPartStarts({ resource: { fields } }: Store, condition: Predicate): readonly PartStart[] {
+function findPartStarts({ resource: { fields } }: StatementContext, condition: Predicate): readonly PartStart[] {
   return findPathParts(condition).map((part) => {
     return { ...part, field: requireField(fields, associationKeysOf(part.association).foreignKey) }
   })
@@ -159,7 +162,7 @@ function findPartStarts({ resource: { fields } }: Store, condition: Predicate): 
  * or the database set the foreign key, the part must be met without the request's rows.
  */
 async function findSelfAdmitted(
-  store: Store,
+  store: StatementContext,
   condition: Predicate,
   starts: readonly PartStart[],
   rows: ReadonlyMap<string, Row>,
@@ -197,7 +200,7 @@ async function findSelfAdmitted(
 const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
 /** Adjusts a part of the condition to the history of a foreign key value. */
-function partForValue(store: Store, { node, association, field }: PartStart, value: unknown): Predicate {
+function partForValue(store: StatementContext, { node, association, field }: PartStart, value: unknown): Predicate {
   const before = requestHistoryOf(store)
   if (before === null || value === null || value === undefined) return node
   const text = String(field.decode(value))
@@ -208,7 +211,12 @@ function partForValue(store: Store, { node, association, field }: PartStart, val
 }
 
 /** Reads the rows that meet a condition, including hidden rows. A direct SQL statement excludes hooks of the host. */
-function readRows(store: Store, where: Predicate, columns: readonly Column[], limit: number): Promise<readonly Row[]> {
+function readRows(
+  store: StatementContext,
+  where: Predicate,
+  columns: readonly Column[],
+  limit: number,
+): Promise<readonly Row[]> {
   const { transaction } = store
   if (transaction === undefined)
     throw internalError(`written records of ${store.resource.name} are read back outside their transaction`)
@@ -220,7 +228,7 @@ function readRows(store: Store, where: Predicate, columns: readonly Column[], li
  * Checks a record that an action has saved.
  * @throws Problem 403 if the record does not meet the condition
  */
-export async function assertRecordMeets(store: Store, condition: Predicate, key: Row): Promise<void> {
+export async function assertRecordMeets(store: StatementContext, condition: Predicate, key: Row): Promise<void> {
   if ((await findUnmet(store, condition, [{ condition, key, place: null }])).length > 0) throw outOfScopeProblem()
 }
 
@@ -228,7 +236,7 @@ export async function assertRecordMeets(store: Store, condition: Predicate, key:
  * Checks that a record still meets the condition.
  * @throws Problem 403 if no record meets the condition any more
  */
-async function assertConditionMet(store: Store, where: Predicate): Promise<void> {
+async function assertConditionMet(store: StatementContext, where: Predicate): Promise<void> {
   if ((await readRows(store, where, keyColumns(store.resource.keys), 1)).length === 0) throw outOfScopeProblem()
 }
 
@@ -243,7 +251,7 @@ export type RecordPlaces = ReadonlyMap<unknown, string | null>
  * @throws Problem 403 with the positions of the records that do not
  */
 export async function assertRecordsMeet(
-  store: Store,
+  store: StatementContext,
   field: Field,
   where: Predicate,
   all: RecordPlaces,

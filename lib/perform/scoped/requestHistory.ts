@@ -9,7 +9,7 @@ import type { Resource } from '../../../types/resource.js'
 import { indexOfOwnColumn } from '../../common/columns.js'
 import type { KeyFields } from '../../common/keys.js'
 import { buildExclusionPredicate, identityText } from '../recordIdentity.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { limitPaths, type RowLimit } from './paths.js'
 
 /** Rows of one table that a request has written. */
@@ -141,7 +141,7 @@ function outcomeRows(outcome: Outcome): readonly Row[] {
 const histories = new WeakMap<Transaction, RequestHistory>()
 
 /** Returns the history of a transaction, or null if no scope has a condition. */
-export function requestHistoryOf({ transaction }: Pick<Store, 'transaction'>): RequestHistory | null {
+export function requestHistoryOf({ transaction }: Pick<StatementContext, 'transaction'>): RequestHistory | null {
   return transaction === undefined ? null : (histories.get(transaction) ?? null)
 }
 

@@ -8,7 +8,7 @@ import { errorsAt, hasErrors, mergeErrors } from '../../common/bodyErrors.js'
 import { type Problem, type ProblemErrors, problem } from '../../common/problem.js'
 import { collectPlanErrors } from '../newRecords.js'
 import { findExisting, fullConditionOf, missedWriteError, prepareChanged } from '../refusal.js'
-import { type Store, storeInSameTransaction } from '../store.js'
+import { type StatementContext, storeInSameTransaction } from '../store.js'
 import { withWriteTimeout } from '../transaction.js'
 import { collectValueErrors, NO_ERRORS } from '../validation.js'
 import { findFailing, type PendingRecord } from './pendingRecords.js'
@@ -27,7 +27,7 @@ export function outOfScopeProblem(errors: ProblemErrors = {}): Problem {
  * reported first.
  * @throws Problem 404, 428, 412, 400 or 403
  */
-export async function assertStorable(store: Store, plan: StorablePlan): Promise<void> {
+export async function assertStorable(store: StatementContext, plan: StorablePlan): Promise<void> {
   const failing = await findOutOfScope(store, [plan])
   if (failing.length === 0) return
   const errors =
@@ -40,7 +40,7 @@ export async function assertStorable(store: Store, plan: StorablePlan): Promise<
   throw outOfScopeProblem(errorsAt(store.resource, places, 'scope'))
 }
 
-async function collectUpdateErrors(store: Store, plan: UpdatePlan): Promise<ProblemErrors> {
+async function collectUpdateErrors(store: StatementContext, plan: UpdatePlan): Promise<ProblemErrors> {
   const { precondition, invalid, before } = plan
   if (precondition?.where === null) throw precondition.createError()
   if ((await findExisting(store, { kind: plan.kind, where: fullConditionOf(plan) })) === null)
@@ -54,7 +54,7 @@ async function collectUpdateErrors(store: Store, plan: UpdatePlan): Promise<Prob
  * Checks the scopes of several writes before the first write.
  * @throws Problem 403 with the positions of all rejected records
  */
-export async function assertAllStorable(store: Store, works: readonly Work<StorablePlan>[]): Promise<void> {
+export async function assertAllStorable(store: StatementContext, works: readonly Work<StorablePlan>[]): Promise<void> {
   for (const { resource, plan } of works) noteNewRecords(store, resource, plan)
   const errors: ProblemErrors[] = []
   let isRefused = false
@@ -71,7 +71,7 @@ export async function assertAllStorable(store: Store, works: readonly Work<Stora
  * Registers new records with keys that the client has chosen, because other records of the request may refer to these
  * keys.
  */
-export function noteNewRecords(store: Store, resource: Work['resource'], plan: StorablePlan): void {
+export function noteNewRecords(store: StatementContext, resource: Work['resource'], plan: StorablePlan): void {
   const before = requestHistoryOf(store)
   if (before === null || 'key' in plan) return
   for (const values of plan.kind === 'create' ? [plan.changes] : plan.records) before.noteNewValues(resource, values)
@@ -103,7 +103,10 @@ export function markNestedChecked(nestedWrite: NestedWrite): NestedWrite {
  * Returns the positions of the records outside the scope. For a bulk create, these are positions among the records of
  * the plan.
  */
-export async function findOutOfScope(store: Store, plans: readonly StorablePlan[]): Promise<readonly number[]> {
+export async function findOutOfScope(
+  store: StatementContext,
+  plans: readonly StorablePlan[],
+): Promise<readonly number[]> {
   if (plans.every(isAdmitted)) return []
   const all = plans.flatMap((plan) => pendingRecordsOf(plan))
   const askable = all.flatMap((record, place) => (record === null ? [] : [{ ...record, place }]))

@@ -9,7 +9,7 @@ import { ownColumn, readOwnValue } from '../../common/columns.js'
 import { keyColumns, keyText, planKeyText } from '../../common/keys.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { statementReader } from '../statements/read.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { maxRowsOf } from '../uuidSpellings.js'
 import { hasNoKeys } from '../writtenRows.js'
 import { evaluateConditions } from './evaluate.js'
@@ -24,7 +24,7 @@ interface TrackedRecords {
  * Locks the records of a plan and notes their state before the write. Returns null if nothing is tracked. `by` is the
  * whole plan if `plan` is a part of it.
  */
-export function noteStateBefore(store: Store, plan: Plan, by: Plan = plan): Promise<void> | null {
+export function noteStateBefore(store: StatementContext, plan: Plan, by: Plan = plan): Promise<void> | null {
   const { resource, commitOrder, transaction } = store
   const { selectTracking } = resource.behaviours
   if (selectTracking === null || commitOrder === undefined || transaction === undefined) return null
@@ -57,7 +57,7 @@ const TRACKED_KINDS: ReadonlySet<Plan['kind']> = new Set([
   'action',
 ])
 
-function trackedRecordsOf({ resource, commitOrder }: Store, plan: Plan): TrackedRecords | null {
+function trackedRecordsOf({ resource, commitOrder }: StatementContext, plan: Plan): TrackedRecords | null {
   const { keys } = resource
   switch (plan.kind) {
     case 'update':
@@ -79,7 +79,7 @@ function trackedRecordsOf({ resource, commitOrder }: Store, plan: Plan): Tracked
 const RECORDS_PER_STATEMENT = 100
 
 async function noteRecords(
-  store: Store,
+  store: StatementContext,
   transaction: Transaction,
   { where, count }: TrackedRecords,
   { conditions, fields }: Tracking,

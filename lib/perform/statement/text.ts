@@ -225,7 +225,7 @@ export class StatementWriter {
     const positions = keyPositions(this.#dialect, select)
     return select.order.flatMap(({ column: { field } }, index) =>
       positions[index] === -1
-        ? [aliasExpression(writeKeyRead(this.#dialect, terms[index] ?? '', field), keyAlias(index))]
+        ? [aliasExpression(writeExactSortKey(this.#dialect, terms[index] ?? '', field), keyAlias(index))]
         : [],
     )
   }
@@ -246,7 +246,7 @@ export class StatementWriter {
 }
 
 /** Writes the SQL that reads a sort key without loss. */
-export function writeKeyRead({ orderKeys: { read, term } }: Dialect, column: string, field: Field): string {
+export function writeExactSortKey({ orderKeys: { read, term } }: Dialect, column: string, field: Field): string {
   return read(term(column, field.valueType.type === 'enum'), field)
 }
 

@@ -16,7 +16,7 @@ import { ambientTransaction, isTransactionOpen } from '../../sequelize/transacti
 import { LoneStatement, WriteTransaction } from '../../sequelize/writeTransaction.js'
 import type { Statement } from '../statement/statement.js'
 import { withSequelizeTimeout, withStatementTimeout } from '../statementTimeout.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 
 /** Statement with the transaction and server that it runs on. */
 export interface Execution {
@@ -28,19 +28,19 @@ export interface Execution {
   readonly isKeyLookup?: boolean
 }
 
-export function fetchRows(store: Store, execution: Execution): Promise<readonly RawRow[]> {
+export function fetchRows(store: StatementContext, execution: Execution): Promise<readonly RawRow[]> {
   return runExecution(store, execution, ROW_METHODS)
 }
 
 /** Runs an UPDATE or DELETE and returns the number of rows that the database reports. */
-export function countAffectedRows(store: Store, execution: Execution): Promise<number> {
+export function countAffectedRows(store: StatementContext, execution: Execution): Promise<number> {
   return runExecution(store, execution, AFFECTED_METHODS)
 }
 
 /** Functions that run a statement: one for each method of the drivers. */
 interface RunMethods<T> {
   readonly runPrepared: (prepared: PreparedStatements, execution: Execution) => Promise<T>
-  readonly runNamed: (store: Store, execution: Execution) => Promise<T>
+  readonly runNamed: (store: StatementContext, execution: Execution) => Promise<T>
   readonly runDirect: (statements: DirectStatements, run: DirectRun) => Promise<T>
   readonly runQuery: (sequelize: Sequelize, bound: Parameters<typeof runReadQuery>[1]) => Promise<T>
 }
@@ -65,12 +65,15 @@ const AFFECTED_METHODS: RunMethods<number> = {
   runQuery: runWriteQuery,
 }
 
-function createNamedRun({ resource, limit }: Store, { statement, transaction, isOnPrimary }: Execution): NumberedRun {
+function createNamedRun(
+  { resource, limit }: StatementContext,
+  { statement, transaction, isOnPrimary }: Execution,
+): NumberedRun {
   const isNameable = statement.isReusable && resource.namedStatements
   return { ...statement.toNumbered(), transaction, writes: isOnPrimary, isNameable, limit }
 }
 
-function runExecution<T>(store: Store, execution: Execution, ways: RunMethods<T>): Promise<T> {
+function runExecution<T>(store: StatementContext, execution: Execution, ways: RunMethods<T>): Promise<T> {
   if (!isFast) return runBySequelize(store, execution, ways)
   const { sequelize, dialect } = store
   if (dialect.preparesBy === 'connection') return runDirectly(store, execution, ways)
@@ -93,7 +96,7 @@ function runExecution<T>(store: Store, execution: Execution, ways: RunMethods<T>
   )
 }
 
-async function runDirectly<T>(store: Store, execution: Execution, ways: RunMethods<T>): Promise<T> {
+async function runDirectly<T>(store: StatementContext, execution: Execution, ways: RunMethods<T>): Promise<T> {
   const { sequelize, limit } = store
   const { transaction } = execution
   if (canPrepare(sequelize, transaction)) {
@@ -112,7 +115,7 @@ async function runDirectly<T>(store: Store, execution: Execution, ways: RunMetho
   return runBySequelize(store, execution, ways)
 }
 
-function runBySequelize<T>(store: Store, execution: Execution, ways: RunMethods<T>): Promise<T> {
+function runBySequelize<T>(store: StatementContext, execution: Execution, ways: RunMethods<T>): Promise<T> {
   const { statement, transaction, isOnPrimary } = execution
   const { sequelize, limit } = store
   return withSequelizeTimeout(store, transaction, () => {

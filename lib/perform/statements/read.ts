@@ -6,7 +6,7 @@ import { deriveTotal } from '../pageTotal.js'
 import { DEFAULT_SELECT, type StatementRequest } from '../statement/request.js'
 import { appendKeys, columnValues, keyPositions, TOTAL_ALIAS } from '../statement/row.js'
 import { createStatement } from '../statement/statement.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { fetchRows } from './execute.js'
 
 /** Reads with one SQL statement per call. */
@@ -101,11 +101,11 @@ function createSelect(
   return { kind: 'select', where, columns, order, window, total: false, keys, unscoped, includeDeleted, lock }
 }
 
-async function selectRowCount(store: Store, where: Predicate | null, deleted: boolean): Promise<number> {
+async function selectRowCount(store: StatementContext, where: Predicate | null, deleted: boolean): Promise<number> {
   const [row] = await runRequest(store, { kind: 'count', where, includeDeleted: deleted })
   return Number(row?._ ?? 0)
 }
 
-function runRequest(store: Store, request: StatementRequest): Promise<readonly RawRow[]> {
+function runRequest(store: StatementContext, request: StatementRequest): Promise<readonly RawRow[]> {
   return fetchRows(store, { statement: createStatement(store, request), transaction: undefined, isOnPrimary: false })
 }

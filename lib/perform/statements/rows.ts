@@ -8,14 +8,14 @@ import { fullConditionOf, isRestore } from '../refusal.js'
 import type { StatementRequestOf } from '../statement/request.js'
 import { columnValues } from '../statement/row.js'
 import { createStatement } from '../statement/statement.js'
-import type { Store } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { countAffectedRows, fetchRows } from './execute.js'
 
 /** Writes as single SQL statements, without instances. Conditions may use only columns of the model's own table. */
 
 /** Inserts rows with the given fields and returns the stored rows. */
 export async function insertReturning(
-  store: Store,
+  store: StatementContext,
   rows: readonly EncodedRow[],
   fields: readonly Field[],
   { columns }: Projection,
@@ -40,7 +40,7 @@ export interface RowUpdate {
 }
 
 /** Converts a plan to an UPDATE, with Sequelize's timestamps. */
-export function createRowUpdate(store: Store, plan: UpdatePlan): RowUpdate {
+export function createRowUpdate(store: StatementContext, plan: UpdatePlan): RowUpdate {
   const { changes, serverValues, instant } = plan
   const values = new Map(changes)
   for (const [name, value] of timestampValues(store, 'update', instant)) values.set(name, value)
@@ -50,7 +50,7 @@ export function createRowUpdate(store: Store, plan: UpdatePlan): RowUpdate {
 
 /** Runs an UPDATE. Returns the updated record, or undefined if no record meets the condition. */
 export async function updateReturning(
-  store: Store,
+  store: StatementContext,
   update: RowUpdate,
   { columns }: Projection,
   transaction: Transaction,
@@ -66,7 +66,11 @@ export async function updateReturning(
 /**
  * Runs an UPDATE. Returns the number of rows that the database reports. MySQL counts only rows whose values changed.
  */
-export async function updateRows(store: Store, update: RowUpdate, transaction: Transaction): Promise<number> {
+export async function updateRows(
+  store: StatementContext,
+  update: RowUpdate,
+  transaction: Transaction,
+): Promise<number> {
   return countAffectedRows(store, {
     statement: createStatement(store, createUpdateRequest(store, update, [])),
     transaction,
@@ -74,7 +78,7 @@ export async function updateRows(store: Store, update: RowUpdate, transaction: T
   })
 }
 
-export async function deleteRows(store: Store, where: Predicate, transaction: Transaction): Promise<number> {
+export async function deleteRows(store: StatementContext, where: Predicate, transaction: Transaction): Promise<number> {
   return countAffectedRows(store, {
     statement: createStatement(store, { kind: 'delete', where }),
     transaction,
@@ -84,7 +88,7 @@ export async function deleteRows(store: Store, where: Predicate, transaction: Tr
 
 /** Builds the request of an UPDATE, with encoded values. */
 export function createUpdateRequest(
-  store: Store,
+  store: StatementContext,
   { where, values, increments, deleted }: RowUpdate,
   returning: Projection['columns'],
 ): StatementRequestOf<'update'> {

@@ -182,7 +182,7 @@ function term(column: string, enumeration: boolean): string {
 
 const failures: Failures = {
   // SIGNAL uses SQLSTATE class 45 for errors of the host, with any MYSQL_ERRNO.
-  classifyRaised: ({ sqlState = '' }) => (sqlState.startsWith('45') ? 'raised' : null),
+  classifyRaised: ({ sqlState = '' }) => (sqlState.startsWith('45') ? 'databaseRule' : null),
   // --read-only, read-only transaction, read-only mode, node outside its cluster, COMMIT rejected by the cluster.
   wrongServerCodes: new Set<unknown>([1290, 1792, 1836, 1047, 1180]),
   codes: new Map<unknown, Failure>([
@@ -199,30 +199,30 @@ const failures: Failures = {
     // Too many tables or columns, packet too large, join beyond `max_join_size`, too many placeholders, thread stack overrun, selects
     // nested too deeply.
     ...entriesFor('tooLarge', 1116, 1117, 1153, 1104, 1390, 1436, 1473),
-    ...entriesFor('unindexed', 1191),
-    ...entriesFor('foreign', 1216, 1217, 1451, 1452, 1761, 1762),
+    ...entriesFor('missingIndex', 1191),
+    ...entriesFor('foreignKey', 1216, 1217, 1451, 1452, 1761, 1762),
     // SIGNAL of the host's triggers, WITH CHECK OPTION of a view, value for a generated column (MariaDB and MySQL).
-    ...entriesFor('raised', 1644, 1369, 1906, 3105),
-    ...entriesFor('check', 3819, 4025),
-    ...entriesFor('null', 1048, 1364),
+    ...entriesFor('databaseRule', 1644, 1369, 1906, 3105),
+    ...entriesFor('checkConstraint', 3819, 4025),
+    ...entriesFor('notNull', 1048, 1364),
     // Out of range, truncated, wrong type, too long, beyond BIGINT, invalid JSON.
-    ...entriesFor('unfit', 1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140),
+    ...entriesFor('dataException', 1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140),
     // Data exceptions outside class 22: wrong function argument, character beyond the character set as bound or computed value, truncated
     // for an expression index, invalid JSON for a function.
-    ...entriesFor('unfit', 1411, 3988, 1977, 3751, 4038),
+    ...entriesFor('dataException', 1411, 3988, 1977, 3751, 4038),
     // Invalid date in a comparison.
-    ...entriesFor('unfit', 1525),
+    ...entriesFor('dataException', 1525),
     // A column of a narrow character set was compared with text beyond that set.
-    ...entriesFor('charset', 1271, 3854),
+    ...entriesFor('characterSet', 1271, 3854),
   ]),
   sqlStateOf: ({ sqlState }) => sqlState,
   sqlStateClasses: [
-    [/^22[0-9A-Z]{3}$/, 'unfit'],
+    [/^22[0-9A-Z]{3}$/, 'dataException'],
     // Classes that the standard leaves to implementations. 70100 is an interrupted statement.
-    [/^(?:[5689I-WYZ][0-9A-Z]|7(?!0100)[0-9A-Z])[0-9A-Z]{3}$/, 'raised'],
+    [/^(?:[5689I-WYZ][0-9A-Z]|7(?!0100)[0-9A-Z])[0-9A-Z]{3}$/, 'databaseRule'],
   ],
   // Incompatible collations (1267, 1270) with a client's value on one side. If both sides are columns, the host must fix its schema.
-  messagePatterns: [[/\(\w+,(?:COERCIBLE|IGNORABLE|NUMERIC)\)/, 'charset']],
+  messagePatterns: [[/\(\w+,(?:COERCIBLE|IGNORABLE|NUMERIC)\)/, 'characterSet']],
   classifyUnique: () => 'unique',
   nullColumn: ({ sqlMessage = '' }) => /'([^']+)'/.exec(sqlMessage)?.[1],
   // Index name: the last quoted part, after the table name.

@@ -208,29 +208,29 @@ const CODES: Failures['codes'] = new Map<unknown, Failure>([
   ...entriesFor('deadlock', '26000', '42P05'),
   // Lock timeout, idle or transaction timeout, read-only standby.
   ...entriesFor('unavailable', '55P03', '25P03', '25P04', '25006', ...NETWORK),
-  ...entriesFor('foreign', '23503', '23001'),
-  ...entriesFor('excluded', '23P01'),
+  ...entriesFor('foreignKey', '23503', '23001'),
+  ...entriesFor('exclusion', '23P01'),
   // RAISE EXCEPTION of the host's triggers.
-  ...entriesFor('raised', 'P0001'),
+  ...entriesFor('databaseRule', 'P0001'),
   // Value for a generated column.
-  ...entriesFor('raised', '428C9'),
-  ...entriesFor('check', '23514'),
+  ...entriesFor('databaseRule', '428C9'),
+  ...entriesFor('checkConstraint', '23514'),
   ...entriesFor('unique', '23505'),
-  ...entriesFor('null', '23502'),
+  ...entriesFor('notNull', '23502'),
   // WITH CHECK OPTION of a view, from any function.
-  ...entriesFor('raised', '44000'),
+  ...entriesFor('databaseRule', '44000'),
 ])
 
 const CLASSES: Failures['sqlStateClasses'] = [
   // Data exceptions.
-  [/^22[0-9A-Z]{3}$/, 'unfit'],
+  [/^22[0-9A-Z]{3}$/, 'dataException'],
   // Exceeded program limits.
   [/^54[0-9A-Z]{3}$/, 'tooLarge'],
   // Connection exceptions except protocol violations, transaction rollback, insufficient resources, operator intervention such as a
   // cancelled statement.
   [/^(?:08(?!P01)|40|53|57)[0-9A-Z]{3}$/, 'unavailable'],
   // Classes that the standard and PostgreSQL do not use. Procedural languages raise them.
-  [/^(?:45|[689I-OQ-WYZ][0-9A-Z])[0-9A-Z]{3}$/, 'raised'],
+  [/^(?:45|[689I-OQ-WYZ][0-9A-Z])[0-9A-Z]{3}$/, 'databaseRule'],
 ]
 
 /**
@@ -238,10 +238,10 @@ const CLASSES: Failures['sqlStateClasses'] = [
  * the server's language.
  */
 function classifyRefusal({ code, routine }: DriverError): Refusal | null {
-  if (routine === 'ExecWithCheckOptions') return code === '42501' ? 'denied' : 'raised'
+  if (routine === 'ExecWithCheckOptions') return code === '42501' ? 'rowSecurity' : 'databaseRule'
   if (routine !== 'exec_stmt_raise') return null
   const isKnown = CODES.has(code) || CLASSES.some(([pattern]) => pattern.test(String(code)))
-  return isKnown ? null : 'raised'
+  return isKnown ? null : 'databaseRule'
 }
 
 const failures: Failures = {

@@ -159,10 +159,10 @@ function column({ single: _, real: __, ...given }: ValueType): ValueType {
 function classifyRefusal(message: string): Refusal {
   const [, refusal] = /^SQLITE_CONSTRAINT: (.*)/.exec(message) ?? []
   if (refusal === undefined || refusal.startsWith('UNIQUE constraint failed')) return 'unique'
-  if (refusal.startsWith('CHECK constraint failed')) return 'check'
-  if (refusal.startsWith('NOT NULL constraint failed')) return 'null'
+  if (refusal.startsWith('CHECK constraint failed')) return 'checkConstraint'
+  if (refusal.startsWith('NOT NULL constraint failed')) return 'notNull'
   // Message of a STRICT table.
-  return /^cannot store \w+ value in /.test(refusal) ? 'unfit' : 'raised'
+  return /^cannot store \w+ value in /.test(refusal) ? 'dataException' : 'databaseRule'
 }
 
 // Messages of exceeded limits, which have no error code.
@@ -175,15 +175,15 @@ const failures: Failures = {
   codes: new Map<unknown, Failure>([
     ...entriesFor('unavailable', 'SQLITE_BUSY', 'SQLITE_LOCKED', 'SQLITE_MISUSE', 'SQLITE_CANTOPEN', 'SQLITE_FULL'),
     ...entriesFor('unavailable', 'SQLITE_READONLY', 'SQLITE_INTERRUPT', ...NETWORK),
-    ...entriesFor('unfit', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'),
+    ...entriesFor('dataException', 'SQLITE_MISMATCH', 'SQLITE_TOOBIG'),
   ]),
   sqlStateOf: () => undefined,
   sqlStateClasses: [],
   messagePatterns: [
     [LIMIT, 'tooLarge'],
     // SQLite uses one code for these errors and for mistakes in the host's SQL.
-    [/^SQLITE_ERROR: (?:malformed JSON|integer overflow)$/, 'unfit'],
-    [/^SQLITE_ERROR: cannot (?:INSERT into|UPDATE) generated column /, 'raised'],
+    [/^SQLITE_ERROR: (?:malformed JSON|integer overflow)$/, 'dataException'],
+    [/^SQLITE_ERROR: cannot (?:INSERT into|UPDATE) generated column /, 'databaseRule'],
   ],
   classifyUnique: classifyRefusal,
   nullColumn: ({ message = '' }) => /NOT NULL constraint failed: .*?([^.]+)$/.exec(message)?.[1],

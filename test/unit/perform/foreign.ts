@@ -5,7 +5,7 @@ import { DatabaseError, DataTypes, ForeignKeyConstraintError, Sequelize } from '
 import { queryOf } from '../../../lib/index.js'
 import { foreignKeyProblem } from '../../../lib/perform/foreignKeyProblem.js'
 import { storeOf } from '../../../lib/perform/index.js'
-import type { Store } from '../../../lib/perform/store.js'
+import type { StatementContext } from '../../../lib/perform/store.js'
 import type { Plan } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
 import { dialectOptions } from '../../support/database.js'
@@ -17,7 +17,7 @@ const EITHER = 'A record that this one refers to does not exist, or other record
 /** Nothing listens there: what is looked up fails, as it does where the database has gone since. */
 const GONE = { host: '127.0.0.1', port: 9, logging: false } as const
 
-function storeFor(dialect: 'postgres' | 'mysql' | 'mariadb', schema?: string): Store {
+function storeFor(dialect: 'postgres' | 'mysql' | 'mariadb', schema?: string): StatementContext {
   const sequelize = new Sequelize({ ...dialectOptions(dialect), ...GONE })
   const Team = sequelize.define('Team', { name: DataTypes.STRING })
   const attributes = { name: DataTypes.STRING, teamId: { type: DataTypes.INTEGER, field: 'team_id' } }
@@ -60,7 +60,7 @@ const bulkOf = (): Plan =>
   }) as never
 
 /** An error of Sequelize's around what a driver says of a key of a table. */
-function said(store: Store, table: string, column: string, isPointedAt = false): Error {
+function said(store: StatementContext, table: string, column: string, isPointedAt = false): Error {
   const fields = store.dialect.name === 'postgres' ? ofPostgres : ofMysql
   const parent = Object.assign(new Error('secret'), { sql: 'INSERT' }, fields(table, column, isPointedAt))
   return new ForeignKeyConstraintError({ parent } as never)
@@ -79,7 +79,7 @@ function ofMysql(table: string, column: string, isPointedAt: boolean): object {
 
 const stores = [storeFor('postgres'), storeFor('postgres', 'sport'), storeFor('mysql'), storeFor('mariadb')] as const
 
-async function tell(error: unknown, store: Store, plan: Plan): Promise<object | undefined> {
+async function tell(error: unknown, store: StatementContext, plan: Plan): Promise<object | undefined> {
   const problem = await foreignKeyProblem(error, store, plan)
   const text = JSON.stringify(problem)
   if (/secret|team_id|players|others/.test(text)) throw new Error(text)

@@ -2,17 +2,17 @@ import test from 'ava'
 import type { StatementRequestOf } from '../../../lib/perform/statement/request.js'
 import { createStatement, Statement } from '../../../lib/perform/statement/statement.js'
 import { writeValuesTableUpdate } from '../../../lib/perform/statement/valuesTableUpdate.js'
-import { type Store, storeOf } from '../../../lib/perform/store.js'
+import { type StatementContext, storeOf } from '../../../lib/perform/store.js'
 import type { Field } from '../../../types/field.js'
 import { ALL_RESOURCES } from '../../support/statementRequests.js'
 
-function storeFor(name: string): Store {
+function storeFor(name: string): StatementContext {
   const store = ALL_RESOURCES.map(storeOf).find(({ dialect }) => dialect.name === name)
   if (store === undefined) throw new TypeError(`there is no ${name}`)
   return store
 }
 
-function fieldOf({ resource }: Store, name: string): Field {
+function fieldOf({ resource }: StatementContext, name: string): Field {
   const field = resource.fields.find((each) => each.name === name)
   if (field === undefined) throw new TypeError(`there is no ${name}`)
   return field

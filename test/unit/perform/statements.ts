@@ -5,14 +5,14 @@ import test, { type ExecutionContext } from 'ava'
 import fc, { type Arbitrary } from 'fast-check'
 import type { StatementRequest } from '../../../lib/perform/statement/request.js'
 import { createStatement } from '../../../lib/perform/statement/statement.js'
-import { type Store, storeOf } from '../../../lib/perform/store.js'
+import { type StatementContext, storeOf } from '../../../lib/perform/store.js'
 import { ALL_RESOURCES, buildRequest, recipes, scopes, values } from '../../support/statementRequests.js'
 
 const seed = Number(process.env.STATEMENT_SEED ?? randomInt(2 ** 31))
 const pairs = Number(process.env.STATEMENT_PAIRS ?? 1000)
 
 interface Pair {
-  readonly store: Store
+  readonly store: StatementContext
   readonly one: StatementRequest
   readonly other: StatementRequest
 }
