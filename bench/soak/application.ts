@@ -22,7 +22,7 @@ export interface Memory {
   readonly rss: number
 }
 
-/** Number of each error that `onError` received, and of each other console output. */
+/** Number of occurrences of each error passed to `onError`, and of each text passed to `console.warn`. */
 export type Causes = Readonly<Record<string, number>>
 
 export interface Answers {
@@ -48,7 +48,8 @@ function onError(error: unknown): void {
   }
   const { original } = cause as Error & { original?: { code?: unknown; errno?: unknown; sqlState?: unknown } }
   const codes = [original?.code, original?.errno, original?.sqlState].filter((code) => code !== undefined)
-  // An error that does not cause a 503 causes a 500. The program must find every 500.
+  // For a 503, `onError` receives a problem whose cause is the error. Any other error causes a 500. A 500 is counted
+  // with the error's stack.
   const prefix = error === cause ? `500 ${cause.stack}` : '503'
   count(`${prefix} ${cause.name} [${codes.join(' ')}] ${cause.message}`)
 }

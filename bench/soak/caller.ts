@@ -17,7 +17,7 @@ const WRITES = 20
 const OTHERS = 30
 /** Number of requests in a thousand that repeat a write that was already answered. */
 const REPEATS = 15
-/** Milliseconds before the client repeats a write whose connection it has cut. */
+/** Maximum milliseconds before the client repeats a write whose connection it has cut. */
 const SOON = 100
 
 /** Position of a connection in a walk through pages. */
@@ -75,7 +75,7 @@ export class Caller {
 
   async next(): Promise<void> {
     const { doubt } = this.#own
-    // After a write with an unknown outcome, no further write starts. There are at most two possible states.
+    // After a write with an unknown outcome, no further write starts, so there are at most two possible states.
     if (this.#pending !== null) {
       if (this.#random(2) === 0) await this.#write(this.#pending)
       else await this.#readAny()
@@ -109,7 +109,8 @@ export class Caller {
     const body = await this.#read(walk.read(owner, place?.step ?? null), partition)
     if (body === undefined) return
     const step = walk.next(body, this.#random(4) === 0)
-    // The position may be after a new record whose key the oracle does not know yet.
+    // The page may end with a new record whose key the oracle does not know yet. The oracle would then expect the
+    // record again on the next page.
     if (step === null || partition.doubt !== null) this.#walks.delete(walk)
     else this.#walks.set(walk, { owner, step })
   }
@@ -148,7 +149,8 @@ export class Caller {
       : null
     if (isAnswered && wrong === null) {
       this.#pending = null
-      // An event is sent once. If the connection broke after the commit, the client may not have received the event.
+      // After a repeat, no event is expected. If the database connection broke during the commit, the application may
+      // not have sent the event.
       if (reply.headers['idempotency-replayed'] === undefined && !isAgain) this.#listener.expect(before, next)
       this.#acknowledge(write, reply)
       this.#judge(kind, reply.status >= 400 ? 'refused' : 'done', reply, sentAt)
@@ -195,8 +197,8 @@ export class Caller {
   }
 
   /**
-   * Repeats a write until it has a reply, because the client has cut its connection and the write may happen at any
-   * time.
+   * Sends a write. With `cutAfter`, the client cuts the connection after this many milliseconds unless the reply has
+   * arrived. A cut write is repeated until it has a reply, because the application may execute it at any time.
    */
   async #sendCut(
     call: Call,

@@ -11,13 +11,13 @@ export interface Path {
   readonly action?: Action
   readonly methods: readonly PathMethod[]
   /**
-   * Methods that this path does not have, but the key path has. Requests with these methods are left to the key path: a
-   * key can equal the last word of the path.
+   * Methods that the key path `/:id` has and this path lacks. Requests with these methods go on to the key path: if
+   * keys are text, `/bulk` can also be the path of a record.
    */
   readonly laterMethods: readonly PathMethod[]
 }
 
-/** Returns the paths of a resource. Fixed paths come before the key path, because a key can equal their last word. */
+/** Returns the paths of a resource. Fixed paths such as `/bulk` come before the key path, which also matches them. */
 export function pathsOf(resource: Resource): readonly Path[] {
   const { keys, key, operations } = resource
   const rows = operationEntries(resource.operationTable).filter(([name]) => operations.has(name))
@@ -25,7 +25,7 @@ export function pathsOf(resource: Resource): readonly Path[] {
   const isKeyPath = (path: string): boolean => path.startsWith('/:')
   const operationsAt = (path: string): Path['operations'] => rows.filter(([, row]) => row.path === path)
   const record = findMethods(operationsAt('/:id'))
-  // If keys are text, the last word of a fixed path can also be a record's key.
+  // If keys are text, the word of a fixed path can also be a record's key.
   const isText = keys.length === 1 && key.valueType.type === 'string'
   const findLaterMethods = (path: string, methods: readonly PathMethod[]): readonly PathMethod[] =>
     isText && /^\/[^:/]+$/.test(path) ? record.filter((each) => !methods.includes(each)) : []

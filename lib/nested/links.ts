@@ -132,8 +132,8 @@ function removePathKeys(
 }
 
 /**
- * Returns the value of an attribute that is part of a key. Returns undefined for attributes that only the database
- * knows.
+ * Returns the value of `field` in a key. Returns undefined if `field` is not part of the key: only the database knows
+ * the value.
  */
 function keyPartOf(
   keys: Parameters<typeof planKeyParts>[0],

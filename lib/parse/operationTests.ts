@@ -7,7 +7,8 @@ import { resourceForQuery, urlOf } from './queryMethod.js'
 type IsRequested = (resource: Resource, call: Call) => boolean
 
 /**
- * Tests whether a request is for an operation, for operations that share their method and path with another operation.
+ * Tests of the operations that share their method and path with another operation, as aggregates do with the list. A
+ * test decides whether a request is for its operation.
  */
 const REQUEST_TESTS: { readonly [kind in IntentKind]?: IsRequested } = {
   aggregate: (resource, call) => modeOfUrl(resourceForQuery(resource, call), urlOf(call)) === 'aggregate',

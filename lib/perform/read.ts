@@ -140,8 +140,9 @@ export function readUnscoped(
 }
 
 /**
- * Reads records in the order of `by`, and locks them until the transaction ends. PostgreSQL's row level security may
- * prevent some locks. Writing an unlocked record fails.
+ * Reads records in the order of `by`, and locks them until the transaction ends. On PostgreSQL, row level security can
+ * hide records from a read with locks. The records of such a table are read again without locks. A later write of a
+ * record without a lock fails.
  */
 export async function readLocked(
   store: StatementContext,
@@ -187,8 +188,8 @@ async function selectCountedPage(store: StatementContext, plan: PagePlan): Promi
 }
 
 /**
- * Creates a row source of the resource's records. The source repeats the list's conditions, because a record may have
- * changed since it was found.
+ * Creates the source from which large columns are read after the other columns. The source repeats the list's
+ * conditions, because a record may have changed between the two reads.
  */
 function createRowSource(store: StatementContext, condition: Predicate | null, within: ReadOptions): RowSource {
   return {

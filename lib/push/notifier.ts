@@ -10,8 +10,8 @@ import { matchRecord, readRow } from '../read.js'
 import { hubOf } from './hub.js'
 
 /**
- * Creates the function that sends events for changes outside the routes. The payloads equal those of routes. Returns
- * null if the resource has no hub.
+ * Creates the functions by which the host sends events for changes outside the routes. The payloads equal those of
+ * routes. Returns null if the resource has no hub.
  */
 export function createNotifier(resource: Resource): Notifier | null {
   const hub = hubOf(resource)

@@ -13,7 +13,7 @@ import { createFinderWriter } from './find.js'
 
 /**
  * Reads groups with `findAll`, so that find hooks run. Counting groups requires reading all groups. Rejects a default
- * scope that has more than conditions.
+ * scope with other options than `where`, `attributes` and `order`.
  */
 export async function findGroups(
   store: StatementContext,

@@ -6,8 +6,9 @@ const ALWAYS: Predicate = Object.freeze({ kind: 'always' })
 const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
 /**
- * Extracts the part of a condition that the values of `known` decide before the record is stored. Parts that depend on
- * other attributes are assumed to be met. Parts about records that refer to the record are also assumed to be met.
+ * Extracts the parts of a condition that can be evaluated before the record is stored. `known` has the names of the
+ * attributes whose values are known. Parts that read other attributes, or records that refer to this record, count as
+ * met.
  */
 export function extractDecidable(condition: Predicate, known: ReadonlySet<string>): Predicate {
   return visit(DECIDABLE_PARTS, condition, known)
@@ -62,7 +63,7 @@ function isKnownPath([first]: readonly Join[], known: ReadonlySet<string>): bool
   return association.associationType === 'BelongsTo' && !polymorphic && known.has(association.foreignKey)
 }
 
-/** Removes from a condition the required parts that read no changed attribute. */
+/** Removes the operands of AND that read no changed attribute, because the change does not affect their results. */
 export function extractChangeable(condition: Predicate, changed: ReadonlySet<string>): Predicate {
   if (condition.kind === 'apart') return extractChangeable(condition.condition, changed)
   if (condition.kind === 'and') {

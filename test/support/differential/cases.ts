@@ -19,7 +19,7 @@ export interface Case {
   readonly parameters: readonly Parameter[]
   readonly sort: readonly SortKey[]
   readonly reading: Reading
-  /** Number of pages. */
+  /** Number of pages into which the rows are divided. */
   readonly pages: number
   readonly select: readonly Pick<SortKey, 'relations' | 'column'>[]
   /** Seed for variations of the request that must not change the response. */
