@@ -90,8 +90,8 @@ export const policy: BehaviourDefinition = {
 }
 
 /**
- * Denies operations without a policy if policies are required. Nested writes and push events may still reach these
- * operations.
+ * Denies operations that have no policy although `requirePolicies` is set. Mounting checks only enabled operations, but
+ * nested writes and push events also use disabled operations.
  */
 const denyAll: Policy = () => false
 
@@ -166,7 +166,8 @@ function createBehaviour({ operations, actions, includeDeleted }: Policies): Beh
       return assertAllowed(own ?? operations.get(operation) ?? null, resource, operation, caller, action)
     },
     amend: (resource, plan, caller) => {
-      // The policy of a create is evaluated here, not for the request itself, because the request may not need it.
+      // A PUT needs the permission to create only if the record is missing. The plan therefore stores the refusal
+      // instead of throwing it.
       if (plan.kind === 'create' && plan.operation === 'replace' && plan.policyError === undefined) {
         const refusal = catchRefusal(assertAllowed(operations.get('create') ?? null, resource, 'replace', caller))
         return refusal.then((known) => (known === null ? plan : { ...plan, policyError: known }))

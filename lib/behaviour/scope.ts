@@ -154,7 +154,7 @@ function amendPlan({ keys }: Resource, plan: SinglePlan, confinement: ResolvedSc
   }
   // The parts of an action's plan find and show records by themselves.
   if (plan.kind === 'action') return { ...plan, scopeCondition: limit }
-  // The compiler needs this separate branch, because only list plans may have no condition.
+  // TypeScript needs this separate branch, because only list plans may have no condition.
   if (isListPlan(plan)) {
     return { ...plan, where: addCondition(plan.where, limit) }
   }

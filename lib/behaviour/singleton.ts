@@ -173,7 +173,7 @@ function amendPlan(resource: Resource, plan: SinglePlan, fixed: FixedValues): Si
       ? { ...plan, serverValues, revives: planRevival(resource, plan, limit) }
       : { ...plan, serverValues }
   }
-  // The compiler needs two equal branches, because only list plans may have no condition.
+  // TypeScript needs two equal branches, because only list plans may have no condition.
   return isListPlan(plan)
     ? { ...plan, where: addCondition(plan.where, limit) }
     : { ...plan, where: addCondition(plan.where, limit) }

@@ -1,8 +1,8 @@
 import type { Intent } from '../../types/intent.js'
 
 /**
- * Returns the bodies of an intent that may contain nested records. For an intent that updates or creates records, the
- * update bodies are returned.
+ * Returns the bodies of an intent that may contain nested records. A PUT or an item of an upsert has one body for an
+ * update and one for a creation. The body for the update is returned.
  */
 export function bodiesOf(intent: Intent): readonly unknown[] {
   switch (intent.kind) {

@@ -109,7 +109,10 @@ export class Session {
     )
   }
 
-  /** Records that the caller has passed the policy check of an operation. */
+  /**
+   * Registers a policy check that the caller has passed outside this session. `passedPolicies` omits the check until a
+   * part calls `admit`.
+   */
   markAuthorized(resource: Resource, operation: OperationName, caller: Caller): void {
     const known = this.#callers.get(resource) ?? new Map<OperationName, AuthorizedCaller>()
     this.#callers.set(resource, known.set(operation, { caller, authorization: Promise.resolve(), isAuthorized: false }))

@@ -20,8 +20,8 @@ interface HubEvents {
   readonly OnCreated: (record: object) => void
   readonly OnUpdated: (record: object) => void
   /**
-   * Socket.IO's connection state recovery adds a text offset. The offset follows the version or replaces a missing
-   * version.
+   * For its connection state recovery, Socket.IO appends a text to the arguments. Without a version, `version` is this
+   * text.
    */
   readonly OnDeleted: (key: Key, version?: unknown) => void
   readonly OnMissed: () => void

@@ -170,7 +170,7 @@ type Flag<F> = { [N in Name]: (typeof OPERATIONS)[N]['flag'] extends F ? N : nev
 type All = 'getById' | 'getList' | 'create' | 'update' | 'delete'
 type Bulk = 'bulkCreate' | 'bulkDelete'
 
-/** Operations of the sums of flags that have a name, such as `All`. */
+/** Operations of each named sum of flags: `Operations.All` is 31. */
 interface Sums {
   readonly 3: 'getById' | 'getList'
   readonly 28: 'create' | 'update' | 'delete'
@@ -179,7 +179,10 @@ interface Sums {
   readonly 127: All | Bulk
 }
 
-/** Operations that a resource's options enable. An added sum has the type `number`, so any operation is possible. */
+/**
+ * Operations that a resource's options enable. TypeScript gives `Operations.All | Operations.Replace` the type
+ * `number`, so any operation is possible.
+ */
 type OperationsIn<O> = O extends { readonly operations: infer Given }
   ? Given extends readonly (infer Each extends string)[]
     ? { [N in Name]: Lowercase<N> extends Lowercase<Each> ? N : never }[Name] | EnabledTogether<Each>

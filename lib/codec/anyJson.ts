@@ -70,6 +70,6 @@ export function toBuffer(raw: Uint8Array): Buffer {
 
 export function textToJson(raw: unknown): JsonValue {
   if (typeof raw === 'string') return raw
-  // PostgreSQL stores STRING.BINARY as BYTEA.
+  // PostgreSQL stores STRING.BINARY as BYTEA, which the driver returns as a buffer.
   return raw instanceof Uint8Array ? toBuffer(raw).toString('utf8') : toJson(raw)
 }

@@ -146,7 +146,7 @@ function decimalBoundsSchema({ min, max }: Bounds<string>): JsonSchema {
 
 export const float: Codec = {
   createBodyReader: createFloatReader,
-  // Values beyond every column become infinite.
+  // Numbers beyond the range of a double become infinite.
   readText: (text) => {
     const digits = readDecimal(text)
     return digits === null ? null : toFilterValue(Number(digits))

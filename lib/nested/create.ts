@@ -30,7 +30,7 @@ export async function createNested(request: NestedRequest): Promise<Reply> {
     )
   }
   const address = { url: toOriginForm(call.originalUrl), collection: mountPathOf(request) + collectionPathOf(resource) }
-  // The response depends on whether the caller may see the parent.
+  // The scope and masks of the parent's resource affect the response, because the parent must be visible to the caller.
   const sees = [parent.resource]
   return replyToIntent(
     { ...target, operation: 'create', call, address, amend: amendPlan, dependsOn: sees },

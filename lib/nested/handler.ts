@@ -78,7 +78,8 @@ export async function handleNested(
   const { ownKey } = resource.behaviours
   if (ownKey === null) return route.handle(request)
   const parentId = await ownKey(resource, request.parent.caller)
-  // The response is never a 304, because the URL is equal for all callers but the records may differ.
+  // The parent is the caller's own record, but its URL is equal for all callers. A 304 could refer to the response of
+  // another caller, so it is never sent.
   return { ...(await route.handle({ ...request, parentId })), isAlwaysSent: true }
 }
 

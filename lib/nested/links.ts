@@ -106,7 +106,7 @@ async function changeLinksInTransaction(
   return wrapReply(parsedRequest, () => performPlan(parsedRequest, work, createLinkReply))
 }
 
-/** Creates a reply with the counts of all changes. The route decides which counts the client sees. */
+/** Creates a reply with the counts of all changes. Each handler selects the counts that its clients see. */
 function createLinkReply({ linkCounts }: WriteResult): Reply {
   if (linkCounts === undefined) throw internalError('a request to link records ended without the number of links')
   return { status: 200, headers: {}, content: { kind: 'linked', value: linkCounts } }

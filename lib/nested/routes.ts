@@ -26,7 +26,7 @@ export interface RelationRoute {
   /** Whether the key of a record behind the relation follows the relation's name. */
   readonly isItem: boolean
   readonly kinds: ReadonlySet<RelationKind>
-  /** Whether the route exists, because the resources enable the corresponding operations. */
+  /** Whether the resources enable the operations that the route needs. */
   readonly isEnabled: (parties: RelationResources) => boolean
   /** Operations of parent and target whose policies are evaluated before any read. */
   readonly policies: { readonly parent: OperationName; readonly target: OperationName }

@@ -12,7 +12,7 @@ export interface RequiredPermission {
   readonly action?: Action
   /** Whether the parameters of the request are in a QUERY body. */
   readonly hasQueryBody?: true
-  /** Whether only some bodies need the permission. */
+  /** Whether the operation is part of another operation, so that only some bodies need the permission. */
   readonly isNested?: true
   /** Whether the request links or unlinks the record. The scope of the record may reject it. */
   readonly isLinkChange?: true

@@ -43,7 +43,8 @@ export function buildNewRecordSchema(subject: DescribedResource): JsonSchema {
 }
 
 /**
- * Whether a default or a trigger of the table may create the key. Neither clients nor the model must set such a key.
+ * Whether a default or a trigger of the table may create the key, because neither the client nor the model has to set
+ * it.
  */
 function isKeyFromDatabase(resource: Resource, key: Field): boolean {
   if (key.assigned || resource.model.getAttributes()[key.name]?.defaultValue !== undefined) return false

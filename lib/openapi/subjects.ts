@@ -46,7 +46,7 @@ export function assertOptions(
   throw invalidOption(`${maker}: info must be an object with the texts "title" and "version".`)
 }
 
-/** A resource in a document, with its names and paths. */
+/** A resource in a document, with its names and paths. Comments and parameters call it the subject. */
 export interface DescribedResource {
   readonly resource: Resource
   readonly names: Names

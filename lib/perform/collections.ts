@@ -149,7 +149,7 @@ function createChildSource(store: StatementContext, { join, identity }: Embed): 
     identity,
     readRows: async (columns, named, most) => {
       const where = addCondition(join.condition, named)
-      // The relation's read has already applied model scopes and deletion marks.
+      // The statement that found the records has already applied model scopes and deletion marks.
       const request: StatementRequest = {
         ...DEFAULT_SELECT,
         where,

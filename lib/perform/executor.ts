@@ -48,7 +48,7 @@ export interface RowWindow {
   readonly offset?: number | undefined
   /** How the values of the sort keys are appended to each row. undefined: the values are not appended. */
   readonly keyReading?: KeyReading | undefined
-  /** Whether the page is small enough to be read through the key's index. Default false. */
+  /** Whether the page is short and is read by the key alone, without other conditions. Default false. */
   readonly isKeyLookup?: boolean | undefined
 }
 

@@ -71,7 +71,7 @@ function writtenValues(store: StatementContext, plan: Plan): readonly Changes[] 
     new Map(Object.entries(buildInstance(store, changes, serverValues).dataValues))
   if (plan.kind === 'create') return [mergeValues(plan.changes, plan.serverValues)]
   if (plan.kind === 'bulkCreate') {
-    // Parents that the same request created are already rolled back, so their keys are not checked.
+    // Parents that the same request created are already rolled back, so foreign keys to these parents are not checked.
     const { parentKeys = [], records, serverValues } = plan
     return records.map((changes) => omitAttributes(mergeValues(changes, serverValues), parentKeys))
   }

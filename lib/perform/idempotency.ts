@@ -34,8 +34,8 @@ export interface IdempotentResult {
 }
 
 /**
- * Runs a write that has not run yet, and stores its reply in the same transaction. The key is inserted first, so that a
- * duplicate request in another process waits until this transaction ends.
+ * Runs a write and stores its reply in the same transaction, or replays the reply of an earlier run. The key is
+ * inserted first, so that a duplicate request in another process waits until this transaction ends.
  * @throws Problem 422 if another request has used the key
  */
 export async function writeIdempotently(

@@ -41,8 +41,8 @@ export interface ItemsChildren {
     store: StatementContext,
   ) => Promise<readonly Work<CreatePlan | BulkCreatePlan | UpdatePlan>[]>
   /**
-   * Returns the validation errors of the children. The children are checked only if an item has errors or `isRefused`
-   * is true.
+   * Returns the validation errors of the children. Validates the children only if the request fails anyway: if
+   * `isRefused` is true, or if planning has found an error.
    */
   readonly collectErrors: (isRefused: boolean) => Promise<ProblemErrors>
   /** Writes the children of an item that is already written. */

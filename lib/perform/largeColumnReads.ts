@@ -64,8 +64,8 @@ function groupLargeColumns(source: RowSource, columns: readonly Column[]): reado
   for (const [place, column] of columns.entries()) {
     const { joins } = column
     const identity = joins.length === 0 ? source.identity : (joins.at(-1)?.identity ?? [])
-    // A linked record has one join row per parent. The identity of the record does not identify the join row, so its
-    // columns are not separated.
+    // A linked record has one join row per parent, so the identity of the record does not identify the join row.
+    // Columns of the join row, and columns behind it, are not read separately.
     const isOfLink = joins.some(({ relation }) => relation.manyToMany !== null)
     if (!isLargeColumn(column) || identity.length === 0 || isOfLink) continue
     const path = joins.map(({ relation }) => relation.name).join('.')

@@ -21,8 +21,8 @@ export function fullConditionOf({ where, precondition }: ConditionalPlan): Predi
 }
 
 /**
- * Whether an update is rejected or writes no column. Virtual attributes matter only to setters, hooks and validators of
- * the host.
+ * Whether an update is invalid, lacks its required version, or writes no column. Virtual attributes count only if
+ * instances write the record, because only code of the host uses them.
  */
 export function isWithoutChanges(store: StatementContext, plan: UpdatePlan): boolean {
   const { precondition, changes, serverValues, invalid } = plan
@@ -32,7 +32,10 @@ export function isWithoutChanges(store: StatementContext, plan: UpdatePlan): boo
   return changes.size === 0 || !isWrittenByInstances(store, plan)
 }
 
-/** Returns the unchanged record of a rejected or empty update. Reports a missing record before validation errors. */
+/**
+ * Returns the unchanged record of an update that writes nothing.
+ * @throws Problem for an invalid update, after a missing record and a failed precondition
+ */
 export async function readRefused(store: StatementContext, plan: UpdatePlan): Promise<Outcome> {
   const { invalid } = plan
   const row = await readOrRefuse(store, plan)

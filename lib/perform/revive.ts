@@ -16,7 +16,8 @@ export async function reviveDeleted(
   if (revives === undefined || invalid !== null) return null
   try {
     const own = new Set(store.resource.keys.map(({ name }) => name))
-    // The values already include the foreign keys to parents. The response is the response of a creation.
+    // The values already include the foreign keys to parents. The client gets the response to a creation, so the
+    // projection is that of the creation.
     const whole = { ...revives, changes: new Map([...changes].filter(([name]) => !own.has(name))), projection }
     return await write(await addDefaults(store, whole))
   } catch (error) {

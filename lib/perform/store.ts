@@ -56,7 +56,7 @@ export function storeOf(resource: Resource): StatementContext {
 
 /** Reads the column types that statements depend on. Returns null if the types are already known. */
 export function ensureColumnTypes({ resource, transaction }: StatementContext): Promise<void> | null {
-  // The caller's own limit does not apply, because other callers may wait for this read.
+  // The statement timeout of this request does not apply, because other requests may wait for this read.
   const { dialect, model, limit } = storeOf(resource)
   return loadColumnTypes({ dialect, model, limit, transaction })
 }

@@ -369,7 +369,7 @@ export class WhereWriter {
     return toTextFragment(at, this.#writePredicate(condition, at))
   }
 
-  /** Writes a condition on some child record as IN. Returns null if the key is not compared by its stored value. */
+  /** Writes the quantifier `any` as IN. Returns null if the key is not compared by its stored value. */
   #writeAnyAsIn({ join, condition }: QuantifiedPredicate, scope: TableContext): Fragment | null {
     const { association } = join.relation
     const { sourceKey } = associationKeysOf(association)

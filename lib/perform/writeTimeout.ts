@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Problem, problem } from '../common/problem.js'
 
 /**
- * Releases the resources of a write. `pending` is the running step, if it may still complete the write. The promise
- * never rejects and resolves soon.
+ * Releases the resources of a write. `pending` is the running step, if it may still complete the write. The returned
+ * promise never rejects and resolves soon.
  */
 export type WriteAbort = (pending: Promise<unknown> | null) => Promise<void>
 

@@ -155,7 +155,7 @@ export function createView(resource: Resource, answers: ReadonlyMap<Resource, Vi
 
 /** Limits the view of a list below a record. Only rows of the join model that link to this record are visible. */
 function limitViewToParent(view: View, { relation, condition }: ParentLink): View {
-  // Paths over the relation get one object, so that one join serves all these paths.
+  // All paths over the parent's relation get one object, so that one join serves all these paths.
   let known: Join | null = null
   const joinStep = (step: RelationStep): Join | null => {
     const join = view.join(step)

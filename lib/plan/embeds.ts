@@ -5,10 +5,7 @@ import { planFilter } from './filter.js'
 import type { SelectedCollection, SelectedMembers } from './selection.js'
 import { planCollectionSort } from './sort.js'
 
-/**
- * Rejects parameters of collections in a request without `select`.
- * @throws Problem 400
- */
+/** Rejects parameters of collections, such as `players.filter`, in a request without `select`. @throws Problem 400 */
 export function rejectCollectionQueries([first]: readonly Pick<CollectionQuery, 'parameter'>[]): void {
   if (first !== undefined) throw unselectedCollection(first.parameter)
 }

@@ -80,7 +80,7 @@ interface OtherEnd<H> extends PathSteps<H> {
 
 export type ResolvedPath<H> = FieldEnd<H> | ItemsEnd<H> | CollectionEnd<H> | OtherEnd<H>
 
-/** End of a path for a caller. */
+/** Resolved path whose joins contain only records that the caller may see. */
 export type Destination = ResolvedPath<Join>
 
 /**
@@ -99,8 +99,8 @@ const QUANTIFIERS: ReadonlyMap<string, Quantifier> = new Map([
 const EVERY = '*'
 
 /**
- * Resolves the names of a path, segment by segment, up to its end or its first collection. One relation beyond the
- * limit is followed, so that `cross` can reject that relation.
+ * Resolves the names of a path, segment by segment, up to its end or its first collection. Also follows one relation
+ * beyond the limit, so that `resolveForCaller` can report the exceeded limit.
  */
 export function resolvePath<H>(root: Root, { segments, offset }: Path, joinStep: JoinStep<H>): ResolvedPath<H> {
   const steps: RelationStep[] = []
@@ -190,7 +190,8 @@ function elementRootOf(
   { relation, access }: RelationStep,
   many: number,
 ): Root {
-  // Conditions of the host reach rows of the join model only by associations.
+  // Only conditions of the host have case-sensitive names. These conditions reach rows of the join model by
+  // associations of Sequelize instead.
   const link = access.isCaseSensitive ? null : (relation.joinModel?.joinRow() ?? null)
   return {
     resource,

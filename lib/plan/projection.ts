@@ -90,7 +90,7 @@ interface FlattenTarget {
 }
 
 /**
- * Creates the members of flattened relations. If `joins` is null, the caller may not list a relation on the path, and
+ * Creates the members of flattened relations. If `joins` is null, the caller may not follow a relation on the path, and
  * all members are null.
  */
 function createFlattenedMembers(

@@ -108,7 +108,7 @@ class Selector {
     }
     if (rest === null) this.#addEvery(collection, { steps: [], joins: [] }, written)
     else this.add(collection, rest, written)
-    // Only masked fields were selected.
+    // All selected fields of the collection are masked or unknown, so the collection is omitted too.
     if (rest !== null && collection.selection.isEmpty) return
     from.selection.membersAt(steps, joins).set(to.step.relation.json, collection)
   }

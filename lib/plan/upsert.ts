@@ -118,7 +118,7 @@ function uniqueValuesOf(
     if (messages === undefined) errors.add(`[${index}].${json}`, 'required')
     else errors.addMessages(`[${index}].${json}`, messages)
   }
-  // A misspelt name may be the reason for the missing value.
+  // A misspelt name may be the reason for the missing value, so unknown names are reported too.
   for (const [name, messages] of missing.length === 0 ? [] : Object.entries(invalid?.errors ?? {})) {
     if (!resource.fields.some(({ json }) => json === name)) errors.addMessages(`[${index}].${name}`, messages)
   }

@@ -5,7 +5,7 @@ import type { Bound, Field } from '../../types/field.js'
 import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import { FIRST_INSTANT, LAST_INSTANT } from '../common/values.js'
 
-/** Compares a column's stored value. */
+/** Compares a column's stored value, even if responses show the value as null. */
 export function compareStored(
   column: Column,
   operator: PositiveOperator,
@@ -103,5 +103,5 @@ function matchMalformedInstants(column: Column): readonly Predicate[] {
   ]
 }
 
-/** The character after the digits in ASCII. */
+/** Sorts after every text that begins with a digit: `:` follows `9` in ASCII. */
 export const AFTER_DIGITS = ':'

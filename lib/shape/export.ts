@@ -43,7 +43,7 @@ function createCells(members: readonly Member[]): readonly Cell[] {
 }
 
 const CELLS: Visitors<Member, [prefix: string], readonly PositionedCell[]> = {
-  // A constant has no column, because `select` cannot name a constant.
+  // The place of a constant is never used, because `select` cannot name a constant.
   constant: ({ json, value }, prefix) => [{ ...createCell(prefix, json, 'json'), place: 0, value: () => value }],
   value: ({ json, field, index }, prefix) => [
     { ...createCell(prefix, json, field.valueType.type), place: index, value: (row) => field.decode(row[index]) },

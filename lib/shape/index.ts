@@ -12,7 +12,10 @@ import { createCursors } from './seek.js'
 
 /** URLs for a reply's links and `Location`. */
 export interface Address {
-  /** Path and query of the request, including the mount point. null if a body has further parameters. */
+  /**
+   * Path and query of the request, including the mount point. null for a QUERY, because a link cannot contain the
+   * parameters of its body.
+   */
   readonly url: string | null
   /** Path of the collection, without a trailing slash. */
   readonly collection: string

@@ -33,7 +33,10 @@ export interface FindSource extends Pick<StatementContext, 'dialect' | 'model' |
   readonly resource: Pick<Resource, 'key'>
 }
 
-/** Builds all options for `model.findAll`, with values inlined. */
+/**
+ * Builds all options for `model.findAll`, with values inlined. If a column has a getter or is virtual, `isWide` selects
+ * all columns of its table.
+ */
 function buildFinderOptions(store: FindSource, parts: FindShape, isWide = true): FindOptions {
   const { columns, order: keys } = parts
   const { writer, condition } = buildCondition(store, parts)

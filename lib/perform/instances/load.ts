@@ -62,7 +62,7 @@ async function notLockedError(
   return refusal
 }
 
-/** Loads records as instances, by the text of their keys, inside the store's transaction. */
+/** Loads records as instances, inside the store's transaction. Returns the instances by the text of their keys. */
 export async function loadAllLocked(store: StatementContext, where: Predicate): Promise<ReadonlyMap<string, Model>> {
   const { model, resource, transaction } = store
   const instances = await model.findAll({

@@ -28,7 +28,7 @@ export async function saveInsertedInstance(
   const clearKey = (): void => {
     for (const { name } of made) instance.setDataValue(name as never, undefined as never)
   }
-  // Sequelize writes DEFAULT for an undefined key, but would store a null.
+  // Sequelize omits an undefined key from the INSERT. For a null it writes DEFAULT, which stores 0 in this table.
   if (table.storesZero) clearKey()
   await withSkipCheck(table, instance, save)
   // If a view's trigger writes the row, the driver's insert id belongs to another record.

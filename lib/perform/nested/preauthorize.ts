@@ -35,8 +35,8 @@ async function preauthorizeWork(store: StatementContext, { plan, nestedWrites = 
     const isThere = await preauthorizeParent(store, where, await itemWrites.planExisting(key))
     if (!isThere) await preauthorizeNew(itemWrites.forNew)
   }
-  // All bodies have equal members. If the bodies of new records have no links, the bodies of existing records have no
-  // links either.
+  // An item names equal relations in its bodies for an update and for a creation. If `forNew` has no links, an update
+  // has no links either.
   if (plan.kind === 'upsert' && items.some(({ forNew }) => forNew.some(hasLinkPolicies))) {
     const found = await resolveItems(store, plan)
     for (const [index, item] of found.items.entries()) {

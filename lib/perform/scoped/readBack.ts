@@ -158,8 +158,8 @@ function findPartStarts({ resource: { fields } }: StatementContext, condition: P
 
 /**
  * Finds records that meet the condition only because of rows that this request has written. A part over a foreign key
- * is accepted in two cases: it was met before the request, or it leads to a record that the request creates. If a hook
- * or the database set the foreign key, the part must be met without the request's rows.
+ * is accepted if it was met before the request. It is also accepted if it leads to a record that the request creates.
+ * If a hook or the database set the foreign key, the part must be met without the request's rows.
  */
 async function findSelfAdmitted(
   store: StatementContext,

@@ -84,7 +84,7 @@ class EmbedWriter {
     const parents: TableContext = { model: source, alias: '_w', canJoin: false }
     const key = writeColumn(parents, sourceKey)
     if (through === null || joinRow !== undefined) {
-      // If the join row is read, a record occurs once per parent.
+      // If the join row is read, its table is already joined, and a record occurs once per parent.
       const at = through === null || joinRow === undefined ? this.#root : joinRowContext(through.model, joinRow)
       const own = writeColumn(at, foreignKey)
       return {

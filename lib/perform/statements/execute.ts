@@ -24,7 +24,10 @@ export interface Execution {
   readonly transaction: Transaction | undefined
   /** Whether the statement must run on the primary, because it writes or reads back a write. */
   readonly isOnPrimary: boolean
-  /** Whether the statement reads one or a few records by key. Default false. */
+  /**
+   * Whether the statement reads one record, or a short page, by the key alone. SQLite gets several such reads at once.
+   * Default false.
+   */
   readonly isKeyLookup?: boolean
 }
 
@@ -79,7 +82,7 @@ function runExecution<T>(store: StatementContext, execution: Execution, ways: Ru
   if (dialect.preparesBy === 'connection') return runDirectly(store, execution, ways)
   const { statement, transaction, isOnPrimary } = execution
   const around = transaction ?? ambientTransaction(sequelize)
-  // Sequelize throws its own error for a finished transaction.
+  // A statement of a finished transaction goes to Sequelize, which throws its own error.
   if (!canRunServerQueries(sequelize) || (around !== undefined && !isTransactionOpen(around))) {
     return runBySequelize(store, execution, ways)
   }
@@ -137,7 +140,7 @@ function preparedStatementsFor(
  */
 function canPrepare(sequelize: Sequelize, transaction: Transaction | undefined): boolean {
   if (!canRunOwnQueries(sequelize)) return false
-  // Sequelize throws its own error for a finished transaction.
+  // A statement of a finished transaction goes to Sequelize, which throws its own error.
   if (transaction instanceof WriteTransaction) return isTransactionOpen(transaction)
   const isAlone = transaction === undefined || transaction instanceof LoneStatement
   return isAlone && ambientTransaction(sequelize) === undefined
