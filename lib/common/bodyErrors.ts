@@ -18,7 +18,7 @@ export class BodyErrors {
   }
 }
 
-/** Returns one error for each of several places. */
+/** Reports one message at each of several places of a body. */
 export function errorsAt(
   { translate }: Pick<Resource, 'translate'>,
   places: readonly string[],

@@ -1,4 +1,4 @@
-/** The largest number of values that one statement looks up. */
+/** The maximum number of values that one statement looks up. */
 export const MAX_LOOKUP_VALUES = 1000
 
 /** Splits a list into chunks of at most `most` elements. `Infinity` returns one chunk. */

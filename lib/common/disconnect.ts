@@ -3,8 +3,8 @@ import { Problem } from './problem.js'
 const CODE = 'client-gone'
 
 /**
- * Creates the error that ends a request whose client disconnected. No client receives it; diagnostics channels report
- * it.
+ * Creates the error that ends a request whose client disconnected. No client receives the error, but diagnostics
+ * channels report the error.
  */
 export function createDisconnectError(): Problem {
   return new Problem({ status: 499, code: CODE, title: 'Client Gone', type: 'about:blank' })

@@ -2,8 +2,8 @@ import type { Row } from '../../types/outcome.js'
 import type { JsonRecord } from '../../types/reply.js'
 
 /**
- * The rows of one parent's collection, in order. A row of the parent has one `EmbeddedRows` for each embed of the
- * projection.
+ * The rows of one parent's collection, in order. The parent's row has one `EmbeddedRows` for each collection that the
+ * projection embeds.
  */
 export class EmbeddedRows {
   readonly rows: readonly Row[]

@@ -171,7 +171,10 @@ function spellingsOfParts(keys: KeyFields, parts: readonly string[]): readonly (
   )
 }
 
-/** The most conditions of one AND or OR. SQLite nests a chain of conditions, and its limit for the depth is 1000. */
+/**
+ * The maximum number of conditions in one AND or OR. Longer lists are split into groups, because SQLite nests a chain
+ * of conditions and limits the depth to 1000.
+ */
 const MAX_NODES = 25
 
 export function joinByOr(nodes: readonly Predicate[]): Predicate {

@@ -8,18 +8,18 @@ const LARGE = 4096
 const UNBOUNDED: ReadonlySet<FieldType> = new Set(['string', 'json', 'blob'])
 
 /**
- * The largest number of large values that one statement reads. At the default body limit of 1 MiB, the values take 50
- * MB. A page of the default size still needs only one statement.
+ * The maximum number of large values that one statement reads. At the default body limit of 1 MiB, the values take 50
+ * MB. A page of the default size with up to two large columns needs only one statement.
  */
 export const MAX_LARGE_VALUES = 50
 
 /**
- * The largest number of instances in memory at once if the table has large columns. An instance takes two or three
+ * The maximum number of instances in memory at once if the table has large columns. An instance takes two or three
  * times the memory of its record, and garbage collection is delayed.
  */
 const MAX_INSTANCES = 10
 
-/** Returns the largest number of instances with these fields in memory at once; `Infinity` without large columns. */
+/** Returns the maximum number of instances with these fields in memory at once; `Infinity` without large columns. */
 export function maxInstancesOf(fields: readonly Field[]): number {
   return fields.some(isLargeField) ? MAX_INSTANCES : Number.POSITIVE_INFINITY
 }
@@ -43,7 +43,7 @@ function isLargeField({ valueType: { type, maxLength = Number.POSITIVE_INFINITY 
 const SIZE_KEEPING_DERIVATIONS: ReadonlySet<string> = new Set(['min', 'max'])
 
 /**
- * Returns the largest number of records with these columns that one statement reads; `Infinity` without large columns.
+ * Returns the maximum number of records with these columns that one statement reads; `Infinity` without large columns.
  */
 export function maxRecordsOf(columns: readonly Column[]): number {
   const large = columns.filter(isLargeColumn)

@@ -1,6 +1,6 @@
 import { redactedMessageOf, redactedStatementOf } from './redactedError.js'
 
-/** The most stack lines of an error. The other limits are for nested errors, and for characters of a line. */
+/** The maximum numbers of stack lines of an error, of nested errors, and of characters in a line. */
 const FRAMES = 50
 const NESTED = 20
 const LENGTH = 10_000

@@ -1,6 +1,6 @@
 import { problem } from './problem.js'
 
-/** The most members of a body, more than any table has columns. */
+/** The maximum number of members of a body. No table has more columns. */
 const MAX_MEMBERS = 4096
 
 /** Checks the number of members of a body. @throws Problem 400 for too many members */

@@ -155,7 +155,7 @@ export function problem(
   })
 }
 
-/** The most names in `errors` of a response. A batch may repeat an error for each record. */
+/** The maximum number of names in `errors` of a response. A batch may repeat an error for each record. */
 const MAX_NAMED_FIELDS = 5000
 
 /** Truncates long names and limits the number of names, because clients may invent names. */

@@ -4,7 +4,7 @@ import type { RecordBefore, RecordsBefore } from '../../types/rooms.js'
 export class RecordsBeforeWrite implements RecordsBefore {
   readonly #records = new Map<object, Map<string, RecordBefore>>()
 
-  /** Removes the notes of an attempt that was rolled back. */
+  /** Forgets the states that an attempt stored before its rollback. */
   clear(): void {
     this.#records.clear()
   }

@@ -1,4 +1,4 @@
-/** The most characters of a client's text that a response repeats. */
+/** The maximum number of characters of a client's text that a response repeats. */
 const MAX_ECHO_LENGTH = 200
 
 /** Truncates a client's text for responses. */

@@ -18,7 +18,7 @@ const DATE_TIME =
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d+))?$/
 const SCIENTIFIC = /^([+-]?)(\d+)(?:\.(\d+))?[eE]([+-]?\d{1,4})$/
-/** The most digits of a decimal that a JSON number keeps exactly. */
+/** The maximum number of digits of a decimal that a JSON number keeps exactly. */
 export const EXACT_DIGITS = 15
 const LONE_SURROGATE = /\p{Surrogate}/u
 

@@ -89,7 +89,7 @@ function createComputedField(
     json,
     column: name,
     valueType,
-    // A replay to an unidentified caller has null instead of values that depend on the caller.
+    // If an idempotent reply is replayed to an unidentified caller, values that depend on the caller are null.
     nullable: nullable || (perCaller && hasIdempotency(options)),
     virtual: true,
     getter: false,

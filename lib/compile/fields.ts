@@ -174,8 +174,8 @@ function columnTypeOf(
 }
 
 /**
- * Returns the filter operators of a field, and whether requests may filter and sort by it. `sorted` applies to the
- * members of a JSON field.
+ * Returns the filter operators of a field, and whether requests may filter and sort by it. `sorted` says whether
+ * requests may sort by the members of a JSON field.
  */
 function queryAbilitiesOf(
   options: FieldOptions,

@@ -92,7 +92,7 @@ export function compile<M extends Model>(
   warnOfNames(model.name, fields)
   if (!entry.givesRows) warnOfSensitive(model.name, fields, given)
   const parts = createResourceParts(checked)
-  // Last, because a namespace cannot be closed again. Only Socket.IO can still fail.
+  // After all checks, because a namespace cannot be closed again. If Socket.IO fails, the model is still unchanged.
   const hubs = prepared.flatMap(({ openNamespace }) => openNamespace?.() ?? [])
   const takeBack = addAttributes(model, attributes)
   parts.idempotencyModel?.()

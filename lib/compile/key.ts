@@ -37,8 +37,8 @@ export function keyFieldsOf(
 }
 
 /**
- * Whether a unique index covers exactly the key. An index names columns, or attributes whose name is no other
- * attribute's column.
+ * Whether a unique index covers exactly the key. An index may name columns or attributes. A name means an attribute
+ * only if no column has the name.
  */
 function isUniqueKey(model: ModelStatic<Model>, keys: readonly Field[], fields: readonly Field[]): boolean {
   const isInIndex = (index: readonly string[], { name, column }: Field): boolean =>

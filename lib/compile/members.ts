@@ -103,8 +103,8 @@ function assertMemberPath(where: string, path: string, members: ReadonlyMap<stri
 }
 
 /**
- * A declared type. An array has the type of its items. `array` is an array of texts that can also be compared as a
- * whole.
+ * A declared type. `['integer']` declares an array by the type of its items (`isArray`). `array` declares an array of
+ * texts, whose field itself has operators that test for a contained text.
  */
 type DeclaredType =
   | { readonly isArray: false; readonly type: MemberType }

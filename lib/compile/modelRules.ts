@@ -111,7 +111,8 @@ const CHECKED_TYPES: ReadonlySet<FieldType> = new Set([
 function createChecks(attribute: RuledAttribute, type: FieldType): { readonly checks?: readonly ValueCheck[] } {
   if (attribute.set !== undefined || !CHECKED_TYPES.has(type)) return {}
   const checks = validatorsOf(attribute).flatMap(([name, test]) => {
-    // A number's `min` and `max` have messages of their own, so isInt and isFloat with bounds are rules.
+    // Bounds of `isInt` and `isFloat` become the rules `min` and `max`, which have their own messages. Only `isInt` of
+    // a number type with fractions remains a check.
     const isNumber = NUMBERS.has(type) && BOUNDED_VALIDATORS.has(name)
     if (isNumber && (name === 'isFloat' || INTEGERS.includes(type))) return []
     const check = createCheck(name, isNumber ? true : test)

@@ -15,7 +15,7 @@ export function resourceOf(given: unknown): Resource | null {
   return isObject ? (mountedResources.get(given) ?? null) : null
 }
 
-// Increases with every mount, so that results cached before the mount are computed again.
+// Increases with every mount and unmount, so that results cached before are computed again.
 let generation = 0
 
 /** Registers a resource, so that relation paths to its model evaluate its policies. */
@@ -52,7 +52,7 @@ export function resourcesOverVariants(model: ModelStatic<Model>): readonly Resou
   return resourcesByDefinedModel.get(definedModel(model)) ?? []
 }
 
-/** Caches a function's result until the next mount. */
+/** Caches a function's result until the next mount or unmount. */
 export function cacheUntilMount<T>(compute: () => T): () => T {
   let known: { readonly at: number; readonly value: T } | null = null
   return () => {

@@ -1,4 +1,4 @@
-/** Returns the maximum length of a text that has a pattern and no maximum. It is at least the minimum length. */
+/** Returns the maximum length of a text that has a pattern and no maximum, but at least the minimum length. */
 export function impliedMaxLength(minLength = 0): number {
   return Math.max(10_000, minLength)
 }

@@ -105,7 +105,7 @@ function memberNamesOf(fields: readonly Field[], { known, nestedRelations = [] }
   return { exact: new Set([...own, ...known]), members, known: new Set(unwritable.map(normalizeName)) }
 }
 
-/** A similar name: a writable member, or null if the name is ignored. */
+/** The member that a misspelt name probably means. null if the body cannot write the member, so the name is ignored. */
 interface SimilarMember {
   readonly member: BodyMember | null
 }

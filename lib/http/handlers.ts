@@ -101,15 +101,15 @@ export function createMethodNotAllowedHandler(resource: Resource, methods: reado
   }
 }
 
-/** Whether requests select this operation among several with one method and path. */
+/** Whether parameters or headers select this operation among several with one method and path. */
 function hasSelectionRule({ intent, byFormat }: Operation): boolean {
   return byFormat === true || hasSharedRoute(intent)
 }
 
 /**
- * Returns a function that selects one of the operations with the method and path of a request. An operation with its
- * own selection rule also has a handler of its own. An export takes precedence; other conflicting parameters are
- * rejected later.
+ * Returns a function that selects among the operations with the method and path of the given operation. If the given
+ * operation has a selection rule, its handler serves only this operation, because a host can mount the handler alone.
+ * An export takes precedence; other conflicting parameters are rejected later.
  */
 function createOperationSelector(
   resource: Resource,

@@ -10,7 +10,10 @@ import { readExpressJsonSettings } from './jsonHost.js'
 import { createMalformedPathHandler } from './malformedPath.js'
 import { CallResponse } from './respond.js'
 
-/** Adds the routes of relations below each record. The methods of a route are decided per request. */
+/**
+ * Adds the routes of relations below each record. Each route accepts every method, and the handler decides which
+ * methods are allowed. The relation's resource, which determines the methods, may be mounted later.
+ */
 export function addNestedRoutes(
   router: Router,
   base: string,

@@ -145,7 +145,7 @@ export function respondProblem(out: OutgoingResponse, thrown: Problem): void {
 }
 
 /**
- * Responds to an error: a Problem unchanged, any other error as a 500 without internals. An error with a 500 is
+ * Responds to an error: a Problem unchanged, any other error as a 500 without internals. Errors with a 500 or 503 are
  * reported after the response.
  */
 export function respondError(request: Call['request'], out: OutgoingResponse, error: unknown, onError: OnError): void {

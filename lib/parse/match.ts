@@ -3,7 +3,7 @@ import { problem } from '../common/problem.js'
 
 const MAX_VERSION = 2n ** 63n - 1n
 
-/** The most tags in a header, because the database compares each tag. */
+/** The maximum number of tags in a header, because the database compares each tag. */
 const MAX_TAGS = 50
 
 /**

@@ -138,7 +138,7 @@ export function parameterNamesOf(url: string): readonly string[] {
   return readPairs(url).map(([name]) => decodeText(name) ?? name)
 }
 
-/** The most parameters of one request, including the host's own. */
+/** The maximum number of parameters of one request, including the host's own. */
 const MAX_PARAMETERS = 10_000
 
 /** Checks the number of parameters. @throws Problem for too many parameters */

@@ -25,7 +25,7 @@ export function isPrimaryPreferred(header: Header): boolean {
   return readPreference(header, 'read') === 'primary'
 }
 
-/** Reads `Prefer: max-affected=2`, the most records that the request may change. Null without an integer. */
+/** Reads `Prefer: max-affected=2`, the maximum number of records to change. Null without an integer. */
 export function readMaxAffected(header: Header): number | null {
   const text = readPreference(header, 'max-affected')
   return text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null

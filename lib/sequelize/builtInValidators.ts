@@ -10,12 +10,12 @@ type ValidatorArguments = readonly unknown[]
 // Sequelize's type declarations lack `Validator`.
 const validatorFunctions: object = Object(Reflect.get(Sequelize, 'Validator'))
 
-/** Validators that have no arguments unless the model sets an array of arguments. */
+/** Validators that get arguments only if the model sets a text, such as a locale, or an array of arguments. */
 const LOCALIZED: ReadonlySet<string> = new Set(['isAlpha', 'isAlphanumeric', 'isMobilePhone'])
 /** Validators whose arguments Sequelize drops if the model sets a message. */
 const ADDRESSES: ReadonlySet<string> = new Set(['isUrl', 'isURL', 'isEmail'])
 
-/** Parses the arguments of a validator like Sequelize. Returns null if Sequelize parses no arguments. */
+/** Parses the arguments of a validator like Sequelize. Returns null for a function, or without a setting. */
 function argumentsOf(name: string, test: unknown): ValidatorArguments | null {
   if (test === null || test === undefined || typeof test === 'function') return null
   const own = ADDRESSES.has(name) ? addressSettingsOf(test) : test
@@ -37,7 +37,7 @@ export function isTextValid({ name, args }: ValueCheck, text: string): boolean {
   return typeof validate === 'function' && Boolean(Reflect.apply(validate, validatorFunctions, [text, ...args]))
 }
 
-/** Validators that also check bodies. Other validators, and functions of the host, are only run by Sequelize. */
+/** Validators that this package also runs on bodies. Only Sequelize runs other validators and the host's functions. */
 const RULES: ReadonlySet<string> = new Set([
   ...['isIn', 'notIn', 'notEmpty', 'isUrl', 'isURL', 'isUUID', 'isNumeric', 'isFloat', 'isDecimal', 'isInt'],
   ...['isAlpha', 'isAlphanumeric', 'isLowercase', 'isUppercase', 'isIP', 'isIPv4', 'isIPv6', 'isDate', 'isAfter'],
@@ -111,7 +111,7 @@ function messageForValidator(name: string, args: ValidatorArguments): CodedMessa
 function textsOf(values: unknown): readonly string[] {
   // Sequelize passes only the first item of `isIn: ['a', 'b']` to the validator.
   if (typeof values === 'string') return Object.freeze([values])
-  // A null item never equals a text.
+  // A null item is left out of the message, because no text of a body equals null.
   const texts = Array.isArray(values)
     ? values.filter((value) => value !== null).map(String)
     : Object.keys(Object(values))

@@ -65,7 +65,8 @@ async function readOnce(catalogue: TypeCatalogue, model: ModelStatic<Model>, rea
 }
 
 /**
- * Forgets the types, so that the next statement reads the types again. Call it after a table was created or altered.
+ * Forgets the types of all models, so that the next statement reads the types again. Call this function after a table
+ * was created or altered.
  */
 export function forgetColumnTypes(model: ModelStatic<Model>): void {
   catalogues.delete(sequelizeOf(model))

@@ -48,13 +48,13 @@ export interface Connections {
   _disconnect(connection: Connection): Promise<void>
 }
 
-/** Maximum time to wait for a server when a connection is given up, in milliseconds. */
+/** Maximum time to wait for a server that must stop a statement, in milliseconds. */
 const MAX_WAIT = 1000
 
 /** Error code of `KILL` for a connection that has already ended. */
 const NO_SUCH_THREAD = 1094
 
-/** Number of attempts to reach one particular server behind an address of several servers. */
+/** Number of connections that are opened to reach one particular server behind an address of several servers. */
 const MAX_ATTEMPTS = 10
 
 export function connectionsFor(sequelize: Sequelize): Connections {
@@ -82,7 +82,10 @@ export async function waitForShared<T>(sequelize: Sequelize, shared: Promise<T>)
   }
 }
 
-/** Stops the statement on a connection that is given up. Never rejects, and returns soon even if the server hangs. */
+/**
+ * Stops the statement on a connection that the caller then closes. Never rejects, and returns soon even if the server
+ * hangs.
+ */
 export async function interrupt(sequelize: Sequelize, { interrupt }: Dialect, connection: Connection): Promise<void> {
   if (interrupt === null) return
   if (interrupt.kill === null) return cancelStatement(sequelize, connection)
@@ -102,8 +105,8 @@ export async function stopStatement(
 }
 
 /**
- * Sends a cancel request. If it cannot be delivered, the statement may still be committed later. All later writes then
- * use transactions, which the server rolls back when their connection ends.
+ * Sends a cancel request. If the request cannot be delivered, the server may still commit the statement. All later
+ * writes then use transactions, which the server rolls back when their connection ends.
  */
 async function cancelStatement(sequelize: Sequelize, connection: Connection): Promise<void> {
   const isDelivered = await requestCancel(connection, MAX_WAIT)
@@ -111,8 +114,9 @@ async function cancelStatement(sequelize: Sequelize, connection: Connection): Pr
 }
 
 /**
- * Runs a `KILL`. Returns false if the server did not receive it. The statement may then still be committed later. All
- * later writes then use transactions, which the server rolls back when their connection ends.
+ * Runs a `KILL`. Returns false if the server did not receive the `KILL`. The server may then still commit the statement
+ * that should be stopped. All later writes therefore use transactions, which the server rolls back when their
+ * connection ends.
  */
 async function runKill(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
   const isDelivered = (await settleSoon(runOnSameServer(sequelize, sql, of))) === true
@@ -137,7 +141,10 @@ export async function closeConnection(sequelize: Sequelize, connection: Connecti
   connections.getConnection(options).then((other) => connections.releaseConnection(other), ignore)
 }
 
-/** Closes a connection to a server that does not respond. Unsent data is discarded, so that no statement arrives after it was given up. */
+/**
+ * Closes a connection to a server that does not respond. Unsent data is discarded. Otherwise a statement could reach
+ * the server after its timeout.
+ */
 export function abortConnection(sequelize: Sequelize, connection: Connection): Promise<void> {
   resetSocket(connection)
   return closeConnection(sequelize, connection)

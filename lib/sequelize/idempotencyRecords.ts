@@ -90,7 +90,7 @@ export async function deleteIdempotencyRecords(
   await model.unscoped().destroy({ where: { id: ids } as never, ...transactionOptions(model, transaction) })
 }
 
-/** Returns the keys of some expired records, in one order for all processes that delete these records. */
+/** Returns the keys of some expired records, sorted so that processes that delete the same records do not deadlock. */
 export async function findExpiredRecords(
   model: ModelStatic<Model>,
   now: Date,

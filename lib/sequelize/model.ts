@@ -277,7 +277,7 @@ export function associationKeysOf(association: Association): AssociationKeys {
 const SEEKABLE: ReadonlySet<unknown> = new Set(['INTEGER', 'BIGINT', 'SMALLINT', 'MEDIUMINT', 'TINYINT', 'UUID'])
 
 /**
- * Whether all databases compare a key by IN as by equality. Texts are excluded, because IN may use the collation of
+ * Whether `IN` finds the same keys as `=` in every database. Texts are excluded, because `IN` may use the collation of
  * either side.
  */
 export function isSeekable(model: ModelStatic<Model>, attribute: string): boolean {

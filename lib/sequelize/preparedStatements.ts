@@ -26,7 +26,7 @@ import type { LoneStatement, WriteTransaction } from './writeTransaction.js'
 const CAPACITY = 200
 const BYTES = 8 * 1024 * 1024
 
-/** Maximum number of additional statements per connection, their number per text, and their maximum length. */
+/** Limits of duplicates: their number per connection, their number per text, and the length of their text. */
 const MAX_DUPLICATES = 100
 const MAX_DUPLICATES_PER_TEXT = 7
 const MAX_DUPLICATE_LENGTH = 10_000

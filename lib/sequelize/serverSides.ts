@@ -32,8 +32,8 @@ export function markSeveralServers(sequelize: Sequelize): void {
 
 /**
  * Whether another connection may reach another server than a writing connection: through a pooler, a proxy, or an
- * address of several servers. In this case a KILL may miss a hanging statement, which may be committed after it was
- * given up.
+ * address of several servers. In this case a KILL may miss a hanging statement, which may be committed after its
+ * timeout.
  */
 export function hasSeveralServers(sequelize: Sequelize): boolean {
   return spreadInstances.has(sequelize)

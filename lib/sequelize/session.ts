@@ -98,8 +98,8 @@ function settingsInAnswer(answer: unknown): readonly string[] {
 const checkedInstances = new WeakSet<Sequelize>()
 
 /**
- * Checks a connection before the first statement that Sequelize sends itself on a connection of its choice. Within a transaction, checks
- * the transaction's connection.
+ * Checks one connection of the pool, before the first statement for which Sequelize itself chooses a connection. Within
+ * a transaction, checks the transaction's connection.
  */
 export function checkSequelize(sequelize: Sequelize, transaction: Transaction | undefined): Promise<void> | null {
   if (transaction !== undefined) return checkTransaction(sequelize, transaction)

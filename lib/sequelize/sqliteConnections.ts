@@ -12,7 +12,7 @@ interface SqliteConnection {
   close(done: () => void): void
 }
 
-/** Sequelize's SQLite connections: by transaction, by `default`, or one connection for a database in memory. */
+/** Sequelize's SQLite connections, by name: the id of a transaction, or `default`. A database in memory has one. */
 interface SqliteConnectionManager {
   readonly connections: Record<string | number, SqliteConnection>
   getConnection(options?: SqliteConnectionOptions): Promise<SqliteConnection>

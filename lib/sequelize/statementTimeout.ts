@@ -184,9 +184,9 @@ export class StatementTimer {
 }
 
 /**
- * Delays a callback until the connection is idle. After a one-time statement, the SQLite driver waits for the
- * connection and blocks the process. If the callback started another statement at once, no timer would fire until that
- * statement ends.
+ * Delays a callback until the connection is idle. After the callback of the connection's `all` or `run`, the SQLite
+ * driver waits for the connection and blocks the process. If the callback started another statement at once, no timer
+ * would fire until that statement ends.
  */
 function callWhenIdle(done: EndCallback): EndCallback {
   return function deferred(error, ...result) {

@@ -27,8 +27,8 @@ export function wrapInAnd(tree: WhereFragment): WhereFragment {
 }
 
 /**
- * Writes a comparison of a column with a value, or with several values by `in`. A null column meets no comparison.
- * `key` names the column as in where trees.
+ * Writes a comparison of a column with a value, or with several values by `in`. As in SQL, a column that is null
+ * matches neither a comparison nor its negation. `key` names the column as in where trees.
  */
 export function compareColumn(key: string, operator: ValueOperator, value: unknown, negated: boolean): WhereFragment {
   const [positive, opposite] = OPERATOR_SYMBOLS[operator]

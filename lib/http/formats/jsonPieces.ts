@@ -1,6 +1,6 @@
 import { isObject } from '../../common/object.js'
 
-/** The number of values that are written at once. A long text counts as several values. */
+/** The maximum number of values that are written at once. A long text counts as several values. */
 const MAX_LIGHT_VALUES = 2000
 const CHARACTERS_PER_VALUE = 100
 
@@ -66,7 +66,7 @@ export function* stringifyInPieces(value: unknown): Generator<string, void, unde
   yield mark === '{' ? '{}' : '}'
 }
 
-/** Splits an array into groups of light items. A heavy item is a group of its own. */
+/** Splits an array into groups of at most MAX_LIGHT_VALUES values. An item with more values is a group of its own. */
 function* splitItems(items: readonly unknown[]): Generator<readonly unknown[], void, undefined> {
   let start = 0
   let weight = 0

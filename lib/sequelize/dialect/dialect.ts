@@ -14,7 +14,7 @@ import type { Column, ComparePredicate, CursorValue } from '../../../types/plan.
 import type { ValueOperator } from '../../language/operators.js'
 import { declaredForeignKeysOf } from '../foreignKeys.js'
 
-/** Returns the traits of a comparison of text. */
+/** Returns the properties of a text comparison that determine its SQL. */
 export function traitsOf(
   { column, ignoreCase }: ComparedColumn,
   { hasFourByteCharacters, isLong }: ValueTraits,
@@ -25,7 +25,7 @@ export function traitsOf(
 
 type ComparedColumn = Pick<ComparePredicate, 'ignoreCase'> & { readonly column: Pick<Column, 'field'> }
 
-/** Length from which a text counts as long. Searching for a shorter text at every position is cheap. */
+/** Maximum length of a text that `contains` searches by LIKE on PostgreSQL. For longer texts `position` is faster. */
 const LONG = 64
 
 export function valueTraitsOf(values: readonly unknown[]): ValueTraits {

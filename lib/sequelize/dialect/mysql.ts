@@ -276,8 +276,8 @@ export const mysql: Dialect = Object.freeze<Dialect>({
         return `CAST(${term} AS CHAR)`
       // Reads bits and booleans as numbers, whatever the driver returns.
       if (type === 'boolean') return `(${term} + 0)`
-      // One driver misreads the last digits of floating point unless they are text. Sorting truncates text without a length to 23
-      // characters, but 1.0000000133514e-10 is longer.
+      // One driver misreads the last digits of floating point unless they are text. Sorting truncates text without a
+      // length to 23 characters, which is too short for some numbers close to zero.
       return type === 'float' ? `CAST((${term} + 0e0) AS CHAR(64))` : term
     },
     toCursorValue: (raw, field) => {
@@ -299,7 +299,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   grouping: (column, field) => {
     const { type, single = false } = field.valueType
     if (type !== 'string') {
-      // Order by the value that is read from a FLOAT, which has more digits than its text.
+      // A FLOAT is grouped and sorted by its whole value, because MySQL prints only six digits of a FLOAT.
       const by = single ? `(${column} + 0e0)` : column
       return { by, read: by, order: [by] }
     }

@@ -162,8 +162,9 @@ const INSTANTS: readonly Bound[] = Object.freeze([
   { operator: 'lt', value: 'infinity' },
 ])
 
-/** Bounds that exclude NaN and infinities. NaN sorts after all numbers. A NUMERIC with a precision has no infinity. */
+/** Bound that excludes NaN, which sorts after all numbers. A NUMERIC with a precision cannot store infinities. */
 const NUMBERS: readonly Bound[] = Object.freeze([{ operator: 'lt', value: 'NaN' }])
+/** Bounds that exclude infinities, and NaN, which sorts after Infinity. */
 const FLOATS: readonly Bound[] = Object.freeze([
   { operator: 'gt', value: '-Infinity' },
   { operator: 'lt', value: 'Infinity' },

@@ -68,7 +68,10 @@ function toReadableJson(column: string, of: Field): string {
 
 const TEXT = "(_e._v #>> '{}')"
 
-/** Types of members whose comparison can use the index. Numbers compare as floating point, which treats more numbers as equal than the index. */
+/**
+ * Types of items that a search with `@>` can find by an index. Items of the type `number` are compared as floating
+ * point, which treats more numbers as equal than `@>`.
+ */
 const INDEXED: ReadonlySet<MemberType> = new Set(['string', 'integer', 'boolean', 'date', 'datetime'])
 
 /** Returns the JSON document that contains an array. */
@@ -76,7 +79,7 @@ function documentOf(array: Field): Field {
   return jsonMemberOf(array)?.source ?? array
 }
 
-/** Whether an array column can contain a value. A search for a larger integer would be an error. */
+/** Whether an array column can contain a value. PostgreSQL rejects integers beyond the range of the item type. */
 function canContain({ valueType }: Field, value: unknown): boolean {
   const { min, max } = valueType.arrays?.[0]?.item ?? {}
   if (min === undefined || max === undefined) return true

@@ -29,8 +29,9 @@ function escapeGlob(text: string): string {
 }
 
 /**
- * Writes the equality of texts. A NOCASE column and its index fold case, so the bytes are compared as well. Within an
- * OR, SQLite 3.53 uses no index for a condition that names a collation.
+ * Writes the equality of texts. A NOCASE column and its index fold case, so the bytes are compared as well.
+ * `COLLATE BINARY` would be slow within an OR, because SQLite 3.53 uses no index there for a condition that names a
+ * collation.
  */
 function equality(operator: 'eq' | 'in'): (how: TextTraits) => TextComparison {
   const compare = COMPARISONS[operator]
@@ -226,15 +227,15 @@ export const sqlite: Dialect = Object.freeze<Dialect>({
   },
   firstPerParent: {
     numbersKeys: true,
-    // SQLite has no LATERAL, so the result for one parent must be one value.
+    // SQLite has no LATERAL, so the keys for one parent are one value, a JSON array.
     each: ({ placeholder, key }, of) => {
       const found = `SELECT json_group_array(_first.${key}) FROM (${of('_each.value')}) AS _first`
       return `SELECT _key.value FROM json_each(${placeholder}) AS _each, json_each((${found})) AS _key`
     },
   },
+  tuples: (rows) => tuples(rows).replace('(', '(VALUES '),
   // SQLite 3.52 converts EXISTS to a join, so that OFFSET skips elements instead of records, and NOT EXISTS misses
   // records. A plus prevents the conversion.
-  tuples: (rows) => tuples(rows).replace('(', '(VALUES '),
   exists: (rows) => `+${exists(rows)}`,
   hasIndexedExists: false,
   // For a plain placeholder, SQLite plans again after each binding. A plus prevents the repeated planning.

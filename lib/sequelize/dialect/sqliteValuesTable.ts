@@ -8,7 +8,7 @@ function columns(model: ModelStatic<Model>): string {
     `EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = '${type}' AND ${and})`
   const isTable = stored('table', `name = ${name} COLLATE NOCASE AND sql LIKE 'CREATE TABLE%'`)
   const hasTriggers = stored('trigger', `tbl_name = ${name} COLLATE NOCASE`)
-  // Temporary tables and views take precedence over stored tables. Triggers react to writes.
+  // A temporary table or view of this name hides the stored table. A temporary trigger may run on writes to the table.
   const isTemporary = `EXISTS (SELECT 1 FROM sqlite_temp_master WHERE name = ${name} COLLATE NOCASE OR tbl_name = ${name} COLLATE NOCASE)`
   return `SELECT name, type FROM pragma_table_info(${name}, 'main') WHERE ${isTable} AND NOT ${hasTriggers} AND NOT ${isTemporary}`
 }
