@@ -157,7 +157,7 @@ type VersionName<O> = O extends { readonly concurrency: infer C extends true | o
 
 type Name = keyof typeof OPERATIONS
 
-/** Operations that are enabled together with some named operations. */
+/** Operations that one of the named operations enables too, because both share a flag. */
 type EnabledTogether<Names extends string> = {
   [N in Name]: (typeof OPERATIONS)[N] extends { readonly with: infer W extends string }
     ? Lowercase<W> extends Lowercase<Names>

@@ -42,7 +42,7 @@ export function* writeTypes({ resources }: ClientTypesOptions): Steps<string> {
   }
   for (const [{ names }, type] of shapes) {
     const name = toIdentifier(names.many)
-    // A word without a distinct plural already names the record type.
+    // A plural that equals its singular, such as `Sheep`, already names the record type.
     addDeclaration(declarations, declarations.has(name) ? `${name}Shapes` : name, type)
   }
   return FILE_HEAD + [...declarations.values()].join('\n')

@@ -295,7 +295,7 @@ export function parentAttributesOf({ attributes }: Relation): ReadonlySet<string
   return new Set([attributes.target, ...attributes.fixed().keys()])
 }
 
-/** Members whose values the parent fixes. */
+/** Members with a fixed value below a parent, such as the type column of a polymorphic relation. */
 function findFixedMembers({ attributes }: Relation, { fields }: Resource, members: SchemaMembers): SchemaMembers {
   const fixed = attributes.fixed()
   const named = fields.filter(({ name, json }) => fixed.has(name) && Object.hasOwn(members, json))

@@ -161,7 +161,7 @@ export const NO_PAGES: JoinRowPages = Object.freeze({
 })
 
 /**
- * Returns the sort key for paging through links: the foreign key of the linked record if an index covers it, otherwise
+ * Returns the sort key for paging through links: the foreign key to the linked record if an index covers it, otherwise
  * the join row's key.
  */
 function pagingKeysOf({ isUnique, joinModelResource, key }: LinkChange): KeyFields {

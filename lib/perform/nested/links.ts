@@ -320,7 +320,7 @@ async function removeLinks({ linkChange, removed }: LinkDiff, written: PlanWrite
   return { unlinked: Math.max(0, count + undone.size - remaining), remaining, rows: gone }
 }
 
-/** A restored row has no precondition: no client has seen its current version. */
+/** Removes the precondition from the update of a restored row, because no client has seen the row's current version. */
 function omitVersion(planned: Awaited<ReturnType<LinkChange['update']>>): typeof planned {
   const { work } = planned
   return { ...planned, work: { ...work, plan: { ...work.plan, precondition: null } } }

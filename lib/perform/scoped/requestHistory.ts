@@ -22,7 +22,9 @@ interface WrittenRows {
   hasUnknownKeys: boolean
 }
 
-/** Maximum number of rows that a condition excludes individually. */
+/**
+ * Maximum number of rows that a condition excludes. Beyond the maximum, the condition excludes every row of the table.
+ */
 const MAX_EXCLUDED = 1000
 
 export class RequestHistory {
