@@ -131,8 +131,8 @@ function oneOf(words: readonly string[]): string {
 const PICTURE_WIDTH = 60
 
 /**
- * Shows the text around an offset with a caret below it, in two lines of at most 60 characters. An ellipsis marks cut
- * ends. Line breaks and control characters become blanks, so that the caret stays in its column.
+ * Shows at most 60 characters of the text around an offset, and a caret below the offset in a second line. An ellipsis
+ * marks cut ends. Line breaks and control characters become blanks, so that the caret stays in its column.
  */
 export function picture(text: string, offset: number): string {
   const start = Math.max(0, Math.min(offset - PICTURE_WIDTH / 2, text.length - PICTURE_WIDTH))

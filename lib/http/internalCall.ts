@@ -150,7 +150,7 @@ function defineProperties(object: object, members: Readonly<Record<string, unkno
   }
 }
 
-/** The prototype of requests without an application, created on first use. */
+/** The request prototype of an Express application that is created only for empty requests, on first use. */
 let emptyPrototype: object | null = null
 
 /** Creates an empty request, for calls that are not made on behalf of a request. */

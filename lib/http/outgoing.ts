@@ -15,8 +15,8 @@ export interface OutgoingResponse extends Writable {
 type Headers = Readonly<Record<string, string>>
 
 /**
- * Sets headers of a reply. `Vary`, `Link` and `Server-Timing` extend existing values. A stricter `Cache-Control` of the
- * host is kept.
+ * Sets headers of a reply. `Vary`, `Link` and `Server-Timing` extend existing values. A `Cache-Control` of the host with
+ * `private` or `no-store` is kept.
  */
 export function setHeaders(out: OutgoingResponse, headers: Headers): void {
   for (const name in headers) {

@@ -38,9 +38,9 @@ export interface Mounted<M extends Model, O> extends RouterTypeInfo<M, O>, OwnRo
   readonly notify: Notifier | null
   /**
    * Shuts the resource down. New requests get 503 with `Retry-After`. In-flight requests get `within` milliseconds
-   * [10,000] to end, after which running exports are aborted. Relation paths do not use a closed resource. The path of
-   * the resource's push hub is free at once. The promise resolves after pending push events are sent and clients are
-   * disconnected. Later calls return the promise of the first call.
+   * (default: 10,000) to end, after which running exports are aborted. Relation paths do not use a closed resource. The
+   * path of the resource's push hub is free at once. The promise resolves after pending push events are sent and clients
+   * are disconnected. Later calls return the promise of the first call.
    */
   readonly close: Close
 }

@@ -245,7 +245,7 @@ function createParameters(
 function hasEffect({ softDeletes, keyset, query: { sortable } }: Resource, name: string): boolean {
   if (name === 'includeDeleted') return softDeletes
   if (name === 'cursor') return keyset
-  // Only upserts use `by`, and they read it themselves.
+  // Lists do not use `by`. Upserts read `by` with `readParameter`.
   if (name === 'by') return false
   return sortable || !name.startsWith('sort')
 }

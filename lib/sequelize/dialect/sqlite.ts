@@ -63,7 +63,7 @@ function createSearch(
   encode = keepText,
 ): (how: TextTraits) => TextComparison {
   return ({ ignoreCase }) => {
-    // lower() folds ASCII only. Unlike LIKE, it does not depend on a pragma of the connection.
+    // lower() folds ASCII only. Unlike LIKE, lower() does not depend on a pragma of the connection.
     const side = (sql: string): string => (ignoreCase ? `lower(${sql})` : sql)
     return { encode, write: (column, [operand = '']) => write(side(column), side(operand)) }
   }
