@@ -3,7 +3,7 @@
 // `--aloud` prints which stages run.
 
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -97,12 +97,20 @@ function wrap(entry) {
 async function writeClientPackage(manifest) {
   mkdirSync(inRoot(CLIENT_PACKAGE), { recursive: true })
   writeJson(`${CLIENT_PACKAGE}/package.json`, await bundleClientPackage(root, inRoot(CLIENT_PACKAGE), manifest))
-  // ES modules and CommonJS share the types in `types.d.cts`, because both may import CommonJS.
-  renameSync(inRoot(`${CLIENT_PACKAGE}/types.d.ts`), inRoot(`${CLIENT_PACKAGE}/types.d.cts`))
-  for (const entry of ['index', 'actions']) {
-    const path = inRoot(`${CLIENT_PACKAGE}/${entry}.d`)
-    const text = readFileSync(`${path}.ts`, 'utf8').replaceAll('"./types.js"', '"./types.cjs"')
-    for (const extension of ['ts', 'cts']) writeFileSync(`${path}.${extension}`, text)
+  // Declarations that both entries import are CommonJS, because ES modules and CommonJS may import CommonJS.
+  const entries = ['index', 'actions']
+  const shared = readdirSync(inRoot(CLIENT_PACKAGE))
+    .filter((name) => name.endsWith('.d.ts'))
+    .map((name) => name.slice(0, -'.d.ts'.length))
+    .filter((name) => !entries.includes(name))
+  for (const name of [...shared, ...entries]) {
+    const path = inRoot(`${CLIENT_PACKAGE}/${name}.d`)
+    const text = readFileSync(`${path}.ts`, 'utf8').replaceAll(/"\.\/(\w+)\.js"/g, (specifier, imported) =>
+      shared.includes(imported) ? `"./${imported}.cjs"` : specifier,
+    )
+    writeFileSync(`${path}.cts`, text)
+    if (entries.includes(name)) writeFileSync(`${path}.ts`, text)
+    else rmSync(`${path}.ts`)
   }
   cpSync(inRoot('.ci/client.md'), inRoot(`${CLIENT_PACKAGE}/README.md`))
   cpSync(inRoot('LICENSE'), inRoot(`${CLIENT_PACKAGE}/LICENSE`))
