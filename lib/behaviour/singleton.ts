@@ -19,7 +19,7 @@ declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> {
     /**
      * Makes the resource a singleton: one record per caller, at the route itself. The function returns the record's
-     * key; a composite key is an object by attribute. `null` means that the caller has no record (404).
+     * key; a composite key is an object with attributes as keys. `null` means that the caller has no record (404).
      */
     readonly singleton?: SingletonFunction
   }

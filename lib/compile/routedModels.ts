@@ -60,7 +60,7 @@ function readModels(given: unknown): readonly ModelStatic<Model>[] {
  */
 function readRoutedOptions(given: unknown): RoutedOptions {
   if (!isObject(given))
-    throw new CrudConfigError('INVALID_OPTION', 'routers: the options must be an object by the name of a model.')
+    throw new CrudConfigError('INVALID_OPTION', 'routers: the options must be an object with names of models as keys.')
   const inherited = findInheritedMember(given)
   if (inherited !== null) throw createInheritedError('routers: options', inherited)
   const wrong = Object.entries(given).flatMap(([name, value]) =>

@@ -70,7 +70,7 @@ function requireIndexedField({ options, fields }: PathOrigin, where: string, { s
   if (options.mask !== undefined && Object.hasOwn(options.mask, field.name)) {
     throw new CrudConfigError(
       'INVALID_OPTION',
-      `${where} fullText: "${field.name}" is masked, but a full-text index is the same for all callers.`,
+      `${where} fullText: "${field.name}" is masked. A full-text search would find its values for every caller. Remove the field from fullText, or its mask.`,
     )
   }
   return field

@@ -345,7 +345,7 @@ function describeLinkedList(
 ): Partial<OperationEntry> {
   const row = relation.joinModel?.joinRow() ?? null
   if (kind !== 'linked' || isWrite || row === null) return {}
-  const sentence = `Paths can read the row that links a record to the owner: \`${row.json}\`.`
+  const sentence = `Filters, \`sort\` and \`select\` can name fields of the row that links a record to the owner: \`${row.json}\`.`
   return {
     describe: (subject) => [ENTRIES.getList.describe?.(subject) ?? [], sentence].flat().join(' '),
     replies: (subject) => listReplies(subject, { parent, relation }),

@@ -45,7 +45,10 @@ const READERS: Readonly<Record<IntentKind, IntentReader>> = {
     readTags('If-None-Match', call.headers['if-none-match'])
     const intent = readListIntent(resource, call, hidden)
     if (intent.mode === 'aggregate') return intent
-    throw invalidQuery('aggregate', 'or group is required, because the operation getList is disabled.')
+    throw invalidQuery(
+      'aggregate',
+      'is required, unless the parameter group is given. This resource serves aggregates only.',
+    )
   },
   export: (resource, { call, hidden }) => {
     assertValidQueryBody(call)

@@ -33,7 +33,7 @@ function messageOf(options: CrudOptions | Record<string, unknown>, model = Playe
 }
 
 const WRONG: readonly (readonly [title: string, options: Record<string, unknown>, message: RegExp])[] = [
-  ['actions that are no object', { actions: [] }, /the option "actions" must be an object by action/],
+  ['actions that are no object', { actions: [] }, /the option "actions" must be an object with actions as keys/],
   ['an action that is no object', { actions: { publish: handler } }, /Player: actions\.publish must be an object/],
   [
     'a misspelt member',

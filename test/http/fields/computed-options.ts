@@ -39,7 +39,7 @@ function refusal(options: object, model: ModelStatic<Model> = Player): CrudConfi
 }
 
 const WRONG: readonly (readonly [options: object, code: CrudConfigError['code'], message: RegExp])[] = [
-  [{ computed: [] }, 'INVALID_OPTION', /"computed" must be an object by field/],
+  [{ computed: [] }, 'INVALID_OPTION', /"computed" must be an object with fields as keys/],
   [{ compute: {} }, 'UNKNOWN_OPTION', /"compute" does not exist\. Did you mean "computed"\?/],
   [{ computed: { luck: 7 } }, 'INVALID_OPTION', /Player: computed\.luck must be an object/],
   [{ computed: { luck: { resolve: () => [] } } }, 'INVALID_OPTION', /computed\.luck: the option "type" is missing/],

@@ -761,7 +761,7 @@ test('aggregates are an operation, off unless asked for, with which their parame
   const alone = await list(server, '/alone', {})
   t.deepEqual(faultOf(alone), [
     'Invalid query.',
-    { aggregate: ['or group is required, because the operation getList is disabled.'] },
+    { aggregate: ['is required, unless the parameter group is given. This resource serves aggregates only.'] },
   ])
   t.is((await list(server, '/alone', { count: true })).status, 400)
   t.deepEqual(await groups('/alone', { aggregate: 'count' }), [{ count: 1 }])

@@ -121,24 +121,24 @@ class Paging {
 
 /** Objects whose members come from a class or from another object, at each place where options stand. */
 const INHERITING: readonly (readonly [message: RegExp, options: () => unknown])[] = [
-  [/^\w+: "deletePolicy" is inherited/, () => Object.create({ deletePolicy: refuse })],
-  [/^\w+: "deletePolicy" is inherited/, () => new Policies()],
-  [/^\w+: query: "pageSize" is inherited/, () => ({ query: Object.create({ pageSize: 5 }) })],
-  [/^\w+: limits: "bulkItems" is inherited/, () => ({ limits: Object.create({ bulkItems: 5 }) })],
-  [/^\w+: policies: "deletePolicy" is inherited/, () => ({ policies: new Policies() })],
-  [/^\w+: idempotency: "required" is inherited/, () => ({ idempotency: Object.create({ required: true }) })],
+  [/^\w+: the option "deletePolicy" is inherited/, () => Object.create({ deletePolicy: refuse })],
+  [/^\w+: the option "deletePolicy" is inherited/, () => new Policies()],
+  [/^\w+: query: the option "pageSize" is inherited/, () => ({ query: Object.create({ pageSize: 5 }) })],
+  [/^\w+: limits: the option "bulkItems" is inherited/, () => ({ limits: Object.create({ bulkItems: 5 }) })],
+  [/^\w+: policies: the option "deletePolicy" is inherited/, () => ({ policies: new Policies() })],
+  [/^\w+: idempotency: the option "required" is inherited/, () => ({ idempotency: Object.create({ required: true }) })],
 ]
 const OF_ONE_MODEL: typeof INHERITING = [
-  [/^Item: mask: "name" is inherited/, () => ({ mask: Object.create({ name: 'staff' }) })],
-  [/^Item: mask\.name: "read" is inherited/, () => ({ mask: { name: Object.create({ read: 'staff' }) } })],
-  [/^Item: fields: "name" is inherited/, () => ({ fields: Object.create({ name: { exclude: true } }) })],
-  [/^Item: fields\.name: "exclude" is inherited/, () => ({ fields: { name: Object.create({ exclude: true }) } })],
+  [/^Item: mask: the option "name" is inherited/, () => ({ mask: Object.create({ name: 'staff' }) })],
+  [/^Item: mask\.name: the option "read" is inherited/, () => ({ mask: { name: Object.create({ read: 'staff' }) } })],
+  [/^Item: fields: the option "name" is inherited/, () => ({ fields: Object.create({ name: { exclude: true } }) })],
+  [/^Item: fields\.name: the option "exclude" is inherited/, () => ({ fields: { name: Object.create({ exclude: true }) } })],
   [
-    /^Item: fields\.name\.rules: "maxLength" is inherited/,
+    /^Item: fields\.name\.rules: the option "maxLength" is inherited/,
     () => ({ fields: { name: { rules: Object.create({ maxLength: 3 }) } } }),
   ],
-  [/^Item: hooks: "deletePolicy" is inherited/, () => ({ hooks: new Policies() })],
-  [/^Item: relations: "team" is inherited/, () => ({ relations: Object.create({ team: false }) })],
+  [/^Item: hooks: the option "deletePolicy" is inherited/, () => ({ hooks: new Policies() })],
+  [/^Item: relations: the option "team" is inherited/, () => ({ relations: Object.create({ team: false }) })],
 ]
 
 test('options that are inherited are refused, since going without them would open a resource', (t) => {
@@ -152,7 +152,7 @@ test('options that are inherited are refused, since going without them would ope
     refused(message, () => createCrud({ requirePolicies: false }).routers([Item], { Item: options() as CrudOptions }))
   }
   for (const [message, options] of INHERITING) refused(message, () => createCrud(options() as CrudDefaults))
-  refused(/routers: options: "Item" is inherited/, () => createCrud().routers([Item], Object.create({ Item: false })))
+  refused(/routers: options: the option "Item" is inherited/, () => createCrud().routers([Item], Object.create({ Item: false })))
   refused(/"deletePolicy" is inherited/, () => queryOf(Item, new Policies() as CrudOptions))
 })
 

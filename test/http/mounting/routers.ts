@@ -119,7 +119,7 @@ test('what is wrong with the models, their names and options is told at once', (
     'INVALID_OPTION routers: the options of "Player" must be an object or false.',
   ])
   t.deepEqual(refused(t, [Player], null), [
-    'INVALID_OPTION routers: the options must be an object by the name of a model.',
+    'INVALID_OPTION routers: the options must be an object with names of models as keys.',
   ])
   for (const models of [null, 5, Player, sequelize]) {
     t.deepEqual(refused(t, models), [

@@ -63,7 +63,12 @@ test('documents have the link as a member of elements, in embeds and in lists be
   t.is(products?.items?.$ref, '#/components/schemas/BasketProductProjection')
   t.is(schemas.ProductProjection?.properties?.basketItem, undefined)
   const { description } = paths['/api/baskets/{id}/products']?.get ?? { description: '' }
-  t.true(description.endsWith('Paths can read the row that links a record to the owner: `basketItem`.'), description)
+  t.true(
+    description.endsWith(
+      'Filters, `sort` and `select` can name fields of the row that links a record to the owner: `basketItem`.',
+    ),
+    description,
+  )
   t.true(JSON.stringify(paths['/api/baskets/{id}/products']).includes('BasketProductProjectionPage'))
   t.true(
     text.includes(
