@@ -514,7 +514,9 @@ for (const driver of DRIVERS) {
       order.push('written')
       return told
     })
-    const behind = outcome(other, 'all', ['SELECT count(*) AS count FROM things'])
+    // If a second statement ends first, sqlite3 finalizes it on the main thread, which then waits for the write's mutex.
+    const behind =
+      driver === nodeSqlite ? outcome(other, 'all', ['SELECT count(*) AS count FROM things']) : Promise.resolve()
     await new Promise((resolve) => setTimeout(resolve, 20))
     order.push('committed')
     t.deepEqual(await outcome(one, 'run', ['COMMIT']), { lastID: 1, changes: 1 })
