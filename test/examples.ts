@@ -23,6 +23,7 @@ import { seed as seedSecured } from '../examples/secured/seed.js'
 import { connect as shop } from '../examples/shop/models.js'
 import { seed as seedShop } from '../examples/shop/seed.js'
 import { type Reply, readCurl, sendCurl } from './support/curl.js'
+import { sqliteOptions } from './support/database.js'
 import { findErrors } from './support/linter.js'
 import { type Program, root, start, startExample } from './support/program.js'
 
@@ -124,11 +125,11 @@ test.serial('every example with a SQLite file keeps it in WAL mode', async (t) =
 })
 
 async function seeded(
-  connect: (storage: string) => Sequelize,
+  connect: (storage: string, driver?: object) => Sequelize,
   seed: (sequelize: Sequelize) => Promise<void>,
   storage: string,
 ): Promise<Sequelize> {
-  const sequelize = connect(storage)
+  const sequelize = connect(storage, sqliteOptions.dialectModule)
   await seed(sequelize)
   return sequelize
 }

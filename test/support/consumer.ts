@@ -75,11 +75,13 @@ export async function consumer(
 }
 
 /** Adds the package's own driver to a program if sqlite3 is not installed. sqlite3 is Sequelize's default driver. */
-function withDriver(text: string): string {
+export function withDriver(text: string): string {
   if (hasSqlite3) return text
   const required = `process.getBuiltinModule('node:module').createRequire(process.cwd() + '/')`
-  const driver = `${required}('sequelize-crud-router/node-sqlite').nodeSqlite`
-  return text.replaceAll(/dialect: 'sqlite',(?! dialectModule)/g, `dialect: 'sqlite', dialectModule: ${driver},`)
+  const driver = `dialectModule: ${required}('sequelize-crud-router/node-sqlite').nodeSqlite`
+  return text
+    .replaceAll(/dialect: 'sqlite',(?! dialectModule)/g, `dialect: 'sqlite', ${driver},`)
+    .replaceAll(/new Sequelize\(('sqlite:[^']*')\)/g, `new Sequelize($1, { ${driver} })`)
 }
 
 /** Names under `dependencies` in package.json, which npm would install. */

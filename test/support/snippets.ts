@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { withDriver } from './consumer.js'
 import type { Block } from './markdown.js'
 import { freePort, type Program, root, start, waitUntilListening } from './program.js'
 
@@ -113,7 +114,7 @@ export async function snippetProject(blocks: readonly Block[]): Promise<SnippetP
         : body
             .replace(`.listen(${documented}`, `.listen(${listens.on}`)
             .replaceAll(`localhost:${documented}`, `localhost:${listens.on}`)
-    await writeFile(join(own, `snippet.${extension}`), imports + moved)
+    await writeFile(join(own, `snippet.${extension}`), withDriver(imports + moved))
     snippets.push({
       place: block.place,
       page: block.page,
