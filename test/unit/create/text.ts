@@ -4,6 +4,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { DataTypes, Sequelize } from 'sequelize'
 import { toArrayLiteral, toComment, toLiteral, toMarkdown, toUnboundSql } from '../../../lib/create/text.js'
+import { sqliteOptions } from '../../support/database.js'
 
 const TEXTS = fc.oneof(
   fc.string({ unit: 'binary' }),
@@ -52,7 +53,7 @@ test('a text in Markdown is one line without links and HTML', (t) => {
 })
 
 test('a default of SQLite has its value in statements of Sequelize, whatever stands in its texts and comments', async (t) => {
-  const sequelize = new Sequelize({ dialect: 'sqlite', storage: ':memory:', logging: false })
+  const sequelize = new Sequelize({ ...sqliteOptions, storage: ':memory:', logging: false })
   for (const [expression, value] of [
     [`'US$x' || '$1' || '$$' || ':y?'`, 'US$x$1$$:y?'],
     ['5 -- five', 5],
