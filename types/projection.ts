@@ -19,8 +19,8 @@ export type Member =
   /** The records of a collection as an array. The index refers to the projection's embeds. */
   | { readonly kind: 'many'; readonly json: string; readonly index: number }
   /**
-   * A value that the application computes from the columns `needs`. `place` is the field's position in the order of the
-   * request.
+   * A value that the application computes from the columns `needs`. `place` is the field's position among the
+   * fields that the request selects.
    */
   | {
       readonly kind: 'computed'

@@ -44,12 +44,14 @@ export async function check(args: readonly string[], load: Import): Promise<Chec
   const collectMount = (message: unknown): void => {
     if (isMountMessage(message)) mounts.push(message)
   }
+  let failed = 'The module cannot be imported.'
   subscribe(CHANNEL, collectMount)
   try {
     const module = await load(pathToFileURL(file).href)
+    failed = `The function ${call} of the module failed.`
     if (call !== undefined) await callExport(module, call)
   } catch (error) {
-    return describeFailure(error)
+    return describeFailure(failed, error)
   } finally {
     unsubscribe(CHANNEL, collectMount)
   }
@@ -98,10 +100,10 @@ function isMountMessage(message: unknown): message is MountMessage {
 }
 
 /**
- * Reports why the module could not be imported. `instanceof` cannot recognize wrong options, because the application
- * may have another copy of the package.
+ * Reports why the module could not be imported, or why its function failed. `instanceof` cannot recognize wrong
+ * options, because the application may have another copy of the package.
  */
-function describeFailure(error: unknown): CheckResult {
+function describeFailure(failed: string, error: unknown): CheckResult {
   if (error instanceof Error && error.name === 'CrudConfigError') {
     const problems: unknown = Reflect.get(error, 'problems')
     const messages = Array.isArray(problems)
@@ -111,7 +113,7 @@ function describeFailure(error: unknown): CheckResult {
     return { status: 1, text: [`${count}:`, ...messages.map((message) => `  ${message}`)].join('\n') }
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return { status: 2, text: `The module cannot be imported. ${text}` }
+  return { status: 2, text: `${failed} ${text}` }
 }
 
 function describeProblem(problem: unknown): string {

@@ -66,7 +66,7 @@ export function createMembers(
   openness: MemberAbilities,
 ): DeclaredMembers {
   if (of.virtual || of.valueType.type !== 'json' || of.valueType.form !== undefined) {
-    throw createOptionError(`${where}: only a JSON column can have members, but ${of.name} is not one.`)
+    throw createOptionError(`${where}: only a JSON column can have members, but "${of.name}" is not one.`)
   }
   const members = new Map<string, Field>()
   const arrays: ArrayType[] = []

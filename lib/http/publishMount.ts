@@ -5,7 +5,8 @@ import { MOUNTS } from '../trace/channels.js'
 import { pathsOf } from './paths.js'
 
 /**
- * Mounts a resource, and publishes its routes on the mount channel. Each route names its operations without a policy.
+ * Mounts a resource, and publishes its routes on the mount channel. Each route lists those of its operations that no policy
+ * covers.
  */
 export function mountAndPublish(by: MountMessage['by'], resource: Resource): void {
   mount(resource)

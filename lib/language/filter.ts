@@ -187,7 +187,7 @@ function addParentheses(condition: string): string {
  */
 function hasOuterOr(condition: string): boolean {
   if (typeof condition !== 'string' || condition.trim() === '')
-    throw new TypeError(`a condition is the text of a filter, not ${typeof condition}`)
+    throw new TypeError('a condition must be the text of a filter')
   let depth = 0
   let found = false
   let at = 0

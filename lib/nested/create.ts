@@ -65,7 +65,7 @@ function parentKeyValuesOf(
 async function addParentKeyToBody(request: NestedRequest, intent: Intent, parentKeyValues: readonly ParentKeyValue[]) {
   if (intent.kind !== 'create') throw internalError(`a POST request was parsed as "${intent.kind}" instead of "create"`)
   const { byName } = request.target.resource
-  // Another field may have the JSON name of an attribute that bodies exclude.
+  // A foreign key that bodies exclude may have the JSON name of another field. The body must not set that field.
   const named = parentKeyValues.filter(({ field }) => byName.get(field.json.toLowerCase()) === field)
   const wrong: Field[] = []
   for (const { field, json } of named) {

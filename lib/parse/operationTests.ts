@@ -14,7 +14,7 @@ const REQUEST_TESTS: { readonly [kind in IntentKind]?: IsRequested } = {
   aggregate: (resource, call) => modeOfUrl(resourceForQuery(resource, call), urlOf(call)) === 'aggregate',
 }
 
-/** Whether a request is for the operation of this kind, among the operations with one method and path. */
+/** Whether a request is for the operation of this kind. Several operations share a method and path. */
 export function isOperationRequested(kind: IntentKind, resource: Resource, call: Call): boolean {
   return REQUEST_TESTS[kind]?.(resource, call) ?? false
 }

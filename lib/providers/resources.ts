@@ -53,7 +53,7 @@ export function createResourceFinder(
       toSegment(name, 'resource')
       const { path = name, key = 'id', search = false, version = 'rowVersion', hub } = given.get(name) ?? {}
       for (const segment of path.split('/').filter(Boolean)) toSegment(segment, 'resource')
-      // The names of a `Row`'s members are unknown, so the type of the client's options may require `key`.
+      // The type of the client's options may require `key`, because the names of a `Row`'s members are unknown.
       const options: ClientOptions = { ...shared, key, version, ...(hub === undefined ? {} : { hub }) }
       const client = resource(`${base}/${path.replace(/^\/+/, '')}`, options as object)
       found = { name, client, keys: [key].flat(), version, hasSearch: search }

@@ -295,6 +295,6 @@ test('the message of a wrong argument names the field and what was given', (t) =
   )
   t.is(
     text(() => filter.any('members', nothing)),
-    'a condition is the text of a filter, not undefined',
+    'a condition must be the text of a filter',
   )
 })

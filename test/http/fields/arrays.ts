@@ -405,7 +405,7 @@ test('wrong declarations are refused when the router is made', (t) => {
       /the path "" is the whole document, so no other path is possible/,
     ],
     [{ tags: { members: { a: ['string'], 'a.b': 'string' } } }, /"a\.b" overlaps with another member/],
-    [{ name: { members: { '': ['string'] } } }, /only a JSON column can have members, but name is not one/],
+    [{ name: { members: { '': ['string'] } } }, /only a JSON column can have members, but "name" is not one/],
   ]
   for (const [fields, message] of cases) {
     const error = t.throws(() => crudRouter(Bare, { fields }), { instanceOf: CrudConfigError })
