@@ -132,7 +132,10 @@ const OF_ONE_MODEL: typeof INHERITING = [
   [/^Item: mask: the option "name" is inherited/, () => ({ mask: Object.create({ name: 'staff' }) })],
   [/^Item: mask\.name: the option "read" is inherited/, () => ({ mask: { name: Object.create({ read: 'staff' }) } })],
   [/^Item: fields: the option "name" is inherited/, () => ({ fields: Object.create({ name: { exclude: true } }) })],
-  [/^Item: fields\.name: the option "exclude" is inherited/, () => ({ fields: { name: Object.create({ exclude: true }) } })],
+  [
+    /^Item: fields\.name: the option "exclude" is inherited/,
+    () => ({ fields: { name: Object.create({ exclude: true }) } }),
+  ],
   [
     /^Item: fields\.name\.rules: the option "maxLength" is inherited/,
     () => ({ fields: { name: { rules: Object.create({ maxLength: 3 }) } } }),
@@ -152,7 +155,9 @@ test('options that are inherited are refused, since going without them would ope
     refused(message, () => createCrud({ requirePolicies: false }).routers([Item], { Item: options() as CrudOptions }))
   }
   for (const [message, options] of INHERITING) refused(message, () => createCrud(options() as CrudDefaults))
-  refused(/routers: options: the option "Item" is inherited/, () => createCrud().routers([Item], Object.create({ Item: false })))
+  refused(/routers: options: the option "Item" is inherited/, () =>
+    createCrud().routers([Item], Object.create({ Item: false })),
+  )
   refused(/"deletePolicy" is inherited/, () => queryOf(Item, new Policies() as CrudOptions))
 })
 
