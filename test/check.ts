@@ -38,6 +38,9 @@ export function createApp() {
   return app
 }
 export const port = 3000
+export function fail() {
+  throw new Error('no database')
+}
 `,
   'controller.cjs': `
 exports.main = async () => {
@@ -140,7 +143,8 @@ test('what cannot be checked is status 2 with a reason', async (t) => {
     [['chekc', 'app.js'], /sequelize-crud-router check FILE/],
     [['check', 'missing.js'], /The file .*missing\.js does not exist\./],
     [['check', 'models.js'], /models\.js mounts no resource\. .*--call createApp/],
-    [['check', 'guarded.js', '--call', 'port'], /The module does not export a function "port"\./],
+    [['check', 'guarded.js', '--call', 'port'], /^The module does not export a function "port"\.\s*$/],
+    [['check', 'guarded.js', '--call', 'fail'], /The function "fail" failed\. Error: no database/],
     [['check', 'broken.js'], /The module cannot be imported\. [\s\S]*SyntaxError/],
     [['check', 'throwing.js'], /The module cannot be imported\. undefined/],
     [['check', 'app.js', '--strict'], /Unknown option '--strict'/],

@@ -74,6 +74,13 @@ function compilerOptions(module: string, file: string): string {
   return JSON.stringify({ compilerOptions: { ...shared, module, moduleResolution: module }, files: [file] })
 }
 
+/** Without socket.io-client, `live` cannot connect, and no retry would help. */
+const LIVE = `
+import { resource } from 'sequelize-crud-router-client'
+process.on('uncaughtException', ({ code }) => console.log('uncaught', code))
+resource('http://localhost:1/api/players').live({ onState: (state, error) => console.log(state, error?.code) })
+`
+
 const NAMES = '{ filter, ProblemError, resource }'
 const FILES = {
   'package.json': JSON.stringify({ private: true }),
@@ -83,6 +90,7 @@ ${PROGRAM}`,
   'required.cjs': `const ${NAMES} = require('sequelize-crud-router-client')
 const { resource: withActions, singleton } = require('sequelize-crud-router-client/actions')
 ${PROGRAM}`,
+  'live.mjs': LIVE,
   'typed.mts': TYPED,
   'typed.cts': TYPED,
   'mts.json': compilerOptions('nodenext', 'typed.mts'),
@@ -136,6 +144,11 @@ for (const program of ['imported.mjs', 'required.cjs']) {
     }
   })
 }
+
+test('live says that socket.io-client is missing', async (t) => {
+  const { stdout } = await node(folder, 'live.mjs')
+  t.is(stdout, 'connecting undefined\nrefused ERR_MODULE_NOT_FOUND\nuncaught ERR_MODULE_NOT_FOUND\n')
+})
 
 for (const project of ['mts.json', 'cts.json']) {
   test(`TypeScript by ${project} knows the client without the types of Sequelize or Node`, async (t) => {

@@ -48,8 +48,12 @@ export async function check(args: readonly string[], load: Import): Promise<Chec
   subscribe(CHANNEL, collectMount)
   try {
     const module = await load(pathToFileURL(file).href)
-    failed = `The function ${call} of the module failed.`
-    if (call !== undefined) await callExport(module, call)
+    if (call !== undefined) {
+      const create = functionOf(module, call)
+      if (create === null) return { status: 2, text: `The module does not export a function "${call}".` }
+      failed = `The function "${call}" failed.`
+      await create()
+    }
   } catch (error) {
     return describeFailure(failed, error)
   } finally {
@@ -88,11 +92,10 @@ function readCheckArguments(args: readonly string[]): CheckArguments | CheckResu
   }
 }
 
-async function callExport(module: Readonly<Record<string, unknown>>, name: string): Promise<void> {
+function functionOf(module: Readonly<Record<string, unknown>>, name: string): (() => unknown) | null {
   // `import()` of a CommonJS module returns its exports as the default export.
-  const made = module[name] ?? Reflect.get(Object(module.default), name)
-  if (typeof made !== 'function') throw new TypeError(`The module does not export a function "${name}".`)
-  await made()
+  const exported = module[name] ?? Reflect.get(Object(module.default), name)
+  return typeof exported === 'function' ? () => exported() : null
 }
 
 function isMountMessage(message: unknown): message is MountMessage {

@@ -15,10 +15,12 @@ interface ConnectionHandlers extends Omit<LiveHandlers, 'onState'> {
   readonly onConnect?: () => void
 }
 
+type PushedRecord = Readonly<Record<string, unknown>>
+
 /** Push events of the hub, with their arguments. */
 interface HubEvents {
-  readonly OnCreated: (record: object) => void
-  readonly OnUpdated: (record: object) => void
+  readonly OnCreated: (record: PushedRecord) => void
+  readonly OnUpdated: (record: PushedRecord) => void
   /**
    * For its connection state recovery, Socket.IO appends a text to the arguments. Without a version, `version` is this
    * text.
@@ -181,10 +183,9 @@ function connect({ address, settings }: LiveContext, ears: ConnectionHandlers): 
   }
 
   /** Compares the version of a created or updated record with the known version. */
-  function judgeRecord(record: object, isCreated: boolean): Verdict {
-    const members = record as Readonly<Record<string, unknown>>
-    if (keys.some((name) => (members[name] ?? null) === null)) return 'newer'
-    const version = parseVersion(members[settings.version ?? 'rowVersion'])
+  function judgeRecord(record: PushedRecord, isCreated: boolean): Verdict {
+    if (keys.some((name) => (record[name] ?? null) === null)) return 'newer'
+    const version = parseVersion(record[settings.version ?? 'rowVersion'])
     return order.judgeWrite(keyText(keyOf(record, keys)), version, isCreated)
   }
 

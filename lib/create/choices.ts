@@ -34,8 +34,10 @@ const PROTOCOLS: ReadonlyMap<string, Database> = new Map([
 
 /** Parses `--from`. The address is a URL or the path of a SQLite file. */
 export function parseSource(from: string): { readonly database: Database; readonly address: string } {
-  const url = /^[a-z]+:\/\//i.test(from) && URL.canParse(from) ? new URL(from) : null
-  if (url === null && /^(?:postgres|postgresql|mysql|mariadb):\/\//i.test(from)) {
+  const isAddress = /^[a-z]+:\/\//i.test(from)
+  const url = isAddress && URL.canParse(from) ? new URL(from) : null
+  // The text is not repeated, because it may contain a password.
+  if (url === null && isAddress) {
     throw new WrongArgument(
       '--from is not a valid address. Percent-encode special characters of the user name and the password: "/" is %2F.',
     )

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import test from 'ava'
 import { readArguments } from '../../../lib/create/arguments.js'
 import { type Ask, answerDefaults, choose, packageName } from '../../../lib/create/ask.js'
-import type { Choices } from '../../../lib/create/choices.js'
+import { type Choices, parseSource, WrongArgument } from '../../../lib/create/choices.js'
 
 function answering(answers: readonly string[]): { readonly ask: Ask; readonly asked: string[] } {
   const left = [...answers]
@@ -52,4 +52,17 @@ test('the package has a name that npm takes', (t) => {
   t.is(packageName(join('x', 'My API!')), 'my-api')
   t.is(packageName('.hidden'), 'hidden')
   t.is(packageName('日本'), 'my-api')
+})
+
+test('an address that is not valid is refused without its password, and a path is a file of SQLite', (t) => {
+  for (const address of ['postgres://ana:se/cret@h/x', 'mysql://ana:se#cret@h/x', 'mssql://ana:se/cret@h/x']) {
+    const error = t.throws(() => parseSource(address), { instanceOf: WrongArgument }, address)
+    t.notRegex(error?.message ?? '', /cret/)
+  }
+  const valid = parseSource('postgres://ana:se%2Fcret@h/x')
+  t.deepEqual(valid, { database: 'postgres', address: 'postgres://ana:se%2Fcret@h/x' })
+  for (const path of ['music.sqlite', './data/music.db', 'C:\\data\\music.db', '/data/a:b.sqlite'])
+    t.deepEqual(parseSource(path), { database: 'sqlite', address: path })
+  t.deepEqual(parseSource('sqlite:music.sqlite'), { database: 'sqlite', address: 'music.sqlite' })
+  t.deepEqual(parseSource('sqlite://music.sqlite'), { database: 'sqlite', address: 'music.sqlite' })
 })
