@@ -76,7 +76,7 @@ export interface JsonMembers {
 export interface Dialect {
   readonly name: string
 
-  /** An error message for Sequelize options that make results wrong or statements unsafe; null if there are none. */
+  /** An error message for Sequelize options that make results wrong or statements unsafe; null for safe options. */
   readonly checkOptions: (driver: DriverOptions) => string | null
 
   /**

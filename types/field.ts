@@ -200,7 +200,7 @@ export interface Field {
   readonly stored?: Field
   /** The field's deprecation; absent if it is not deprecated. */
   readonly deprecated?: Deprecation
-  /** The declared members of a JSON document, by lower-case path; absent if there are none. */
+  /** The declared members of a JSON document, by lower-case path; absent without the option `members`. */
   readonly members?: ReadonlyMap<string, Field>
   /** The items of an array of scalars, as filters compare them; absent for other fields. */
   readonly item?: Field

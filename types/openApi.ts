@@ -132,7 +132,7 @@ export interface XCrud {
   readonly operations: readonly OperationName[]
   readonly fields: readonly XCrudField[]
   readonly relations: readonly XCrudRelation[]
-  /** The actions; absent if there are none. */
+  /** The actions; absent for a resource without actions. */
   readonly actions?: readonly XCrudAction[]
   /** The quantifier words of filters. */
   readonly quantifiers: readonly string[]

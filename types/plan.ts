@@ -206,7 +206,7 @@ export interface UpdatePlan extends ComposableWrite {
   readonly changes: Changes
   readonly serverValues: ServerValues
   readonly invalid: Invalid | null
-  /** The version tags of the client; null if there are none. */
+  /** The version tags of the client; null if the client sent no version. */
   readonly match: Match | null
   /** The attributes missing in the body of a replacement, which get their defaults; absent for a patch. */
   readonly missingAttributes?: ReadonlySet<string>

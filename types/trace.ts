@@ -5,7 +5,7 @@ import type { PushEvent } from './push.js'
 /** An error without any sent or stored values. */
 export interface WatchedError {
   /**
-   * The code of the error; null if there is none. For a request it is the `code` of the problem document, for a
+   * The code of the error; null for an error without a code. For a request it is the `code` of the problem document, for a
    * statement the code of the database or driver.
    */
   readonly code: string | null
@@ -111,7 +111,7 @@ export interface MountedRoute {
   readonly path: string
   /** The operations of the route. If there are several, the request selects one. */
   readonly operations: readonly OperationName[]
-  /** The name of the action; null if there is none. */
+  /** The name of the action; null for another operation. */
   readonly action: string | null
   /** The names of the operations, or of the action, that have no policy of the resource. */
   readonly open: readonly string[]

@@ -12,14 +12,14 @@ export interface Work<P extends Plan = Plan> {
   readonly plan: P
   /** The foreign key checks; usually empty. */
   readonly foreignKeyChecks: readonly ForeignKeyCheck[]
-  /** The nested writes; absent if there are none. */
+  /** The nested writes; absent for a body without nested records. */
   readonly nestedWrites?: readonly NestedWrite[]
   /**
    * Other resources whose behaviours affect the data that the caller may see in the reply; absent without other
    * resources.
    */
   readonly dependsOn?: readonly Resource[]
-  /** The nested writes of each record of a batch, or of a body that updates or creates; absent if there are none. */
+  /** The nested writes of each record of a batch, or of a body that updates or creates; absent without nested records. */
   readonly items?: readonly ItemNestedWrites[]
   /**
    * The resources whose records the bodies may contain or link, at any depth; absent if the bodies name no relation.
@@ -162,7 +162,7 @@ export interface LinkChange extends NestedWriteBase, ChildWrites {
 export interface LinkTarget extends PlacedBody {
   /** The key of the record; undefined if no record can have this key. */
   readonly key: KeyValue | undefined
-  /** Foreign keys in the body that only the database can compare; absent if there are none. */
+  /** Foreign keys in the body that only the database can compare; absent if this process can compare all. */
   readonly bodyKeys?: readonly BodyKey[]
 }
 

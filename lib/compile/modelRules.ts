@@ -83,7 +83,7 @@ function assertRuleTypes(attribute: RuledAttribute, { type }: ValueType, options
 
 type RuleBounds = Pick<Rules, Bound>
 
-/** Returns the tighter bound of each kind. `isImplied` adds a maximum length if there is none. */
+/** Returns the tighter bound of each kind. `isImplied` adds a maximum length to rules without one. */
 function combineBounds(all: readonly FieldRules[], isImplied: boolean): RuleBounds {
   const minLength = pickTightest(Math.max, all, 'minLength')
   const maxLength = pickTightest(Math.min, all, 'maxLength') ?? (isImplied ? impliedMaxLength(minLength) : undefined)
@@ -105,8 +105,8 @@ const CHECKED_TYPES: ReadonlySet<FieldType> = new Set([
 ])
 
 /**
- * Returns the validators that values in bodies must pass. With a setter there are none, because Sequelize validates the
- * setter's result.
+ * Returns the validators that values in bodies must pass. The value of an attribute with a setter passes no validator
+ * here, because Sequelize validates the setter's result.
  */
 function createChecks(attribute: RuledAttribute, type: FieldType): { readonly checks?: readonly ValueCheck[] } {
   if (attribute.set !== undefined || !CHECKED_TYPES.has(type)) return {}

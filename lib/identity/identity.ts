@@ -249,7 +249,7 @@ async function resolveKey(key: JwtIdentityOptions['key'], header: JwtTokenHeader
  */
 function invalidTokenProblem(cause: unknown = null): Error {
   const refusal = problem('unauthorized', {
-    detail: 'The token in the header Authorization is invalid or has expired.',
+    detail: 'The token is invalid or has expired.',
     headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
   })
   return cause === null ? refusal : Object.assign(refusal, { cause })

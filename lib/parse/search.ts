@@ -6,8 +6,8 @@ import { isStorableText } from '../common/values.js'
 const WORD = /"([^"]*)"|[^ \t\r\n]+/g
 
 /**
- * Parses `search=jan "two words"` into words and phrases, without duplicates; null if there are none. Only blanks and
- * quotation marks around phrases have a meaning.
+ * Parses `search=jan "two words"` into words and phrases, without duplicates; null for a search without words. Only
+ * blanks and quotation marks around phrases have a meaning.
  *
  * @throws Problem `invalid-query` for a text that is too long, too many words, and characters that databases cannot
  * store

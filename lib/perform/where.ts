@@ -313,7 +313,7 @@ export class WhereWriter {
     return `SELECT 1 FROM ${from} WHERE ${quantifier === 'all' ? `${where} IS NOT TRUE` : where}`
   }
 
-  /** Writes an additional condition that an index over the array serves. Returns null if there is none. */
+  /** Writes an additional condition that an index over the array serves. Returns null if no index can serve it. */
   #writeIndexCondition({ joins, item, condition }: ItemsPredicate, scope: TableContext): string | null {
     if (!isEquality(condition)) return null
     const field = jsonMemberOf(item.source)?.source ?? item.source

@@ -20,7 +20,7 @@ export interface Root {
   readonly remainingRelations: number
   /** Number of collections that enclose paths from this root. */
   readonly collections: number
-  /** Relation to the join model's row that links a record to its parent. null if there is none. */
+  /** Relation to the join model's row that links a record to its parent. null for a relation without a join model. */
   readonly joinRow: Relation | null
 }
 

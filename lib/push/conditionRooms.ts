@@ -107,7 +107,7 @@ export class ConditionRooms {
 
 const NO_NAMES: ReadonlySet<string> = new Set()
 
-/** Combines the conditions with AND, or returns null if there are none. */
+/** Combines the conditions with AND, or returns null for an empty list. */
 export function combineConditions(conditions: readonly Predicate[]): Predicate | null {
   return conditions.reduce<Predicate | null>((all, condition) => addCondition(all, { kind: 'apart', condition }), null)
 }

@@ -59,7 +59,7 @@ async function isRefused(
   if (!(thrown instanceof Problem)) return
   t.is(thrown.headers['WWW-Authenticate'], 'Bearer error="invalid_token"')
   // Not a word of why.
-  t.is(thrown.detail, 'The token in the header Authorization is invalid or has expired.')
+  t.is(thrown.detail, 'The token is invalid or has expired.')
 }
 
 test('a token that holds gives the identity of its claims', async (t) => {

@@ -173,7 +173,7 @@ function readPage(url: string, headers: Readonly<Record<string, string>>): Promi
   })
 }
 
-test('the page says nothing of a Host that is none', async (t) => {
+test('the page shows no text of an invalid Host header', async (t) => {
   const { get, url } = await serveDocs(t)
   const text = await readPage(url, { host: `a'"><script>` })
   t.false(text.replace('<script src="docs/try.js"></script>', '').includes('script>'))

@@ -142,7 +142,7 @@ test('what a token says is data: it is compared, or refused as 400, whatever it 
   t.is(await models.Task?.count(), 12)
 })
 
-test('a token is looked up nowhere: names of prototypes and half a token are none', async (t) => {
+test('a cursor token is looked up nowhere: names of prototypes and half a token are invalid', async (t) => {
   for (const after of ['__proto__', 'constructor', 'toString', forged(['id.asc'], ['1']).slice(0, -3)]) {
     t.is((await tasks({ after })).status, 400)
   }
