@@ -205,11 +205,13 @@ test.serial('the page of the league links its requests, its documents and a live
     t.is(status, path.endsWith('filter=(Level>5,Name^A') ? 400 : 200, path)
   }
 
-  const hub = io(`http://localhost:${port}/api/orders/hub`, { forceNew: true })
+  const [, orders = '', events = ''] =
+    /The board .*localhost:\d+(\/\S+), events: (\/\S+)\./.exec(program.output()) ?? []
+  const hub = io(`http://localhost:${port}${events}`, { forceNew: true })
   t.teardown(() => hub.disconnect())
-  await new Promise<void>((resolve) => hub.on('connect', resolve))
+  await new Promise<void>((resolve, reject) => hub.on('connect', resolve).on('connect_error', reject))
   const heard = new Promise((resolve) => hub.on('OnUpdated', resolve))
-  const patch = `curl -X PATCH 'localhost:3000/live/api/orders/6' ${JSON_TYPE} -H 'If-Match: *' -d '{"status":"Shipped"}'`
+  const patch = `curl -X PATCH 'localhost:3000${orders}/6' ${JSON_TYPE} -H 'If-Match: *' -d '{"status":"Shipped"}'`
   t.is((await send(patch, port)).status, 200)
   t.like(await heard, { id: 6, status: 'Shipped' })
 })

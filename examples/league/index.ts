@@ -42,6 +42,7 @@ function example(): Example {
 function greet({ port, storage }: ExampleServer): void {
   console.log(`Open http://localhost:${port} for requests to try and a live board.`)
   console.log(`The league is at http://localhost:${port}/api/players, /api/teams and /api/orders.`)
+  console.log(`The board has orders of its own: http://localhost:${port}/live/api/orders, events: /api/orders/hub.`)
   console.log(`What they can do: http://localhost:${port}/docs`)
   console.log(`Its data is new at every start: ${storage}`)
   console.log('\nTry, in another terminal:\n')
