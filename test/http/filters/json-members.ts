@@ -490,7 +490,7 @@ test('wrong declarations are refused when the router is made, each by its name',
   t.regex(refused(members({ 'a.b': 'string', a: 'array' })), /"a" overlaps with another member/)
   for (const path of ['', 'a..b', "a'b", 'a"b', 'a b', '$', 'a.'])
     t.regex(refused(members({ [path]: 'string' })), /must be names/, path)
-  t.regex(refused(members({ a: 'string' }, 'name')), /JSON column can have members, but name is not one/)
+  t.regex(refused(members({ a: 'string' }, 'name')), /JSON column can have members, but "name" is not one/)
   t.regex(refused({ fields: { meta: { members: ['a'] } } }), /members.*must be an object of types by path/)
 })
 
