@@ -107,7 +107,6 @@ export interface RuleMessages {
   readonly maxLength?: string
   readonly min?: string
   readonly max?: string
-  readonly email?: string
   readonly match?: ReadonlyMap<RegExp, string>
 }
 

@@ -26,11 +26,22 @@ export type { OperationName }
 export type Validation = { readonly changes: Changes } | ({ readonly changes: Changes } & Invalid)
 
 /**
- * The part of Sequelize's validation that a write needs. `rules`: no part, only the package's rules. `attributes`: the
- * validators of single values. `instance`: host code or setters that may read the whole record. `saved`: types or
- * versions that only Sequelize's `save` can write.
+ * The part of Sequelize's validation that a write needs. `attributes`: the validators of single values. `instance`:
+ * host code or setters that may read the whole record. `saved`: types or versions that only Sequelize's `save` can write.
  */
-export type ModelValidation = 'rules' | 'attributes' | 'instance' | 'saved'
+export type ModelValidation = 'attributes' | 'instance' | 'saved'
+
+/** An attribute with a value that Sequelize's validation may refuse. */
+export interface ValidatedAttribute {
+  readonly name: string
+  /** Whether the rules of bodies check all that Sequelize checks. */
+  readonly isRuled: boolean
+  readonly hasValidators: boolean
+  /** Whether Sequelize refuses null. */
+  readonly isRequired: boolean
+  /** Whether Sequelize refuses objects and arrays. */
+  readonly isText: boolean
+}
 
 /** The treatment of member names in the bodies of a request. */
 export interface BodyNames {
@@ -210,6 +221,8 @@ export interface Resource extends ResourceInfo, Facts {
   readonly uniques: readonly (readonly Field[])[]
   /** The part of Sequelize's validation that writes run. */
   readonly validation: ModelValidation
+  /** The attributes that Sequelize's validation may refuse. */
+  readonly validated: readonly ValidatedAttribute[]
   /** The attributes whose validators are all converted to rules for bodies. */
   readonly ruleValidated: readonly string[]
   /** The NOT NULL attributes that bodies may omit because hooks or the database fill them. */

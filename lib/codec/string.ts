@@ -23,6 +23,8 @@ export const string: Codec = {
   example: () => 'a',
 }
 
+const EMAIL_MESSAGE = createMessage('email')
+
 interface RuleCheck {
   readonly accepts: (text: string) => boolean
   readonly message: FieldMessage
@@ -35,10 +37,12 @@ interface RuleCheck {
 function createBodyReader(field: RuledField): Reader {
   const { valueType, rules } = field
   const { min, max, tooLow, tooHigh } = lengthBounds({ valueType, rules })
+  // The model's `isEmail` accepts fewer texts than the rule.
+  const hasEmailCheck = rules.checks?.some(({ name }) => name === 'isEmail') === true
   const checks: readonly RuleCheck[] = [
     { accepts: isStorableText, message: NOT_STORABLE },
     ...(min === undefined ? [] : [{ accepts: (text: string) => !isShorter(text, min), message: tooLow }]),
-    ...(rules.email === true ? [{ accepts: isEmail, message: rules.messages?.email ?? createMessage('email') }] : []),
+    ...(rules.email === true && !hasEmailCheck ? [{ accepts: isEmail, message: EMAIL_MESSAGE }] : []),
     ...(rules.match ?? []).map((pattern) => ({
       accepts: (text: string) => pattern.test(text),
       message: rules.messages?.match?.get(pattern) ?? createMessage('pattern'),

@@ -3,7 +3,7 @@ import type { BehaviourDefinition, PreparedBehaviour } from '../../types/behavio
 import type { Dialect } from '../../types/dialect.js'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
-import type { Facts, ModelValidation, OperationName, Resource } from '../../types/resource.js'
+import type { Facts, OperationName, Resource } from '../../types/resource.js'
 import { BEHAVIOURS } from '../behaviours.js'
 import { CrudConfigError } from '../common/errors.js'
 import { internalError } from '../common/internalError.js'
@@ -18,7 +18,7 @@ import { createSingletonTable, OPERATIONS, type OperationTable } from '../operat
 import { DIALECTS, type DialectTable, dialectOf, findDialect } from '../sequelize/dialect/index.js'
 import { idempotencyModelOf } from '../sequelize/idempotencyRecords.js'
 import { sequelizeOf } from '../sequelize/internals.js'
-import { driverOptionsOf, hasModelValidators, hasOwnToJson, hasVersion, isSameSequelize } from '../sequelize/model.js'
+import { driverOptionsOf, hasOwnToJson, isSameSequelize } from '../sequelize/model.js'
 import { hasContext } from '../sequelize/transaction.js'
 import { createActions } from './actions.js'
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
@@ -30,7 +30,6 @@ import { checkFlatten } from './flatten.js'
 import { createHostAccess } from './hostAccess.js'
 import { hasKeysetPages, keyFieldsOf, keyNamesOf, uniqueFieldsOf } from './key.js'
 import { mergeLimits } from './limits.js'
-import { hasOnlyExactRules } from './modelRules.js'
 import { typeNamesOf } from './names.js'
 import { createNaming } from './naming.js'
 import { assertSingletonOperations, isSingleRecordOperation, isUpsertable, resolveOperations } from './operations.js'
@@ -44,6 +43,7 @@ import { warnOfSensitive } from './sensitive.js'
 import { textBoundsOf } from './textBounds.js'
 import { createUndecodableReporter } from './undecodableValues.js'
 import { createUnmaskedProjections } from './unmaskedProjections.js'
+import { filledAttributesOf, ruledAttributesOf, validatedAttributesOf, validationOf } from './validation.js'
 import { createValidator, loadRules } from './validators.js'
 
 /** The tables of operations, behaviours and dialects that compilation reads. */
@@ -235,6 +235,7 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
   const reserved = reservedParametersOf(operations, search !== null)
   const jsonNames = new Map([...byName.values()].map((field) => [field.name, field.json]))
   const nestedMembers = nestedRelationsOf(given, naming)
+  const ruleValidated = ruledAttributesOf(model, fields, given)
   return {
     ...facts,
     name,
@@ -273,7 +274,8 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
     idempotencyModel:
       facts.idempotency === null ? null : () => facts.idempotency?.model ?? idempotencyModelOf(sequelizeOf(model)),
     validation: validationOf(model, fields),
-    ruleValidated: ruledAttributesOf(model, fields, given),
+    validated: validatedAttributesOf(model, ruleValidated),
+    ruleValidated,
     filled: filledAttributesOf(model, fields),
     maxInstances: maxInstancesOf(fields),
     textBounds: textBoundsOf(model, fields),
@@ -449,52 +451,4 @@ function assertConsistent(
     const message = `${model}: the key "${masked.name}" cannot be masked: it is in every URL.`
     throw new CrudConfigError('INVALID_OPTION', message)
   }
-}
-
-/**
- * Returns the NOT NULL attributes that bodies may omit. Attributes with a `notNull` validator are left out, so that the
- * model's message for null stays in use.
- */
-function filledAttributesOf(model: ModelStatic<Model>, fields: readonly Field[]): readonly string[] {
-  const attributes = model.getAttributes()
-  const hasNotNullMessage = (name: string): boolean => Object.hasOwn(attributes[name]?.validate ?? {}, 'notNull')
-  return fields.filter(({ name, rules }) => rules.filled === true && !hasNotNullMessage(name)).map(({ name }) => name)
-}
-
-/**
- * Returns the attributes whose validators are all rules for bodies. Attributes with a setter, or with a schema of the
- * host, are left out.
- */
-function ruledAttributesOf(
-  model: ModelStatic<Model>,
-  fields: readonly Field[],
-  { fields: given = {} }: CrudOptions,
-): readonly string[] {
-  const attributes = model.getAttributes()
-  const schemas = new Set(Object.entries(given).flatMap(([name, field]) => (field?.schema === undefined ? [] : [name])))
-  const hasOnlyRules = ({ name, virtual }: Field): boolean => {
-    const attribute = attributes[name]
-    if (virtual || attribute === undefined || attribute.set !== undefined || schemas.has(name)) return false
-    return hasOnlyExactRules(attribute)
-  }
-  return fields.filter(hasOnlyRules).map(({ name }) => name)
-}
-
-/** Returns the part of Sequelize's validation and conversion that writes need. */
-function validationOf(model: ModelStatic<Model>, fields: readonly Field[]): ModelValidation {
-  const attributes = model.getAttributes()
-  const isOpaque = ({ name, valueType, virtual }: Field): boolean => {
-    const { key } = (attributes[name]?.type ?? {}) as { key?: string }
-    return valueType.type === 'json' && !virtual && key !== 'JSON' && key !== 'JSONB'
-  }
-  if (hasVersion(model) || fields.some(isOpaque)) return 'saved'
-  const all = Object.values(attributes)
-  const isHostFunction = (test: unknown): boolean => typeof test === 'function'
-  if (
-    hasModelValidators(model) ||
-    all.some(({ set, validate }) => isHostFunction(set) || Object.values(validate ?? {}).some(isHostFunction))
-  ) {
-    return 'instance'
-  }
-  return all.every(hasOnlyExactRules) ? 'rules' : 'attributes'
 }

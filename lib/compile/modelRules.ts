@@ -137,7 +137,6 @@ function collectMessages(
   patterns: readonly (readonly [RegExp, string | undefined])[],
 ): { readonly messages?: RuleMessages } {
   const required = validatorMessageOf(own.find(([name]) => name === 'notNull')?.[1])
-  const email = derived.find(({ rules, message }) => rules.email === true && message !== undefined)?.message
   const bounded = (Object.keys(bounds) as Bound[]).flatMap((bound) => {
     const text = derived.find(({ rules, message }) => message !== undefined && rules[bound] === bounds[bound])?.message
     return text === undefined ? [] : [[bound, text] as const]
@@ -145,7 +144,6 @@ function collectMessages(
   const match = new Map(patterns.flatMap(([pattern, text]) => (text === undefined ? [] : [[pattern, text] as const])))
   const messages: RuleMessages = {
     ...(required === undefined ? {} : { required }),
-    ...(email === undefined ? {} : { email }),
     ...Object.fromEntries(bounded),
     ...(match.size === 0 ? {} : { match }),
   }
@@ -174,9 +172,12 @@ export function hasOnlyExactRules(attribute: RuledAttribute): boolean {
   // A setter may turn a valid value into an invalid one.
   if (attribute.set !== undefined) return false
   const { type } = valueTypeOf(attribute)
-  return own.every(([name, test]) =>
-    name === 'notNull' ? attribute.allowNull === false : deriveRule(name, test, type).exact,
-  )
+  return own.every(([name, test]) => (name === 'notNull' ? attribute.allowNull === false : isExact(name, test, type)))
+}
+
+/** Whether a body's value passes the validator exactly if it passes its rule. The reader of texts runs checks itself. */
+function isExact(name: string, test: unknown, type: FieldType): boolean {
+  return deriveRule(name, test, type).exact || (STRINGS.has(type) && createCheck(name, test) !== null)
 }
 
 function validatorsOf(attribute: RuledAttribute): (readonly [string, unknown])[] {
@@ -193,8 +194,8 @@ function isValueRequired(attribute: RuledAttribute): boolean {
 const UNKNOWN: DerivedRule = { rules: {}, exact: false }
 
 /**
- * Derives a rule from one entry of `validate`, if rule and validator accept equal values. Sequelize's `isEmail` is
- * stricter than the rule, so Sequelize runs it in addition. Only Sequelize runs unknown validators.
+ * Derives a rule from one entry of `validate`. `exact` says that rule and validator accept equal values. Sequelize's
+ * `isEmail` is stricter than the rule, so it is also a check. Only Sequelize runs unknown validators.
  */
 function deriveRule(name: string, test: unknown, type: FieldType): DerivedRule {
   const known = typeof test === 'function' ? undefined : KNOWN_VALIDATORS.get(name)

@@ -41,7 +41,7 @@ import {
 import { type StatementContext, withTransaction } from './store.js'
 import { forgetTableTraits, loadTableTraits, loadTraitsForRecord, skippedWriteError } from './tableTraits.js'
 import { inTransaction, isInTransaction, retryRaced, runSingleStatement } from './transaction.js'
-import { attributesAccepted, hasValidChanges, NO_ERRORS, validate, validateInTime } from './validation.js'
+import { hasValidChanges, NO_ERRORS, validateInTime, validateNew } from './validation.js'
 import { deleteAndReport, readUpdated } from './writtenRows.js'
 
 /**
@@ -87,7 +87,7 @@ async function insertOne(
 ): Promise<Outcome | null> {
   // Validation runs before the transaction starts. `save` would validate inside its transaction.
   await validateInTime(store, async () => {
-    for (const instance of instances) await validate(instance, attributesAccepted(store, changes, serverValues))
+    for (const instance of instances) await validateNew(store, instance, { changes, serverValues })
   })
   const rows = canReturnInserted(store, projection) ? encodeRows(store, instances, instant) : null
   if (rows === null) return null
@@ -103,11 +103,9 @@ async function insertMany(
   instances: readonly Model[],
 ): Promise<Outcome | null> {
   if (!canReturnInserted(store, projection)) return null
-  const insertOptions = (index: number): object => ({
-    hooks: false,
-    skip: attributesAccepted(store, records[index] ?? NO_CHANGES, serverValues),
-  })
-  await validateInTime(store, () => validateAll(store, instances, insertOptions))
+  const validateRecord = (instance: Model, index: number): Promise<void> =>
+    validateNew(store, instance, { changes: records[index] ?? NO_CHANGES, serverValues })
+  await validateInTime(store, () => validateAll(store, instances, validateRecord))
   const rows = encodeRows(store, instances, instant)
   const fields = rows && insertedFieldsOf(store, rows, await loadTableTraits(store))
   return rows && fields && { kind: 'records', rows: await insertInParts(store, rows, fields, projection) }
@@ -176,8 +174,7 @@ async function insertAndFind(
 /** Runs an UPDATE that returns the record, or an UPDATE followed by a read. */
 async function updateOne(store: StatementContext, plan: UpdatePlan): Promise<Outcome> {
   const { changes, projection } = plan
-  const isValid = store.resource.validation === 'rules' || (await hasValidChanges(store, changes))
-  if (!isValid) return readRefused(store, { ...plan, invalid: NO_ERRORS })
+  if (!(await hasValidChanges(store, changes))) return readRefused(store, { ...plan, invalid: NO_ERRORS })
   const write = createRowUpdate(store, plan)
   const table = await loadTraitsForRecord(store)
   if (table.canSkipWrites) return updateOneChecked(store, plan, write, table)

@@ -16,7 +16,7 @@ import { attributeToPlace } from './nested/errors.js'
 import { keyIdentityText } from './recordIdentity.js'
 import { assertAllStorable } from './scoped/scopeChecks.js'
 import type { StatementContext } from './store.js'
-import { buildPartial, collectValueErrors, NO_ERRORS } from './validation.js'
+import { attributesAccepted, buildPartial, collectValueErrors, hasUncheckedValues, NO_ERRORS } from './validation.js'
 
 /** One write of a batch. */
 export type ItemPlan = CreatePlan | UpdatePlan
@@ -121,9 +121,16 @@ export function preconditionOf(item: ItemPlan): Precondition | null {
   return item.kind === 'create' ? null : item.precondition
 }
 
+/** Whether rules have accepted all values of an item, so that no validator of the model can refuse it. */
+function isAccepted(store: StatementContext, item: ItemPlan): boolean {
+  if (item.invalid !== null || store.resource.validation !== 'attributes') return false
+  if (item.kind === 'create')
+    return !hasUncheckedValues(store, buildInstance(store, item.changes, item.serverValues), item)
+  return attributesAccepted(store, item.changes).length === item.changes.size
+}
+
 async function collectItemErrors(store: StatementContext, items: readonly ItemPlan[]): Promise<ProblemErrors> {
-  const runsValidators = store.resource.validation !== 'rules'
-  if (!runsValidators && items.every(({ invalid }) => invalid === null)) return {}
+  if (items.every((item) => isAccepted(store, item))) return {}
   const errors = new BodyErrors()
   let at = 0
   for (const part of splitIntoChunks(items, store.resource.maxInstances)) {
@@ -143,7 +150,7 @@ async function createInstanceMakers(
   items: readonly ItemPlan[],
 ): Promise<(item: ItemPlan) => () => Model> {
   const { keys: fields, validation } = store.resource
-  const isPartial = validation === 'rules' || validation === 'attributes'
+  const isPartial = validation === 'attributes'
   const keys = items.flatMap((item) => (item.kind === 'create' ? [] : [item.key]))
   const loaded =
     isPartial || keys.length === 0 ? new Map<string, Model>() : await loadAllLocked(store, matchKeys(fields, keys))

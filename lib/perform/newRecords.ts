@@ -90,13 +90,13 @@ async function collectRecordErrors(
 }
 
 /**
- * Validates all instances before the first instance is saved. `optionsOf` returns Sequelize's validation options for an
+ * Validates all instances before the first instance is saved. `validateRecord` runs Sequelize's validation of an
  * instance. Names of errors have positions in the array.
  */
 export async function validateAll(
   store: StatementContext,
   instances: readonly Model[],
-  optionsOf: (index: number) => object,
+  validateRecord: (instance: Model, index: number) => Promise<unknown>,
 ): Promise<void> {
   const errors = new BodyErrors()
   for (const [index, instance] of instances.entries()) {
@@ -106,7 +106,7 @@ export async function validateAll(
       continue
     }
     try {
-      await instance.validate(optionsOf(index))
+      await validateRecord(instance, index)
     } catch (error) {
       const invalid = findValidationErrors(error)
       if (invalid === null) throw error

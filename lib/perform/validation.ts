@@ -61,8 +61,7 @@ export async function collectValueErrors(
     if (!failed.has(attribute)) errors.set(json, [store.resource.translate(message)])
     failed.add(attribute)
   }
-  const runsValidators =
-    store.resource.validation !== 'rules' && !hasHostCode && !hasHooks(store.model, ['beforeValidate'])
+  const runsValidators = !hasHostCode && !hasHooks(store.model, ['beforeValidate'])
   const messagesByName = runsValidators ? await runValidators(store, instance, failed) : {}
   for (const [name, messages] of Object.entries(messagesByName)) if (!errors.has(name)) errors.set(name, messages)
   return Object.fromEntries(errors)
@@ -117,6 +116,36 @@ export function attributesAccepted(
   return ruleValidated.filter((name) => changes.has(name) && serverValues?.has(name) !== true)
 }
 
+/** Values of a new record: the client's (`changes`) and the behaviours'. */
+export interface NewValues {
+  readonly changes: Changes
+  readonly serverValues: Changes
+}
+
+/**
+ * Whether a new instance has values that its model may refuse although the rules accept the body: defaults, values of
+ * behaviours, and values that only a schema of the host has checked.
+ */
+export function hasUncheckedValues(
+  { resource }: StatementContext,
+  instance: Model,
+  { changes, serverValues }: NewValues,
+): boolean {
+  if (resource.validation !== 'attributes') return true
+  return resource.validated.some(({ name, isRuled, hasValidators, isRequired, isText }) => {
+    const value: unknown = instance.getDataValue(name as never)
+    const isEmpty = value === undefined || value === null
+    const canFail = isEmpty ? isRequired : hasValidators || (isText && typeof value === 'object')
+    return canFail && !(isRuled && changes.has(name) && !serverValues.has(name))
+  })
+}
+
+/** Runs Sequelize's validators on the values of a new instance that rules have not accepted, without its hooks. */
+export async function validateNew(store: StatementContext, instance: Model, values: NewValues): Promise<void> {
+  if (!hasUncheckedValues(store, instance, values)) return
+  await validate(instance, attributesAccepted(store, values.changes, values.serverValues))
+}
+
 /** Runs Sequelize's validators without its hooks. */
 export async function validate(instance: Model, skip: readonly string[] = []): Promise<void> {
   await instance.validate({ hooks: false, skip } as object)
@@ -126,15 +155,15 @@ export async function validate(instance: Model, skip: readonly string[] = []): P
 export async function validateInTime(store: StatementContext, validating: () => Promise<void>): Promise<void> {
   const { validation } = store.resource
   if (validation === 'attributes') await validating()
-  else if (validation !== 'rules') await withWriteTimeout(store, validating)
+  else await withWriteTimeout(store, validating)
 }
 
 /** Whether changes pass the model's validators. Only for models whose validators use no other values of the record. */
 export async function hasValidChanges(store: StatementContext, changes: Changes): Promise<boolean> {
-  const partial = buildPartial(store, changes)
-  if (findTooLong(store, partial).length > 0) return false
   const rest = attributesAccepted(store, changes)
   if (rest.length === changes.size) return true
+  const partial = buildPartial(store, changes)
+  if (findTooLong(store, partial).length > 0) return false
   try {
     await validate(partial, [...unchangedAttributes(store, partial), ...rest])
     return true

@@ -41,7 +41,7 @@ export function isTextValid({ name, args }: ValueCheck, text: string): boolean {
 const RULES: ReadonlySet<string> = new Set([
   ...['isIn', 'notIn', 'notEmpty', 'isUrl', 'isURL', 'isUUID', 'isNumeric', 'isFloat', 'isDecimal', 'isInt'],
   ...['isAlpha', 'isAlphanumeric', 'isLowercase', 'isUppercase', 'isIP', 'isIPv4', 'isIPv6', 'isDate', 'isAfter'],
-  ...['isBefore', 'contains', 'notContains', 'equals', 'isCreditCard'],
+  ...['isBefore', 'contains', 'notContains', 'equals', 'isCreditCard', 'isEmail'],
 ])
 
 /**

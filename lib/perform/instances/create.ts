@@ -7,7 +7,7 @@ import { keyColumns, keyText, matchKeys } from '../../common/keys.js'
 import { WrittenSize } from '../../common/responseSize.js'
 import { bulkInsert, silentOption } from '../../sequelize/instances.js'
 import { statementLoggingOf } from '../../sequelize/logging.js'
-import { runHooks, timestampsOf } from '../../sequelize/model.js'
+import { hasHooks, runHooks, timestampsOf } from '../../sequelize/model.js'
 import { evaluateExpression } from '../../sequelize/run.js'
 import { isExpression } from '../../sequelize/sql.js'
 import { buildInstance } from '../build.js'
@@ -18,7 +18,7 @@ import { readOne, readWrittenByKey } from '../read.js'
 import type { StatementContext } from '../store.js'
 import { loadTableTraits } from '../tableTraits.js'
 import { inTransaction, recreateOnRetry } from '../transaction.js'
-import { validate } from '../validation.js'
+import { validate, validateNew } from '../validation.js'
 import { instanceRow } from './find.js'
 import { instanceKeyOf } from './load.js'
 import { saveInsertedInstance } from './save.js'
@@ -82,6 +82,8 @@ export async function saveNewInstances(
   return inTransaction(store, (transaction) => createInstances(store, table, recreate(), plan, transaction))
 }
 
+const NO_CHANGES: Changes = new Map()
+
 /** Like `Model.bulkCreate`, but saves one by one: after an error no other save may still be running. */
 async function createInstances(
   store: StatementContext,
@@ -90,13 +92,18 @@ async function createInstances(
   plan: BulkCreatePlan,
   transaction: Transaction,
 ): Promise<Outcome> {
-  const { model, resource } = store
+  const { model } = store
   const isEach = isWrittenByInstances(store, plan) || needsSingleInserts(store, instances, table) || table.canSkipWrites
-  const isValidated = isEach || resource.validation !== 'rules'
   const logging = statementLoggingOf(store.sequelize)
-  const options = { transaction, hooks: true, validate: isValidated, individualHooks: isEach, ...logging }
+  const options = { transaction, hooks: true, validate: true, individualHooks: isEach, ...logging }
   await runHooks(model, 'beforeBulkCreate', instances, options)
-  if (isValidated) await validateAll(store, instances, () => ({ transaction, hooks: isEach }))
+  // A hook may have changed values that rules have accepted.
+  const isWhole = isEach || hasHooks(model, ['beforeBulkCreate'])
+  await validateAll(store, instances, (instance, index) =>
+    isWhole
+      ? instance.validate({ transaction, hooks: isEach } as object)
+      : validateNew(store, instance, { changes: plan.records[index] ?? NO_CHANGES, serverValues: plan.serverValues }),
+  )
   for (const instance of instances) await resolveKeyExpression(store, instance, transaction)
   if (isEach) {
     for (const [index, instance] of instances.entries()) {

@@ -438,26 +438,24 @@ const MODEL_RULES: readonly (readonly [ModelAttributeColumnOptions, Attribute, R
   [integer, { validate: { isInt: { msg: 'No.' } } }, { required: false }, true],
   [integer, { validate: { isInt: { args: { min: 5 }, msg: 'No.' } as never } }, { required: false, min: 5 }, false],
   [string, { validate: { min: 1 } }, { required: false }, false],
-  [string, { validate: { isEmail: true } }, { required: false, email: true }, false],
-  [string, { validate: { isEmail: { msg: 'No.' } } }, { required: false, email: true }, false],
   [string, { validate: { is: /^a/ } }, { required: false, match: [/^a/] }, true],
   [string, { validate: { is: /^a/gi } }, { required: false, match: [/^a/i] }, true],
   [string, { validate: { is: /a/y } }, { required: false, match: [/a/] }, false],
   [string, { validate: { is: ['^a', 'i'] } }, { required: false, match: [/^a/i] }, true],
   [string, { validate: { is: { args: /^a/, msg: 'No.' } } }, { required: false, match: [/^a/] }, true],
   [string, { validate: { is: ['(', 'i'] } }, { required: false }, false],
-  [string, { validate: { notEmpty: true } }, { required: false, checks: [check('notEmpty', [true], 'blank')] }, false],
+  [string, { validate: { notEmpty: true } }, { required: false, checks: [check('notEmpty', [true], 'blank')] }, true],
   [
     string,
     { validate: { isIn: [['a', 'b']] } },
     { required: false, checks: [check('isIn', [['a', 'b']], 'enum', { values: ['a', 'b'] })] },
-    false,
+    true,
   ],
   [
     string,
     { validate: { len: [2, 50], isUppercase: true } },
     { required: false, minLength: 2, maxLength: 50, checks: [check('isUppercase', [true], 'upper-case')] },
-    false,
+    true,
   ],
   [string, { validate: { isUppercase: true }, set: () => {} }, { required: false }, false],
   [string, { validate: { own: () => {} } }, { required: false }, false],
@@ -475,6 +473,20 @@ test('a model’s validators become rules, and it is known which of them are cov
       title.includes('"msg"') && Object.keys(rules).some((rule) => rule !== 'required' || rules.required),
       title,
     )
+  }
+})
+
+test('an address passes the model’s own validator, with its settings and its message', (t) => {
+  for (const isEmail of [true, { msg: 'No.' }, { args: { allow_display_name: true } } as never]) {
+    const { rules, exact } = modelRules(string, { validate: { isEmail } })
+    t.true(exact)
+    const hasDefaults = isEmail === true || 'msg' in Object(isEmail)
+    t.is(rules.email, hasDefaults ? true : undefined)
+    const message = isEmail === true || !hasDefaults ? 'is not a valid email address.' : 'No.'
+    t.deepEqual(read(name, rules, 'jan@test'), [message])
+    t.deepEqual(read(name, rules, 'jan@test.p'), [message])
+    t.deepEqual(read(name, rules, 'jan@test.pl'), { value: 'jan@test.pl' })
+    t.is(Array.isArray(read(name, rules, 'Jan <jan@test.pl>')), hasDefaults)
   }
 })
 
@@ -520,6 +532,8 @@ test('what passes the derived rules passes Sequelize’s own validators', async 
       text: { type: DataTypes.STRING, validate: { len: [2, 5], is: /^\P{Cc}+$/u } },
       level: { type: DataTypes.INTEGER, validate: { min: 1, max: 100, isInt: true } },
       price: { type: DataTypes.DECIMAL(30, 2), validate: { min: 0.1, max: 1000 } },
+      email: { type: DataTypes.STRING, validate: { isEmail: { msg: 'No.' } } },
+      code: { type: DataTypes.STRING, validate: { isAlphanumeric: true, notIn: [['a', 'B']], notEmpty: true } },
     },
     { timestamps: false },
   )
@@ -535,11 +549,17 @@ test('what passes the derived rules passes Sequelize’s own validators', async 
     schemas: new Map(),
   })
   const characters = fc.constantFrom('a', 'é', '😀', '\ufe0f', '❤', '\n', '\ufe0e')
-  const bodies = fc.record({
+  const values = {
     text: fc.array(characters, { maxLength: 9 }).map((all) => all.join('')),
     level: fc.integer({ min: -5, max: 110 }),
     price: fc.oneof(fc.integer({ min: -1, max: 1001 }), fc.constantFrom('0.1', '0.09', '1000.00', '1000.01')),
-  })
+    email: fc.oneof(
+      fc.emailAddress(),
+      fc.constantFrom('a@b.c', 'a..b@test.pl', 'a@b.example', 'a@test_.pl', 'A <a@b.pl>'),
+    ),
+    code: fc.oneof(fc.constantFrom('', 'a', 'B', 'b ', 'ü'), fc.string({ unit: fc.constantFrom('a', 'B', '1', '-') })),
+  }
+  const bodies = fc.record(values, { requiredKeys: [] })
   let passed = 0
   await fc.assert(
     fc.asyncProperty(bodies, async (body) => {
