@@ -277,6 +277,7 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
     validated: validatedAttributesOf(model, ruleValidated),
     ruleValidated,
     filled: filledAttributesOf(model, fields),
+    arrays: fields.filter(({ valueType }) => valueType.items !== undefined),
     maxInstances: maxInstancesOf(fields),
     textBounds: textBoundsOf(model, fields),
     validateCreate: createValidator('create', known, given, nestedMembers, translate),

@@ -103,7 +103,7 @@ async function insertMany(
   instances: readonly Model[],
 ): Promise<Outcome | null> {
   if (!canReturnInserted(store, projection)) return null
-  const validateRecord = (instance: Model, index: number): Promise<void> =>
+  const validateRecord = (instance: Model, index: number): Promise<void> | null =>
     validateNew(store, instance, { changes: records[index] ?? NO_CHANGES, serverValues })
   await validateInTime(store, () => validateAll(store, instances, validateRecord))
   const rows = encodeRows(store, instances, instant)

@@ -91,12 +91,12 @@ async function collectRecordErrors(
 
 /**
  * Validates all instances before the first instance is saved. `validateRecord` runs Sequelize's validation of an
- * instance. Names of errors have positions in the array.
+ * instance, or returns null if there is nothing to validate. Names of errors have positions in the array.
  */
 export async function validateAll(
   store: StatementContext,
   instances: readonly Model[],
-  validateRecord: (instance: Model, index: number) => Promise<unknown>,
+  validateRecord: (instance: Model, index: number) => Promise<unknown> | null,
 ): Promise<void> {
   const errors = new BodyErrors()
   for (const [index, instance] of instances.entries()) {
@@ -106,7 +106,8 @@ export async function validateAll(
       continue
     }
     try {
-      await validateRecord(instance, index)
+      const validating = validateRecord(instance, index)
+      if (validating !== null) await validating
     } catch (error) {
       const invalid = findValidationErrors(error)
       if (invalid === null) throw error

@@ -140,10 +140,13 @@ export function hasUncheckedValues(
   })
 }
 
-/** Runs Sequelize's validators on the values of a new instance that rules have not accepted, without its hooks. */
-export async function validateNew(store: StatementContext, instance: Model, values: NewValues): Promise<void> {
-  if (!hasUncheckedValues(store, instance, values)) return
-  await validate(instance, attributesAccepted(store, values.changes, values.serverValues))
+/**
+ * Runs Sequelize's validators on the values of a new instance that rules have not accepted, without its hooks. Returns
+ * null if the rules have accepted all values.
+ */
+export function validateNew(store: StatementContext, instance: Model, values: NewValues): Promise<void> | null {
+  if (!hasUncheckedValues(store, instance, values)) return null
+  return validate(instance, attributesAccepted(store, values.changes, values.serverValues))
 }
 
 /** Runs Sequelize's validators without its hooks. */
