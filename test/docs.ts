@@ -18,6 +18,7 @@ import { DEFAULT_LIMITS } from '../lib/compile/limits.js'
 import { FIELD, optionShape } from '../lib/compile/options.js'
 import { QUERY } from '../lib/compile/query.js'
 import { valueTypeOf } from '../lib/compile/valueType.js'
+import { FORMATS } from '../lib/http/formats.js'
 import { identityFromRequest } from '../lib/identity/identity.js'
 import * as policies from '../lib/identity/policies.js'
 import * as exported from '../lib/index.js'
@@ -387,6 +388,19 @@ test('the documents have all operators, and say which fields have them', (t) => 
     const isComplement = OPERATORS.find((info) => info.token === codeIn(token))?.complementOf !== null
     t.is(meaning?.endsWith(', null included'), isComplement, codeIn(token))
   }
+})
+
+test('the documents have all formats of exports', (t) => {
+  // The last row is about all other media types.
+  t.deepEqual(
+    table('formats')
+      .slice(0, -1)
+      .map(([mediaType, name]) => [codeIn(mediaType), codesIn(name)]),
+    FORMATS.filter(({ kinds }) => kinds.has('export')).map(({ mediaType, name }) => [
+      mediaType,
+      name === undefined ? [] : [name],
+    ]),
+  )
 })
 
 /** Tables whose first cells are filters, by their heads, with what these filter. */

@@ -40,6 +40,17 @@ const FOREIGN_CONJUNCTIONS: ReadonlyMap<string, string> = new Map([
 /** The operators that contain a word, such as `=in=`. */
 const WORD_OPERATORS = OPERATORS.map(({ token }) => token).filter((token) => /\w/.test(token))
 
+const LIST_TOKENS = OPERATORS.flatMap(({ token, list }) => (list ? [token] : [])).join('|')
+
+/** Returns a pattern for the end of a text: an operator with a list of values, and `rest`. Tokens of lists are words between `=`. */
+function listPattern(rest: string): RegExp {
+  return new RegExp(`(?:${LIST_TOKENS})${rest}[ \\t\\r\\n]*$`, 'iu')
+}
+
+const LIST_TOKEN_AT_END = listPattern('')
+const LIST_AND_COMMA = listPattern('[^,|()]*,')
+const LIST_AND_NAME = listPattern('[^,|()]*,[ \\t\\r\\n]*[\\p{L}_][\\p{L}\\p{N}_.]*')
+
 /** The position at which the parser stopped, with its surroundings. */
 interface ParserStop {
   readonly parameter: 'filter' | 'having'
@@ -117,7 +128,7 @@ const HINTS: ReadonlyMap<string, Hint> = new Map<string, Hint>([
 ])
 
 function openingHint(halt: ParserStop): string {
-  if (isValueExpected(halt) && /=(?:in|out)=[ \t\r\n]*$/i.test(halt.before)) {
+  if (isValueExpected(halt) && LIST_TOKEN_AT_END.test(halt.before)) {
     return 'A list has no parentheses: `=in=1;2`. Write `\\(` for a parenthesis in a value.'
   }
   return isOperatorExpected(halt) && halt.parameter === 'filter'
@@ -129,7 +140,7 @@ function otherHint(halt: ParserStop): string | undefined {
   const { parameter, text, offset, before, rest, expected } = halt
   if (isOperatorExpected(halt)) return /^not(?!\w)/i.test(rest) ? negationHint(parameter) : wordHint(rest)
   if (expected.includes('","')) return joiningHint(rest)
-  if (expected.includes('a field name') && /=(?:in|out)=[^,|()]*,[ \t\r\n]*$/i.test(before)) return LIST_HINT
+  if (expected.includes('a field name') && LIST_AND_COMMA.test(before)) return LIST_HINT
   return isValueExpected(halt) && text.slice(0, offset).trimEnd().endsWith('/i')
     ? 'At the end of a clause `/i` ignores case: write `\\/i` for the text.'
     : undefined
@@ -141,7 +152,7 @@ const LIST_HINT = 'Separate the values of a list by `;`: `=in=1;2`.'
 function isListValue(before: string, rest: string): boolean {
   return (
     (/^[,|;)]?$/.test(rest.slice(0, 1)) || (/\s$/.test(before) && wordHint(rest) === undefined)) &&
-    /=(?:in|out)=[^,|()]*,[ \t\r\n]*[\p{L}_][\p{L}\p{N}_.]*[ \t\r\n]*$/iu.test(before)
+    LIST_AND_NAME.test(before)
   )
 }
 

@@ -8,6 +8,7 @@ import { FORMATS, formatNames } from '../http/formats.js'
 import { escapeFilterValue } from '../language/filter.js'
 import { type OperatorName, operatorInfoOf } from '../language/operators.js'
 import { markDeprecated } from './deprecated.js'
+import { LIST_OPERATORS } from './operatorWords.js'
 import type { DescribedResource } from './subjects.js'
 import { buildKeySchema, buildQueryValue, expandMembers, permissionMember, valueKindOf } from './values.js'
 
@@ -216,7 +217,8 @@ function toCode(text: string): string {
 }
 
 const GRAMMAR_TEXT =
-  'Clauses `field operator value`, joined by `,` (and) and `|` (or) and grouped by `( )`. Names ignore case. Write values without quotes, which would be part of the value. `/i` at the end of a clause ignores case. `null` tests for null, `\\` escapes a character, and `;` separates the values of `=in=` and `=out=`.'
+  'Clauses `field operator value`, joined by `,` (and) and `|` (or) and grouped by `( )`. Names ignore case. Write values without quotes, which would be part of the value. `/i` at the end of a clause ignores case. `null` tests for null, `\\` escapes a character, and `;` separates the values of ' +
+  `${[...LIST_OPERATORS].map(toCode).join(' and ')}.`
 const QUANTIFIERS_TEXT =
   'Collections: `Any`, `All` and `None` with a condition, as in `name.Any(a=1,b>2)`, and `name.Count>2`.'
 

@@ -18,6 +18,7 @@ import type {
 import { internalError } from '../common/internalError.js'
 import { jsonMemberOf } from '../common/jsonMembers.js'
 import { type Visitors, visit } from '../common/visitor.js'
+import { operatorInfoOf } from '../language/operators.js'
 import { conversionOf, instanceColumnOf, readColumn } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment } from '../sequelize/internals.js'
@@ -227,7 +228,7 @@ export class WhereWriter {
     if (negated && operator === 'eq' && valueType.type === 'boolean')
       return compareColumn(key, 'eq', literal(`(NOT ${this.#operands.write(values[0])})`), false)
     const members = values.map((value) => this.#encodeMember?.(value, column.field))
-    return compareColumn(key, toValueOperator(node), operator === 'in' ? members : members[0], negated)
+    return compareColumn(key, toValueOperator(node), operatorInfoOf(operator).list ? members : members[0], negated)
   }
 
   /** Writes a comparison as SQL, without its negation. */

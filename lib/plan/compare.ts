@@ -1,11 +1,11 @@
-import type { FilterValue } from '../../types/field.js'
+import type { Bound, FilterValue } from '../../types/field.js'
 import type { Column, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import type { Operator } from '../../types/query.js'
 import { compareToIntegerRange } from '../common/integerRange.js'
 import { internalError } from '../common/internalError.js'
 import { isArrayField } from '../common/jsonMembers.js'
 import { type Visitors, visit } from '../common/visitor.js'
-import { operatorInfoOf } from '../language/operators.js'
+import { isValueOperator, operatorInfoOf, type ValueOperator } from '../language/operators.js'
 import { compareInstants, compareTexts } from './instants.js'
 import { compareStored, compareVisible, joinOr, matchShownAsNull, matchVisible } from './visibleValues.js'
 
@@ -77,13 +77,36 @@ function comparePlainValues(
 ): Predicate {
   // Case is ignored only in text.
   const folds = ignoreCase && (column.field.valueType.type === 'string' || isArrayField(column.field))
-  const storable = values.filter((value) => canStore(column, value))
-  const [first] = values
-  if (storable.length === values.length || first === undefined) return compareVisible(column, operator, values, folds)
-  if (operator === 'in' && storable.length > 0) return compareVisible(column, operator, storable, folds)
-  if (operator === 'in' || operator === 'eq') return NEVER
-  const side = compareToRange(column, first)
-  if (side === 0) return compareBeyondScale(column, operator, String(first))
+  if (values.every((value) => canStore(column, value))) return compareVisible(column, operator, values, folds)
+  if (!isValueOperator(operator)) throw internalError(`the text operator "${operator}" was applied to a number`)
+  return UNSTORABLE_COMPARISONS[operator](column, values, folds)
+}
+
+type CompareUnstorable = (column: Column, values: readonly PlainValue[], folds: boolean) => Predicate
+
+/** Comparisons with numbers of which the column cannot store at least one. */
+const UNSTORABLE_COMPARISONS: Readonly<Record<ValueOperator, CompareUnstorable>> = {
+  eq: () => NEVER,
+  gt: orderComparison('gt'),
+  gte: orderComparison('gte'),
+  lt: orderComparison('lt'),
+  lte: orderComparison('lte'),
+  in: (column, values, folds) => {
+    const storable = values.filter((value) => canStore(column, value))
+    return storable.length === 0 ? NEVER : compareVisible(column, 'in', storable, folds)
+  },
+}
+
+type OrderOperator = Bound['operator']
+
+function orderComparison(operator: OrderOperator): CompareUnstorable {
+  return (column, values) => joinOr(values.map((value) => compareUnstorable(column, operator, value)))
+}
+
+/** Compares with a number that is outside the column's range, or that has more places than the column's scale. */
+function compareUnstorable(column: Column, operator: OrderOperator, value: PlainValue): Predicate {
+  const side = compareToRange(column, value)
+  if (side === 0) return compareBeyondScale(column, operator, String(value))
   const isMet = side > 0 === (operator === 'lt' || operator === 'lte')
   return isMet ? matchVisible(column) : NEVER
 }
@@ -113,7 +136,7 @@ function truncateToScale({ field }: Column, value: PlainValue): string {
 /**
  * Compares with a decimal that has more places than the column's scale. Uses the nearest storable decimal towards zero.
  */
-function compareBeyondScale(column: Column, operator: PositiveOperator, decimal: string): Predicate {
+function compareBeyondScale(column: Column, operator: OrderOperator, decimal: string): Predicate {
   const isMore = operator === 'gt' || operator === 'gte'
   const [more, less] = decimal.startsWith('-') ? (['gte', 'lt'] as const) : (['gt', 'lte'] as const)
   return compareVisible(column, isMore ? more : less, [truncateToScale(column, decimal)])

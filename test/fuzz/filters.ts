@@ -1,5 +1,6 @@
 // Filters, sorts and selections over relations and quantifiers.
 
+import { OPERATORS as ROWS } from '../../lib/language/operators.js'
 import { chance, oneOf, several, weighted } from './choose.js'
 import type { Making } from './making.js'
 import { fieldName, fieldOf, MEMBERS, pathText, quantifier, relationsOf, walk } from './paths.js'
@@ -7,10 +8,15 @@ import { type Kind, type Table, tableNamed } from './tables.js'
 import { queryValue } from './values.js'
 import { anyCase, oddText } from './words.js'
 
-const EQUAL = ['=', '!=', '=in=', '=out=', '=IN='] as const
-const ORDERED = [...EQUAL, '>', '>=', '<', '<='] as const
-const TEXT = [...ORDERED, '=*', '!*', '^', '!^', '$', '!$'] as const
+const EQUAL = [...tokensOf('equatable'), '=IN=']
+const ORDERED = [...EQUAL, ...tokensOf('ordered')]
+const TEXT = [...ORDERED, ...tokensOf('text')]
 const NONE = ['==', '<>', '=>', '~', '!', '=lt=', '!==', '', '=like=', '^^'] as const
+
+/** Tokens of the operators that a group of types has. */
+function tokensOf(fields: 'equatable' | 'ordered' | 'text'): string[] {
+  return ROWS.filter((row) => row.fields === fields).map(({ token }) => token)
+}
 
 const OPERATORS: Readonly<Record<Kind, readonly string[]>> = {
   text: TEXT,

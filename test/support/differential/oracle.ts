@@ -99,7 +99,10 @@ export class Oracle {
         return !hasPart('startsWith', value, operands, ignoreCase)
       case 'notEndsWith':
         return !hasPart('endsWith', value, operands, ignoreCase)
-      default:
+      case 'gt':
+      case 'gte':
+      case 'lt':
+      case 'lte':
         return value !== null && operands.some((operand) => this.#isOrdered(column, operator, value, operand))
     }
   }
