@@ -1,6 +1,5 @@
 // Fast path: remembers which filters have full pages. Their total is then read in the same statement.
 
-import type { Predicate } from '../../types/plan.js'
 import { BoundedCache, estimateStringBytes } from '../common/cache.js'
 import { isFast } from '../common/fastPaths.js'
 
@@ -26,14 +25,17 @@ export class FullPages {
   }
 }
 
-/** Members of predicates that the signature replaces by their name. */
-const NAMED_MEMBERS: ReadonlySet<string> = new Set(['field', 'relation', 'key', 'source'])
-
-/** Returns a filter as a text without values. Filters that differ only in values have equal texts. */
-export function filterSignature(where: Predicate): string {
-  return JSON.stringify(where, (name, value: unknown) => {
-    if (name === 'values' || name === 'identity') return undefined
-    if (name === 'fields') return (value as readonly { readonly name: string }[]).map((field) => field.name)
-    return NAMED_MEMBERS.has(name) ? Object(value).name : value
-  })
+/**
+ * Describes a filter without its values. Filters that differ only in values have equal descriptions. Fields and
+ * relations are described by their names.
+ */
+export function filterSignature(part: unknown): string {
+  if (typeof part !== 'object' || part === null) return String(part)
+  if (Array.isArray(part)) return `[${part.map(filterSignature).join()}]`
+  if ('name' in part) return String(part.name)
+  let signature = '('
+  for (const name in part) {
+    if (name !== 'values' && name !== 'identity') signature += `${filterSignature(Reflect.get(part, name))},`
+  }
+  return `${signature})`
 }

@@ -22,19 +22,25 @@ interface JoinedTable {
 export class JoinedTables {
   readonly #byPath = new Map<string, JoinedTable>()
   readonly #isRenaming: boolean
+  #tree: { readonly size: number; readonly roots: IncludeOptions[] } | null = null
 
   /** `isRenaming` is false for Sequelize finders, which require their own aliases. */
   constructor(isRenaming: boolean) {
     this.#isRenaming = isRenaming
   }
 
-  /** Builds Sequelize's `include` tree of the joins. `made` builds each node. */
+  /**
+   * Builds Sequelize's `include` tree of the joins. `made` builds each node. Returns the same tree as before if no
+   * joins were added.
+   */
   buildTree(
     made: (
       join: Join,
       table: { readonly path: string; readonly alias: string; readonly before: string },
     ) => IncludeOptions,
   ): IncludeOptions[] {
+    const { size } = this.#byPath
+    if (this.#tree?.size === size) return this.#tree.roots
     const roots: IncludeOptions[] = []
     const byPath = new Map<string, IncludeOptions>()
     for (const [path, { joins, localAlias, alias }] of this.#byPath) {
@@ -48,6 +54,7 @@ export class JoinedTables {
       if (parent === undefined) roots.push(include)
       else parent.include = [...(parent.include ?? []), include]
     }
+    this.#tree = { size, roots }
     return roots
   }
 

@@ -218,10 +218,11 @@ export class WhereWriter {
 
   /** Writes a comparison as a member of a where tree. Returns null if the comparison must be SQL. */
   #comparisonMember(node: ComparePredicate, scope: TableContext): Fragment | null {
+    if (this.#encodeMember === null) return null
     const { column, operator, negated } = node
     const { valueType, derived } = column.field
     const isText = valueType.type === 'string' || derived !== undefined || isPathName(column)
-    if (this.#encodeMember === null || isText || this.conversionOf(column, scope) !== null) return null
+    if (isText || this.conversionOf(column, scope) !== null) return null
     const values = encodeCompared(this.#dialect, modelAtEnd(column, scope), node)
     const key = this.#attributeKey(column, scope)
     // The database can use an index for `= NOT value`, but not for `<> value`.

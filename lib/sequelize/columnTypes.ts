@@ -160,6 +160,11 @@ export function hasTwoUuidSpellings(
 }
 
 function typeOf(model: ModelStatic<Model>, { column }: Field): string | undefined {
+  return typesOf(model)?.get(column)
+}
+
+/** Returns the types of a model's columns, or undefined before they are read. */
+export function typesOf(model: ModelStatic<Model>): TypesByColumn | undefined {
   const { types } = catalogueOf(sequelizeOf(model))
-  return (types.get(model) ?? types.get(definedModel(model)))?.get(column)
+  return types.get(model) ?? types.get(definedModel(model))
 }

@@ -1,6 +1,14 @@
 // SQL text as Sequelize writes it.
 
-import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Op, Sequelize } from 'sequelize'
+import {
+  type FindOptions,
+  type Includeable,
+  type IncludeOptions,
+  type Model,
+  type ModelStatic,
+  Op,
+  Sequelize,
+} from 'sequelize'
 import { internalError } from '../common/internalError.js'
 import {
   expressions,
@@ -54,9 +62,14 @@ function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-export interface SelectOptions extends Omit<FindOptions, 'attributes' | 'where' | 'order'> {
-  /** SELECT list: SQL texts with aliases. */
-  readonly attributes: SelectedExpressions
+export interface SelectOptions extends Omit<FindOptions, 'attributes' | 'where' | 'order' | 'include'> {
+  /** SELECT list: SQL texts with aliases, or the written list. */
+  readonly attributes: SelectedExpressions | string
+  /** Alias of the number of all records that meet the condition. The number is added to the SELECT list. */
+  readonly total?: string
+  /** Joins that `total` needs. Default: the joins of the SELECT itself. */
+  readonly totalInclude?: readonly IncludeOptions[]
+  readonly include?: readonly IncludeOptions[]
   /** Condition by column, not by attribute. */
   readonly where?: WhereFragment | undefined
   readonly order?: ReturnType<typeof literal>
@@ -74,40 +87,62 @@ const ROW_LOCK = { level: 'NO KEY UPDATE' }
 
 /** Writes the SELECT that `model.findAll(options)` would run, without find hooks and without the closing `;`. */
 export function writeSelect(model: ModelStatic<Model>, given: SelectOptions): string {
+  return cachedText(model, given, () => selectText(model, given))
+}
+
+function selectText(
+  model: ModelStatic<Model>,
+  { unscoped = false, attributes, total, include = [], totalInclude = include, ...given }: SelectOptions,
+): string {
+  const prepared = preparationOf(model)
   // The list is one expression, because Sequelize needs more time for many expressions than for the rest of the
   // statement.
-  const list = given.attributes.map(([{ val }, alias]) => `${val} AS ${quote(model, alias)}`).join(', ')
-  const all = { ...given, attributes: list }
-  return cachedText(model, all, () => selectText(model, all))
-}
-
-interface SelectTextOptions extends Omit<SelectOptions, 'attributes'> {
-  readonly attributes: string
-}
-
-function selectText(model: ModelStatic<Model>, { unscoped = false, attributes, ...given }: SelectTextOptions): string {
-  const prepared = preparationOf(model)
-  const options: { [option: string]: unknown } = { ...given, attributes: [literal(attributes)], hooks: false }
+  const list = [writeList(model, attributes)]
+  if (total !== undefined) {
+    const { where, paranoid = true } = given
+    const counted = { attributes: createSelectList('COUNT(*)'), where, paranoid, include: totalInclude }
+    list.push(`(${selectText(model, counted)}) AS ${quote(model, total)}`)
+  }
+  const options: { [option: string]: unknown } = {
+    ...given,
+    attributes: [literal(list.join(', '))],
+    hooks: false,
+    subQuery: false,
+  }
   if (given.lock === true) options.lock = ROW_LOCK
   if (!unscoped) options.where = addScopeByColumn(model, given.where)
-  if (given.include !== undefined) {
-    const renamed = renamedIncludes(given.include)
+  if (include.length > 0) {
+    const renamed = new Map<IncludeOptions, string>()
+    options.include = copyIncludes(include, renamed)
     prepared._conformIncludes(options, model)
     options.hasJoin = true
     prepared._validateIncludedElements(options, {})
-    for (const [include, as] of renamed) include.as = as
+    for (const [each, as] of renamed) each.as = as
   }
   const all = prepared._paranoidClause(model, options)
   return queryGeneratorOf(sequelizeOf(model)).selectQuery(model.getTableName(), all, model).replace(/;$/, '')
 }
 
-/** Returns the includes with a custom alias, which Sequelize would replace by the association's alias. */
-function renamedIncludes(include: FindOptions['include'] = []): (readonly [include: IncludeOptions, as: string])[] {
-  return [include].flat().flatMap((each) => {
-    if (typeof each === 'string' || !('attributes' in each)) return []
-    const own = each.as === undefined ? [] : [[each, each.as] as const]
-    return [...own, ...renamedIncludes(each.include)]
+function writeList(model: ModelStatic<Model>, attributes: SelectOptions['attributes']): string {
+  if (typeof attributes === 'string') return attributes
+  return attributes.map(([{ val }, alias]) => `${val} AS ${quote(model, alias)}`).join(', ')
+}
+
+/**
+ * Copies an include tree, because Sequelize changes the given objects. Adds the includes with a custom alias to
+ * `renamed`, because Sequelize replaces the alias by the association's alias.
+ */
+function copyIncludes(include: readonly Includeable[], renamed: Map<IncludeOptions, string>): IncludeOptions[] {
+  return include.filter(isIncludeOptions).map((each) => {
+    const copy = { ...each }
+    if (each.include !== undefined) copy.include = copyIncludes(each.include, renamed)
+    if (each.as !== undefined) renamed.set(copy, each.as)
+    return copy
   })
+}
+
+function isIncludeOptions(include: Includeable): include is IncludeOptions {
+  return typeof include === 'object' && 'attributes' in include
 }
 
 /** Writes a condition by column as text, with `prefix` before its columns. Omits the model's default scope. */
@@ -176,13 +211,9 @@ export function writeInsert(
   columns: readonly string[],
   rows: readonly (readonly string[])[],
 ): string {
-  // JavaScript orders integer-like member names of an object first, so the values are reordered alike.
-  const places = Object.keys(Object.fromEntries(columns.map((column) => [column, 0]))).map((name) =>
-    columns.indexOf(name),
-  )
-  const [first = [], ...others] = rows.map((row) => places.map((place) => row[place] ?? ''))
+  const [first = [], ...others] = rows
   const text = cachedText(model, { columns, first }, () => {
-    const hash = Object.fromEntries(places.map((place, index) => [columns[place] ?? '', literal(first[index] ?? '')]))
+    const hash = Object.fromEntries(columns.map((column, index) => [column, literal(first[index] ?? '')]))
     const { query } = queryGeneratorOf(sequelizeOf(model)).insertQuery(
       model.getTableName(),
       hash,
@@ -192,9 +223,13 @@ export function writeInsert(
     return query.replace(/;$/, '')
   })
   if (others.length === 0) return text
-  if (!text.endsWith(`(${first.join(',')})`))
-    throw internalError('Sequelize wrote an INSERT that does not end with its values')
-  return `${text}${others.map((row) => `,(${row.join(',')})`).join('')}`
+  // JavaScript orders integer-like member names of an object first, so the values are reordered alike.
+  const places = Object.keys(Object.fromEntries(columns.map((column) => [column, 0]))).map((name) =>
+    columns.indexOf(name),
+  )
+  const [end = '', ...further] = rows.map((row) => `(${places.map((place) => row[place] ?? '').join(',')})`)
+  if (!text.endsWith(end)) throw internalError('Sequelize wrote an INSERT that does not end with its values')
+  return [text, ...further].join(',')
 }
 
 /**
@@ -241,7 +276,7 @@ export function writeCrossSelect(
   }: SelectOptions & { readonly where: WhereFragment; readonly tableAs: string },
   { from, condition }: { readonly from: string; readonly condition: string },
 ): string {
-  const list = attributes.map(([{ val }, alias]) => `${val} AS ${quote(model, alias)}`).join(', ')
+  const list = writeList(model, attributes)
   const guard = writeScopedCondition(model, where, tableAs)
   const table = `${quoteTable(model)} AS ${quote(model, tableAs)}`
   return `SELECT ${list} FROM ${table} CROSS JOIN ${from} WHERE ${guard} AND ${condition}${lock === false ? '' : ' FOR UPDATE'}`

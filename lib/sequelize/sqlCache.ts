@@ -1,6 +1,7 @@
 // Kept for speed: cache of SQL texts from Sequelize, by all inputs that determine them.
 
 import { Association, type Model, type ModelStatic, Sequelize } from 'sequelize'
+import type { Column } from '../../types/plan.js'
 import { BoundedCache, estimateStringBytes } from '../common/cache.js'
 import { isFast } from '../common/fastPaths.js'
 import { preparationOf, sequelizeOf } from './internals.js'
@@ -10,29 +11,65 @@ const MAX_KEY_LENGTH = 10_000
 
 const Literal: new (sql: string) => object = Object.getPrototypeOf(Sequelize.literal('')).constructor
 
-type SqlCache = BoundedCache<string, string>
+type SqlCaches = WeakMap<Sequelize, BoundedCache<string, string>>
 
-/** Cached SQL texts and quoted identifiers, with one limit for all models of a Sequelize instance. */
-const cachesBySequelize = new WeakMap<Sequelize, SqlCache>()
+/** Cached SQL texts and quoted identifiers, each with one limit for all models of a Sequelize instance. */
+const texts: SqlCaches = new WeakMap()
+const names: SqlCaches = new WeakMap()
 
 /** Returns the quoted identifier that `write` creates for `name`. */
 export function cachedName(sequelize: Sequelize, name: string, write: () => string): string {
-  return isFast ? cachedSql(sequelize, `"${name}`, write) : write()
+  return isFast ? cachedSql(names, sequelize, name, write) : write()
 }
 
-function cachedSql(sequelize: Sequelize, key: string, write: () => string): string {
-  const all = cachesBySequelize.get(sequelize)
+function cachedSql(caches: SqlCaches, sequelize: Sequelize, key: string, write: () => string): string {
+  const all = caches.get(sequelize)
   const known = all?.get(key)
   if (known !== undefined) return known
   const text = write()
-  const cache: SqlCache = all ?? new BoundedCache({ entries: 5000, bytes: 8 * 2 ** 20, estimateSize: weigh })
-  cachesBySequelize.set(sequelize, cache)
+  const cache = all ?? new BoundedCache<string, string>({ entries: 5000, bytes: 8 * 2 ** 20, estimateSize: weigh })
+  caches.set(sequelize, cache)
   cache.set(key, text)
   return text
 }
 
 function weigh(key: string, text: string): number {
   return estimateStringBytes(key) + estimateStringBytes(text)
+}
+
+/** All inputs of a list of columns except the columns. `types` are the known types of the model's columns. */
+interface ListTarget {
+  readonly model: ModelStatic<Model>
+  readonly alias: string
+  readonly types: object | undefined
+}
+
+const lists = new WeakMap<readonly Column[], Map<string, ListTarget & { readonly text: string }>>()
+
+/** Numbers that replace long lists in keys. */
+const listNumbers = new BoundedCache<string, number>({
+  entries: 1000,
+  bytes: 2 ** 20,
+  estimateSize: estimateStringBytes,
+})
+
+/**
+ * Returns the list that `write` creates for the columns. The list is cached with the array, because all reads of whole
+ * records use the same array. Only columns of the model's own table are cached, because their SQL contains no values.
+ */
+export function cachedList(columns: readonly Column[], target: ListTarget, write: () => string): string {
+  const byAlias = lists.get(columns)
+  const known = byAlias?.get(target.alias)
+  if (known !== undefined && known.model === target.model && known.types === target.types) return known.text
+  const text = write()
+  if (!isFast || columns.some((column) => !isStored(column))) return text
+  lists.set(columns, (byAlias ?? new Map()).set(target.alias, { ...target, text }))
+  if (listNumbers.get(text) === undefined) listNumbers.set(text, nextNumber())
+  return text
+}
+
+function isStored({ joins, countedJoin, field }: Column): boolean {
+  return joins.length === 0 && countedJoin === undefined && field.derived === undefined
 }
 
 let isCaching = false
@@ -60,42 +97,39 @@ export function cachedText(model: ModelStatic<Model>, given: object, write: () =
   if (!isFast || !isCaching || preparationOf(model)._scope?.where !== undefined) return write()
   const key = cacheKeyOf(given)
   if (key === null || key.length > MAX_KEY_LENGTH) return write()
-  return cachedSql(sequelizeOf(model), `${identityNumberOf(model)}${key}`, write)
+  return cachedSql(texts, sequelizeOf(model), `${identityNumberOf(model)}${key}`, write)
 }
 
 /** Converts a value to an unambiguous text. Returns null for a value that cannot be a cache key. */
 function cacheKeyOf(value: unknown): string | null {
-  switch (typeof value) {
-    case 'string':
-      return `${value.length}:${value}`
-    case 'undefined':
-    case 'boolean':
-    case 'number':
-      return String(value)
-    case 'object':
-      return value === null ? 'null' : cacheKeyOfObject(value)
-    default:
-      return null
+  if (typeof value === 'string') {
+    const number = listNumbers.get(value)
+    return number === undefined ? `${value.length}:${value}` : `=${number}`
   }
+  if (typeof value === 'object') return value === null ? 'null' : cacheKeyOfObject(value)
+  const isPlain = value === undefined || typeof value === 'boolean' || typeof value === 'number'
+  return isPlain ? String(value) : null
 }
 
 function cacheKeyOfObject(value: object): string | null {
   if (value instanceof Literal) {
     const sql: unknown = Reflect.get(value, 'val')
-    return typeof sql === 'string' ? `(${cacheKeyOf(sql)})` : null
+    return typeof sql === 'string' ? `(${sql.length}:${sql}` : null
   }
-  if (value instanceof Association) return `#${identityNumberOf(value)}`
-  const isList = Array.isArray(value)
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (!isList && prototype !== Object.prototype) return null
-  let key = isList ? '[' : '{'
+  if (Array.isArray(value)) {
+    const members = value.map(cacheKeyOf)
+    return members.includes(null) ? null : `[${members.join()}]`
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype)
+    return value instanceof Association ? `#${identityNumberOf(value)}` : null
+  let key = '{'
   for (const name of Reflect.ownKeys(value)) {
-    if (isList && name === 'length') continue
     const member = cacheKeyOf(Reflect.get(value, name))
     if (member === null) return null
-    key += `${typeof name === 'symbol' ? '@' : ''}${cacheKeyOf(String(name))}${member},`
+    const text = typeof name === 'symbol' ? `@${name.description}` : name
+    key += `${text.length}:${text}${member},`
   }
-  return key + (isList ? ']' : '}')
+  return `${key}}`
 }
 
 const identityNumbers = new WeakMap<object, number>()
@@ -105,7 +139,11 @@ let lastNumber = 0
 function identityNumberOf(identity: object): number {
   const known = identityNumbers.get(identity)
   if (known !== undefined) return known
+  identityNumbers.set(identity, nextNumber())
+  return lastNumber
+}
+
+function nextNumber(): number {
   lastNumber += 1
-  identityNumbers.set(identity, lastNumber)
   return lastNumber
 }

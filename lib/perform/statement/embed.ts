@@ -5,15 +5,15 @@ import { internalError } from '../../common/internalError.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { WhereFragment } from '../../sequelize/internals.js'
 import { associationKeysOf, isExactComparison, isIndexed } from '../../sequelize/model.js'
-import { literal, type SelectedExpressions, writeScopedCondition, writeSelect } from '../../sequelize/sql.js'
+import { literal, writeScopedCondition, writeSelect } from '../../sequelize/sql.js'
 import { joinAnd } from '../../sequelize/whereTree.js'
 import { scopeConditions, writeColumn, writeTable } from '../childSelect.js'
 import { aliasOfPath } from '../presentTables.js'
 import { type TableContext, WhereWriter } from '../where.js'
 import type { Operands } from './operands.js'
 import type { StatementRequestOf } from './request.js'
-import { columnAlias, PARENT_ALIAS, POSITION_ALIAS } from './row.js'
-import { aliasExpression, writeOrderTerm } from './terms.js'
+import { PARENT_ALIAS, POSITION_ALIAS } from './row.js'
+import { aliasExpression, writeColumnList, writeOrderTerm } from './terms.js'
 
 type EmbedRequest = StatementRequestOf<'embed'>
 
@@ -148,13 +148,13 @@ class EmbedWriter {
     const isLed = isIndexed(target, foreignKey) && isExactComparison([source, sourceKey], [target, foreignKey])
     if (each !== null && isLed) {
       const of = (one: string): string =>
-        `${this.#selectColumns(`${parentKey} = ${one}`, [aliasExpression(column, KEY_ALIAS)])} ORDER BY ${terms.join(', ')} LIMIT ${this.#limit}`
+        `${this.#selectColumns(`${parentKey} = ${one}`, [this.#aliasExpression(column, KEY_ALIAS)])} ORDER BY ${terms.join(', ')} LIMIT ${this.#limit}`
       return `${column} IN (${each({ placeholder: this.#parentKeys, field: this.#sourceKey, key: KEY_ALIAS }, of)})`
     }
     if (!numbersKeys) return null
     const keys = this.#selectColumns(this.#writeParentCondition(parentKey), [
-      aliasExpression(column, KEY_ALIAS),
-      aliasExpression(...numbered),
+      this.#aliasExpression(column, KEY_ALIAS),
+      this.#aliasExpression(...numbered),
     ])
     return `${column} IN (SELECT _first.${KEY_ALIAS} FROM (${keys}) AS _first WHERE _first.${POSITION_ALIAS} <= ${this.#limit})`
   }
@@ -182,16 +182,14 @@ class EmbedWriter {
 
   /** Writes a SELECT of the requested records of some parents, limited to records that the caller may see. */
   #selectRecords(parentCondition: string, beside: readonly (readonly [sql: string, alias: string])[]): string {
-    const read = this.#request.columns.map((column, index) =>
-      aliasExpression(this.#writer.writeRead(column, this.#root), columnAlias(index)),
-    )
+    const { columns } = this.#request
     return this.#selectColumns(parentCondition, [
-      ...read,
-      ...beside.map(([text, alias]) => aliasExpression(text, alias)),
+      ...(columns.length === 0 ? [] : [writeColumnList(this.#writer, columns, this.#root)]),
+      ...beside.map(([text, alias]) => this.#aliasExpression(text, alias)),
     ])
   }
 
-  #selectColumns(parentCondition: string, attributes: SelectedExpressions): string {
+  #selectColumns(parentCondition: string, attributes: readonly string[]): string {
     const conditions: WhereFragment[] = [
       literal(parentCondition),
       ...scopeConditions(this.#root, associationKeysOf(this.#association).scope),
@@ -203,11 +201,14 @@ class EmbedWriter {
     if (joinRow !== undefined) conditions.push(this.#writer.writeWhere(buildJoinRowCondition(joinRow), this.#root))
     const include = this.#writer.buildInclude(this.#root)
     return writeSelect(this.#root.model, {
-      attributes,
+      attributes: attributes.join(', '),
       where: joinAnd(conditions),
-      ...(include.length === 0 ? {} : { include }),
-      subQuery: false,
+      include,
     })
+  }
+
+  #aliasExpression(sql: string, alias: string): string {
+    return aliasExpression(this.#root.model, sql, alias)
   }
 
   #written(sql: string): string {

@@ -1,13 +1,17 @@
 // Clauses that several reading statements share.
 
+import type { Model, ModelStatic } from 'sequelize'
 import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
+import { typesOf } from '../../sequelize/columnTypes.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import type { WhereFragment } from '../../sequelize/internals.js'
-import { literal } from '../../sequelize/sql.js'
+import { quote } from '../../sequelize/sql.js'
+import { cachedList } from '../../sequelize/sqlCache.js'
 import { joinAnd } from '../../sequelize/whereTree.js'
 import { hasValue, isNull } from '../presentTables.js'
 import type { TableContext, WhereWriter } from '../where.js'
 import type { Operands } from './operands.js'
+import { columnAlias } from './row.js'
 
 export function buildWhere(
   writer: WhereWriter,
@@ -52,6 +56,16 @@ export function writeLimits(operands: Operands, values: readonly unknown[]): Lim
   }
 }
 
-export function aliasExpression(sql: string, alias: string): readonly [ReturnType<typeof literal>, string] {
-  return [literal(sql), alias]
+export function aliasExpression(model: ModelStatic<Model>, sql: string, alias: string): string {
+  return `${sql} AS ${quote(model, alias)}`
+}
+
+/** Writes the list of a SELECT's columns, with the aliases that `columnAlias` names. */
+export function writeColumnList(writer: WhereWriter, columns: readonly Column[], root: TableContext): string {
+  const { model, alias } = root
+  return cachedList(columns, { model, alias, types: typesOf(model) }, () =>
+    columns
+      .map((column, index) => aliasExpression(model, writer.writeRead(column, root), columnAlias(index)))
+      .join(', '),
+  )
 }

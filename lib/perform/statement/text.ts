@@ -1,18 +1,18 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../../types/field.js'
 import type { Column, OrderKey, Predicate } from '../../../types/plan.js'
-import { readColumn } from '../../sequelize/columnTypes.js'
+import { readColumn, typesOf } from '../../sequelize/columnTypes.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import {
   createSelectList,
   literal,
   quote,
-  type SelectedExpressions,
   writeDelete,
   writeInsert,
   writeSelect,
   writeUpdate,
 } from '../../sequelize/sql.js'
+import { cachedList } from '../../sequelize/sqlCache.js'
 import { buildAggregate } from '../aggregate.js'
 import { type TableContext, WhereWriter } from '../where.js'
 import { writeEmbed } from './embed.js'
@@ -24,6 +24,7 @@ import {
   buildWhere,
   hasMixedNulls,
   type LimitPlaceholders,
+  writeColumnList,
   writeLimits,
   writeOrderTerm,
 } from './terms.js'
@@ -58,19 +59,21 @@ export class StatementWriter {
   readonly #dialect: Dialect
   readonly #model: ModelStatic<Model>
   readonly #operands: Operands
+  /** Sequelize uses the model's name as the main table's alias. */
+  readonly #root: TableContext
 
   constructor(dialect: Dialect, model: ModelStatic<Model>, operands: Operands) {
     this.#dialect = dialect
     this.#model = model
     this.#operands = operands
+    this.#root = { model, alias: model.name, canJoin: true }
   }
 
   select(request: StatementRequestOf<'select'>): string {
-    const total = request.total ? `(${this.count({ ...request, kind: 'count' })})` : null
     const [first] = request.order
     return first !== undefined && this.#hasNullPartitions(request, first)
-      ? this.#selectPartitions(request, first, writeLimits(this.#operands, request.window), total)
-      : this.#selectPage(request, null, total)
+      ? this.#selectPartitions(request, first)
+      : this.#selectPage(request, null)
   }
 
   /** Writes a COUNT(*) of the filtered records, with only the joins that the filter needs. */
@@ -82,7 +85,7 @@ export class StatementWriter {
       attributes: createSelectList('COUNT(*)'),
       ...(includeDeleted ? { paranoid: false } : {}),
       ...condition,
-      ...(include.length === 0 ? {} : { include }),
+      include,
     })
     return writer.shortenAliases(sql, this.#root)
   }
@@ -153,63 +156,45 @@ export class StatementWriter {
    * Reads rows with a value in the first sort column and rows without one, combined by UNION ALL. Each part has the
    * limit of the page, so that the database reads few rows and does not sort both parts together.
    */
-  #selectPartitions(
-    request: StatementRequestOf<'select'>,
-    { column, direction }: OrderKey,
-    { limit, offset }: LimitPlaceholders,
-    total: string | null,
-  ): string {
+  #selectPartitions(request: StatementRequestOf<'select'>, { column, direction }: OrderKey): string {
     const { where } = request
+    const total = request.total ? this.count({ ...request, kind: 'count' }) : null
+    const { limit, offset } = writeLimits(this.#operands, request.window)
     const ended = offset === null ? limit : `${limit}::bigint + ${offset}::bigint`
     const part = (negated: boolean): string => {
       const own: Predicate = { kind: 'null', column, negated }
       const both: Predicate = where === null ? own : { kind: 'and', nodes: [where, own] }
-      return `(${this.#selectPage({ ...request, where: both }, { limit: ended, offset: null }, null)})`
+      return `(${this.#selectPage({ ...request, where: both, total: false }, { limit: ended, offset: null })})`
     }
     const parts = direction === 'asc' ? [part(false), part(true)] : [part(true), part(false)]
     const sql = `${parts.join(' UNION ALL ')} LIMIT ${limit}${offset === null ? '' : ` OFFSET ${offset}`}`
-    return total === null ? sql : `SELECT _p.*, ${total} AS ${TOTAL_ALIAS} FROM (${sql}) AS _p`
+    return total === null ? sql : `SELECT _p.*, (${total}) AS ${TOTAL_ALIAS} FROM (${sql}) AS _p`
   }
 
-  /**
-   * Writes the SELECT of a page. `total` is a subselect with the number of all records. A `part` of a page has separate
-   * limits.
-   */
+  /** Writes the SELECT of a page. A `part` of a page has separate limits. */
   #selectPage(
-    { where, columns, order, window, keys, unscoped, includeDeleted, lock }: StatementRequestOf<'select'>,
+    { where, columns, order, window, total, keys, unscoped, includeDeleted, lock }: StatementRequestOf<'select'>,
     part: LimitPlaceholders | null,
-    total: string | null,
   ): string {
     const writer = this.#createWhereWriter()
     const condition = buildWhere(writer, where, this.#root)
-    const terms = order.map((key) => ({ key, sql: writer.writeColumn(key.column, this.#root) }))
-    const attributes = columns.map((column, index) =>
-      aliasExpression(writer.writeRead(column, this.#root), columnAlias(index)),
-    )
-    if (total !== null) attributes.push(aliasExpression(total, TOTAL_ALIAS))
-    if (keys !== 'none')
-      attributes.push(
-        ...this.#selectKeys(
-          { keys, columns, order },
-          terms.map(({ sql }) => sql),
-        ),
-      )
+    // The total needs only the joins of the condition, which are the joins known so far.
+    const totalInclude = total ? writer.buildInclude(this.#root) : null
+    const terms = order.map(({ column }) => writer.writeColumn(column, this.#root))
+    const attributes = columns.length === 0 ? [] : [writeColumnList(writer, columns, this.#root)]
+    if (keys !== 'none') attributes.push(...this.#selectKeys({ keys, columns, order }, terms))
     // A SELECT needs a column even if no value is read.
-    if (attributes.length === 0) attributes.push(aliasExpression('1', EMPTY_ALIAS))
+    if (attributes.length === 0) attributes.push(aliasExpression(this.#model, '1', EMPTY_ALIAS))
     const include = writer.buildInclude(this.#root)
+    const orderTerms = order.map((key, index) => writeOrderTerm(this.#dialect, terms[index] ?? '', key, where))
     const sql = writeSelect(this.#model, {
-      attributes,
+      attributes: attributes.length === 1 ? (attributes[0] ?? '') : attributes.join(', '),
       ...condition,
-      ...(include.length === 0 ? {} : { include }),
-      ...(terms.length === 0
-        ? {}
-        : {
-            order: literal(
-              terms.map(({ sql: term, key }) => writeOrderTerm(this.#dialect, term, key, where)).join(', '),
-            ),
-          }),
+      ...(totalInclude === null ? {} : { total: TOTAL_ALIAS }),
+      ...(totalInclude === null || totalInclude === include ? {} : { totalInclude }),
+      include,
+      ...(terms.length === 0 ? {} : { order: literal(orderTerms.join(', ')) }),
       ...this.#limitOptions(part ?? writeLimits(this.#operands, window)),
-      subQuery: false,
       ...(unscoped ? { unscoped: true } : {}),
       ...(includeDeleted ? { paranoid: false } : {}),
       ...(lock ? { lock: true } : {}),
@@ -221,18 +206,13 @@ export class StatementWriter {
   #selectKeys(
     select: Pick<StatementRequestOf<'select'>, 'keys' | 'columns' | 'order'>,
     terms: readonly string[],
-  ): SelectedExpressions {
+  ): readonly string[] {
     const positions = keyPositions(this.#dialect, select)
     return select.order.flatMap(({ column: { field } }, index) =>
       positions[index] === -1
-        ? [aliasExpression(writeExactSortKey(this.#dialect, terms[index] ?? '', field), keyAlias(index))]
+        ? [aliasExpression(this.#model, writeExactSortKey(this.#dialect, terms[index] ?? '', field), keyAlias(index))]
         : [],
     )
-  }
-
-  /** Sequelize uses the model's name as the main table's alias. */
-  get #root(): TableContext {
-    return { model: this.#model, alias: this.#model.name, canJoin: true }
   }
 
   /** UPDATE and DELETE have no table alias. */
@@ -251,14 +231,13 @@ export function writeExactSortKey({ orderKeys: { read, term } }: Dialect, column
 }
 
 /** Writes the RETURNING clause with the given columns. */
-export function buildReturning(
-  dialect: Dialect,
-  model: ModelStatic<Model>,
-  columns: readonly Pick<Column, 'field'>[],
-): string {
-  const list = columns.map(
-    ({ field }, index) =>
-      `${readColumn(dialect, model, field, quote(model, field.column))} AS ${quote(model, columnAlias(index))}`,
-  )
-  return `RETURNING ${list.join(', ')}`
+export function buildReturning(dialect: Dialect, model: ModelStatic<Model>, columns: readonly Column[]): string {
+  const writeList = (): string =>
+    columns
+      .map(({ field }, index) => {
+        const read = readColumn(dialect, model, field, quote(model, field.column))
+        return aliasExpression(model, read, columnAlias(index))
+      })
+      .join(', ')
+  return `RETURNING ${cachedList(columns, { model, alias: '', types: typesOf(model) }, writeList)}`
 }

@@ -1,8 +1,10 @@
 import test from 'ava'
 import { DataTypes, literal, Op, Sequelize } from 'sequelize'
-import { cachedText, withSqlCache } from '../../../lib/sequelize/sqlCache.js'
+import { ownColumn } from '../../../lib/common/columns.js'
+import { cachedList, cachedText, withSqlCache } from '../../../lib/sequelize/sqlCache.js'
 import { sqliteOptions } from '../../support/database.js'
 import { isFast } from '../../support/speed.js'
+import { ALL_RESOURCES } from '../../support/statementRequests.js'
 
 const sequelize = new Sequelize({ ...sqliteOptions, logging: false })
 const Team = sequelize.define('Team', {})
@@ -39,6 +41,10 @@ const GIVEN: readonly object[] = [
   { include: [{ association: team }] },
   { include: [{ association: captain }] },
   { include: [{ association: team, required: true }] },
+  { total: '_total', include: [{ association: team }] },
+  { total: '_total', include: [{ association: team }], totalInclude: [] },
+  { attributes: 'a list of columns' },
+  { attributes: 'another list of columns' },
 ]
 
 test('a text is written once for what is equal, and once for each of what differs in anything', (t) => {
@@ -104,4 +110,47 @@ test('a text that may have values in it is written anew, also behind one that ha
     cachedText(Player, { where: literal('1 = 1') }, () => 'third'),
     'third',
   )
+})
+
+test('a list of columns is kept for its array, its alias, its model and the types of the columns', (t) => {
+  const columns = ALL_RESOURCES.flatMap(({ fields }) => fields.filter(({ derived }) => derived === undefined)).map(
+    ownColumn,
+  )
+  const types = new Map()
+  const targets = [
+    { model: Player, alias: 'Player', types },
+    { model: Player, alias: '', types },
+    { model: Team, alias: 'Team', types },
+  ]
+  for (let times = 0; times < 2; times += 1) {
+    for (const target of targets) {
+      const text = cachedList(columns, target, () => `${times} ${target.alias}`)
+      t.is(text, `${isFast ? 0 : times} ${target.alias}`)
+    }
+  }
+  for (const target of [
+    { model: Team, alias: 'Player', types },
+    { model: Player, alias: 'Player', types: new Map() },
+  ]) {
+    t.is(
+      cachedList(columns, target, () => 'written anew'),
+      'written anew',
+    )
+  }
+  t.is(
+    cachedList([...columns], { model: Player, alias: 'Player', types }, () => 'of other columns'),
+    'of other columns',
+  )
+})
+
+test('a list with a value that the database computes is written anew, because it may contain values', (t) => {
+  const [column] = ALL_RESOURCES.flatMap(({ fields }) => fields).map(ownColumn)
+  if (column === undefined) return t.fail()
+  const columns = [{ ...column, field: { ...column.field, derived: { kind: 'year', source: column.field } as const } }]
+  for (const text of ['first', 'second']) {
+    t.is(
+      cachedList(columns, { model: Player, alias: 'Player', types: undefined }, () => text),
+      text,
+    )
+  }
 })
