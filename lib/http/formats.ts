@@ -72,8 +72,8 @@ export function selectFormat(formats: readonly Format[], call: Call, content: Bo
 /** Whether a list request prefers a file of records to JSON, by `format` or by `Accept`. */
 export function isFileRequested(formats: readonly Format[], call: Call): boolean {
   const url = urlOf(call)
-  // A cheap test first: even an encoded parameter name contains `format` or a percent sign.
-  const [target = ''] = /format|%/.test(url) ? url.split('#', 1) : []
+  // A cheap test first: the name of the parameter is `format`, or contains a percent sign.
+  const [target = ''] = /[?&](?:format|\w*%)/.test(url) ? url.split('#', 1) : []
   const start = target.indexOf('?')
   const format = start < 0 ? null : new URLSearchParams(target.slice(start)).get('format')
   if (format !== null && format !== '') return true

@@ -11,7 +11,7 @@ import { type ListRequest, readExport, readList } from './list.js'
 import { parseMatch, readTags } from './match.js'
 import { readParameter } from './parameters.js'
 import { prefersMinimal } from './prefer.js'
-import { assertValidQueryBody, resourceForQuery, urlOf } from './queryMethod.js'
+import { assertValidQueryBody, isQueryMethod, resourceForQuery, urlOf } from './queryMethod.js'
 import { readRecord } from './record.js'
 import type { HiddenFields } from './unknownParameters.js'
 
@@ -120,6 +120,7 @@ const READERS: Readonly<Record<IntentKind, IntentReader>> = {
 
 /** Reads a list request from the URL, or from the body of a QUERY. @throws Problem for invalid parameters */
 function readListIntent(resource: Resource, call: Call, hidden: HiddenFields): ReturnType<typeof readList> {
+  if (!isQueryMethod(call)) return readList(resource, call, hidden)
   assertValidQueryBody(call)
   return readList(resourceForQuery(resource, call), listRequestOf(call), hidden)
 }

@@ -10,7 +10,7 @@ import { readKeys } from './keys.js'
 import { gatherParameters, type Parameters, readParameters } from './parameters.js'
 import { hasTrailerRowPreference, readHandling } from './prefer.js'
 import { readSearch } from './search.js'
-import { cachedFilter, cachedSort } from './treeCache.js'
+import { TreeCache } from './treeCache.js'
 import { applyHandling, type HiddenFields } from './unknownParameters.js'
 
 /** The parts of a request that describe a list. */
@@ -62,19 +62,18 @@ const EVERY_FIELD: HiddenFields = Object.freeze({ has: () => true })
 
 /** Returns the mode of a request's query; null for a malformed query, whose error is reported when the list is read. */
 export function modeOfUrl(resource: Resource, url: string): ListIntent['mode'] | null {
-  return nullIfInvalid(() => readMode(resource, readParameters(resource, url, EVERY_FIELD).reserved))
+  return modeOf(resource, () => readParameters(resource, url, EVERY_FIELD).reserved)
 }
 
 /** Returns the mode of an object of decoded parameters; null if they are malformed. */
 export function modeOfQuery(resource: Resource, query: Readonly<Record<string, unknown>>): ListIntent['mode'] | null {
-  return nullIfInvalid(() =>
-    readMode(resource, new Map(Object.entries(query).map(([name, value]) => [name, String(value ?? '')]))),
-  )
+  return modeOf(resource, () => new Map(Object.entries(query).map(([name, value]) => [name, String(value ?? '')])))
 }
 
-function nullIfInvalid<T>(read: () => T): T | null {
+function modeOf(resource: Resource, read: () => ReservedParameters): ListIntent['mode'] | null {
   try {
-    return read()
+    const reserved = read()
+    return readMode(resource, reserved, readCount(textOf(reserved, 'count')))
   } catch {
     return null
   }
@@ -102,7 +101,18 @@ const MODES: Readonly<Record<ListIntent['mode'], ModeTraits>> = {
   export: { isSeeking: true, isSorted: true, isSelecting: true },
 }
 
-type ParameterLookup = (name: string) => string | null
+const filters = new TreeCache(readFilter)
+const sorts = new TreeCache(readSort)
+
+type ReservedParameters = Parameters['reserved']
+
+/**
+ * Returns the text of a reserved parameter. An empty parameter counts as missing. Exceptions: an empty `cursor` or
+ * `after` requests the first page, and an empty `keys` matches no record.
+ */
+function textOf(reserved: ReservedParameters, name: string): string | null {
+  return reserved.get(name) || null
+}
 
 function readIntent(
   resource: Resource,
@@ -112,32 +122,36 @@ function readIntent(
 ): ListIntent {
   const { query } = resource
   const applied = applyHandling(query, unknown, handling)
-  // An empty parameter counts as missing. Exceptions: an empty `cursor` or `after` requests the first page, and an
-  // empty `keys` matches no record.
-  const lookUp: ParameterLookup = (name) => reserved.get(name) || null
-  const counting = readCount(lookUp('count'))
-  const requested = readMode(resource, reserved)
-  const mode = formats === null ? requested : requireExportMode(requested, lookUp)
+  const counting = readCount(textOf(reserved, 'count'))
+  const requested = readMode(resource, reserved, counting)
+  const mode = formats === null ? requested : requireExportMode(requested, reserved)
   // A condition on groups without groups is an error. If it were ignored, the response would contain too much.
-  if (lookUp('having') !== null && lookUp('group') === null)
+  if (textOf(reserved, 'having') !== null && textOf(reserved, 'group') === null)
     throw invalidQuery('having', 'needs the parameter "group".')
   const seek = MODES[mode].isSeeking === true ? readSeek(reserved) : null
-  const window = readWindow(resource, mode, reserved, lookUp)
+  const { page, pageSize, keys, select } = readWindow(resource, mode, reserved)
+  const filter = filters.read(resource, textOf(reserved, 'filter'))
+  const { sort, sortBy, sortDirection } = readOrder(resource, mode, reserved)
   return {
     kind: 'list',
     mode,
-    ...window,
+    page,
+    pageSize,
+    keys,
+    select,
     total: counting === 'exact' || counting === 'none' ? counting : query.total,
-    filter: readCachedFilter(resource, lookUp('filter')),
-    ...readOrder(resource, mode, lookUp),
-    collections: MODES[mode].isSorted === true ? readCollectionQueries(resource, reserved, window.select) : [],
-    aggregation: mode === 'aggregate' ? readAggregation(resource, lookUp) : null,
-    search: readSearchWords(resource, lookUp('search')),
+    filter,
+    sort,
+    sortBy,
+    sortDirection,
+    collections: MODES[mode].isSorted === true ? readCollectionQueries(resource, reserved, select) : [],
+    aggregation: mode === 'aggregate' ? readAggregation(resource, (name) => textOf(reserved, name)) : null,
+    search: readSearch(resource, textOf(reserved, 'search')),
     after: mode === 'cursor' ? readCursor(resource, reserved.get('cursor') ?? '') : undefined,
-    format: formats === null ? null : readFormat(formats, lookUp('format')),
+    format: formats === null ? null : readFormat(formats, textOf(reserved, 'format')),
     seek,
     // Without soft delete the parameter is unknown.
-    includeDeleted: resource.softDeletes && readBoolean('includeDeleted', lookUp('includeDeleted')),
+    includeDeleted: resource.softDeletes && readBoolean('includeDeleted', textOf(reserved, 'includeDeleted')),
     parameters: fields.filter(([, text]) => text !== ''),
     unknownFields: applied === 'strict' ? 'reject' : query.unknownFields,
     preference: { applied, varies: query.unknownFields === 'ignore' || unknown.given.length > 0 },
@@ -148,17 +162,18 @@ function readIntent(
 function readWindow(
   resource: Resource,
   mode: ListIntent['mode'],
-  reserved: Parameters['reserved'],
-  given: ParameterLookup,
+  reserved: ReservedParameters,
 ): Pick<ListIntent, 'page' | 'pageSize' | 'keys' | 'select'> {
   const { query, limits } = resource
   const { isNumbered, isSized, isSelecting } = MODES[mode]
-  const page = (isNumbered === true ? readPositiveInteger('page', given('page')) : null) ?? 1
-  const keys = readKeyList(resource, reserved.get('keys'))
+  const page = (isNumbered === true ? readPositiveInteger('page', textOf(reserved, 'page')) : null) ?? 1
+  const keys = readKeys(resource, reserved.get('keys'))
   // The default page size grows to the number of given keys.
   const usual = Math.max(query.pageSize, mode === 'aggregate' ? 0 : (keys?.length ?? 0))
-  const pageSize = isSized === true ? readPageSize(resource, given('pageSize'), usual) : usual
-  const text = isSelecting === true ? given('select') : null
+  const pageSize = (isSized === true ? readPositiveInteger('pageSize', textOf(reserved, 'pageSize')) : null) ?? usual
+  if (isSized === true && pageSize > query.maxPageSize)
+    throw invalidQuery('pageSize', `must be at most ${query.maxPageSize}.`)
+  const text = isSelecting === true ? textOf(reserved, 'select') : null
   const select = text === null ? null : readSelect(text, limits)
   if (!Number.isSafeInteger(page * pageSize)) throw invalidQuery('page', 'is too large.')
   return { page, pageSize, keys, select }
@@ -167,39 +182,33 @@ function readWindow(
 function readOrder(
   resource: Resource,
   mode: ListIntent['mode'],
-  given: ParameterLookup,
+  reserved: ReservedParameters,
 ): Pick<ListIntent, 'sort' | 'sortBy' | 'sortDirection'> {
   if (MODES[mode].isSorted !== true || !resource.query.sortable)
     return { sort: null, sortBy: null, sortDirection: null }
-  const sort = given('sort')
   return {
-    sort: sort === null ? null : cachedSort(resource, sort, () => readSort(sort, resource.limits)),
-    sortBy: given('sortBy'),
-    sortDirection: readDirection(given('sortDirection')),
+    sort: sorts.read(resource, textOf(reserved, 'sort')),
+    sortBy: textOf(reserved, 'sortBy'),
+    sortDirection: readDirection(textOf(reserved, 'sortDirection')),
   }
 }
 
-function readCachedFilter(resource: Resource, text: string | null): ListIntent['filter'] {
-  return text === null ? null : cachedFilter(resource, text, () => readFilter(text, resource.limits))
-}
-
-function readSearchWords(resource: Resource, text: string | null): ListIntent['search'] {
-  return text === null ? null : readSearch(resource, text)
-}
-
 /** Returns the mode of a list. The first matching parameter decides. */
-function readMode({ keyset, operations }: Resource, reserved: ReadonlyMap<string, string>): ListIntent['mode'] {
-  const isGiven = (name: string): boolean => (reserved.get(name) ?? '') !== ''
-  if (readCount(reserved.get('count') || null) === 'only') return 'count'
+function readMode(
+  { keyset, operations }: Resource,
+  reserved: ReservedParameters,
+  counting: ReturnType<typeof readCount>,
+): ListIntent['mode'] {
+  if (counting === 'only') return 'count'
   if (keyset && reserved.has('cursor')) return 'cursor'
-  if (reserved.has('after') || isGiven('before')) return 'seek'
-  if (operations.has('aggregate') && (isGiven('aggregate') || isGiven('group'))) return 'aggregate'
-  return isGiven('select') ? 'select' : 'page'
+  if (reserved.has('after') || reserved.get('before')) return 'seek'
+  if (operations.has('aggregate') && (reserved.get('aggregate') || reserved.get('group'))) return 'aggregate'
+  return reserved.get('select') ? 'select' : 'page'
 }
 
 /** Checks that an export has records: all records of the list, or all records after a position. */
-function requireExportMode(mode: ListIntent['mode'], given: ParameterLookup): 'export' {
-  const others = ['before', 'aggregate', 'group'].filter((each) => given(each) !== null)
+function requireExportMode(mode: ListIntent['mode'], reserved: ReservedParameters): 'export' {
+  const others = ['before', 'aggregate', 'group'].filter((each) => reserved.get(each))
   const name = mode === 'count' || mode === 'cursor' ? mode : others[0]
   if (name === undefined) return 'export'
   const isPlace = name === 'cursor' || name === 'before'
@@ -212,7 +221,7 @@ function readFormat(formats: readonly string[], name: string | null): string | n
 }
 
 /** Reads `after` and `before`. An empty `after` is the first page; an empty `before` counts as missing. */
-function readSeek(reserved: ReadonlyMap<string, string>): Seek {
+function readSeek(reserved: ReservedParameters): Seek {
   const [after, before] = [reserved.get('after'), reserved.get('before') || undefined]
   if (after !== undefined && before !== undefined)
     throw invalidQuery('before', 'cannot be combined with the parameter "after".')
@@ -225,16 +234,6 @@ function readCount(text: string | null): Total | 'only' | null {
   if (word === 'exact' || word === 'none') return word
   if (word === 'true' || word === 'false') return word === 'true' ? 'only' : null
   throw invalidQuery('count', 'must be true, false, exact or none.')
-}
-
-function readPageSize({ query: { maxPageSize } }: Resource, text: string | null, usual: number): number {
-  const size = readPositiveInteger('pageSize', text) ?? usual
-  if (size > maxPageSize) throw invalidQuery('pageSize', `must be at most ${maxPageSize}.`)
-  return size
-}
-
-function readKeyList(resource: Resource, text: string | undefined): readonly string[] | null {
-  return text === undefined ? null : readKeys(resource, text)
 }
 
 function readBoolean(name: string, text: string | null): boolean {

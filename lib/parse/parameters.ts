@@ -232,9 +232,9 @@ function createParameters(
     else fields.set(known, text)
   }
   // Parameters without an effect on this resource are unknown.
-  const useless = [...reserved].filter(([name]) => !hasEffect(resource, name))
+  const ineffective = [...reserved].filter(([name]) => !hasEffect(resource, name))
   const unknown: UnknownParameters = {
-    given: omitHostParameters(resource, [...others, ...useless]),
+    given: omitHostParameters(resource, ineffective.length === 0 ? others : [...others, ...ineffective]),
     requestKind: 'list',
     hint: (...pair) => listHint(resource, hidden, validNamesOf(resource, hidden), pair),
   }

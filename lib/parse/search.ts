@@ -6,13 +6,14 @@ import { isStorableText } from '../common/values.js'
 const WORD = /"([^"]*)"|[^ \t\r\n]+/g
 
 /**
- * Parses `search=jan "two words"` into words and phrases, without duplicates; null for a search without words. Only
+ * Parses `search=jan "two words"` into words and phrases, without duplicates; null without words. Only
  * blanks and quotation marks around phrases have a meaning.
  *
  * @throws Problem `invalid-query` for a text that is too long, too many words, and characters that databases cannot
  * store
  */
-export function readSearch({ limits }: Resource, text: string): readonly string[] | null {
+export function readSearch({ limits }: Resource, text: string | null): readonly string[] | null {
+  if (text === null) return null
   const { filterLength, searchWords } = limits
   if (text.length > filterLength) {
     throw invalidQuery('search', `is longer than the limit of ${filterLength} characters (filterLength).`)
