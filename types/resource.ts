@@ -198,6 +198,8 @@ export interface Resource extends ResourceInfo, Facts {
    * The relations by lower-case JSON name. Resolved on first use, because models and routers are set up in any order.
    */
   readonly relations: () => ReadonlyMap<string, Relation>
+  /** Whether relation paths can lead to a resource with restricted records, or with headers for each reply. */
+  readonly canReachRestricted: () => boolean
   /** The foreign keys with foreign key checks. Resolved on first use. */
   readonly references: () => readonly ForeignKeyReference[]
   /** All attributes and associations by the model's own names, for conditions of the host. */

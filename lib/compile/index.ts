@@ -37,7 +37,7 @@ import { checkOptions, optionShape } from './options.js'
 import { createQuerySettings } from './query.js'
 import { createReferences } from './references.js'
 import { checkRelations, nestedRelationsOf, nestedRoutesOf } from './relationOptions.js'
-import { createRelations } from './relations.js'
+import { createRelations, createRestrictionTest } from './relations.js'
 import { createSearch } from './search.js'
 import { warnOfSensitive } from './sensitive.js'
 import { textBoundsOf } from './textBounds.js'
@@ -228,7 +228,6 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
   const { model, given, route, prepared, facts, naming, fields, computed, keys, table, operations, search, flatten } =
     checked
   const { dialect, onError, query, defaultSort, relations, uniques, actions } = checked
-  const { name } = model
   const known = [...fields, ...computed]
   const translate = createTranslator(given.messages, onError)
   const byName = new Map([...fields, ...fieldsWithNameOf(known)].map((field) => [field.json.toLowerCase(), field]))
@@ -238,13 +237,13 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
   const ruleValidated = ruledAttributesOf(model, fields, given)
   return {
     ...facts,
-    name,
+    name: model.name,
     model,
     route,
     key: keys[0],
     keys,
     keyset: hasKeysetPages(keys),
-    cursor: new CursorCodec(name, keyLengthOf(keys)),
+    cursor: new CursorCodec(model.name, keyLengthOf(keys)),
     operations,
     operationTable: table,
     actions,
@@ -255,6 +254,7 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
     parameters: fieldParametersOf(fields, reserved),
     search,
     relations,
+    canReachRestricted: createRestrictionTest(model),
     references: createReferences(model, fields),
     hostAccess: createHostAccess({ model, fields, naming, dialect }),
     nested: nestedRoutesOf(model, given, naming),

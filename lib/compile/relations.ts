@@ -67,6 +67,28 @@ function warnIfClosed(model: ModelStatic<Model>, name: string): boolean {
   return true
 }
 
+/**
+ * Returns the test `canReachRestricted` of a resource. It follows every association, although options may close some,
+ * and each model counts with all its variants.
+ */
+export function createRestrictionTest(model: ModelStatic<Model>): () => boolean {
+  return cacheUntilMount(() => {
+    const models = new Set(targetsOf(model))
+    for (const each of models) for (const target of targetsOf(each)) models.add(target)
+    return [...models]
+      .flatMap(resourcesOverVariants)
+      .some(({ behaviours }) => behaviours.visibleRecords !== null || Object.keys(behaviours.headers).length > 0)
+  })
+}
+
+/** Returns the targets and the join models of a model's associations. */
+function targetsOf({ associations }: ModelStatic<Model>): readonly ModelStatic<Model>[] {
+  return Object.values(associations).flatMap((association) => {
+    const { through } = associationKeysOf(association)
+    return through === null ? [association.target] : [association.target, through.model]
+  })
+}
+
 /** Compiles an association of a model by the options of its resource. */
 export function createRelation(name: string, association: Association, source: RelationSource): Relation {
   const { options, fields, naming, dialect } = source

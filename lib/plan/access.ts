@@ -63,6 +63,7 @@ export function isRelationClosed(
 
 /** Whether a resource masks the column of an attribute. Several attributes may share one column. */
 function isColumnMasked({ fields }: Resource, attribute: string, hidden: FieldNames): boolean {
+  if (hidden.size === 0) return false
   const column = fields.find(({ name }) => name === attribute)?.column
   return fields.some((field) => hidden.has(field.name) && (field.name === attribute || field.column === column))
 }

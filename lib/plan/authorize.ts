@@ -13,6 +13,8 @@ import { configuredResources, resourcesOfStep, resourcesOnPaths, walkRelations }
 
 const NONE: View['headers'] = Object.freeze({})
 
+const NO_RESOURCES: ReadonlySet<Resource> = new Set()
+
 /** Results of a request that involves no other resources. */
 const UNASKED: ReadonlyMap<Resource, VisibleRecords> = new Map()
 
@@ -29,14 +31,15 @@ export async function authorize(
   caller: Caller,
   link: ParentLink | null = null,
 ): Promise<View> {
-  const related = resourcesOnPaths(resource, intent, () => true, link?.relation)
-  const isAlone = related.size === 0
-  const answers = isAlone
-    ? UNASKED
-    : await authorizeRelations(createRoot(resource, link?.relation), intent, related, caller)
+  const canReachRestricted = link !== null || resource.canReachRestricted()
+  const related = canReachRestricted ? resourcesOnPaths(resource, intent, () => true, link?.relation) : NO_RESOURCES
+  const answers =
+    related.size === 0
+      ? UNASKED
+      : await authorizeRelations(createRoot(resource, link?.relation), intent, related, caller)
   const whole = createView(resource, answers, caller)
   const view = link === null ? whole : limitViewToParent(whole, link)
-  const headers = isAlone ? NONE : relationHeadersOf(resource, intent, related, view)
+  const headers = relationHeadersOf(resource, intent, related, view)
   const references = referencesInBodies(resource, intent)
   if (references.length === 0) return { ...view, headers }
   const conditions = new Map<ForeignKeyReference, Predicate | null>()
@@ -135,7 +138,7 @@ export function createView(resource: Resource, answers: ReadonlyMap<Resource, Vi
   return {
     hidden: () => hiddenFieldsOf(caller, resource),
     readable: ({ name }, access) =>
-      !(access?.resources ?? [resource]).some((each) => hiddenFieldsOf(caller, each).has(name)),
+      (access?.resources ?? [resource]).every((each) => !hiddenFieldsOf(caller, each).has(name)),
     writable: (member) => isMemberWritable(resource, member, caller),
     join: ({ relation, access, from }) => {
       const { joinModel } = relation
