@@ -58,8 +58,9 @@ export async function handle(
   caller: Caller,
   { limitIntent, action }: Pick<ReplyOptions, 'limitIntent' | 'action'> = {},
 ): Promise<Reply> {
-  await resource.behaviours.admit?.(resource, operation, caller, action?.name)
-  const key = await resource.behaviours.ownKey?.(resource, caller)
+  const { admit, ownKey } = resource.behaviours
+  if (admit !== null) await admit(resource, operation, caller, action?.name)
+  const key = ownKey === null ? undefined : await ownKey(resource, caller)
   const intent = await measureStage('parseTime', () =>
     action === undefined
       ? parse(resource, resource.operationTable[operation], call, hiddenFieldsOf(caller, resource), key)
@@ -294,9 +295,10 @@ export async function performPlan(
     return queueDuplicates(idempotency, () => performIdempotent(work, caller, performWrite))
   }
   const done = await performAnnounced(work, request, finish)
-  return made(
-    await shapeEmbeddedCollections(work, isComputedLast(work.plan) ? await resolveReadComputed(done, caller) : done),
-  )
+  const { plan } = work
+  const resolved = isComputedLast(plan) && hasComputedInReply(plan) ? await resolveReadComputed(done, caller) : done
+  if (!('projection' in plan) || plan.projection.embeds !== undefined) await shapeEmbeddedCollections(resolved)
+  return made(resolved)
 }
 
 /** Whether computed fields are resolved after the work: in reads, and in actions without a transaction. */
@@ -334,7 +336,6 @@ function countAffected({ outcome, linkCounts }: WriteResult): number {
 async function resolveReadComputed(done: WriteResult, { request, identity }: Caller): Promise<WriteResult> {
   const { plan } = done.work
   const { outcome } = done
-  if (!hasComputedInReply(plan)) return done
   const context = { request, identity, transaction: null }
   if (outcome.kind !== 'export' || !('projection' in plan)) {
     await resolveComputed(rowsInReply(done), context)
@@ -363,16 +364,9 @@ function isReadOperation(operation: OperationName): boolean {
   return OPERATIONS[operation].hook === null
 }
 
-/** Adds the embedded collections to the records of an outcome. */
-async function shapeEmbeddedCollections({ plan }: Work, done: WriteResult): Promise<WriteResult> {
-  const { outcome } = done
-  if (outcome.kind === 'action' && outcome.returned !== null) {
-    await buildCollectionRecords(outcome.returned.plan.projection, outcome.returned.rows)
-  }
-  if (!('projection' in plan) || plan.projection.embeds === undefined) return done
-  if (outcome.kind === 'record') await buildCollectionRecords(plan.projection, [outcome.row])
-  else if ('rows' in outcome && outcome.kind !== 'deleted') await buildCollectionRecords(plan.projection, outcome.rows)
-  return done
+/** Builds the embedded collections of the records in a reply. */
+async function shapeEmbeddedCollections(done: WriteResult): Promise<void> {
+  for (const [projection, rows] of rowsInReply(done)) await buildCollectionRecords(projection, rows)
 }
 
 /** Performs a plan and, if push is enabled, announces it: parents before children. */

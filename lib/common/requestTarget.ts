@@ -4,6 +4,7 @@
  */
 export function toOriginForm(target: string): string {
   const [whole = ''] = target.split('#', 1)
+  if (whole.startsWith('/')) return whole
   const local = whole.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?]*/i, '')
   return local.startsWith('/') ? local : `/${local}`
 }

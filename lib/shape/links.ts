@@ -73,6 +73,7 @@ function removeParameter(url: string, name: string): string {
 
 function parameterNameOf(part: string): string {
   const [name = part] = part.split('=', 1)
+  if (!name.includes('%')) return name
   try {
     // A `+` for a blank is not decoded, because no searched parameter name contains a blank.
     return decodeURIComponent(name)
