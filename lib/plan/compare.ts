@@ -27,7 +27,8 @@ export function compareField(
   const { positive, negated } = operatorInfoOf(operator)
   const { isNumericBoolean } = column.field.valueType
   if (isNumericBoolean === true) return compareBooleans(column, negated, { hasNull, values })
-  const parts = [...(hasNull ? [matchShownAsNull(column)] : []), ...compareValues(column, positive, values, ignoreCase)]
+  const matches = compareValues(column, positive, values, ignoreCase)
+  const parts = hasNull ? [matchShownAsNull(column), ...matches] : matches
   if (parts.length === 0) return negated ? ALWAYS : NEVER
   const predicate = joinOr(parts)
   return negated ? negate(predicate) : predicate
@@ -44,7 +45,8 @@ function compareValues(
 ): readonly Predicate[] {
   const { type, hasMoreDigits, hasOtherFormats } = column.field.valueType
   if (type === 'datetime') return compareInstants(column, operator, values)
-  const plain = values.flatMap((value) => (value.kind === 'value' ? [value.value] : []))
+  const plain: PlainValue[] = []
+  for (const each of values) if (each.kind === 'value') plain.push(each.value)
   if ((type === 'date' || type === 'time') && (hasMoreDigits === true || hasOtherFormats === true)) {
     return compareTexts(column, operator, plain.map(String))
   }

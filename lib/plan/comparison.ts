@@ -1,5 +1,6 @@
+import type { FilterValue } from '../../types/field.js'
 import type { Column, Predicate } from '../../types/plan.js'
-import type { Comparison, Operand } from '../../types/query.js'
+import type { Comparison } from '../../types/query.js'
 import { codecOf, nounForAll, readFilterValue } from '../codec/codecs.js'
 import { isArrayField, storedFieldOf } from '../common/jsonMembers.js'
 import { truncateEcho } from '../common/truncateEcho.js'
@@ -26,16 +27,16 @@ export function planComparison(
     const what = isArrayField(field) ? 'a list of texts' : nounForAll(valueType)
     throw fault(`the operator "${token}" cannot be used with ${what}`)
   }
-  const isNullRequested = (operand: Operand): boolean => operand.isNull && nulls
-  const hasNull = operands.some(isNullRequested)
+  const hasNull = nulls && operands.some(({ isNull }) => isNull)
   if (hasNull && !mayBeNull && !canBeShownAsNull(field)) throw fault('it is never null')
-  const values = operands
-    .filter((operand) => !isNullRequested(operand))
-    .map(({ text }) => {
-      const value = readFilterValue(valueType, text)
-      if (value !== null) return value
+  const values: FilterValue[] = []
+  for (const { text, isNull } of operands) {
+    if (isNull && nulls) continue
+    const value = readFilterValue(valueType, text)
+    if (value === null)
       throw fault(`"${truncateEcho(text)}" is not ${codecOf(valueType).noun(valueType)}${hintForValue(text)}`)
-    })
+    values.push(value)
+  }
   return compareField(column, operator, { hasNull, values }, ignoreCase)
 }
 

@@ -33,13 +33,11 @@ function isTextSearch({ operator, ignoreCase }: Pick<Comparison, 'operator' | 'i
 
 class FilterPlanner {
   readonly #context: Context
+  readonly #parameter: string
 
   constructor(context: Context) {
     this.#context = context
-  }
-
-  get #parameter(): string {
-    return `${this.#context.prefix}filter`
+    this.#parameter = `${context.prefix}filter`
   }
 
   #positionOf({ offset }: FilterNode): QueryPosition {

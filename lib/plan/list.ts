@@ -30,21 +30,21 @@ export function planList(resource: Resource, intent: ListIntent, view: View): Li
   const listing = { where, includeDeleted, preference, hasQuery: hasQuery(intent) }
   switch (mode) {
     case 'count':
-      return { kind: 'count', ...listing }
+      return { ...listing, kind: 'count' }
     case 'aggregate':
-      return { kind: 'aggregate', ...listing, ...planAggregate(context, intent), page, pageSize, total, hasQuery: true }
+      return { ...listing, kind: 'aggregate', ...planAggregate(context, intent), page, pageSize, total, hasQuery: true }
     case 'cursor':
-      return { kind: 'keyset', ...listing, ...planKeyset(resource, intent, where, view), pageSize }
+      return { ...listing, kind: 'keyset', ...planKeyset(resource, intent, where, view), pageSize }
     case 'seek':
-      return { kind: 'seek', ...listing, ...planSeek(context, intent), pageSize, isCounted }
+      return { ...listing, kind: 'seek', ...planSeek(context, intent), pageSize, isCounted }
     case 'export': {
       const { format } = intent
       const { exportItems: limit } = resource.limits
-      return { kind: 'export', ...listing, ...planSeek(context, intent), pageSize, format, limit, isCounted }
+      return { ...listing, kind: 'export', ...planSeek(context, intent), pageSize, format, limit, isCounted }
     }
     default: {
       const order = planSort(context, intent)
-      return { kind: 'page', ...listing, order, page, pageSize, total, projection: planProjection(context, intent) }
+      return { ...listing, kind: 'page', order, page, pageSize, total, projection: planProjection(context, intent) }
     }
   }
 }

@@ -106,7 +106,8 @@ export function resolvePath<H>(root: Root, { segments, offset }: Path, joinStep:
   const steps: RelationStep[] = []
   const joins: H[] = []
   let [from, at]: [Root, Root | null] = [root, null]
-  for (const [index, segment] of segments.entries()) {
+  for (let index = 0; index < segments.length; index += 1) {
+    const segment = segments[index] ?? ''
     at = index === segments.length - 1 ? from : null
     const way = { steps, joins, lastRoot: at }
     const field = findField(from, segments, index)
@@ -143,8 +144,9 @@ export function resolvePath<H>(root: Root, { segments, offset }: Path, joinStep:
 /** Returns the field at the end of a path: a field of the root, or a declared member of a JSON document. */
 function findField({ resource, access }: Root, segments: readonly string[], index: number): Field | undefined {
   const field = (access?.fields ?? resource.byName).get(lookupNameOf(access, segments[index] ?? ''))
+  if (index === segments.length - 1) return field
   const within = segments.slice(index + 1).join('.')
-  return index === segments.length - 1 ? field : field?.members?.get(within.toLowerCase())
+  return field?.members?.get(within.toLowerCase())
 }
 
 /** Returns the array items at the end of a path with a quantifier, or null for other paths. */
@@ -153,8 +155,9 @@ function findItems(
   segments: readonly string[],
   index: number,
 ): Pick<ItemsEnd<never>, 'field' | 'item' | 'word'> | null {
+  if (index === segments.length - 1) return null
   const word = QUANTIFIERS.get(segments.at(-1)?.toLowerCase() ?? '')
-  if (word === undefined || index === segments.length - 1) return null
+  if (word === undefined) return null
   const field = findField(root, segments.slice(0, -1), index)
   return field?.item === undefined ? null : { field, item: field.item, word }
 }

@@ -61,11 +61,9 @@ export function compareVisible(
   values: readonly PlainValue[],
   ignoreCase = false,
 ): Predicate {
-  const side = OPEN_SIDES.get(operator)
-  return joinAnd([
-    compareStored(column, operator, values, ignoreCase),
-    ...(side === undefined ? [] : boundsOf(column, side)),
-  ])
+  const compared = compareStored(column, operator, values, ignoreCase)
+  const side = column.field.valueType.responseBounds === undefined ? undefined : OPEN_SIDES.get(operator)
+  return side === undefined ? compared : joinAnd([compared, ...boundsOf(column, side)])
 }
 
 /** Whether responses may show null although the column has a value. */
