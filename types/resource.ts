@@ -31,14 +31,12 @@ export type Validation = { readonly changes: Changes } | ({ readonly changes: Ch
  */
 export type ModelValidation = 'attributes' | 'instance' | 'saved'
 
-/** An attribute with a value that Sequelize's validation may refuse. */
+/** An attribute with a value that Sequelize's validation may refuse. The table refuses a missing value itself. */
 export interface ValidatedAttribute {
   readonly name: string
   /** Whether the rules of bodies check all that Sequelize checks. */
   readonly isRuled: boolean
   readonly hasValidators: boolean
-  /** Whether Sequelize refuses null. */
-  readonly isRequired: boolean
   /** Whether Sequelize refuses objects and arrays. */
   readonly isText: boolean
 }

@@ -7,7 +7,8 @@ import { joinAnd } from '../sequelize/whereTree.js'
 import { writeColumnGrouping, writeColumnRead } from './derivedColumns.js'
 import type { StatementRequestOf } from './statement/request.js'
 import { columnAlias } from './statement/row.js'
-import type { TableContext, WhereWriter } from './where.js'
+import type { TableContext } from './tableContext.js'
+import type { WhereWriter } from './where.js'
 
 type AggregateSelect = Omit<StatementRequestOf<'aggregate'>, 'kind' | 'window' | 'includeDeleted'>
 

@@ -132,11 +132,10 @@ export function hasUncheckedValues(
   { changes, serverValues }: NewValues,
 ): boolean {
   if (resource.validation !== 'attributes') return true
-  return resource.validated.some(({ name, isRuled, hasValidators, isRequired, isText }) => {
+  return resource.validated.some(({ name, isRuled, hasValidators, isText }) => {
     const value: unknown = instance.getDataValue(name as never)
-    const isEmpty = value === undefined || value === null
-    const canFail = isEmpty ? isRequired : hasValidators || (isText && typeof value === 'object')
-    return canFail && !(isRuled && changes.has(name) && !serverValues.has(name))
+    if (value === undefined || value === null || !(hasValidators || (isText && typeof value === 'object'))) return false
+    return !(isRuled && changes.has(name) && !serverValues.has(name))
   })
 }
 

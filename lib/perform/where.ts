@@ -56,8 +56,6 @@ import { addSpellings, encodeCompared, encodeValue } from './statement/encode.js
 import type { Operands } from './statement/operands.js'
 import type { TableContext } from './tableContext.js'
 
-export type { TableContext }
-
 type Fragment = WhereFragment
 
 /** Encodes a value for Sequelize's where tree. */

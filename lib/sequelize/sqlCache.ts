@@ -126,8 +126,8 @@ function cacheKeyOfObject(value: object): string | null {
   for (const name of Reflect.ownKeys(value)) {
     const member = cacheKeyOf(Reflect.get(value, name))
     if (member === null) return null
-    const text = typeof name === 'symbol' ? `@${name.description}` : name
-    key += `${text.length}:${text}${member},`
+    const text = typeof name === 'symbol' ? String(name.description) : name
+    key += `${typeof name === 'symbol' ? '@' : ''}${text.length}:${text}${member},`
   }
   return `${key}}`
 }

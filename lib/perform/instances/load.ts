@@ -35,7 +35,7 @@ export async function loadLocked(
     paranoid: !deleted,
   } as FindOptions
   const instance = await withSequelizeTimeout(store, transaction, () => store.model.findOne(options))
-  if (instance !== null) return instance
+  if (instance !== null) return markUnchanged(instance)
   throw transaction === undefined ? problem('not-found') : await notLockedError(store, where, deleted, transaction)
 }
 
@@ -71,8 +71,17 @@ export async function loadAllLocked(store: StatementContext, where: Predicate): 
     ...(transaction === undefined ? {} : { transaction }),
   } as FindOptions)
   return new Map(
-    instances.map((instance) => [identityText(resource.keys, instanceKeyParts(resource.keys, instance)), instance]),
+    instances.map((instance) => [
+      identityText(resource.keys, instanceKeyParts(resource.keys, instance)),
+      markUnchanged(instance),
+    ]),
   )
+}
+
+/** Marks what find hooks have set as unchanged. A hook that masks a value must not make `save` store the mask. */
+function markUnchanged(instance: Model): Model {
+  for (const name of instance.changed() || []) instance.changed(name as never, false)
+  return instance
 }
 
 /**

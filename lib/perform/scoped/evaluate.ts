@@ -23,7 +23,8 @@ import {
 import { createInlineOperands, type Operands } from '../statement/operands.js'
 import { columnAlias } from '../statement/row.js'
 import { ensureColumnTypes, type StatementContext } from '../store.js'
-import { type TableContext, WhereWriter } from '../where.js'
+import type { TableContext } from '../tableContext.js'
+import { WhereWriter } from '../where.js'
 
 /** Aliases of the records, of the table of values, and of its row number. */
 const RECORD_ALIAS = '_r'
