@@ -58,38 +58,30 @@ export function runSingleStatement<T>(
 ): Promise<T> {
   const joined = surroundingTransaction(store)
   if (joined !== undefined) return withWriteTimeout(store, () => work(joined))
-  return retryConflicts(store, (time) => runLoneStatement(store, time, work))
-}
-
-async function runLoneStatement<T>(
-  store: StatementContext,
-  time: WriteTimeout,
-  work: (transaction: Transaction) => Promise<T>,
-): Promise<T> {
-  const { sequelize, commitOrder, client, dialect } = store
-  const statement = hasSeveralServers(sequelize) ? null : new LoneStatement(store)
-  const acquiring = statement?.waitForConnection() ?? null
-  if (acquiring !== null) await acquiring
-  if (statement === null || hasSeveralServers(sequelize)) {
-    statement?.release()
-    const transaction = new WriteTransaction(store)
-    return runInContext(sequelize, () => runTransaction(transaction, time, work, store))
-  }
-  commitOrder?.expectCommit()
-  if (client?.isDisconnected) {
-    statement.release()
-    throw createDisconnectError()
-  }
-  const watch = time.startTimer((pending) => statement.abandon(pending))
-  try {
-    return await watch.settle(work(statement))
-  } catch (error) {
-    if (isWrongServer(error, dialect)) statement.markUnusable()
-    throw watch.isExpired ? writeTimeoutProblem(error) : error
-  } finally {
-    watch.stop()
-    statement.release()
-  }
+  return retryConflicts(store, async (time) => {
+    const statement = hasSeveralServers(store.sequelize) ? null : new LoneStatement(store)
+    await statement?.waitForConnection()
+    if (statement === null || hasSeveralServers(store.sequelize)) {
+      statement?.release()
+      const transaction = new WriteTransaction(store)
+      return runInContext(store.sequelize, () => runTransaction(transaction, time, work, store))
+    }
+    store.commitOrder?.expectCommit()
+    if (store.client?.isDisconnected) {
+      statement.release()
+      throw createDisconnectError()
+    }
+    const watch = time.startTimer((pending) => statement.abandon(pending))
+    try {
+      return await watch.settle(work(statement))
+    } catch (error) {
+      if (isWrongServer(error, store.dialect)) statement.markUnusable()
+      throw watch.isExpired ? writeTimeoutProblem(error) : error
+    } finally {
+      watch.stop()
+      statement.release()
+    }
+  })
 }
 
 /** Applies the write timeout to a part of a write that holds no connection. */

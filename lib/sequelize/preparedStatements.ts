@@ -6,6 +6,7 @@ import { internalError } from '../common/internalError.js'
 import { currentCause } from '../trace/channels.js'
 import { traceStatement } from '../trace/statement.js'
 import { connectionsFor, limitOptionsOf } from './connections.js'
+import { internalsOf } from './internals.js'
 import { formatError, logQuery, type RawRow } from './run.js'
 import {
   type ChangedCallback,
@@ -13,7 +14,6 @@ import {
   requireSqliteConnection,
   type SqliteConnection,
   type SqliteStatement,
-  sharedConnectionOf,
 } from './sqlite.js'
 import { StatementQueue } from './statementQueue.js'
 import { type StatementLimit, timerOf } from './statementTimeout.js'
@@ -267,9 +267,26 @@ const statementsByConnection = new WeakMap<SqliteConnection, PreparedStatements>
  * the connection is not open yet.
  */
 export function preparedStatementsOf(sequelize: Sequelize): PreparedStatements | Promise<PreparedStatements> {
-  const shared = sharedConnectionOf(sequelize)
-  if (shared !== null) return statementsOfConnection(sequelize, shared)
-  return requireSqliteConnection(sequelize).then((connection) => statementsOfConnection(sequelize, connection))
+  const { getConnection } = internalsOf(sequelize).connectionManager
+  const last = lastBySequelize.get(sequelize)
+  // After Sequelize is closed, `getConnection` is another function, and the cached connection is not used.
+  if (last?.getConnection === getConnection && last.connection === openConnectionOf(sequelize)) return last.statements
+  return openStatements(sequelize, getConnection)
+}
+
+interface LastConnection {
+  readonly getConnection: unknown
+  readonly connection: object
+  readonly statements: PreparedStatements
+}
+
+const lastBySequelize = new WeakMap<Sequelize, LastConnection>()
+
+async function openStatements(sequelize: Sequelize, getConnection: unknown): Promise<PreparedStatements> {
+  const connection = await requireSqliteConnection(sequelize)
+  const statements = statementsOfConnection(sequelize, connection)
+  lastBySequelize.set(sequelize, { getConnection, connection, statements })
+  return statements
 }
 
 /** Returns the prepared statements of the connection for a write of one statement. */

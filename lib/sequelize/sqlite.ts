@@ -10,8 +10,6 @@ export type ChangedCallback = (this: { changes: number }, error: Error | null) =
 /** An sqlite3 connection, as far as prepared statements use it. */
 export interface SqliteConnection {
   readonly filename: string
-  /** Name of the transaction that uses the connection. */
-  uuid?: string | undefined
   all(sql: string, values: readonly unknown[], done: (error: Error | null, rows?: RawRow[]) => void): void
   run(sql: string, values: readonly unknown[], done: ChangedCallback): void
   prepare(sql: string, done: (error: Error | null) => void): SqliteStatement
@@ -40,29 +38,7 @@ export function openConnectionOf(sequelize: Sequelize): object | null {
   return typeof connection === 'object' ? connection : null
 }
 
-/** Connection that Sequelize has opened, with the function that opened it. */
-interface OpenedConnection {
-  readonly getConnection: unknown
-  readonly connection: SqliteConnection
-}
-
-const lastOpened = new WeakMap<Sequelize, OpenedConnection>()
-
-/**
- * Returns the connection that Sequelize uses outside of transactions, or null if it must be opened. After Sequelize is
- * closed, `getConnection` is another function, and the result is null.
- */
-export function sharedConnectionOf(sequelize: Sequelize): SqliteConnection | null {
-  const last = lastOpened.get(sequelize)
-  if (last?.getConnection !== internalsOf(sequelize).connectionManager.getConnection) return null
-  return last.connection === openConnectionOf(sequelize) ? last.connection : null
-}
-
-/** Opens the connection that Sequelize uses outside of transactions, if it is not open. */
+/** Returns the connection that Sequelize uses outside of transactions. Opens the connection if necessary. */
 export async function requireSqliteConnection(sequelize: Sequelize): Promise<SqliteConnection> {
-  const manager = internalsOf(sequelize).connectionManager
-  const { getConnection } = manager
-  const connection = (await manager.getConnection({ type: 'SELECT' })) as SqliteConnection
-  lastOpened.set(sequelize, { getConnection, connection })
-  return connection
+  return internalsOf(sequelize).connectionManager.getConnection({ type: 'SELECT' }) as Promise<SqliteConnection>
 }

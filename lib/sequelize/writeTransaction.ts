@@ -14,7 +14,6 @@ import { queryGeneratorOf } from './internals.js'
 import { statementLoggingOf } from './logging.js'
 import { storeGreeting } from './serverVersion.js'
 import { checkSession } from './session.js'
-import { requireSqliteConnection, sharedConnectionOf } from './sqlite.js'
 import { isSharedConnection, returnConnection, type StatementLimit, StatementTimer } from './statementTimeout.js'
 import { WRITER, waitForSetup, waitForStatements } from './timedConnections.js'
 import { enterContext } from './transaction.js'
@@ -50,15 +49,8 @@ abstract class WriteRun extends Transaction {
     this.limit = limit
   }
 
-  /**
-   * Acquires a connection, starts its statement timeout and checks its session. Returns null if nothing needs to be
-   * waited for.
-   */
-  waitForConnection(): Promise<void> | null {
-    return this.#acquireChecked()
-  }
-
-  async #acquireChecked(): Promise<void> {
+  /** Acquires a connection, starts its statement timeout and checks its session. */
+  async waitForConnection(): Promise<void> {
     const { sequelize, limit } = this
     const connection = await this.acquire()
     if (limit !== null && !this.dialect.queuesWrites) this.timer = new StatementTimer(sequelize, limit, connection)
@@ -68,10 +60,6 @@ abstract class WriteRun extends Transaction {
       returnConnection(sequelize, connection, this.timer)
       throw error
     }
-    this.useConnection(connection)
-  }
-
-  protected useConnection(connection: Connection): void {
     this.#connectionInUse = connection
     this.connection = connection
     storeGreeting(this.sequelize, connection)
@@ -317,14 +305,6 @@ const ENCLOSING_TRANSACTION: Transaction = Object.create(Transaction.prototype, 
 export class LoneStatement extends WriteRun {
   constructor(of: RunSettings) {
     super(of, { transaction: ENCLOSING_TRANSACTION })
-  }
-
-  override waitForConnection(): Promise<void> | null {
-    if (this.limit !== null || !this.dialect.queuesWrites) return super.waitForConnection()
-    const shared = sharedConnectionOf(this.sequelize)
-    if (shared === null) return requireSqliteConnection(this.sequelize).then((opened) => this.useConnection(opened))
-    this.useConnection(shared)
-    return null
   }
 
   release(): void {
