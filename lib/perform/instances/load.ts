@@ -78,8 +78,11 @@ export async function loadAllLocked(store: StatementContext, where: Predicate): 
   )
 }
 
-/** Marks what find hooks have set as unchanged. A hook that masks a value must not make `save` store the mask. */
-function markUnchanged(instance: Model): Model {
+/**
+ * Marks what find hooks have set as unchanged. A hook that masks a value must not make `save` or `destroy` store the
+ * mask.
+ */
+export function markUnchanged(instance: Model): Model {
   for (const name of instance.changed() || []) instance.changed(name as never, false)
   return instance
 }
@@ -119,7 +122,17 @@ export function applyChanges(
   serverValues: ServerValues,
 ): Model {
   acceptNulls(instance, store.resource.filled)
+  const replaced = [...changes.keys()].filter((name) => isReplacedByHook(instance, name))
   instance.set(toSettableValues(store, changes))
+  for (const name of replaced) instance.changed(name as never, true)
   setValues(instance, serverValues.values)
   return instance
+}
+
+/**
+ * Whether a find hook has replaced the stored value. Sequelize would not save a value of the client that equals the
+ * hook's value, although the stored value differs.
+ */
+function isReplacedByHook(instance: Model, name: string): boolean {
+  return !Object.is(instance.getDataValue(name as never), instance.previous(name as never))
 }

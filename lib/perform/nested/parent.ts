@@ -105,7 +105,11 @@ export async function planDiffs(
     ),
   )
   const children = await diffChildren(store, replacements, removals)
-  const links = await collectErrors(parents, ({ nestedWrites, values }) => planLinkDiffs(store, nestedWrites, values))
+  // The answer to a key without a record also lists the errors of the children.
+  const links = await withErrorsOfWorks(
+    () => children.flatMap(({ works }) => works),
+    () => collectErrors(parents, ({ nestedWrites, values }) => planLinkDiffs(store, nestedWrites, values)),
+  )
   const byNestedWrite = new Map(children.map((diff) => [diff.nestedWrite, diff]))
   return parents.map(({ nestedWrites }, index) => [
     ...nestedWrites.flatMap((nestedWrite) => byNestedWrite.get(nestedWrite) ?? []),
