@@ -48,6 +48,8 @@ export class RequestHistory {
   noteNewValues({ model, fields }: Resource, values: Changes): void {
     for (const field of fields) {
       const value = values.get(field.name)
+      // No foreign key refers to a JSON column, whose values in a body are not in the form of stored values.
+      if (field.valueType.type === 'json') continue
       if (value !== undefined && value !== null) this.#newValuesOf(model, field.name).add(String(field.decode(value)))
     }
   }
