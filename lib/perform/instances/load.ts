@@ -7,6 +7,7 @@ import { encodeKey, type KeyFields, keyColumns } from '../../common/keys.js'
 import { problem } from '../../common/problem.js'
 import { limitOptionsOf } from '../../sequelize/connections.js'
 import { acceptNulls } from '../../sequelize/instances.js'
+import { hasHooks } from '../../sequelize/model.js'
 import { UnsafeSession } from '../../sequelize/session.js'
 import { setValues, toSettableValues } from '../build.js'
 import { readOne } from '../read.js'
@@ -122,7 +123,8 @@ export function applyChanges(
   serverValues: ServerValues,
 ): Model {
   acceptNulls(instance, store.resource.filled)
-  const replaced = [...changes.keys()].filter((name) => isReplacedByHook(instance, name))
+  const hasFindHook = hasHooks(store.model, ['afterFind'])
+  const replaced = [...changes.keys()].filter((name) => hasFindHook && mayBeReplaced(instance, name))
   instance.set(toSettableValues(store, changes))
   for (const name of replaced) instance.changed(name as never, true)
   setValues(instance, serverValues.values)
@@ -130,9 +132,10 @@ export function applyChanges(
 }
 
 /**
- * Whether a find hook has replaced the stored value. Sequelize would not save a value of the client that equals the
- * hook's value, although the stored value differs.
+ * Whether a find hook may have replaced the stored value. Sequelize would not save a value of the client that equals the
+ * hook's value, although the stored value differs. A hook may also have changed an object in place.
  */
-function isReplacedByHook(instance: Model, name: string): boolean {
-  return !Object.is(instance.getDataValue(name as never), instance.previous(name as never))
+function mayBeReplaced(instance: Model, name: string): boolean {
+  const value: unknown = instance.getDataValue(name as never)
+  return (typeof value === 'object' && value !== null) || !Object.is(value, instance.previous(name as never))
 }

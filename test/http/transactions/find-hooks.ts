@@ -28,9 +28,17 @@ const served = await openStage<Models>(({ sequelize }, app) => {
     find.where = { [Op.and]: [find.where ?? {}, { hidden: false }] }
   })
   // The hook hides codes, and hooks of the router make deletes load instances.
-  const Seal = sequelize.define('seal', { code: DataTypes.STRING }, { ...options, timestamps: true, paranoid: true })
+  const Seal = sequelize.define(
+    'seal',
+    { code: DataTypes.STRING, data: DataTypes.JSON },
+    { ...options, timestamps: true, paranoid: true },
+  )
   Seal.addHook('afterFind', (found) => {
-    for (const seal of [found].flat()) if (seal?.getDataValue('code') !== undefined) seal?.set('code', null)
+    for (const seal of [found].flat()) {
+      if (seal?.getDataValue('code') !== undefined) seal?.set('code', null)
+      const data: unknown = seal?.getDataValue('data')
+      if (typeof data === 'object' && data !== null) Reflect.set(data, 'pin', '*')
+    }
   })
   const Box = sequelize.define('box', { name: DataTypes.STRING }, options)
   Box.hasMany(Seal, { as: 'seals', foreignKey: 'boxId' })
@@ -103,3 +111,14 @@ for (const table of ['cards', 'passes', 'seals']) {
     await served.sequelize.query(`DELETE FROM ${table} WHERE id = ${body.id}`)
   })
 }
+
+test.serial('an object of a client that equals what a find hook made of the stored object is stored', async (t) => {
+  const { body } = await served.post('/api/seals', { data: { pin: '1' } })
+  t.deepEqual(body.data, { pin: '*' })
+  const patched = await served.patch(`/api/seals/${body.id}`, { data: { pin: '*' } })
+  t.is(patched.status, 200, patched.text)
+  const sql = `SELECT data FROM seals WHERE id = ${body.id}`
+  const [stored] = await served.sequelize.query<{ readonly data: unknown }>(sql, { type: QueryTypes.SELECT })
+  t.deepEqual(typeof stored?.data === 'string' ? JSON.parse(stored.data) : stored?.data, { pin: '*' })
+  await served.sequelize.query(`DELETE FROM seals WHERE id = ${body.id}`)
+})
