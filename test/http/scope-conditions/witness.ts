@@ -61,26 +61,29 @@ for (const [shape, scope] of Object.entries(SHAPES)) {
   })
 }
 
-test.serial('a text in a JSON column of a new record under a condition is stored, and nothing is reported', async (t) => {
-  const reported: unknown[] = []
-  const stage = await openStage(({ sequelize }, app) => {
-    const Desk = sequelize.define('JsonDesk', { name: DataTypes.STRING(20) }, { timestamps: false })
-    const Paper = sequelize.define('JsonPaper', { extra: DataTypes.JSON }, { timestamps: false })
-    Paper.belongsTo(Desk, { as: 'desk', foreignKey: 'deskId' })
-    Desk.hasMany(Paper, { as: 'papers', foreignKey: 'deskId' })
-    const onError = (error: unknown): void => void reported.push(error)
-    app.use(crudRouter(Paper, { route: 'papers', scope: () => filter.eq('desk.name', 'a'), onError }))
-    app.use(crudRouter(Desk, { route: 'desks', relations: { papers: { write: true } }, onError }))
-  })
-  t.teardown(stage.close)
-  const { status, body } = await stage.post('/desks', { name: 'a', papers: [{ extra: '>5?' }] })
-  t.is(status, 201)
-  const papers = [{ extra: '>5?' }, { extra: ['"'] }]
-  t.is((await stage.patch(`/desks/${body.id}`, { papers })).status, 200)
-  const { items } = (await stage.get('/papers?sort=id')).body
-  t.deepEqual(
-    items.map(({ extra }: { extra: unknown }) => extra),
-    ['>5?', ['"']],
-  )
-  t.deepEqual(reported, [])
-})
+test.serial(
+  'a text in a JSON column of a new record under a condition is stored, and nothing is reported',
+  async (t) => {
+    const reported: unknown[] = []
+    const stage = await openStage(({ sequelize }, app) => {
+      const Desk = sequelize.define('JsonDesk', { name: DataTypes.STRING(20) }, { timestamps: false })
+      const Paper = sequelize.define('JsonPaper', { extra: DataTypes.JSON }, { timestamps: false })
+      Paper.belongsTo(Desk, { as: 'desk', foreignKey: 'deskId' })
+      Desk.hasMany(Paper, { as: 'papers', foreignKey: 'deskId' })
+      const onError = (error: unknown): void => void reported.push(error)
+      app.use(crudRouter(Paper, { route: 'papers', scope: () => filter.eq('desk.name', 'a'), onError }))
+      app.use(crudRouter(Desk, { route: 'desks', relations: { papers: { write: true } }, onError }))
+    })
+    t.teardown(stage.close)
+    const { status, body } = await stage.post('/desks', { name: 'a', papers: [{ extra: '>5?' }] })
+    t.is(status, 201)
+    const papers = [{ extra: '>5?' }, { extra: ['"'] }]
+    t.is((await stage.patch(`/desks/${body.id}`, { papers })).status, 200)
+    const { items } = (await stage.get('/papers?sort=id')).body
+    t.deepEqual(
+      items.map(({ extra }: { extra: unknown }) => extra),
+      ['>5?', ['"']],
+    )
+    t.deepEqual(reported, [])
+  },
+)
