@@ -3,7 +3,7 @@ import type { ManagedAttribute, ManagedAttributeKind } from '../../types/behavio
 import type { FieldType } from '../../types/field.js'
 import { CrudConfigError } from '../common/errors.js'
 import { DECLARATIONS } from '../sequelize/declarations.js'
-import { addToModel, completeAttribute, timestampsOf } from '../sequelize/model.js'
+import { addToModel, attributesWithAccessors, completeAttribute, timestampsOf } from '../sequelize/model.js'
 import { valueTypeOf } from './valueType.js'
 
 /** The attributes of a model once its router is mounted. */
@@ -33,7 +33,7 @@ const addedByModel = new WeakMap<ModelStatic<Model>, Set<string>>()
 /** Returns the current attributes of a model. */
 export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
   return {
-    all: model.getAttributes(),
+    all: attributesWithAccessors(model),
     serverManaged: new Set(Object.values(timestampsOf(model))),
     added: addedByModel.get(model) ?? new Set(),
     shown: new Set(),

@@ -4,7 +4,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { ModelValidation, ValidatedAttribute } from '../../types/resource.js'
-import { hasModelValidators, hasVersion } from '../sequelize/model.js'
+import { attributesWithAccessors, hasModelValidators, hasVersion } from '../sequelize/model.js'
 import { hasOnlyExactRules } from './modelRules.js'
 import { valueTypeOf } from './valueType.js'
 
@@ -19,27 +19,27 @@ export function filledAttributesOf(model: ModelStatic<Model>, fields: readonly F
 }
 
 /**
- * Returns the attributes whose validators are all rules for bodies. Attributes with a setter, or with a schema of the
- * host, are left out.
+ * Returns the attributes whose validators are all rules for bodies. Attributes with a schema of the host are left out.
+ * Returns an empty list for a model with setters, because a setter may also set other attributes.
  */
 export function ruledAttributesOf(
   model: ModelStatic<Model>,
   fields: readonly Field[],
   { fields: given = {} }: CrudOptions,
 ): readonly string[] {
-  const attributes = model.getAttributes()
+  const attributes = attributesWithAccessors(model)
+  if (Object.values(attributes).some(({ set }) => set !== undefined)) return []
   const schemas = new Set(Object.entries(given).flatMap(([name, field]) => (field?.schema === undefined ? [] : [name])))
   const hasOnlyRules = ({ name, virtual }: Field): boolean => {
     const attribute = attributes[name]
-    if (virtual || attribute === undefined || attribute.set !== undefined || schemas.has(name)) return false
-    return hasOnlyExactRules(attribute)
+    return !virtual && attribute !== undefined && !schemas.has(name) && hasOnlyExactRules(attribute)
   }
   return fields.filter(hasOnlyRules).map(({ name }) => name)
 }
 
 /** Returns the part of Sequelize's validation and conversion that writes need. */
 export function validationOf(model: ModelStatic<Model>, fields: readonly Field[]): ModelValidation {
-  const attributes = model.getAttributes()
+  const attributes = attributesWithAccessors(model)
   const isOpaque = ({ name, valueType, virtual }: Field): boolean => {
     const { key } = (attributes[name]?.type ?? {}) as { key?: string }
     return valueType.type === 'json' && !virtual && key !== 'JSON' && key !== 'JSONB'

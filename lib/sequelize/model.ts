@@ -187,6 +187,25 @@ export function uniquesOf(model: ModelStatic<Model>): readonly (readonly string[
   return [...Object.values(uniqueKeys), ...Object.values(options.uniqueKeys ?? {}), ...whole].map(indexColumnsOf)
 }
 
+/**
+ * Returns the attributes of a model. The functions of `getterMethods` and `setterMethods` count as `get` and `set` of
+ * their attributes, as in Sequelize.
+ */
+export function attributesWithAccessors(
+  model: ModelStatic<Model>,
+): Readonly<Record<string, ModelAttributeColumnOptions>> {
+  const attributes = model.getAttributes()
+  const { getterMethods, setterMethods } = model.options
+  if (getterMethods === undefined && setterMethods === undefined) return attributes
+  const accessorsOf = (name: string): Pick<ModelAttributeColumnOptions, 'get' | 'set'> => {
+    const [get, set] = [getterMethods?.[name], setterMethods?.[name]]
+    return { ...(get === undefined ? {} : { get }), ...(set === undefined ? {} : { set }) }
+  }
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, attribute]) => [name, { ...accessorsOf(name), ...attribute }]),
+  )
+}
+
 /** Whether the model has validators across attributes. */
 export function hasModelValidators(model: ModelStatic<Model>): boolean {
   return Object.keys(preparationOf(model).options.validate ?? {}).length > 0
