@@ -99,12 +99,12 @@ async function insertOne(
 /** Inserts all records with one statement, or with several if there are too many values. */
 async function insertMany(
   store: StatementContext,
-  { records, serverValues, projection, instant }: BulkCreatePlan,
+  { records, serverValues, parentKeys, projection, instant }: BulkCreatePlan,
   instances: readonly Model[],
 ): Promise<Outcome | null> {
   if (!canReturnInserted(store, projection)) return null
   const validateRecord = (instance: Model, index: number): Promise<void> | null =>
-    validateNew(store, instance, { changes: records[index] ?? NO_CHANGES, serverValues })
+    validateNew(store, instance, { changes: records[index] ?? NO_CHANGES, serverValues, parentKeys })
   await validateInTime(store, () => validateAll(store, instances, validateRecord))
   const rows = encodeRows(store, instances, instant)
   const fields = rows && insertedFieldsOf(store, rows, await loadTableTraits(store))
@@ -173,8 +173,8 @@ async function insertAndFind(
 
 /** Runs an UPDATE that returns the record, or an UPDATE followed by a read. */
 async function updateOne(store: StatementContext, plan: UpdatePlan): Promise<Outcome> {
-  const { changes, projection } = plan
-  if (!(await hasValidChanges(store, changes))) return readRefused(store, { ...plan, invalid: NO_ERRORS })
+  const { projection } = plan
+  if (!(await hasValidChanges(store, plan))) return readRefused(store, { ...plan, invalid: NO_ERRORS })
   const write = createRowUpdate(store, plan)
   const table = await loadTraitsForRecord(store)
   if (table.canSkipWrites) return updateOneChecked(store, plan, write, table)

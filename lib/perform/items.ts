@@ -16,7 +16,7 @@ import { attributeToPlace } from './nested/errors.js'
 import { keyIdentityText } from './recordIdentity.js'
 import { assertAllStorable } from './scoped/scopeChecks.js'
 import type { StatementContext } from './store.js'
-import { attributesAccepted, buildPartial, collectValueErrors, hasUncheckedValues, NO_ERRORS } from './validation.js'
+import { buildPartial, collectValueErrors, hasUncheckedChanges, hasUncheckedValues, NO_ERRORS } from './validation.js'
 
 /** One write of a batch. */
 export type ItemPlan = CreatePlan | UpdatePlan
@@ -126,7 +126,7 @@ function isAccepted(store: StatementContext, item: ItemPlan): boolean {
   if (item.invalid !== null || store.resource.validation !== 'attributes') return false
   if (item.kind === 'create')
     return !hasUncheckedValues(store, buildInstance(store, item.changes, item.serverValues), item)
-  return attributesAccepted(store, item.changes).length === item.changes.size
+  return !hasUncheckedChanges(store, item)
 }
 
 async function collectItemErrors(store: StatementContext, items: readonly ItemPlan[]): Promise<ProblemErrors> {
@@ -155,11 +155,10 @@ async function createInstanceMakers(
   const loaded =
     isPartial || keys.length === 0 ? new Map<string, Model>() : await loadAllLocked(store, matchKeys(fields, keys))
   return (item) => () => {
-    const { changes } = item
     if (item.kind === 'create') return buildInstance(store, item.changes, item.serverValues)
     const instance = loaded.get(keyIdentityText(fields, item.key))
     return instance === undefined
-      ? buildPartial(store, changes)
-      : applyChanges(store, instance, changes, item.serverValues)
+      ? buildPartial(store, item)
+      : applyChanges(store, instance, item.changes, item.serverValues)
   }
 }

@@ -52,7 +52,7 @@ export async function collectPlanErrors(store: StatementContext, plan: Plan): Pr
     case 'update': {
       // Validators that need the whole record run during the write.
       if (plan.invalid === null && store.resource.validation === 'instance') return {}
-      const build = () => buildPartial(store, plan.changes)
+      const build = () => buildPartial(store, plan)
       return collectValueErrors(store, plan.invalid ?? NO_ERRORS, build, { hasHostCode: plan.before !== null })
     }
     case 'bulkCreate':

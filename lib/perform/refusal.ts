@@ -68,7 +68,7 @@ export async function readOrRefuse(
 export async function prepareChanged(store: StatementContext, plan: UpdatePlan): Promise<() => Model> {
   const { changes, serverValues } = plan
   const { validation } = store.resource
-  if (validation === 'attributes') return () => buildPartial(store, changes)
+  if (validation === 'attributes') return () => buildPartial(store, plan)
   const instance = await loadLocked(store, plan.where, isRestore(plan))
   return () => applyChanges(store, instance, changes, serverValues)
 }

@@ -1,11 +1,13 @@
 import type { Model } from 'sequelize'
 import type { Changes, Invalid } from '../../types/changes.js'
-import type { TextBound } from '../../types/resource.js'
+import type { UpdatePlan } from '../../types/plan.js'
+import type { TextBound, ValidatedAttribute } from '../../types/resource.js'
 import { type Problem, type ProblemErrors, problem } from '../common/problem.js'
 import { isLonger } from '../common/values.js'
 import { findValidationErrors, isValidatorException } from '../sequelize/failure.js'
 import { acceptNulls } from '../sequelize/instances.js'
 import { hasHooks } from '../sequelize/model.js'
+import { setValues } from './build.js'
 import { validationMessages } from './failure.js'
 import type { StatementContext } from './store.js'
 import { withWriteTimeout } from './transaction.js'
@@ -104,48 +106,68 @@ function unchangedAttributes({ model }: StatementContext, instance: Model): read
   return Object.keys(model.getAttributes()).filter((name) => !instance.changed(name as never))
 }
 
-/**
- * Returns the attributes that rules have already validated and no behaviour overwrites. Sequelize skips these
- * attributes.
- */
-export function attributesAccepted(
-  { resource: { ruleValidated } }: StatementContext,
-  changes: Changes,
-  serverValues?: Changes,
-): readonly string[] {
-  return ruleValidated.filter((name) => changes.has(name) && serverValues?.has(name) !== true)
-}
-
-/** Values of a new record: the client's (`changes`) and the behaviours'. */
-export interface NewValues {
+/** Values of a record to write: the client's (`changes`) and the behaviours'. */
+export interface WrittenValues {
   readonly changes: Changes
   readonly serverValues: Changes
+  /** Attributes of `changes` that the parent of the record sets. */
+  readonly parentKeys?: readonly string[] | undefined
+}
+
+/** Returns the values of an update. */
+function valuesOfUpdate({ changes, serverValues: { values } }: UpdateValues): WrittenValues {
+  return { changes, serverValues: values }
+}
+
+type UpdateValues = Pick<UpdatePlan, 'changes' | 'serverValues'>
+
+/** Returns the attributes with values that rules have already validated. Sequelize skips these attributes. */
+function attributesAccepted({ resource: { ruleValidated } }: StatementContext, values: WrittenValues): string[] {
+  return ruleValidated.filter((name) => isFromBody(values, name))
+}
+
+/** Whether the final value of an attribute is a value of the body. */
+function isFromBody({ changes, serverValues, parentKeys = [] }: WrittenValues, name: string): boolean {
+  return changes.has(name) && !serverValues.has(name) && !parentKeys.includes(name)
+}
+
+/** Whether Sequelize's validation may refuse a value of an attribute. */
+function canBeRefused({ hasValidators, isText }: ValidatedAttribute, value: unknown): boolean {
+  return value !== undefined && value !== null && (hasValidators || (isText && typeof value === 'object'))
 }
 
 /**
  * Whether a new instance has values that its model may refuse although the rules accept the body: defaults, values of
- * behaviours, and values that only a schema of the host has checked.
+ * behaviours and parents, and values that only a schema of the host has checked.
  */
 export function hasUncheckedValues(
-  { resource }: StatementContext,
+  { resource: { validation, validated } }: StatementContext,
   instance: Model,
-  { changes, serverValues }: NewValues,
+  values: WrittenValues,
 ): boolean {
-  if (resource.validation !== 'attributes') return true
-  return resource.validated.some(({ name, isRuled, hasValidators, isText }) => {
-    const value: unknown = instance.getDataValue(name as never)
-    if (value === undefined || value === null || !(hasValidators || (isText && typeof value === 'object'))) return false
-    return !(isRuled && changes.has(name) && !serverValues.has(name))
-  })
+  if (validation !== 'attributes') return true
+  return validated.some(
+    (attribute) =>
+      canBeRefused(attribute, instance.getDataValue(attribute.name as never)) &&
+      !(attribute.isRuled && isFromBody(values, attribute.name)),
+  )
+}
+
+/** Like `hasUncheckedValues`, for the values of an update. */
+export function hasUncheckedChanges(store: StatementContext, plan: UpdateValues): boolean {
+  const { validation, validated } = store.resource
+  const values = valuesOfUpdate(plan)
+  const { changes, serverValues } = values
+  if (validation !== 'attributes' || attributesAccepted(store, values).length < changes.size) return true
+  return serverValues.size > 0 && validated.some((each) => canBeRefused(each, serverValues.get(each.name)))
 }
 
 /**
  * Runs Sequelize's validators on the values of a new instance that rules have not accepted, without its hooks. Returns
  * null if the rules have accepted all values.
  */
-export function validateNew(store: StatementContext, instance: Model, values: NewValues): Promise<void> | null {
-  if (!hasUncheckedValues(store, instance, values)) return null
-  return validate(instance, attributesAccepted(store, values.changes, values.serverValues))
+export function validateNew(store: StatementContext, instance: Model, values: WrittenValues): Promise<void> | null {
+  return hasUncheckedValues(store, instance, values) ? validate(instance, attributesAccepted(store, values)) : null
 }
 
 /** Runs Sequelize's validators without its hooks. */
@@ -160,14 +182,17 @@ export async function validateInTime(store: StatementContext, validating: () => 
   else await withWriteTimeout(store, validating)
 }
 
-/** Whether changes pass the model's validators. Only for models whose validators use no other values of the record. */
-export async function hasValidChanges(store: StatementContext, changes: Changes): Promise<boolean> {
-  const rest = attributesAccepted(store, changes)
-  if (rest.length === changes.size) return true
-  const partial = buildPartial(store, changes)
+/**
+ * Whether the values of an update pass the model's validators. Only for models whose validators use no other values of
+ * the record.
+ */
+export async function hasValidChanges(store: StatementContext, plan: UpdateValues): Promise<boolean> {
+  if (!hasUncheckedChanges(store, plan)) return true
+  const partial = buildPartial(store, plan)
   if (findTooLong(store, partial).length > 0) return false
   try {
-    await validate(partial, [...unchangedAttributes(store, partial), ...rest])
+    const accepted = attributesAccepted(store, valuesOfUpdate(plan))
+    await validate(partial, [...unchangedAttributes(store, partial), ...accepted])
     return true
   } catch (error) {
     if (findValidationErrors(error) === null) throw error
@@ -175,10 +200,11 @@ export async function hasValidChanges(store: StatementContext, changes: Changes)
   }
 }
 
-/** Builds an instance with only the changed values. */
-export function buildPartial({ model, resource }: StatementContext, changes: Changes): Model {
+/** Builds an instance with only the values of an update. */
+export function buildPartial({ model, resource }: StatementContext, { changes, serverValues }: UpdateValues): Model {
   const partial = model.build(Object.fromEntries(changes), { isNewRecord: false })
   acceptNulls(partial, resource.filled)
+  setValues(partial, serverValues.values)
   return partial
 }
 

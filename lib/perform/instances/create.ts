@@ -102,7 +102,7 @@ async function createInstances(
   await validateAll(store, instances, (instance, index) =>
     isWhole
       ? instance.validate({ transaction, hooks: isEach } as object)
-      : validateNew(store, instance, { changes: plan.records[index] ?? NO_CHANGES, serverValues: plan.serverValues }),
+      : validateNew(store, instance, { ...plan, changes: plan.records[index] ?? NO_CHANGES }),
   )
   for (const instance of instances) await resolveKeyExpression(store, instance, transaction)
   if (isEach) {
