@@ -10,6 +10,7 @@ import type { Limits } from '../../../types/settings.js'
 import { databaseName, openDatabase } from '../../support/database.js'
 import { list, type Parameters } from '../../support/lists.js'
 import { clientOf } from '../../support/server.js'
+import { isFast } from '../../support/speed.js'
 
 const test = ava.serial
 const isMysql = databaseName === 'mysql' || databaseName === 'mariadb'
@@ -71,8 +72,9 @@ const QUERIES: readonly (readonly [what: string, where: boolean, path: string, p
   ['joins', databaseName !== 'postgres', '/api/nodes', { select: far(70) }],
   ['subqueries within each other', databaseName !== 'postgres', '/api/nodes', { filter: deep(70) }],
   ['comparisons', databaseName === 'sqlite', '/api/nodes', { filter: `level=${numbers(1100, '|level=')}`, cursor: '' }],
-  ['values', databaseName === 'sqlite', '/api/nodes', { filter: `level=in=${numbers(33_000, ';')}` }],
-  ['values', databaseName === 'postgres', '/api/nodes', { filter: `level=in=${numbers(66_000, ';')}` }],
+  // Without optimizations, values are part of the text, and no limit of values applies.
+  ['values', databaseName === 'sqlite' && isFast, '/api/nodes', { filter: `level=in=${numbers(33_000, ';')}` }],
+  ['values', databaseName === 'postgres' && isFast, '/api/nodes', { filter: `level=in=${numbers(66_000, ';')}` }],
   [
     'columns',
     databaseName === 'postgres',
@@ -104,8 +106,8 @@ test('more keys than a statement takes are a 400, and nothing is deleted', async
     '/api/nodes/bulk-delete',
     Array.from({ length: 66_000 }, (_, index) => index + 1),
   )
-  // MariaDB and MySQL take the keys as text.
-  if (isMysql) return t.is(status, 200, text)
+  // MariaDB and MySQL take the keys as text, and so does every database without optimizations.
+  if (isMysql || !isFast) return t.is(status, 200, text)
   t.is(status, 400, text)
   t.is(body.detail, 'The request is too large for the database. Shorten the query, or send fewer records.')
 })

@@ -6,6 +6,7 @@ import ava from 'ava'
 import { DataTypes, type Model } from 'sequelize'
 import { crudRouter, type HookContext, Operations } from '../../../lib/index.js'
 import type { Answer } from '../../support/server.js'
+import { isFast } from '../../support/speed.js'
 import { openStage } from '../../support/stage.js'
 
 // What one of them does to the rows, and what it asks of the database, is looked at.
@@ -282,9 +283,11 @@ async function locked(method: string, path: string, json?: unknown): Promise<rea
     .filter((sql) => sql.startsWith('SELECT') && (stage.name === 'sqlite' || /FOR (?:NO KEY )?UPDATE/.test(sql)))
     .map((sql) => /FROM [`"](\w+)[`"]/.exec(sql)?.[1] ?? sql)
 }
-const isFile = stage.name === 'sqlite'
 
-test('both sides of links without a unique index lock in one order', async (t) => {
+const isFile = stage.name === 'sqlite'
+// On SQLite, where every read counts here, links are read back without optimizations.
+const ordered = isFast || !isFile ? test : test.skip
+ordered('both sides of links without a unique index lock in one order', async (t) => {
   t.deepEqual(await locked('PUT', '/api/posts/1/marks/1'), ['Posts', 'Tags', 'Marks'])
   // Whether the owner is there is asked first, and locks nothing.
   const owner = isFile ? ['Tags'] : []
@@ -293,7 +296,7 @@ test('both sides of links without a unique index lock in one order', async (t) =
   t.is((await stage.send('PUT', '/api/tags/99/marked/99')).status, 404)
 })
 
-test('links under a unique index lock their owner where they are set, and nobody where one is added', async (t) => {
+ordered('links under a unique index lock their owner where they are set, and nobody where one is added', async (t) => {
   t.deepEqual(await locked('PUT', '/api/tags/1/pinned', [1]), isFile ? ['Tags', 'Posts', 'Pin'] : ['Tags', 'Pin'])
   t.deepEqual(await locked('PUT', '/api/notes/1/tags/1'), isFile ? ['Notes', 'Tags', 'NoteTags'] : [])
   // On MySQL what hooks around reads have a say in is locked by that read as well.

@@ -4,6 +4,7 @@ import test from 'ava'
 import { DataTypes } from 'sequelize'
 import { type CrudRouter, crudRouter, filter, Operations, type Scope } from '../../../lib/index.js'
 import { openPush, type Subscriber } from '../../support/push.js'
+import { isFast } from '../../support/speed.js'
 import { asUser, identityFromHeader } from '../../support/stage.js'
 
 const SCOPES: Readonly<Record<string, Scope | null>> = {
@@ -164,7 +165,9 @@ test.serial('there are no more rooms by condition than the limit, and a room goe
   await emptied(few)
 })
 
-test.serial('rooms of one shape are asked by one statement before a write and by one behind it', async (t) => {
+// Without optimizations, a write reads its record by further statements.
+const counted = isFast ? test.serial : test.serial.skip
+counted('rooms of one shape are asked by one statement before a write and by one behind it', async (t) => {
   const { id } = await Ticket.create({ ownerId: 1 } as never).then((made) => made.get() as { id: number })
   await Member.create({ ticketId: id, userId: 1 } as never)
   const patch = async (): Promise<void> => {
