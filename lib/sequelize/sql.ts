@@ -44,6 +44,8 @@ export function escapeValue(model: ModelStatic<Model>, value: unknown): string {
  * determines the meaning of backslashes, which may end the literal early.
  */
 const QUOTES: Readonly<Record<string, (text: string) => string>> = {
+  // A NUL ends the text of a statement.
+  sqlite: (text) => (text.includes('\0') ? `CAST(X'${hexOf(text)}' AS TEXT)` : quoteText(text)),
   mysql: quoteOnMysql,
   mariadb: quoteOnMysql,
   postgres: (text) => {
@@ -55,7 +57,11 @@ const QUOTES: Readonly<Record<string, (text: string) => string>> = {
 function quoteOnMysql(text: string): string {
   // Hexadecimal digits have the same meaning in every mode.
   const isSpecial = text.includes('\\') || text.includes('\0')
-  return isSpecial ? `_utf8mb4 X'${Buffer.from(text, 'utf8').toString('hex')}'` : quoteText(text)
+  return isSpecial ? `_utf8mb4 X'${hexOf(text)}'` : quoteText(text)
+}
+
+function hexOf(text: string): string {
+  return Buffer.from(text, 'utf8').toString('hex')
 }
 
 function quoteText(text: string): string {
