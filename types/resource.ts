@@ -225,7 +225,7 @@ export interface Resource extends ResourceInfo, Facts {
   readonly validated: readonly ValidatedAttribute[]
   /** The attributes whose validators are all converted to rules for bodies. */
   readonly ruleValidated: readonly string[]
-  /** The fields of array columns, whose values the drivers take in a form of their own. */
+  /** The fields of array columns. Sequelize needs their values in another form. */
   readonly arrays: readonly Field[]
   /** The NOT NULL attributes that bodies may omit because hooks or the database fill them. */
   readonly filled: readonly string[]

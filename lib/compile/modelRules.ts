@@ -175,7 +175,7 @@ export function hasOnlyExactRules(attribute: RuledAttribute): boolean {
   return own.every(([name, test]) => (name === 'notNull' ? attribute.allowNull === false : isExact(name, test, type)))
 }
 
-/** Whether a body's value passes the validator exactly if it passes its rule. The reader of texts runs checks itself. */
+/** Whether a rule or a check of bodies accepts exactly the values that the validator accepts. */
 function isExact(name: string, test: unknown, type: FieldType): boolean {
   return deriveRule(name, test, type).exact || (STRINGS.has(type) && createCheck(name, test) !== null)
 }

@@ -1,4 +1,4 @@
-// What the model's own validation still has to check once the rules of bodies have accepted a value.
+// Determines which values of a model Sequelize validates in addition to the rules for bodies.
 
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'

@@ -42,7 +42,7 @@ const WORD_OPERATORS = OPERATORS.map(({ token }) => token).filter((token) => /\w
 
 const LIST_TOKENS = OPERATORS.flatMap(({ token, list }) => (list ? [token] : [])).join('|')
 
-/** Returns a pattern for the end of a text: an operator with a list of values, and `rest`. Tokens of lists are words between `=`. */
+/** Returns a pattern for the end of a text: an operator with a list of values, followed by `rest`. */
 function listPattern(rest: string): RegExp {
   return new RegExp(`(?:${LIST_TOKENS})${rest}[ \\t\\r\\n]*$`, 'iu')
 }

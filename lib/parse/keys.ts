@@ -2,8 +2,8 @@ import type { Resource } from '../../types/resource.js'
 import { invalidQuery } from '../common/problem.js'
 
 /**
- * Parses `keys=1,2,3` into the keys as text, without duplicates; null without the parameter. An empty parameter has no keys. Blanks around a key
- * are ignored. A backslash escapes the next character, as in filter values.
+ * Parses `keys=1,2,3` into the keys as text, without duplicates; null without the parameter. An empty parameter has no
+ * keys. Blanks around a key are ignored. A backslash escapes the next character, as in filter values.
  *
  * @throws Problem `invalid-query` for an empty key, a trailing backslash, and more keys than a list or a page may have
  */

@@ -25,10 +25,7 @@ export function toSettableValues(
   { model, resource }: Pick<StatementContext, 'model' | 'resource'>,
   changes: Changes,
 ): { [attribute: string]: unknown } {
-  const values: { [attribute: string]: unknown } = {}
-  changes.forEach((value, name) => {
-    values[name] = value
-  })
+  const values: { [attribute: string]: unknown } = Object.fromEntries(changes)
   for (const field of resource.arrays) {
     if (changes.has(field.name)) values[field.name] = toWritableArray(model, field, changes.get(field.name))
   }

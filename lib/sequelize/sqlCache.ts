@@ -39,6 +39,8 @@ function weigh(key: string, text: string): number {
 
 /** All inputs of a list of columns except the columns. `types` are the known types of the model's columns. */
 interface ListTarget {
+  /** The dialect depends on the server's version, which may change while the process runs. */
+  readonly dialect: object
   readonly model: ModelStatic<Model>
   readonly alias: string
   readonly types: object | undefined
@@ -60,12 +62,16 @@ const listNumbers = new BoundedCache<string, number>({
 export function cachedList(columns: readonly Column[], target: ListTarget, write: () => string): string {
   const byAlias = lists.get(columns)
   const known = byAlias?.get(target.alias)
-  if (known !== undefined && known.model === target.model && known.types === target.types) return known.text
+  if (known !== undefined && isEqualTarget(known, target)) return known.text
   const text = write()
   if (!isFast || columns.some((column) => !isStored(column))) return text
   lists.set(columns, (byAlias ?? new Map()).set(target.alias, { ...target, text }))
   if (listNumbers.get(text) === undefined) listNumbers.set(text, nextNumber())
   return text
+}
+
+function isEqualTarget(known: ListTarget, { dialect, model, types }: ListTarget): boolean {
+  return known.dialect === dialect && known.model === model && known.types === types
 }
 
 function isStored({ joins, countedJoin, field }: Column): boolean {

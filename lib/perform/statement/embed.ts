@@ -185,7 +185,7 @@ class EmbedWriter {
   #selectRecords(parentCondition: string, beside: readonly (readonly [sql: string, alias: string])[]): string {
     const { columns } = this.#request
     return this.#selectColumns(parentCondition, [
-      ...(columns.length === 0 ? [] : [writeColumnList(this.#writer, columns, this.#root)]),
+      ...(columns.length === 0 ? [] : [writeColumnList(this.#dialect, this.#writer, columns, this.#root)]),
       ...beside.map(([text, alias]) => this.#aliasExpression(text, alias)),
     ])
   }

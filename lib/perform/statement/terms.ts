@@ -62,9 +62,14 @@ export function aliasExpression(model: ModelStatic<Model>, sql: string, alias: s
 }
 
 /** Writes the list of a SELECT's columns, with the aliases that `columnAlias` names. */
-export function writeColumnList(writer: WhereWriter, columns: readonly Column[], root: TableContext): string {
+export function writeColumnList(
+  dialect: Dialect,
+  writer: WhereWriter,
+  columns: readonly Column[],
+  root: TableContext,
+): string {
   const { model, alias } = root
-  return cachedList(columns, { model, alias, types: typesOf(model) }, () =>
+  return cachedList(columns, { dialect, model, alias, types: typesOf(model) }, () =>
     columns
       .map((column, index) => aliasExpression(model, writer.writeRead(column, root), columnAlias(index)))
       .join(', '),

@@ -182,7 +182,7 @@ export class StatementWriter {
     // The total needs only the joins of the condition, which are the joins known so far.
     const totalInclude = total ? writer.buildInclude(this.#root) : null
     const terms = order.map(({ column }) => writer.writeColumn(column, this.#root))
-    const attributes = columns.length === 0 ? [] : [writeColumnList(writer, columns, this.#root)]
+    const attributes = columns.length === 0 ? [] : [writeColumnList(this.#dialect, writer, columns, this.#root)]
     if (keys !== 'none') attributes.push(...this.#selectKeys({ keys, columns, order }, terms))
     // A SELECT needs a column even if no value is read.
     if (attributes.length === 0) attributes.push(aliasExpression(this.#model, '1', EMPTY_ALIAS))
@@ -240,5 +240,5 @@ export function buildReturning(dialect: Dialect, model: ModelStatic<Model>, colu
         return aliasExpression(model, read, columnAlias(index))
       })
       .join(', ')
-  return `RETURNING ${cachedList(columns, { model, alias: '', types: typesOf(model) }, writeList)}`
+  return `RETURNING ${cachedList(columns, { dialect, model, alias: '', types: typesOf(model) }, writeList)}`
 }

@@ -112,15 +112,16 @@ test('a text that may have values in it is written anew, also behind one that ha
   )
 })
 
-test('a list of columns is kept for its array, its alias, its model and the types of the columns', (t) => {
+test('a list of columns is kept for its array, its alias, its model, the dialect and the types of the columns', (t) => {
   const columns = ALL_RESOURCES.flatMap(({ fields }) => fields.filter(({ derived }) => derived === undefined)).map(
     ownColumn,
   )
   const types = new Map()
+  const dialect = {}
   const targets = [
-    { model: Player, alias: 'Player', types },
-    { model: Player, alias: '', types },
-    { model: Team, alias: 'Team', types },
+    { dialect, model: Player, alias: 'Player', types },
+    { dialect, model: Player, alias: '', types },
+    { dialect, model: Team, alias: 'Team', types },
   ]
   for (let times = 0; times < 2; times += 1) {
     for (const target of targets) {
@@ -129,8 +130,10 @@ test('a list of columns is kept for its array, its alias, its model and the type
     }
   }
   for (const target of [
-    { model: Team, alias: 'Player', types },
-    { model: Player, alias: 'Player', types: new Map() },
+    { dialect, model: Team, alias: 'Player', types },
+    { dialect, model: Player, alias: 'Player', types: new Map() },
+    { dialect: {}, model: Player, alias: 'Player', types: new Map() },
+    { dialect: {}, model: Team, alias: 'Team', types },
   ]) {
     t.is(
       cachedList(columns, target, () => 'written anew'),
@@ -138,7 +141,7 @@ test('a list of columns is kept for its array, its alias, its model and the type
     )
   }
   t.is(
-    cachedList([...columns], { model: Player, alias: 'Player', types }, () => 'of other columns'),
+    cachedList([...columns], { dialect, model: Player, alias: 'Player', types }, () => 'of other columns'),
     'of other columns',
   )
 })
@@ -149,7 +152,7 @@ test('a list with a value that the database computes is written anew, because it
   const columns = [{ ...column, field: { ...column.field, derived: { kind: 'year', source: column.field } as const } }]
   for (const text of ['first', 'second']) {
     t.is(
-      cachedList(columns, { model: Player, alias: 'Player', types: undefined }, () => text),
+      cachedList(columns, { dialect: {}, model: Player, alias: 'Player', types: undefined }, () => text),
       text,
     )
   }
