@@ -1,5 +1,4 @@
 import type { Model } from 'sequelize'
-import type { Changes } from '../../types/changes.js'
 import type { Field, Value } from '../../types/field.js'
 import type { TableTraits } from '../../types/table.js'
 import { stringifyDate } from '../sequelize/dates.js'
@@ -48,7 +47,11 @@ export function encodeRows(
   instances: readonly Model[],
   instant: Date,
 ): readonly EncodedRow[] | null {
-  const stamps = timestampValues(store, 'create', instant)
+  // All rows have the same timestamps, which are encoded once.
+  const stamps = new Map<string, unknown>(timestampValues(store, 'create', instant))
+  for (const field of store.resource.fields) {
+    if (stamps.has(field.name)) stamps.set(field.name, encodeColumn(store, field, stamps.get(field.name)))
+  }
   const rows: EncodedRow[] = []
   for (const instance of instances) {
     const row = encodeRow(store, instance, stamps)
@@ -58,7 +61,11 @@ export function encodeRows(
   return rows
 }
 
-function encodeRow({ resource: { fields } }: StatementContext, instance: Model, stamps: Changes): EncodedRow | null {
+function encodeRow(
+  { resource: { fields } }: StatementContext,
+  instance: Model,
+  stamps: ReadonlyMap<string, unknown>,
+): EncodedRow | null {
   const row: unknown[] = []
   for (const field of fields) {
     const given: unknown = field.virtual ? undefined : instance.getDataValue(field.name as never)

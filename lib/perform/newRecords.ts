@@ -100,9 +100,8 @@ export async function validateAll(
 ): Promise<void> {
   const errors = new BodyErrors()
   for (const [index, instance] of instances.entries()) {
-    const prefix = `[${index}].`
     if (findTooLong(store, instance).length > 0) {
-      errors.add(await collectValueErrors(store, NO_ERRORS, () => instance), prefix)
+      errors.add(await collectValueErrors(store, NO_ERRORS, () => instance), `[${index}].`)
       continue
     }
     try {
@@ -111,7 +110,7 @@ export async function validateAll(
     } catch (error) {
       const invalid = findValidationErrors(error)
       if (invalid === null) throw error
-      errors.add(validationMessages(invalid, store.resource), prefix)
+      errors.add(validationMessages(invalid, store.resource), `[${index}].`)
     }
   }
   refuse('validation', errors.all)

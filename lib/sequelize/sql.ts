@@ -211,15 +211,18 @@ export function writeScopedCondition(
   return writeCondition(model, addWriteScope(model, where, deleted), prefix)
 }
 
-/** Writes an INSERT with rows of SQL text, each in the order of the columns. */
+/**
+ * Writes an INSERT of a row of SQL texts, in the order of the columns. `others` are further rows in the same order, each
+ * as text in parentheses. Columns with names like integers must come first, as in objects.
+ */
 export function writeInsert(
   model: ModelStatic<Model>,
   columns: readonly string[],
-  rows: readonly (readonly string[])[],
+  row: readonly string[],
+  others: readonly string[],
 ): string {
-  const [first = [], ...others] = rows
-  const text = cachedText(model, { columns, first }, () => {
-    const hash = Object.fromEntries(columns.map((column, index) => [column, literal(first[index] ?? '')]))
+  const text = cachedText(model, { columns, row }, () => {
+    const hash = Object.fromEntries(columns.map((column, index) => [column, literal(row[index] ?? '')]))
     const { query } = queryGeneratorOf(sequelizeOf(model)).insertQuery(
       model.getTableName(),
       hash,
@@ -229,13 +232,9 @@ export function writeInsert(
     return query.replace(/;$/, '')
   })
   if (others.length === 0) return text
-  // JavaScript orders integer-like member names of an object first, so the values are reordered alike.
-  const places = Object.keys(Object.fromEntries(columns.map((column) => [column, 0]))).map((name) =>
-    columns.indexOf(name),
-  )
-  const [end = '', ...further] = rows.map((row) => `(${places.map((place) => row[place] ?? '').join(',')})`)
-  if (!text.endsWith(end)) throw internalError('Sequelize wrote an INSERT that does not end with its values')
-  return [text, ...further].join(',')
+  if (!text.endsWith(`(${row.join(',')})`))
+    throw internalError('Sequelize wrote an INSERT that does not end with its values')
+  return `${text},${others.join(',')}`
 }
 
 /**

@@ -104,11 +104,15 @@ export class StatementWriter {
   }
 
   insert({ fields, rows, returning }: StatementRequestOf<'insert'>): string {
+    const { write } = this.#operands
     const columns = fields.map(({ column }) => column)
+    const [first = [], ...others] = rows
+    const values = first.map(write)
     const sql = writeInsert(
       this.#model,
       columns,
-      rows.map((row) => row.map(this.#operands.write)),
+      values,
+      others.map((row) => `(${row.map(write).join(',')})`),
     )
     return `${sql.replace(/^INSERT INTO/, this.#dialect.insertKeyword)} ${buildReturning(this.#dialect, this.#model, returning)}`
   }

@@ -17,10 +17,12 @@ import { countAffectedRows, fetchRows } from './execute.js'
 export async function insertReturning(
   store: StatementContext,
   rows: readonly EncodedRow[],
-  fields: readonly Field[],
+  given: readonly Field[],
   { columns }: Projection,
   transaction: Transaction,
 ): Promise<readonly Row[]> {
+  // An object has columns with names like integers first, and Sequelize writes an INSERT from an object.
+  const fields = Object.values(Object.fromEntries(given.map((field) => [field.column, field])))
   const positions = fields.map((field) => store.resource.fields.indexOf(field))
   const encoded = rows.map((row) =>
     fields.map((field, index) => encodeColumn(store, field, row[positions[index] ?? -1])),
