@@ -2,9 +2,12 @@
 // sent, their tables are compared with the tables of the code. What drifts fails here.
 
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
+import { createConnection } from 'node:net'
 import { dirname, join, normalize } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import type { Request } from 'express'
 import jsonwebtoken from 'jsonwebtoken'
@@ -174,6 +177,21 @@ test.serial('the client of the page on push hears of what its request creates', 
   const heard = new Promise((resolve) => client.on('OnCreated', resolve))
   const { text } = await send(exchange.command, exchange.page)
   t.deepEqual(await heard, JSON.parse(text))
+})
+
+test.serial('the server of the page on other frameworks outlives clients that leave during a request', async (t) => {
+  const { path } = pageWith(pages, '# Other frameworks\n')
+  const port = ports.get(listener(path, 4010)) ?? 0
+  const head = 'POST /api/players HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n'
+  for (let client = 0; client < 3; client += 1) {
+    const socket = createConnection(port, 'localhost')
+    await once(socket, 'connect')
+    socket.write(`${head}{`)
+    await wait(50)
+    socket.destroy()
+  }
+  await wait(200)
+  t.is((await fetch(`http://localhost:${port}/api/players/1`)).status, 200)
 })
 
 test('every list of the documents is the same on a league that nobody has written to', async (t) => {

@@ -98,6 +98,7 @@ function answererOf(handlers: readonly CrudHandler[]): RequestListener {
     response.once('close', () => gone.abort())
     for (const { handle } of handlers) {
       const reply = await handle(request, { signal: gone.signal })
+      if (gone.signal.aborted) return
       if (reply === null) continue
       response.writeHead(reply.status, reply.headers)
       pipeline(reply.body, response, () => undefined)
