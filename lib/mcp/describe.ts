@@ -46,10 +46,6 @@ export async function describeResource(
     const own = { name: link.name, resource: resourceNameOf(row), fields: describeFields(link.fields, row.fields, row) }
     return [{ ...member, link: own }]
   })
-  const closed = new Set(resource.nestedRelations.filter((json) => !fieldsByRelation.has(json)))
-  const open = Object.entries(schemas).map(
-    ([name, schema]) => [name, filterWritable(schema, isPermittedFor, closed)] as const,
-  )
   const { key, versions, quantifiers, singleton } = crud
   const fields = describeFields(crud.fields, resource.byName, null)
   const runnable = (crud.actions ?? [])
@@ -62,7 +58,7 @@ export async function describeResource(
     relations,
     ...(relations.some(({ many }) => many) || fields.some(({ items }) => items !== undefined) ? { quantifiers } : {}),
     ...(runnable.length === 0 ? {} : { actions: runnable }),
-    ...describeBodies(allowed, { create, update }, new Map(open)),
+    ...(await describeBodies({ resource, caller, isPermittedFor, schemas }, allowed, { create, update })),
   }
 }
 
@@ -109,23 +105,52 @@ function filterWritable(
   }
 }
 
+interface BodySchemas {
+  readonly resource: Resource
+  readonly caller: Caller
+  readonly isPermittedFor: (permission: unknown) => boolean
+  /** All schemas of the resource's bodies. */
+  readonly schemas: Readonly<Record<string, JsonSchema>>
+}
+
 /** Schemas of the bodies that the caller may send, and of their components. */
-function describeBodies(
+async function describeBodies(
+  { resource, caller, isPermittedFor, schemas }: BodySchemas,
   allowed: Permissions['allowed'],
   bodies: { readonly create: JsonSchema; readonly update: JsonSchema },
-  schemas: ReadonlyMap<string, JsonSchema>,
-): object {
+): Promise<object> {
   const taken = Object.entries(bodies).filter(([name]) => allowed.has(name as keyof typeof bodies))
-  const referenced = new Map<string, JsonSchema>()
-  const collectSchemas = (schema: unknown): void => {
-    for (const [, name = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
-      const found = schemas.get(name)
-      if (found === undefined || referenced.has(name)) continue
-      referenced.set(name, found)
-      collectSchemas(found)
+  if (taken.length === 0) return {}
+  const closedRelations = new Map<Resource, ReadonlySet<string>>()
+  const described = new Map<string, JsonSchema>()
+  const addSchemas = async (referring: unknown, owner: Resource): Promise<void> => {
+    for (const name of referencedNames(referring)) {
+      const schema = schemas[name]
+      if (schema === undefined || described.has(name)) continue
+      const closed = closedRelations.get(owner) ?? (await findClosedRelations(owner, caller))
+      closedRelations.set(owner, closed)
+      const filtered = filterWritable(schema, isPermittedFor, closed)
+      described.set(name, filtered)
+      for (const [json, member] of Object.entries<JsonSchema>(Object(filtered.properties))) {
+        const relation = owner.nestedRelations.includes(json) ? owner.relations().get(json.toLowerCase()) : undefined
+        await addSchemas(member, relation?.relatedResource() ?? owner)
+      }
     }
   }
-  collectSchemas(taken.map(([, schema]) => schema))
-  if (taken.length === 0) return {}
-  return { bodies: Object.fromEntries(taken), components: { schemas: Object.fromEntries(referenced) } }
+  await addSchemas(
+    taken.map(([, schema]) => schema),
+    resource,
+  )
+  return { bodies: Object.fromEntries(taken), components: { schemas: Object.fromEntries(described) } }
+}
+
+/** Names of nested relations that the caller may not use. Each resource in a body has its own. */
+async function findClosedRelations(resource: Resource, caller: Caller): Promise<ReadonlySet<string>> {
+  if (resource.nestedRelations.length === 0) return new Set()
+  const { fieldsByRelation } = await findQueryableView(resource, caller)
+  return new Set(resource.nestedRelations.filter((json) => !fieldsByRelation.has(json)))
+}
+
+function referencedNames(schema: unknown): readonly string[] {
+  return [...JSON.stringify(schema).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name = '']) => name)
 }

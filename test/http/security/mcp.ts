@@ -49,6 +49,31 @@ const server = await openStage(({ sequelize }, app) => {
   const resources = [teams, vaults, tasks]
   for (const router of resources) app.use(router)
   app.all('/mcp', crudMcp({ resources, write: true }))
+  // Two relations are called notes: those of companies are closed to readers, those of branches are open.
+  const plain = { timestamps: false }
+  const Company = sequelize.define('Company', { name: DataTypes.STRING }, plain)
+  const Branch = sequelize.define('Branch', { name: DataTypes.STRING }, plain)
+  const Safe = sequelize.define('Safe', { combination: DataTypes.STRING }, plain)
+  const Memo = sequelize.define('Memo', { memorandum: DataTypes.STRING }, plain)
+  const Remark = sequelize.define('Remark', { remark: DataTypes.STRING }, plain)
+  Company.hasMany(Branch, { as: 'branches', foreignKey: 'companyId' })
+  Company.hasMany(Memo, { as: 'notes', foreignKey: 'companyId' })
+  Branch.hasMany(Safe, { as: 'safes', foreignKey: 'branchId' })
+  Branch.hasMany(Remark, { as: 'notes', foreignKey: 'branchId' })
+  const written = { write: true } as const
+  const nesting = [
+    crudRouter(Company, {
+      identity,
+      authorizePolicy: hasRole('reader'),
+      relations: { branches: written, notes: written },
+    }),
+    crudRouter(Branch, { identity, authorizePolicy: hasRole('reader'), relations: { safes: written, notes: written } }),
+    crudRouter(Safe, { identity, authorizePolicy: hasRole('lead') }),
+    crudRouter(Memo, { identity, authorizePolicy: hasRole('lead') }),
+    crudRouter(Remark, { identity, authorizePolicy: hasRole('reader') }),
+  ]
+  for (const router of nesting) app.use(router)
+  app.all('/nesting', crudMcp({ resources: nesting, write: true }))
   // Nothing of it is for tools that read.
   const reports = crudRouter(Report, { identity, operations: ['create'], createPolicy: hasRole('writer') })
   app.use(reports)
@@ -248,6 +273,18 @@ test('lists and descriptions name nothing that the caller could not use', async 
     t.is(text.includes('"team"'), ['lead', 'one', 'both'].includes(name), name)
     t.is(text.includes('"budget"'), name === 'both', name)
     t.is(text.includes('create_record'), name === 'writer', name)
+  }
+})
+
+test('schemas of bodies name the relations that are open to the caller, at any depth', async (t) => {
+  for (const name of ['reader', 'lead'] as const) {
+    const agent = await connectAgentOverHttp(`${server.url}/nesting`, callers[name])
+    const { body } = await agent.call('describe_resource', { resource: 'companies' })
+    const text = JSON.stringify(body)
+    t.regex(text, /"branches".*"remark"/, name)
+    for (const closed of ['safes', 'combination', 'memorandum']) t.is(text.includes(closed), name === 'lead', closed)
+    const { CompanyBranchUpdate: branch } = body.components.schemas
+    t.true(Object.hasOwn(branch.properties, 'notes'), name)
   }
 })
 
