@@ -31,11 +31,15 @@ export class FullPages {
  */
 export function filterSignature(part: unknown): string {
   if (typeof part !== 'object' || part === null) return String(part)
-  if (Array.isArray(part)) return `[${part.map(filterSignature).join()}]`
-  if ('name' in part) return String(part.name)
   let signature = '('
-  for (const name in part) {
-    if (name !== 'values' && name !== 'identity') signature += `${filterSignature(Reflect.get(part, name))},`
+  if (Array.isArray(part)) {
+    for (const each of part) signature += `${filterSignature(each)},`
+    return `${signature})`
+  }
+  const members = part as { readonly [name: string]: unknown }
+  if (members.name !== undefined) return String(members.name)
+  for (const name in members) {
+    if (name !== 'values' && name !== 'identity') signature += `${filterSignature(members[name])},`
   }
   return `${signature})`
 }

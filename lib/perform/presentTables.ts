@@ -16,10 +16,14 @@ export function findPresentTables(where: Predicate): ReadonlySet<string> {
 const NO_TABLES: ReadonlySet<string> = new Set()
 
 const PRESENT_TABLES: Visitors<Predicate, [], ReadonlySet<string>> = {
-  and: ({ nodes }) => new Set(nodes.flatMap((node) => [...findPresentTables(node)])),
+  and: ({ nodes }) => {
+    const [first = NO_TABLES, ...others] = nodes.map(findPresentTables).filter(({ size }) => size > 0)
+    return others.length === 0 ? first : new Set([first, ...others].flatMap((paths) => [...paths]))
+  },
   or: ({ nodes }) => {
-    const [first, ...others] = nodes.map((node) => findPresentTables(node))
-    return new Set([...(first ?? [])].filter((path) => others.every((paths) => paths.has(path))))
+    const [first = NO_TABLES, ...others] = nodes.map(findPresentTables)
+    if (first.size === 0) return first
+    return new Set([...first].filter((path) => others.every((paths) => paths.has(path))))
   },
   // A count of 0 is a value too, so a comparison of counts does not require a row.
   compare: ({ column, negated }) =>
@@ -40,7 +44,7 @@ const PRESENT_TABLES: Visitors<Predicate, [], ReadonlySet<string>> = {
 }
 
 function aliasesOnPath(joins: readonly Pick<Join, 'relation'>[]): ReadonlySet<string> {
-  return new Set(joins.map((_, index) => aliasOfPath(joins.slice(0, index + 1))))
+  return joins.length === 0 ? NO_TABLES : new Set(joins.map((_, index) => aliasOfPath(joins.slice(0, index + 1))))
 }
 
 /** Operators that are never true for null, on any database. */

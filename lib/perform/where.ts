@@ -21,10 +21,10 @@ import { type Visitors, visit } from '../common/visitor.js'
 import { operatorInfoOf } from '../language/operators.js'
 import { conversionOf, instanceColumnOf, readColumn } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
-import type { WhereFragment } from '../sequelize/internals.js'
+import type { WhereFragment as Fragment } from '../sequelize/internals.js'
 import { associationKeysOf, hasSourceForeignKey, isSeekable } from '../sequelize/model.js'
 import { createSelectList, literal, quote, scopesOf, writeCondition, writeSelect } from '../sequelize/sql.js'
-import { compareColumn, compareWithNull, joinAnd, joinOr } from '../sequelize/whereTree.js'
+import { compareColumn, compareWithNull, joinAnd, joinOr, joinTexts, joinTrees } from '../sequelize/whereTree.js'
 import {
   type CorrelationKey,
   scopeConditions,
@@ -56,8 +56,6 @@ import { addSpellings, encodeCompared, encodeValue } from './statement/encode.js
 import type { Operands } from './statement/operands.js'
 import type { TableContext } from './tableContext.js'
 
-type Fragment = WhereFragment
-
 /** Encodes a value for Sequelize's where tree. */
 type MemberEncoder = (value: unknown, field: Field) => unknown
 
@@ -66,6 +64,7 @@ export class WhereWriter {
   readonly #dialect: Dialect
   readonly #operands: Operands
   readonly #encodeMember: MemberEncoder | null
+  readonly #join: typeof joinTexts
   readonly #comparisons: ComparisonWriter
   readonly #joinedTables: JoinedTables
   readonly #presentTables = new Set<string>()
@@ -74,6 +73,7 @@ export class WhereWriter {
   /** `member` encodes values of conditions that are written by attribute. Only Sequelize finders need it. */
   constructor(dialect: Dialect, operands: Operands, member: MemberEncoder | null = null) {
     this.#encodeMember = member
+    this.#join = member === null ? joinTexts : joinTrees
     this.#joinedTables = new JoinedTables(member === null)
     this.#dialect = dialect
     this.#operands = operands
@@ -99,8 +99,8 @@ export class WhereWriter {
   }
 
   static readonly #writers: Visitors<Predicate, [self: WhereWriter, scope: TableContext], Fragment> = {
-    and: ({ nodes }, self, scope) => joinAnd(nodes.map((node) => self.#writePredicate(node, scope))),
-    or: ({ nodes }, self, scope) => joinOr(nodes.map((node) => self.#writePredicate(node, scope))),
+    and: ({ nodes }, self, scope) => self.#join('AND', nodes, (node) => self.#writePredicate(node, scope)),
+    or: ({ nodes }, self, scope) => self.#join('OR', nodes, (node) => self.#writePredicate(node, scope)),
     never: () => literal('1 = 0'),
     always: () => literal('1 = 1'),
     compare: (node, self, scope) => self.#writeComparison(node, scope),

@@ -62,6 +62,13 @@ export const fieldNames: FieldNames = Utils as object as FieldNames
 // Common ancestor of literal, fn, col, cast and where. Sequelize does not export it under its own name.
 export const expressions: new () => object = (Utils as object as { SequelizeMethod: new () => object }).SequelizeMethod
 
+const { Literal } = Utils as object as { readonly Literal: new (val: unknown) => { readonly val: unknown } }
+
+/** Returns the SQL text of a `literal`, or null for other values. */
+export function textOfLiteral(value: object): string | null {
+  return value instanceof Literal && typeof value.val === 'string' ? value.val : null
+}
+
 export interface DialectQuery {
   _logQuery(sql: string, debug: () => void, values: readonly unknown[]): () => void
   formatError(error: Error, stack: string | undefined): Error

@@ -22,17 +22,10 @@ export function storeVersion(sequelize: Sequelize, words: unknown): void {
  * driver does not determine the product: `10.11.6 MariaDB`. With mysql2 the product is known after the first write.
  */
 export function serverVersionOf(sequelize: Sequelize): string {
-  const version = versionOf(sequelize)
-  const greeting = greetingsBySequelize.get(sequelize) ?? ''
-  const known = parsedVersions.get(sequelize)
-  if (known !== undefined && known.version === version && known.greeting === greeting) return known.server
-  const server = `${String(version)}${/mariadb/i.test(greeting) ? ' MariaDB' : ''}`
-  parsedVersions.set(sequelize, { version, greeting, server })
-  return server
+  return `${String(versionOf(sequelize))}${/mariadb/i.test(greetingOf(sequelize)) ? ' MariaDB' : ''}`
 }
 
-/** Cache of the last server version, with the inputs that determine it. */
-const parsedVersions = new WeakMap<
-  Sequelize,
-  { readonly version: unknown; readonly greeting: string; readonly server: string }
->()
+/** Returns the stored greeting or version text of the server; empty before it is stored. */
+export function greetingOf(sequelize: Sequelize): string {
+  return greetingsBySequelize.get(sequelize) ?? ''
+}

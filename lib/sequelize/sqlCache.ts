@@ -1,15 +1,13 @@
 // Kept for speed: cache of SQL texts from Sequelize, by all inputs that determine them.
 
-import { Association, type Model, type ModelStatic, Sequelize } from 'sequelize'
+import { Association, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import type { Column } from '../../types/plan.js'
 import { BoundedCache, estimateStringBytes } from '../common/cache.js'
 import { isFast } from '../common/fastPaths.js'
-import { preparationOf, sequelizeOf } from './internals.js'
+import { preparationOf, sequelizeOf, textOfLiteral } from './internals.js'
 
 /** Maximum length of a cache key, in characters. Long keys mostly contain lists of values, which seldom repeat. */
 const MAX_KEY_LENGTH = 10_000
-
-const Literal: new (sql: string) => object = Object.getPrototypeOf(Sequelize.literal('')).constructor
 
 type SqlCaches = WeakMap<Sequelize, BoundedCache<string, string>>
 
@@ -118,22 +116,31 @@ function cacheKeyOf(value: unknown): string | null {
 }
 
 function cacheKeyOfObject(value: object): string | null {
-  if (value instanceof Literal) {
-    const sql: unknown = Reflect.get(value, 'val')
-    return typeof sql === 'string' ? `(${sql.length}:${sql}` : null
-  }
+  const sql = textOfLiteral(value)
+  if (sql !== null) return `(${sql.length}:${sql}`
   if (Array.isArray(value)) {
-    const members = value.map(cacheKeyOf)
-    return members.includes(null) ? null : `[${members.join()}]`
+    let key = '['
+    for (const each of value) {
+      const member = cacheKeyOf(each)
+      if (member === null) return null
+      key += `${member},`
+    }
+    return `${key}]`
   }
   if (Object.getPrototypeOf(value) !== Object.prototype)
     return value instanceof Association ? `#${identityNumberOf(value)}` : null
+  const members = value as { readonly [name: string | symbol]: unknown }
   let key = '{'
-  for (const name of Reflect.ownKeys(value)) {
-    const member = cacheKeyOf(Reflect.get(value, name))
+  for (const name in members) {
+    const member = cacheKeyOf(members[name])
     if (member === null) return null
-    const text = typeof name === 'symbol' ? String(name.description) : name
-    key += `${typeof name === 'symbol' ? '@' : ''}${text.length}:${text}${member},`
+    key += `${name.length}:${name}${member},`
+  }
+  for (const symbol of Object.getOwnPropertySymbols(members)) {
+    const member = cacheKeyOf(members[symbol])
+    if (member === null) return null
+    const name = String(symbol.description)
+    key += `@${name.length}:${name}${member},`
   }
   return `${key}}`
 }

@@ -2,7 +2,8 @@
 
 import { Op } from 'sequelize'
 import type { ValueOperator } from '../language/operators.js'
-import type { WhereFragment } from './internals.js'
+import { textOfLiteral, type WhereFragment } from './internals.js'
+import { literal } from './sql.js'
 
 const OPERATOR_SYMBOLS: Readonly<Record<ValueOperator, readonly [positive: symbol, opposite: symbol]>> = {
   eq: [Op.eq, Op.ne],
@@ -19,6 +20,22 @@ export function joinAnd(parts: readonly unknown[]): WhereFragment {
 
 export function joinOr(parts: readonly WhereFragment[]): WhereFragment {
   return { [Op.or]: [...parts] }
+}
+
+/** Joins the conditions of nodes. */
+type JoinNodes = <N>(word: 'AND' | 'OR', nodes: readonly N[], write: (node: N) => WhereFragment) => WhereFragment
+
+export const joinTrees: JoinNodes = (word, nodes, write) => {
+  const parts = nodes.map(write)
+  return word === 'AND' ? joinAnd(parts) : joinOr(parts)
+}
+
+/** Joins SQL texts to the text that Sequelize would write for their tree. Joins other conditions to a tree. */
+export const joinTexts: JoinNodes = (word, nodes, write) => {
+  const parts = nodes.map(write)
+  const texts = parts.map(textOfLiteral)
+  const isText = texts.length > 0 && texts.every(Boolean)
+  return isText ? literal(`(${texts.join(` ${word} `)})`) : joinTrees(word, parts, (part) => part)
 }
 
 /** Wraps a condition in `Op.and`. */

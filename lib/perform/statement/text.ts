@@ -7,6 +7,7 @@ import {
   createSelectList,
   literal,
   quote,
+  type SelectOptions,
   writeDelete,
   writeInsert,
   writeSelect,
@@ -182,7 +183,7 @@ export class StatementWriter {
     part: LimitPlaceholders | null,
   ): string {
     const writer = this.#createWhereWriter()
-    const condition = buildWhere(writer, where, this.#root)
+    const { where: condition } = buildWhere(writer, where, this.#root)
     // The total needs only the joins of the condition, which are the joins known so far.
     const totalInclude = total ? writer.buildInclude(this.#root) : null
     const terms = order.map(({ column }) => writer.writeColumn(column, this.#root))
@@ -192,19 +193,21 @@ export class StatementWriter {
     if (attributes.length === 0) attributes.push(aliasExpression(this.#model, '1', EMPTY_ALIAS))
     const include = writer.buildInclude(this.#root)
     const orderTerms = order.map((key, index) => writeOrderTerm(this.#dialect, terms[index] ?? '', key, where))
-    const sql = writeSelect(this.#model, {
+    const { limit, offset } = this.#limitOptions(part ?? writeLimits(this.#operands, window))
+    const options: { -readonly [option in keyof SelectOptions]: SelectOptions[option] } = {
       attributes: attributes.length === 1 ? (attributes[0] ?? '') : attributes.join(', '),
-      ...condition,
-      ...(totalInclude === null ? {} : { total: TOTAL_ALIAS }),
-      ...(totalInclude === null || totalInclude === include ? {} : { totalInclude }),
       include,
-      ...(terms.length === 0 ? {} : { order: literal(orderTerms.join(', ')) }),
-      ...this.#limitOptions(part ?? writeLimits(this.#operands, window)),
-      ...(unscoped ? { unscoped: true } : {}),
-      ...(includeDeleted ? { paranoid: false } : {}),
-      ...(lock ? { lock: true } : {}),
-    })
-    return writer.shortenAliases(sql, this.#root)
+      limit,
+    }
+    if (condition !== undefined) options.where = condition
+    if (totalInclude !== null) options.total = TOTAL_ALIAS
+    if (totalInclude !== null && totalInclude !== include) options.totalInclude = totalInclude
+    if (order.length > 0) options.order = literal(orderTerms.join(', '))
+    if (offset !== undefined) options.offset = offset
+    if (unscoped) options.unscoped = true
+    if (includeDeleted) options.paranoid = false
+    if (lock) options.lock = true
+    return writer.shortenAliases(writeSelect(this.#model, options), this.#root)
   }
 
   /** Selects the sort keys that the columns do not contain. */

@@ -29,7 +29,7 @@ export const UNCHANGED: Conversion = convertForComparison((column) => column)
 
 /** Returns the name of a type without length, precision and scale. */
 export function nameOf(type: string): string {
-  return type.replace(/\(.*?\)/, '').trim()
+  return type.includes('(') ? type.replace(/\(.*?\)/, '').trim() : type
 }
 
 /** Parses precision and scale of a type such as `numeric(20,6)`. Returns null if the type has none. */

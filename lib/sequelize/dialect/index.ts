@@ -1,6 +1,7 @@
 import type { Sequelize } from 'sequelize'
 import type { Dialect } from '../../../types/dialect.js'
-import { serverVersionOf } from '../serverVersion.js'
+import { versionOf } from '../model.js'
+import { greetingOf, serverVersionOf } from '../serverVersion.js'
 import { mariadb, mysql } from './mysql.js'
 import { postgres } from './postgres.js'
 import { sqlite } from './sqlite.js'
@@ -32,17 +33,20 @@ export function findDialect(name: string, version?: unknown, table: DialectTable
  * @throws TypeError for an unsupported database
  */
 export function dialectOf(sequelize: Sequelize, table: DialectTable): Dialect {
-  const server = serverVersionOf(sequelize)
+  const version = versionOf(sequelize)
+  const greeting = greetingOf(sequelize)
   const last = lastBySequelize.get(sequelize)
-  if (last !== undefined && last.server === server && last.table === table) return last.dialect
-  const dialect = findDialect(sequelize.getDialect(), server, table)
+  if (last !== undefined && last.version === version && last.greeting === greeting && last.table === table)
+    return last.dialect
+  const dialect = findDialect(sequelize.getDialect(), serverVersionOf(sequelize), table)
   if (dialect === undefined) throw new TypeError(`the Sequelize dialect "${sequelize.getDialect()}" is not supported`)
-  lastBySequelize.set(sequelize, { server, table, dialect })
+  lastBySequelize.set(sequelize, { version, greeting, table, dialect })
   return dialect
 }
 
 interface LastDialect {
-  readonly server: string
+  readonly version: unknown
+  readonly greeting: string
   readonly table: DialectTable
   readonly dialect: Dialect
 }
