@@ -232,9 +232,10 @@ function createParameters(
     else fields.set(known, text)
   }
   // Parameters without an effect on this resource are unknown.
-  const ineffective = [...reserved].filter(([name]) => !hasEffect(resource, name))
+  const unaccepted = [...others]
+  for (const each of reserved) if (!hasEffect(resource, each[0])) unaccepted.push(each)
   const unknown: UnknownParameters = {
-    given: omitHostParameters(resource, ineffective.length === 0 ? others : [...others, ...ineffective]),
+    given: omitHostParameters(resource, unaccepted),
     requestKind: 'list',
     hint: (...pair) => listHint(resource, hidden, validNamesOf(resource, hidden), pair),
   }
@@ -268,8 +269,10 @@ function parameterNameOf(known: KnownParameter): string {
 }
 
 function decodeText(text: string): string | null {
+  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
+  if (!spaced.includes('%')) return spaced
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '))
+    return decodeURIComponent(spaced)
   } catch {
     return null
   }

@@ -69,6 +69,7 @@ export class QueryCost {
 
   /** Counts a path over to-one relations. @throws Problem if the path needs too many tables */
   addPath(root: Root, joins: readonly Join[], position: QueryPosition): void {
+    if (joins.length === 0) return
     const joined = this.#joinedRelations.get(root) ?? new Set()
     this.#joinedRelations.set(root, joined)
     let path = ''

@@ -56,9 +56,12 @@ export function planCollectionSort(
  * without keys.
  */
 function completeOrder(keys: readonly OrderKey[], last: readonly Field[], own: Direction): readonly OrderKey[] {
-  const missing = last.filter((field) => !keys.some(({ column }) => isOwnColumn(column, field)))
+  const order = [...keys]
   const direction = keys.at(-1)?.direction ?? own
-  return [...keys, ...missing.map((field) => ({ column: ownColumn(field), direction }))]
+  for (const field of last) {
+    if (!keys.some(({ column }) => isOwnColumn(column, field))) order.push({ column: ownColumn(field), direction })
+  }
+  return order
 }
 
 function planRequestedSort(context: Context, intent: ListIntent): OrderKey[] {

@@ -14,7 +14,7 @@ interface PageLinks {
 /** Returns the `Link` header of a numbered page (RFC 8288): first, prev, next and last, as relative references. */
 export function pageLinks(url: string, { page, totalPages, more }: PageLinks): string | null {
   const last = totalPages === null ? null : Math.max(totalPages, 1)
-  const before = urlUpToParameter(url, 'page')
+  const before = urlUpToParameter(removeParameters(url, ['page']), 'page')
   const link = (target: number, rel: string): string => `<${before}${target}>; rel="${rel}"`
   const links = [link(1, 'first')]
   if (page > 1) links.push(link(Math.min(page - 1, last ?? page), 'prev'))
@@ -25,12 +25,13 @@ export function pageLinks(url: string, { page, totalPages, more }: PageLinks): s
 
 /** Returns the `Link` header of a cursor page that is not the last page. */
 export function cursorLink(url: string, cursor: string): string | null {
-  return omitIfLong(`<${urlUpToParameter(url, 'cursor')}${encodeURIComponent(cursor)}>; rel="next"`)
+  const before = urlUpToParameter(removeParameters(url, ['cursor']), 'cursor')
+  return omitIfLong(`<${before}${encodeURIComponent(cursor)}>; rel="next"`)
 }
 
 /** Returns the `Link` header of a page by `after` or `before`. */
 export function seekLinks(url: string, { nextCursor, previousCursor }: Cursors): string | null {
-  const rest = removeParameter(removeParameter(url, 'after'), 'before')
+  const rest = removeParameters(url, ['after', 'before'])
   const links = [
     ...(nextCursor === null
       ? []
@@ -51,28 +52,28 @@ function omitIfLong(header: string): string | null {
   return header.length > MAX_LENGTH ? null : header
 }
 
-/** Returns the URL's path and query up to the value of one parameter. Other parameters keep their spelling. */
-function urlUpToParameter(url: string, name: string): string {
-  const others = removeParameter(url, name)
+/** Appends a parameter without its value to a URL from `removeParameters`. Other parameters keep their spelling. */
+function urlUpToParameter(others: string, name: string): string {
   const isFirst = others.indexOf('?') === others.length - 1
   // Characters that would end the reference within the header are encoded. A valid URL does not contain these
   // characters.
   return `${others}${isFirst ? '' : '&'}${name}=`.replace(/[<>"\s\\^`{|}]/g, encodeURIComponent)
 }
 
-/** Returns the URL's path and query without a parameter. The result always has a question mark. */
-function removeParameter(url: string, name: string): string {
+/** Returns the URL's path and query without some parameters. The result always has a question mark. */
+function removeParameters(url: string, names: readonly string[]): string {
   const start = url.indexOf('?')
   if (start < 0) return `${url}?`
   const others = url
     .slice(start + 1)
     .split('&')
-    .filter((part) => part !== '' && parameterNameOf(part) !== name)
+    .filter((part) => part !== '' && !names.includes(parameterNameOf(part)))
   return url.slice(0, start + 1) + others.join('&')
 }
 
 function parameterNameOf(part: string): string {
-  const [name = part] = part.split('=', 1)
+  const equals = part.indexOf('=')
+  const name = equals < 0 ? part : part.slice(0, equals)
   if (!name.includes('%')) return name
   try {
     // A `+` for a blank is not decoded, because no searched parameter name contains a blank.
