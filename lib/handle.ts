@@ -67,7 +67,7 @@ export async function handle(
       : readAction(resource, action, call, key),
   )
   const admitted = { resource, operation, action, caller, call, address: new CallAddress(call) }
-  return replyToIntent(admitted, limitIntent === undefined ? intent : limitIntent(intent))
+  return await replyToIntent(admitted, limitIntent === undefined ? intent : limitIntent(intent))
 }
 
 /**
@@ -86,10 +86,11 @@ export async function replyTo(
   resource: Resource,
   operation: OperationName,
   call: Call,
-  { identify, ...terms }: ReplyOptions = {},
+  options: ReplyOptions = {},
 ): Promise<Reply> {
   setResourceHeaders(resource, call)
-  return handle(resource, operation, call, await createCaller(identify ?? resource.identity, call), terms)
+  const caller = await createCaller(options.identify ?? resource.identity, call)
+  return await handle(resource, operation, call, caller, options)
 }
 
 /** Creates the caller with the identity from `identify`; anonymous without a function. */
@@ -244,7 +245,7 @@ async function replyInTransaction(
       ? await rewriteBodies(parsedIntent, (one) => accept(resource, one, caller))
       : parsedIntent
   const parsedRequest = { resource, operation, action, intent, caller, call }
-  return wrapReply(parsedRequest, async () => {
+  return await wrapReply(parsedRequest, async () => {
     const unamended = await measureStage('planTime', () =>
       planWork(resource, intent, caller, (headers) => call.addHeaders(headers), link),
     )
@@ -261,7 +262,7 @@ async function replyInTransaction(
       }
       return hasMinimalReturn(intent) ? omitRecords(reply) : reply
     }
-    return performPlan(parsedRequest, work, shapeReply)
+    return await performPlan(parsedRequest, work, shapeReply)
   })
 }
 

@@ -76,7 +76,7 @@ export function performWork(
   const store = createStore(work, client, order)
   return withProblems({ store, plan: work.plan }, async () => {
     if (work.nestedWrites !== undefined || work.items !== undefined) await preauthorize(store, work)
-    return executeWithScopes(store, work, finish)
+    return await executeWithScopes(store, work, finish)
   })
 }
 

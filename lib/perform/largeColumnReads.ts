@@ -31,14 +31,25 @@ interface LargeColumnGroup {
  * reads are omitted.
  * @throws Problem as soon as the distinct large values exceed the response limit
  */
-export async function readLargeColumnsSeparately(
+export function readLargeColumnsSeparately(
   source: RowSource,
   columns: readonly Column[],
   { most, size }: { readonly most: number; readonly size: ResponseSize },
-  read: (near: readonly Column[]) => Promise<readonly Row[]>,
+  read: ReadRows,
 ): Promise<readonly Row[]> {
   const groups = most <= maxRecordsOf(columns) ? [] : groupLargeColumns(source, columns)
-  if (groups.length === 0) return read(columns)
+  return groups.length === 0 ? read(columns) : readInGroups(source, columns, groups, size, read)
+}
+
+type ReadRows = (columns: readonly Column[]) => Promise<readonly Row[]>
+
+async function readInGroups(
+  source: RowSource,
+  columns: readonly Column[],
+  groups: readonly LargeColumnGroup[],
+  size: ResponseSize,
+  read: ReadRows,
+): Promise<readonly Row[]> {
   const apart = new Set(groups.flatMap(({ positions }) => positions))
   const near = columns.filter((_, place) => !apart.has(place))
   const own = identityColumns([], source.identity)

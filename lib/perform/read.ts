@@ -163,9 +163,12 @@ export async function readLocked(
 }
 
 /** Reads a page by page number. Without a total, one extra record shows whether another page follows. */
-export async function selectPage(store: StatementContext, plan: PagePlan): Promise<Outcome> {
+export function selectPage(store: StatementContext, plan: PagePlan): Promise<Outcome> {
+  return plan.total === 'none' ? selectUncountedPage(store, plan) : selectCountedPage(store, plan)
+}
+
+async function selectUncountedPage(store: StatementContext, plan: PagePlan): Promise<Outcome> {
   const { pageSize } = plan
-  if (plan.total !== 'none') return selectCountedPage(store, plan)
   const rows = await createWindow(store, plan, { limit: pageSize + 1, offset: (plan.page - 1) * pageSize })
   return { kind: 'page', rows: rows.slice(0, pageSize), totalCount: null, hasMore: rows.length > pageSize }
 }
@@ -320,7 +323,7 @@ async function readPartition(
   const quick = await createWindow(store, listing, { limit, keyReading: 'shared' })
   const { isExact: isRead } = store.dialect.orderKeys
   const counted = own.flatMap(({ column }, index) => (isRead(column.field) ? [length + index] : []))
-  const isExact = quick.every((row) => counted.every((index) => isSafeNumber(row[index])))
+  const isExact = counted.every((index) => quick.every((row) => isSafeNumber(row[index])))
   const read = isExact ? quick : await createWindow(store, listing, { limit, keyReading: 'exact' })
   const missing = order.length - own.length
   if (missing === 0) return read

@@ -248,20 +248,20 @@ export class NamedStatements {
     known.lostNames += 1
   }
 
-  async #send(client: PgClient, { sql, values: given }: NumberedRun, name: string | null): Promise<PgResult> {
+  #send(client: PgClient, { sql, values: given }: NumberedRun, name: string | null): Promise<PgResult> {
     const values = given.some(hasNul) ? given.map(replaceNul) : given
     const answer = new Promise<PgResult>((resolve, reject) => {
-      const done: PgCallback = (error, result) => (error ? reject(error) : resolve(result))
+      const done: PgCallback = (error, result) => {
+        if (error instanceof Error && isConnectionBroken(error)) client._invalid = true
+        if (error) reject(error)
+        else resolve(result)
+      }
       const types = typeParsersOf(client)
       if (name !== null) client.query({ name, text: sql, values, types }, done)
       else if (values.length > 0) client.query({ text: sql, values, types }, done)
       else client.query(sql, done)
     })
-    const watched = answer.catch((error: unknown) => {
-      if (error instanceof Error && isConnectionBroken(error)) client._invalid = true
-      throw error
-    })
-    return awaitAnswer(this.#sequelize, client, { sql, values }, watched)
+    return awaitAnswer(this.#sequelize, client, { sql, values }, answer)
   }
 }
 

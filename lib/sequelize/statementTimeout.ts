@@ -225,15 +225,17 @@ export function isSharedConnection(connection: object): boolean {
 }
 
 /** Runs work with a statement timeout on a connection of the host. The host keeps the connection. */
-export async function runTimed<T>(
+export function runTimed<T>(
   sequelize: Sequelize,
   limit: StatementLimit | null,
   connection: Connection | undefined,
   work: () => Promise<T>,
 ): Promise<T> {
   if (limit === null || connection === undefined || timerOf(connection) !== undefined) return work()
-  if (isSharedConnection(connection)) return work()
-  const timer = new StatementTimer(sequelize, limit, connection)
+  return isSharedConnection(connection) ? work() : stopAfter(new StatementTimer(sequelize, limit, connection), work)
+}
+
+async function stopAfter<T>(timer: StatementTimer, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } finally {

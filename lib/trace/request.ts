@@ -109,9 +109,16 @@ export function traceRequest(
 }
 
 /** Adds the duration of a stage to the message of the current request. */
-export async function measureStage<T>(stage: 'parseTime' | 'planTime', work: () => T | Promise<T>): Promise<T> {
+export function measureStage<T>(stage: 'parseTime' | 'planTime', work: () => T | Promise<T>): T | Promise<T> {
   const cause = currentCause()
-  if (cause?.kind !== 'request') return work()
+  return cause?.kind === 'request' ? measure(cause, stage, work) : work()
+}
+
+async function measure<T>(
+  cause: Mutable<RequestMessage>,
+  stage: 'parseTime' | 'planTime',
+  work: () => T | Promise<T>,
+): Promise<T> {
   const begun = performance.now()
   try {
     return await work()
