@@ -15,7 +15,8 @@ export interface DirectRun extends PooledRun {
 
 /** Connection of mysql2, which uses callbacks. */
 interface CallbackConnection extends Connection {
-  query(statement: StatementText | string, done: (error: Error | null, result: unknown) => void): unknown
+  /** Without `null`, mysql2 searches the text for placeholders. */
+  query(statement: StatementText | string, values: null, done: (error: Error | null, result: unknown) => void): unknown
 }
 
 /** Connection of mariadb, which uses promises. */
@@ -35,7 +36,7 @@ const SENDS: Readonly<Record<string, SendText>> = {
   mysql: (connection, text) =>
     new Promise((resolve, reject) => {
       const { query } = connection as CallbackConnection
-      query.call(connection, text, (error, result) => (error === null ? resolve(result) : reject(error)))
+      query.call(connection, text, null, (error, result) => (error === null ? resolve(result) : reject(error)))
     }),
   mariadb: (connection, text) => (connection as PromiseConnection).query(text),
 }

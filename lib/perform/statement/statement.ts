@@ -1,6 +1,8 @@
 import type { Model, ModelStatic } from 'sequelize'
+import { isFast } from '../../common/fastPaths.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { withSqlCache } from '../../sequelize/sqlCache.js'
+import { writeByMarks } from './markedOperands.js'
 import { createInlineOperands, NumberedOperands, type Operands } from './operands.js'
 import type { StatementRequest } from './request.js'
 import { writeStatement } from './text.js'
@@ -38,7 +40,9 @@ export class Statement {
 
   /** Returns the SQL with literal values. */
   toInline(): string {
-    return this.#write(createInlineOperands(this.#target.model))
+    const { model } = this.#target
+    const marked = isFast && this.isReusable ? writeByMarks(model, this.#write) : null
+    return marked ?? this.#write(createInlineOperands(model))
   }
 }
 

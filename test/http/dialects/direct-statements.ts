@@ -23,6 +23,7 @@ const test = databaseName === 'mysql' || databaseName === 'mariadb' ? ava.serial
 Sequelize.useCLS(new Namespace())
 
 interface Served extends TestDatabase, TestServer {
+  readonly app: express.Express
   readonly Item: ModelStatic<Model>
   /** The texts that Sequelize itself was asked to run, by the router or anybody else. */
   readonly queried: string[]
@@ -192,3 +193,14 @@ async function answered({ Item }: Served, host: Transaction): ReturnType<TestSer
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20))
 }
+
+test("texts of the host's conditions may contain NUL characters around numbers", async (t) => {
+  const { get, app, Item } = await served(t)
+  for (const text of ['\u00001\u0000', '\u0000', '\u00009\u0000']) {
+    Item.addScope('defaultScope', { where: Sequelize.literal(`name <> '${text}'`) }, { override: true })
+    app.use('/scoped', crudRouter(Item))
+    const { items } = (await get('/scoped/api/items?level=3')).body
+    t.deepEqual(items, [{ id: 4, name: 'item 4', level: 3 }])
+    t.deepEqual((await get('/scoped/api/items?level=3&count=true')).body, { count: 1 })
+  }
+})
