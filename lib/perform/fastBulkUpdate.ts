@@ -1,13 +1,15 @@
-// Fast path: several updates of one request as one UPDATE with a table of values.
+// Fast path: several updates of one request as one UPDATE with a table of values, or as one UPDATE each and one SELECT.
 
 import type { Transaction } from 'sequelize'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { Projection, UpdatePlan } from '../../types/plan.js'
 import { isFast } from '../common/fastPaths.js'
-import { keyColumns, keyText, planKeyText } from '../common/keys.js'
+import { type KeyFields, keyColumns, keyText, matchKeys, planKeyText } from '../common/keys.js'
 import { hasScope } from '../sequelize/model.js'
 import { hasPartialUnique } from '../sequelize/uniques.js'
 import { chooseWriteExecutor, isReturnable } from './executor.js'
+import { updateExisting } from './fastWrite.js'
+import { readWritten } from './read.js'
 import { isWithoutChanges, racedWriteError } from './refusal.js'
 import { readComparedValues } from './statement/encode.js'
 import type { StatementRequestOf } from './statement/request.js'
@@ -17,12 +19,13 @@ import { writeValuesTableUpdate } from './statement/valuesTableUpdate.js'
 import { fetchRows } from './statements/execute.js'
 import { createRowUpdate, createUpdateRequest, type RowUpdate } from './statements/rows.js'
 import type { StatementContext } from './store.js'
+import { loadTraitsForRecord } from './tableTraits.js'
+import { canHaveTwoSpellings } from './uuidSpellings.js'
+import { readUpdated } from './writtenRows.js'
 
 /**
- * Runs several updates as one UPDATE that returns the records. Returns null if the updates must run one by one. The
- * database reads all rows before it writes the first, in any order. Updates must therefore not influence each other: no
- * unique columns, no default scope and no triggers. Rows are matched by key, so each stored key must equal the text
- * that the client sent.
+ * Runs several updates with fewer statements. Returns null if the updates must run one by one. Updates must not
+ * influence each other: no unique columns, no default scope and no triggers.
  */
 export async function tryUpdateTogether(
   store: StatementContext,
@@ -30,9 +33,8 @@ export async function tryUpdateTogether(
 ): Promise<readonly Outcome[] | null> {
   const [first] = plans
   const { resource, model, dialect, transaction } = store
-  const { valuesTable } = dialect
-  if (!isFast || first === undefined || plans.length < 2 || transaction === undefined || valuesTable === null)
-    return null
+  if (!isFast || first === undefined || plans.length < 2 || transaction === undefined) return null
+  if (dialect.valuesTable === null && dialect.returnsUpdated) return null
   const { projection } = first
   if (!isReturnable(store, projection) || hasScope(model) || hasPartialUnique(model)) return null
   const alone = new Set([...resource.keys, ...resource.uniques.flat()].map(({ name }) => name))
@@ -41,17 +43,33 @@ export async function tryUpdateTogether(
     !isWithoutChanges(store, plan) &&
     hasSameColumns(plan.projection, projection) &&
     ![...plan.changes.keys()].some((name) => alone.has(name))
-  const { keys: fields } = resource
   if (!plans.every(isPlainUpdate)) return null
+  return dialect.valuesTable === null
+    ? updateAndReadTogether(store, plans, projection, transaction)
+    : updateInOneStatement(store, plans, projection, transaction)
+}
+
+/**
+ * Runs one UPDATE that returns the records. The database reads all rows before it writes the first, in any order. Rows
+ * are matched by key, so each stored key must equal the text that the client sent.
+ */
+async function updateInOneStatement(
+  store: StatementContext,
+  plans: readonly UpdatePlan[],
+  projection: Projection,
+  transaction: Transaction,
+): Promise<readonly Outcome[] | null> {
+  const { resource, model, dialect } = store
+  const { keys: fields } = resource
+  const { valuesTable } = dialect
+  if (valuesTable === null) return null
   const statement = new Statement(store, () => valuesTable.columns(model))
   const table = await fetchRows(store, { statement, transaction, isOnPrimary: true })
   if (!fields.every((field) => valuesTable.isExact(table, field))) return null
-  const { columns } = projection
-  const returned = { ...projection, columns: [...columns, ...keyColumns(fields)] }
   const updates = plans.map((plan) => createRowUpdate(store, plan))
-  const rows = await updateByValuesTable(store, updates, returned, transaction)
+  const rows = await updateByValuesTable(store, updates, withKeys(projection, fields), transaction)
   if (rows === null) return null
-  const byKey = new Map(rows.map((row) => [keyText(fields, row.slice(columns.length)), row.slice(0, columns.length)]))
+  const byKey = groupByKey(fields, projection, rows)
   const outcomes: Outcome[] = []
   for (const plan of plans) {
     const row = byKey.get(planKeyText(fields, plan.key))
@@ -59,6 +77,53 @@ export async function tryUpdateTogether(
     outcomes.push({ kind: 'record', row })
   }
   return outcomes
+}
+
+/**
+ * Runs an UPDATE for each record, and one SELECT for all of them. Returns null if two records may have keys of equal
+ * meaning.
+ */
+async function updateAndReadTogether(
+  store: StatementContext,
+  plans: readonly UpdatePlan[],
+  projection: Projection,
+  transaction: Transaction,
+): Promise<readonly Outcome[] | null> {
+  const { keys: fields } = store.resource
+  if (canHaveTwoSpellings(store) || (await loadTraitsForRecord(store)).canSkipWrites) return null
+  let mayBeOld = false
+  for (const plan of plans) {
+    const count = await updateExisting(store, plan, createRowUpdate(store, plan), transaction)
+    mayBeOld ||= count === 0
+  }
+  const where = matchKeys(
+    fields,
+    plans.map(({ key }) => key),
+  )
+  const { columns } = withKeys(projection, fields)
+  const lock = mayBeOld && store.dialect.readsSnapshots
+  const byKey = groupByKey(
+    fields,
+    projection,
+    await readWritten(store, where, columns, plans.length, transaction, lock),
+  )
+  const outcomes: Outcome[] = []
+  for (const plan of plans) {
+    const row = byKey.get(planKeyText(fields, plan.key))
+    // A stored key may be written differently than the client's.
+    outcomes.push(row === undefined ? await readUpdated(store, plan, transaction, mayBeOld) : { kind: 'record', row })
+  }
+  return outcomes
+}
+
+/** Adds the keys after the columns of a projection. */
+function withKeys(projection: Projection, keys: KeyFields): Projection {
+  return { ...projection, columns: [...projection.columns, ...keyColumns(keys)] }
+}
+
+/** Returns the rows without their keys, by the keys. */
+function groupByKey(fields: KeyFields, { columns }: Projection, rows: readonly Row[]): ReadonlyMap<string, Row> {
+  return new Map(rows.map((row) => [keyText(fields, row.slice(columns.length)), row.slice(0, columns.length)]))
 }
 
 function hasSameColumns({ columns: own }: Projection, { columns }: Projection): boolean {

@@ -187,18 +187,32 @@ async function updateOne(store: StatementContext, plan: UpdatePlan): Promise<Out
   // The read uses the transaction's connection, because a replica may lag behind the write. If a find hook hides the
   // record, the transaction is rolled back.
   return inTransaction(store, async (transaction) => {
-    const count = await updateRows(store, write, transaction)
-    // MySQL counts only rows whose values change, so the count for an unchanged record is 0. An incremented version
-    // always changes.
-    const isMissing =
-      count === 0 &&
-      (write.increments.length > 0 ||
-        (await findExisting(store, { kind: plan.kind, where: write.where }, transaction)) === null)
-    if (isMissing) throw await missingRecordError(store, plan, write, transaction)
+    const count = await updateExisting(store, plan, write, transaction)
     // If a trigger moves the record out of the caller's scope, the write is rolled back and the server answers 404.
     const isOwn = isKnown && !isInTransaction(store) && !isRestore(plan)
     return readUpdated(store, isOwn ? { ...plan, identity: plan.where } : plan, transaction, count === 0)
   })
+}
+
+/**
+ * Runs an UPDATE of an existing record, and returns the number of changed rows.
+ * @throws Problem if the record is missing
+ */
+export async function updateExisting(
+  store: StatementContext,
+  plan: UpdatePlan,
+  write: RowUpdate,
+  transaction: Transaction,
+): Promise<number> {
+  const count = await updateRows(store, write, transaction)
+  // MySQL counts only rows whose values change, so the count for an unchanged record is 0. An incremented version
+  // always changes.
+  const isMissing =
+    count === 0 &&
+    (write.increments.length > 0 ||
+      (await findExisting(store, { kind: plan.kind, where: write.where }, transaction)) === null)
+  if (isMissing) throw await missingRecordError(store, plan, write, transaction)
+  return count
 }
 
 /**
@@ -209,7 +223,7 @@ async function missingRecordError(
   store: StatementContext,
   plan: UpdatePlan,
   { increments }: RowUpdate,
-  transaction?: Transaction,
+  transaction: Transaction,
 ): Promise<Error> {
   const isKnown = plan.precondition === null && increments.length === 0
   return isKnown ? problem('not-found') : racedWriteError(store, plan, transaction)

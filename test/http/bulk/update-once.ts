@@ -426,3 +426,20 @@ if (databaseName === 'sqlite') {
     t.deepEqual(answer.body, items)
   })
 }
+
+test('where UPDATE returns no records, one SELECT reads all of them, in the order of the request', async (t) => {
+  const items = await modelOf('seat').bulkCreate(
+    Array.from({ length: 30 }, (_, index) => ({ row: `r${index % 3}`, number: 100 + index, taken: index % 2 === 0 })),
+  )
+  const body = items.map((item) => ({ row: item.get('row'), number: item.get('number'), taken: true })).reverse()
+  const from = stage.statements.length
+  const answer = await stage.patch('/api/seat/bulk', body)
+  t.is(answer.status, 200)
+  t.deepEqual(
+    answer.body.map(({ row, number, taken }: Record<string, unknown>) => ({ row, number, taken })),
+    body,
+  )
+  const selects = stage.statements.slice(from).filter((sql) => /: SELECT .*taken/.test(sql))
+  const isReadTogether = isFast && (databaseName === 'mysql' || databaseName === 'mariadb')
+  if (isReadTogether) t.true(selects.length <= 2, selects.join('\n'))
+})
