@@ -123,7 +123,10 @@ export const postgresMembers: JsonMembers = Object.freeze<JsonMembers>({
     const kind = `${prefixOf(documentOf(source))}_typeof(_e._v)`
     return `(${VALUES[type]({ json: '_e._v', text: TEXT, kind })})`
   },
-  length: (array, { source, type }) =>
-    type === null ? `cardinality(${array})` : `${prefixOf(documentOf(source))}_array_length(${array})`,
+  // PostgreSQL refuses to compare the functions' INTEGER with a larger number.
+  length: (array, { source, type }) => {
+    const length = type === null ? 'cardinality' : `${prefixOf(documentOf(source))}_array_length`
+    return `${length}(${array})::bigint`
+  },
   contains: writeContains,
 })

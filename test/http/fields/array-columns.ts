@@ -118,6 +118,8 @@ if (isPostgres) {
       ['tags.None=vip', [2, 3]],
       ['tags.Count=3', [1]],
       ['tags.Count=0', [2, 3]],
+      ['tags.Count<9007199254740993', [1, 2, 3]],
+      ['tags.Count>2147483648', []],
       ['tags.Any=in=x;new', [1]],
       ['tags.Any=vipvipvipvipvip', []],
       ['codes.Any=ab', [1]],

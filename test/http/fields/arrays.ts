@@ -168,6 +168,8 @@ const CASES: readonly (readonly [path: string, clause: string, isMet: Met])[] = 
 ]
 
 const COUNTS: readonly (readonly [clause: string, isMet: (count: number) => boolean])[] = [
+  ['<9007199254740993', () => true],
+  ['>2147483648', () => false],
   ['=0', (count) => count === 0],
   ['!=2', (count) => count !== 2],
   ['>2', (count) => count > 2],
