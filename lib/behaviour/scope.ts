@@ -2,10 +2,9 @@ import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { ScopeFunction } from '../../types/identity.js'
 import type { SingleIntent } from '../../types/intent.js'
-import type { Caller, Projection, SinglePlan } from '../../types/plan.js'
+import type { Caller, SinglePlan } from '../../types/plan.js'
 import type { Behaviour, FixedValues, OperationName, ResolvedScope, Resource } from '../../types/resource.js'
 import { CallerCache } from '../common/callerCache.js'
-import { addOwnColumns } from '../common/columns.js'
 import { isListPlan } from '../common/listPlan.js'
 import { normalizeName } from '../common/normalizedName.js'
 import { isObject } from '../common/object.js'
@@ -72,7 +71,7 @@ function createBehaviour(scopeOf: ScopeFunction): Behaviour {
       const named = fixed.filter(([field]) => resource.byName.get(field.json.toLowerCase()) === field)
       return acceptIntent(removeOtherSpellings(intent, resource, named), named)
     },
-    amend: async (resource, plan, caller) => amendPlan(resource, plan, await evaluateOnce(resource, 'getList', caller)),
+    amend: async (resource, plan, caller) => amendPlan(plan, await evaluateOnce(resource, 'getList', caller)),
     // The scope of lists applies, even if a path leads from a resource to itself: a wider scope for creating must not
     // show more records.
     visibleRecords: async (resource, caller) => matchScope(await evaluateScope(scopeOf, resource, 'getList', caller)),
@@ -140,17 +139,14 @@ function addFixedValues(
   return Object.fromEntries([...Object.entries(body), ...values])
 }
 
-function amendPlan({ keys }: Resource, plan: SinglePlan, confinement: ResolvedScope): SinglePlan {
+function amendPlan(plan: SinglePlan, confinement: ResolvedScope): SinglePlan {
   const { fixed, where: condition } = confinement
   const limit = matchScope(confinement)
   if (limit === null) return plan
   const stored = condition === null ? {} : { scope: condition }
-  // The key columns serve to find the stored record again.
-  const addKeyColumns = (projection: Projection): Projection =>
-    condition === null ? projection : addOwnColumns(projection, keys)
   if (plan.kind === 'create' || plan.kind === 'bulkCreate') {
     const serverValues = new Map([...plan.serverValues, ...fixed.map(([{ name }, value]) => [name, value] as const)])
-    return { ...plan, ...stored, serverValues, projection: addKeyColumns(plan.projection) }
+    return { ...plan, ...stored, serverValues }
   }
   // The parts of an action's plan find and show records by themselves.
   if (plan.kind === 'action') return { ...plan, scopeCondition: limit }
@@ -160,8 +156,7 @@ function amendPlan({ keys }: Resource, plan: SinglePlan, confinement: ResolvedSc
   }
   const where = addCondition(plan.where, limit)
   if (plan.kind === 'delete' || plan.kind === 'bulkDelete') return { ...plan, where }
-  if (plan.kind === 'get') return { ...plan, ...stored, where }
   const own = fixed.map(([field]) => field)
-  const limited = { ...plan, ...stored, where, projection: addKeyColumns(plan.projection) }
+  const limited = { ...plan, ...stored, where }
   return limited.kind === 'update' ? keepOmittedFields(limited, own) : limited
 }
