@@ -86,6 +86,14 @@ const stage = await openStage(({ sequelize }, app) => {
       return true
     },
   })
+  mount('/seen/restored', {
+    operations: EVERYTHING,
+    softDelete: true,
+    authorizePolicy: (context) => {
+      contexts.push(context)
+      return true
+    },
+  })
   mount('/versioned', { authorizePolicy: hasRole('admin'), concurrency: true })
   mount('/deletes', { operations: EVERYTHING, softDelete: true })
   mount('/deletes/guarded', { operations: EVERYTHING, softDelete: true, createPolicy: authenticated })
@@ -321,6 +329,40 @@ test.serial('policies see the request, the identity, the operation and the resou
   t.is(first?.request.originalUrl, '/seen/api/notes?page=1')
   t.is(first?.resource.name, 'Note')
   t.is(second?.identity, null)
+  t.false(contexts.some((context) => 'action' in context))
+})
+
+test.serial('restoring a record evaluates one policy, and evaluates it once', async (t) => {
+  const { body: note } = await stage.post('/seen/restored/api/notes', { text: 'Restored' })
+  await stage.delete(`/seen/restored/api/notes/${note.id}`)
+  contexts.length = 0
+  t.is((await stage.post(`/seen/restored/api/notes/${note.id}/restore`, {})).status, 200)
+  t.deepEqual(
+    contexts.map(({ operation }) => operation),
+    ['restore'],
+  )
+})
+
+test.serial('a nested record that a body adds evaluates the policy of creating, and no other one', async (t) => {
+  const asked: string[] = []
+  const own = await openStage(({ sequelize }, app) => {
+    const Parent = sequelize.define('Parent', { name: DataTypes.STRING }, plain)
+    const Child = sequelize.define('Child', { name: DataTypes.STRING }, plain)
+    Parent.hasMany(Child, { as: 'children', foreignKey: 'parentId' })
+    app.use([
+      crudRouter(Parent, { operations: Operations.All, relations: { children: { write: true } } }),
+      crudRouter(Child, {
+        operations: Operations.All,
+        authorizePolicy: ({ operation }) => {
+          asked.push(operation)
+          return true
+        },
+      }),
+    ])
+  })
+  t.teardown(() => own.close())
+  t.is((await own.post('/api/parents', { name: 'P', children: [{ name: 'C' }] })).status, 201)
+  t.deepEqual(asked, ['create'])
 })
 
 test.serial('a policy is asked once a request, of the operation that it is', async (t) => {

@@ -418,8 +418,9 @@ test('policies and scope see the operation that an action stands for, and its na
       asked.push(['policy', operation, action])
       return true
     },
-    scope: ({ operation, action }) => {
-      asked.push(['scope', operation, action])
+    scope: (context) => {
+      asked.push(['scope', context.operation, context.action])
+      t.is('action' in context, context.action !== undefined)
       return { tenantId: 7 }
     },
   })

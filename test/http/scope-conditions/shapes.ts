@@ -21,7 +21,7 @@ const WRONG: readonly (readonly [what: string, scope: unknown, reason: RegExp])[
     'ownerId=1|',
     /Ticket: scope returned an invalid condition: Expected .* at position 10/,
   ],
-  ['an unknown name', 'ownrId=1', /Unknown field "ownrId" at position 0\. Did you mean "ownerId"\?/],
+  ['an unknown name', 'ownrId=1', /condition: Unknown field "ownrId" at position 0\. Did you mean "ownerId"\?/],
   ['an unknown name behind an association', 'team.regionid=1', /Unknown field "team\.regionid" at position 0/],
   ['the name of an API behind an association', 'team.Name=x', /Unknown field "team\.Name"/],
   ['an association in another case behind another one', 'notes.any(Ticket.level=1)', /Unknown field "Ticket\.level"/],
@@ -51,12 +51,18 @@ const WRONG: readonly (readonly [what: string, scope: unknown, reason: RegExp])[
     /Ticket: scope: "fixed" must be an object/,
   ],
   ['no values beside a condition', { fixed: {}, where: 'level=1' }, /Ticket: scope: "fixed" must be an object/],
+  [
+    'null in place of values beside a condition',
+    { fixed: null, where: 'level=1' },
+    /Ticket: scope: "fixed" must be an object/,
+  ],
   ['a misspelt fixed', { fix: { ownerId: 1 }, where: 'level=1' }, /returned "where" together with "fix"/],
   [
     'an array of values of another type',
     { ownerId: ['x'] },
     /must return a value of type integer for "ownerId", not string/,
   ],
+  ['a fraction for whole numbers', { ownerId: 1.5 }, /must return a value of type integer for "ownerId", not 1\.5$/],
   ['an array of arrays', { ownerId: [[1]] }, /must return a value of type integer for "ownerId", not object/],
   [
     'values of a JSON attribute',
@@ -166,6 +172,7 @@ test.serial('conditions name attributes as the model and as the API does, whatev
   for (const text of ['secret=null', 'level>0', 'title!=x', 'tag=null', 'Team.regionId=1|id>0', 'notes.Count>0']) {
     t.is((await idsUnder(text)).length, TICKETS.length, text)
   }
+  t.deepEqual(await idsUnder({ where: 'owner=1' }), mine)
   t.deepEqual(await idsUnder('id=in=3;1;2'), [1, 2, 3])
 })
 

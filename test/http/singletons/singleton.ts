@@ -80,6 +80,7 @@ const stage = await openStage(({ sequelize }, app) => {
     relations: { posts: { routes: true, write: true }, tags: { routes: true } },
   })
   app.use(me)
+  app.use('/v1', me)
   app.use(crudRouter(Post, { ...common }))
   app.use(crudRouter(Tag, { ...common }))
   app.use(
@@ -206,7 +207,9 @@ test.serial('relation routes are below it', async (t) => {
   t.is(made.status, 201, made.text)
   t.is(made.body.profileId, 1)
   t.is(made.headers.get('location'), `/api/posts/${made.body.id}`)
-  await Post.destroy({ where: { id: made.body.id } })
+  const mounted = await stage.post('/v1/api/me/posts', { text: 'new' }, ann)
+  t.is(mounted.headers.get('location'), `/v1/api/posts/${mounted.body.id}`)
+  await Post.destroy({ where: { id: [made.body.id, mounted.body.id] } })
   t.is((await stage.send('PUT', '/api/me/tags/1', { headers: ann })).status, 204)
   t.is((await stage.get('/api/me/tags', ann)).body.items.length, 1)
   t.is((await stage.get('/api/me/tags', bob)).body.items.length, 0)

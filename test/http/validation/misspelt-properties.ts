@@ -30,6 +30,11 @@ const served = await openStage(({ sequelize }, app) => {
   Device.hasMany(Secret, { as: 'secret_list', foreignKey: 'device_id' })
   Device.hasMany(Note, { as: 'note_list', foreignKey: 'device_id' })
   Device.belongsToMany(Label, { as: 'label_list', through: 'DeviceLabel', timestamps: false })
+  const id = { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true }
+  const Tagging = sequelize.define('Tagging', { id }, plain)
+  const Marking = sequelize.define('Marking', { id }, plain)
+  Device.belongsToMany(Label, { as: 'tag_list', through: Tagging, foreignKey: 'device_id', otherKey: 'tag_id' })
+  Device.belongsToMany(Label, { as: 'mark_list', through: Marking, foreignKey: 'device_id', otherKey: 'mark_id' })
   app.use((req, _res, next) => {
     const { permissions = '' } = req.headers
     Object.assign(req, { auth: { permissions: [permissions].flat().join().split(',') } })
@@ -44,7 +49,14 @@ const served = await openStage(({ sequelize }, app) => {
       service_note: { write: 'service' },
     },
     fields: { pass_word: { exclude: true }, pin_code: { exclude: 'response' } },
-    relations: { sensor_list: write, secret_list: write, label_list: write, note_list: true },
+    relations: {
+      sensor_list: write,
+      secret_list: write,
+      label_list: write,
+      tag_list: write,
+      mark_list: write,
+      note_list: true,
+    },
   }
   app.use([
     crud.crudRouter(Device, options),
@@ -59,6 +71,8 @@ const served = await openStage(({ sequelize }, app) => {
     crud.crudRouter(Secret, { mask: { device_id: 'see' } }),
     crud.crudRouter(Label),
     crud.crudRouter(Note),
+    crud.crudRouter(Tagging, { mask: { tag_id: 'see' } }),
+    crud.crudRouter(Marking, { mask: { mark_id: { write: 'link' } } }),
   ])
   return { Device, Sensor, Secret, Label, Note }
 })
@@ -206,6 +220,20 @@ for (const route of ROUTES) {
     t.deepEqual(body.settings, settings)
   })
 }
+
+test('linked records are suggested to callers who may read and write the keys of links', async (t) => {
+  const unknown = ['is not a known property.']
+  const json = { tag_list: [], mark_list: [] }
+  for (const [permissions, errors] of [
+    ['', { tag_list: unknown, mark_list: unknown }],
+    ['see', { tag_list: meant('tagList'), mark_list: unknown }],
+    ['link', { tag_list: unknown, mark_list: meant('markList') }],
+  ] as const) {
+    const { status, body } = await served.post('/api/strict', json, { permissions })
+    t.is(status, 400)
+    t.deepEqual(body.errors, errors, permissions)
+  }
+})
 
 test('what is near an attribute of the scope is ignored like that attribute', async (t) => {
   const created = await served.post('/api/scoped', { tenant_id: 8, TenantId: 9, roomNo: 1 })
