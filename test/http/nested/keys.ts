@@ -112,3 +112,40 @@ test('what points at the owner, as the whole key, says no more than whose a reco
   denied = new Set(['create'])
   t.is((await patch(path, { card: {} })).status, 200)
 })
+
+test('a kind that the relation sets is no key of the owner, whatever the key is', async (t) => {
+  const own = await openStage(({ sequelize: other }, app) => {
+    const plain = { timestamps: false }
+    const Book = other.define('Book', { code: { type: DataTypes.STRING(9), primaryKey: true } }, plain)
+    const Remark = other.define('Remark', { kind: DataTypes.STRING(9), on: DataTypes.STRING(9) }, plain)
+    Book.hasMany(Remark, { as: 'remarks', foreignKey: 'on', constraints: false, scope: { kind: 'book' } })
+    app.use(crudRouter(Book, { relations: { remarks: { routes: true } } }), crudRouter(Remark))
+    return { Book, Remark }
+  })
+  t.teardown(() => own.close())
+  await own.Book.create({ code: 'k1' })
+  const wrong = await own.post('/api/books/k1/remarks', { kind: 'k1' })
+  t.is(wrong.status, 400, wrong.text)
+  t.deepEqual(Object.keys(wrong.body.errors), ['kind'])
+  t.is((await own.post('/api/books/k1/remarks', { kind: 'book', on: 'k1' })).status, 201)
+  t.is(await own.Remark.count(), 1)
+})
+
+test('null as the key of an owner is told before the owner turns out to have none', async (t) => {
+  const own = await openStage(({ sequelize: other }, app) => {
+    const plain = { timestamps: false }
+    const Shelf = other.define('Shelf', { code: { type: DataTypes.STRING(9), unique: true } }, plain)
+    const Box = other.define('Box', { text: DataTypes.STRING(9) }, plain)
+    Shelf.hasMany(Box, { as: 'boxes', foreignKey: 'shelfCode', sourceKey: 'code' })
+    app.use(crudRouter(Shelf, { relations: { boxes: { write: true } } }), crudRouter(Box))
+    return { Shelf }
+  })
+  t.teardown(() => own.close())
+  const { id } = (await own.Shelf.create({ code: null })).get()
+  const told = async (box: object): Promise<unknown> => {
+    const { status, body } = await own.patch(`/api/shelves/${id}`, { boxes: [box] })
+    return [status, Object.keys(body.errors ?? {})]
+  }
+  t.deepEqual(await told({ text: 'x', shelfCode: null }), [400, ['boxes[0].shelfCode']])
+  t.deepEqual(await told({ text: 'x' }), [409, []])
+})

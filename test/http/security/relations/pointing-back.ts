@@ -40,6 +40,7 @@ const stage = await openStage(({ sequelize }, app) => {
   Team.hasOne(Badge, { as: 'badge', foreignKey: 'teamId' })
   Sheet.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
   Sheet.belongsTo(Team, { as: 'rival', foreignKey: 'rivalId' })
+  Sheet.belongsTo(Team, { as: 'host', foreignKey: 'hostId' })
   Team.hasMany(Note, { as: 'notes', foreignKey: 'onId', constraints: false })
   Cup.hasMany(Note, { as: 'notes', foreignKey: 'onId', constraints: false })
   const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
@@ -47,8 +48,12 @@ const stage = await openStage(({ sequelize }, app) => {
   const scope: CrudOptions['scope'] = ({ identity: who }) => ({ tenantId: Number(who?.claims.tenant) })
   app.use(crudRouter(Team, { ...common, scope }), crudRouter(Cup, { ...common, scope }))
   for (const model of [Entry, Fan, Badge, Note, Line]) app.use(crudRouter(model, common))
-  const fields: CrudOptions['fields'] = { rivalId: { exclude: ['response', 'list', 'query'] } }
+  const fields: CrudOptions['fields'] = {
+    rivalId: { exclude: ['response', 'list', 'query'] },
+    hostId: { exclude: 'list' },
+  }
   app.use(crudRouter(Sheet, { ...common, mask: { teamId: 'see' }, fields }))
+  app.use(crudRouter(Sheet, { ...common, route: 'api/scoped-sheets', scope: () => ({ teamId: 3 }) }))
 })
 const model = (name: string): ModelStatic<Model> => stage.sequelize.model(name)
 const [Entry, Fan, Badge, Sheet] = ['Entry', 'Fan', 'Badge', 'Sheet'].map(model) as [
@@ -142,6 +147,20 @@ test('a foreign key in the path of what a PUT would make points at what its send
   t.is((await put('1~1')).status, 201)
   await Line.create({ teamId: 3, no: 2 } as never)
   t.is((await put('3~2')).status, 200, 'one that is there is not moved')
+})
+
+test('a foreign key that the scope sets may refer to a record that its sender may not meet', async (t) => {
+  const { status, body, text } = await stage.post('/api/scoped-sheets', { name: 'x' }, mine)
+  t.is(status, 201, text)
+  t.is((await readStoredRow(Sheet, body.id))?.teamId, 3)
+  const many = await stage.post('/api/scoped-sheets/bulk', [{ name: 'x' }, { name: 'y', teamId: 3 }], mine)
+  t.is(many.status, 201, many.text)
+})
+
+test('who may read it by GET by id alone may repeat it', async (t) => {
+  const { id } = (await Sheet.create({ name: 'x', hostId: 3 })).get()
+  t.is((await stage.patch(`/api/sheets/${id}`, { hostId: 3, name: 'y' }, mine)).status, 200)
+  t.is((await stage.patch(`/api/sheets/${id}`, { hostId: 4 }, mine)).status, 409)
 })
 
 test('who may read it may repeat it', async (t) => {

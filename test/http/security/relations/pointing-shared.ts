@@ -21,6 +21,7 @@ const stage = await openStage(({ sequelize }, app) => {
 await stage.sequelize.model('Area').bulkCreate([
   { tenantId: 1, code: 'north' },
   { tenantId: 1, code: 'north' },
+  { tenantId: 1, code: 'NORTH' },
   { tenantId: 1, code: 'south' },
   { tenantId: 2, code: 'east' },
 ])
@@ -49,5 +50,14 @@ test('records that share a key take nobody else’s place where each is met', as
   t.deepEqual(
     body.map(({ areaCode }: { areaCode: string }) => areaCode),
     ['north', 'south', 'north'],
+  )
+})
+
+test('texts that differ in case are stored as the bodies spell them', async (t) => {
+  const { status, body } = await sent(['NORTH', 'north', 'south'])
+  t.is(status, 201)
+  t.deepEqual(
+    body.map(({ areaCode }: { areaCode: string }) => areaCode),
+    ['NORTH', 'north', 'south'],
   )
 })

@@ -36,6 +36,8 @@ const stage = await openStage(({ sequelize }, app) => {
   const Open = sequelize.define('Open', { name: DataTypes.STRING }, plain)
   const Refused = sequelize.define('Refused', { name: DataTypes.STRING }, plain)
   const Broken = sequelize.define('Broken', { name: DataTypes.STRING }, plain)
+  const id = { type: DataTypes.UUID, primaryKey: true, defaultValue: DataTypes.UUIDV4 }
+  const Vault = sequelize.define('Vault', { id, ...tenant }, plain)
   const Bare = sequelize.define('Bare', { name: DataTypes.STRING }, plain)
   const attributes = { name: { type: DataTypes.STRING(9), validate: { notContains: 'bad' } }, email: DataTypes.STRING }
   const Player = sequelize.define('Player', attributes, plain)
@@ -49,6 +51,7 @@ const stage = await openStage(({ sequelize }, app) => {
     model.belongsTo(Refused, { as: 'refused', foreignKey: 'refusedId' })
     model.belongsTo(Broken, { as: 'broken', foreignKey: 'brokenId' })
     model.belongsTo(Team, { as: 'loose', foreignKey: 'looseId', constraints: false })
+    model.belongsTo(Vault, { as: 'vault', foreignKey: 'vaultId', constraints: false })
     model.belongsTo(Team, { as: 'one', foreignKey: 'sharedId' })
     model.belongsTo(League, { as: 'two', foreignKey: 'sharedId', constraints: false })
   }
@@ -71,6 +74,7 @@ const stage = await openStage(({ sequelize }, app) => {
     throw new Error('no tenants')
   }
   app.use(crudRouter(Place, common))
+  app.use(crudRouter(Vault, { ...common, scope: tenantOf }))
   app.use(crudRouter(Refused, { ...common, scope: refuse }))
   app.use(crudRouter(Broken, { ...common, scope: fail }))
   app.use(crudRouter(Player, { ...common, onError: () => undefined, concurrency: true }))
@@ -85,6 +89,7 @@ const stage = await openStage(({ sequelize }, app) => {
     if (instance.get('name') === 'bad') instance.set('name', 'good')
   }
   app.use(crudRouter(Mended, { ...common, hooks: { beforeCreate: mend, beforeUpdate: mend } }))
+  app.use(crudRouter(Mended, { ...common, route: 'api/unmended' }))
   if (!takesJsonKeys) return
   const key = sequelize.getDialect() === 'postgres' ? DataTypes.JSONB : DataTypes.JSON
   const Doc = sequelize.define('Doc', { ...tenant, key: { type: key, unique: true } }, plain)
@@ -249,7 +254,9 @@ for (const [base, model] of [
   })
 
   test(`who may meet every record may point at every record: ${base}`, async (t) => {
+    stage.statements.length = 0
     t.is((await stage.post(base, { teamId: 3, rivalCode: 'three' }, bearer({ sub: 'root' }))).status, 201)
+    t.is(stage.statements.filter((sql) => /SELECT/.test(sql) && /Teams/.test(sql)).length, 0)
     t.is((await stage.post(base, { leagueId: 2 }, bearer({ sub: 'root' }))).status, 409)
   })
 
@@ -304,6 +311,8 @@ for (const [base, model] of [
 
   test(`a relation without a constraint, a column of several, and a target without conditions are the database's matter: ${base}`, async (t) => {
     t.is((await stage.post(base, { looseId: 3 }, mine)).status, 201)
+    const vault = await stage.sequelize.model('Vault').create({ tenantId: 2 })
+    t.is((await stage.post(base, { vaultId: vault.get('id') }, mine)).status, 201)
     t.is((await stage.post(base, { sharedId: 3 }, mine)).status, 201)
     stage.statements.length = 0
     t.is((await stage.post(base, { openId: 1, bareId: 1, name: 'x' }, mine)).status, 201)
@@ -354,6 +363,14 @@ test('what a hook has the first word on is not held against where a body points'
     t.deepEqual([patched.status, patched.body.errors], [409, errors])
   }
   t.is((await stage.patch(at, { name: 'bad', teamId: 2 }, any)).status, 200)
+})
+
+test('a patch is told what the validators of its model find before where it points', async (t) => {
+  const { body } = await stage.post('/api/unmended', { name: 'good', teamId: 1 }, mine)
+  for (const teamId of [3, 999]) {
+    const patched = await stage.patch(`/api/unmended/${body.id}`, { name: 'bad', teamId }, any)
+    t.deepEqual([patched.status, patched.body.errors], [400, { name: ['must not be bad.'] }])
+  }
 })
 
 if (takesJsonKeys) {
