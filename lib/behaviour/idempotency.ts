@@ -305,13 +305,17 @@ function serializePlanParts(value: unknown): string {
   return JSON.stringify(value, (name, each: unknown) => {
     if (typeof each === 'bigint') return String(each)
     // A condition may compare with the current time, which differs on each request, so such values are removed.
-    if (isInstantComparison(each)) return { ...each, values: [] }
+    if (isInstantRange(each)) return { ...each, values: [] }
     return MEMBERS_BY_NAME.has(name) && isObject(each) ? String(each.name) : each
   })
 }
 
-function isInstantComparison(value: unknown): value is ComparePredicate {
+/** Operators of conditions with the current time. Instants of other operators tell callers apart. */
+const RANGE_OPERATORS: ReadonlySet<unknown> = new Set<ComparePredicate['operator']>(['gt', 'gte', 'lt', 'lte'])
+
+function isInstantRange(value: unknown): value is ComparePredicate {
   if (!isObject(value) || value.kind !== 'compare' || !isObject(value.column)) return false
+  if (!RANGE_OPERATORS.has(value.operator)) return false
   const { field } = value.column
   return isObject(field) && isObject(field.valueType) && field.valueType.type === 'datetime'
 }

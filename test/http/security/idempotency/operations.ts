@@ -3,9 +3,12 @@
 
 import test from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
-import { crudRouter, Operations, type ScopeFunction } from '../../../../lib/index.js'
+import { crudRouter, Operations, type Scope, type ScopeFunction } from '../../../../lib/index.js'
 import type { Answer } from '../../../support/server.js'
 import { openStage } from '../../../support/stage.js'
+
+/** The scope of slots, which each request evaluates anew. */
+let slots: () => Scope | null = () => null
 
 const reading: ReadonlySet<string> = new Set(['getById', 'getList'])
 const both = { routes: true, write: true } as const
@@ -26,6 +29,8 @@ const stage = await openStage(({ sequelize }, app) => {
   }
   app.use(crudRouter(Doc, { operations, scope, idempotency: true }))
   app.use(crudRouter(Folder, { operations, idempotency: true, relations: { notes: both, tags: both } }))
+  const Slot = sequelize.define('Slot', { hall: DataTypes.INTEGER, until: DataTypes.DATE }, plain)
+  app.use(crudRouter(Slot, { operations, scope: () => slots(), idempotency: true }))
   app.use(crudRouter(Note, { scope, idempotency: true }), crudRouter(Mark, { scope }), crudRouter(Tag))
 })
 const model = (name: string): ModelStatic<Model> => stage.sequelize.model(name)
@@ -90,4 +95,52 @@ test.serial('the same owner is replayed', async (t) => {
   const [first, second] = [await send(), await send()]
   t.true(isReplay(second))
   t.is(second.text, first.text)
+})
+
+const UNTIL = '2100-01-01T00:00:00.000Z'
+
+/** Sends one slot under one key, with one scope after the other. Returns whether the second reply is a replay. */
+async function isSecondReplay(first: () => Scope, second: () => Scope): Promise<boolean> {
+  number += 1
+  const headers = { 'Idempotency-Key': `key ${number}` }
+  slots = first
+  const made = await stage.send('POST', '/api/slots', { json: { hall: 1, until: UNTIL }, headers })
+  if (made.status !== 201 || isReplay(made)) throw new Error(made.text)
+  slots = second
+  return isReplay(await stage.send('POST', '/api/slots', { json: { hall: 1, until: UNTIL }, headers }))
+}
+
+test.serial(
+  'a scope with another condition tells callers apart, and one with the same condition does not',
+  async (t) => {
+    t.true(
+      await isSecondReplay(
+        () => 'hall=1',
+        () => 'hall=1',
+      ),
+    )
+    t.false(
+      await isSecondReplay(
+        () => 'hall=1',
+        () => 'hall<2',
+      ),
+    )
+    const instants = ['2030-01-01T00:00:00.000Z', '2040-01-01T00:00:00.000Z'] as const
+    t.false(
+      await isSecondReplay(
+        () => ({ until: [UNTIL, instants[0]] }),
+        () => ({ until: [UNTIL, instants[1]] }),
+      ),
+    )
+  },
+)
+
+test.serial('a condition with the current time is the same condition in the next request', async (t) => {
+  let minute = 0
+  const later = (): Scope => {
+    minute += 1
+    return `until>2026-01-01T00:${10 + minute}:00.000Z`
+  }
+  t.true(await isSecondReplay(later, later))
+  t.true(minute > 1)
 })
