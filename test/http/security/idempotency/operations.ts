@@ -125,6 +125,12 @@ test.serial(
         () => 'hall<2',
       ),
     )
+    t.false(
+      await isSecondReplay(
+        () => 'hall<2',
+        () => 'hall<3',
+      ),
+    )
     const instants = ['2030-01-01T00:00:00.000Z', '2040-01-01T00:00:00.000Z'] as const
     t.false(
       await isSecondReplay(
