@@ -221,6 +221,7 @@ test('a policy behind a relation that is closed to the caller is not evaluated',
     Team.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
     Player.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
     Player.belongsTo(Coach, { as: 'coach', foreignKey: 'coachId' })
+    Coach.belongsTo(League, { as: 'league', foreignKey: 'leagueId' })
     app.use(crudRouter(League, { authorizePolicy: fails }))
     app.use(crudRouter(Coach, { authorizePolicy: fails }))
     app.use(crudRouter(Team, { authorizePolicy: () => false }))
@@ -234,6 +235,7 @@ test('a policy behind a relation that is closed to the caller is not evaluated',
     { filter: 'Coach.Name=Ewa' },
     { sort: 'Coach.Name' },
     { select: 'Coach.Name' },
+    { filter: 'Coach.League.Name=First' },
     { filter: 'Team.League.Name=First' },
     { select: 'name,team.league.name' },
   ]) {

@@ -2,9 +2,12 @@
 
 import test from 'ava'
 import { DataTypes } from 'sequelize'
-import { crudRouter, Operations } from '../../../lib/index.js'
+import { crudRouter, type Identity, Operations } from '../../../lib/index.js'
 import { openStage } from '../../support/stage.js'
 import { identity, withPermission } from '../../support/tokens.js'
+
+/** The identity of all who send requests for torches. */
+let caller: Partial<Identity> = {}
 
 const stage = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
@@ -22,6 +25,9 @@ const stage = await openStage(({ sequelize }, app) => {
   }
   const common = { identity, idempotency: true, computed, operations: Operations.AllWithBulk }
   app.use(crudRouter(Lamp, common), crudRouter(House, { ...common, relations: { lamps: { write: true } } }))
+  const Torch = sequelize.define('Torch', { name: DataTypes.STRING }, plain)
+  const nobody = { name: null, roles: new Set<string>(), permissions: new Set<string>(), claims: {} }
+  app.use(crudRouter(Torch, { ...common, identity: () => ({ ...nobody, ...caller }) }))
 })
 
 test.after.always(() => stage.close())
@@ -57,4 +63,25 @@ test.serial('a replay for a known caller has the values of the write', async (t)
   const second = await send('blue')
   t.is(second.headers.get('idempotency-replayed'), 'true')
   t.is(second.text, first.text)
+})
+
+test.serial('an identity without a name and without claims is that of an unknown caller', async (t) => {
+  for (const [given, isKnown] of [
+    [{}, false],
+    [{ name: '' }, false],
+    [{ claims: { email: '', tenant: null } }, false],
+    [{ name: 'Ann' }, true],
+    [{ claims: { sub: 's' } }, true],
+    [{ name: 'Ann', claims: { sub: 's' } }, true],
+    [{ claims: { sub: 's', email: '' } }, true],
+  ] as const) {
+    caller = given
+    keys += 1
+    const send = (color: string) =>
+      stage.post('/api/torches', { name: 'a' }, { 'idempotency-key': `k${keys}`, 'x-color': color })
+    const [first, second] = [await send('red'), await send('blue')]
+    t.is(first.body.color, 'red', first.text)
+    t.is(second.headers.get('idempotency-replayed'), 'true')
+    t.is(second.body.color, isKnown ? 'red' : null, JSON.stringify(given))
+  }
 })

@@ -109,9 +109,10 @@ test('who may list may not export: owner, list and export are asked as on their 
 })
 
 test('where the target has no exports its lists below a record are none', async (t) => {
-  const { status, body } = await server.get('/api/players/1/tags', { ...exporter, accept: 'text/csv' })
+  const { status, headers, body } = await server.get('/api/players/1/tags', { ...exporter, accept: 'text/csv' })
   t.is(status, 200)
   t.is(body.items.length, 2)
+  t.notRegex(headers.get('vary') ?? '', /Accept/)
   t.is((await server.get('/api/players/1/tags?format=csv', exporter)).body.code, 'unknown-parameter')
 })
 

@@ -225,6 +225,14 @@ test('claims beside the known ones tell callers apart, and so does the whole ide
   }
 })
 
+test('claims that are an object without members of its own tell callers apart', async (t) => {
+  const said = (id: number): Identity => caller({ claims: new Hidden(id) as unknown as Identity['claims'] })
+  const [first, again, other] = await sent(create, [said(1), said(1), said(2)])
+  t.is(first?.status, 201)
+  t.true(isReplay(again))
+  t.false(isReplay(other))
+})
+
 /** The same in another order of claims. */
 function structured(given: Partial<Identity>): Partial<Identity> {
   if (given.claims === undefined) return given

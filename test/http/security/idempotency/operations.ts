@@ -29,7 +29,11 @@ const stage = await openStage(({ sequelize }, app) => {
   }
   app.use(crudRouter(Doc, { operations, scope, idempotency: true }))
   app.use(crudRouter(Folder, { operations, idempotency: true, relations: { notes: both, tags: both } }))
-  const Slot = sequelize.define('Slot', { hall: DataTypes.INTEGER, until: DataTypes.DATE }, plain)
+  const Slot = sequelize.define(
+    'Slot',
+    { hall: DataTypes.INTEGER, since: DataTypes.DATE, until: DataTypes.DATE },
+    plain,
+  )
   app.use(crudRouter(Slot, { operations, scope: () => slots(), idempotency: true }))
   app.use(crudRouter(Note, { scope, idempotency: true }), crudRouter(Mark, { scope }), crudRouter(Tag))
 })
@@ -98,16 +102,17 @@ test.serial('the same owner is replayed', async (t) => {
 })
 
 const UNTIL = '2100-01-01T00:00:00.000Z'
+const slot = { hall: 1, since: UNTIL, until: UNTIL }
 
 /** Sends one slot under one key, with one scope after the other. Returns whether the second reply is a replay. */
 async function isSecondReplay(first: () => Scope, second: () => Scope): Promise<boolean> {
   number += 1
   const headers = { 'Idempotency-Key': `key ${number}` }
   slots = first
-  const made = await stage.send('POST', '/api/slots', { json: { hall: 1, until: UNTIL }, headers })
+  const made = await stage.send('POST', '/api/slots', { json: slot, headers })
   if (made.status !== 201 || isReplay(made)) throw new Error(made.text)
   slots = second
-  return isReplay(await stage.send('POST', '/api/slots', { json: { hall: 1, until: UNTIL }, headers }))
+  return isReplay(await stage.send('POST', '/api/slots', { json: slot, headers }))
 }
 
 test.serial(
@@ -149,4 +154,16 @@ test.serial('a condition with the current time is the same condition in the next
   }
   t.true(await isSecondReplay(later, later))
   t.true(minute > 1)
+})
+
+test.serial('conditions with the current time tell callers apart by their attributes and operators', async (t) => {
+  for (const other of ['since<2200-01-01T00:00:00.000Z', 'until>2026-01-01T00:00:00.000Z']) {
+    t.false(
+      await isSecondReplay(
+        () => 'until<2200-01-01T00:00:00.000Z',
+        () => other,
+      ),
+      other,
+    )
+  }
 })

@@ -9,10 +9,14 @@ const test = ava.serial
 
 let Grant!: ModelStatic<Model>
 let Favour!: ModelStatic<Model>
+/** How often the policy of lists of favours was evaluated, and which of these times it refuses. */
+let evaluated = 0
+let refused = 0
 const stage = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
   const User = sequelize.define('User', { name: DataTypes.STRING(9) }, plain)
-  const Right = sequelize.define('Right', { name: DataTypes.STRING(9) }, plain)
+  const code = { type: DataTypes.STRING(9), unique: true }
+  const Right = sequelize.define('Right', { name: DataTypes.STRING(9), code }, plain)
   Grant = sequelize.define(
     'Grant',
     {
@@ -25,12 +29,19 @@ const stage = await openStage(({ sequelize }, app) => {
   User.belongsToMany(Right, { as: 'rights', through: Grant, ...keys })
   Favour = sequelize.define('Favour', { by: { type: DataTypes.STRING(9), defaultValue: 'nobody' } }, plain)
   User.belongsToMany(Right, { as: 'favours', through: Favour, ...keys })
+  User.belongsToMany(Right, {
+    as: 'codes',
+    through: 'Coded',
+    foreignKey: 'userId',
+    otherKey: 'code',
+    targetKey: 'code',
+  })
   const both = { routes: true, write: true }
   const common = { identity: identityFromHeader, operations: Operations.AllWithBulk }
   const nameOf = (identity: Identity | null): string => identity?.name ?? ''
   app.use(
-    crudRouter(Right, common),
-    crudRouter(User, { ...common, relations: { rights: both, favours: both } }),
+    crudRouter(Right, { ...common, mask: { code: { write: 'codes' } } }),
+    crudRouter(User, { ...common, relations: { rights: both, favours: both, codes: both } }),
     crudRouter(Grant, {
       ...common,
       // Everybody sees who has what; taken back is what one has given.
@@ -41,6 +52,10 @@ const stage = await openStage(({ sequelize }, app) => {
       // Seen is what one has given oneself.
       scope: ({ identity, operation }) => (operation === 'getList' ? { by: nameOf(identity) } : null),
       createPolicy: ({ identity }) => nameOf(identity) !== 'Guest',
+      getListPolicy: () => {
+        evaluated += 1
+        return evaluated !== refused
+      },
     }),
   )
 })
@@ -50,7 +65,7 @@ test.beforeEach(async () => {
   const { User, Right } = stage.sequelize.models
   await stage.sequelize.sync({ force: true })
   await User?.create({ name: 'Jan' })
-  await Right?.bulkCreate([{ name: 'read' }, { name: 'write' }, { name: 'pay' }])
+  await Right?.bulkCreate(['read', 'write', 'pay'].map((name) => ({ name, code: name })))
   await Grant.bulkCreate([
     { userId: 1, rightId: 1, by: 'Ewa' },
     { userId: 1, rightId: 2, by: 'Ola' },
@@ -110,4 +125,35 @@ test('who may make no link is told the same of those that are there out of his r
     t.deepEqual([there.status, there.text], [403, none.text], `${method} ${path}`)
   }
   t.deepEqual(await favours(), [[2, 'Ola']])
+})
+
+const READ = '/api/users/1/favours?filter=favour.by=Ola&select=name,favour.by'
+
+test('a list of linked records shows and filters attributes of the rows of the join model that the caller sees', async (t) => {
+  const given = await stage.get('/api/users/1/rights?filter=grant.by=Ola&select=name,grant.by', asUser('Ewa'))
+  t.deepEqual(given.body.items, [{ name: 'write', grant: { by: 'Ola' } }], given.text)
+  await Favour.create({ userId: 1, rightId: 2, by: 'Ola' })
+  t.deepEqual((await stage.get(READ, asUser('Ola'))).body.items, [{ name: 'write', favour: { by: 'Ola' } }])
+  t.deepEqual((await stage.get(READ, asUser('Ewa'))).body.items, [])
+})
+
+test('a policy of the join model that refuses at any time of a request hides the attributes of its rows', async (t) => {
+  await Favour.create({ userId: 1, rightId: 2, by: 'Ola' })
+  const statuses: number[] = []
+  do {
+    refused += 1
+    evaluated = 0
+    statuses.push((await stage.get(READ, asUser('Ola'))).status)
+  } while (evaluated >= refused)
+  refused = 0
+  t.deepEqual(statuses, [404, 400, 200])
+})
+
+test('a record is linked by a key that the caller may not write', async (t) => {
+  const headers = asUser('Ewa')
+  t.is((await stage.patch('/api/rights/1', { code: 'other' }, headers)).body.code, 'read')
+  const { status, text } = await stage.send('PUT', '/api/users/1/codes/1', { headers })
+  t.is(status, 204, text)
+  const linked = await stage.get('/api/users/1/codes?select=code', headers)
+  t.deepEqual(linked.body.items, [{ code: 'read' }])
 })
