@@ -25,7 +25,8 @@ import { readUpdated } from './writtenRows.js'
 
 /**
  * Runs several updates with fewer statements. Returns null if the updates must run one by one. Updates must not
- * influence each other: no unique columns, no default scope and no triggers.
+ * influence each other: no unique columns, no default scope and no triggers. Triggers of MySQL cannot write the table
+ * whose change runs them, so MySQL and MariaDB are not asked for triggers.
  */
 export async function tryUpdateTogether(
   store: StatementContext,

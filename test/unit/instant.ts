@@ -40,3 +40,14 @@ test('instants of PostgreSQL are read whatever their year, offset and digits', (
     t.is(decode(parsers?.getTypeParser(1184)(text)), instant, text)
   }
 })
+
+test('instants in UTC are read whatever the number of their digits, and with or without a blank', (t) => {
+  const decode = createDecoder({ type: 'datetime' })
+  for (const digits of ['', '1', '12', '123', '1234', '12345', '123456']) {
+    const fraction = digits === '' ? '' : `.${digits}`
+    for (const offset of ['+00', ' +00', '+00:00', ' +00:00']) {
+      const text = `2024-05-06 07:08:09${fraction}${offset}`
+      t.is(decode(text), `2024-05-06T07:08:09.${digits.slice(0, 3).padEnd(3, '0')}Z`, text)
+    }
+  }
+})
