@@ -17,6 +17,7 @@ import { type Problem, problem } from './common/problem.js'
 import { reportError } from './common/report.js'
 import { toOriginForm } from './common/requestTarget.js'
 import { type AbortableResponse, shutdownStateOf } from './common/shutdown.js'
+import { tagView } from './common/version.js'
 import { identifyCaller } from './identity/identity.js'
 import { OPERATIONS } from './operations.js'
 import { readAction } from './parse/action.js'
@@ -31,11 +32,11 @@ import {
   queueDuplicates,
 } from './perform/index.js'
 import { addReadTargetHeaders, withReadTarget } from './perform/readTarget.js'
-import { hiddenFieldsOf } from './plan/index.js'
+import { hiddenFieldsOf, isFlattenedByCaller } from './plan/index.js'
 import {
   type Address,
   addNestedRecords,
-  buildCollectionRecords,
+  CollectionBuilder,
   clearPerCallerValues,
   createReply,
   hasComputedInReply,
@@ -51,12 +52,12 @@ import { measureStage, type TracedRequest, type TracedTarget, traceRequest } fro
  * Replies to a call of one operation. The stages are: admit, parse, plan (resolve names, authorize resources), perform,
  * announce, shape. `handle` and `planFor` contain all stages.
  */
-export async function handle(
+async function handle(
   resource: Resource,
   operation: OperationName,
   call: Call,
   caller: Caller,
-  { limitIntent, action }: Pick<ReplyOptions, 'limitIntent' | 'action'> = {},
+  { limitIntent, action }: Pick<ReplyOptions, 'limitIntent' | 'action'>,
 ): Promise<Reply> {
   const { admit, ownKey } = resource.behaviours
   if (admit !== null) await admit(resource, operation, caller, action?.name)
@@ -257,7 +258,11 @@ async function replyInTransaction(
       let reply = addNestedRecords(createReply(resource, row, work.plan, done.outcome, address), done)
       if (readsOnly(work.plan)) {
         // The entity tag does not cover computed values, nor which record of a singleton the caller has.
-        const isVarying = resource.behaviours.ownKey !== null || hasComputedInReply(work.plan)
+        const isVarying =
+          resource.behaviours.ownKey !== null ||
+          hasComputedInReply(work.plan) ||
+          (reply.headers.ETag !== undefined && isFlattenedByCaller(resource))
+        if (!isVarying) reply = tagView(reply, work.plan)
         reply = { ...reply, responseBytes: resource.limits.responseBytes, isAlwaysSent: isVarying }
       }
       return hasMinimalReturn(intent) ? omitRecords(reply) : reply
@@ -298,7 +303,10 @@ export async function performPlan(
   const done = await performAnnounced(work, request, finish)
   const { plan } = work
   const resolved = isComputedLast(plan) && hasComputedInReply(plan) ? await resolveReadComputed(done, caller) : done
-  if (!('projection' in plan) || plan.projection.embeds !== undefined) await shapeEmbeddedCollections(resolved)
+  if (!('projection' in plan) || plan.projection.embeds !== undefined) {
+    const builder = new CollectionBuilder()
+    for (const [projection, rows] of rowsInReply(resolved)) await builder.build(projection, rows)
+  }
   return made(resolved)
 }
 
@@ -363,11 +371,6 @@ function hasMinimalReturn(intent: Intent): boolean {
 
 function isReadOperation(operation: OperationName): boolean {
   return OPERATIONS[operation].hook === null
-}
-
-/** Builds the embedded collections of the records in a reply. */
-async function shapeEmbeddedCollections(done: WriteResult): Promise<void> {
-  for (const [projection, rows] of rowsInReply(done)) await buildCollectionRecords(projection, rows)
 }
 
 /** Performs a plan and, if push is enabled, announces it: parents before children. */

@@ -8,20 +8,12 @@ import type { ParentLink, View } from '../types/view.js'
 import type { Work } from '../types/work.js'
 import { projectOwnFields } from './common/columns.js'
 import { amendEach } from './common/compositeWrites.js'
-import { isKeyValue } from './common/keys.js'
+import { matchKeys } from './common/keys.js'
 import { addCondition, matchStoredValues } from './common/predicates.js'
 import { isPromise } from './common/promise.js'
 import { isStorableText } from './common/values.js'
 import { canHideRecords, isCheckNeeded, readWrittenRecord } from './perform/index.js'
-import {
-  authorize,
-  authorizeNow,
-  fullProjection,
-  matchKeysOf,
-  planForeignKeyChecks,
-  planIntent,
-  planList,
-} from './plan/index.js'
+import { authorize, authorizeNow, fullProjection, planForeignKeyChecks, planIntent, planList } from './plan/index.js'
 import { resolveComputed } from './shape/computed.js'
 import { toJsonRecord } from './shape/record.js'
 
@@ -116,8 +108,7 @@ export function matchRecord(resource: Resource, key: unknown): Predicate {
 
 /** Returns the condition for several records by their keys. Deleted records do not match. */
 export function matchRecords(resource: Resource, keys: readonly unknown[]): Predicate {
-  const where = matchKeysOf(resource.keys, keys.filter(isKeyValue))
-  return addCondition(where, resource.behaviours.staticCondition?.(resource) ?? null)
+  return addCondition(matchKeys(resource.keys, keys), resource.behaviours.staticCondition?.(resource) ?? null)
 }
 
 /** Whether a text equals an attribute of a record in a comparison by the database. */
@@ -128,6 +119,6 @@ export async function isEqualInDatabase(
   text: unknown,
 ): Promise<boolean> {
   if (typeof text !== 'string' || field.valueType.type !== 'string' || !isStorableText(text)) return false
-  const where = addCondition(matchKeysOf(resource.keys, [key]), matchStoredValues(field, [text]))
+  const where = addCondition(matchKeys(resource.keys, [key]), matchStoredValues(field, [text]))
   return (await readWrittenRecord(resource, where, projectOwnFields([field]))) !== null
 }

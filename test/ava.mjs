@@ -1,11 +1,13 @@
-// Runs AVA on the compiled tests, on one database, and counts the tests. AVA's summary omits the number of passed tests
-// if a test fails. Therefore passed and failed tests are counted in AVA's output.
+// Runs the compiled tests on one database, and counts the tests. AVA's summary omits the number of passed tests if a test
+// fails. Therefore passed and failed tests are counted in the output.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
+import * as nodeModule from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
@@ -17,58 +19,98 @@ export const servers = await import(new URL(`../${build}/test/support/servers.js
 
 const isNode = process.versions.bun === undefined && process.versions.deno === undefined
 const cli = fileURLToPath(isNode ? new URL('cli.mjs', import.meta.resolve('ava')) : new URL('cli.mjs', import.meta.url))
+const together = fileURLToPath(new URL('together/run.mjs', import.meta.url))
+const hasSharedProcesses = isNode && nodeModule.registerHooks !== undefined
+
+/** Folders of test files that can share a process. Other test files run programs and wait for them. */
+const SHARED = /^test\/(?:http|unit)\/.+\.js$/
+/** What test files change for their whole process: the transactions of Sequelize, and the version of Express. */
+const PROCESS_WIDE = /\buseCLS\(|support\/express4\.js/
+
+function canShareProcess(file) {
+  const path = relative(build, file).replaceAll('\\', '/')
+  return SHARED.test(path) && !PROCESS_WIDE.test(readFileSync(file, 'utf8'))
+}
+
+/**
+ * Divides the arguments for AVA into programs with their arguments: one that runs several files in a process, and AVA. AVA
+ * alone runs everything on a Node without `registerHooks`, and with arguments that are not files.
+ */
+function programsFor(args) {
+  const files = args.length === 0 ? allFiles() : args
+  if (!hasSharedProcesses || !files.every((file) => file.endsWith('.js') && existsSync(file))) return [[cli, args]]
+  const programs = [
+    [together, files.filter(canShareProcess)],
+    [cli, files.filter((file) => !canShareProcess(file))],
+  ]
+  return programs.filter(([, some]) => some.length > 0)
+}
+
+function allFiles() {
+  const tests = join(build, 'test')
+  return readdirSync(tests, { recursive: true })
+    .filter((path) => /^(?:[^/\\]+|(?:http|unit)[/\\].+)\.js$/.test(path))
+    .map((path) => join(tests, path))
+    .toSorted()
+}
+
 /** Seconds without output after which AVA counts as hanging. AVA itself ends tests after two minutes without output. */
 const SILENCE = Number(process.env.TEST_SILENCE ?? 300)
 
 const colour = process.stdout.isTTY ? ['--color'] : []
 
 /**
- * Runs tests. Ends the run after `seconds` without output. Resolves with the number of passed tests, the titles of
- * failed and skipped tests, and AVA's exit status. The status also reports failures without a title, such as a server
+ * Runs tests. Ends a program after `seconds` without output. Resolves with the number of passed tests, the titles of
+ * failed and skipped tests, and an exit status. The status also reports failures without a title, such as a server
  * that was never closed. `isStopped`: a signal ended the run.
  */
 export async function runTests(database, args, seconds = SILENCE) {
   const run = servers.newRun()
   // The files of a run share a compile cache, because they load equal modules.
   const cache = await mkdtemp(join(tmpdir(), 'compiled-'))
-  const ava = spawn(process.execPath, [cli, ...colour, ...args], {
-    stdio: ['inherit', 'pipe', 'inherit'],
-    env: { ...process.env, TEST_DATABASE: database, TEST_RUN: run, NODE_COMPILE_CACHE: cache },
-  })
+  const env = { ...process.env, TEST_DATABASE: database, TEST_RUN: run, NODE_COMPILE_CACHE: cache }
+  const result = { passed: 0, failures: [], leftOut: [], status: 0, isStopped: false }
+  for (const [program, some] of programsFor(args)) {
+    if (!result.isStopped) await runProgram([program, ...colour, ...some], env, seconds, result)
+  }
+  await rm(cache, { recursive: true, force: true })
+  await servers
+    .sweep(database === 'node-sqlite' ? 'sqlite' : database, run)
+    .catch(({ message }) => console.error(`${database} was not cleared up: ${message}`))
+  return result
+}
 
-  // This program ends after AVA, because it removes AVA's leftovers.
-  let isStopped = false
+/** Runs a program that prints as AVA does, and adds its tests to the result. */
+async function runProgram(command, env, seconds, result) {
+  const { failures, leftOut } = result
+  const before = failures.length
+  const child = spawn(process.execPath, command, { stdio: ['inherit', 'pipe', 'inherit'], env })
+
+  // This program ends after its child, because it removes the child's leftovers.
   const stop = (signal) => {
-    isStopped = true
-    ava.kill(signal)
+    result.isStopped = true
+    child.kill(signal)
   }
   process.on('SIGINT', stop).on('SIGTERM', stop)
 
-  let passed = 0
-  const failures = []
-  const leftOut = []
   const silence = setTimeout(() => {
     failures.push(`the run itself, which said nothing for ${seconds} seconds behind its last line above`)
-    ava.kill('SIGKILL')
+    child.kill('SIGKILL')
   }, seconds * 1000)
-  createInterface({ input: ava.stdout }).on('line', (line) => {
+  createInterface({ input: child.stdout }).on('line', (line) => {
     console.log(line)
     silence.refresh()
     const text = stripVTControlCharacters(line)
-    if (/^\s*[✔√] /.test(text)) passed += 1
+    if (/^\s*[✔√] /.test(text)) result.passed += 1
     const [, failure] = /^\s*[✘×] \[(?:fail|unexpected pass)\]: (.*)/.exec(text) ?? []
     if (failure !== undefined) failures.push(failure)
     const [, skipped] = /^\s*- \[skip\] (.*)/.exec(text) ?? []
     if (skipped !== undefined) leftOut.push(skipped)
   })
-  const [code, signal] = await once(ava, 'close')
+  const [code, signal] = await once(child, 'close')
   clearTimeout(silence)
   process.off('SIGINT', stop).off('SIGTERM', stop)
   // A crash, a time-out or a leaked server makes the run fail, although no test fails.
-  if (code !== 0 && failures.length === 0) failures.push(`the run itself, which ended with ${signal ?? code}`)
-  await rm(cache, { recursive: true, force: true })
-  await servers
-    .sweep(database === 'node-sqlite' ? 'sqlite' : database, run)
-    .catch(({ message }) => console.error(`${database} was not cleared up: ${message}`))
-  return { passed, failures, leftOut, status: code ?? 1, isStopped }
+  if (code !== 0 && failures.length === before) failures.push(`the run itself, which ended with ${signal ?? code}`)
+  result.status ||= code ?? 1
 }

@@ -58,10 +58,10 @@ export interface ForeignKey {
 
 export interface Failures {
   /**
-   * The error of a trigger, a view or a row policy, which may use any code; null for other errors. Takes precedence
-   * over `codes`.
+   * The class of an error that its code does not tell, such as the error of a trigger, a view or a row policy; null for
+   * other errors. Takes precedence over `codes`.
    */
-  readonly classifyRaised: (error: DriverError) => Refusal | null
+  readonly classifyRaised: (error: DriverError) => Failure | null
   /** The class of an error by its code or number. */
   readonly codes: ReadonlyMap<unknown, Failure>
   /** The SQLSTATE of an error, if it has one. */

@@ -45,6 +45,8 @@ export interface Projection {
   readonly full?: Projection
   /** The collections in the records; absent without collections. */
   readonly embeds?: readonly Embed[]
+  /** The names of masked members, which are constant or left out. Absent in internal projections. */
+  readonly masked?: readonly string[]
 }
 
 /** A collection in records: its condition, order, limit per parent, and projection. */

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdapter } from '@socket.io/redis-streams-adapter'
 import express from 'express'
-import { createClient } from 'redis'
+import { createClient, SocketClosedUnexpectedlyError } from 'redis'
 import { crudRouter, Operations } from 'sequelize-crud-router'
 import { Server } from 'socket.io'
 import { connect, databaseOf } from './database.js'
@@ -17,6 +17,13 @@ export async function serve(): Promise<void> {
   // Without a listener, the first lost connection would end the process. The client of Redis reconnects by itself.
   redis.on('error', (error: Error) => console.error(`${me} redis: ${error.message}`))
   await redis.connect()
+  // The adapter does not handle errors of some commands. If Redis dies while it runs such a command, the rejection would
+  // end the process.
+  process.on('unhandledRejection', (reason) => {
+    const isLost = reason instanceof SocketClosedUnexpectedlyError || Object(reason).code === 'ECONNRESET'
+    if (!isLost) throw reason
+    console.error(`${me} redis: ${String(reason)}`)
+  })
 
   const app = express()
   const server = createServer(app)

@@ -5,11 +5,11 @@ import type { Match } from '../../types/intent.js'
 import type { FieldOptions } from '../../types/options.js'
 import type { Precondition, Predicate, Projection, ServerValues, SinglePlan } from '../../types/plan.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
-import { addOwnColumns, ownColumn, readOwnValue, requireField } from '../common/columns.js'
+import { addOwnColumns, readOwnValue, requireField } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
 import { VERSION_MISSING, VERSION_OUTDATED } from '../common/preconditions.js'
-import { matchNull } from '../common/predicates.js'
+import { matchAnyValue, matchNull } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { FIRST_VERSION } from '../common/version.js'
 import { either, flag, isFlag, isName, option } from '../config/checks.js'
@@ -142,14 +142,7 @@ function matchVersions(field: Field, tags: readonly string[]): Predicate {
   const { max } = field.valueType
   const values = tags.filter((tag) => max === undefined || BigInt(tag) <= max)
   if (values.length === 0) return { kind: 'never' }
-  const isOneOf: Predicate = {
-    kind: 'compare',
-    column: ownColumn(field),
-    operator: values.length === 1 ? 'eq' : 'in',
-    values,
-    ignoreCase: false,
-    negated: false,
-  }
+  const isOneOf = matchAnyValue(field, values)
   const isFirst = field.nullable && values.includes(String(FIRST_VERSION))
   return isFirst ? { kind: 'or', nodes: [isOneOf, matchNull(field, false)] } : isOneOf
 }

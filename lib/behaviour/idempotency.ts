@@ -18,6 +18,7 @@ import { isObject } from '../common/object.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { toOriginForm } from '../common/requestTarget.js'
 import { either, flag, isFlag, isFunction, option } from '../config/checks.js'
+import { isPlainObject } from '../config/inherited.js'
 import { OPERATIONS } from '../operations.js'
 
 declare module '../../types/options.js' {
@@ -176,25 +177,44 @@ const KNOWN_CLAIMS: ReadonlySet<string> = new Set(['iss', 'sub', 'name', ...IDEN
 /** Claims about a single token, which differ in the caller's next token. */
 const TOKEN_CLAIMS: ReadonlySet<string> = new Set(['exp', 'iat', 'nbf', 'jti', 'auth_time', 'nonce'])
 
+/** Members of an identity whose meaning is known. */
+const IDENTITY_MEMBERS: ReadonlySet<string> = new Set(['name', 'roles', 'permissions', 'claims'])
+
 /**
  * Describes the identifying part of an identity. Unknown claims may identify the caller, such as `userId`, or `oid`
  * with `tid`. With unknown claims, all members of the identity are described.
  */
 function describeIdentity(identity: Identity): readonly unknown[] {
   const { claims, name } = identity
+  const entries = claimEntriesOf(claims)
   const { iss, sub } = claims
   const further = isNotEmpty(sub) ? [] : IDENTIFYING_CLAIMS.map((claim) => claims[claim])
   const known = [iss, sub, name, ...further]
   const isKnown =
-    Object.keys(claims).every((claim) => KNOWN_CLAIMS.has(claim) || TOKEN_CLAIMS.has(claim)) && known.some(isNotEmpty)
+    (entries.length > 0 || isPlainObject(claims)) &&
+    entries.every(([claim]) => KNOWN_CLAIMS.has(claim) || TOKEN_CLAIMS.has(claim)) &&
+    Object.keys(identity).every((member) => IDENTITY_MEMBERS.has(member)) &&
+    known.some(isNotEmpty)
   const texts = known.map((value) => (isNotEmpty(value) ? serializeValue(value) : null))
-  return isKnown ? texts : [...texts, ...describeAllClaims(identity)]
+  if (isKnown) return texts
+  const { claims: _, ...rest } = identity
+  const own = entries.filter(([claim]) => !TOKEN_CLAIMS.has(claim))
+  const described = own.length === 0 ? serializeValue(claims) : serializeEntries(own)
+  return [...texts, serializeEntries(Object.entries(rest)), described]
 }
 
-function describeAllClaims({ claims, ...rest }: Identity): readonly unknown[] {
-  const own = Object.entries(claims).filter(([claim]) => !TOKEN_CLAIMS.has(claim))
-  // Claims of a class instance may be getters only, which Object.entries omits.
-  return [serializeEntries(Object.entries(rest)), own.length === 0 ? serializeValue(claims) : serializeEntries(own)]
+/** Returns the members of claims. The members of a class instance may be getters of its prototypes. */
+function claimEntriesOf(claims: Identity['claims']): readonly (readonly [name: string, value: unknown])[] {
+  const own = Object.entries(claims)
+  if (own.length > 0) return own
+  const getters = new Set<string>()
+  for (let type = Object.getPrototypeOf(claims); isObject(type); type = Object.getPrototypeOf(type)) {
+    if (type === Object.prototype) break
+    for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(type))) {
+      if (get !== undefined) getters.add(name)
+    }
+  }
+  return [...getters].map((name) => [name, claims[name]])
 }
 
 /** Serializes entries sorted by name, because the next token may list its claims in another order. */

@@ -3,7 +3,7 @@ import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Policy, PolicyRef } from '../../types/identity.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Caller } from '../../types/plan.js'
-import type { Behaviour, OperationName, Resource } from '../../types/resource.js'
+import type { Behaviour, OperationName } from '../../types/resource.js'
 import { equivalentOperation } from '../common/actions.js'
 import { NO_PERMISSION, NOT_AUTHENTICATED } from '../common/denials.js'
 import { CrudConfigError } from '../common/errors.js'
@@ -13,6 +13,7 @@ import { either, everyMember, isFlag, isFunction, isName, option, repeatRow } fr
 import { createUnknownNameError } from '../config/suggest.js'
 import { allOf, authenticated } from '../identity/policies.js'
 import { OPERATIONS, type Operation, type OperationTable, operationEntries, type PolicyOption } from '../operations.js'
+import { contextOf, type Question } from './question.js'
 
 declare module '../../types/options.js' {
   interface CrudOptions<M extends Model = Model> extends OperationPolicies {
@@ -187,21 +188,9 @@ function createBehaviour({ operations, actions, includeDeleted }: Policies): Beh
   }
 }
 
-/** Returns the result of a policy, or its promise. */
-function callPolicy(
-  decide: Policy | null,
-  resource: Resource,
-  operation: OperationName,
-  { request, identity }: Caller,
-  action?: string,
-): unknown {
-  const context = { request, identity, operation, resource }
-  return decide === null || decide(action === undefined ? context : { ...context, action })
-}
-
 /** Whether a policy allows an operation. Only `true` allows: a forgotten return or a truthy object does not. */
-async function isAllowed(...question: Parameters<typeof callPolicy>): Promise<boolean> {
-  return (await callPolicy(...question)) === true
+async function isAllowed(decide: Policy | null, ...question: Question): Promise<boolean> {
+  return decide === null || (await decide(contextOf(...question))) === true
 }
 
 /** Returns the error of a refusal; null if the policy allows. Other errors are thrown. */
@@ -215,8 +204,8 @@ async function catchRefusal(evaluation: Promise<void>): Promise<Error | null> {
   }
 }
 
-async function assertAllowed(...question: Parameters<typeof callPolicy>): Promise<void> {
-  if (!(await isAllowed(...question))) throw denialProblem(question[3])
+async function assertAllowed(decide: Policy | null, ...question: Question): Promise<void> {
+  if (!(await isAllowed(decide, ...question))) throw denialProblem(question[2])
 }
 
 /**

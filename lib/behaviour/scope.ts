@@ -2,16 +2,16 @@ import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { ScopeFunction } from '../../types/identity.js'
 import type { SingleIntent } from '../../types/intent.js'
-import type { Caller, SinglePlan } from '../../types/plan.js'
-import type { Behaviour, FixedValues, OperationName, ResolvedScope, Resource } from '../../types/resource.js'
-import { CallerCache } from '../common/callerCache.js'
+import type { SinglePlan } from '../../types/plan.js'
+import type { Behaviour, FixedValues, ResolvedScope, Resource } from '../../types/resource.js'
+import { mapBodies, removeMembers } from '../common/compositeWrites.js'
 import { isListPlan } from '../common/listPlan.js'
 import { normalizeName } from '../common/normalizedName.js'
-import { isObject } from '../common/object.js'
 import { keepOmittedFields } from '../common/omittedFields.js'
 import { addCondition, matchScope } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { isFunction, option } from '../config/checks.js'
+import { contextOf, evaluateOncePerCaller, type Question } from './question.js'
 import { readScope } from './readScope.js'
 
 declare module '../../types/options.js' {
@@ -47,20 +47,9 @@ function warnAboutWhere(name: string): void {
 }
 
 function createBehaviour(scopeOf: ScopeFunction): Behaviour {
-  const known = new CallerCache<Promise<ResolvedScope>>()
-  // Evaluates the scope once per request and operation, for all hooks.
-  const evaluateOnce = (
-    resource: Resource,
-    operation: OperationName,
-    caller: Caller,
-    action?: string,
-  ): Promise<ResolvedScope> => {
-    const before = known.get(caller)
-    if (before !== undefined) return before
-    const answer = evaluateScope(scopeOf, resource, operation, caller, action)
-    known.set(caller, answer)
-    return answer
-  }
+  const evaluate = async (...question: Question): Promise<ResolvedScope> =>
+    readScope(question[0], await scopeOf(contextOf(...question)))
+  const evaluateOnce = evaluateOncePerCaller(evaluate)
   return {
     admit: async (resource, operation, caller, action) => {
       await evaluateOnce(resource, operation, caller, action)
@@ -74,22 +63,10 @@ function createBehaviour(scopeOf: ScopeFunction): Behaviour {
     amend: async (resource, plan, caller) => amendPlan(plan, await evaluateOnce(resource, 'getList', caller)),
     // The scope of lists applies, even if a path leads from a resource to itself: a wider scope for creating must not
     // show more records.
-    visibleRecords: async (resource, caller) => matchScope(await evaluateScope(scopeOf, resource, 'getList', caller)),
-    resolveScope: (resource, caller, operation = 'getList', action) =>
-      evaluateScope(scopeOf, resource, operation, caller, action),
+    visibleRecords: async (resource, caller) => matchScope(await evaluate(resource, 'getList', caller)),
+    resolveScope: (resource, caller, operation = 'getList', action) => evaluate(resource, operation, caller, action),
     headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
   }
-}
-
-async function evaluateScope(
-  scopeOf: ScopeFunction,
-  resource: Resource,
-  operation: OperationName,
-  { request, identity }: Caller,
-  action?: string,
-): Promise<ResolvedScope> {
-  const context = { request, identity, operation, resource }
-  return readScope(resource, await scopeOf(action === undefined ? context : { ...context, action }))
 }
 
 /**
@@ -101,29 +78,18 @@ function removeOtherSpellings(intent: SingleIntent, { byName }: Resource, fixed:
   const names = new Set(fixed.map(([{ json }]) => normalizeName(json)))
   const isOtherSpelling = (name: string): boolean =>
     names.has(normalizeName(name)) && byName.get(name.toLowerCase())?.json !== name
-  const filterBody = (body: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> =>
-    Object.fromEntries(Object.entries(body).filter(([name]) => !isOtherSpelling(name)))
-  if (intent.kind === 'create' || intent.kind === 'update') return { ...intent, body: filterBody(intent.body) }
-  if (intent.kind !== 'bulkCreate') return intent
-  return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? filterBody(body) : body)) }
+  return mapBodies(intent, (body) =>
+    Object.fromEntries(Object.entries(body).filter(([name]) => !isOtherSpelling(name))),
+  )
 }
 
 /**
  * Adds the scope's values to bodies of new records. A body with other values is refused. Updates ignore the attributes.
  */
 function acceptIntent(intent: SingleIntent, fixed: FixedValues): SingleIntent {
-  switch (intent.kind) {
-    case 'create':
-      return { ...intent, body: addFixedValues(intent.body, fixed) }
-    case 'bulkCreate':
-      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? addFixedValues(body, fixed) : body)) }
-    case 'update': {
-      const names = new Set(fixed.map(([{ json }]) => json))
-      return { ...intent, body: Object.fromEntries(Object.entries(intent.body).filter(([name]) => !names.has(name))) }
-    }
-    default:
-      return intent
-  }
+  return intent.kind === 'update'
+    ? removeMembers(intent, new Set(fixed.map(([{ json }]) => json)))
+    : mapBodies(intent, (body) => addFixedValues(body, fixed))
 }
 
 function addFixedValues(

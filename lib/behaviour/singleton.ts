@@ -5,7 +5,7 @@ import type { PolicyContext } from '../../types/identity.js'
 import type { SingleIntent } from '../../types/intent.js'
 import type { Caller, CreatePlan, Predicate, SinglePlan, UpdatePlan } from '../../types/plan.js'
 import type { Behaviour, FixedValues, OperationName, ResolvedScope, Resource } from '../../types/resource.js'
-import { CallerCache } from '../common/callerCache.js'
+import { mapBodies } from '../common/compositeWrites.js'
 import { encodeKey } from '../common/keys.js'
 import { isListPlan } from '../common/listPlan.js'
 import { normalizeName } from '../common/normalizedName.js'
@@ -13,6 +13,7 @@ import { isObject } from '../common/object.js'
 import { addCondition, matchScope } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
 import { isFunction, option } from '../config/checks.js'
+import { contextOf, evaluateOncePerCaller, type Question } from './question.js'
 import { isStoredUnchanged, readTypedValue } from './scopeValues.js'
 
 declare module '../../types/options.js' {
@@ -47,27 +48,11 @@ export const singleton: BehaviourDefinition = {
 }
 
 function createBehaviour(keyOf: SingletonFunction): Behaviour {
-  const known = new CallerCache<Promise<FixedValues | null>>()
-  // All hooks of a request share one evaluation.
-  const evaluateOnce = (
-    resource: Resource,
-    operation: OperationName,
-    caller: Caller,
-    action?: string,
-  ): Promise<FixedValues | null> => {
-    const before = known.get(caller)
-    if (before !== undefined) return before
-    const answer = evaluateKey(keyOf, resource, operation, caller, action)
-    known.set(caller, answer)
-    return answer
-  }
-  const findOwnKey = async (
-    resource: Resource,
-    operation: OperationName,
-    caller: Caller,
-    action?: string,
-  ): Promise<FixedValues> => {
-    const found = await evaluateOnce(resource, operation, caller, action)
+  const evaluateOnce = evaluateOncePerCaller(async (...question) =>
+    readOwnKey(question[0], await keyOf(contextOf(...question))),
+  )
+  const findOwnKey = async (...question: Question): Promise<FixedValues> => {
+    const found = await evaluateOnce(...question)
     if (found === null) throw problem('not-found')
     return found
   }
@@ -101,16 +86,8 @@ function confineToKey(fixed: FixedValues): ResolvedScope {
   return { fixed, where: null, sources: [] }
 }
 
-/** Evaluates the host's function. @throws TypeError for a result other than null or a key of the resource */
-async function evaluateKey(
-  keyOf: SingletonFunction,
-  resource: Resource,
-  operation: OperationName,
-  { request, identity }: Caller,
-  action?: string,
-): Promise<FixedValues | null> {
-  const context = { request, identity, operation, resource }
-  const key: unknown = await keyOf(action === undefined ? context : { ...context, action })
+/** Reads the result of the host's function. @throws TypeError for a result other than null or a key of the resource */
+function readOwnKey(resource: Resource, key: unknown): FixedValues | null {
   if (key === null) return null
   const { keys, name } = resource
   if (keys.length === 1) return [[resource.key, readKeyPart(name, resource.key, key)]]
@@ -134,16 +111,7 @@ function readKeyPart(resource: string, field: Field, given: unknown): FixedValue
 
 /** Sets the key of new records and removes it from updates, whatever the body contains. */
 function acceptIntent(intent: SingleIntent, fixed: FixedValues): SingleIntent {
-  switch (intent.kind) {
-    case 'create':
-      return { ...intent, body: addKey(intent.body, fixed) }
-    case 'bulkCreate':
-      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? addKey(body, fixed) : body)) }
-    case 'update':
-      return { ...intent, body: removeKey(intent.body, fixed) }
-    default:
-      return intent
-  }
+  return mapBodies(intent, (body) => (intent.kind === 'update' ? removeKey(body, fixed) : addKey(body, fixed)))
 }
 
 type Body = Readonly<Record<string, unknown>>

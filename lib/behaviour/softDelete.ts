@@ -5,6 +5,7 @@ import type { Predicate, ServerValues, SinglePlan } from '../../types/plan.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
 import { requireField } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { addCondition, matchNull, matchValue } from '../common/predicates.js'
 import { attributeNames } from '../config/checks.js'
 
@@ -60,13 +61,8 @@ export const softDelete: BehaviourDefinition = {
 
 function createBehaviour(mark: DeletedMark): Behaviour {
   const known = new WeakMap<Resource, Predicate>()
-  const matchNotDeletedOnce = (resource: Resource): Predicate => {
-    const before = known.get(resource)
-    if (before !== undefined) return before
-    const made = matchNotDeleted(resource, mark)
-    known.set(resource, made)
-    return made
-  }
+  const matchNotDeletedOnce = (resource: Resource): Predicate =>
+    getOrCreate(known, resource, () => matchNotDeleted(resource, mark))
   return {
     amend: (resource, plan, { instant }) => amendPlan(resource, plan, mark, { living: matchNotDeletedOnce, instant }),
     visibleRecords: matchNotDeletedOnce,

@@ -55,6 +55,6 @@ export async function planPart(
     relations === null
       ? await planFor(resource, intent, caller, session.addHeaders)
       : await planBodies(session, { resource, caller, relations, places }, intent)
-  const plan = await mapProjections(work.plan, (projection) => addVersion(resource, projection))
+  const plan = await mapProjections(work.plan, (projection) => addVersion(resource, projection, caller))
   return { caller, work: { ...work, plan, ...(places === undefined ? {} : { places }) } }
 }

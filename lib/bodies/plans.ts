@@ -1,9 +1,10 @@
-import type { BulkCreatePlan, Plan, Projection } from '../../types/plan.js'
+import type { BulkCreatePlan, Caller, Plan, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { ForeignKeyBinding } from '../../types/work.js'
 import { addOwnColumns, indexOfOwnColumn, projectOwnFields } from '../common/columns.js'
 import { amendEach } from '../common/compositeWrites.js'
 import { internalError } from '../common/internalError.js'
+import { hiddenFieldsOf } from '../plan/index.js'
 import { hasBodyName } from './connectingAttributes.js'
 import { versionFieldOf } from './members.js'
 
@@ -28,10 +29,14 @@ export function omitParentErrors(
   return { ...plan, invalid: new Map(invalid), parentKeys: set.map(({ name }) => name) }
 }
 
-/** Adds the version field to a projection, even if responses of the resource exclude it. */
-export function addVersion(resource: Resource, projection: Projection): Projection {
+/**
+ * Adds the version field to a projection, even if responses of the resource exclude it. A version that the caller may
+ * not read is not added.
+ */
+export function addVersion(resource: Resource, projection: Projection, caller: Caller): Projection {
   const field = versionFieldOf(resource)
   if (field === undefined || projection.members.length === 0) return projection
+  if (hiddenFieldsOf(caller, resource).has(field.name)) return projection
   if (projection.members.some(({ json }) => json === field.json)) return projection
   const wide = addOwnColumns(projection, [field])
   const index = indexOfOwnColumn(wide.columns, field.name)

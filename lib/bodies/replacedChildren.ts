@@ -120,5 +120,6 @@ async function planUnchangedRead(
   const intent = { kind: 'get', key: String(keys[0]), ...WHOLE_RECORD } as const
   const { caller, work } = await session.planPart(target, 'get', { operation: 'getById', intent })
   if (isReader && !session.minimal) return { caller, work }
-  return { caller, work: { ...work, plan: { ...work.plan, projection: addVersion(target, keyProjection(target)) } } }
+  const projection = addVersion(target, keyProjection(target), caller)
+  return { caller, work: { ...work, plan: { ...work.plan, projection } } }
 }

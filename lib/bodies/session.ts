@@ -5,6 +5,7 @@ import type { Limits } from '../../types/settings.js'
 import type { View } from '../../types/view.js'
 import type { PassedPolicies, PlannedPart } from '../../types/work.js'
 import { assertKeysWritable } from '../common/foreignKeyBinding.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { checkMemberCount } from '../common/memberCount.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
@@ -199,11 +200,12 @@ export class Session {
   }
 
   #authorizedCaller(resource: Resource, operation: OperationName): AuthorizedCaller {
-    const known = this.#callers.get(resource) ?? new Map<OperationName, AuthorizedCaller>()
-    this.#callers.set(resource, known)
-    const party = known.get(operation) ?? { caller: { ...this.caller }, authorization: null, isAuthorized: false }
-    known.set(operation, party)
-    return party
+    const known = getOrCreate(this.#callers, resource, () => new Map())
+    return getOrCreate(known, operation, () => ({
+      caller: { ...this.caller },
+      authorization: null,
+      isAuthorized: false,
+    }))
   }
 }
 

@@ -3,6 +3,7 @@ import type { BulkCreatePlan } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { ChildWrites, ForeignKeyBinding, PlacedBody, PlannedPart } from '../../types/work.js'
 import { assertKeysWritable } from '../common/foreignKeyBinding.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { planKeyText } from '../common/keys.js'
 import { readBodyMatch } from './members.js'
 import { omitParentErrors } from './plans.js'
@@ -93,10 +94,5 @@ function memoizeByName<A extends readonly unknown[], T>(
   plan: (...given: A) => Promise<T>,
 ): (...given: A) => Promise<T> {
   const known = new Map<string, Promise<T>>()
-  return (...given) => {
-    const name = nameOf(...given)
-    const answer = known.get(name) ?? plan(...given)
-    known.set(name, answer)
-    return answer
-  }
+  return (...given) => getOrCreate(known, nameOf(...given), () => plan(...given))
 }

@@ -2,7 +2,7 @@
 const entityTags = new WeakMap<object, string>()
 
 /** A version tag. Tags of other forms depend on the response content, so they do not protect writes. */
-const VERSION_TAG = /^W\/"\d+"$/
+const VERSION_TAG = /^W\/"\d+(?:-\w{8})?"$/
 
 /** Stores the entity tag of a response for its record. Returns whether the tag is a version tag. */
 export function rememberTag(record: object, tag: string | null): boolean {

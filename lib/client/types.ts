@@ -77,8 +77,8 @@ export interface ListParameters<S = Shapes> {
   readonly keys?: readonly unknown[]
   readonly count?: 'none' | 'exact'
   /**
-   * Cursors of keyset pages: `after` is a `nextCursor`, `before` is a `previousCursor`. An empty text requests the
-   * first page, or the last page with `before`.
+   * Cursors of keyset pages: `after` is a `nextCursor`, `before` is a `previousCursor`. An empty `after` requests the
+   * first page. An empty `before` is ignored.
    */
   readonly after?: string
   readonly before?: string

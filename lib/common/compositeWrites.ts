@@ -65,17 +65,22 @@ async function acceptCreate(body: CreateOrUpdateBody['create'], accept: Accept):
   }
 }
 
-/** Removes members from the bodies of an intent. */
-export function removeMembers(intent: SingleIntent, names: ReadonlySet<string>): SingleIntent {
+/** Changes the bodies of an intent. Bodies that are not objects are reported later. */
+export function mapBodies(intent: SingleIntent, change: (body: ItemBody) => ItemBody): SingleIntent {
   switch (intent.kind) {
     case 'create':
     case 'update':
-      return { ...intent, body: omitMembers(intent.body, names) }
+      return { ...intent, body: change(intent.body) }
     case 'bulkCreate':
-      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? omitMembers(body, names) : body)) }
+      return { ...intent, bodies: intent.bodies.map((body) => (isObject(body) ? change(body) : body)) }
     default:
       return intent
   }
+}
+
+/** Removes members from the bodies of an intent. */
+export function removeMembers(intent: SingleIntent, names: ReadonlySet<string>): SingleIntent {
+  return mapBodies(intent, (body) => omitMembers(body, names))
 }
 
 /** Amends a plan by the behaviours. In a plan of several writes, each write is amended. */

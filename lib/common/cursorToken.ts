@@ -42,7 +42,8 @@ export function decodeCursorToken(mark: string, token: string): CursorPosition |
   return encodeCursorToken(mark, bookmark) === token ? bookmark : null
 }
 
-function isCursorValue(value: unknown): value is CursorValue {
+/** Whether a cursor token can contain a value. */
+export function isCursorValue(value: unknown): value is CursorValue {
   return value === null || typeof value === 'string' || typeof value === 'number'
 }
 

@@ -134,7 +134,7 @@ const PICTURE_WIDTH = 60
  * Shows at most 60 characters of the text around an offset, and a caret below the offset in a second line. An ellipsis
  * marks cut ends. Line breaks and control characters become blanks, so that the caret stays in its column.
  */
-export function picture(text: string, offset: number): string {
+function picture(text: string, offset: number): string {
   const start = Math.max(0, Math.min(offset - PICTURE_WIDTH / 2, text.length - PICTURE_WIDTH))
   const end = Math.min(text.length, start + PICTURE_WIDTH)
   const shown = text.slice(start, end).replace(/[\p{Cc}\u2028\u2029]/gu, ' ')

@@ -3,6 +3,7 @@
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { Column, KeyValue, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
+import { splitIntoChunks } from './chunks.js'
 import { indexOfOwnColumn, ownColumn, readOwnValue } from './columns.js'
 import { joinPredicates, matchAnyValue } from './predicates.js'
 import { spellingsOf } from './spellings.js'
@@ -187,10 +188,7 @@ export function joinByAnd(nodes: readonly Predicate[]): Predicate {
 
 function joinNested(kind: 'and' | 'or', nodes: readonly Predicate[]): Predicate | null {
   if (nodes.length <= MAX_NODES) return joinPredicates(kind, nodes)
-  const size = Math.ceil(nodes.length / MAX_NODES)
-  const parts = Array.from({ length: Math.ceil(nodes.length / size) }, (_, at) =>
-    nodes.slice(at * size, (at + 1) * size),
-  )
+  const parts = splitIntoChunks(nodes, Math.ceil(nodes.length / MAX_NODES))
   return { kind, nodes: parts.map((part) => joinNested(kind, part)).filter((part) => part !== null) }
 }
 

@@ -1,4 +1,4 @@
-import type { Field } from '../../types/field.js'
+import type { Field, Value } from '../../types/field.js'
 import type { PlainValue } from '../../types/plan.js'
 import { trimBlanks } from './values.js'
 
@@ -10,4 +10,9 @@ export function toPlainValue({ valueType, decode }: Pick<Field, 'valueType' | 'd
   if (valueType.type === 'datetime') return new Date(String(decode(value)))
   if (valueType.padded === true) return trimBlanks(String(value))
   return typeof value === 'number' || typeof value === 'boolean' ? value : String(value)
+}
+
+/** Whether a value can be an operand of a condition. */
+export function isPlainValue(value: Value): value is PlainValue {
+  return typeof value !== 'object' || value instanceof Date
 }

@@ -3,6 +3,12 @@ import type { ComparePredicate, PlainValue, Predicate } from '../../types/plan.j
 import type { FixedValues, ResolvedScope } from '../../types/resource.js'
 import { ownColumn } from './columns.js'
 
+/** The condition that no record meets. */
+export const NEVER: Predicate = Object.freeze({ kind: 'never' })
+
+/** The condition that every record meets. */
+export const ALWAYS: Predicate = Object.freeze({ kind: 'always' })
+
 /** Joins all conditions except null; null if all are null. */
 export function joinPredicates(kind: 'and' | 'or', parts: readonly (Predicate | null)[]): Predicate | null {
   const nodes = parts.filter((part) => part !== null)
@@ -25,14 +31,7 @@ export function addCondition(where: Predicate | null, and: Predicate | null): Pr
  * null.
  */
 export function matchValue(field: Field, value: PlainValue, negated: boolean): Predicate {
-  return {
-    kind: 'compare',
-    column: ownColumn(field),
-    operator: 'eq',
-    values: [value],
-    ignoreCase: false,
-    negated,
-  }
+  return { ...matchAnyValue(field, [value]), negated }
 }
 
 /** Returns the condition that the record's field equals one of the values. */
@@ -46,16 +45,7 @@ export function matchAnyValue(field: Field, values: readonly PlainValue[]): Comp
  * and the stored spelling decide.
  */
 export function matchStoredValues(field: Field, values: readonly PlainValue[]): Predicate {
-  const operator = values.length === 1 ? 'eq' : 'in'
-  return {
-    kind: 'compare',
-    column: ownColumn(field),
-    operator,
-    values,
-    ignoreCase: false,
-    negated: false,
-    asJoined: true,
-  }
+  return { ...matchAnyValue(field, values), asJoined: true }
 }
 
 /** Returns the condition that the record's field is null, or with `negated` not null. */
@@ -86,7 +76,7 @@ export function matchAnyOrNull(field: Field, values: readonly (PlainValue | null
     plain.length === 0 ? null : matchAnyValue(field, plain),
     plain.length === values.length ? null : matchNull(field, false),
   ]
-  return joinPredicates('or', parts) ?? { kind: 'never' }
+  return joinPredicates('or', parts) ?? NEVER
 }
 
 /** Whether a condition reads other tables, which not every statement supports. */
@@ -99,8 +89,8 @@ export function hasSubquery(where: Predicate): boolean {
  * be evaluated again.
  */
 export function removeSubqueries(where: Predicate): Predicate {
-  if (where.kind === 'apart') return { kind: 'always' }
+  if (where.kind === 'apart') return ALWAYS
   if (where.kind !== 'and' || !hasSubquery(where)) return where
   const nodes = where.nodes.filter((node) => node.kind !== 'apart').map(removeSubqueries)
-  return joinPredicates('and', nodes) ?? { kind: 'always' }
+  return joinPredicates('and', nodes) ?? ALWAYS
 }

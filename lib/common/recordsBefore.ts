@@ -1,4 +1,5 @@
 import type { RecordBefore, RecordsBefore } from '../../types/rooms.js'
+import { getOrCreate } from './getOrCreate.js'
 
 /** The state of records before a write, by resource and key. A write may concern several resources. */
 export class RecordsBeforeWrite implements RecordsBefore {
@@ -10,8 +11,7 @@ export class RecordsBeforeWrite implements RecordsBefore {
   }
 
   note(resource: object, key: string, before: RecordBefore): void {
-    const known = this.#records.get(resource) ?? new Map<string, RecordBefore>()
-    this.#records.set(resource, known)
+    const known = getOrCreate(this.#records, resource, () => new Map())
     if (!known.has(key)) known.set(key, before)
   }
 

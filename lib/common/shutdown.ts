@@ -1,3 +1,5 @@
+import { getOrCreate } from './getOrCreate.js'
+
 /**
  * The in-flight requests of all resources that began between two calls of `close`. Requests of other resources are
  * included, because their relations may use the resource that closes.
@@ -82,9 +84,5 @@ const states = new WeakMap<object, ShutdownState>()
 
 /** Returns the shutdown state of a resource. */
 export function shutdownStateOf(resource: object): ShutdownState {
-  const known = states.get(resource)
-  if (known !== undefined) return known
-  const made = new ShutdownState()
-  states.set(resource, made)
-  return made
+  return getOrCreate(states, resource, () => new ShutdownState())
 }

@@ -1,5 +1,6 @@
 import type { Derivation, Field, ValueType } from '../../types/field.js'
 import { createAverageDecoder, createDecoder, createSumDecoder } from '../codec/codecs.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { DATE_UNITS, MEASURES } from '../language/measures.js'
 import { operatorsForType } from '../language/operators.js'
 
@@ -8,13 +9,7 @@ export function addDerivations(field: Omit<Field, 'derive' | 'derived'>): Field 
   const known = new Map<Derivation, Field | null>()
   const self: Field = Object.freeze({
     ...field,
-    derive: (what: Derivation): Field | null => {
-      const made = known.get(what)
-      if (made !== undefined) return made
-      const derived = DERIVATIONS[what](self)
-      known.set(what, derived)
-      return derived
-    },
+    derive: (what: Derivation): Field | null => getOrCreate(known, what, () => DERIVATIONS[what](self)),
   })
   return self
 }

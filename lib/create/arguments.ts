@@ -93,7 +93,7 @@ function parseOptions(args: readonly string[]) {
   }
 }
 
-export function assertOneOf<T extends string>(name: string, value: string, all: readonly T[]): T {
+function assertOneOf<T extends string>(name: string, value: string, all: readonly T[]): T {
   const found = all.find((each) => each === value.toLowerCase())
   if (found === undefined) throw new WrongArgument(`${name} must be one of ${all.join(', ')}, not "${value}".`)
   return found

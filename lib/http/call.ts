@@ -1,6 +1,7 @@
 import express from 'express'
 import type { Call } from '../../types/call.js'
 import type { Request, RequestHandler } from '../../types/express.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { rejectEmpty } from '../parse/body.js'
 import { type OutgoingResponse, setHeaders } from './outgoing.js'
 
@@ -106,12 +107,10 @@ type Parsers = Readonly<Record<'json' | 'text', RequestHandler>>
 const parsers = new Map<number, Parsers>()
 
 function createParsers(limit: number): Parsers {
-  const known = parsers.get(limit)
-  if (known !== undefined) return known
   // Accepts every type. The caller has checked the content type, and body-parser would skip a body of an unexpected
   // type.
-  const json = express.json({ type: () => true, limit, strict: false, verify: rejectEmpty })
-  const made = { json, text: express.text({ type: () => true, limit, verify: rejectEmpty }) }
-  parsers.set(limit, made)
-  return made
+  return getOrCreate(parsers, limit, () => ({
+    json: express.json({ type: () => true, limit, strict: false, verify: rejectEmpty }),
+    text: express.text({ type: () => true, limit, verify: rejectEmpty }),
+  }))
 }

@@ -50,7 +50,8 @@ function createOperationHandler(resource: Resource, own: OperationRow, formats: 
   return toRequestHandler(resource, formats, createCallHandler(resource, own, formats))
 }
 
-function toRequestHandler(resource: Resource, formats: readonly Format[], answer: CallHandler): RequestHandler {
+/** Converts a handler of calls to a handler of Express. */
+export function toRequestHandler(resource: Resource, formats: readonly Format[], answer: CallHandler): RequestHandler {
   const names = formatNames(formats)
   const how = { onError: resource.onError, formats }
   return (req, res) => {

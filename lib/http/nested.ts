@@ -2,13 +2,10 @@ import type { RequestHandler, Router } from 'express'
 import type { Resource } from '../../types/resource.js'
 import { serve } from '../handle.js'
 import { handleNested, type NestedPath } from '../nested/handler.js'
-import { HostCall } from './call.js'
 import { combineHandlers } from './combineHandlers.js'
-import { type Format, formatNames, isFileRequested } from './formats.js'
-import type { CallHandler } from './handlers.js'
-import { readExpressJsonSettings } from './jsonHost.js'
+import { type Format, isFileRequested } from './formats.js'
+import { type CallHandler, toRequestHandler } from './handlers.js'
 import { createMalformedPathHandler } from './malformedPath.js'
-import { CallResponse } from './respond.js'
 
 /**
  * Adds the routes of relations below each record. Each route accepts every method, and the handler decides which
@@ -28,7 +25,8 @@ export function addNestedRoutes(
   for (const { json, items } of resource.nested) {
     for (const item of items ? [false, true] : [false]) {
       const path = `${base}${resource.behaviours.ownKey === null ? '/:id' : ''}/${json}${item ? '/:key' : ''}`
-      const handler = createNestedHandler({ resource, relation: json, isItem: item }, formats)
+      const answer = createNestedCallHandler({ resource, relation: json, isItem: item }, formats)
+      const handler = toRequestHandler(resource, formats, answer)
       const broken = createMalformedPathHandler(path)
       if (broken !== null) addRoute(broken.pattern, [broken.handler, ...before, handler])
       addRoute(path, [...before, handler])
@@ -46,14 +44,4 @@ export function createNestedCallHandler(place: NestedPath, formats: readonly For
     serve({ resource, relation, operation: null, isRead: READS.has(call.method) }, call, outlet, (watched) =>
       handleNested(place, call, { isFile: () => isFileRequested(formats, call), watched }),
     )
-}
-
-function createNestedHandler(place: NestedPath, formats: readonly Format[]): RequestHandler {
-  const names = formatNames(formats)
-  const how = { onError: place.resource.onError, formats }
-  const answer = createNestedCallHandler(place, formats)
-  return (req, res) => {
-    const call = new HostCall(req, res, names)
-    return answer(call, new CallResponse(call, res, readExpressJsonSettings, how))
-  }
 }

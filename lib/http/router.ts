@@ -16,17 +16,14 @@ import { methodNames } from '../parse/methods.js'
 import { isQueryMethod } from '../parse/queryMethod.js'
 import { type Close, createClose } from '../push/close.js'
 import { createNotifier } from '../push/notifier.js'
-import { HostCall } from './call.js'
 import { combineHandlers } from './combineHandlers.js'
 import { FORMATS, type Format } from './formats.js'
-import { createActionHandlers, createHandlers, createMethodNotAllowedHandler } from './handlers.js'
+import { createActionHandlers, createHandlers, createMethodNotAllowedHandler, toRequestHandler } from './handlers.js'
 import { setLeadingHandlers } from './internalCall.js'
-import { readExpressJsonSettings } from './jsonHost.js'
 import { createMalformedPathHandler } from './malformedPath.js'
 import { addNestedRoutes } from './nested.js'
 import { pathsOf } from './paths.js'
 import { mountAndPublish } from './publishMount.js'
-import { CallResponse } from './respond.js'
 import { skipOtherPaths } from './skipOtherPaths.js'
 
 /**
@@ -181,6 +178,8 @@ function addRoutes(
     const query = operations.find(([, { queried }]) => queried)
     const path = below === '/' && base !== '' ? base : base + below
     const broken = createMalformedPathHandler(path)
+    const others = createMethodNotAllowedHandler(resource, [...methods, ...laterMethods])
+    const notAllowed = toRequestHandler(resource, [], others)
     const before = [
       ...(laterMethods.length > 0 ? [skipMethods(laterMethods)] : []),
       ...(first.length > 0 ? [combineHandlers(first)] : []),
@@ -191,7 +190,7 @@ function addRoutes(
       for (const [name, { method }] of operations) route[method](handlers[name])
       if (action !== undefined && acting !== undefined) route[action.method](acting)
       if (query !== undefined) route.all(handleQueryOnly(handlers[query[0]]))
-      route.all(createMethodNotAllowed(resource, [...methods, ...laterMethods]))
+      route.all(notAllowed)
     }
     if (broken !== null) addRoute(broken.pattern, [broken.handler, ...before])
     addRoute(path, before)
@@ -215,16 +214,4 @@ function handleQueryOnly(handler: RequestHandler): RequestHandler {
 function skipMethods(methods: readonly PathMethod[]): RequestHandler {
   const names = new Set(methodNames(methods))
   return (req, _res, next) => next(names.has(req.method) ? 'route' : undefined)
-}
-
-/** Returns the handler of methods that a path does not support. */
-function createMethodNotAllowed(resource: Resource, methods: readonly PathMethod[]): RequestHandler {
-  const answer = createMethodNotAllowedHandler(resource, methods)
-  return (req, res) => {
-    const call = new HostCall(req, res, [])
-    return answer(
-      call,
-      new CallResponse(call, res, readExpressJsonSettings, { onError: resource.onError, formats: [] }),
-    )
-  }
 }

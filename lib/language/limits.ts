@@ -82,7 +82,7 @@ const OPERAND_COUNTERS: Visitors<FilterNode<unknown>, [count: CountOperands], vo
   },
 }
 
-export function checkCount(parameter: QueryParameter, limit: QueryLimit, count: number, maximum: number): void {
+function checkCount(parameter: QueryParameter, limit: QueryLimit, count: number, maximum: number): void {
   // `count > maximum` would accept any count if the maximum is NaN.
   if (!(count <= maximum)) throw new QueryLimitError({ parameter, limit, maximum })
 }

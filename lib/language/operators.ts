@@ -1,6 +1,7 @@
 // The table of filter operators, for the grammar, the filter builder, fields, plans, statements and documents.
 
 import type { FieldType } from '../../types/fieldType.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 
 /** A row of the table of operators. */
 interface OperatorRow {
@@ -107,11 +108,6 @@ export const OPERATORS: readonly OperatorInfo[] = Object.freeze(
   (Object.keys(OPERATOR_TABLE) as OperatorName[]).map(createInfo),
 )
 
-/** All operators that do not negate another operator. */
-export const POSITIVE_OPERATORS: readonly PositiveOperator[] = Object.freeze([
-  ...new Set(OPERATORS.map(({ positive }) => positive)),
-])
-
 const byName: ReadonlyMap<OperatorName, OperatorInfo> = new Map(OPERATORS.map((info) => [info.name, info]))
 
 /** Returns the row of an operator. @throws TypeError for an unknown operator */
@@ -130,9 +126,9 @@ const byType = new Map<FieldType, ReadonlySet<OperatorName>>()
 
 /** Operators of a field type. All fields of a type share one set. */
 export function operatorsForType(type: FieldType): ReadonlySet<OperatorName> {
-  const known = byType.get(type)
-  if (known !== undefined) return known
-  const operators = new Set(OPERATORS.filter((info) => info.types.includes(type)).map((info) => info.name))
-  byType.set(type, operators)
-  return operators
+  return getOrCreate(
+    byType,
+    type,
+    () => new Set(OPERATORS.filter((info) => info.types.includes(type)).map((info) => info.name)),
+  )
 }

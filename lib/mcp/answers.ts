@@ -5,6 +5,7 @@ import { isObject } from '../common/object.js'
 import { VERSION_MISSING, VERSION_OUTDATED } from '../common/preconditions.js'
 import { type Problem, problem } from '../common/problem.js'
 import { assertResponseSize } from '../common/responseSize.js'
+import { versionInTag } from '../common/version.js'
 
 /** An answer of a tool, before it is written as a protocol message. */
 export type ToolAnswer = Readonly<Record<string, unknown>>
@@ -50,8 +51,9 @@ export function readReplyRecord(reply: Reply): ToolAnswer {
 
 /** The version number in the reply's ETag, or null if the ETag has another form. */
 function readReplyVersion({ headers }: Reply): number | string | null {
-  const [, digits] = /^W\/"(\d{1,19})"$/.exec(headers.ETag ?? '') ?? []
-  if (digits === undefined) return null
+  const [, text = ''] = /^W\/"(.*)"$/.exec(headers.ETag ?? '') ?? []
+  const digits = versionInTag(text)
+  if (digits === null) return null
   return Number.isSafeInteger(Number(digits)) ? Number(digits) : digits
 }
 

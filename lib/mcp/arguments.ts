@@ -73,7 +73,7 @@ const ARGUMENTS: { readonly [name in ArgumentName]-?: ArgumentRow } = {
     requirement: 'must be a whole number.',
   },
   filter: textArgument(
-    'Clauses "field operator value", joined by "," (and) and "|" (or), grouped by "( )": Name^Jan,Level>=20,(Score!=1|Team.Name=Lakers). Operators: = != > < >= <= =in= =out= ^ $ * and more; describe_resource lists those of each field. Do not quote values: quotes are part of the value. "/i" after a value ignores case, null tests for null, "\\" escapes , | ( ) ; /. Collections: Players.Any(Level>50), Players.Count>=2.',
+    'Clauses "field operator value", joined by "," (and) and "|" (or), grouped by "( )": Name^Jan,Level>=20,(Score!=1|Team.Name=Lakers). Operators: = != > < >= <= =in= =out= ^ $ =* and more; describe_resource lists those of each field. Do not quote values: quotes are part of the value. "/i" after a value ignores case, null tests for null, "\\" escapes , | ( ) ; /. Collections: Players.Any(Level>50), Players.Count>=2.',
   ),
   sort: textArgument('Fields joined by ",". A leading "-" sorts descending: "-level,name,team.name".'),
   select: textArgument(

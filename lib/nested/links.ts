@@ -15,10 +15,9 @@ import {
 import { projectOwnFields } from '../common/columns.js'
 import { internalError } from '../common/internalError.js'
 import { matchKeys, planKeyParts } from '../common/keys.js'
-import { problem } from '../common/problem.js'
 import { performPlan, runInTransaction, wrapReply } from '../handle.js'
 import { readArray, readOptionalObject } from '../parse/body.js'
-import { readKeyParts } from '../plan/index.js'
+import { readKeyParts, requireKey } from '../plan/index.js'
 import type { NestedRequest } from './request.js'
 
 type LinkMode = LinkChange['mode']
@@ -74,8 +73,7 @@ async function changeLinksInTransaction(
   const session = createSession(caller, resource.limits, (headers) => call.addHeaders(headers))
   session.markAuthorized(target.resource, 'getById', target.caller)
   await resource.canValidate
-  const key = readKeyParts(resource.keys, parentId)
-  if (key === null) throw problem('not-found')
+  const key = requireKey(resource.keys, parentId)
   const first = {
     kind: 'get',
     key,

@@ -4,11 +4,12 @@ import type { ParentLink } from '../../types/view.js'
 import { bindingOf } from '../bodies/index.js'
 import { columnOf, ownColumn, requireField } from '../common/columns.js'
 import { matchChildren } from '../common/foreignKeyBinding.js'
+import { matchKeys } from '../common/keys.js'
 import { toPlainValue } from '../common/plainValue.js'
 import { matchStoredValues } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
-import { perform } from '../perform/index.js'
-import { authorizeTarget, matchKeysOf, readKeyParts } from '../plan/index.js'
+import { performWork } from '../perform/index.js'
+import { authorizeTarget, requireKey } from '../plan/index.js'
 import { isEqualInDatabase } from '../read.js'
 import type { NestedRequest } from './request.js'
 
@@ -26,13 +27,12 @@ export interface ParentKey {
 export async function readParentKey(request: NestedRequest): Promise<ParentKey> {
   const { parent, parentId, call } = request
   const { resource, caller } = parent
-  const key = readKeyParts(resource.keys, parentId)
-  if (key === null) throw problem('not-found')
+  const key = requireKey(resource.keys, parentId)
   const column = parentKeyColumn(request)
   const projection = { columns: [column], members: [] }
-  const planned = { kind: 'get', key, where: matchKeysOf(resource.keys, [key]), projection } as const
+  const planned = { kind: 'get', key, where: matchKeys(resource.keys, [key]), projection } as const
   const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
-  const outcome = await perform({ resource, plan, foreignKeyChecks: [] }, call)
+  const { outcome } = await performWork({ resource, plan, foreignKeyChecks: [] }, call)
   const columns: readonly Column[] = 'projection' in plan ? plan.projection.columns : projection.columns
   const value = outcome.kind === 'record' ? (outcome.row[columns.indexOf(column)] ?? null) : null
   return { json: column.field.decode(value), stored: value === null ? null : toPlainValue(column.field, value) }
@@ -90,7 +90,6 @@ export function resolveParentLink(
 /** Whether a value in a body equals the parent's key, as the database compares them. */
 export function isParentKey({ parent, parentId, relation }: NestedRequest, stated: unknown): Promise<boolean> {
   const { keys, fields } = parent.resource
-  const key = readKeyParts(keys, parentId)
-  if (key === null) throw problem('not-found')
+  const key = requireKey(keys, parentId)
   return isEqualInDatabase(parent.resource, key, requireField(fields, relation.attributes.source), stated)
 }

@@ -57,7 +57,7 @@ export function describeCrud(subject: DescribedResource): ResourceExtension {
   }
 }
 
-export function describeAction({ name, on, method, path, output, input }: Action): XCrudAction {
+function describeAction({ name, on, method, path, output, input }: Action): XCrudAction {
   const described = { name, on, method, path: path.replace(':id', '{id}'), output }
   return input === null ? described : { ...described, input: convertJoi(input) }
 }

@@ -234,7 +234,7 @@ function fileContent(subject: DescribedResource): JsonSchema {
   )
 }
 
-export const NOT_MODIFIED = 'The client has the current version already.'
+const NOT_MODIFIED = 'The client has the current version already.'
 
 export function jsonReply(description: string, schema: JsonSchema, headers: readonly HeaderName[] = []): ReplyEntry {
   return { description, headers, content: { 'application/json': { schema } } }
@@ -272,7 +272,7 @@ function createdReplies(subject: DescribedResource): Replies {
   return { 201: recordsReply(subject, description, () => buildNewRecordSchema(subject), headers) }
 }
 
-export function changedReplies(subject: DescribedResource): Replies {
+function changedReplies(subject: DescribedResource): Replies {
   const headers = versionHeader(subject)
   return {
     200: recordsReply(subject, 'The current record.', () => buildRecordSchema(subject), headers),

@@ -148,7 +148,7 @@ function buildProjectedMembers(subject: DescribedResource): SchemaMembers {
 /**
  * Projection of a record in a many-to-many list, with its join row. Null if relation paths cannot read the join row.
  */
-export function buildLinkedProjection(subject: DescribedResource, relation: Relation): JsonSchema | null {
+function buildLinkedProjection(subject: DescribedResource, relation: Relation): JsonSchema | null {
   const [access, row] = [relation.resolveTarget(), relation.joinModel?.joinRow() ?? null]
   const rowAccess = row?.resolveTarget() ?? null
   if (access === null || row === null || rowAccess === null) return null

@@ -1,5 +1,6 @@
 import type { Match } from '../../types/intent.js'
 import { problem } from '../common/problem.js'
+import { versionInTag } from '../common/version.js'
 
 const MAX_VERSION = 2n ** 63n - 1n
 
@@ -37,7 +38,7 @@ export function hasTag(tag: string, header: string): boolean {
 
 /**
  * Parses the versions in `If-Match` (RFC 9110 section 13.1.1), or `*`; null without the header. Unlike in the RFC, tags
- * are compared weakly, as documented. A tag that is not a version is dropped and matches nothing.
+ * are compared weakly, as documented. Only the version in a tag counts. A tag without a version matches nothing.
  *
  * @throws Problem 400 for too many tags
  */
@@ -46,7 +47,7 @@ export function parseMatch(header: string | undefined): Match | null {
   if (tags === null) return null
   if (tags.includes('*')) return '*'
   return tags.flatMap((tag) => {
-    const version = parseTag(tag)
-    return version !== null && /^\d{1,19}$/.test(version) && BigInt(version) <= MAX_VERSION ? [version] : []
+    const version = versionInTag(parseTag(tag) ?? '')
+    return version !== null && BigInt(version) <= MAX_VERSION ? [String(BigInt(version))] : []
   })
 }

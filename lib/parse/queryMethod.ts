@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http'
 import type { Call } from '../../types/call.js'
 import type { Resource } from '../../types/resource.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { isObject } from '../common/object.js'
 import { invalidQuery, Problem, problem } from '../common/problem.js'
 import { FORM, isForm, readBody } from './body.js'
@@ -62,17 +63,15 @@ const resourcesForBodies = new WeakMap<Resource, Resource>()
 /** Returns the resource, with larger limits if the parameters are in the body. */
 export function resourceForQuery(resource: Resource, call: Call): Resource {
   if (!isQueryMethod(call)) return resource
-  const known = resourcesForBodies.get(resource)
-  if (known !== undefined) return known
-  const { filterLength, queryLength } = resource.limits
-  const limits = {
-    ...resource.limits,
-    filterLength: filterLength * BODY_LIMIT_FACTOR,
-    queryLength: queryLength * BODY_LIMIT_FACTOR,
-  }
-  const made = Object.freeze({ ...resource, limits: Object.freeze(limits) })
-  resourcesForBodies.set(resource, made)
-  return made
+  return getOrCreate(resourcesForBodies, resource, () => {
+    const { filterLength, queryLength } = resource.limits
+    const limits = {
+      ...resource.limits,
+      filterLength: filterLength * BODY_LIMIT_FACTOR,
+      queryLength: queryLength * BODY_LIMIT_FACTOR,
+    }
+    return Object.freeze({ ...resource, limits: Object.freeze(limits) })
+  })
 }
 
 /** Appends the body's parameters to the URL. @throws Problem for a parameter that is also in the URL */

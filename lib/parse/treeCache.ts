@@ -4,6 +4,7 @@ import type { Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
 import { BoundedCache, estimateStringBytes } from '../common/cache.js'
 import { isFast } from '../common/fastPaths.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 
 /**
  * The estimated size of a syntax tree in bytes per character of its text. Each comparison has objects for its path and
@@ -32,15 +33,12 @@ export class TreeCache<N extends object> {
   /** Returns the cached tree of a text, or parses the text; null without a text. @throws errors of the parser */
   read(resource: Resource, text: string | null): N | null {
     if (text === null) return null
-    let cache = this.#caches.get(resource)
-    if (cache === undefined) {
-      cache = new BoundedCache(SETTINGS)
-      this.#caches.set(resource, cache)
-    }
-    const known = isFast ? cache.get(text) : undefined
-    if (known !== undefined) return known
-    const node = this.#parse(text, resource.limits)
-    cache.set(text, node)
-    return node
+    const parse = (): N => this.#parse(text, resource.limits)
+    if (!isFast) return parse()
+    return getOrCreate(
+      getOrCreate(this.#caches, resource, () => new BoundedCache(SETTINGS)),
+      text,
+      parse,
+    )
   }
 }

@@ -2,12 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Model } from 'sequelize'
 import type { Changes } from '../../types/changes.js'
 import type { JsonValue, Value } from '../../types/field.js'
-import type { ActionRecords, Outcome, Row, WrittenRecord } from '../../types/outcome.js'
-import type { ActionPlan, GetPlan, Projection, UpdatePlan } from '../../types/plan.js'
+import type { ActionRecords, Outcome, WrittenRecord } from '../../types/outcome.js'
+import type { ActionPlan, GetPlan, UpdatePlan } from '../../types/plan.js'
 import { internalError } from '../common/internalError.js'
 import { keyColumns, keyOfRow, matchKeys } from '../common/keys.js'
 import { addCondition } from '../common/predicates.js'
 import { Problem, problem } from '../common/problem.js'
+import { ResponseSize } from '../common/responseSize.js'
+import { addCollections } from './collections.js'
 import { instanceKeyOf, loadLocked } from './instances/load.js'
 import { updateRecord } from './instances/update.js'
 import { readUnscoped, readVisibleAsLocked } from './read.js'
@@ -22,13 +24,6 @@ import { inTransaction } from './transaction.js'
 import { executeForRecord } from './uuidSpellings.js'
 import { writeOne } from './write.js'
 
-/** Adds the embedded collections of a projection to rows. */
-export type RowCompletion = (
-  store: StatementContext,
-  projection: Projection,
-  rows: readonly Row[],
-) => Promise<readonly Row[]>
-
 /**
  * Calls the handler of an action and saves its record as PATCH does, in one transaction unless `isTransactional` is
  * false.
@@ -36,21 +31,17 @@ export type RowCompletion = (
  * @throws Problem 400 if the input is invalid
  * @throws any error of the handler, unchanged
  */
-export async function performAction(
-  store: StatementContext,
-  plan: ActionPlan,
-  complete: RowCompletion,
-): Promise<Outcome> {
+export async function performAction(store: StatementContext, plan: ActionPlan): Promise<Outcome> {
   const { record, errors, action } = plan
   if (errors !== null || (record?.kind === 'update' && record.precondition?.where === null)) {
     if (record !== null) await readOrRefuse(store, record)
     throw problem('validation', { errors: errors ?? {} })
   }
-  if (!action.isTransactional) return executeAction(store, plan, complete)
-  return inTransaction(store, (transaction) => executeAction(withTransaction(store, transaction), plan, complete))
+  if (!action.isTransactional) return executeAction(store, plan)
+  return inTransaction(store, (transaction) => executeAction(withTransaction(store, transaction), plan))
 }
 
-async function executeAction(store: StatementContext, plan: ActionPlan, complete: RowCompletion): Promise<Outcome> {
+async function executeAction(store: StatementContext, plan: ActionPlan): Promise<Outcome> {
   const { parts, returned, ownKey } = await runHandler(store, plan)
   const { action, resultPlan } = plan
   if (action.output === 'value')
@@ -59,7 +50,7 @@ async function executeAction(store: StatementContext, plan: ActionPlan, complete
   return {
     kind: 'action',
     parts,
-    returned: await readReturned(store, { plan, resultPlan, ownKey, returned }, complete),
+    returned: await readReturned(store, { plan, resultPlan, ownKey, returned }),
     value: null,
   }
 }
@@ -232,10 +223,9 @@ interface ReturnedRecords {
 async function readReturned(
   store: StatementContext,
   { plan, resultPlan, ownKey, returned }: ReturnedRecords,
-  complete: RowCompletion,
 ): Promise<ActionRecords> {
   const { action } = plan
-  const { keys, query } = store.resource
+  const { keys, query, limits } = store.resource
   const isList = action.output === 'list'
   const resultKeys = isList
     ? readReturnedKeys(store, action.name, returned)
@@ -248,7 +238,7 @@ async function readReturned(
   const { columns } = resultPlan.projection
   const where = addCondition(resultPlan.where, matchKeys(keys, resultKeys))
   const found = await readVisibleAsLocked(store, where, columns, Math.max(1, resultKeys.length))
-  const rows = await complete(store, resultPlan.projection, found)
+  const rows = await addCollections(store, resultPlan.projection, found, new ResponseSize(limits.responseBytes))
   const byKey = new Map(rows.map((row) => [String(keyOfRow(keys, columns, row)), row]))
   const ordered = resultKeys.map((key) => byKey.get(String(key))).filter((row) => row !== undefined)
   if (!isList && ordered.length === 0) throw problem('not-found')

@@ -1,11 +1,10 @@
-import type { Failure } from '../../types/failures.js'
 import type { Outcome } from '../../types/outcome.js'
 import type { BulkUpdatePlan, UpdatePlan } from '../../types/plan.js'
 import { errorsAt, refuse } from '../common/bodyErrors.js'
 import { keyColumns, keyText, planKeyText } from '../common/keys.js'
 import { removeSubqueries } from '../common/predicates.js'
 import { Problem } from '../common/problem.js'
-import { classifyFailure } from '../sequelize/failure.js'
+import { isTransient } from '../sequelize/failure.js'
 import {
   type ItemPlan,
   type ItemsChildren,
@@ -48,7 +47,7 @@ export async function performBulkUpdateTogether(
     try {
       return await together(joined, items)
     } catch (error) {
-      isRefused = !(error instanceof Problem) && !isTransient(error, store)
+      isRefused = !(error instanceof Problem) && !isTransient(error, store.dialect)
       throw error
     }
   }
@@ -58,18 +57,6 @@ export async function performBulkUpdateTogether(
     if (!isRefused) throw error
     return performBulkUpdate(store, plan, write)
   }
-}
-
-const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>([
-  'deadlock',
-  'unavailable',
-  'timeout',
-  'disconnected',
-])
-
-/** Whether an error is temporary, such as a deadlock, rather than caused by the values. */
-function isTransient(error: unknown, { dialect }: StatementContext): boolean {
-  return TRANSIENT_FAILURES.has(classifyFailure(error, dialect))
 }
 
 async function executeBulkUpdate(

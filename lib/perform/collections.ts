@@ -2,6 +2,7 @@ import type { Row } from '../../types/outcome.js'
 import type { Column, Embed, Projection } from '../../types/plan.js'
 import { isGetterOrVirtual, ownColumn } from '../common/columns.js'
 import { EmbeddedRows } from '../common/embedded.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { internalError } from '../common/internalError.js'
 import { addCondition } from '../common/predicates.js'
 import type { ResponseSize } from '../common/responseSize.js'
@@ -62,9 +63,7 @@ async function readCollection(
     for (const { parentKey, row } of await readChildRows(store, embed, parents.slice(at, at + step), size)) {
       const exact = keyTextOf(parentKey)
       const name = keys.has(exact) ? exact : (spelled.get(JSON.stringify(field.decode(parentKey))) ?? exact)
-      const own = byParent.get(name)
-      if (own === undefined) byParent.set(name, [row])
-      else own.push(row)
+      getOrCreate(byParent, name, () => []).push(row)
     }
   }
   const found = await fillCollections(store, embed, byParent, size)

@@ -74,7 +74,7 @@ export interface RecordReader {
   ) => Promise<Row | null>
   readonly readRows: (store: StatementContext, window: RowWindow, within: ReadOptions) => Promise<readonly Row[]>
   /** Reads one page and the number of all records. */
-  readonly readPage: (store: StatementContext, plan: PagePlan) => Promise<Outcome>
+  readonly readPage: (store: StatementContext, plan: PagePlan) => Promise<Extract<Outcome, { kind: 'page' }>>
   /** Reads a page of groups, or one row with the number of groups. */
   readonly readGroups: (store: StatementContext, groups: GroupSelect, window: GroupWindow) => Promise<readonly RawRow[]>
   readonly countRecords: (store: StatementContext, where: Predicate | null, deleted: boolean) => Promise<number>

@@ -1,10 +1,13 @@
 // Fast path: several updates of one request as one UPDATE with a table of values, or as one UPDATE each and one SELECT.
 
 import type { Transaction } from 'sequelize'
+import type { Field } from '../../types/field.js'
 import type { Outcome, Row } from '../../types/outcome.js'
 import type { Projection, UpdatePlan } from '../../types/plan.js'
+import type { StoredColumns, ValuesTable } from '../../types/valuesTable.js'
 import { isFast } from '../common/fastPaths.js'
 import { type KeyFields, keyColumns, keyText, matchKeys, planKeyText } from '../common/keys.js'
+import { conversionOf } from '../sequelize/columnTypes.js'
 import { hasScope } from '../sequelize/model.js'
 import { hasPartialUnique } from '../sequelize/uniques.js'
 import { chooseWriteExecutor, isReturnable } from './executor.js'
@@ -68,7 +71,7 @@ async function updateInOneStatement(
   const table = await fetchRows(store, { statement, transaction, isOnPrimary: true })
   if (!fields.every((field) => valuesTable.isExact(table, field))) return null
   const updates = plans.map((plan) => createRowUpdate(store, plan))
-  const rows = await updateByValuesTable(store, updates, withKeys(projection, fields), transaction)
+  const rows = await updateByValuesTable(store, table, updates, withKeys(projection, fields), transaction)
   if (rows === null) return null
   const byKey = groupByKey(fields, projection, rows)
   const outcomes: Outcome[] = []
@@ -140,6 +143,7 @@ function hasSameColumns({ columns: own }: Projection, { columns }: Projection): 
  */
 async function updateByValuesTable(
   store: StatementContext,
+  storedColumns: StoredColumns,
   updates: readonly RowUpdate[],
   { columns }: Projection,
   transaction: Transaction,
@@ -147,15 +151,18 @@ async function updateByValuesTable(
   const { valuesTable, maxValues } = store.dialect
   const [first, ...others] = updates.map((update) => createUpdateRequest(store, update, columns))
   if (first === undefined || valuesTable === null) return null
-  const values = alignValues(store, first, others)
-  if (values === null) return null
+  const aligned = alignValues(store, first, others)
+  if (aligned === null) return null
+  const { values, fields } = aligned
+  const casts = fields.map((field) => castOf(store, valuesTable, storedColumns, field))
+  if (!casts.every((cast) => cast !== null)) return null
   const rows: Row[] = []
   const size = Math.max(2, Math.floor(maxValues / (values[0]?.length ?? 1)))
   for (let start = 0; start < values.length; start += size) {
     const part = values.slice(start, start + size)
     const statement = new Statement(
       store,
-      (operands) => writeValuesTableUpdate(store, first, { table: valuesTable, rows: part }, operands),
+      (operands) => writeValuesTableUpdate(store, first, { table: valuesTable, casts, rows: part }, operands),
       false,
     )
     const written = await fetchRows(store, { statement, transaction, isOnPrimary: true })
@@ -164,15 +171,28 @@ async function updateByValuesTable(
   return rows
 }
 
-/**
- * Returns the values of each update in the order of the statement's parameters. Returns null if the updates differ in
- * more than values.
- */
+/** Returns null for a column that is compared or read by an expression, because its type is not the declared type. */
+function castOf(
+  { dialect, model }: StatementContext,
+  valuesTable: ValuesTable,
+  columns: StoredColumns,
+  field: Field,
+): string | null {
+  return conversionOf(dialect, model, field) === null ? valuesTable.cast(columns, field) : null
+}
+
+/** Values of each update, and their fields, in the order of the statement's parameters. */
+interface AlignedValues {
+  readonly values: readonly (readonly unknown[])[]
+  readonly fields: readonly Field[]
+}
+
+/** Returns null if the updates differ in more than values. */
 function alignValues(
   { dialect, model }: StatementContext,
   first: StatementRequestOf<'update'>,
   others: readonly StatementRequestOf<'update'>[],
-): readonly (readonly unknown[])[] | null {
+): AlignedValues | null {
   const shape = readComparedValues(dialect, model, first.where)
   if (shape === null) return null
   const rows = [[...first.values, ...shape.values]]
@@ -187,7 +207,7 @@ function alignValues(
     if (!isAlike) return null
     rows.push([...other.values, ...own.values])
   }
-  return rows
+  return { values: rows, fields: [...first.fields, ...shape.fields] }
 }
 
 function isSameList(one: readonly unknown[], other: readonly unknown[]): boolean {

@@ -5,6 +5,7 @@ import type { BulkCreatePlan, CreatePlan, PlainValue, UpdatePlan } from '../../t
 import type { ForeignKeyCheck, Work } from '../../types/work.js'
 import { hasErrors } from '../common/bodyErrors.js'
 import { ownColumn, projectOwnFields } from '../common/columns.js'
+import { isPlainValue } from '../common/plainValue.js'
 import { addCondition, matchAnyValue, matchStoredValues } from '../common/predicates.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { hasTwoUuidSpellings } from '../sequelize/columnTypes.js'
@@ -199,8 +200,4 @@ async function readReferenced(
       return { rows, isComplete: false }
   }
   return { rows, isComplete: true }
-}
-
-function isPlainValue(value: Value): value is PlainValue {
-  return typeof value !== 'object' || value instanceof Date
 }

@@ -58,15 +58,9 @@ import { writeOne } from './write.js'
 import { poolFullProblem } from './writeTimeout.js'
 
 /**
- * Executes a plan.
+ * Executes a plan. A write and its nested writes run in one transaction.
  * @throws Problem for errors of the request (400, 404, 409) and temporary failures (503); any other error unchanged
  */
-export async function perform(work: Work, client: ClientConnection): Promise<Outcome> {
-  const store = createStore(work, client)
-  return withProblems({ store, plan: work.plan }, () => executePlan(store, work))
-}
-
-/** Executes a write and its nested writes in one transaction. */
 export function performWork(
   work: Work,
   client: ClientConnection,
@@ -256,16 +250,12 @@ async function executePlan(store: StatementContext, work: Work): Promise<Outcome
   const outcome = await visit(PLAN_EXECUTIONS, plan, store, work)
   before?.noteWrite(resource, plan, outcome)
   if (!('projection' in plan) || plan.projection.embeds === undefined) return outcome
-  return completeOutcome(store, plan.projection, outcome, new ResponseSize(store.resource.limits.responseBytes))
+  return completeOutcome(store, plan.projection, outcome)
 }
 
 /** Adds the embedded collections to an outcome. */
-async function completeOutcome(
-  store: StatementContext,
-  projection: Projection,
-  outcome: Outcome,
-  size: ResponseSize,
-): Promise<Outcome> {
+async function completeOutcome(store: StatementContext, projection: Projection, outcome: Outcome): Promise<Outcome> {
+  const size = new ResponseSize(store.resource.limits.responseBytes)
   if (outcome.kind === 'record') {
     const [row = outcome.row] = await addCollections(store, projection, [outcome.row], size)
     return { ...outcome, row }
@@ -284,7 +274,7 @@ const PLAN_EXECUTIONS: Visitors<Plan, [store: StatementContext, work: Work], Pro
   seek: (plan, store) => selectSeekPage(store, plan),
   aggregate: (plan, store) => selectGroups(store, plan),
   export: (plan, store) => exportRecords(store, plan),
-  action: (plan, store) => performAction(store, plan, completeActionRows),
+  action: (plan, store) => performAction(store, plan),
   create: async (plan, store, work) =>
     (await reviveDeleted(store, plan, (one) => executeUpdate(one, store, work))) ?? executeCreate(plan, store, work),
   update: executeUpdate,
@@ -298,16 +288,6 @@ const PLAN_EXECUTIONS: Visitors<Plan, [store: StatementContext, work: Work], Pro
     performBulkUpdateTogether(store, plan, createPartWriter(work), (within, items) =>
       updateTogether(within, items, work.foreignKeyChecks),
     ),
-}
-
-/** Adds the embedded collections to the records of an action. */
-async function completeActionRows(
-  store: StatementContext,
-  projection: Projection,
-  rows: readonly Row[],
-): Promise<readonly Row[]> {
-  if (projection.embeds === undefined) return rows
-  return addCollections(store, projection, rows, new ResponseSize(store.resource.limits.responseBytes))
 }
 
 function executeUpdate(

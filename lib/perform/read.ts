@@ -11,7 +11,6 @@ import type {
   SeekPlan,
 } from '../../types/plan.js'
 import { ownColumn } from '../common/columns.js'
-import { internalError } from '../common/internalError.js'
 import { type KeyFields, matchKeys } from '../common/keys.js'
 import { maxRecordsOf } from '../common/largeColumns.js'
 import { addCondition } from '../common/predicates.js'
@@ -61,9 +60,10 @@ export function readVisible(
   where: Predicate,
   columns: readonly Column[],
   limit: number,
+  lock = false,
 ): Promise<readonly Row[]> {
   const { transaction } = store
-  const within: ReadOptions = { isFromPrimary: true, ...(transaction === undefined ? {} : { transaction }) }
+  const within: ReadOptions = { isFromPrimary: true, ...(transaction === undefined ? {} : { transaction, lock }) }
   return readerOf(store, columns).readRows(store, { where, columns, order: [], limit }, within)
 }
 
@@ -77,10 +77,8 @@ export function readVisibleAsLocked(
   columns: readonly Column[],
   limit: number,
 ): Promise<readonly Row[]> {
-  const { transaction, dialect } = store
-  const lock = dialect.readsSnapshots && columns.every(({ joins }) => joins.length === 0)
-  const within: ReadOptions = { isFromPrimary: true, ...(transaction === undefined ? {} : { transaction, lock }) }
-  return readerOf(store, columns).readRows(store, { where, columns, order: [], limit }, within)
+  const lock = store.dialect.readsSnapshots && columns.every(({ joins }) => joins.length === 0)
+  return readVisible(store, where, columns, limit, lock)
 }
 
 /** Reads records that were just written, by any condition, in any order. */
@@ -182,7 +180,6 @@ async function selectCountedPage(store: StatementContext, plan: PagePlan): Promi
     { most: pageSize, size: createResponseSize(store) },
     async (columns) => {
       const page = await readerOf(store, columns).readPage(store, { ...plan, projection: { ...projection, columns } })
-      if (page.kind !== 'page') throw internalError(`a numbered page has a result of kind "${page.kind}"`)
       Object.assign(result, { totalCount: page.totalCount, hasMore: page.hasMore })
       return page.rows
     },

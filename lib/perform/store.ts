@@ -95,10 +95,10 @@ export function withAbort(store: StatementContext, client: ClientConnection): St
 /** Returns the store with the resource's current dialect, which changes once the server's version is known. */
 export function withCurrentDialect(store: StatementContext): StatementContext {
   const dialect = store.resource.dialect()
-  return store.dialect === dialect ? store : copyStore({ ...store, dialect }, {})
+  return store.dialect === dialect ? store : copyStore(store, { dialect })
 }
 
-type StoreChange = Partial<Pick<StatementContext, 'limit' | 'transaction' | 'client' | 'commitOrder'>>
+type StoreChange = Partial<Pick<StatementContext, 'dialect' | 'limit' | 'transaction' | 'client' | 'commitOrder'>>
 
 /** Copies member by member, because spreading an object with a getter is slow on this frequent path. */
 function copyStore(
@@ -109,7 +109,7 @@ function copyStore(
     resource,
     model,
     sequelize,
-    dialect,
+    dialect: change.dialect ?? dialect,
     fullPages,
     limit: change.limit ?? limit,
     transaction: change.transaction ?? transaction,

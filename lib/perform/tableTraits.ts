@@ -1,9 +1,8 @@
 import type { Model, ModelStatic, Transaction } from 'sequelize'
-import type { Failure } from '../../types/failures.js'
 import type { TableTraits } from '../../types/table.js'
 import { problem } from '../common/problem.js'
 import { waitForShared } from '../sequelize/connections.js'
-import { classifyFailure, isSequelizeError } from '../sequelize/failure.js'
+import { isSequelizeError, isTransient } from '../sequelize/failure.js'
 import { runReadQuery } from '../sequelize/run.js'
 import { storeVersion } from '../sequelize/serverVersion.js'
 import { withoutCause } from '../trace/channels.js'
@@ -27,13 +26,6 @@ const UNKNOWN_TRAITS: TableTraits = Object.freeze({
 
 /** Assumptions for a table that neither skips writes nor prevents locks. */
 const RELIABLE_TRAITS: TableTraits = Object.freeze({ ...UNKNOWN_TRAITS, canSkipWrites: false, canSkipLocks: false })
-
-const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>([
-  'deadlock',
-  'unavailable',
-  'timeout',
-  'disconnected',
-])
 
 /**
  * Reads the traits of the model's table before the first write. Call it before a transaction begins, because it needs a
@@ -74,7 +66,7 @@ async function readTableTraits(store: StatementContext, transaction: Transaction
     traitsByModel.set(model, read)
     return read
   } catch (error) {
-    if (!isSequelizeError(error) || TRANSIENT_FAILURES.has(classifyFailure(error, dialect))) throw error
+    if (!isSequelizeError(error) || isTransient(error, dialect)) throw error
     return UNKNOWN_TRAITS
   }
 }

@@ -1,6 +1,7 @@
 import type { Sequelize, Transaction } from 'sequelize'
 import type { Outcome } from '../../types/outcome.js'
 import { createDisconnectError } from '../common/disconnect.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { isObject } from '../common/object.js'
 import { reportError } from '../common/report.js'
 import { isWrongServer } from '../sequelize/failure.js'
@@ -227,11 +228,7 @@ export async function retryRaced<T>(store: StatementContext, work: () => Promise
 const queuesBySequelize = new WeakMap<Sequelize, WriteQueue>()
 
 function writeQueueOf(sequelize: Sequelize): WriteQueue {
-  const known = queuesBySequelize.get(sequelize)
-  if (known !== undefined) return known
-  const created = new WriteQueue()
-  queuesBySequelize.set(sequelize, created)
-  return created
+  return getOrCreate(queuesBySequelize, sequelize, () => new WriteQueue())
 }
 
 /** Runs a write, in the write queue on SQLite, and repeats it after conflicts. */

@@ -13,14 +13,11 @@ import type { StatementContext } from './store.js'
  */
 export async function readUpdated(
   store: StatementContext,
-  plan: UpdatePlan,
-  transaction?: Transaction,
-  mayBeOld = false,
+  { identity, projection }: UpdatePlan,
+  transaction: Transaction,
+  mayBeOld: boolean,
 ): Promise<Outcome> {
-  const { identity, projection } = plan
-  const lock = mayBeOld && store.dialect.readsSnapshots
-  const within =
-    transaction === undefined ? { isFromPrimary: true, unscoped: true } : { transaction, unscoped: true, lock }
+  const within = { transaction, unscoped: true, lock: mayBeOld && store.dialect.readsSnapshots }
   const row = await readOne(store, { where: identity, projection }, within)
   if (row === null) throw problem('not-found')
   return { kind: 'record', row }

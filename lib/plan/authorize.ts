@@ -2,6 +2,7 @@ import type { Intent } from '../../types/intent.js'
 import type { Caller, Join, Predicate } from '../../types/plan.js'
 import type { ForeignKeyReference, Resource, VisibleRecords } from '../../types/resource.js'
 import type { ParentLink, RelationStep, View } from '../../types/view.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { mergeHeaders } from '../common/headers.js'
 import { addCondition, joinPredicates } from '../common/predicates.js'
 import { isRefusal } from '../common/problem.js'
@@ -128,13 +129,8 @@ function findUnauthorized(
 export function createView(resource: Resource, answers: ReadonlyMap<Resource, VisibleRecords>, caller: Caller): View {
   // Paths over one relation get one guard object, so that one join serves all these paths.
   const guards = new Map<readonly Resource[], VisibleRecords>()
-  const conditionOf = (resources: readonly Resource[]): VisibleRecords => {
-    const known = guards.get(resources)
-    if (known !== undefined) return known
-    const guard = conjoin(resources.map((each) => visibleRecordsOf(answers, each)))
-    guards.set(resources, guard)
-    return guard
-  }
+  const conditionOf = (resources: readonly Resource[]): VisibleRecords =>
+    getOrCreate(guards, resources, () => conjoin(resources.map((each) => visibleRecordsOf(answers, each))))
   return {
     hidden: () => hiddenFieldsOf(caller, resource),
     readable: ({ name }, access) =>

@@ -4,10 +4,17 @@ import type { Operator } from '../../types/query.js'
 import { compareToIntegerRange } from '../common/integerRange.js'
 import { internalError } from '../common/internalError.js'
 import { isArrayField } from '../common/jsonMembers.js'
-import { type Visitors, visit } from '../common/visitor.js'
+import { ALWAYS, NEVER } from '../common/predicates.js'
 import { isValueOperator, operatorInfoOf, type ValueOperator } from '../language/operators.js'
 import { compareInstants, compareTexts } from './instants.js'
-import { compareStored, compareVisible, joinOr, matchShownAsNull, matchVisible } from './visibleValues.js'
+import {
+  compareStored,
+  compareVisible,
+  joinOr,
+  matchShownAsNull,
+  matchVisible,
+  OPPOSITE_BOUNDS,
+} from './visibleValues.js'
 
 /** Operands of one comparison, parsed for the field's type. */
 export interface Values {
@@ -33,9 +40,6 @@ export function compareField(
   const predicate = joinOr(parts)
   return negated ? negate(predicate) : predicate
 }
-
-const NEVER: Predicate = Object.freeze({ kind: 'never' })
-const ALWAYS: Predicate = Object.freeze({ kind: 'always' })
 
 function compareValues(
   column: Column,
@@ -144,53 +148,30 @@ function compareBeyondScale(column: Column, operator: OrderOperator, decimal: st
   return compareVisible(column, isMore ? more : less, [truncateToScale(column, decimal)])
 }
 
-const OPPOSITE: Readonly<Partial<Record<PositiveOperator, PositiveOperator>>> = {
-  gt: 'lte',
-  gte: 'lt',
-  lt: 'gte',
-  lte: 'gt',
-}
+const OPPOSITE: Readonly<Partial<Record<PositiveOperator, PositiveOperator>>> = OPPOSITE_BOUNDS
 
 /** Returns the exact complement of a predicate on one column. A null meets either the predicate or its complement. */
-export function negate(predicate: Predicate): Predicate {
-  return visit(COMPLEMENTS, predicate)
-}
-
-const COMPLEMENTS: Visitors<Predicate, [], Predicate> = {
-  compare: (node) => {
-    const opposite = OPPOSITE[node.operator]
-    if (opposite === undefined) return { ...node, negated: !node.negated }
-    const turned: Predicate = { ...node, operator: opposite }
-    if (!node.column.nullable) return turned
-    return { kind: 'or', nodes: [turned, { kind: 'null', column: node.column, negated: false }] }
-  },
-  null: (node) => ({ ...node, negated: !node.negated }),
-  absent: (node) => ({ ...node, negated: !node.negated }),
-  count: (node) => ({ ...node, negated: !node.negated }),
-  itemCount: (node) => ({ ...node, negated: !node.negated }),
-  and: ({ nodes }) => ({ kind: 'or', nodes: nodes.map(negate) }),
-  or: ({ nodes }) => ({ kind: 'and', nodes: nodes.map(negate) }),
-  fullText: () => {
-    throw internalError('the condition of the parameter "search" cannot be negated')
-  },
-  never: () => ALWAYS,
-  always: () => NEVER,
-  tuples: () => {
-    throw internalError('the condition of the parameter "keys" cannot be negated')
-  },
-  linked: () => {
-    throw internalError('the condition of a relation route cannot be negated')
-  },
-  apart: () => {
-    throw internalError('the condition of a scope cannot be negated')
-  },
-  quantified: () => {
-    throw internalError('a condition with Any, All or None cannot be negated')
-  },
-  items: () => {
-    throw internalError('a condition with Any, All or None cannot be negated')
-  },
-  keyset: () => {
-    throw internalError('the condition of the parameters "after" and "before" cannot be negated')
-  },
+function negate(predicate: Predicate): Predicate {
+  switch (predicate.kind) {
+    case 'compare': {
+      const opposite = OPPOSITE[predicate.operator]
+      if (opposite === undefined) return { ...predicate, negated: !predicate.negated }
+      const turned: Predicate = { ...predicate, operator: opposite }
+      return predicate.column.nullable
+        ? { kind: 'or', nodes: [turned, { kind: 'null', column: predicate.column, negated: false }] }
+        : turned
+    }
+    case 'null':
+      return { ...predicate, negated: !predicate.negated }
+    case 'and':
+      return { kind: 'or', nodes: predicate.nodes.map(negate) }
+    case 'or':
+      return { kind: 'and', nodes: predicate.nodes.map(negate) }
+    case 'never':
+      return ALWAYS
+    case 'always':
+      return NEVER
+    default:
+      throw internalError(`a comparison was planned as a condition of kind "${predicate.kind}"`)
+  }
 }

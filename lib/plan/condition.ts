@@ -1,6 +1,7 @@
 import type { Predicate } from '../../types/plan.js'
 import type { ModelAccess, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { internalError } from '../common/internalError.js'
 import { joinPredicates } from '../common/predicates.js'
 import { parseCondition } from '../language/query.js'
@@ -69,8 +70,7 @@ const warnedResources = new WeakMap<Resource, Set<Resource>>()
  * the condition.
  */
 function warnIfUnguarded(resource: Resource, related: Resource): void {
-  const known = warnedResources.get(resource) ?? new Set()
-  warnedResources.set(resource, known)
+  const known = getOrCreate(warnedResources, resource, () => new Set())
   if (related === resource || known.has(related)) return
   known.add(related)
   const { operations, operationTable, documented, behaviours } = related

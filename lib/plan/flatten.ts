@@ -2,6 +2,7 @@ import type { Field } from '../../types/field.js'
 import type { ModelAccess, Relation, Resource } from '../../types/resource.js'
 import type { RelationStep } from '../../types/view.js'
 import { FLATTEN_LEVELS } from '../common/flatten.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 
 /** A relation whose fields become members of the record under joined names: `team` and `name` give `teamName`. */
 export interface FlattenedRelation {
@@ -27,16 +28,23 @@ const NOTHING: readonly FlattenedRelation[] = Object.freeze([])
 export function flattenedRelationsOf({ flatten, relations }: Resource): readonly FlattenedRelation[] {
   if (flatten.length === 0) return NOTHING
   const found = relations()
-  const known = flattenedByRelations.get(found)
-  if (known !== undefined) return known
-  const flattened = flattenBelow({ names: flatten, relations: found, access: null }, '', 0)
-  flattenedByRelations.set(found, flattened)
-  return flattened
+  return getOrCreate(flattenedByRelations, found, () =>
+    flattenBelow({ names: flatten, relations: found, access: null }, '', 0),
+  )
 }
 
 /** Returns the resources whose records are flattened into records of this resource. */
 export function flattenedResourcesOf(flattened: readonly FlattenedRelation[]): ReadonlySet<Resource> {
   return new Set(flattened.flatMap(({ step, nested }) => [...step.access.resources, ...flattenedResourcesOf(nested)]))
+}
+
+/**
+ * Whether a flattened record may be hidden from some callers by a scope. A relation that a policy closes has masked
+ * members instead.
+ */
+export function isFlattenedByCaller(resource: Resource): boolean {
+  const flattened = flattenedResourcesOf(flattenedRelationsOf(resource))
+  return [...flattened].some(({ behaviours }) => behaviours.resolveScope !== null)
 }
 
 interface FlattenSource {

@@ -2,9 +2,9 @@ import type { GetIntent } from '../../types/intent.js'
 import type { GetPlan, KeyValue, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
+import { matchKeys } from '../common/keys.js'
 import { createContext } from './context.js'
 import { rejectCollectionQueries } from './embeds.js'
-import { matchKeysOf } from './key.js'
 import { fullProjection } from './projection.js'
 import { selectProjection } from './select.js'
 
@@ -28,7 +28,7 @@ export function planGet(resource: Resource, intent: GetIntent, view: View, keyOf
   return {
     kind: 'get',
     key,
-    where: matchKeysOf(resource.keys, [key]),
+    where: matchKeys(resource.keys, [key]),
     projection,
     hasOtherRecords: select !== null && hasForeignValues(projection),
     preference: intent.preference,

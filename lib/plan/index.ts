@@ -1,15 +1,15 @@
 import type { Changes, Invalid } from '../../types/changes.js'
 import type { BulkCreateIntent, Intent } from '../../types/intent.js'
-import type { BulkCreatePlan, Caller, KeyValue, Plan, Projection } from '../../types/plan.js'
+import type { BulkCreatePlan, Caller, Plan, Projection } from '../../types/plan.js'
 import type { BodyNames, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { projectOwnFields } from '../common/columns.js'
 import { mapYielding } from '../common/eventLoop.js'
+import { matchKeys } from '../common/keys.js'
 import { isObject } from '../common/object.js'
-import { problem } from '../common/problem.js'
 import { planAction } from './action.js'
 import { planGet } from './get.js'
-import { distinctKeys, matchKeysOf, readKeyParts } from './key.js'
+import { distinctKeys, requireKey } from './key.js'
 import { planList } from './list.js'
 import { fullProjection } from './projection.js'
 import { planReplace } from './replace.js'
@@ -33,15 +33,15 @@ export function planIntent(resource: Resource, intent: Intent, view: View, calle
   }
   switch (intent.kind) {
     case 'get':
-      return planGet(resource, intent, view, () => requireKey(resource, intent.key))
+      return planGet(resource, intent, view, () => requireKey(resource.keys, intent.key))
     case 'action':
-      return planAction(resource, intent, view, caller, () => requireKey(resource, intent.key ?? ''))
+      return planAction(resource, intent, view, caller, () => requireKey(resource.keys, intent.key ?? ''))
     case 'create':
       return planCreate(resource, { ...intent, names }, responseProjection(), instant)
     case 'replace':
       return planReplace(
         resource,
-        { ...intent, key: requireKey(resource, intent.key) },
+        { ...intent, key: requireKey(resource.keys, intent.key) },
         view,
         responseProjection(),
         instant,
@@ -49,7 +49,7 @@ export function planIntent(resource: Resource, intent: Intent, view: View, calle
     case 'update':
       return planUpdate(
         resource,
-        { ...intent, key: requireKey(resource, intent.key), names },
+        { ...intent, key: requireKey(resource.keys, intent.key), names },
         responseProjection(),
         instant,
       )
@@ -59,15 +59,15 @@ export function planIntent(resource: Resource, intent: Intent, view: View, calle
       return planBulkUpdate(resource, intent, names, responseProjection(), instant)
     case 'restore':
       return {
-        ...planWithoutChanges(resource, requireKey(resource, intent.key)),
+        ...planWithoutChanges(resource, requireKey(resource.keys, intent.key)),
         kind: 'restore',
         match: null,
         projection: responseProjection(),
         instant,
       }
     case 'delete': {
-      const key = requireKey(resource, intent.key)
-      const where = matchKeysOf(resource.keys, [key])
+      const key = requireKey(resource.keys, intent.key)
+      const where = matchKeys(resource.keys, [key])
       const { match } = intent
       return {
         kind: 'delete',
@@ -85,16 +85,10 @@ export function planIntent(resource: Resource, intent: Intent, view: View, calle
       return planBulkCreate(resource, intent, names, responseProjection(), instant)
     case 'bulkDelete': {
       const keys = distinctKeys(resource.keys, intent.keys)
-      const where = matchKeysOf(resource.keys, keys)
+      const where = matchKeys(resource.keys, keys)
       return { kind: 'bulkDelete', keys, where, softDelete: null, report: null, instant, ...NO_HOOKS }
     }
   }
-}
-
-function requireKey({ keys }: Resource, text: string): KeyValue {
-  const value = readKeyParts(keys, text)
-  if (value === null) throw problem('not-found')
-  return value
 }
 
 /** Plans a batch of new records. Collects the errors of all bodies. One error rejects the batch. */
@@ -129,8 +123,8 @@ async function planBulkCreate(
 
 export { foreignKeyResourcesOf, hiddenFieldsOf, isRelationClosed } from './access.js'
 export { authorize, authorizeNow, authorizeResources, authorizeTarget, createView } from './authorize.js'
-export { flattenedRelationsOf, flattenedResourcesOf } from './flatten.js'
-export { matchKeysOf, readBodyKey, readKeyParts } from './key.js'
+export { flattenedRelationsOf, flattenedResourcesOf, isFlattenedByCaller } from './flatten.js'
+export { readBodyKey, readKeyParts, requireKey } from './key.js'
 export { planList } from './list.js'
 export { fullProjection } from './projection.js'
 export { planForeignKeyChecks, referableRecordsOf } from './references.js'

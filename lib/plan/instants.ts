@@ -4,6 +4,7 @@
 import type { FilterValue } from '../../types/field.js'
 import type { Column, PositiveOperator, Predicate } from '../../types/plan.js'
 import { internalError } from '../common/internalError.js'
+import { NEVER } from '../common/predicates.js'
 import { FIRST_INSTANT, LAST_INSTANT } from '../common/values.js'
 import { isValueOperator, type ValueOperator } from '../language/operators.js'
 import {
@@ -23,8 +24,6 @@ interface InstantRange {
   readonly from: Date | null
   readonly to: Date | null
 }
-
-const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
 /** Returns the range of instants that a value covers: one millisecond or one day. */
 function instantRangeOf(value: FilterValue): InstantRange & { readonly from: Date } {

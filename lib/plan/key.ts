@@ -1,13 +1,14 @@
 import type { Field, ValueType } from '../../types/field.js'
-import type { KeyValue, Predicate } from '../../types/plan.js'
+import type { KeyValue } from '../../types/plan.js'
 import { codecOf, readFilterValue } from '../codec/codecs.js'
-import { isKeyValue, isRoundedNumber, joinKeyParts, type KeyFields, matchKeys, splitKey } from '../common/keys.js'
+import { isKeyValue, isRoundedNumber, joinKeyParts, type KeyFields, splitKey } from '../common/keys.js'
+import { problem } from '../common/problem.js'
 
 /**
  * Parses a key of a path. Returns null if the text cannot be a key of the field's type. Numbers must be written as in
  * responses: `05` is not `5`.
  */
-export function readKey({ valueType }: Field, text: string): KeyValue | null {
+function readKey({ valueType }: Field, text: string): KeyValue | null {
   const { readKey: key = readPlainKey } = codecOf(valueType)
   return key(text, valueType)
 }
@@ -25,6 +26,16 @@ export function readKeyParts(keys: KeyFields, text: string): KeyValue | null {
   const parts = texts?.map((part, index) => readKeyPart(keys[index], part)) ?? [null]
   const key = parts.includes(null) ? undefined : joinKeyParts(parts)
   return typeof key === 'string' ? key : null
+}
+
+/**
+ * Parses the key of a path.
+ * @throws Problem 404 if no record can have the key
+ */
+export function requireKey(keys: KeyFields, text: string): KeyValue {
+  const key = readKeyParts(keys, text)
+  if (key === null) throw problem('not-found')
+  return key
 }
 
 /** Parses a key of a body. Returns null if the value cannot be a key. */
@@ -59,9 +70,4 @@ function readLastPart(field: Field | undefined, text: string): KeyValue | null {
 /** Returns the valid keys without duplicates. Drops invalid keys, because no record has an invalid key. */
 export function distinctKeys(keys: KeyFields, given: readonly unknown[]): readonly KeyValue[] {
   return [...new Set(given.map((each) => readBodyKey(keys, each)).filter((each) => each !== null))]
-}
-
-/** Builds the predicate for the records with the given keys. */
-export function matchKeysOf(keys: KeyFields, given: readonly KeyValue[]): Predicate {
-  return given.length === 0 ? { kind: 'never' } : matchKeys(keys, given)
 }

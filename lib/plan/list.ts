@@ -6,7 +6,7 @@ import type { View } from '../../types/view.js'
 import { codecOf, readFilterValue } from '../codec/codecs.js'
 import { ownColumn } from '../common/columns.js'
 import { EXPORT_BATCH_SIZE } from '../common/exportBatch.js'
-import { seekAfterKey } from '../common/keys.js'
+import { matchKeys, seekAfterKey } from '../common/keys.js'
 import { joinPredicates } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { truncateEcho } from '../common/truncateEcho.js'
@@ -15,7 +15,7 @@ import { compareField } from './compare.js'
 import { type Context, createContext } from './context.js'
 import { rejectCollectionQueries } from './embeds.js'
 import { planFilter } from './filter.js'
-import { distinctKeys, matchKeysOf, readLastKey } from './key.js'
+import { distinctKeys, readLastKey } from './key.js'
 import { fullProjection } from './projection.js'
 import { planSearch } from './search.js'
 import { readPosition } from './seek.js'
@@ -76,7 +76,7 @@ function planProjection(context: Context, intent: ListIntent): Projection {
 function planWhere(context: Context, intent: ListIntent): Predicate | null {
   const { resource } = context.root
   const { filter, parameters, keys } = intent
-  const named = keys === null ? null : matchKeysOf(resource.keys, distinctKeys(resource.keys, keys))
+  const named = keys === null ? null : matchKeys(resource.keys, distinctKeys(resource.keys, keys))
   const given = filter === null ? null : planFilter(context, filter)
   const found = planSearch(context, intent)
   return joinPredicates('and', [named, given, found, ...parameters.map(([field, text]) => planParameter(field, text))])

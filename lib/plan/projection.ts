@@ -65,7 +65,8 @@ export function fullProjection(resource: Resource, target: ShapeName, view: View
       ? createComputedMember(member.field, member.place, (each) => columns.add([], each))
       : member,
   )
-  return { columns: columns.list, members: needing, readableColumns: new Set(columnIndexesOf(needing)) }
+  const masked = needing.flatMap(({ kind, json }) => (kind === 'constant' ? [json] : []))
+  return { columns: columns.list, members: needing, readableColumns: new Set(columnIndexesOf(needing)), masked }
 }
 
 /** Returns the indexes of the columns that members use. */

@@ -1,6 +1,7 @@
 import type { Column, Join } from '../../types/plan.js'
 import type { Relation } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { invalidQuery } from '../common/problem.js'
 import type { Parameter } from './context.js'
 import type { Root } from './path.js'
@@ -70,8 +71,7 @@ export class QueryCost {
   /** Counts a path over to-one relations. @throws Problem if the path needs too many tables */
   addPath(root: Root, joins: readonly Join[], position: QueryPosition): void {
     if (joins.length === 0) return
-    const joined = this.#joinedRelations.get(root) ?? new Set()
-    this.#joinedRelations.set(root, joined)
+    const joined = getOrCreate(this.#joinedRelations, root, () => new Set())
     let path = ''
     for (const { relation } of joins) {
       path += `${relation.name}.`

@@ -30,7 +30,7 @@ export function selectProjection(
   for (const path of select ?? []) selector.add(start, path, path)
   applyCollectionQueries(selector.collections, collections)
   limitCollections(start.selection, maxRecords, Math.min(embedTotal, context.root.resource.limits.embedTotal))
-  return start.selection.createProjection(context.view)
+  return { ...start.selection.createProjection(context.view), masked: selector.masked }
 }
 
 type DestinationOf<K extends Destination['kind']> = Extract<Destination, { kind: K }>
@@ -39,6 +39,8 @@ class Selector {
   readonly #shape: SelectedShape['shape']
   /** Collections at the end of paths, by lower-case path. */
   readonly collections = new Map<string, SelectedCollection>()
+  /** The names of fields that are left out because they are masked. */
+  readonly masked: string[] = []
 
   constructor(shape: SelectedShape['shape']) {
     this.#shape = shape
@@ -72,7 +74,10 @@ class Selector {
       this.#handleUnknown(from, to, written)
       return
     }
-    if (!context.view.readable(field, access)) return
+    if (!context.view.readable(field, access)) {
+      this.masked.push(field.json)
+      return
+    }
     context.queryCost.addPath(context.root, joins, selectPosition(written))
     const tree = flattened === null ? selection.membersAt(steps, joins) : selection.membersAt([], [])
     const json = flattened ?? field.json
@@ -90,8 +95,9 @@ class Selector {
     const tree = selection.membersAt(steps, joins)
     for (const field of fieldsOfRoot({ ...root, access })) {
       const { json } = field
-      if (!this.#isInShape(field, access) || !view.readable(field, access)) continue
-      tree.set(json, selection.createMember(joins, field))
+      if (!this.#isInShape(field, access)) continue
+      if (view.readable(field, access)) tree.set(json, selection.createMember(joins, field))
+      else this.masked.push(json)
     }
   }
 

@@ -1,20 +1,14 @@
 import type { Changes, Invalid } from '../../types/changes.js'
 import type { BatchItem, BulkUpdateIntent, CreateIntent, UpdateIntent } from '../../types/intent.js'
-import type {
-  BulkUpdatePlan,
-  CreatePlan,
-  KeyValue,
-  Predicate,
-  Projection,
-  ServerValues,
-  UpdatePlan,
-} from '../../types/plan.js'
+import type { BulkUpdatePlan, CreatePlan, KeyValue, Projection, ServerValues, UpdatePlan } from '../../types/plan.js'
 import type { BodyNames, Resource, Validation } from '../../types/resource.js'
 import { mapYielding } from '../common/eventLoop.js'
 import type { KeyFields } from '../common/keys.js'
+import { matchKeys } from '../common/keys.js'
 import { createMessage } from '../common/messages.js'
+import { NEVER } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
-import { matchKeysOf, readBodyKey } from './key.js'
+import { readBodyKey } from './key.js'
 
 export const NO_HOOKS = { before: null, after: null } as const
 const NO_SERVER_VALUES: ServerValues = { values: new Map(), increments: [] }
@@ -24,7 +18,7 @@ export function planWithoutChanges(
   resource: Resource,
   key: KeyValue,
 ): Omit<UpdatePlan, 'kind' | 'match' | 'projection' | 'instant'> {
-  const identity = matchKeysOf(resource.keys, [key])
+  const identity = matchKeys(resource.keys, [key])
   return {
     key,
     identity,
@@ -65,7 +59,7 @@ export function planUpdate(
   instant: Date,
   operation?: 'bulkUpdate',
 ): UpdatePlan {
-  const identity = matchKeysOf(resource.keys, [key])
+  const identity = matchKeys(resource.keys, [key])
   const { changes, invalid } = splitValidation(resource.validateUpdate(body, names))
   // The literal gives all plans one object shape, because a bulk request has hundreds of plans.
   return {
@@ -118,13 +112,13 @@ export async function planBulkUpdate(
     const value = keys[index] ?? null
     const match = item === null ? null : versionMatchOf(item)
     const update = planUpdate(resource, { key: value ?? '', match, body, names }, projection, instant, 'bulkUpdate')
-    return value === null ? { ...update, identity: NO_RECORD, where: NO_RECORD } : update
+    return value === null ? { ...update, identity: NEVER, where: NEVER } : update
   })
   const all = planUpdate(resource, { key: '', match: null, body: {}, names }, projection, instant, 'bulkUpdate')
   return {
     kind: 'bulkUpdate',
     items: updates,
-    combined: { ...all, where: matchKeysOf(fields, [...seen]) },
+    combined: { ...all, where: matchKeys(fields, [...seen]) },
   }
 }
 
@@ -134,8 +128,6 @@ function missingKeyParts(keys: KeyFields, { body }: BatchItem): readonly string[
     Object.hasOwn(body, name) && body[name] !== undefined && body[name] !== null
   return keys.flatMap(({ json }) => (hasPart(json) ? [] : [json]))
 }
-
-const NO_RECORD: Predicate = { kind: 'never' }
 
 /** Returns the version of an item as an `If-Match` value. A number that is not a valid version matches no record. */
 export function versionMatchOf({ version }: Pick<BatchItem, 'version'>): readonly string[] | null {

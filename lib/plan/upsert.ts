@@ -1,11 +1,13 @@
 import type { Field, Value } from '../../types/field.js'
 import type { UpsertItem as Sent, UpsertIntent } from '../../types/intent.js'
-import type { PlainValue, Predicate, UpsertItem, UpsertPlan } from '../../types/plan.js'
+import type { Predicate, UpsertItem, UpsertPlan } from '../../types/plan.js'
 import type { BodyNames, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
+import { splitIntoChunks } from '../common/chunks.js'
 import { projectOwnFields } from '../common/columns.js'
 import { mapYielding } from '../common/eventLoop.js'
-import { joinPredicates, matchAnyValue, matchValue } from '../common/predicates.js'
+import { isPlainValue } from '../common/plainValue.js'
+import { ALWAYS, joinPredicates, matchAnyValue, matchValue } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { ItemErrors, planCreate, planUpdate, splitValidation, versionMatchOf } from './update.js'
 
@@ -46,7 +48,7 @@ export async function planUpsert(
   const projection = projectOwnFields(resource.keys)
   const planItemUpdate = (item: Sent | null) => {
     const plan = { key: '', match: item === null ? null : versionMatchOf(item), body: item?.update ?? {}, names }
-    return { ...planUpdate(resource, plan, projection, instant), where: ANY, operation: 'upsert' as const }
+    return { ...planUpdate(resource, plan, projection, instant), where: ALWAYS, operation: 'upsert' as const }
   }
   const planned = await mapYielding(items, (item, index): UpsertItem | null => {
     const own = found[index]
@@ -69,8 +71,6 @@ export async function planUpsert(
     anyUpdate: planItemUpdate(null),
   }
 }
-
-const ANY: Predicate = { kind: 'always' }
 
 /** Returns the fields of `by`. Every invalid `by` causes one error, which does not reveal existing fields. */
 function resolveUniqueFields({ uniques, byName, keys }: Resource, by: string | null, view: View): readonly Field[] {
@@ -143,12 +143,6 @@ function matchUniqueValues(fields: readonly Field[], values: readonly (readonly 
       fields.map((part, place) => matchValue(part, record[place] ?? '', false)),
     ),
   )
-  const chunks = Array.from({ length: Math.ceil(each.length / MAX_COMPOSITE_LOOKUPS) }, (_, chunk) =>
-    joinPredicates('or', each.slice(chunk * MAX_COMPOSITE_LOOKUPS, (chunk + 1) * MAX_COMPOSITE_LOOKUPS)),
-  )
+  const chunks = splitIntoChunks(each, MAX_COMPOSITE_LOOKUPS).map((chunk) => joinPredicates('or', chunk))
   return chunks.filter((chunk) => chunk !== null)
-}
-
-function isPlainValue(value: Value): value is PlainValue {
-  return typeof value !== 'object' || value instanceof Date
 }

@@ -31,7 +31,8 @@ type BoundSide = 'lower' | 'upper'
 
 const SIDES: Readonly<Record<Bound['operator'], BoundSide>> = { gt: 'lower', gte: 'lower', lt: 'upper', lte: 'upper' }
 
-const OUTSIDE_OPERATORS: Readonly<Record<Bound['operator'], Bound['operator']>> = {
+/** The complement of each operator. */
+export const OPPOSITE_BOUNDS: Readonly<Record<Bound['operator'], Bound['operator']>> = {
   gt: 'lte',
   gte: 'lt',
   lt: 'gte',
@@ -76,9 +77,7 @@ export function canBeShownAsNull({
 /** Matches columns that responses show as null. */
 export function matchShownAsNull(column: Column): Predicate {
   const { responseBounds = [], type, hasOtherFormats } = column.field.valueType
-  const outside = responseBounds.map(({ operator, value }) =>
-    compareStored(column, OUTSIDE_OPERATORS[operator], [value]),
-  )
+  const outside = responseBounds.map(({ operator, value }) => compareStored(column, OPPOSITE_BOUNDS[operator], [value]))
   const strange = hasOtherFormats === true && type === 'datetime' ? matchMalformedInstants(column) : []
   return joinOr([{ kind: 'null', column, negated: false }, ...outside, ...strange])
 }

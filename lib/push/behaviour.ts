@@ -1,7 +1,7 @@
 import type { Model } from 'sequelize'
 import type { BehaviourDefinition } from '../../types/behaviour.js'
 import type { Field } from '../../types/field.js'
-import type { Outcome, Row } from '../../types/outcome.js'
+import type { Outcome } from '../../types/outcome.js'
 import type { KeyValue, Plan, Projection, SinglePlan } from '../../types/plan.js'
 import type { Change, Publisher, PushEvent, PushOptions } from '../../types/push.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
@@ -9,6 +9,7 @@ import { addOwnColumns, projectOwnFields } from '../common/columns.js'
 import { CrudConfigError } from '../common/errors.js'
 import { keyOfRow, planKeyJson } from '../common/keys.js'
 import { isObject } from '../common/object.js'
+import { outcomeRows } from '../common/outcomeRows.js'
 import { either, isFlag, isFunction, isPath, oneOf, option, PATH } from '../config/checks.js'
 import { Hub } from './hub.js'
 
@@ -191,7 +192,8 @@ function collectChanges(resource: Resource, plan: Plan, outcome: Outcome): Outco
   }
   const columns = 'projection' in plan ? plan.projection.columns : 'report' in plan ? (plan.report?.columns ?? []) : []
   const isMove = outcome.kind === 'record' && plan.kind === 'update' && outcome.isWritten === false
-  return outcomeRows(outcome).map((row) => ({ event, key: keyOfRow(keys, columns, row) ?? null, columns, row, isMove }))
+  const rows = outcome.kind === 'deleted' ? outcome.rows : outcomeRows(outcome)
+  return rows.map((row) => ({ event, key: keyOfRow(keys, columns, row) ?? null, columns, row, isMove }))
 }
 
 /** Event for each kind of plan. Other kinds send no event. */
@@ -203,8 +205,3 @@ const EVENTS: ReadonlyMap<Plan['kind'], PushEvent> = new Map([
   ['delete', 'OnDeleted'],
   ['bulkDelete', 'OnDeleted'],
 ])
-
-function outcomeRows(outcome: Outcome): readonly Row[] {
-  if (outcome.kind === 'record') return [outcome.row]
-  return outcome.kind === 'records' || outcome.kind === 'deleted' ? outcome.rows : []
-}

@@ -5,6 +5,7 @@ import type { Resource } from '../../types/resource.js'
 import type { NamedCondition } from '../../types/rooms.js'
 import { planConditionSources } from '../behaviour/readScope.js'
 import { splitIntoChunks } from '../common/chunks.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { addCondition } from '../common/predicates.js'
 import { evaluateConditions, storeOf } from '../perform/index.js'
 import { matchRecords } from '../read.js'
@@ -86,11 +87,7 @@ export class ConditionRooms {
    * no records.
    */
   #resolveCondition(subscription: Subscription): NamedCondition | null {
-    const known = this.#resolved.get(subscription)
-    if (known !== undefined) return known
-    const planned = this.#planCondition(subscription)
-    this.#resolved.set(subscription, planned)
-    return planned
+    return getOrCreate(this.#resolved, subscription, () => this.#planCondition(subscription))
   }
 
   #planCondition({ condition: sources }: Subscription): NamedCondition | null {

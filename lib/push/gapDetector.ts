@@ -1,3 +1,5 @@
+import { getOrCreate } from '../common/getOrCreate.js'
+
 /**
  * Half of the grace period, in milliseconds. An event that is missing for the whole period counts as lost. Events may
  * arrive after later events, or after the heartbeat that counts them.
@@ -74,12 +76,10 @@ export class GapDetector {
    * because clients list the records after they connect.
    */
   #getSender(server: string, before: number): Sender {
-    const known = this.#senders.get(server)
-    if (known !== undefined) return known
-    const arrived = this.#settings.hasListeners() ? 0 : before
-    const sender: Sender = { arrived, sent: arrived, outOfOrder: new Set() }
-    this.#senders.set(server, sender)
-    return sender
+    return getOrCreate(this.#senders, server, () => {
+      const arrived = this.#settings.hasListeners() ? 0 : before
+      return { arrived, sent: arrived, outOfOrder: new Set() }
+    })
   }
 
   /** Checks after the grace period whether the missing events have arrived. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Namespace, Server } from '../../types/push.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import type { GapDetector } from './gapDetector.js'
 
 const HEARTBEAT_EVENT = 'sequelize-crud-router:beat'
@@ -52,9 +53,7 @@ const peersByServer = new WeakMap<Server, Peers>()
 
 /** The other servers in the cluster of a Socket.IO server. */
 export function peersOf(io: Server): Peers {
-  const peers = peersByServer.get(io) ?? new Peers(io)
-  peersByServer.set(io, peers)
-  return peers
+  return getOrCreate(peersByServer, io, () => new Peers(io))
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Change, ChangeWithValues, PushEvent } from '../../types/push.js'
 import type { Resource } from '../../types/resource.js'
 import type { RecordBefore } from '../../types/rooms.js'
 import { splitIntoChunks } from '../common/chunks.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import type { ClusterSubscriptions } from './cluster.js'
 import type { ConditionRoom } from './conditionRooms.js'
 import { readChangeValue } from './payload.js'
@@ -38,9 +39,13 @@ export function planDeliveriesByValue(
     if (!hasAllValues(values)) continue
     // The payload is only the key, so all subscriptions share one delivery.
     const view = event === 'OnDeleted' ? '' : text
-    const known = deliveries.get(view) ?? { event, subscription, rooms: new Set<string>(), conditions: [] }
-    deliveries.set(view, known)
-    known.rooms.add(roomNameOf(text, values))
+    const delivery = getOrCreate(deliveries, view, () => ({
+      event,
+      subscription,
+      rooms: new Set<string>(),
+      conditions: [],
+    }))
+    delivery.rooms.add(roomNameOf(text, values))
   }
   return [...deliveries.values()]
 }

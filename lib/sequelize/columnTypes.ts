@@ -3,11 +3,12 @@
 import { type Model, type ModelStatic, QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import type { ColumnTypes, Conversion, TableName } from '../../types/columnTypes.js'
 import type { Field } from '../../types/field.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { storedFieldOf } from '../common/jsonMembers.js'
 import { withoutCause } from '../trace/channels.js'
 import { limitOptionsOf } from './connections.js'
 import type { Dialect } from './dialect/index.js'
-import { classifyFailure } from './failure.js'
+import { isTransient } from './failure.js'
 import { sequelizeOf } from './internals.js'
 import { definedModel } from './model.js'
 import { readOptionOf } from './primary.js'
@@ -27,11 +28,7 @@ interface TypeCatalogue {
 const catalogues = new WeakMap<Sequelize, TypeCatalogue>()
 
 function catalogueOf(sequelize: Sequelize): TypeCatalogue {
-  const known = catalogues.get(sequelize)
-  if (known !== undefined) return known
-  const made: TypeCatalogue = { types: new WeakMap(), reading: null }
-  catalogues.set(sequelize, made)
-  return made
+  return getOrCreate(catalogues, sequelize, () => ({ types: new WeakMap(), reading: null }))
 }
 
 export interface TypeRequest {
@@ -95,9 +92,7 @@ async function readTypes(
     })
     for (const { place, name, type } of rows) places[Number(place)]?.set(String(name), String(type))
   } catch (error) {
-    const failure = classifyFailure(error, dialect)
-    if (failure === 'unavailable' || failure === 'timeout' || failure === 'disconnected' || failure === 'deadlock')
-      throw error
+    if (isTransient(error, dialect)) throw error
     // On a server without this catalogue, the declared types are used.
   }
   for (const each of models) types.set(each, found.get(quoteTable(each)) ?? new Map())

@@ -2,6 +2,7 @@
 
 import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { internalsOf, sequelizeOf } from './internals.js'
 
 interface DateType {
@@ -28,11 +29,7 @@ const exactTypes = new WeakMap<object, DateType>()
 
 /** Returns an instance of a date type that keeps milliseconds. */
 function exactTypeOf(type: object): DateType {
-  const known = exactTypes.get(type)
-  if (known !== undefined) return known
-  const made = Reflect.construct(type as new (length: number) => DateType, [3])
-  exactTypes.set(type, made)
-  return made
+  return getOrCreate(exactTypes, type, () => Reflect.construct(type as new (length: number) => DateType, [3]))
 }
 
 function formatDate(model: ModelStatic<Model>, field: Field, type: DateType, value: Date): string {

@@ -1,7 +1,7 @@
 // Kept for speed: statements on MySQL and MariaDB, sent directly to the driver.
 
 import type { Sequelize } from 'sequelize'
-import { currentCause } from '../trace/channels.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { traceStatement } from '../trace/statement.js'
 import type { Connection } from './connections.js'
 import { awaitAnswer, type PooledRun, runOnConnection } from './pooledConnections.js'
@@ -73,11 +73,9 @@ export class DirectStatements {
 
   /** Runs a statement and publishes it to listeners. */
   #run(run: DirectRun, typeCast: TypeCast | undefined): Promise<unknown> {
-    const cause = currentCause()
     const work = (): Promise<unknown> =>
       runOnConnection(this.#sequelize, run, (connection) => this.#runOn(connection, run, typeCast))
-    if (cause === undefined) return work()
-    return traceStatement(cause, { dialect: this.#sequelize.getDialect(), sql: run.sql }, work, (found) =>
+    return traceStatement({ dialect: this.#sequelize.getDialect(), sql: run.sql }, work, (found) =>
       Array.isArray(found) ? found.length : affectedRowsOf(found),
     )
   }
@@ -117,9 +115,5 @@ const statementsBySequelize = new WeakMap<Sequelize, DirectStatements | null>()
 
 /** Returns the direct statements of a Sequelize instance, or null for other drivers. */
 export function directStatementsOf(sequelize: Sequelize): DirectStatements | null {
-  const known = statementsBySequelize.get(sequelize)
-  if (known !== undefined) return known
-  const created = DirectStatements.of(sequelize)
-  statementsBySequelize.set(sequelize, created)
-  return created
+  return getOrCreate(statementsBySequelize, sequelize, () => DirectStatements.of(sequelize))
 }

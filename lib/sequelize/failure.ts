@@ -45,6 +45,18 @@ export function classifyFailure(error: unknown, { failures }: Dialect): Failure 
   return error instanceof Error && CLOSED.test(error.message) ? 'unavailable' : null
 }
 
+const TRANSIENT_FAILURES: ReadonlySet<Failure | null> = new Set<Failure>([
+  'deadlock',
+  'unavailable',
+  'timeout',
+  'disconnected',
+])
+
+/** Whether an error is temporary, such as a deadlock, rather than caused by the statement or its values. */
+export function isTransient(error: unknown, dialect: Dialect): boolean {
+  return TRANSIENT_FAILURES.has(classifyFailure(error, dialect))
+}
+
 /** Whether the server of the connection cannot perform the statement, for example a former primary. */
 export function isWrongServer(error: unknown, { failures: { wrongServerCodes } }: Dialect): boolean {
   return layersOf(error).some(({ code, errno }) => wrongServerCodes.has(code) || wrongServerCodes.has(errno))

@@ -1,7 +1,7 @@
 // Writes of instances through Sequelize.
 
 import { EmptyResultError, type Model, type ModelStatic, type QueryInterface, type Transaction } from 'sequelize'
-import { preparationOf, sequelizeOf } from './internals.js'
+import { internalsOf, preparationOf, sequelizeOf } from './internals.js'
 import { statementLoggingOf } from './logging.js'
 import { runReadQuery } from './run.js'
 
@@ -22,6 +22,7 @@ export async function bulkInsert(
   }
   const options = { transaction, hooks: false, validate: false, ...statementLoggingOf(sequelizeOf(model)) }
   await model.bulkCreate.call(Object.create(model, own), instances as never, options)
+  for (const instance of instances) renameReturnedColumns(model, instance)
   const { autoIncrementAttribute: key } = preparationOf(model)
   if (insertedKeys === null || !key || instances.some((instance) => Boolean(instance.getDataValue(key as never))))
     return
@@ -31,6 +32,22 @@ export async function bulkInsert(
     const value = BigInt(String(row?.first)) + BigInt(String(row?.step)) * BigInt(index)
     const number = Number(value)
     instance.set(key, Number.isSafeInteger(number) ? number : String(value), { raw: true })
+  }
+}
+
+/**
+ * Sets the attributes of an inserted record that Sequelize did not recognize: without quotes, PostgreSQL returns the names
+ * of columns in lower case.
+ */
+export function renameReturnedColumns(model: ModelStatic<Model>, instance: Model): void {
+  if (internalsOf(sequelizeOf(model)).options.quoteIdentifiers !== false) return
+  const values: Record<string, unknown> = instance.dataValues
+  const attributes = model.getAttributes()
+  for (const [name, { field = name }] of Object.entries(attributes)) {
+    const returned = field.toLowerCase()
+    if (returned === field || returned in attributes || !(returned in values)) continue
+    values[name] = values[returned]
+    delete values[returned]
   }
 }
 

@@ -90,6 +90,7 @@ interface Internals {
     databaseVersion?: unknown
     dialectOptions?: { readonly prependSearchPath?: unknown }
     standardConformingStrings?: unknown
+    quoteIdentifiers?: boolean
     native?: unknown
     showWarnings?: unknown
     retry?: { readonly match?: unknown; readonly max?: number }

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { Sequelize } from 'sequelize'
 import { BoundedCache, estimateStringBytes } from '../common/cache.js'
-import { currentCause } from '../trace/channels.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { traceStatement } from '../trace/statement.js'
 import type { Connection } from './connections.js'
 import { awaitAnswer, type PooledRun, runOnConnection } from './pooledConnections.js'
@@ -115,21 +115,16 @@ export class NamedStatements {
 
   /** Runs a statement and publishes it to listeners. */
   #run(run: NumberedRun): Promise<PgResult> {
-    const cause = currentCause()
-    if (cause === undefined) return this.#runUntraced(run)
-    const work = (): Promise<PgResult> => this.#runUntraced(run)
-    return traceStatement(cause, { dialect: 'postgres', sql: run.sql }, work, ({ rowCount }) => rowCount ?? null)
-  }
-
-  #runUntraced(run: NumberedRun): Promise<PgResult> {
-    return runOnConnection(this.#sequelize, run, (connection) => this.#runOn(connection as PgClient, run))
+    const work = (): Promise<PgResult> =>
+      runOnConnection(this.#sequelize, run, (connection) => this.#runOn(connection as PgClient, run))
+    return traceStatement({ dialect: 'postgres', sql: run.sql }, work, ({ rowCount }) => rowCount ?? null)
   }
 
   async #runOn(client: PgClient, run: NumberedRun): Promise<PgResult> {
     const name = run.isNameable ? this.#nameOf(run.sql) : null
     if (name === null) return this.#send(client, run, null)
     const isAlone = run.transaction === undefined || run.transaction instanceof LoneStatement
-    const prepared = this.#preparedNamesOf(client)
+    const prepared = getOrCreate(this.#preparedByClient, client, () => ({ names: new Set<string>() }))
     prepared.isDirect ??= serverSideOf(client)?.isDirect === true
     if (prepared.isDirect !== true || !(await this.#canPrepareName(client, prepared, isAlone)))
       return this.#send(client, run, null)
@@ -192,14 +187,6 @@ export class NamedStatements {
     use.name = name
     use.namedAt = performance.now()
     return name
-  }
-
-  #preparedNamesOf(client: PgClient): PreparedNames {
-    const known = this.#preparedByClient.get(client)
-    if (known !== undefined) return known
-    const prepared: PreparedNames = { names: new Set() }
-    this.#preparedByClient.set(client, prepared)
-    return prepared
   }
 
   /** Whether a connection may hold another name. Deallocates unused names. */
@@ -311,9 +298,5 @@ const statementsBySequelize = new WeakMap<Sequelize, NamedStatements>()
 
 /** Returns the named statements of a Sequelize instance. */
 export function namedStatementsOf(sequelize: Sequelize): NamedStatements {
-  const known = statementsBySequelize.get(sequelize)
-  if (known !== undefined) return known
-  const created = new NamedStatements(sequelize)
-  statementsBySequelize.set(sequelize, created)
-  return created
+  return getOrCreate(statementsBySequelize, sequelize, () => new NamedStatements(sequelize))
 }

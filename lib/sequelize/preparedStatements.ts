@@ -2,8 +2,8 @@
 
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { BoundedCache, estimateStringBytes } from '../common/cache.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { internalError } from '../common/internalError.js'
-import { currentCause } from '../trace/channels.js'
 import { traceStatement } from '../trace/statement.js'
 import { connectionsFor, limitOptionsOf } from './connections.js'
 import { internalsOf } from './internals.js'
@@ -124,7 +124,7 @@ export class PreparedStatements {
     call: (statement: SqliteStatement, done: DriverCallback<T>) => void,
   ): Promise<T> {
     return this.#run(sql, values, isBrief, (done) => {
-      const prepared = this.#preparedTextOf(sql)
+      const prepared = getOrCreate(this.#textsBySql, sql, () => this.#prepare(sql))
       const { compilation, idle } = prepared
       const taken = isBrief && compilation === null ? idle.pop() : undefined
       if (isBrief && compilation === null && taken === undefined) this.#compileDuplicate(sql, prepared)
@@ -156,14 +156,7 @@ export class PreparedStatements {
     isBrief: boolean,
     call: (done: DriverCallback<T>) => void,
   ): Promise<T> {
-    const cause = currentCause()
-    if (cause === undefined) return this.#runQueued(sql, values, isBrief, call)
-    return traceStatement(
-      cause,
-      { dialect: 'sqlite', sql },
-      () => this.#runQueued(sql, values, isBrief, call),
-      affectedRowsOf,
-    )
+    return traceStatement({ dialect: 'sqlite', sql }, () => this.#runQueued(sql, values, isBrief, call), affectedRowsOf)
   }
 
   /** Calls the driver when the queue starts the statement. */
@@ -207,14 +200,6 @@ export class PreparedStatements {
       else if (duplicates.delete(statement)) this.#duplicateCount -= 1
     })
     duplicates.add(statement)
-  }
-
-  #preparedTextOf(sql: string): PreparedText {
-    const known = this.#textsBySql.get(sql)
-    if (known !== undefined) return known
-    const prepared = this.#prepare(sql)
-    this.#textsBySql.set(sql, prepared)
-    return prepared
   }
 
   #prepare(sql: string): PreparedText {
@@ -315,11 +300,11 @@ export async function runOnTimedConnection<T>(
 /** Returns the prepared statements of a connection of the driver sqlite3. */
 export function statementsOfConnection(sequelize: Sequelize, given: object): PreparedStatements {
   const connection = given as SqliteConnection
-  const known = statementsByConnection.get(connection)
-  if (known !== undefined) return known
-  const created = new PreparedStatements(sequelize, connection, connection === openConnectionOf(sequelize))
-  statementsByConnection.set(connection, created)
-  return created
+  return getOrCreate(
+    statementsByConnection,
+    connection,
+    () => new PreparedStatements(sequelize, connection, connection === openConnectionOf(sequelize)),
+  )
 }
 
 /** Returns the prepared statements of an open transaction's connection. */

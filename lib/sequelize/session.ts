@@ -26,15 +26,19 @@ interface SessionCheck {
 }
 
 const MYSQL: SessionCheck = {
-  sql: `SELECT @@sql_mode AS mode, CONNECTION_ID() AS number, ${SERVER_EXPRESSION} AS server`,
+  sql: `SELECT @@sql_mode AS mode, CONNECTION_ID() AS number, ${SERVER_EXPRESSION} AS server, @@autocommit AS autocommit`,
   readServerSide: ([, number, server = ''], connection) => ({
     isDirect: Number(number) === Reflect.get(connection, 'threadId'),
     server,
   }),
-  findProblem: ([mode = '']) =>
-    mode.split(',').includes('NO_BACKSLASH_ESCAPES')
-      ? 'its sql_mode contains NO_BACKSLASH_ESCAPES, with which the escaping of Sequelize allows SQL injection. Remove the mode.'
-      : null,
+  findProblem: ([mode = '', , , autocommit]) => {
+    const modes = mode.split(',')
+    if (modes.includes('NO_BACKSLASH_ESCAPES'))
+      return 'its sql_mode contains NO_BACKSLASH_ESCAPES, with which the escaping of Sequelize allows SQL injection. Remove the mode.'
+    if (modes.includes('PAD_CHAR_TO_FULL_LENGTH'))
+      return 'its sql_mode contains PAD_CHAR_TO_FULL_LENGTH, with which values of CHAR columns equal no value. Remove the mode.'
+    return autocommit === '0' ? 'its autocommit is 0, so that writes would be lost. Set it to 1.' : null
+  },
 }
 
 const POSTGRES: SessionCheck = {

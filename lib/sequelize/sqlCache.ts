@@ -4,6 +4,7 @@ import { Association, type Model, type ModelStatic, type Sequelize } from 'seque
 import type { Column } from '../../types/plan.js'
 import { BoundedCache, estimateStringBytes } from '../common/cache.js'
 import { isFast } from '../common/fastPaths.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { preparationOf, sequelizeOf, textOfLiteral } from './internals.js'
 
 /** Maximum length of a cache key, in characters. Long keys mostly contain lists of values, which seldom repeat. */
@@ -21,14 +22,11 @@ export function cachedName(sequelize: Sequelize, name: string, write: () => stri
 }
 
 function cachedSql(caches: SqlCaches, sequelize: Sequelize, key: string, write: () => string): string {
-  const all = caches.get(sequelize)
-  const known = all?.get(key)
-  if (known !== undefined) return known
-  const text = write()
-  const cache = all ?? new BoundedCache<string, string>({ entries: 5000, bytes: 8 * 2 ** 20, estimateSize: weigh })
-  caches.set(sequelize, cache)
-  cache.set(key, text)
-  return text
+  return getOrCreate(getOrCreate(caches, sequelize, createCache), key, write)
+}
+
+function createCache(): BoundedCache<string, string> {
+  return new BoundedCache({ entries: 5000, bytes: 8 * 2 ** 20, estimateSize: weigh })
 }
 
 function weigh(key: string, text: string): number {
@@ -150,10 +148,7 @@ let lastNumber = 0
 
 /** Returns a number that distinguishes models and associations with equal names. */
 function identityNumberOf(identity: object): number {
-  const known = identityNumbers.get(identity)
-  if (known !== undefined) return known
-  identityNumbers.set(identity, nextNumber())
-  return lastNumber
+  return getOrCreate(identityNumbers, identity, nextNumber)
 }
 
 function nextNumber(): number {

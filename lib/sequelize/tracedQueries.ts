@@ -1,5 +1,4 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import { currentCause } from '../trace/channels.js'
 import { traceStatement } from '../trace/statement.js'
 
 const tracedInstances = new WeakSet<Sequelize>()
@@ -17,14 +16,10 @@ export function traceQueries(sequelize: Sequelize): void {
     const original: unknown = own ?? Reflect.get(Object.getPrototypeOf(sequelize), 'query')
     if (typeof original !== 'function') throw new TypeError('the Sequelize instance has no method "query"')
     const runOriginal = (): Promise<unknown> => Reflect.apply(original, this, given)
-    const cause = currentCause()
-    if (cause === undefined) return runOriginal()
     const [text, options] = given
     const sql = typeof text === 'string' ? text : String(Object(text).query ?? '')
     const type: unknown = Object(options).type
-    return traceStatement(cause, { dialect: sequelize.getDialect(), sql }, runOriginal, (outcome) =>
-      countRows(outcome, type),
-    )
+    return traceStatement({ dialect: sequelize.getDialect(), sql }, runOriginal, (outcome) => countRows(outcome, type))
   }
   Object.defineProperty(sequelize, 'query', {
     value: tracedQuery,

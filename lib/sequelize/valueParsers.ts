@@ -2,6 +2,7 @@
 // driver or on connection options.
 
 import type { Sequelize } from 'sequelize'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { internalsOf } from './internals.js'
 import { connectionManagerOf } from './model.js'
 
@@ -58,14 +59,10 @@ const parsersByClient = new WeakMap<object, TypeParsers>()
  */
 export function typeParsersOf(client: Partial<TypeParsers>): TypeParsers | undefined {
   if (!hasParsers(client)) return undefined
-  const known = parsersByClient.get(client)
-  if (known !== undefined) return known
-  const made: TypeParsers = {
+  return getOrCreate(parsersByClient, client, () => ({
     getTypeParser: (type, format = 'text') =>
       (format === 'text' ? POSTGRES.get(type) : undefined) ?? client.getTypeParser(type, format),
-  }
-  parsersByClient.set(client, made)
-  return made
+  }))
 }
 
 function hasParsers(client: Partial<TypeParsers>): client is TypeParsers {

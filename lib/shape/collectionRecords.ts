@@ -8,11 +8,7 @@ import { toJsonRecord } from './record.js'
 const RECORDS_BEFORE_YIELD = 2000
 
 /** Builds the JSON records of collections, the innermost collections first. Yields to the event loop at intervals. */
-export async function buildCollectionRecords(projection: Projection, rows: readonly Row[]): Promise<void> {
-  await new CollectionBuilder().build(projection, rows)
-}
-
-class CollectionBuilder {
+export class CollectionBuilder {
   #count = 0
 
   async build({ embeds = [] }: Projection, rows: readonly Row[]): Promise<void> {

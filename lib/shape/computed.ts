@@ -4,6 +4,7 @@ import type { Row } from '../../types/outcome.js'
 import type { Embed, Member, Projection } from '../../types/plan.js'
 import { EmbeddedRows } from '../common/embedded.js'
 import { yieldToEventLoop } from '../common/eventLoop.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { internalError } from '../common/internalError.js'
 import { toJsonOfType } from '../common/jsonMembers.js'
 import { type Visitors, visit } from '../common/visitor.js'
@@ -34,10 +35,7 @@ export async function resolveComputed(shown: readonly ShownRows[], context: Comp
   const batches = new Map<CompiledComputedField, ComputedPlace[]>()
   let count = 0
   for (const place of computedPlacesOf(shown)) {
-    const { field } = place.member
-    const batch = batches.get(field)
-    if (batch === undefined) batches.set(field, [place])
-    else batch.push(place)
+    getOrCreate(batches, place.member.field, () => []).push(place)
     count += 1
     if (count % RECORDS_BEFORE_YIELD === 0) await yieldToEventLoop()
   }
@@ -148,7 +146,5 @@ function requireValue(
 }
 
 function storeValue({ row, member }: ComputedPlace, value: JsonValue): void {
-  const known = resolvedValues.get(row)
-  if (known === undefined) resolvedValues.set(row, new Map([[member, value]]))
-  else known.set(member, value)
+  getOrCreate(resolvedValues, row, () => new Map()).set(member, value)
 }

@@ -257,7 +257,7 @@ function createExportReply(resource: Resource, plan: Plan, { batches }: Extract<
   }
 }
 
-export { buildCollectionRecords } from './collectionRecords.js'
+export { CollectionBuilder } from './collectionRecords.js'
 
 import { internalError } from '../common/internalError.js'
 

@@ -1,6 +1,6 @@
 import type { Row } from '../../types/outcome.js'
 import type { CursorPosition, CursorValue, OrderKey, SeekPlan } from '../../types/plan.js'
-import { encodeCursorToken, MAX_TOKEN_LENGTH } from '../common/cursorToken.js'
+import { encodeCursorToken, isCursorValue, MAX_TOKEN_LENGTH } from '../common/cursorToken.js'
 import { invalidQuery } from '../common/problem.js'
 import type { Cursors } from './links.js'
 
@@ -42,10 +42,6 @@ function encodeRowCursor(plan: SeekPlan, row: Row): string {
 
 function createPosition(values: readonly CursorValue[]): CursorPosition {
   return { inclusive: false, values }
-}
-
-function isCursorValue(value: unknown): value is CursorValue {
-  return value === null || typeof value === 'string' || typeof value === 'number'
 }
 
 function orderPathOf({ column: { joins, field } }: OrderKey): string {

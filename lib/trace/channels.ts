@@ -79,7 +79,7 @@ export function trace<M extends { duration: number | null; error: WatchedError |
 }
 
 /** An error reduced to its class and code. */
-export function toTracedError(error: unknown): WatchedError {
+function toTracedError(error: unknown): WatchedError {
   const { original } = Object(error) as { original?: unknown }
   const code = errorCodeOf(original) ?? errorCodeOf(error)
   return { code, name: error instanceof Error ? error.name : typeof error }

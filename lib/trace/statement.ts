@@ -1,6 +1,6 @@
 import type { StatementMessage, WatchedError } from '../../types/trace.js'
 import { commandOf, redactSql } from '../common/sqlText.js'
-import { type Cause, STATEMENTS, trace } from './channels.js'
+import { type Cause, currentCause, STATEMENTS, trace } from './channels.js'
 
 /** The message of a statement. The SQL is private, because it may contain values. */
 class TracedStatement implements StatementMessage {
@@ -27,8 +27,20 @@ class TracedStatement implements StatementMessage {
   }
 }
 
-/** Runs a statement for a request or push event. `rowsOf` returns the number of rows in a result. */
-export async function traceStatement<T>(
+/**
+ * Runs a statement, and publishes it to subscribers as a statement of the current request or push event. `rowsOf`
+ * returns the number of rows in a result.
+ */
+export function traceStatement<T>(
+  statement: { readonly dialect: string; readonly sql: string },
+  run: () => Promise<T>,
+  rowsOf: (outcome: T) => number | null,
+): Promise<T> {
+  const cause = currentCause()
+  return cause === undefined ? run() : traceStatementOf(cause, statement, run, rowsOf)
+}
+
+async function traceStatementOf<T>(
   cause: Cause,
   { dialect, sql }: { readonly dialect: string; readonly sql: string },
   run: () => Promise<T>,

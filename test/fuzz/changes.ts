@@ -15,7 +15,7 @@ export function changeFaults(table: Table, before: Rows, after: Rows, sent: read
   for (const [key, row] of after) {
     const old = before.get(key)
     const of = (text: string): string => `${table.name} ${key}: ${text}`
-    if (old === undefined) faults.push(...newFaults(table, row).map(of))
+    if (old === undefined || isMadeAgain(table, old, row, sent)) faults.push(...newFaults(table, row).map(of))
     else if (old === row) continue
     else if (!isSame(table, old, row)) faults.push(...changedFaults(table, old, row).map(of))
     else continue
@@ -29,6 +29,14 @@ export function changeFaults(table: Table, before: Rows, after: Rows, sent: read
       faults.push(`${table.name} ${key}: removed by somebody who may not`)
   }
   return faults
+}
+
+/** Whether one request may have removed a row, and another one at the same time made a row with its key. */
+function isMadeAgain(table: Table, old: Row, row: Row, sent: readonly FuzzRequest[]): boolean {
+  if (table.softDelete !== null || isSame(table, old, row) || newFaults(table, row).length > 0) return false
+  return sent
+    .filter(({ bytes }) => /^DELETE |bulk-delete|delete_record/.test(bytes.toString('latin1')))
+    .some(({ taken }) => taken.some((caller) => admits(table, caller, old)))
 }
 
 /** A row that somebody removed takes what points at it along: the database clears those foreign keys. */

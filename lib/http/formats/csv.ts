@@ -1,11 +1,10 @@
 import type { FieldType } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Cell, ExportContent } from '../../../types/reply.js'
-import { internalError } from '../../common/internalError.js'
 import { invalidQuery } from '../../common/problem.js'
 import { NUMBERS } from '../../common/values.js'
-import type { BodyContent, Format } from '../formats.js'
-import { writeStream } from './stream.js'
+import type { Format } from '../formats.js'
+import { exportOf, writeStream } from './stream.js'
 
 /**
  * The CSV format (RFC 4180): a header, and a line for each record. Null is an empty cell, and an empty text is a pair
@@ -34,11 +33,6 @@ export const csv: Format = Object.freeze<Format>({
     })
   },
 })
-
-function exportOf(content: BodyContent): ExportContent {
-  if (content.kind !== 'export') throw internalError(`a response of kind "${content.kind}" cannot be written as CSV`)
-  return content.value
-}
 
 /** Joins cells. A single empty cell is quoted, because readers skip empty lines. */
 function joinCells(cells: readonly string[]): string {

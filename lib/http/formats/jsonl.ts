@@ -1,13 +1,5 @@
-import type { ExportContent } from '../../../types/reply.js'
-import { internalError } from '../../common/internalError.js'
-import type { BodyContent, Format } from '../formats.js'
-import { writeStream } from './stream.js'
-
-function exportOf(content: BodyContent): ExportContent {
-  if (content.kind !== 'export')
-    throw internalError(`a response of kind "${content.kind}" cannot be written as JSON lines`)
-  return content.value
-}
+import type { Format } from '../formats.js'
+import { exportOf, writeStream } from './stream.js'
 
 /** Creates a format of JSON lines, with one record on each line. Nested members, numbers and nulls look as in lists. */
 function createLinesFormat(mediaType: string): Omit<Format, 'name'> {

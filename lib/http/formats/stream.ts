@@ -1,10 +1,19 @@
 import type { Call } from '../../../types/call.js'
+import type { ExportContent } from '../../../types/reply.js'
 import { isDisconnectError } from '../../common/disconnect.js'
 import { yieldToEventLoop } from '../../common/eventLoop.js'
+import { internalError } from '../../common/internalError.js'
+import type { BodyContent } from '../formats.js'
 import type { OutgoingResponse } from '../outgoing.js'
 
 /** The number of characters to collect before a write. */
 const PIECE_LENGTH = 64 * 1024
+
+/** Returns the export in the content of a reply. @throws TypeError for other content */
+export function exportOf(content: BodyContent): ExportContent {
+  if (content.kind !== 'export') throw internalError(`a response of kind "${content.kind}" cannot be written as a file`)
+  return content.value
+}
 
 /**
  * Writes lines with backpressure. If the client disconnects, the batches are not read further. HEAD sends headers only.

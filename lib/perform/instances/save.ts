@@ -1,6 +1,6 @@
 import type { Model } from 'sequelize'
 import type { TableTraits } from '../../../types/table.js'
-import { runCounted } from '../../sequelize/instances.js'
+import { renameReturnedColumns, runCounted } from '../../sequelize/instances.js'
 import type { StatementContext } from '../store.js'
 import { skippedWriteError } from '../tableTraits.js'
 
@@ -19,7 +19,7 @@ export function withSkipCheck<T>(table: TableTraits, instance: Model, write: () 
  * @throws Problem 409 if a rule or trigger of the table skips the row
  */
 export async function saveInsertedInstance(
-  { resource: { keys } }: StatementContext,
+  { model, resource: { keys } }: StatementContext,
   table: TableTraits,
   instance: Model,
   save: () => Promise<unknown>,
@@ -31,6 +31,7 @@ export async function saveInsertedInstance(
   // Sequelize omits an undefined key from the INSERT. For a null it writes DEFAULT, which stores 0 in this table.
   if (table.storesZero) clearKey()
   await withSkipCheck(table, instance, save)
+  renameReturnedColumns(model, instance)
   // If a view's trigger writes the row, the driver's insert id belongs to another record.
   if (!table.countsInserted) clearKey()
 }

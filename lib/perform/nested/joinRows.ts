@@ -8,6 +8,7 @@ import { errorsAt, refuse } from '../../common/bodyErrors.js'
 import { MAX_LOOKUP_VALUES, splitIntoChunks } from '../../common/chunks.js'
 import { ownColumn } from '../../common/columns.js'
 import { matchChildren } from '../../common/foreignKeyBinding.js'
+import { getOrCreate } from '../../common/getOrCreate.js'
 import {
   isKeyValue,
   type KeyFields,
@@ -19,7 +20,7 @@ import {
   seekAfterKey,
 } from '../../common/keys.js'
 import { toPlainValue } from '../../common/plainValue.js'
-import { addCondition, matchStoredValues } from '../../common/predicates.js'
+import { addCondition, matchNull, matchStoredValues } from '../../common/predicates.js'
 import { problem } from '../../common/problem.js'
 import { readLocked, readUnscoped, readVisible } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
@@ -138,7 +139,10 @@ export interface JoinRowPages {
   readonly next: (() => Promise<JoinRowPages>) | null
 }
 
-/** Compares the parent's links with a replacement set. `found` has the links to keep, `others` the links to remove. */
+/**
+ * Compares the parent's links with a replacement set. `others` has the links to remove. `found` has the links to keep,
+ * and may have further links.
+ */
 export async function splitJoinRows(
   parentStore: StatementContext,
   linkChange: LinkChange,
@@ -149,7 +153,7 @@ export async function splitJoinRows(
   const rows = await readJoinRowPage(parentStore, linkChange, value, null)
   const found =
     rows.length < MAX_LOOKUP_VALUES
-      ? new Map([...(await groupJoinRows(parentStore, linkChange, pairs, rows))].filter(([name]) => pairs.has(name)))
+      ? await groupJoinRows(parentStore, linkChange, pairs, rows)
       : await readJoinRows(storeInSameTransaction(parentStore, linkChange.joinModelResource), linkChange, value, pairs)
   return { found, others: await readOtherJoinRows(parentStore, linkChange, value, pairs, rows) }
 }
@@ -177,13 +181,14 @@ function readJoinRowPage(
 ): Promise<readonly Row[]> {
   const { joinModelResource, key, binding, joinRowCondition } = linkChange
   const by = pagingKeysOf(linkChange)
-  const own = addCondition(matchChildren(binding, value), joinRowCondition)
+  // A row without a foreign key links no record.
+  const links = addCondition(matchChildren(binding, value), matchNull(key, true))
+  const own = addCondition(links, joinRowCondition)
   const where = addCondition(own, after === null ? null : seekAfterKey(by, after))
-  const versions = joinModelResource.fields.filter(({ name }) => name === joinModelResource.version)
   return readLocked(
     storeInSameTransaction(parentStore, joinModelResource),
     where,
-    keyColumns([...joinModelResource.keys, key, ...versions]),
+    keyColumns([...joinModelResource.keys, key]),
     MAX_LOOKUP_VALUES,
     by,
   )
@@ -258,10 +263,7 @@ async function addToGroups(
   }
   for (const [index, row] of rows.entries()) {
     const own = storedValueText(key, values[index])
-    const name = targets.get(own) ?? own
-    const known = found.get(name)
-    if (known === undefined) found.set(name, [row])
-    else known.push(row)
+    getOrCreate(found, targets.get(own) ?? own, () => []).push(row)
   }
 }
 

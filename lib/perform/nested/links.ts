@@ -129,7 +129,9 @@ async function planNewLinks({ linkChange, created }: LinkDiff, own: unknown): Pr
   if (created.length === 0) return []
   const { work } = await linkChange.create(created.map(({ linkTarget }) => linkTarget))
   const bindingValues = created.map(({ value }) => joinRowValues(linkChange, own, value))
-  return hasWorkErrors(work) ? [] : [{ ...work, plan: { ...addParentKeys(work, bindingValues), parentKeys: [] } }]
+  if (hasWorkErrors(work)) return []
+  const { parentKeys: _, ...plan } = addParentKeys(work, bindingValues)
+  return [{ ...work, plan }]
 }
 
 /** Returns the values of a join row's foreign keys. */
@@ -201,8 +203,7 @@ export function keysOfRows({ joinModelResource }: LinkChange, rows: readonly Row
 
 function matchJoinRows({ joinModelResource: { keys } }: LinkChange, rows: readonly Row[]): Predicate | null {
   if (!keys.some(({ valueType: { type } }) => type === 'uuid')) return null
-  const parts = rows.map((row) => row.slice(0, keys.length))
-  return buildIdentityPredicate(keys, parts)
+  return buildIdentityPredicate(keys, rows)
 }
 
 /** Whether a link's body has fields other than the key and the version. */
@@ -355,14 +356,14 @@ async function insertLinks(
   links: readonly NewLink[],
   write: PlanWriter,
   store: StatementContext,
-  isParentNew = false,
 ): Promise<void> {
   if (links.length === 0) return
   const { joinModelResource, binding, key } = linkChange
   const bindingValues = links.map(({ parentKey, value }) => joinRowValues(linkChange, parentKey, value))
   const { work, caller } = await linkChange.create(links.map(({ linkTarget }) => linkTarget))
   const plan = addParentKeys(work, bindingValues)
-  const failing = await findOutOfScope(store, [{ ...plan, parentKeys: isParentNew ? [binding.key.name] : [] }])
+  const { parentKeys: _, ...known } = plan
+  const failing = await findOutOfScope(store, [known])
   if (failing.length > 0)
     throw outOfScopeProblem(
       errorsAt(
@@ -374,7 +375,6 @@ async function insertLinks(
   try {
     await write({ caller, work: { ...work, plan } })
   } catch (error) {
-    if (error instanceof Problem) throw error
     // The next attempt either finds the link or can create it.
     if (isWholeUniqueConflict(error, joinModelResource, [binding.key, key]))
       throw markRaced(contentionProblem(error), LINK_ATTEMPTS)
@@ -402,7 +402,7 @@ export async function linkNewParents(
       parentKey: values[index],
     })),
   )
-  await insertLinks(linkChange, links, (planned) => executePlanned(store, planned, write, parts), store, true)
+  await insertLinks(linkChange, links, (planned) => executePlanned(store, planned, write, parts), store)
   await assertTargetsInScope(
     linkChange,
     store,

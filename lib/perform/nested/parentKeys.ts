@@ -1,9 +1,10 @@
-import type { Outcome, Row } from '../../../types/outcome.js'
+import type { Outcome } from '../../../types/outcome.js'
 import type { BulkCreatePlan, PlainValue } from '../../../types/plan.js'
 import type { BindingValues, ForeignKeyBinding, Work } from '../../../types/work.js'
 import { indexOfOwnColumn } from '../../common/columns.js'
 import { assertSameForeignKeys, NO_REFERENCED_VALUE } from '../../common/foreignKeyBinding.js'
 import { internalError } from '../../common/internalError.js'
+import { outcomeRows } from '../../common/outcomeRows.js'
 import { toPlainValue } from '../../common/plainValue.js'
 import { problem } from '../../common/problem.js'
 import { type StatementContext, storeOf, withTransaction } from '../store.js'
@@ -36,11 +37,6 @@ export function referencedValuesOf(
   const columns = 'projection' in plan ? plan.projection.columns : []
   const index = indexOfOwnColumn(columns, source.name)
   return outcomeRows(outcome).map((row) => row[index])
-}
-
-function outcomeRows(outcome: Outcome): readonly Row[] {
-  if (outcome.kind === 'record') return [outcome.row]
-  return outcome.kind === 'records' ? outcome.rows : []
 }
 
 /** Returns the store of a work's resource, in the same transaction. */

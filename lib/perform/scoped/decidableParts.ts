@@ -1,9 +1,7 @@
 import type { Field } from '../../../types/field.js'
 import type { Column, Join, Predicate } from '../../../types/plan.js'
+import { ALWAYS, NEVER } from '../../common/predicates.js'
 import { type Visitors, visit } from '../../common/visitor.js'
-
-const ALWAYS: Predicate = Object.freeze({ kind: 'always' })
-const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
 /**
  * Extracts the parts of a condition that can be evaluated before the record is stored. `known` has the names of the

@@ -6,6 +6,7 @@ import type { Field } from '../../../types/field.js'
 import type { Predicate } from '../../../types/plan.js'
 import type { NamedCondition } from '../../../types/rooms.js'
 import { splitIntoChunks } from '../../common/chunks.js'
+import { getOrCreate } from '../../common/getOrCreate.js'
 import { keyColumns, keyText } from '../../common/keys.js'
 import { conversionOf } from '../../sequelize/columnTypes.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
@@ -57,8 +58,7 @@ export async function evaluateConditions(
     for (const row of await runReadQuery(sequelize, { ...run, sql })) {
       const values = resource.keys.map((_, index) => row[columnAlias(index)])
       const key = keyText(resource.keys, values)
-      const names = met.get(key) ?? new Set<string>()
-      met.set(key, names)
+      const names = getOrCreate(met, key, () => new Set())
       for (const name of readTrueNames(row)) names.add(name)
     }
   }
@@ -125,10 +125,7 @@ function groupByShape(
   for (const named of conditions) {
     const operands = new ValuesTableOperands(store)
     const text = writeConditionText(new WhereWriter(store.dialect, operands), named.condition, rootContextOf(store))
-    const shaped: ConditionShape = { condition: named, text, values: operands.placed }
-    const known = shapes.get(text)
-    if (known === undefined) shapes.set(text, [shaped])
-    else known.push(shaped)
+    getOrCreate(shapes, text, () => []).push({ condition: named, text, values: operands.placed })
   }
   return [...shapes.values()]
 }

@@ -3,6 +3,7 @@ import type { Field } from '../../../types/field.js'
 import type { Predicate } from '../../../types/plan.js'
 import { splitIntoChunks } from '../../common/chunks.js'
 import { ownColumn } from '../../common/columns.js'
+import { getOrCreate } from '../../common/getOrCreate.js'
 import { associationKeysOf } from '../../sequelize/model.js'
 import { type RawRow, runReadQuery } from '../../sequelize/run.js'
 import { escapeValue, quote, quoteTable, writeCondition } from '../../sequelize/sql.js'
@@ -64,9 +65,8 @@ function groupPending(store: StatementContext, all: readonly PendingRecord[]): r
     const given = own.filter((name) => values.has(name) && !unknown.has(name))
     const known = stored === null ? given : own.filter((name) => !unknown.has(name))
     const name = JSON.stringify([scopes.indexOf(scope), stored !== null, given, known])
-    const group = groups.get(name) ?? { scope, known: new Set(known), assigned: new Set(given), records: [] }
-    groups.set(name, group)
-    group.records.push(record)
+    const createGroup = (): PendingGroup => ({ scope, known: new Set(known), assigned: new Set(given), records: [] })
+    getOrCreate(groups, name, createGroup).records.push(record)
   }
   return [...groups.values()]
 }

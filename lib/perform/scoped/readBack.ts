@@ -8,9 +8,11 @@ import type { NestedWrite, Work, WriteResult } from '../../../types/work.js'
 import { errorsAt, hasErrors, mergeErrors } from '../../common/bodyErrors.js'
 import { splitIntoChunks } from '../../common/chunks.js'
 import { indexOfOwnColumn, ownColumn, requireField } from '../../common/columns.js'
+import { getOrCreate } from '../../common/getOrCreate.js'
 import { internalError } from '../../common/internalError.js'
 import { keyColumns } from '../../common/keys.js'
-import { addCondition, hasSubquery } from '../../common/predicates.js'
+import { outcomeRows } from '../../common/outcomeRows.js'
+import { addCondition, hasSubquery, NEVER } from '../../common/predicates.js'
 import type { ProblemErrors } from '../../common/problem.js'
 import { associationKeysOf } from '../../sequelize/model.js'
 import { isPackageTransaction, runInSavepoint } from '../../sequelize/savepoint.js'
@@ -184,9 +186,7 @@ async function findSelfAdmitted(
     const name = JSON.stringify(
       parts.map(([node, { kind }]) => [starts.findIndex((start) => start.node === node), kind]),
     )
-    const group = groups.get(name) ?? { parts: new Map(parts), stored: [] }
-    groups.set(name, group)
-    group.stored.push(each)
+    getOrCreate(groups, name, () => ({ parts: new Map(parts), stored: [] })).stored.push(each)
   }
   const outside: StoredRecord[] = []
   for (const { parts, stored: some } of groups.values()) {
@@ -196,8 +196,6 @@ async function findSelfAdmitted(
   }
   return outside
 }
-
-const NEVER: Predicate = Object.freeze({ kind: 'never' })
 
 /** Adjusts a part of the condition to the history of a foreign key value. */
 function partForValue(store: StatementContext, { node, association, field }: PartStart, value: unknown): Predicate {
@@ -299,9 +297,4 @@ function toStoredRecords(
       throw internalError(`a record written by a plan of kind "${plan.kind}" was read back without its key`)
     return { condition, key, place: placeOf(index) }
   })
-}
-
-function outcomeRows(outcome: Outcome): readonly Row[] {
-  if (outcome.kind === 'record') return [outcome.row]
-  return outcome.kind === 'records' ? outcome.rows : []
 }

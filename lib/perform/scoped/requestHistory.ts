@@ -7,7 +7,9 @@ import type { Outcome, Row } from '../../../types/outcome.js'
 import type { CreatePlan, Plan, Predicate, UpdatePlan } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
 import { indexOfOwnColumn } from '../../common/columns.js'
+import { getOrCreate } from '../../common/getOrCreate.js'
 import type { KeyFields } from '../../common/keys.js'
+import { outcomeRows } from '../../common/outcomeRows.js'
 import { buildExclusionPredicate, identityText } from '../recordIdentity.js'
 import type { StatementContext } from '../store.js'
 import { limitPaths, type RowLimit } from './paths.js'
@@ -34,8 +36,7 @@ export class RequestHistory {
 
   /** Notes whether a part of a condition was met before the request, for a value of the part's foreign key. */
   notePart(part: Predicate, value: string, isMet: boolean): void {
-    const known = this.#metParts.get(part) ?? new Map<string, boolean>()
-    this.#metParts.set(part, known)
+    const known = getOrCreate(this.#metParts, part, () => new Map())
     if (!known.has(value)) known.set(value, isMet)
   }
 
@@ -60,11 +61,8 @@ export class RequestHistory {
   }
 
   #newValuesOf(model: ModelStatic<Model>, attribute: string): Set<string> {
-    const ofModel = this.#newValues.get(model) ?? new Map<string, Set<string>>()
-    this.#newValues.set(model, ofModel)
-    const values = ofModel.get(attribute) ?? new Set<string>()
-    ofModel.set(attribute, values)
-    return values
+    const ofModel = getOrCreate(this.#newValues, model, () => new Map())
+    return getOrCreate(ofModel, attribute, () => new Set())
   }
 
   /** Registers the records that a part of the request has written. */
@@ -113,11 +111,12 @@ export class RequestHistory {
   }
 
   #writtenRowsOf({ model, keys }: Resource): WrittenRows {
-    const known = this.#writtenRows.get(model)
-    if (known !== undefined) return known
-    const made: WrittenRows = { keys, created: new Map(), updated: new Map(), hasUnknownKeys: false }
-    this.#writtenRows.set(model, made)
-    return made
+    return getOrCreate(this.#writtenRows, model, () => ({
+      keys,
+      created: new Map(),
+      updated: new Map(),
+      hasUnknownKeys: false,
+    }))
   }
 
   /**
@@ -137,11 +136,6 @@ export class RequestHistory {
   }
 }
 
-function outcomeRows(outcome: Outcome): readonly Row[] {
-  if (outcome.kind === 'record') return [outcome.row]
-  return outcome.kind === 'records' ? outcome.rows : []
-}
-
 const histories = new WeakMap<Transaction, RequestHistory>()
 
 /** Returns the history of a transaction, or null if no scope has a condition. */
@@ -150,8 +144,6 @@ export function requestHistoryOf({ transaction }: Pick<StatementContext, 'transa
 }
 
 /** Starts to track the writes of a transaction. */
-export function startRequestHistory(transaction: Transaction): RequestHistory {
-  const known = histories.get(transaction) ?? new RequestHistory()
-  histories.set(transaction, known)
-  return known
+export function startRequestHistory(transaction: Transaction): void {
+  if (!histories.has(transaction)) histories.set(transaction, new RequestHistory())
 }

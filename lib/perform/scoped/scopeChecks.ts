@@ -71,7 +71,7 @@ export async function assertAllStorable(store: StatementContext, works: readonly
  * Registers new records with keys that the client has chosen, because other records of the request may refer to these
  * keys.
  */
-export function noteNewRecords(store: StatementContext, resource: Work['resource'], plan: StorablePlan): void {
+function noteNewRecords(store: StatementContext, resource: Work['resource'], plan: StorablePlan): void {
   const before = requestHistoryOf(store)
   if (before === null || 'key' in plan) return
   for (const values of plan.kind === 'create' ? [plan.changes] : plan.records) before.noteNewValues(resource, values)

@@ -20,14 +20,6 @@ type EmbedRequest = StatementRequestOf<'embed'>
 
 const KEY_ALIAS = '_k'
 
-/**
- * Writes a SELECT of a collection's records for several parents. The database numbers the records of each parent and
- * limits their number.
- */
-export function writeEmbed(dialect: Dialect, request: EmbedRequest, operands: Operands): string {
-  return new EmbedWriter(dialect, request, operands).writeText()
-}
-
 /** Key types whose values are equal only if every character is equal. */
 const EXACT_TYPES: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'uuid'])
 
@@ -42,7 +34,11 @@ interface ParentTables {
   readonly ownColumn: string
 }
 
-class EmbedWriter {
+/**
+ * Writes a SELECT of a collection's records for several parents. The database numbers the records of each parent and
+ * limits their number.
+ */
+export class EmbedWriter {
   readonly #dialect: Dialect
   readonly #request: EmbedRequest
   /** Placeholders of the parents' keys and of the number of records per parent. */

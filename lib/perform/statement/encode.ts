@@ -41,6 +41,8 @@ export function encodeValue(dialect: Dialect, model: ModelStatic<Model>, field: 
 interface ComparedValues {
   readonly shape: readonly unknown[]
   readonly values: readonly unknown[]
+  /** The field that each value is compared with. */
+  readonly fields: readonly Field[]
 }
 
 /**
@@ -58,10 +60,11 @@ export function readComparedValues(
     return {
       shape: ['and', parts.length, ...known.flatMap(({ shape }) => shape)],
       values: known.flatMap(({ values }) => values),
+      fields: known.flatMap(({ fields }) => fields),
     }
   }
   if (node.kind === 'null' && node.column.joins.length === 0) {
-    return { shape: ['null', node.column.field, node.negated], values: [] }
+    return { shape: ['null', node.column.field, node.negated], values: [], fields: [] }
   }
   if (node.kind !== 'compare' || node.column.joins.length > 0 || node.column.countedJoin !== undefined) return null
   const given = addSpellings(node)
@@ -81,6 +84,7 @@ export function readComparedValues(
       isLong,
     ],
     values: encodeCompared(dialect, model, given),
+    fields: values.map(() => column.field),
   }
 }
 

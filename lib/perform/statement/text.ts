@@ -17,7 +17,7 @@ import { cachedList } from '../../sequelize/sqlCache.js'
 import { buildAggregate } from '../aggregate.js'
 import type { TableContext } from '../tableContext.js'
 import { WhereWriter } from '../where.js'
-import { writeEmbed } from './embed.js'
+import { EmbedWriter } from './embed.js'
 import type { Operands } from './operands.js'
 import type { StatementRequest, StatementRequestOf } from './request.js'
 import { columnAlias, EMPTY_ALIAS, keyAlias, keyPositions, TOTAL_ALIAS } from './row.js'
@@ -43,7 +43,7 @@ export function writeStatement(
     case 'select':
       return writer.select(request)
     case 'embed':
-      return writeEmbed(dialect, request, operands)
+      return new EmbedWriter(dialect, request, operands).writeText()
     case 'count':
       return writer.count(request)
     case 'aggregate':
@@ -239,7 +239,7 @@ export function writeExactSortKey({ orderKeys: { read, term } }: Dialect, column
 }
 
 /** Writes the RETURNING clause with the given columns. */
-export function buildReturning(dialect: Dialect, model: ModelStatic<Model>, columns: readonly Column[]): string {
+function buildReturning(dialect: Dialect, model: ModelStatic<Model>, columns: readonly Column[]): string {
   const writeList = (): string =>
     columns
       .map(({ field }, index) => {

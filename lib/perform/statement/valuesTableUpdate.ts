@@ -11,6 +11,8 @@ import { StatementWriter } from './text.js'
  */
 interface TableValues {
   readonly table: ValuesTable
+  /** The SQL that declares the type of each value. */
+  readonly casts: readonly string[]
   readonly rows: readonly (readonly unknown[])[]
 }
 
@@ -22,7 +24,7 @@ interface TableValues {
 export function writeValuesTableUpdate(
   { dialect, model }: StatementTarget,
   update: StatementRequestOf<'update'>,
-  { table: items, rows }: TableValues,
+  { table: items, casts, rows }: TableValues,
   operands: Operands,
 ): string {
   const [first = []] = rows
@@ -32,14 +34,19 @@ export function writeValuesTableUpdate(
     const isShared = (rows.length > 1 || index > 0) && rows.every((row) => row[index] === value)
     return isShared ? operands.write(value) : items.column(own.push(index) - 1)
   })
-  const table = rows.map((row) => own.map((index) => operands.write(row[index])).join(', ')).join('), (')
+  const table = rows
+    .map((row, at) => own.map((index) => `${operands.write(row[index])}${at === 0 ? casts[index] : ''}`).join(', '))
+    .join('), (')
   let next = 0
   const addOperand = (): string => {
     next += 1
     return places[next - 1] ?? ''
   }
   const placed: Operands = { write: addOperand }
-  const sql = new StatementWriter(dialect, model, placed).update(update, ` FROM ${items.start}${table}${items.end}`)
+  const sql = new StatementWriter(dialect, model, placed).update(
+    update,
+    ` FROM ${items.start}${table}${items.end(own.length)}`,
+  )
   if (next !== places.length)
     throw internalError(`an UPDATE contains ${next} values, but each of its rows has ${places.length}`)
   return sql

@@ -1,4 +1,4 @@
-import type { ColumnTypes, Conversion } from '../../../types/columnTypes.js'
+import type { ColumnTypes, Conversion, TableName } from '../../../types/columnTypes.js'
 import type { FieldType, ValueType } from '../../../types/field.js'
 
 export type ConvertColumn = (type: string, declared: ValueType) => Conversion | null
@@ -40,3 +40,8 @@ export function digitsOf(type: string): { readonly precision: number; readonly s
 
 /** Number of decimal digits that a double represents without loss. */
 export const DIGITS_OF_DOUBLE = 15
+
+/** Table name with its schema. Sequelize stores the schema as part of the name. */
+export function fullTableName({ schema, table }: TableName): string {
+  return schema === null ? table : `${schema}.${table}`
+}

@@ -11,6 +11,7 @@ import type {
 import type { Failure } from '../../../types/failures.js'
 import type { Field, FieldType } from '../../../types/field.js'
 import type { Column, ComparePredicate, CursorValue } from '../../../types/plan.js'
+import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
 import { declaredForeignKeysOf } from '../foreignKeys.js'
 
@@ -36,7 +37,7 @@ export function valueTraitsOf(values: readonly unknown[]): ValueTraits {
 }
 
 /** Escapes `%`, `_` and the escape character for LIKE ... ESCAPE '|'. */
-export function escapeLike(text: string): string {
+function escapeLike(text: string): string {
   return text.replace(/[%_|]/g, '|$&')
 }
 
@@ -71,6 +72,14 @@ function toExactNumbers(values: readonly unknown[], { valueType: { type } }: Fie
 export function exists(rows: string): string {
   return `EXISTS (${rows})`
 }
+
+/** Formats of date parts for the functions of MySQL and SQLite. */
+export const DATE_FORMATS: Readonly<Record<DateUnit, string>> = Object.freeze({
+  year: '%Y',
+  month: '%Y-%m',
+  day: '%Y-%m-%d',
+  hour: '%Y-%m-%dT%H',
+})
 
 export function keepText(text: string): string {
   return text

@@ -9,12 +9,12 @@ import type {
 import type { Failure, Failures } from '../../../types/failures.js'
 import type { Bound, Field, FieldType, ValueType } from '../../../types/field.js'
 import { EXACT_DIGITS } from '../../common/values.js'
-import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
 import {
   COMPARISONS,
   createCursorValueReader,
   createOrderComparisons,
+  DATE_FORMATS,
   entriesFor,
   keepText,
   LIKE_PATTERNS,
@@ -24,7 +24,7 @@ import {
   sumInUnits,
 } from './dialect.js'
 import { mysqlMembers } from './mysqlMembers.js'
-import { mysqlTypes } from './mysqlTypes.js'
+import { mysqlTypes, toDouble } from './mysqlTypes.js'
 import { mysqlTables } from './tableCatalogues.js'
 
 /** Writes the UTF-8 bytes of a text. Collations fold case, and pad or ignore characters. Bytes compare exactly. */
@@ -88,13 +88,6 @@ const textComparisons: TextComparisons = {
   contains: like('contains'),
   startsWith: like('startsWith'),
   endsWith,
-}
-
-const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
-  year: '%Y',
-  month: '%Y-%m',
-  day: '%Y-%m-%d',
-  hour: '%Y-%m-%dT%H',
 }
 
 const UTC = '+00:00'
@@ -164,11 +157,6 @@ function operand(placeholder: string, { valueType: { type, scale = 30 } }: Field
   if (type === 'decimal') return `CAST(${placeholder} AS DECIMAL(65, ${scale}))`
   if (type === 'bigint') return `CAST(${placeholder} AS DECIMAL(65, 0))`
   return placeholder
-}
-
-/** Reads a FLOAT with all digits. MySQL prints only six digits of a FLOAT. */
-function double(column: string): string {
-  return `(${column} + 0e0)`
 }
 
 function asChar(column: string): string {
@@ -258,11 +246,11 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   jsonAsText: true,
   readExpression: (column, { valueType }) => {
     if (valueType.document === true || isLongDecimal(valueType)) return asChar(column)
-    return valueType.single === true ? double(column) : column
+    return valueType.single === true ? toDouble(column) : column
   },
   instanceExpression: (column, { valueType }) => {
     if (isLongDecimal(valueType)) return asChar(column)
-    return valueType.single === true ? double(column) : null
+    return valueType.single === true ? toDouble(column) : null
   },
   operand,
   literal: (sql, type) => (LITERALS[type] === undefined ? sql : `CAST(${sql} AS ${LITERALS[type]})`),
@@ -312,7 +300,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
     const read = field.valueType.type === 'float' ? value : `CAST(${value} AS CHAR)`
     return { value, read, units: sumInUnits(value, field) }
   },
-  double: (number) => `(${number} + 0e0)`,
+  double: toDouble,
   concat: (parts) => `CONCAT(${parts.join(', ')})`,
   datePart: (column, { valueType: { type } }, unit, timezone) => {
     const utc = type === 'date' || timezone === UTC ? column : `CONVERT_TZ(${column}, '${timezone}', '${UTC}')`

@@ -1,4 +1,4 @@
-import type { ColumnTypes, TableName } from '../../../types/columnTypes.js'
+import type { ColumnTypes } from '../../../types/columnTypes.js'
 import {
   type ConvertColumn,
   convertForAll,
@@ -6,6 +6,7 @@ import {
   createConverter,
   DIGITS_OF_DOUBLE,
   digitsOf,
+  fullTableName,
   INCOMPARABLE,
   UNCHANGED,
 } from './conversions.js'
@@ -33,7 +34,8 @@ function decimalOf(scale: number): (column: string) => string {
   return (column) => `CAST(${column} AS DECIMAL(65, ${scale}))`
 }
 
-function doubleOf(column: string): string {
+/** Converts a number to a double. MySQL prints only six digits of a FLOAT, and all digits of a double. */
+export function toDouble(column: string): string {
   return `(${column} + 0e0)`
 }
 
@@ -67,12 +69,12 @@ const convertColumn = createConverter({
   decimal: (type, declared) => exact(declared.scale ?? 30)(type, declared),
   float: (type, { single = false }) => {
     const name = nameOf(type)
-    if (TEXTS.has(name)) return convertForComparison(doubleOf)
+    if (TEXTS.has(name)) return convertForComparison(toDouble)
     // MySQL prints only six digits of a FLOAT.
-    if (name === 'float') return single ? null : convertForAll(doubleOf)
+    if (name === 'float') return single ? null : convertForAll(toDouble)
     if (!NUMBERS.has(name)) return convertOther(name)
     const isRounded = name === 'decimal' && (digitsOf(type)?.precision ?? 10) > DIGITS_OF_DOUBLE
-    if (isRounded || name === 'bigint') return convertForComparison(doubleOf)
+    if (isRounded || name === 'bigint') return convertForComparison(toDouble)
     return single ? UNCHANGED : null
   },
   boolean: (type) => {
@@ -100,11 +102,6 @@ const convertColumn = createConverter({
   uuid: (type) => (nameOf(type) === 'uuid' ? null : convertOther(nameOf(type))),
   enum: (type) => convertOther(nameOf(type)),
 })
-
-/** Table name with its schema. Sequelize stores the schema as part of the name. */
-function fullTableName({ schema, table }: TableName): string {
-  return schema === null ? table : `${schema}.${table}`
-}
 
 export const mysqlTypes: ColumnTypes = Object.freeze<ColumnTypes>({
   select: (tables, textSql) => {

@@ -25,6 +25,7 @@ import {
 } from './dialect.js'
 import { postgresMembers } from './postgresMembers.js'
 import { postgresTypes } from './postgresTypes.js'
+import { postgresValuesTable } from './postgresValuesTable.js'
 import { postgresTables } from './tableCatalogues.js'
 
 /**
@@ -245,8 +246,16 @@ function classifyRefusal({ code, routine }: DriverError): Refusal | null {
   return isKnown ? null : 'databaseRule'
 }
 
+/** Failures whose texts are translated, by the code and the function of the server that reports them. */
+const REPORTED: ReadonlyMap<string, Failure> = new Map<string, Failure>([
+  // For more than 65,535 parameters, the driver sends a wrong parameter count.
+  ['08P01 exec_bind_message', 'tooLarge'],
+  // The result type of a prepared statement has changed.
+  ['0A000 RevalidateCachedQuery', 'deadlock'],
+])
+
 const failures: Failures = {
-  classifyRaised: classifyRefusal,
+  classifyRaised: (error) => REPORTED.get(`${error.code} ${error.routine}`) ?? classifyRefusal(error),
   codes: CODES,
   // A standby, or a former primary that is read-only.
   wrongServerCodes: new Set<unknown>(['25006']),
@@ -254,11 +263,7 @@ const failures: Failures = {
   sqlStateOf: ({ code, routine, severity }) =>
     code === '08P01' && severity === 'FATAL' && routine === undefined ? '08000' : code,
   sqlStateClasses: CLASSES,
-  // For more than 65,535 parameters, the driver sends a wrong parameter count.
-  messagePatterns: [
-    [/^bind message /, 'tooLarge'],
-    [/^cached plan must not change result type/, 'deadlock'],
-  ],
+  messagePatterns: [],
   classifyUnique: () => 'unique',
   nullColumn: ({ column }) => column,
   parseUniqueViolation: ({ detail = '' }) => {
@@ -287,6 +292,7 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   rowsSubquery: writeValues,
   returnsInserted: true,
   returnsUpdated: true,
+  valuesTable: postgresValuesTable,
   tableCatalogue: postgresTables,
   interrupt: { kill: null },
   maxAliasBytes: 63,

@@ -2,12 +2,12 @@ import type { Dialect, SumExpressions, TextComparison, TextComparisons, TextTrai
 import type { Failure, Failures, Refusal } from '../../../types/failures.js'
 import type { Bound, Field, FieldType, ValueType } from '../../../types/field.js'
 import { NUMBERS } from '../../common/values.js'
-import type { DateUnit } from '../../language/measures.js'
 import { fixSqliteConnections } from '../sqliteConnections.js'
 import {
   COMPARISONS,
   createCursorValueReader,
   createOrderComparisons,
+  DATE_FORMATS,
   entriesFor,
   exists,
   keepText,
@@ -86,12 +86,6 @@ const textComparisons: TextComparisons = {
 
 /** Types whose columns store integral values as 64-bit integers. */
 const INTEGRAL: ReadonlySet<FieldType> = new Set(['integer', 'bigint', 'decimal'])
-const DATE_FORMATS: Readonly<Record<DateUnit, string>> = {
-  year: '%Y',
-  month: '%Y-%m',
-  day: '%Y-%m-%d',
-  hour: '%Y-%m-%dT%H',
-}
 
 function castToText(column: string): string {
   return `CAST(${column} AS TEXT)`

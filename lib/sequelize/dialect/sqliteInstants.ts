@@ -2,7 +2,8 @@
 
 import type { Field } from '../../../types/field.js'
 
-const DAY = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
+/** A day, as a pattern of GLOB. */
+export const DAY = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
 const FORMAT = '%Y-%m-%d %H:%M:%f +00:00'
 
 /** Cuts a text after the milliseconds, because SQLite would round further digits. */

@@ -1,13 +1,13 @@
 import type { JsonMembers } from '../../../types/dialect.js'
 import type { MemberType } from '../../../types/field.js'
 import { exists } from './dialect.js'
+import { DAY } from './sqliteInstants.js'
 
 interface Extracted {
   readonly value: string
   readonly kind: string
 }
 
-const DAY = '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'
 const TIME = '[0-9][0-9]:[0-9][0-9]:[0-9][0-9].[0-9][0-9][0-9]'
 
 /**

@@ -1,5 +1,11 @@
-import type { ColumnTypes, TableName } from '../../../types/columnTypes.js'
-import { type ConvertColumn, convertForAll, convertForComparison, createConverter } from './conversions.js'
+import type { ColumnTypes } from '../../../types/columnTypes.js'
+import {
+  type ConvertColumn,
+  convertForAll,
+  convertForComparison,
+  createConverter,
+  fullTableName,
+} from './conversions.js'
 
 type Affinity = 'number' | 'text' | 'none'
 
@@ -41,11 +47,6 @@ const convertColumn = createConverter({
   uuid: convertNothing,
   enum: convertNothing,
 })
-
-/** Table name with its schema. Sequelize stores the schema as part of the name. */
-function fullTableName({ schema, table }: TableName): string {
-  return schema === null ? table : `${schema}.${table}`
-}
 
 /** Column types of SQLite. Computed columns of a view have no type. */
 export const sqliteTypes: ColumnTypes = Object.freeze<ColumnTypes>({

@@ -28,8 +28,10 @@ const canStoreUnchanged: ValuesTable['isExact'] = (rows, { column, valueType: { 
 /** SQLite's table of values, which an UPDATE of several rows joins. */
 export const sqliteValuesTable: ValuesTable = {
   start: '(VALUES (',
-  end: ')) AS _items',
+  end: () => ')) AS _items',
   column: (index) => `_items.column${index + 1}`,
   columns,
   isExact: canStoreUnchanged,
+  // Values have types of their own, which no column changes before they are stored.
+  cast: () => '',
 }

@@ -3,7 +3,7 @@
 
 import test from 'ava'
 import { DataTypes } from 'sequelize'
-import { CrudConfigError, type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
+import { CrudConfigError, type CrudOptions, crudRouter, type Identity, Operations } from '../../../lib/index.js'
 import { openDatabase } from '../../support/database.js'
 import { listPath } from '../../support/league.js'
 import { openStage, readStoredRow } from '../../support/stage.js'
@@ -90,6 +90,17 @@ const stage = await openStage(({ sequelize }, app) => {
 
   const Entry = sequelize.define('Entry', { amount: DataTypes.INTEGER, reason: DataTypes.STRING }, plain)
   app.use(crudRouter(Entry, { ...common, mask: { amount: 'amounts', reason: 'reasons' } }))
+
+  const Clerk = sequelize.define('Clerk', { name: DataTypes.STRING, wage: DataTypes.INTEGER }, plain)
+  app.use(
+    crudRouter(Clerk, {
+      ...common,
+      mask: { wage: 'payroll' },
+      computed: {
+        label: { type: 'string', needs: ['name'], resolve: (records) => records.map(({ name }) => `clerk ${name}`) },
+      },
+    }),
+  )
 
   const Book = sequelize.define(
     'Book',
@@ -219,6 +230,19 @@ test.serial('what is masked is not even read from the database', async (t) => {
     const ran = stage.statements.slice(before).join('\n')
     t.regex(ran, /name/)
     t.notRegex(ran, /salary|player_rank|budget/, path)
+  }
+})
+
+test.serial('what is masked is not read for a record with computed fields either', async (t) => {
+  const { id } = (await stage.sequelize.model('Clerk').create({ name: 'Ewa', wage: 5 })).get()
+  const shown = { id, name: 'Ewa', wage: null, label: 'clerk Ewa' }
+  for (const path of [`/api/clerks/${id}`, '/api/clerks', '/api/clerks?cursor=']) {
+    const before = stage.statements.length
+    const { body } = await stage.get(path)
+    t.deepEqual(body.items ?? [body], [shown], path)
+    const ran = stage.statements.slice(before).join('\n')
+    t.regex(ran, /name/)
+    t.notRegex(ran, /wage/, path)
   }
 })
 
@@ -385,6 +409,101 @@ test('masks go by attributes, whatever their names are in JSON', async (t) => {
     t.is((await stage.get(`/api/employees?filter=${name}=10`)).status, 400, name)
   }
   t.is((await stage.get('/api/employees?filter=basePay=10', payroll)).body.totalCount, 1)
+})
+
+test('a tag of a version answers no caller with what a cache has kept of another', async (t) => {
+  const own = await Player.create({ name: 'Tagged', salary: 8000, teamId: 2 })
+  const path = `/api/players/${own.get('id')}`
+  const list = '/api/players?filter=Name=Tagged'
+  const ask = async (headers: Record<string, string>) => {
+    const { status, body, headers: answered } = await stage.get(path, headers)
+    return { status, salary: body?.salary, tag: answered.get('etag') ?? '' }
+  }
+  // Nothing is masked for this caller, not even of the flattened team.
+  const everything = bearer({ sub: 'cfo', permissions: ['payroll', 'finance'] })
+  const full = await ask(everything)
+  const masked = await ask({})
+  t.deepEqual([full.salary, masked.salary], [8000, null])
+  t.regex(full.tag, /^W\/"\d+"$/)
+  t.regex(masked.tag, /^W\/"\d+-[\da-f]{8}"$/)
+  // A browser keeps the response when its user changes, and asks with the tag.
+  for (const [headers, tag, status, salary] of [
+    [{}, full.tag, 200, null],
+    [everything, masked.tag, 200, 8000],
+    [{}, masked.tag, 304, undefined],
+    [everything, full.tag, 304, undefined],
+    [payroll, full.tag, 200, 8000],
+  ] as const) {
+    t.like(await ask({ ...headers, 'If-None-Match': tag }), { status, salary }, tag)
+  }
+  t.is((await stage.send('HEAD', path, { headers: { 'if-none-match': full.tag } })).status, 200)
+  t.is((await stage.send('HEAD', path, { headers: { 'if-none-match': masked.tag } })).status, 304)
+  // What the request selects counts: a field that is masked, by its name or by `*`, but no other.
+  for (const [select, isMasked] of [
+    ['name', false],
+    ['name,salary', true],
+    ['*', true],
+  ] as const) {
+    const tagOf = async (headers: Record<string, string>) =>
+      (await stage.get(`${path}?select=${select}`, headers)).headers.get('etag')
+    t.is(await tagOf(everything), full.tag, select)
+    t.is((await tagOf({})) !== full.tag, isMasked, select)
+  }
+  // Either tag is of the version. The tag of a content that begins with the same digits is of none.
+  for (const tag of [masked.tag, full.tag]) {
+    t.is((await stage.patch(path, { name: 'Tagged' }, { 'if-match': '"999"' })).status, 412)
+    const { status, headers } = await stage.patch(path, { name: 'Tagged' }, { 'if-match': tag })
+    t.is(status, tag === masked.tag ? 200 : 412)
+    if (status === 200) {
+      const version = /^W\/"(\d+)"$/.exec(headers.get('etag') ?? '')?.[1]
+      const content = `W/"${version}-2jmj7l5rSw0yVb/vlWAYkK/YBwk"`
+      t.is((await stage.patch(path, { name: 'Tagged' }, { 'if-match': content })).status, 412)
+    }
+  }
+  // The tag of a list is a tag of its content.
+  const listTag = (await stage.get(list, payroll)).headers.get('etag') ?? ''
+  t.is((await stage.get(list, { ...payroll, 'If-None-Match': listTag })).status, 304)
+  t.is((await stage.get(list, { 'If-None-Match': listTag })).status, 200)
+})
+
+test('a tag of a version answers nobody with flattened fields that another caller was shown', async (t) => {
+  const own = await openStage(({ sequelize }, app) => {
+    const Team = sequelize.define('Team', { name: DataTypes.STRING, budget: DataTypes.INTEGER }, plain)
+    const Land = sequelize.define('Land', { name: DataTypes.STRING }, plain)
+    const Club = sequelize.define('Club', { name: DataTypes.STRING }, plain)
+    app.use(crudRouter(Team, { ...common, mask: { budget: 'finance' } }))
+    app.use(crudRouter(Land, { ...common, getListPolicy: ({ identity: caller }) => caller !== null }))
+    app.use(crudRouter(Club, common))
+    const Site = sequelize.define('Site', { name: DataTypes.STRING }, plain)
+    const inScope = (caller: Identity | null) => ({ name: caller === null ? 'none' : 'of' })
+    app.use(crudRouter(Site, { ...common, scope: ({ identity: caller }) => inScope(caller) }))
+    const Desk = sequelize.define('Desk', { name: DataTypes.STRING }, plain)
+    app.use(crudRouter(Desk, { ...common, softDelete: true }))
+    const targets = { Coach: Team, Scout: Land, Fan: Club, Guard: Site, Clerk: Desk }
+    for (const [name, target] of Object.entries(targets)) {
+      const Person = sequelize.define(name, { name: DataTypes.STRING }, plain)
+      Person.belongsTo(target, { as: 'of', foreignKey: 'ofId' })
+      app.use(crudRouter(Person, { ...common, flatten: ['of'], concurrency: true }))
+    }
+    return { Team, Land, Club, Site, Desk }
+  })
+  t.teardown(() => own.close())
+  for (const model of [own.Team, own.Land, own.Club, own.Site, own.Desk])
+    await model.create({ name: 'of', budget: 5 } as never)
+  for (const [path, status, field] of [
+    ['/api/coaches', 200, 'ofBudget'],
+    ['/api/scouts', 200, 'ofName'],
+    ['/api/guards', 200, 'ofName'],
+    // Nothing of these records depends on their caller.
+    ['/api/fans', 304, null],
+    ['/api/clerks', 304, null],
+  ] as const) {
+    t.is((await own.post(path, { name: 'x', ofId: 1 }, withPermission('finance'))).status, 201, path)
+    const first = await own.get(`${path}/1`, withPermission('finance'))
+    const other = await own.get(`${path}/1`, { 'If-None-Match': first.headers.get('etag') ?? '' })
+    t.is(other.status, status, path)
+    if (field !== null) t.notDeepEqual(other.body[field], first.body[field], path)
+  }
 })
 
 interface Sent {

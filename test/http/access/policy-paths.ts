@@ -184,7 +184,8 @@ test('what the host sorts and searches by says that replies differ by caller to 
 })
 
 test('flatten asks the policies of its targets only where the answer holds flattened members', async (t) => {
-  const server = await serving({ flatten: ['team'] })
+  const operations = Operations.AllWithBulk + Operations.Restore + Operations.Aggregate
+  const server = await serving({ flatten: ['team'], operations })
   t.teardown(() => server.close())
   const rows: readonly Row[] = [
     ['GET', players, undefined, 200, 1, 1],
@@ -196,6 +197,8 @@ test('flatten asks the policies of its targets only where the answer holds flatt
     ['GET', `${players}?count=true`, undefined, 200, 0, 0],
     ['GET', `${players}?select=Name`, undefined, 200, 0, 0],
     ['GET', `${players}?select=Team.Name`, undefined, 200, 1, 0],
+    ['GET', `${players}?aggregate=count`, undefined, 200, 0, 0],
+    ['GET', `${players}?aggregate=count&group=Team.Name`, undefined, 200, 1, 0],
     ['DELETE', `${players}/2`, undefined, 204, 0, 0],
     ['POST', `${players}/bulk-delete`, [3, 4], 200, 0, 0],
     ['POST', `${players}/2/restore`, undefined, 200, 1, 1],

@@ -9,7 +9,7 @@ import { asUser, identityFromHeader, openStage, readStoredRow, timeOf } from '..
 
 const test = ava.serial
 
-const isAtOnce = databaseName === 'sqlite'
+const isAtOnce = databaseName === 'sqlite' || databaseName === 'postgres'
 const plain: ModelOptions = { timestamps: false }
 /** One more than fit into a statement of SQLite. */
 const MANY = Math.floor(32_766 / 4) + 1

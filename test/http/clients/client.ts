@@ -225,6 +225,9 @@ test('a copy has no tag, and writing it throws before anything is sent', async (
     'by key as it is asked',
   )
   t.throws(() => withTag({}, '"abc"'), { instanceOf: TypeError })
+  // A tag of a caller from whom fields are masked, and a tag of a content.
+  t.is(etagOf(withTag({}, 'W/"3-5f2a9c01"')), 'W/"3-5f2a9c01"')
+  t.throws(() => withTag({}, 'W/"3-2jmj7l5rSw0yVb/vlWAYkK/YBwk"'), { instanceOf: TypeError })
   t.is(etagOf(withTag(copy, etagOf({}))), null)
 })
 

@@ -195,7 +195,8 @@ if (databaseName === 'postgres') {
       t.is(first.status, 201)
       await advance(route)
       const created = await post(route, { ...RECORD, amount: '1' })
-      if (route === '/api/hooked') {
+      // Without the optimizations, Sequelize writes all records as it writes those with hooks.
+      if (route === '/api/hooked' || !isFast) {
         t.is(created.status, 500)
         t.regex(String(errors.pop()), /parseInt8/)
         continue

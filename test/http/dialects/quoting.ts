@@ -101,6 +101,15 @@ if (isMysql) {
     await assertRefused(t, { sql: "SET sql_mode = 'NO_BACKSLASH_ESCAPES'", isEarly: true }, /NO_BACKSLASH_ESCAPES/)
   })
 
+  test('sessions in which values of CHAR equal nothing, or writes are not committed, are refused', async (t) => {
+    await assertRefused(
+      t,
+      { sql: "SET sql_mode = 'PAD_CHAR_TO_FULL_LENGTH'", isEarly: true },
+      /PAD_CHAR_TO_FULL_LENGTH/,
+    )
+    await assertRefused(t, { sql: 'SET autocommit = 0', isEarly: true }, /autocommit/)
+  })
+
   test('a session that turns to NO_BACKSLASH_ESCAPES behind the first lets no filter out of the scope', async (t) => {
     const { get, Plain, Hooked } = await served(t, { options: { pool: { max: 1 } }, sql: '' })
     for (const model of [Plain, Hooked]) {

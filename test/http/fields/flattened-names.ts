@@ -33,6 +33,9 @@ const stage = await openStage(({ sequelize }, app) => {
     }),
   )
   app.use(crudRouter(Player, { identity, flatten: ['team'] }))
+  const Coach = sequelize.define('Coach', { name: DataTypes.STRING }, plain)
+  Coach.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
+  app.use(crudRouter(Coach, { identity, flatten: ['team'], limits: { pathDepth: 1 } }))
 })
 const { League, Team, Player } = stage.sequelize.models
 await League?.bulkCreate([
@@ -100,6 +103,20 @@ test('a field of that name is meant, and quantifiers and paths know no flattened
   ]) {
     t.is((await list(stage, '/api/players', { filter })).status, 400, filter)
   }
+})
+
+test('the limit of relations in a path holds for the names of flattened members too', async (t) => {
+  const parameters = (name: string) => [{ filter: `${name}=North` }, { sort: name }, { select: name }]
+  for (const within of parameters('TeamName')) {
+    t.is((await stage.get(listPath('/api/coaches', within), fan)).status, 200, JSON.stringify(within))
+  }
+  for (const beyond of [...parameters('TeamLeagueName'), ...parameters('Team.League.Name')]) {
+    const { status, body } = await stage.get(listPath('/api/coaches', beyond), fan)
+    t.is(status, 400, JSON.stringify(beyond))
+    t.regex(body.detail, /more relations than the limit of 1 \(pathDepth\)/)
+  }
+  // Responses contain flattened members whatever the limit is.
+  t.is((await stage.get('/api/coaches', fan)).status, 200)
 })
 
 test('a flattened member is no parameter and no sortBy', async (t) => {

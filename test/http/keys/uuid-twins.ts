@@ -58,6 +58,12 @@ const stage = await openStage(({ sequelize }, app) => {
     Item.belongsTo(Owner, { as: 'owner', foreignKey: 'ownerId' })
     const tie = { through: Mark, foreignKey: 'ownerId', otherKey: 'labelId', constraints: false }
     Owner.belongsToMany(Label, { as: 'labels', ...tie })
+    // Rows between whose key has a UUID and a number.
+    const number = { type: DataTypes.INTEGER, primaryKey: true }
+    const Badge = sequelize.define(`${way}Badge`, { id: { ...number } }, hooked)
+    const Wear = sequelize.define(`${way}Wear`, { ownerId: uuid(), badgeId: { ...number } }, hooked)
+    const worn = { through: Wear, foreignKey: 'ownerId', otherKey: 'badgeId', constraints: false }
+    Owner.belongsToMany(Badge, { as: 'badges', ...worn })
     const identity = ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }): Identity => {
       return { name: 'caller', roles: new Set(), permissions: new Set(), claims: { tenant: headers['x-tenant'] } }
     }
@@ -65,12 +71,12 @@ const stage = await openStage(({ sequelize }, app) => {
       tenant: Number(caller?.claims.tenant ?? 0),
     })
     const options = { operations, identity, scope, softDelete: true } as const
-    const relations = { items: both, labels: both }
+    const relations = { items: both, labels: both, badges: both }
     const owned = way === 'bare' ? { operations: operations - Operations.Restore } : options
     app.use(`/${way}`, crudRouter(Owner, { ...options, route: 'owners', relations }))
     app.use(`/${way}`, crudRouter(Item, { ...owned, route: 'items', relations: { owner: { routes: true } } }))
     app.use(`/${way}`, crudRouter(Label, { ...options, route: 'labels' }))
-    app.use(`/${way}`, crudRouter(Mark, { ...owned, route: 'marks' }))
+    app.use(`/${way}`, crudRouter(Mark, { ...owned, route: 'marks' }), crudRouter(Badge, { route: 'badges' }))
   }
   sequelize.addHook('beforeBulkSync', async () => {
     const tables = sequelize.getQueryInterface()
@@ -85,11 +91,14 @@ const stage = await openStage(({ sequelize }, app) => {
       await tables.createTable(`${way}Owners`, { id: { ...key }, ...rest })
       await tables.createTable(`${way}Items`, { id: { ...key }, ...rest, ownerId: { type: COLUMN } })
       await tables.createTable(`${way}Labels`, { id: { ...key }, ...rest })
+      const badgeId = { type: DataTypes.INTEGER, primaryKey: true, allowNull: false }
+      await tables.createTable(`${way}Wears`, { ownerId: { ...key }, badgeId })
       await tables.createTable(`${way}Marks`, { ownerId: { ...key }, labelId: { ...key }, ...rest })
     }
   })
 })
 const { sequelize } = stage
+for (const way of ways) await sequelize.model(`${way}Badge`).create({ id: 1 })
 test.after.always(() => stage.close())
 
 const model = (way: Way, kind: Kind): ModelStatic<Model> => sequelize.model(`${way}${kind}`)
@@ -308,6 +317,29 @@ for (const way of ways) {
       t.deepEqual(await storedOf(way, theirs, ids), before)
     })
   }
+
+  test(`${way}: a link by a UUID and a number is undone for one of two owners whose keys differ in spelling alone`, async (t) => {
+    const Wear = sequelize.model(`${way}Wear`)
+    for (const spelling of ['upper', 'lower'] as const) {
+      for (const asking of [
+        write('PATCH', 'owners/OWNER', () => ({ badges: [] })),
+        write('PUT', 'owners/OWNER/badges', () => []),
+        write('DELETE', 'owners/OWNER/badges/1'),
+      ]) {
+        const ids = await twins(way, spelling)
+        const { ours, theirs } = SPELLINGS[spelling]
+        await Wear.bulkCreate([ours, theirs].map((spell) => ({ ownerId: spell(ids.owner), badgeId: 1 })))
+        const { status, text } = await send(way, 1, asking, ids)
+        t.true(status < 300, `${asking.title}: ${text}`)
+        const left = await Wear.findAll({ where: { ownerId: [ids.owner, lower(ids.owner)] } })
+        t.deepEqual(
+          left.map((row) => row.get('ownerId')),
+          [theirs(ids.owner)],
+          asking.title,
+        )
+      }
+    }
+  })
 
   if (way === 'bare') continue
 

@@ -4,6 +4,7 @@ import test from 'ava'
 import express from 'express'
 import { DataTypes } from 'sequelize'
 import { crudRouter } from '../../../lib/index.js'
+import { OPERATORS } from '../../../lib/language/operators.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
 import { connectAgentInProcess, connectAgentOverHttp, REVISIONS } from '../../support/mcp.js'
 import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
@@ -92,6 +93,19 @@ test.serial('tools say whether they write, and whether they destroy', async (t) 
     ['delete_record', false, true, true, false],
     ['run_action', false, true, false, false],
   ])
+})
+
+test.serial('the operators that the argument filter names are operators of the language', async (t) => {
+  const agent = await connectAgentOverHttp(`${stage.url}/mcp`, ann)
+  const { tools } = await agent.client.listTools()
+  const { filter } = Object(tools.find(({ name }) => name === 'query_records')).inputSchema.properties
+  const [, named = ''] = /Operators: (.*?) and more/.exec(filter.description) ?? []
+  const tokens = new Set<string>(OPERATORS.map(({ token }) => token))
+  t.deepEqual(
+    named.split(' ').filter((token) => !tokens.has(token)),
+    [],
+  )
+  t.true(named.split(' ').length > 5)
 })
 
 test.serial('a client discovers the current revision without a handshake', async (t) => {

@@ -49,7 +49,7 @@ const stage = await openStage(({ sequelize }, app) => {
   const onError = (error: unknown): void => {
     errors.push(error)
   }
-  app.use(createRouter(listening, Post, { relations: { tags: routes, notes: routes }, onError }))
+  app.use(createRouter(listening, Post, { relations: { tags: routes, notes: { routes: true, write: true } }, onError }))
   app.use(createRouter(TABLES, Tag))
   app.use(createRouter(turning, Note))
   const Node = sequelize.define('Node', { owner: DataTypes.STRING(20), text: DataTypes.STRING(20) }, plain)
@@ -100,6 +100,16 @@ test('a behaviour that makes something else of a list, or of a new record, behin
     'TypeError: Internal error of sequelize-crud-router: a behaviour of Note replaced a plan of kind "create" by one of kind "get". Please report it with the stack trace.',
   ])
   t.is(await sequelize.model('Note').count(), 0)
+})
+
+test('a behaviour that makes something else of new records in a body is a 500 that names it', async (t) => {
+  errors.length = 0
+  const before = await sequelize.model('Post').count()
+  t.is((await stage.post('/api/posts', { title: 'two', notes: [{ text: 'new' }] })).status, 500)
+  t.deepEqual(errors.map(String), [
+    'TypeError: Internal error of sequelize-crud-router: a behaviour of Note replaced the plan of a nested write by one of kind "get". Please report it with the stack trace.',
+  ])
+  t.is(await sequelize.model('Post').count(), before)
 })
 
 test('a scope answers by itself for each thing that one request does to records of the same resource', async (t) => {

@@ -361,7 +361,12 @@ test('what differs by caller behind a relation says so below an open owner, what
     app.use(crudRouter(Note, { mask: { name: 'reader' } }))
     app.use(crudRouter(Tag))
     app.use(crudRouter(Tagging, { mask: { weight: 'reader' } }))
-    app.use(crudRouter(Post, { relations: { notes: { routes: true }, tags: { routes: true } } }))
+    const Writer = database.sequelize.define('Writer', { name: DataTypes.STRING }, plain)
+    Post.belongsTo(Writer, { as: 'writer', foreignKey: 'writerId' })
+    Writer.belongsTo(Note, { as: 'note', foreignKey: 'noteId' })
+    app.use(crudRouter(Writer))
+    const routes = { routes: true } as const
+    app.use(crudRouter(Post, { relations: { notes: routes, tags: routes, writer: routes } }))
   })
   t.teardown(() => own.close())
   await own.sequelize.model('Post').create({ name: 'one' })
@@ -371,6 +376,7 @@ test('what differs by caller behind a relation says so below an open owner, what
     ['/api/posts/9/notes', 404],
     ['/api/posts/1/tags', 200],
     ['/api/posts/9/tags', 404],
+    ['/api/posts/1/writer?select=name,note.name', 404],
   ] as const) {
     const answer = await own.get(path)
     t.is(answer.status, status, path)

@@ -461,6 +461,33 @@ for (const [{ title }, { stage, hubs }] of opened) {
     t.deepEqual(await Promise.all([Number(made?.get('id')), two.id].map(linked)), [[a, b], [c]])
   })
 
+  test(`items that do not name a many-to-many keep its links: ${title}`, async (t) => {
+    const rows = await model('Tag').bulkCreate(['a', 'b', 'c'].map((name) => ({ name })))
+    const all = (await model('Tag').findAll({ order: ['id'] })).slice(-rows.length).map((row) => row.get('id'))
+    const [a, b, c] = all
+    const card = async (...keys: unknown[]) =>
+      (await stage.post('/api/cards', { title: 'c', code: next(), tags: keys })).body
+    const [one, two] = [await card(a), await card(b, c)]
+    const linked = async (cardId: number): Promise<unknown[]> =>
+      (await model('CardTag').findAll({ where: { cardId }, order: ['tagId'] })).map((row) => row.get('tagId'))
+    const { status, body, text } = await stage.patch('/api/cards/bulk', [
+      { id: one.id, rowVersion: 0, tags: [] },
+      { id: two.id, rowVersion: 0, title: 'new' },
+    ])
+    t.is(status, 200, text)
+    t.deepEqual(
+      body.map((each: { tags?: unknown }) => each.tags),
+      [[], undefined],
+    )
+    t.deepEqual(await Promise.all([one, two].map(({ id }) => linked(id))), [[], [b, c]])
+    const upserted = await put('/api/cards/bulk?by=code', [
+      { code: one.code, rowVersion: 1, tags: [c] },
+      { code: two.code, rowVersion: 1, title: 'newer' },
+    ])
+    t.deepEqual(upserted.body, { created: 0, updated: 2 }, upserted.text)
+    t.deepEqual(await Promise.all([one, two].map(({ id }) => linked(id))), [[c], [b, c]])
+  })
+
   test(`upserts that race make one record, with the collection of one of them: ${title}`, async (t) => {
     for (let round = 0; round < 4; round += 1) {
       const number = next()

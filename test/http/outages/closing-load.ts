@@ -117,6 +117,7 @@ for (const journal of JOURNALS) {
     const served = await bench(t, journal)
     const { stop, statuses, acknowledged } = load(served)
     await wait(1000)
+    while (acknowledged.length === 0 || !statuses.has(200)) await wait(50)
     t.true((await timeOf(() => served.sequelize.close())) < SOON)
     await wait(100)
     await stop()

@@ -8,9 +8,10 @@ import { type CrudRouter, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
 import { openPush, type Subscriber } from '../../support/push.js'
 import { serverOptions } from '../../support/servers.js'
+import { isFast } from '../../support/speed.js'
 import { openTcpProxy } from '../../support/wire.js'
 
-const test = databaseName === 'sqlite' ? ava.serial.skip : ava.serial
+const test = databaseName === 'sqlite' || !isFast ? ava.serial.skip : ava.serial
 
 type Sent = readonly [method: string, path: string, json?: unknown]
 

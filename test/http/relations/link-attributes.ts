@@ -4,6 +4,7 @@ import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import type { Parameters } from '../../support/lists.js'
+import type { Answer } from '../../support/server.js'
 import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
@@ -324,6 +325,24 @@ test('the link is a member of elements alone, excluded and masked attributes are
   t.regex(await unknown('/api/products/1', { select: 'basketItem(quantity)' }), /Unknown field/)
 })
 
+test('another name than that of the join model is no name of the link', async (t) => {
+  for (const [path, parameters] of [
+    ['/api/baskets', { filter: 'products.any(?.quantity=3)' }],
+    ['/api/baskets', { filter: 'products.?.quantity=3' }],
+    ['/api/baskets', { select: 'products.?.quantity' }],
+    ['/api/baskets/1/products', { filter: '?.quantity=3' }],
+    ['/api/baskets/1/products', { sort: '?.quantity' }],
+    ['/api/baskets/1/products', { select: '?.quantity' }],
+  ] as const) {
+    const answer = (name: string): Promise<Answer> => {
+      const named = Object.entries(parameters).map(([key, value]) => [key, value.replace('?', name)])
+      return server.get(`${path}?${queryOf(Object.fromEntries(named))}`)
+    }
+    const [known, unknown] = [await answer('basketItem'), await answer('another')]
+    t.deepEqual([known.status, unknown.status], [200, 400], `${path} ${JSON.stringify(parameters)}`)
+  }
+})
+
 test('an element whose link the caller may not see is no element', async (t) => {
   const one = asUser('one')
   t.deepEqual(await itemsOf('/api/baskets', { select: 'products(name,basketItem(quantity))', sort: 'id' }, one), [
@@ -363,4 +382,32 @@ test('nothing warned of these links', (t) => {
     warnings.filter((warning) => Reflect.get(warning, 'code') === 'CRUD_LINK_NAME'),
     [],
   )
+})
+
+test('a body for a link cannot change what the relation fixes or the keys of the path', async (t) => {
+  await models.Shelf?.create({ code: 'low' })
+  const path = '/api/shelves/low/products/1'
+  for (const [body, place] of [
+    [{ row: 1, kind: 'back' }, 'kind'],
+    // MySQL and MariaDB treat this text as equal. The rows of the relation have another one.
+    [{ row: 1, kind: 'FRONT' }, 'kind'],
+    // The key of the owner is no value of this field.
+    [{ row: 1, kind: 'low' }, 'kind'],
+    [{ row: 1, kind: null }, 'kind'],
+    [{ row: 1, productId: 2 }, 'productId'],
+    [{ row: 1, shelfCode: 'high' }, 'shelfCode'],
+  ] as const) {
+    const refused = await server.send('PUT', path, { json: body })
+    t.is(refused.status, 400, refused.text)
+    t.deepEqual(Object.keys(refused.body.errors), [place], refused.text)
+  }
+  t.is(await models.ShelfPlace?.count({ where: { shelfCode: 'low' } }), 0)
+  const made = await server.send('PUT', path, {
+    json: { row: 1, kind: 'front', productId: 1, shelfCode: 'low' },
+  })
+  t.true(made.status < 300, made.text)
+  const places = await models.ShelfPlace?.findAll({ where: { shelfCode: 'low' }, raw: true })
+  t.like(places, [{ row: 1, kind: 'front', productId: 1 }])
+  await models.ShelfPlace?.destroy({ where: { shelfCode: 'low' } })
+  await models.Shelf?.destroy({ where: { code: 'low' } })
 })

@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import ava from 'ava'
 import { DataTypes, type Model } from 'sequelize'
-import { crudRouter, type HookContext, Operations } from '../../../lib/index.js'
+import { crudRouter, type HookContext, Operations, Problem } from '../../../lib/index.js'
 import type { Answer } from '../../support/server.js'
 import { isFast } from '../../support/speed.js'
 import { openStage } from '../../support/stage.js'
@@ -42,6 +42,10 @@ const stage = await openStage(
       { deletedAt: DataTypes.DATE(3) },
       { ...plain, name: { singular: 'Kept', plural: 'Kepts' } },
     )
+    const uuid = { type: DataTypes.UUID, defaultValue: DataTypes.UUIDV4, primaryKey: true }
+    const Rated = sequelize.define('Rated', { id: uuid, stars: DataTypes.INTEGER }, plain)
+    // No tag has two owners here.
+    const Sole = sequelize.define('Sole', {}, { ...plain, indexes: [{ unique: true, fields: ['tagId'] }] })
     const there = { foreignKey: 'postId', otherKey: 'tagId' }
     const back = { foreignKey: 'tagId', otherKey: 'postId' }
     Post.belongsToMany(Tag, { as: 'seats', through: Seat, ...there })
@@ -52,19 +56,23 @@ const stage = await openStage(
     Tag.belongsToMany(Post, { as: 'marked', ...marks, ...back })
     Post.belongsToMany(Tag, { as: 'pins', through: 'Pin', ...there })
     Tag.belongsToMany(Post, { as: 'pinned', through: 'Pin', ...back })
+    Post.belongsToMany(Tag, { as: 'rated', through: Rated, ...there })
+    Post.belongsToMany(Tag, { as: 'soles', through: Sole, ...there })
     Note.belongsToMany(Tag, { as: 'tags', through: NoteTag, foreignKey: 'noteId', otherKey: 'tagId' })
     const routes = { routes: true } as const
     const both = { routes: true, write: true } as const
     app.use(
       crudRouter(Post, {
         operations: Operations.AllWithBulk,
-        relations: { seats: both, marks: routes, kept: routes, pins: routes },
+        relations: { seats: both, marks: routes, kept: routes, pins: routes, rated: routes, soles: routes },
         onError: (error) => errors.push(error),
       }),
     )
     app.use(crudRouter(Tag, { relations: { seated: routes, marked: routes, pinned: routes } }))
     app.use(crudRouter(Note, { relations: { tags: routes } }))
     app.use(crudRouter(Kept, { softDelete: true }))
+    app.use(crudRouter(Rated, { hooks: { beforeUpdate: counted }, route: 'api/rated' }))
+    app.use(crudRouter(Sole, { hooks: { beforeCreate: counted }, route: 'api/soles' }))
     app.use(crudRouter(Seat, { hooks: { beforeCreate: counted }, route: 'api/seating' }))
   },
   { sequelize: CROWD },
@@ -78,7 +86,8 @@ test.after.always(() => stage.close())
 test.beforeEach(async () => {
   before = () => undefined
   calls = 0
-  for (const name of ['Seat', 'Mark', 'Pin', 'NoteTag']) await sequelize.model(name).destroy({ where: {} })
+  for (const name of ['Seat', 'Mark', 'Pin', 'NoteTag', 'Rated', 'Sole'])
+    await sequelize.model(name).destroy({ where: {} })
 })
 
 const seats = async (): Promise<readonly unknown[]> =>
@@ -108,6 +117,22 @@ test('who is outrun by another one with the same link begins again, and the two 
     t.true(calls > 1, path)
     t.is((await seats()).filter((row) => Reflect.get(Object(row), 'tagId') === 1).length, 1)
   }
+})
+
+test('who is outrun time and again is linked in the end, or the answer is 503', async (t) => {
+  for (const [times, status] of [
+    [5, 204],
+    [Number.POSITIVE_INFINITY, 503],
+  ] as const) {
+    calls = 0
+    before = ({ transaction }) =>
+      calls > times ? undefined : Seat.create({ postId: 1, tagId: 1 }, { transaction: transaction ?? null })
+    const answer = await stage.send('PUT', '/api/posts/1/seats/1')
+    t.deepEqual([answer.status, answer.headers.get('retry-after')], [status, status === 503 ? '1' : null], answer.text)
+    t.is((await seats()).length, status === 503 ? 0 : 1)
+    await Seat.destroy({ where: {} })
+  }
+  errors.length = 0
 })
 
 // On SQLite nobody else can write before the request has ended.
@@ -258,6 +283,57 @@ test('what a hook refuses of a link is refused once', async (t) => {
   t.is((await stage.send('PUT', '/api/posts/1/seats/1')).status, 500)
   t.deepEqual([calls, errors], [1, [broken]])
   t.deepEqual(await seats(), [])
+})
+
+test('a change of a link is made in its own row, and what a hook refuses of it is refused once', async (t) => {
+  const Rated = sequelize.model('Rated')
+  await Rated.bulkCreate([1, 2].map((tagId) => ({ postId: 1, tagId, stars: 1 })))
+  const put = (stars: number) => stage.send('PUT', '/api/posts/1/rated/2', { json: { stars } })
+  t.is((await put(2)).status, 204)
+  for (const [thrown, status] of [
+    [new Problem({ status: 409, detail: 'full' }), 409],
+    [new Error('broken'), 500],
+  ] as const) {
+    calls = 0
+    before = () => {
+      throw thrown
+    }
+    t.deepEqual([(await put(3)).status, calls], [status, 1])
+  }
+  errors.length = 0
+  // The row is gone before it is changed, and is there again in the next attempt.
+  calls = 0
+  before = ({ transaction }) => (calls > 1 ? undefined : Rated.destroy({ where: {}, transaction: transaction ?? null }))
+  t.deepEqual([(await put(4)).status, calls], [204, 2])
+  const rows = await Rated.findAll({ order: ['tagId'] })
+  t.deepEqual(
+    rows.map((row) => row.get('stars')),
+    [1, 4],
+  )
+})
+
+test('a link that the link of another owner prevents is tried again, and is made once that one is gone', async (t) => {
+  const Sole = sequelize.model('Sole')
+  await Sole.create({ postId: 2, tagId: 1 })
+  const at = '/api/posts/1/soles'
+  const taken = await stage.send('PUT', `${at}/1`)
+  t.deepEqual([taken.status, taken.body.code], [409, 'conflict'])
+  for (const [method, path, json] of [
+    ['PUT', `${at}/1`, undefined],
+    ['POST', at, [2, 1]],
+  ] as const) {
+    await Sole.destroy({ where: {} })
+    await Sole.create({ postId: 2, tagId: 1 })
+    calls = 0
+    before = ({ transaction }) => {
+      // The other owner loses the link after the first attempt. Hooks see every new link of an attempt.
+      const isFirst = calls <= (json?.length ?? 1)
+      return isFirst ? undefined : Sole.destroy({ where: { postId: 2 }, transaction: transaction ?? null })
+    }
+    const { status, text } = await stage.send(method, path, { json })
+    t.is(status, json === undefined ? 204 : 200, text)
+    t.is(await Sole.count({ where: { postId: 1 } }), json?.length ?? 1)
+  }
 })
 
 test('hooks see the keys of a link as its records have them', async (t) => {

@@ -45,6 +45,11 @@ const stage = await openStage(({ sequelize }, app) => {
     otherKey: 'postId',
     constraints: false,
   })
+  const Loose = sequelize.define('Loose', {
+    id: { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true },
+    tagId: { type: DataTypes.INTEGER, allowNull: true },
+  })
+  Post.belongsToMany(Tag, { as: 'looseTags', through: Loose, foreignKey: 'postId', otherKey: 'tagId' })
   const Strict = sequelize.define('Strict', { why: { type: DataTypes.STRING(20), allowNull: false } }, plain)
   Post.belongsToMany(Tag, { as: 'strictTags', through: Strict, foreignKey: 'postId', otherKey: 'tagId' })
   const Dropped = sequelize.define(
@@ -63,7 +68,7 @@ const stage = await openStage(({ sequelize }, app) => {
   app.use(
     '/v1',
     crudRouter(Post, {
-      relations: { ...tags, droppedTags: routes, guardedTags: routes, codes: both, others: routes },
+      relations: { ...tags, droppedTags: routes, looseTags: routes, guardedTags: routes, codes: both, others: routes },
       limits: { bulkItems: 20 },
       concurrency: true,
       idempotency: true,
@@ -229,6 +234,16 @@ test.serial('links that were doubled by others are undone together', async (t) =
   t.is(await model('Shown').count({ where: { postId: 5 } }), 2)
   t.is((await stage.send('DELETE', '/v1/api/posts/5/mainTags/1')).status, 204)
   t.is(await model('Shown').count({ where: { postId: 5 } }), 0)
+})
+
+test.serial('a row between that names no record is no link, and stays where links are undone', async (t) => {
+  await model('Loose').bulkCreate([null, 2, 1, null].map((tagId) => ({ postId: 5, tagId })))
+  const put = (keys: readonly number[]) => stage.send('PUT', '/v1/api/posts/5/looseTags', { json: keys })
+  t.deepEqual((await put([1, 3])).body, { linked: 1, unlinked: 1 })
+  t.deepEqual(await tagsOf(5, 'looseTags'), ['red', 'blue'])
+  t.deepEqual((await put([])).body, { linked: 0, unlinked: 2 })
+  t.deepEqual(await tagsOf(5, 'looseTags'), [])
+  t.is(await model('Loose').count({ where: { postId: 5 } }), 2)
 })
 
 test.serial(

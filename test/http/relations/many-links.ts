@@ -9,6 +9,8 @@ import { openStage } from '../../support/stage.js'
 const LINKS = 2500
 const CHILDREN = 40
 const BULK_ITEMS = 10
+/** Links that are read at once. */
+const PAGE = 1000
 
 /** The most records that one find has given, of the models with hooks. */
 let widest = 0
@@ -39,6 +41,20 @@ const stage = await openStage(({ sequelize }, app) => {
       crudRouter(Tag),
     )
   }
+  const id = { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true }
+  const Room = sequelize.define('Room', { name: DataTypes.STRING(9) }, plain)
+  const Badge = sequelize.define('Badge', { tenant: DataTypes.INTEGER }, plain)
+  const ends = { foreignKey: 'roomId', otherKey: 'badgeId' }
+  Room.belongsToMany(Badge, { as: 'badges', through: sequelize.define('RoomBadge', {}, plain), ...ends })
+  const Double = sequelize.define('Double', { id }, plain)
+  Room.belongsToMany(Badge, { as: 'doubles', through: { model: Double, unique: false }, ...ends })
+  const Loose = sequelize.define('Loose', { id, badgeId: DataTypes.INTEGER }, plain)
+  Room.belongsToMany(Badge, { as: 'loose', through: Loose, ...ends })
+  const routes = { routes: true } as const
+  app.use(
+    crudRouter(Room, { relations: { badges: routes, doubles: routes, loose: routes } }),
+    crudRouter(Badge, { scope: () => ({ tenant: 1 }) }),
+  )
 })
 const { sequelize } = stage
 test.after.always(() => stage.close())
@@ -94,6 +110,37 @@ for (const kind of ['Plain', 'Hooked'] as const) {
     }
   })
 }
+
+test.serial('links to records that the caller may not see are passed over, a page full of them too', async (t) => {
+  await sequelize.model('Room').bulkCreate([{ name: 'a' }, { name: 'b' }])
+  await sequelize
+    .model('Badge')
+    .bulkCreate(Array.from({ length: PAGE + 2 }, (_, index) => ({ tenant: index < PAGE ? 2 : 1 })))
+  const RoomBadge = sequelize.model('RoomBadge')
+  await RoomBadge.bulkCreate(Array.from({ length: PAGE + 2 }, (_, index) => ({ roomId: 1, badgeId: index + 1 })))
+  const { status, body } = await stage.send('PUT', '/api/rooms/1/badges', { json: [PAGE + 2] })
+  t.deepEqual([status, body], [200, { linked: 0, unlinked: 1 }])
+  t.is(await RoomBadge.count(), PAGE + 1)
+})
+
+test.serial('a record is unlinked once, whichever pages have its rows', async (t) => {
+  const Double = sequelize.model('Double')
+  await sequelize.model('Badge').update({ tenant: 1 }, { where: {} })
+  const badges = [...Array.from({ length: PAGE }, (_, index) => index + 1), 1]
+  await Double.bulkCreate(badges.map((badgeId) => ({ roomId: 2, badgeId })))
+  const { status, body } = await stage.send('PUT', '/api/rooms/2/doubles', { json: [] })
+  t.deepEqual([status, body], [200, { linked: 0, unlinked: PAGE }])
+  t.is(await Double.count(), 0)
+})
+
+test.serial('rows between that name no record are passed over, a page full of them too', async (t) => {
+  const Loose = sequelize.model('Loose')
+  await Loose.bulkCreate(Array.from({ length: PAGE }, () => ({ roomId: 2, badgeId: null })))
+  await Loose.bulkCreate([1, 2].map((badgeId) => ({ roomId: 2, badgeId })))
+  const { status, body } = await stage.send('PUT', '/api/rooms/2/loose', { json: [] })
+  t.deepEqual([status, body], [200, { linked: 0, unlinked: 2 }])
+  t.is(await Loose.count(), PAGE)
+})
 
 if (databaseName === 'postgres') {
   test.serial(

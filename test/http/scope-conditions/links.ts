@@ -2,8 +2,13 @@
 
 import test from 'ava'
 import { DataTypes } from 'sequelize'
-import { crudRouter, filter, Operations } from '../../../lib/index.js'
+import { crudRouter, filter, Operations, Problem } from '../../../lib/index.js'
 import { openStage } from '../../support/stage.js'
+
+/** How many pins hooks have seen. */
+let pinned = 0
+/** Whether nobody may make pins. */
+let isClosed = false
 
 const stage = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
@@ -12,18 +17,55 @@ const stage = await openStage(({ sequelize }, app) => {
   const Link = sequelize.define('TicketLabel', {}, plain)
   Ticket.belongsToMany(Label, { through: Link, as: 'labels', foreignKey: 'ticketId', otherKey: 'labelId' })
   Label.belongsToMany(Ticket, { through: Link, as: 'tickets', foreignKey: 'labelId', otherKey: 'ticketId' })
+  const id = { type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true }
+  const Mark = sequelize.define('Mark', { id }, plain)
+  const Reason = sequelize.define('Reason', { why: { type: DataTypes.STRING(20), allowNull: false } }, plain)
+  const Pin = sequelize.define('Pin', {}, plain)
+  for (const [as, through] of [
+    ['marks', Mark],
+    ['reasons', Reason],
+    ['pins', Pin],
+  ] as const) {
+    Ticket.belongsToMany(Label, { through, as, foreignKey: 'ticketId', otherKey: 'labelId' })
+  }
+  Label.belongsToMany(Ticket, { through: Mark, as: 'marked', foreignKey: 'labelId', otherKey: 'ticketId' })
+  Pin.belongsTo(Ticket, { as: 'ticket', foreignKey: 'ticketId' })
+  Pin.belongsTo(Label, { as: 'label', foreignKey: 'labelId' })
   const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
-  app.use(crudRouter(Link, { route: 'links' }))
+  const both = { write: true, routes: true }
+  app.use(crudRouter(Link, { route: 'links' }), crudRouter(Mark, { route: 'marks', softDelete: true }))
   app.use(
-    crudRouter(Ticket, { route: 'tickets', operations, relations: { labels: { write: true, routes: true } } }),
+    crudRouter(Pin, {
+      route: 'pins',
+      scope: ({ operation }) => {
+        if (isClosed && operation === 'create') throw new Problem({ status: 403, detail: 'No pins.' })
+        return filter.or(filter.lt('ticket.level', 9), filter.eq('label.name', 'any'))
+      },
+      hooks: {
+        beforeCreate: () => {
+          pinned += 1
+        },
+      },
+    }),
+  )
+  app.use(
+    crudRouter(Ticket, {
+      route: 'tickets',
+      operations,
+      relations: { labels: both, marks: both, reasons: both, pins: both },
+    }),
     crudRouter(Label, {
       route: 'labels',
-      scope: () => filter.or(filter.eq('name', 'any'), filter.none('tickets', filter.gte('level', 9))),
+      scope: () => {
+        const none = ['tickets', 'marked'].map((relation) => filter.none(relation, filter.gte('level', 9)))
+        return filter.or(filter.eq('name', 'any'), filter.and(...none))
+      },
     }),
   )
 })
 const { sequelize } = stage
 const [Ticket, Label, Link] = [sequelize.model('Ticket'), sequelize.model('Label'), sequelize.model('TicketLabel')]
+const [Mark, Pin] = [sequelize.model('Mark'), sequelize.model('Pin')]
 const idsOf = async (model: typeof Ticket, all: readonly object[]): Promise<readonly number[]> =>
   (await model.bulkCreate([...all] as never)).map((record) => Number(record.get('id')))
 const [low = 0, high = 0] = await idsOf(Ticket, [{ level: 1 }, { level: 9 }])
@@ -57,4 +99,78 @@ test.serial('a linked record that a link takes out of its scope is named by its 
   t.is((await stage.patch(`/tickets/${high}`, { labels: [any] })).status, 200)
   t.is((await stage.patch(`/tickets/${low}`, { labels })).status, 200)
   t.is(await Link.count(), 4)
+})
+
+test.serial('a link is removed, and made again, where its record stays in its scope', async (t) => {
+  const at = `/tickets/${low}/marks`
+  t.is((await stage.send('PUT', at, { json: [any, plain, other] })).status, 200)
+  for (const [method, path, json, status] of [
+    ['DELETE', `${at}/${plain}`, undefined, 204],
+    ['PUT', `${at}/${plain}`, undefined, 204],
+    ['PUT', at, [any], 200],
+    ['POST', at, [plain, any], 200],
+    ['PATCH', `/tickets/${low}`, { marks: [] }, 200],
+    ['PATCH', `/tickets/${low}`, { marks: [other, any] }, 200],
+  ] as const) {
+    const answer = await stage.send(method, path, { json })
+    t.is(answer.status, status, `${method} ${path} ${answer.text}`)
+  }
+  t.deepEqual(await Mark.count(), 3)
+})
+
+test.serial('a link that is made again and takes its record out of the scope is named by its place', async (t) => {
+  const rows = [any, plain, other].map((labelId) => ({ ticketId: high, labelId, isDeleted: true }))
+  await Mark.bulkCreate(rows as never)
+  const countDeleted = () => Mark.count({ where: { ticketId: high, isDeleted: true } })
+  t.like(await stage.post(`/tickets/${high}/marks`, [any, plain]), refusalAt('[1]'))
+  t.like(await stage.patch(`/tickets/${high}`, { marks: [other, any, plain] }), refusalAt('marks[0]', 'marks[2]'))
+  t.is(await countDeleted(), 3)
+  t.is((await stage.post(`/tickets/${high}/marks`, [any])).status, 200)
+  t.is(await countDeleted(), 2)
+})
+
+test.serial('what the row of a link requires is told of links under a scope as of others', async (t) => {
+  const { status, body } = await stage.patch(`/tickets/${low}`, { level: 2, reasons: [any] })
+  t.deepEqual([status, body.errors], [400, { 'reasons[0].why': ['is required.'] }])
+  t.is((await Ticket.findByPk(low))?.get('level'), 1)
+})
+
+test.serial('a link outside the scope of its table is named by its place, before hooks see it', async (t) => {
+  t.is((await stage.patch(`/tickets/${low}`, { pins: [any, plain] })).status, 200)
+  t.is((await stage.post(`/tickets/${high}/pins`, [any])).status, 200)
+  pinned = 0
+  t.like(await stage.post(`/tickets/${high}/pins`, [any, plain, other]), refusalAt('[1]', '[2]'))
+  t.like(await stage.send('PUT', `/tickets/${high}/pins`, { json: [plain, any] }), refusalAt('[0]'))
+  t.like(await stage.patch(`/tickets/${high}`, { pins: [any, other] }), refusalAt('pins[1]'))
+  const single = await stage.send('PUT', `/tickets/${high}/pins/${plain}`)
+  t.like(single, { status: 403, body: { detail: 'You may not store this record.' } })
+  t.false('errors' in single.body)
+  t.is(pinned, 0)
+  t.like(await stage.post('/tickets', { level: 9, pins: [any, plain] }), refusalAt('pins[1]'))
+  const pins = [plain]
+  t.like(
+    await stage.post('/tickets/bulk', [
+      { level: 1, pins },
+      { level: 9, pins },
+    ]),
+    refusalAt('[1].pins[0]'),
+  )
+  t.is(await Pin.count(), 3)
+})
+
+test.serial('a scope that refuses new links leaves the links alone that exist', async (t) => {
+  isClosed = true
+  for (const [method, path, json, status] of [
+    ['PATCH', `/tickets/${low}`, { pins: [any] }, 200],
+    ['PATCH', `/tickets/${low}`, { pins: [any] }, 200],
+    ['PUT', `/tickets/${high}/pins`, [any], 200],
+    ['POST', `/tickets/${high}/pins`, [any], 200],
+    ['PUT', `/tickets/${high}/pins/${any}`, undefined, 204],
+    ['POST', `/tickets/${low}/pins`, [plain], 403],
+    ['PATCH', `/tickets/${low}`, { pins: [any, plain] }, 403],
+  ] as const) {
+    const answer = await stage.send(method, path, { json })
+    t.is(answer.status, status, `${method} ${path} ${answer.text}`)
+  }
+  isClosed = false
 })

@@ -1,12 +1,15 @@
 // Audit stamps: one instant a request for all of them, the name of the identity, null for anonymous callers. What a client
 // sends for them is ignored, and the attributes that the model lacks are added to it.
 
-import test from 'ava'
+import ava from 'ava'
 import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
 import { CrudConfigError, type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName, openDatabase } from '../../support/database.js'
 import type { Answer } from '../../support/server.js'
 import { asUser, identityFromHeader, openStage, readStoredRow, type Stage, timeOf } from '../../support/stage.js'
+
+// Sequelize writes here directly. On SQLite such a write fails while a request holds the lock of the database.
+const test = ava.serial
 
 interface Names {
   readonly createdAt: string

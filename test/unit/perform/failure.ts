@@ -12,7 +12,7 @@ import {
 } from 'sequelize'
 import { queryOf } from '../../../lib/index.js'
 import { failureProblem, isDeadlock } from '../../../lib/perform/failure.js'
-import { isWrongServer } from '../../../lib/sequelize/failure.js'
+import { classifyFailure, isWrongServer } from '../../../lib/sequelize/failure.js'
 import type { Plan } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
 import { dialectOptions } from '../../support/database.js'
@@ -154,6 +154,19 @@ test('only conflicts with other writes are tried again', (t) => {
   }
   for (const thrown of ['40P01', null, undefined, 1213, { code: '40P01' }]) {
     for (const name of NAMES) t.false(isDeadlock(thrown, resources[name].dialect()))
+  }
+})
+
+test('what PostgreSQL reports in any language is known by the function that reports it', (t) => {
+  for (const [code, routine, failure] of [
+    ['0A000', 'RevalidateCachedQuery', 'deadlock'],
+    ['08P01', 'exec_bind_message', 'tooLarge'],
+    // The same functions and codes are of other errors as well.
+    ['25P02', 'exec_bind_message', null],
+    ['0A000', 'transformSelectStmt', null],
+  ] as const) {
+    const error = wrapped('in another language', { code, routine, severity: 'FEHLER' })
+    t.is(classifyFailure(error, resources.postgres.dialect()), failure, `${code} ${routine}`)
   }
 })
 

@@ -64,7 +64,7 @@ test('an UPDATE of several rows has once what they have in common, and the rest 
     ['x', 2],
   ]
   const statement = new Statement(store, (operands) =>
-    writeValuesTableUpdate(store, update, { table: valuesTable, rows }, operands),
+    writeValuesTableUpdate(store, update, { table: valuesTable, casts: ['', ''], rows }, operands),
   )
   t.deepEqual(statement.toNumbered(), {
     sql: 'UPDATE `Players` SET `a`=?1 FROM (VALUES (?2), (?3)) AS _items WHERE ((`id` = _items.column1))',
@@ -72,7 +72,7 @@ test('an UPDATE of several rows has once what they have in common, and the rest 
   })
   const wrong = [['x', 1, 2]]
   const more = new Statement(store, (operands) =>
-    writeValuesTableUpdate(store, update, { table: valuesTable, rows: wrong }, operands),
+    writeValuesTableUpdate(store, update, { table: valuesTable, casts: ['', '', ''], rows: wrong }, operands),
   )
   t.throws(() => more.toNumbered(), { message: /an UPDATE contains 2 values, but each of its rows has 3\./ })
 })

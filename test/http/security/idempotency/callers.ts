@@ -226,7 +226,55 @@ test('claims beside the known ones tell callers apart, and so does the whole ide
 })
 
 test('claims that are an object without members of its own tell callers apart', async (t) => {
-  const said = (id: number): Identity => caller({ claims: new Hidden(id) as unknown as Identity['claims'] })
+  for (const name of [null, 'Ann']) {
+    const said = (id: number): Identity => caller({ name, claims: new Hidden(id) as unknown as Identity['claims'] })
+    const [first, again, other] = await sent(create, [said(1), said(1), said(2)])
+    t.is(first?.status, 201)
+    t.true(isReplay(again))
+    t.false(isReplay(other))
+  }
+})
+
+/** A user whose members are getters alone, some of the class that it extends. */
+class Member {
+  readonly #id: number
+  constructor(id: number) {
+    this.#id = id
+  }
+  get userId(): number {
+    return this.#id
+  }
+}
+
+class Named extends Member {
+  get name(): string {
+    return 'Ann'
+  }
+}
+
+test('claims whose members are getters of a class tell callers apart, whatever name callers share', async (t) => {
+  for (const one of [Member, Named]) {
+    const said = (id: number): Identity => caller({ name: 'Ann', claims: new one(id) as object as Identity['claims'] })
+    const [first, again, other] = await sent(create, [said(1), said(1), said(2)])
+    t.is(first?.status, 201)
+    t.true(isReplay(again))
+    t.false(isReplay(other))
+  }
+})
+
+test('users of sessions whose members are getters are told apart', async (t) => {
+  const headers = { 'Idempotency-Key': 'session of getters' }
+  const make = () => stage.post('/session/api/teams', { name: 'x' }, headers)
+  claims = new Named(1)
+  t.is((await make()).status, 201)
+  claims = new Named(1)
+  t.true(isReplay(await make()))
+  claims = new Named(2)
+  t.false(isReplay(await make()))
+})
+
+test('a member of the identity beside the known ones tells callers of one name apart', async (t) => {
+  const said = (userId: number): Identity => caller({ name: 'Ann', userId } as Partial<Identity>)
   const [first, again, other] = await sent(create, [said(1), said(1), said(2)])
   t.is(first?.status, 201)
   t.true(isReplay(again))

@@ -36,12 +36,25 @@ const stage = await openStage(({ sequelize }, app) => {
     otherKey: 'code',
     targetKey: 'code',
   })
+  const Title = sequelize.define('Title', { owner: DataTypes.STRING(9) }, plain)
+  User.belongsToMany(Title, { as: 'titles', through: 'Titled', foreignKey: 'userId', otherKey: 'titleId' })
+  const Friendship = sequelize.define('Friendship', { note: DataTypes.STRING(9) }, plain)
+  User.belongsToMany(User, { as: 'friends', through: Friendship, foreignKey: 'userId', otherKey: 'friendId' })
   const both = { routes: true, write: true }
   const common = { identity: identityFromHeader, operations: Operations.AllWithBulk }
   const nameOf = (identity: Identity | null): string => identity?.name ?? ''
   app.use(
     crudRouter(Right, { ...common, mask: { code: { write: 'codes' } } }),
-    crudRouter(User, { ...common, relations: { rights: both, favours: both, codes: both } }),
+    crudRouter(User, {
+      ...common,
+      relations: { rights: both, favours: both, codes: both, titles: both, friends: both },
+    }),
+    crudRouter(Title, {
+      ...common,
+      // Everybody lists all titles; read by its key is one's own.
+      scope: ({ identity, operation }) => (operation === 'getById' ? { owner: nameOf(identity) } : null),
+    }),
+    crudRouter(Friendship, { ...common, mask: { note: 'notes' } }),
     crudRouter(Grant, {
       ...common,
       // Everybody sees who has what; taken back is what one has given.
@@ -156,4 +169,41 @@ test('a record is linked by a key that the caller may not write', async (t) => {
   t.is(status, 204, text)
   const linked = await stage.get('/api/users/1/codes?select=code', headers)
   t.deepEqual(linked.body.items, [{ code: 'read' }])
+})
+
+test('a record is linked only if the scope of GET by key shows it, whatever the scope of lists shows', async (t) => {
+  const headers = asUser('Ewa')
+  await stage.sequelize.model('Title').bulkCreate([{ owner: 'Ewa' }, { owner: 'Ola' }])
+  const gone = ['does not exist.']
+  for (const [method, path, json, status, errors] of [
+    ['PUT', '/1/titles/2', undefined, 404, undefined],
+    ['PUT', '/1/titles', [1, 2], 400, { '[1]': gone }],
+    ['POST', '/1/titles', [2], 400, { '[0]': gone }],
+    ['PATCH', '/1', { titles: [1, 2] }, 400, { 'titles[1]': gone }],
+    ['POST', '', { titles: [2] }, 400, { 'titles[0]': gone }],
+  ] as const) {
+    const answer = await stage.send(method, `/api/users${path}`, { json, headers })
+    t.is(answer.status, status, `${method} ${path}`)
+    t.deepEqual(answer.body.errors, errors, `${method} ${path}`)
+  }
+  t.is(await stage.sequelize.model('Titled').count(), 0)
+  t.is((await stage.send('PUT', '/api/users/1/titles/1', { headers })).status, 204)
+  t.is((await stage.patch('/api/users/1', { titles: [1] }, headers)).status, 200)
+})
+
+test('the headers of the linked records and of the join model are on every response to a body with links', async (t) => {
+  for (const [relation, keys, status] of [
+    ['titles', [], 201],
+    ['friends', [], 201],
+    ['friends', [1], 201],
+    ['titles', [99], 400],
+    ['friends', [99], 400],
+    ['friends', null, 400],
+  ] as const) {
+    const answer = await stage.post('/api/users', { name: 'Ala', [relation]: keys }, asUser('Ewa'))
+    t.is(answer.status, status, answer.text)
+    t.is(answer.headers.get('vary'), 'Authorization', relation)
+    t.is(answer.headers.get('cache-control'), 'private', relation)
+  }
+  t.is((await stage.post('/api/users', { name: 'Ala' }, asUser('Ewa'))).headers.get('vary'), null)
 })

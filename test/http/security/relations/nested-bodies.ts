@@ -30,16 +30,28 @@ const stage = await openStage(({ sequelize }, app) => {
   const Pinned = sequelize.define('Pinned', { name: DataTypes.STRING }, plain)
   const Masked = sequelize.define('Masked', { name: DataTypes.STRING }, plain)
   const Lone = sequelize.define('Lone', { name: DataTypes.STRING }, plain)
+  const Dated = sequelize.define('Dated', { name: DataTypes.STRING }, plain)
+  const Stamped = sequelize.define('Stamped', { name: DataTypes.STRING }, plain)
   const Twin = sequelize.define('Twin', { name: DataTypes.STRING }, plain)
   Order.hasMany(Line, { as: 'lines', foreignKey: 'orderId' })
   Line.belongsTo(Shop, { as: 'shop', foreignKey: 'shopId' })
   Order.hasMany(Pinned, { as: 'pinned', foreignKey: 'orderId' })
   Order.hasMany(Masked, { as: 'masked', foreignKey: 'orderId' })
   Order.hasMany(Lone, { as: 'lone', foreignKey: 'orderId' })
+  Order.hasMany(Dated, { as: 'dated', foreignKey: 'orderId' })
+  Order.hasMany(Stamped, { as: 'stamped', foreignKey: 'orderId' })
   Order.hasMany(Twin, { as: 'twins', foreignKey: 'orderId' })
   const common: CrudOptions = { identity, operations: Operations.AllWithBulk, onError: (error) => errors.push(error) }
   const write = { write: true }
-  const relations = { lines: write, pinned: write, masked: write, lone: write, twins: write }
+  const relations = {
+    lines: write,
+    pinned: write,
+    masked: write,
+    lone: write,
+    twins: write,
+    dated: write,
+    stamped: write,
+  }
   app.use(crudRouter(Order, { ...common, relations }))
   app.use('/strict', crudRouter(Order, { ...common, relations, unknownProperties: 'reject' }))
   app.use(
@@ -61,6 +73,9 @@ const stage = await openStage(({ sequelize }, app) => {
     crudRouter(Pinned, { ...common, scope: () => ({ orderId: 1 }) }),
     crudRouter(Masked, { ...common, mask: { orderId: { read: 'see', write: 'bind' } } }),
   )
+  const versioned = { ...common, mask: { rowVersion: 'see' }, getByIdPolicy: hasPermission('read') }
+  app.use(crudRouter(Dated, { ...versioned, concurrency: { inBody: true } }))
+  app.use(crudRouter(Stamped, { ...versioned, concurrency: true }))
   app.use(['/one', '/two'].map((path) => crudRouter(Twin, { ...common, route: `${path}/twins` })))
 })
 const [Order, Line, Masked, Pinned] = ['Order', 'Line', 'Masked', 'Pinned'].map((name) =>
@@ -181,6 +196,44 @@ test('masks: what may not be written is left out, and what may not be read is ma
   )
   t.like(await readStoredRow(Line, one), { price: 5, product: 'b' })
   for (const answer of [body, patched.body]) t.false(JSON.stringify(answer).includes('SECRET'))
+})
+
+test('masks: a masked version stays masked in every reply', async (t) => {
+  const made = await stage.post('/api/orders', { customer: 'x', dated: [{ name: 'a' }, { name: 'b' }] }, but('see'))
+  t.is(made.status, 201, made.text)
+  const [one, other] = made.body.dated
+  const versions = async (dated: readonly object[], headers: Record<string, string>): Promise<unknown> => {
+    const { status, body, text } = await stage.patch(`/api/orders/${made.body.id}`, { dated }, headers)
+    t.is(status, 200, text)
+    return body.dated.map(({ rowVersion }: { rowVersion: unknown }) => rowVersion)
+  }
+  t.deepEqual(await versions([{ id: one.id, name: 'c', rowVersion: 0 }, { id: other.id }], root), [1, 0])
+  t.deepEqual(await versions([{ id: one.id, name: 'd', rowVersion: 1 }, { id: other.id }], but('see')), [0, 0])
+  t.deepEqual(await versions([{ id: one.id }, { id: other.id }], but('see')), [0, 0])
+  t.deepEqual(await versions([{ id: one.id }, { id: other.id }], root), [2, 0])
+})
+
+test('masks: a masked version is not added to nested replies, whatever the caller may read', async (t) => {
+  const members = [{ name: 'a' }, { name: 'b' }]
+  const { body: made } = await stage.post('/api/orders', { customer: 'x', dated: members, stamped: members }, root)
+  for (const [relation, added] of [
+    ['dated', 0],
+    ['stamped', undefined],
+  ] as const) {
+    const [one, other] = made[relation]
+    for (const [caller, version, next, unchanged] of [
+      [root, 0, 1, 0],
+      [but('see'), 1, added, added],
+      [but('see', 'read'), 2, added, undefined],
+      [but('read'), 3, 4, 0],
+    ] as const) {
+      const json = { [relation]: [{ id: one.id, name: `n${version}`, rowVersion: version }, { id: other.id }] }
+      const { status, body, text } = await stage.patch(`/api/orders/${made.id}`, json, caller)
+      t.is(status, 200, text)
+      const versions = body[relation].map(({ rowVersion }: { rowVersion: unknown }) => rowVersion)
+      t.deepEqual(versions, [next, unchanged], `${relation} ${version}`)
+    }
+  }
 })
 
 test('who may not read records by their keys is shown nothing of those that they only name', async (t) => {

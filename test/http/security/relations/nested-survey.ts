@@ -22,6 +22,8 @@ const stage = await openStage(({ sequelize }, app) => {
   if (Tag === undefined || Tagging === undefined) throw new TypeError()
   Order.belongsToMany(Tag, { as: 'tags', through: Tagging, foreignKey: 'orderId', otherKey: 'tagId' })
   Part.hasMany(Crumb, { as: 'crumbs', foreignKey: 'partId' })
+  const Bond = sequelize.define('Bond', { name }, plain)
+  Order.hasMany(Bond, { as: 'bonds', foreignKey: 'orderId' })
   const policies: CrudOptions = {
     identity,
     createPolicy: hasPermission('create'),
@@ -35,7 +37,7 @@ const stage = await openStage(({ sequelize }, app) => {
       operations: Operations.AllWithBulk,
       createPolicy: () => true,
       updatePolicy: () => true,
-      relations: { lines: write, slots: write, tags: write },
+      relations: { lines: write, slots: write, tags: write, bonds: write },
     }),
     crudRouter(Tag, { identity }),
     crudRouter(Tagging, policies),
@@ -43,6 +45,7 @@ const stage = await openStage(({ sequelize }, app) => {
     crudRouter(Part, { ...policies, relations: { crumbs: write } }),
     crudRouter(Crumb, policies),
     crudRouter(Slot, policies),
+    crudRouter(Bond, { ...policies, createPolicy: () => true, mask: { orderId: { write: 'bind' } } }),
   )
 })
 const { sequelize } = stage
@@ -83,6 +86,40 @@ test('who may not link records is refused before the limits are told, and by no 
   t.is(status, 400)
   t.regex(body.detail, /bulkItems/)
   t.is((await stage.post('/api/orders', { name: 'new', tags: [] }, may())).status, 201)
+})
+
+test('who may not write the foreign key of new records is refused before the limits are told', async (t) => {
+  const { path } = await order()
+  const bonds = several(() => ({ name: 'new' }))
+  for (const [method, at, body] of [
+    ['PATCH', path, { bonds }],
+    ['POST', '/api/orders', { bonds }],
+    ['POST', '/api/orders/bulk', [{ bonds }]],
+  ] as const) {
+    const refused = await stage.send(method, at, { json: body, headers: may() })
+    t.is(refused.status, 403, `${method} ${at}`)
+    const { status, body: told } = await stage.send(method, at, { json: body, headers: may('bind') })
+    t.is(status, 400, `${method} ${at}`)
+    t.regex(told.detail, /bulkItems/)
+  }
+  t.is(await sequelize.model('Bond').count(), 0)
+})
+
+test('a body without a relation adds nothing to the records of a bulk create, and calls for no policy of it', async (t) => {
+  const tags = (await Promise.all([0, 1, 2].map(() => sequelize.model('Tag').create()))).map((tag) => tag.get('id'))
+  const lines = tags.map(() => ({ name: 'new' }))
+  // Two orders and three records are as many as there may be.
+  for (const within of [{ lines }, { tags }]) {
+    const { status, text } = await stage.post('/api/orders/bulk', [within, { name: 'x' }], may('create'))
+    t.is(status, 201, text)
+    const { status: more, body } = await stage.post('/api/orders/bulk', [within, {}, {}], may('create'))
+    t.is(more, 400)
+    t.regex(body.detail, /bulkItems/)
+  }
+  for (const none of [{ lines: [] }, { tags: [] }]) {
+    const { status, text } = await stage.post('/api/orders/bulk', [none, { name: 'x' }], may())
+    t.is(status, 201, text)
+  }
 })
 
 test('a body calls for no more than what it would do', async (t) => {

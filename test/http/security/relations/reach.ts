@@ -84,7 +84,9 @@ const stage = await openStage(({ sequelize }, app) => {
   const Client = sequelize.define('Client', { name: DataTypes.STRING }, plain)
   Client.belongsTo(Bank, { as: 'bank', foreignKey: 'bankId' })
   Bank.hasMany(Client, { as: 'clients', foreignKey: 'bankId' })
-  app.use(crudRouter(Bank, common))
+  Client.belongsTo(Boss, { as: 'adviser', foreignKey: 'adviserId' })
+  Bank.belongsTo(Boss, { as: 'chief', foreignKey: 'chiefId' })
+  app.use(crudRouter(Bank, { ...common, query: { search: ['name', 'chief.name'] } }))
   app.use(crudRouter(Client, { ...common, mask: { bankId: 'audit' }, flatten: ['bank'] }))
 
   // Deleted targets.
@@ -311,6 +313,29 @@ test('what closes a relation leaves no trace in the headers either', async (t) =
     const [closed, absent] = await answers('/api/banks', (name) => ({ filter: filter.replace('?', name) }))
     t.deepEqual(closed, absent, filter)
   }
+})
+
+test('resources behind a closed relation leave no trace in the headers', async (t) => {
+  for (const filter of ['?.adviser.name=Top', '?.any(adviser.name=Top)', '?.adviser.above.name=Top']) {
+    const [closed, absent] = await Promise.all(
+      ['clients', 'clientz'].map((name) =>
+        describeResponse(agent, stage.url + listPath('/api/banks', { filter: filter.replace('?', name) }), name, jan),
+      ),
+    )
+    t.deepEqual(closed, absent, filter)
+    const open = await list('/api/banks', { filter: filter.replace('?', 'clients') }, withRole('audit'))
+    t.is(open.status, 200, filter)
+    t.is(open.headers.get('cache-control'), 'private', filter)
+  }
+})
+
+test('a closed relation in the select of one record leaves no trace of what lists search', async (t) => {
+  const answers = ['clients', 'clientz'].map((name) =>
+    describeResponse(agent, stage.url + listPath('/api/banks/1', { select: `${name}.name` }), name, jan),
+  )
+  const [closed, absent] = await Promise.all(answers)
+  t.like(closed, { status: 400 })
+  t.deepEqual(closed, absent)
 })
 
 test('includeDeleted shows the deleted records of the list, never those behind its relations', async (t) => {
