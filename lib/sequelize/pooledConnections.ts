@@ -34,7 +34,7 @@ export async function runOnConnection<T>(
   const client = limit?.client ?? null
   assertConnected(client)
   const connection = await connectionsFor(sequelize).getConnection({ type: QueryTypes.SELECT, ...readOptionOf(writes) })
-  const timer = limit === null ? null : new StatementTimer(sequelize, limit, connection, client)
+  const timer = limit === null ? null : new StatementTimer(sequelize, limit, connection, { client })
   try {
     // If the client disconnected during the wait, the connection is returned at once.
     assertConnected(client)

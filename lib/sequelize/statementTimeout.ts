@@ -78,26 +78,39 @@ const REPEAT_TIME = 250
 /** Milliseconds between interrupts of SQLite, which cannot stop a statement before it starts. */
 const INTERVAL = 20
 
-/** Limits the time of each statement on an exclusive connection. A result counts even if it arrives late. */
+/** Settings of a statement timer. */
+interface TimerOptions {
+  /** Client that waits for reads. Other statements ignore disconnects. Default: no client. */
+  readonly client?: ClientConnection | null
+  /** Whether statements on the connection are writes outside of a transaction. Default: false. */
+  readonly autocommits?: boolean
+}
+
+/**
+ * Limits the time of each statement on an exclusive connection. The result of a statement that the server was asked to
+ * stop is an error: MariaDB and MySQL may answer a stopped statement with wrong values and no error. Only the result of
+ * a write outside of a transaction counts, because the write is stored.
+ */
 export class StatementTimer {
   readonly #sequelize: Sequelize
   readonly #limit: StatementLimit
   readonly #connection: Connection
   readonly #client: ClientConnection | null
+  readonly #autocommits: boolean
   readonly #undoFunctions: readonly (() => void)[]
   #hasEnded = false
 
-  /** `client`: the client that waits for reads. Other statements ignore disconnects. */
   constructor(
     sequelize: Sequelize,
     limit: StatementLimit,
     connection: Connection,
-    client: ClientConnection | null = null,
+    { client = null, autocommits = false }: TimerOptions = {},
   ) {
     this.#sequelize = sequelize
     this.#limit = limit
     this.#connection = connection
     this.#client = client
+    this.#autocommits = autocommits
     this.#undoFunctions = limit.dialect.interrupt === null ? METHODS.map((name) => this.#limitMethod(name)) : []
     timersByConnection.set(connection, this)
   }
@@ -127,6 +140,7 @@ export class StatementTimer {
   /** Starts the timeout of a statement. Returns a callback to use instead of `done`. */
   limit(done: EndCallback): EndCallback {
     const limit = this.#limit
+    const autocommits = this.#autocommits
     let isEnded = false
     let cancelling: Promise<void> | null = null
     let failure: CreateError | null = null
@@ -157,8 +171,9 @@ export class StatementTimer {
     return function limited(error, ...result) {
       if (isEnded) return
       over()
-      if (cancelling === null) return done.call(this, error, ...result)
-      const failed = error === null || error === undefined || failure === null ? error : failure(error)
+      if (cancelling === null || failure === null) return done.call(this, error, ...result)
+      const isStored = autocommits && (error === null || error === undefined)
+      const failed = isStored ? error : failure(error)
       // Waits for the request to stop, which would otherwise stop the next statement.
       void cancelling.then(() => done.call(this, failed, ...result))
     }

@@ -17,7 +17,8 @@ export function useTimedConnections(sequelize: Sequelize): void {
   connections.getConnection = async (options: ConnectionOptions = {}) => {
     const limit = limitOf(options)
     if (limit === undefined) return getConnection.call(connections, options)
-    const client = options.type === QueryTypes.SELECT ? limit.client : null
+    const autocommits = options.type !== QueryTypes.SELECT
+    const client = autocommits ? null : limit.client
     assertConnected(client)
     const { uuid } = options
     const connection = await (uuid === undefined ? handles.acquire() : openNamed(uuid))
@@ -28,7 +29,7 @@ export function useTimedConnections(sequelize: Sequelize): void {
       connections.releaseConnection(connection)
       throw error
     }
-    new StatementTimer(sequelize, limit, connection, client)
+    new StatementTimer(sequelize, limit, connection, { client, autocommits })
     return connection
   }
   connections.releaseConnection = (connection) => {

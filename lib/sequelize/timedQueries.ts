@@ -39,9 +39,10 @@ async function beginQuery(sequelize: Sequelize, options: QueryOptions, query: Se
   const { connection } = query
   // The host owns its transactions and their connections.
   const isOfPool = !options.transaction
-  const client = isOfPool && options.type === QueryTypes.SELECT ? limit.client : null
+  const isSelect = options.type === QueryTypes.SELECT
+  const client = isOfPool && isSelect ? limit.client : null
   assertConnected(client)
-  const timer = new StatementTimer(sequelize, limit, connection, client)
+  const timer = new StatementTimer(sequelize, limit, connection, { client, autocommits: isOfPool && !isSelect })
   const endQuery = (): void => {
     timer.stop()
     // Sequelize returns the connection to the pool next, but the pool no longer knows the connection.

@@ -53,7 +53,8 @@ abstract class WriteRun extends Transaction {
   async waitForConnection(): Promise<void> {
     const { sequelize, limit } = this
     const connection = await this.acquire()
-    if (limit !== null && !this.dialect.queuesWrites) this.timer = new StatementTimer(sequelize, limit, connection)
+    if (limit !== null && !this.dialect.queuesWrites)
+      this.timer = new StatementTimer(sequelize, limit, connection, { autocommits: true })
     try {
       await checkSession(sequelize, connection)
     } catch (error) {

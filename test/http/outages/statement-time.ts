@@ -3,8 +3,8 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import ava, { type ExecutionContext } from 'ava'
-import express from 'express'
-import { DataTypes, type Options, QueryTypes, Sequelize } from 'sequelize'
+import express, { type RequestHandler } from 'express'
+import { DataTypes, QueryTypes, Sequelize } from 'sequelize'
 import { compile } from '../../../lib/compile/index.js'
 import { type CrudOptions, crudRouter, errorText, type Hook, Operations } from '../../../lib/index.js'
 import { databaseName, isNodeSqlite, sqliteOptions } from '../../support/database.js'
@@ -16,13 +16,18 @@ const test = isNodeSqlite ? ava.serial.skip : ava.serial
 const isSqlite = databaseName === 'sqlite'
 const onServers = isSqlite ? ava.serial.skip : ava.serial
 const onSqlite = isSqlite ? test : ava.serial.skip
+const onMysql = databaseName === 'mysql' || databaseName === 'mariadb' ? ava.serial : ava.serial.skip
 
 /** Milliseconds that a statement may take in these tests. */
 const TIME = 300
 /** The milliseconds in which everything must be over, on a machine that has much to do: the statements would take minutes. */
 const SOON = 15_000
 
-function bench(t: ExecutionContext, options: CrudOptions = {}, more: Options = {}): Promise<Bench> {
+function bench(
+  t: ExecutionContext,
+  options: CrudOptions = {},
+  more: Parameters<typeof slowBench>[2] = {},
+): Promise<Bench> {
   return slowBench(t, { ...options, limits: { statementTime: TIME, ...options.limits } }, more)
 }
 
@@ -112,6 +117,31 @@ for (const [what, send] of WRITES) {
     })
   }
 }
+
+onMysql(
+  'what the server answers to a statement that it was told to stop does not count, though it is no error',
+  async (t) => {
+    const beforeCreate: Hook = async ({ transaction }) => {
+      await server.sequelize.query("SELECT GET_LOCK('held', 300)", { type: QueryTypes.SELECT, transaction })
+    }
+    const locks = (sequelize: Sequelize): RequestHandler => {
+      const Lock = sequelize.define('lock', { held: DataTypes.INTEGER }, { timestamps: false })
+      return crudRouter(Lock, { limits: { statementTime: TIME } })
+    }
+    const server = await bench(t, { hooks: { beforeCreate } }, { first: [locks] })
+    const there = await server.rows()
+    await server.other.query('DROP TABLE locks')
+    await server.other.query("CREATE VIEW locks AS SELECT id, GET_LOCK('held', 300) AS held FROM things")
+    const holder = await server.other.transaction()
+    t.teardown(() => holder.rollback())
+    await server.other.query("SELECT GET_LOCK('held', 0)", { type: QueryTypes.SELECT, transaction: holder })
+    for (const path of ['/api/locks/1', '/api/locks']) assertTimeout(t, await server.get(path), path)
+    assertTimeout(t, await server.post('/api/things', { name: 'new' }), 'POST')
+    t.deepEqual(await server.rows(), there)
+    await server.other.query("SELECT RELEASE_LOCK('held')", { type: QueryTypes.SELECT, transaction: holder })
+    t.is((await server.get('/api/locks/1')).status, 200)
+  },
+)
 
 test('all that a write has done before the statement that takes too long is undone, and its key may be used again', async (t) => {
   let isSlow = true
