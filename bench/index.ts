@@ -74,6 +74,7 @@ const plan: Plan = {
   rounds: values.check ? 0 : Number(values.rounds ?? (values.quick ? 3 : 9)),
   connections: Number(values.connections),
   scale: values.quick ? 0.5 : 1,
+  warmUp: values.quick ? 4000 : 20_000,
 }
 
 interface Table {

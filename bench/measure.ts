@@ -15,6 +15,8 @@ export interface Plan {
   readonly connections: number
   /** Factor for the number of requests per round. */
   readonly scale: number
+  /** Maximum milliseconds of the warm-up per server. */
+  readonly warmUp: number
 }
 
 /** Result of one server for a workload: medians over the rounds. */
@@ -40,10 +42,11 @@ interface Sample {
 }
 
 /**
- * Number of warm-up rounds, and their maximum milliseconds per server. V8 compiles during the first ten thousand
- * requests. Every server has an equal number of rounds, so that new records get equal keys.
+ * Warm-up: minimum and usual number of rounds. V8 compiles during the first ten thousand requests.
+ * More rounds follow while the last `window` rounds of a server take less processor time than the rounds before, by
+ * more than the factor `gain`.
  */
-const WARMING = { rounds: 20, least: 3, milliseconds: 4000 }
+const WARMING = { least: 3, rounds: 20, window: 5, gain: 0.03 }
 
 /** Runs a workload in interleaved rounds. Before that, it checks that all servers give equal responses. */
 export async function measure(
@@ -58,11 +61,9 @@ export async function measure(
   for (const server of servers) runners.push(await Runner.open(workload, server, connections))
   for (let compared = workload.compared ?? 1; compared > 0; compared -= 1) await assertEqualAnswers(workload, runners)
   if (plan.rounds === 0) return []
-  for (let round = 0; round < WARMING.rounds; round += 1) {
-    const spent = runners.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
-    if (round >= WARMING.least && spent > runners.length * WARMING.milliseconds) break
+  // Every server has an equal number of rounds, so that new records get equal keys.
+  while (!runners.every((runner) => runner.isWarm(plan.warmUp)))
     for (const runner of runners) await runner.round(requests)
-  }
   for (const { samples } of runners) samples.length = 0
   for (let round = 0; round < plan.rounds; round += 1) {
     // Servers measured later in a round may be slower on a warm machine, so every server takes every position about
@@ -117,9 +118,19 @@ class Runner {
     return this.#server.side
   }
 
-  /** Duration of the runner's rounds in milliseconds. */
-  get milliseconds(): number {
-    return this.samples.reduce((sum, { milliseconds }) => sum + milliseconds, 0)
+  /** Whether the figures of the last rounds are stable, or the time for the warm-up is over. */
+  isWarm(milliseconds: number): boolean {
+    const { length } = this.samples
+    const { least, rounds, window, gain } = WARMING
+    const spent = this.samples.reduce((sum, sample) => sum + sample.milliseconds, 0)
+    if (length >= least && spent > milliseconds) return true
+    const last = length - window
+    return length >= rounds && this.#timeOf(last, length) > (1 - gain) * this.#timeOf(last - window, last)
+  }
+
+  /** Median processor time of some rounds, or their duration if the system does not provide the processor time. */
+  #timeOf(from: number, to: number): number {
+    return median(this.samples.slice(from, to).map(({ cpu, milliseconds }) => cpu?.all ?? milliseconds))
   }
 
   async answer(): Promise<Reply & { readonly call: Call }> {
