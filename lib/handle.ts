@@ -298,7 +298,7 @@ export async function performPlan(
       idempotency.isShared && clearPerCallerValues(rowsInReply(done)) ? made(done) : reply
     const performWrite = (order: CommitOrder | undefined): Promise<IdempotentResult> =>
       performIdempotentWork(work, call, { idempotency, made, toStored: reshapeShared, order, finish })
-    return queueDuplicates(idempotency, () => performIdempotent(work, caller, performWrite))
+    return queueDuplicates(resource, idempotency, () => performIdempotent(work, caller, performWrite))
   }
   const done = await performAnnounced(work, request, finish)
   const { plan } = work

@@ -1,4 +1,5 @@
 import type { BehaviourDefinition } from '../../types/behaviour.js'
+import { PRIVATE_HEADERS } from '../common/headers.js'
 
 /** Makes replies of a resource private to the caller if a computed field depends on the caller. */
 export const computed: BehaviourDefinition = {
@@ -9,7 +10,7 @@ export const computed: BehaviourDefinition = {
     const isPrivate = fields.some(({ perCaller }) => perCaller === true)
     return {
       facts: { needsIdentity: true },
-      behaviour: () => (isPrivate ? { headers: { Vary: 'Authorization', 'Cache-Control': 'private' } } : {}),
+      behaviour: () => (isPrivate ? { headers: PRIVATE_HEADERS } : {}),
     }
   },
 }

@@ -18,7 +18,7 @@ import { isObject } from '../common/object.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { toOriginForm } from '../common/requestTarget.js'
 import { either, flag, isFlag, isFunction, option } from '../config/checks.js'
-import { isPlainObject } from '../config/inherited.js'
+import { isObjectPrototype, isPlainObject } from '../config/inherited.js'
 import { OPERATIONS } from '../operations.js'
 
 declare module '../../types/options.js' {
@@ -123,7 +123,9 @@ async function createIdempotencyRequest(
 }
 
 function hasNoIdentity(identity: Identity | null): boolean {
-  return identity === null || (!isNotEmpty(identity.name) && !Object.values(identity.claims).some(isNotEmpty))
+  if (identity === null) return true
+  const { claims, name } = identity
+  return !isNotEmpty(name) && isPlainObject(claims) && !claimEntriesOf(claims).some(([, value]) => isNotEmpty(value))
 }
 
 /**
@@ -198,23 +200,23 @@ function describeIdentity(identity: Identity): readonly unknown[] {
   const texts = known.map((value) => (isNotEmpty(value) ? serializeValue(value) : null))
   if (isKnown) return texts
   const { claims: _, ...rest } = identity
-  const own = entries.filter(([claim]) => !TOKEN_CLAIMS.has(claim))
-  const described = own.length === 0 ? serializeValue(claims) : serializeEntries(own)
-  return [...texts, serializeEntries(Object.entries(rest)), described]
+  const described = serializeEntries(entries.filter(([claim]) => !TOKEN_CLAIMS.has(claim)))
+  // A Map, and an object with private members, may have contents that are not members.
+  const contents = isPlainObject(claims) ? [] : [serializeValue(claims, TOKEN_CLAIMS)]
+  return [...texts, serializeEntries(Object.entries(rest)), described, ...contents]
 }
 
-/** Returns the members of claims. The members of a class instance may be getters of its prototypes. */
+/** Returns the members of claims: also members that are not enumerable, inherited members and getters of prototypes. */
 function claimEntriesOf(claims: Identity['claims']): readonly (readonly [name: string, value: unknown])[] {
-  const own = Object.entries(claims)
-  if (own.length > 0) return own
-  const getters = new Set<string>()
-  for (let type = Object.getPrototypeOf(claims); isObject(type); type = Object.getPrototypeOf(type)) {
-    if (type === Object.prototype) break
-    for (const [name, { get }] of Object.entries(Object.getOwnPropertyDescriptors(type))) {
-      if (get !== undefined) getters.add(name)
-    }
+  const names = new Set<string>()
+  for (
+    let from: object | null = claims;
+    from !== null && !isObjectPrototype(from);
+    from = Object.getPrototypeOf(from)
+  ) {
+    for (const name of Object.getOwnPropertyNames(from)) names.add(name)
   }
-  return [...getters].map((name) => [name, claims[name]])
+  return [...names].map((name) => [name, claims[name]] as const).filter(([, value]) => typeof value !== 'function')
 }
 
 /** Serializes entries sorted by name, because the next token may list its claims in another order. */
@@ -228,11 +230,14 @@ function isNotEmpty(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
-/** Returns a text that differs if the values differ: JSON, the value's own text, or the output of `inspect`. */
-function serializeValue(value: unknown): string {
+/**
+ * Returns a text that differs if the values differ: JSON, the value's own text, or the output of `inspect`. The JSON of
+ * an object lacks the members `omitted`.
+ */
+function serializeValue(value: unknown, omitted: ReadonlySet<string> = NONE): string {
   for (const serialize of [serializeAsJson, String]) {
     try {
-      const text: unknown = serialize(value)
+      const text: unknown = serialize(value, omitted)
       if (typeof text === 'string' && text !== '{}' && !text.startsWith('[object ')) return `${typeof value} ${text}`
     } catch {
       // A circular value, or a value that refuses conversion, needs the next form.
@@ -241,16 +246,20 @@ function serializeValue(value: unknown): string {
   return inspect(value, INSPECT_OPTIONS)
 }
 
+const NONE: ReadonlySet<string> = new Set()
 const INSPECT_OPTIONS = { depth: 9, maxArrayLength: Number.POSITIVE_INFINITY, maxStringLength: 9999, sorted: true }
 
 /**
  * Serializes a value as JSON. JSON omits the contents of Maps, Sets and objects with private state, so these are
  * replaced by their own text and `inspect`.
  */
-function serializeAsJson(value: unknown): string {
-  return JSON.stringify(value, (_name, each: unknown) =>
-    isObject(each) && Object.keys(each).length === 0 ? [String(each), inspect(each, INSPECT_OPTIONS)] : each,
-  )
+function serializeAsJson(value: unknown, omitted: ReadonlySet<string>): string {
+  let root: unknown
+  return JSON.stringify(value, function (this: unknown, name, each: unknown) {
+    root ??= each
+    if (this === root && omitted.has(name)) return undefined
+    return isObject(each) && Object.keys(each).length === 0 ? [String(each), inspect(each, INSPECT_OPTIONS)] : each
+  })
 }
 
 /** The operations on nested records. */

@@ -7,6 +7,7 @@ import type { AttributeName } from '../../types/names.js'
 import type { Behaviour } from '../../types/resource.js'
 import { removeMembers } from '../common/compositeWrites.js'
 import { CrudConfigError } from '../common/errors.js'
+import { PRIVATE_HEADERS } from '../common/headers.js'
 import { isObject } from '../common/object.js'
 import { keepOmittedFields } from '../common/omittedFields.js'
 import { option } from '../config/checks.js'
@@ -95,7 +96,7 @@ function createBehaviour(
             return plan.kind === 'update' ? keepOmittedFields(plan, fields.filter(isWriteDenied)) : plan
           },
         }),
-    headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
+    headers: PRIVATE_HEADERS,
   }
 }
 

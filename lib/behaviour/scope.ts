@@ -5,6 +5,7 @@ import type { SingleIntent } from '../../types/intent.js'
 import type { SinglePlan } from '../../types/plan.js'
 import type { Behaviour, FixedValues, ResolvedScope, Resource } from '../../types/resource.js'
 import { mapBodies, removeMembers } from '../common/compositeWrites.js'
+import { PRIVATE_HEADERS } from '../common/headers.js'
 import { isListPlan } from '../common/listPlan.js'
 import { normalizeName } from '../common/normalizedName.js'
 import { keepOmittedFields } from '../common/omittedFields.js'
@@ -65,7 +66,7 @@ function createBehaviour(scopeOf: ScopeFunction): Behaviour {
     // show more records.
     visibleRecords: async (resource, caller) => matchScope(await evaluate(resource, 'getList', caller)),
     resolveScope: (resource, caller, operation = 'getList', action) => evaluate(resource, operation, caller, action),
-    headers: { Vary: 'Authorization', 'Cache-Control': 'private' },
+    headers: PRIVATE_HEADERS,
   }
 }
 

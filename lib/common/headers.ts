@@ -3,6 +3,9 @@ import type { Resource } from '../../types/resource.js'
 
 type Headers = Readonly<Record<string, string>>
 
+/** Headers of replies that depend on the caller. */
+export const PRIVATE_HEADERS: Headers = Object.freeze({ Vary: 'Authorization', 'Cache-Control': 'private' })
+
 /**
  * Merges the headers of one reply. Values of `Vary` and `Link` are joined; for other headers the last value applies.
  */

@@ -4,12 +4,16 @@ import { isObject } from '../common/object.js'
 /** Returns the name of an inherited member; null if the object has only own members. */
 export function findInheritedMember(value: object): string | null {
   for (let from = Object.getPrototypeOf(value); from !== null; from = Object.getPrototypeOf(from)) {
-    // Recognizes Object.prototype, also the prototype of another realm.
-    if (Object.getPrototypeOf(from) === null && Object.hasOwn(from, 'hasOwnProperty')) return null
+    if (isObjectPrototype(from)) return null
     const name = Object.getOwnPropertyNames(from).find((member) => member !== 'constructor')
     if (name !== undefined) return name
   }
   return null
+}
+
+/** Whether a value is `Object.prototype`, also that of another realm. */
+export function isObjectPrototype(value: object): boolean {
+  return Object.getPrototypeOf(value) === null && Object.hasOwn(value, 'hasOwnProperty')
 }
 
 /**

@@ -1,8 +1,9 @@
-import type { Transaction } from 'sequelize'
+import type { Sequelize, Transaction } from 'sequelize'
 import type { Plan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
-import type { IdempotencyRequest } from '../../types/resource.js'
+import type { IdempotencyRequest, Resource } from '../../types/resource.js'
 import type { PassedPolicies, PolicyChecks, WriteResult } from '../../types/work.js'
+import { getOrCreate } from '../common/getOrCreate.js'
 import { internalError } from '../common/internalError.js'
 import { type Problem, problem } from '../common/problem.js'
 import { classifyFailure } from '../sequelize/failure.js'
@@ -13,6 +14,7 @@ import {
   insertIdempotencyRecord,
   storeReply,
 } from '../sequelize/idempotencyRecords.js'
+import { sequelizeOf } from '../sequelize/internals.js'
 import { ambientTransaction, runWhenCommitted } from '../sequelize/transaction.js'
 import { type StatementContext, storeOf, withTransaction } from './store.js'
 import { inTransaction, markRaced, runSingleStatement } from './transaction.js'
@@ -108,13 +110,19 @@ interface RunningWrite {
   readonly end: Promise<unknown>
 }
 
-const runningWrites = new Map<string, RunningWrite>()
+/** Running writes by their key. Another database of this process has writes of its own. */
+const runningBySequelize = new WeakMap<Sequelize, Map<string, RunningWrite>>()
 
 /**
  * Runs a write, after a running write with the same key has ended. At most one duplicate waits.
  * @throws Problem 409 for further duplicates
  */
-export async function queueDuplicates<T>({ id }: IdempotencyRequest, write: () => Promise<T>): Promise<T> {
+export async function queueDuplicates<T>(
+  { model }: Resource,
+  { id }: IdempotencyRequest,
+  write: () => Promise<T>,
+): Promise<T> {
+  const runningWrites = getOrCreate(runningBySequelize, sequelizeOf(model), () => new Map<string, RunningWrite>())
   for (let first = runningWrites.get(id); first !== undefined; first = runningWrites.get(id)) {
     if (first.hasDuplicate) throw inProgressProblem()
     first.hasDuplicate = true

@@ -4,6 +4,7 @@ import type { Resource } from '../../types/resource.js'
 import type { CommitOrder } from '../../types/work.js'
 import { loadColumnTypes } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
+import { watchTransactions } from '../sequelize/endedTransactions.js'
 import { sequelizeOf } from '../sequelize/internals.js'
 import { StatementLimit } from '../sequelize/statementTimeout.js'
 import { useTimedConnections } from '../sequelize/timedConnections.js'
@@ -36,6 +37,7 @@ export function storeOf(resource: Resource): StatementContext {
   const { model, limits } = resource
   const sequelize = sequelizeOf(model)
   resource.dialect().fixConnections?.(sequelize)
+  watchTransactions(sequelize)
   if (limits.statementTime !== false) {
     if (resource.dialect().interrupt === null) useTimedConnections(sequelize)
     else useTimedQueries(sequelize)

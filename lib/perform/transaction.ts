@@ -3,6 +3,7 @@ import type { Outcome } from '../../types/outcome.js'
 import { createDisconnectError } from '../common/disconnect.js'
 import { getOrCreate } from '../common/getOrCreate.js'
 import { isObject } from '../common/object.js'
+import { isRefusal } from '../common/problem.js'
 import { reportError } from '../common/report.js'
 import { isWrongServer } from '../sequelize/failure.js'
 import { isOutdatedError } from '../sequelize/namedStatements.js'
@@ -140,7 +141,8 @@ async function runTransaction<T>(
     if (isWrongServer(error, dialect)) transaction.markUnusable()
     if (watch.isExpired) throw writeTimeoutProblem(error)
     if (transaction.finished === undefined) await watch.settle(transaction.rollback()).catch(() => undefined)
-    throw error
+    // Statements after the failure were rejected only because the transaction had ended.
+    throw transaction.failure === undefined || isRefusal(error) ? error : transaction.failure
   } finally {
     watch.stop()
   }

@@ -3,14 +3,20 @@ import type { Caller, Join, Predicate } from '../../types/plan.js'
 import type { ForeignKeyReference, Resource, VisibleRecords } from '../../types/resource.js'
 import type { ParentLink, RelationStep, View } from '../../types/view.js'
 import { getOrCreate } from '../common/getOrCreate.js'
-import { mergeHeaders } from '../common/headers.js'
+import { mergeHeaders, PRIVATE_HEADERS } from '../common/headers.js'
 import { addCondition, joinPredicates } from '../common/predicates.js'
 import { isRefusal } from '../common/problem.js'
 import { isPromise } from '../common/promise.js'
 import { foreignKeyResourcesOf, hiddenFieldsOf, isMemberWritable, isRelationClosed } from './access.js'
 import { createRoot, type Root } from './path.js'
 import { referenceConditionOf, referencesInBodies } from './references.js'
-import { configuredResources, resourcesOfStep, resourcesOnPaths, walkRelations } from './relations.js'
+import {
+  configuredResources,
+  flattenedResources,
+  resourcesOfStep,
+  resourcesOnPaths,
+  walkRelations,
+} from './relations.js'
 
 const NONE: View['headers'] = Object.freeze({})
 
@@ -189,10 +195,14 @@ function relationHeadersOf(
   related: ReadonlySet<Resource>,
   view: View,
 ): View['headers'] {
-  if (![...related].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)) return NONE
+  const configured = configuredResources(resource, intent)
+  // A policy masks what the resource's options add from its records.
+  const added = [...configured, ...flattenedResources(resource, intent)]
+  const guarded = added.some(({ behaviours }) => behaviours.visibleRecords !== null) ? [PRIVATE_HEADERS] : []
+  if (![...related].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)) return guarded[0] ?? NONE
   const open = resourcesOnPaths(resource, intent, (step) => view.join(step) !== null, view.joinRow)
-  for (const each of configuredResources(resource, intent)) open.add(each)
-  return mergeHeaders([...open].map(({ behaviours }) => behaviours.headers))
+  for (const each of configured) open.add(each)
+  return mergeHeaders([...guarded, ...[...open].map(({ behaviours }) => behaviours.headers)])
 }
 
 /** Returns the result for a resource behind a relation. A restricted resource without a result counts as denied. */

@@ -21,7 +21,7 @@ export function resourcesOnPaths(
   canFollow: CanFollow,
   link: Relation | null = null,
 ): Set<Resource> {
-  const related = new Set(hasFullRecords(intent) ? flattenedResourcesOf(flattenedRelationsOf(resource)) : [])
+  const related = new Set(flattenedResources(resource, intent))
   walkPaths(createRoot(resource, link), intent, (step) => {
     if (!canFollow(step)) return false
     for (const each of resourcesOfStep(step)) related.add(each)
@@ -63,6 +63,11 @@ export function configuredResources(resource: Resource, intent: Intent): readonl
 /** Returns the resources to authorize for a path over a relation. */
 export function resourcesOfStep({ relation, access }: Pick<RelationStep, 'relation' | 'access'>): readonly Resource[] {
   return [...access.resources, ...(relation.joinModel?.resources() ?? [])]
+}
+
+/** Returns the resources that are flattened into the records of the response. */
+export function flattenedResources(resource: Resource, intent: Intent): Iterable<Resource> {
+  return hasFullRecords(intent) ? flattenedResourcesOf(flattenedRelationsOf(resource)) : []
 }
 
 /** Whether the response has full records with their flattened fields. */

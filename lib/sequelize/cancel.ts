@@ -64,9 +64,9 @@ function tlsOptions({ host = '', ssl, sslNegotiation }: PgClient): ConnectionOpt
 /**
  * Sends a cancel request and waits until the server closes the connection, which the server does after forwarding the
  * request. The client side stays open, because PgBouncer treats a half-closed connection as a disconnected client.
- * Resolves to false if the request was not delivered.
+ * Resolves to false if the request was not delivered. Sends nothing if the request is no longer needed.
  */
-export function requestCancel(connection: Connection, milliseconds: number): Promise<boolean> {
+export function requestCancel(connection: Connection, milliseconds: number, isNeeded: () => boolean): Promise<boolean> {
   const client = connection as PgClient
   const request = encodeCancelRequest(client)
   if (request === null) return Promise.resolve(false)
@@ -78,7 +78,10 @@ export function requestCancel(connection: Connection, milliseconds: number): Pro
       resolve(isDelivered)
     }
     const fail = (): void => finish(false)
-    const send = (stream: Socket): void => void stream.write(request, (error) => (isSent = !error))
+    const send = (stream: Socket): void => {
+      if (isNeeded()) stream.write(request, (error) => (isSent = !error))
+      else finish(true)
+    }
     socket.setTimeout(milliseconds, fail).once('error', fail)
     socket.once('close', () => finish(isSent))
     const startTls = (): void => {

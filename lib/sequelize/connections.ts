@@ -93,23 +93,33 @@ export async function interrupt(sequelize: Sequelize, { interrupt }: Dialect, co
     await waitForDriver(sequelize, connection)
 }
 
-/** Stops the statement on a connection that stays open. Never rejects, and returns soon. */
+/**
+ * Stops the statement on a connection that stays open. Never rejects, and returns soon. `isRunning` tells whether the
+ * statement still runs. A late request would stop the next statement.
+ */
 export async function stopStatement(
   sequelize: Sequelize,
   { interrupt }: Dialect,
   connection: Connection,
+  isRunning: () => boolean,
 ): Promise<void> {
   if (interrupt === null) interruptStatement(connection)
-  else if (interrupt.kill === null) await cancelStatement(sequelize, connection)
-  else await runKill(sequelize, interrupt.kill.statement(connection), connection)
+  else if (interrupt.kill === null) await cancelStatement(sequelize, connection, isRunning)
+  else await runKill(sequelize, interrupt.kill.statement(connection), connection, isRunning)
 }
+
+const always = (): boolean => true
 
 /**
  * Sends a cancel request. If the request cannot be delivered, the server may still commit the statement. All later
  * writes then use transactions, which the server rolls back when their connection ends.
  */
-async function cancelStatement(sequelize: Sequelize, connection: Connection): Promise<void> {
-  const isDelivered = await requestCancel(connection, MAX_WAIT)
+async function cancelStatement(
+  sequelize: Sequelize,
+  connection: Connection,
+  isNeeded: () => boolean = always,
+): Promise<void> {
+  const isDelivered = await requestCancel(connection, MAX_WAIT, isNeeded)
   if (!isDelivered && connection.queryType !== 'read') markSeveralServers(sequelize)
 }
 
@@ -118,8 +128,13 @@ async function cancelStatement(sequelize: Sequelize, connection: Connection): Pr
  * that should be stopped. All later writes therefore use transactions, which the server rolls back when their
  * connection ends.
  */
-async function runKill(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
-  const isDelivered = (await settleSoon(runOnSameServer(sequelize, sql, of))) === true
+async function runKill(
+  sequelize: Sequelize,
+  sql: string,
+  of: Connection,
+  isNeeded: () => boolean = always,
+): Promise<boolean> {
+  const isDelivered = (await settleSoon(runOnSameServer(sequelize, sql, of, isNeeded))) === true
   if (!isDelivered && serverSideOf(of) !== undefined && of.queryType !== 'read') markSeveralServers(sequelize)
   return isDelivered
 }
@@ -167,13 +182,19 @@ async function waitForDriver(sequelize: Sequelize, connection: Connection): Prom
  * not reached. On another server the number would belong to an unrelated connection. Does not use the pool, whose
  * connections may all wait for one lock.
  */
-async function runOnSameServer(sequelize: Sequelize, sql: string, of: Connection): Promise<boolean> {
+async function runOnSameServer(
+  sequelize: Sequelize,
+  sql: string,
+  of: Connection,
+  isNeeded: () => boolean,
+): Promise<boolean> {
   const seat = serverSideOf(of)
   if (seat?.isDirect === true && seat.server !== null) {
     const servers = serversOf(connectionsFor(sequelize), of)
     for (let times = 0; times < MAX_ATTEMPTS; times += 1) {
       const server = servers[times % servers.length]
-      if (server !== undefined && (await runOnConnection(sequelize, sql, { server, name: seat.server }))) return true
+      const { server: name } = seat
+      if (server !== undefined && (await runOnConnection(sequelize, sql, { server, name, isNeeded }))) return true
     }
   }
   return false
@@ -182,7 +203,7 @@ async function runOnSameServer(sequelize: Sequelize, sql: string, of: Connection
 async function runOnConnection(
   sequelize: Sequelize,
   sql: string,
-  { server, name }: { readonly server: object; readonly name: string },
+  { server, name, isNeeded }: { readonly server: object; readonly name: string; readonly isNeeded: () => boolean },
 ): Promise<boolean> {
   const connections = connectionsFor(sequelize)
   const connection = await connections._connect(server)
@@ -192,6 +213,7 @@ async function runOnConnection(
     const options = { transaction, ...statementLoggingOf(sequelize) }
     const [row] = await sequelize.query(`SELECT ${SERVER_EXPRESSION} AS name`, { ...options, type: QueryTypes.SELECT })
     if (String(Object(row).name) !== name) return false
+    if (!isNeeded()) return true
     await sequelize.query(sql, options).catch((error: unknown) => {
       if (Object(Object(error).original).errno !== NO_SUCH_THREAD) throw error
     })

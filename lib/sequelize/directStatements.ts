@@ -4,9 +4,11 @@ import type { Sequelize } from 'sequelize'
 import { getOrCreate } from '../common/getOrCreate.js'
 import { traceStatement } from '../trace/statement.js'
 import type { Connection } from './connections.js'
+import { hasEndedTransaction } from './endedTransactions.js'
 import { awaitAnswer, type PooledRun, runOnConnection } from './pooledConnections.js'
 import type { RawRow } from './run.js'
 import { type TypeCast, typeCastOf } from './valueParsers.js'
+import { endTransaction } from './writeTransaction.js'
 
 /** A statement to run, with its values in the SQL text. */
 export interface DirectRun extends PooledRun {
@@ -89,21 +91,12 @@ export class DirectStatements {
     try {
       return await awaitAnswer(this.#sequelize, connection, { sql, values: NONE }, this.#send(connection, text))
     } catch (error) {
-      // The server has ended the transaction. Later statements would be committed one by one.
-      if (transaction !== undefined && ENDED_TRANSACTION_CODES.has(Object(Object(error).original).errno)) {
-        await transaction.rollback().catch(() => undefined)
-        Object.assign(transaction, { finished: 'rollback' })
-      }
+      if (transaction !== undefined && hasEndedTransaction(error)) await endTransaction(transaction, error)
       throw error
     }
   }
 }
 
-/**
- * Error codes after which the server has ended the transaction: a deadlock, or on MariaDB a record changed since the
- * last read.
- */
-const ENDED_TRANSACTION_CODES: ReadonlySet<unknown> = new Set([1213, 1020])
 const NONE: readonly unknown[] = []
 
 function affectedRowsOf(found: unknown): number {

@@ -49,14 +49,14 @@ function runOptionsOf(sequelize: Sequelize, { transaction, writes, limit, isLogg
 /** Whether no hook or option of the host needs `sequelize.query` for single queries. */
 export function canRunOwnQueries(sequelize: Sequelize): boolean {
   const { hooks: { beforeQuery = NONE, afterQuery = NONE } = {}, query = {} } = internalsOf(sequelize).options
-  return beforeQuery.every(isTimeHook) && afterQuery.every(isTimeHook) && Object.keys(query).length === 0
+  return beforeQuery.every(isOwnHook) && afterQuery.every(isOwnHook) && Object.keys(query).length === 0
 }
 
 const NONE: readonly never[] = []
 
-/** Whether a hook is the package's own hook for statement timeouts. */
-function isTimeHook(hook: unknown): boolean {
-  return Object(hook).name === TIME_HOOK
+/** Whether a hook is the package's own. */
+function isOwnHook(hook: unknown): boolean {
+  return Object(hook).name === OWN_HOOK
 }
 
 /** Whether no hook or option of the host affects single queries on a server's pool. */
@@ -69,8 +69,8 @@ export function canRunServerQueries(sequelize: Sequelize): boolean {
   return triesOnce && !hasUnsupportedOption && canRunOwnQueries(sequelize)
 }
 
-/** Name of the hook for statement timeouts. */
-export const TIME_HOOK = 'crud-statement-time'
+/** Name of the package's own hooks around queries. */
+export const OWN_HOOK = 'crud-queries'
 
 export const SQLITE_BUSY = 'SQLITE_BUSY: database is locked'
 

@@ -84,12 +84,14 @@ interface TimerOptions {
   readonly client?: ClientConnection | null
   /** Whether statements on the connection are writes outside of a transaction. Default: false. */
   readonly autocommits?: boolean
+  /** Called when a statement was stopped, before its caller receives the error. Default: nothing. */
+  readonly onStopped?: (error: Error) => Promise<unknown>
 }
 
 /**
- * Limits the time of each statement on an exclusive connection. The result of a statement that the server was asked to
- * stop is an error: MariaDB and MySQL may answer a stopped statement with wrong values and no error. Only the result of
- * a write outside of a transaction counts, because the write is stored.
+ * Limits the time of each statement on an exclusive connection. A result counts even if it arrives late, except on
+ * MariaDB and MySQL, which may answer a stopped statement with wrong values and no error. There, only the result of a
+ * write outside of a transaction counts, because the write is stored.
  */
 export class StatementTimer {
   readonly #sequelize: Sequelize
@@ -97,6 +99,7 @@ export class StatementTimer {
   readonly #connection: Connection
   readonly #client: ClientConnection | null
   readonly #autocommits: boolean
+  readonly #onStopped: (error: Error) => Promise<unknown>
   readonly #undoFunctions: readonly (() => void)[]
   #hasEnded = false
 
@@ -104,13 +107,14 @@ export class StatementTimer {
     sequelize: Sequelize,
     limit: StatementLimit,
     connection: Connection,
-    { client = null, autocommits = false }: TimerOptions = {},
+    { client = null, autocommits = false, onStopped = async () => undefined }: TimerOptions = {},
   ) {
     this.#sequelize = sequelize
     this.#limit = limit
     this.#connection = connection
     this.#client = client
     this.#autocommits = autocommits
+    this.#onStopped = onStopped
     this.#undoFunctions = limit.dialect.interrupt === null ? METHODS.map((name) => this.#limitMethod(name)) : []
     timersByConnection.set(connection, this)
   }
@@ -140,18 +144,19 @@ export class StatementTimer {
   /** Starts the timeout of a statement. Returns a callback to use instead of `done`. */
   limit(done: EndCallback): EndCallback {
     const limit = this.#limit
-    const autocommits = this.#autocommits
+    const onStopped = this.#onStopped
+    const countsLate = this.#autocommits || !limit.dialect.interrupt?.kill
     let isEnded = false
     let cancelling: Promise<void> | null = null
     let failure: CreateError | null = null
     const end = async (by: CreateError): Promise<void> => {
-      if (failure !== null) return
+      if (isEnded || failure !== null) return
       failure = by
       const isServer = limit.dialect.interrupt !== null
       this.#hasEnded = true
       const late = isServer ? [wait(STOP_TIME, true, { ref: false })] : []
       for (let isLate = false; !isEnded && !isLate; ) {
-        cancelling = stopStatement(this.#sequelize, limit.dialect, this.#connection)
+        cancelling = stopStatement(this.#sequelize, limit.dialect, this.#connection, () => !isEnded)
         const again = cancelling.then(() => isEnded || wait(isServer ? REPEAT_TIME : INTERVAL, false, { ref: false }))
         isLate = await Promise.race([again, ...late])
       }
@@ -160,7 +165,10 @@ export class StatementTimer {
       void abortConnection(this.#sequelize, this.#connection)
       done.call(undefined, by(null))
     }
-    const timer = setTimeout(() => void end((cause) => new StatementTimeout(limit, cause)), limit.milliseconds)
+    const timer = setTimeout(
+      () => afterReceiving(() => void end((cause) => new StatementTimeout(limit, cause))),
+      limit.milliseconds,
+    )
     timer.unref()
     const stay = this.#client?.onDisconnect(() => void end((cause) => new StatementAborted(cause)))
     const over = (): void => {
@@ -172,10 +180,12 @@ export class StatementTimer {
       if (isEnded) return
       over()
       if (cancelling === null || failure === null) return done.call(this, error, ...result)
-      const isStored = autocommits && (error === null || error === undefined)
-      const failed = isStored ? error : failure(error)
+      const isSuccess = countsLate && (error === null || error === undefined)
+      const failed = isSuccess ? null : failure(error)
       // Waits for the request to stop, which would otherwise stop the next statement.
-      void cancelling.then(() => done.call(this, failed, ...result))
+      void cancelling
+        .then(() => failed !== null && onStopped(failed))
+        .then(() => done.call(this, failed ?? error, ...result))
     }
   }
 
@@ -196,6 +206,14 @@ export class StatementTimer {
       else Object.defineProperty(connection, name, own)
     }
   }
+}
+
+/**
+ * Runs work after the process has received what waits in its sockets. After other work has blocked the process, timers
+ * run before the answers of statements that ended in time.
+ */
+function afterReceiving(work: () => void): void {
+  setImmediate(() => setImmediate(work))
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { type Connection, type ConnectionOptions, closeConnection, limitOf } from './connections.js'
-import { TIME_HOOK } from './run.js'
+import { OWN_HOOK } from './run.js'
 import { checkSession } from './session.js'
 import { assertConnected, StatementTimeout, StatementTimer, timerOf } from './statementTimeout.js'
 
@@ -25,7 +25,7 @@ const timedInstances = new WeakSet<Sequelize>()
 export function useTimedQueries(sequelize: Sequelize): void {
   if (timedInstances.has(sequelize)) return
   timedInstances.add(sequelize)
-  sequelize.addHook('beforeQuery', TIME_HOOK, async (options: QueryOptions, query: object) => {
+  sequelize.addHook('beforeQuery', OWN_HOOK, async (options: QueryOptions, query: object) => {
     const one = query as SequelizeQuery
     const known = timerOf(one.connection)
     if (known === undefined) await beginQuery(sequelize, options, one)

@@ -1,6 +1,6 @@
 // Transactions of Sequelize, including transactions of the host.
 
-import type { Sequelize, Transaction } from 'sequelize'
+import { type Sequelize, Transaction } from 'sequelize'
 import { internalsOf } from './internals.js'
 
 /** Returns the host's transaction around this request, from continuation-local storage. */
@@ -36,9 +36,21 @@ export function isTransactionRolledBack(transaction: Transaction): boolean {
   return finished === 'rollback' || (parent ? isTransactionRolledBack(parent) : false)
 }
 
+/** A transaction with the hooks that run after its COMMIT, and with members of its connection. */
+interface CommittingTransaction {
+  readonly _afterCommitHooks: ((transaction: Transaction) => unknown)[]
+  readonly connection?: { readonly getTransactionStatus?: () => unknown }
+}
+
+/** Whether a statement has failed in a transaction on PostgreSQL, whose COMMIT is then a rollback without an error. */
+function isAborted({ connection }: CommittingTransaction): boolean {
+  return connection?.getTransactionStatus?.() === 'E'
+}
+
 /**
  * Runs work after a transaction and all enclosing transactions are committed. Calls `failed` if a COMMIT fails.
- * Sequelize's `afterCommit` is not used, because it runs even after a failed COMMIT.
+ * Sequelize's `afterCommit` is not used, because it runs even after a failed COMMIT. The `afterCommit` hooks run after
+ * the work, because a hook may throw or hang after the COMMIT has succeeded.
  */
 export function runWhenCommitted(
   transaction: Transaction,
@@ -51,13 +63,22 @@ export function runWhenCommitted(
   if (finished !== undefined) return
   const commit = transaction.commit
   const commitThenRun = async (): Promise<void> => {
+    if (!isTransactionOpen(transaction)) return commit.call(transaction)
+    const committing = transaction as object as CommittingTransaction
+    const hooks = committing._afterCommitHooks.splice(0)
+    let isCommitted = !isAborted(committing)
     try {
       await commit.call(transaction)
     } catch (error) {
-      failed()
+      isCommitted = false
+      // Sequelize's own transactions run their hooks even after a failed COMMIT.
+      if (transaction.constructor !== Transaction) hooks.length = 0
       throw error
+    } finally {
+      if (isCommitted) runWork()
+      else failed()
+      for (const hook of hooks) await hook.call(transaction, transaction)
     }
-    runWork()
   }
   transaction.commit = commitThenRun
 }

@@ -119,6 +119,27 @@ abstract class WriteRun extends Transaction {
   }
 }
 
+/** Whether a transaction is the begun transaction of a write, or a savepoint in it. */
+export function isPartOfWrite(transaction: Transaction): boolean {
+  const { parent } = transaction as ParentedTransaction
+  return parent ? isPartOfWrite(parent) : transaction instanceof WriteTransaction && transaction.hasBegun
+}
+
+type ParentedTransaction = Transaction & { readonly parent?: Transaction | null }
+
+/**
+ * Ends a transaction after an error, with all its savepoints. If code catches the error and goes on, its statements are
+ * rejected.
+ */
+export async function endTransaction(transaction: Transaction, error: unknown): Promise<void> {
+  const { parent } = transaction as ParentedTransaction
+  if (parent) return endTransaction(parent, error)
+  if (transaction instanceof WriteTransaction) transaction.failure ??= error
+  const root = transaction as Transaction & Savepoint
+  if (root.finished === undefined) await root.rollback().catch(() => undefined)
+  rejectStatements(root)
+}
+
 /** Makes Sequelize reject further statements in a transaction. */
 function rejectStatements(transaction: Savepoint): void {
   transaction.finished ??= 'rollback'
@@ -133,6 +154,9 @@ export class WriteTransaction extends WriteRun {
   declare readonly _clearCls: () => void
   declare readonly begin: () => Promise<unknown>
 
+  /** Error after which the transaction was rolled back, even if a hook has caught the error. */
+  failure: unknown
+  hasBegun = false
   #isCommitted = false
 
   constructor(of: RunSettings, seesCommitted = false) {
@@ -155,9 +179,13 @@ export class WriteTransaction extends WriteRun {
       else await this.closeConnectionInUse()
       throw error
     }
+    this.hasBegun = true
     if (this.limit !== null && this.connection !== undefined && !isSharedConnection(this.connection)) {
       await waitForSetup(this.connection)
-      this.timer = new StatementTimer(this.sequelize, this.limit, this.connection)
+      // Stopping a write ends the whole transaction on SQLite, and leaves it open on MariaDB.
+      this.timer = new StatementTimer(this.sequelize, this.limit, this.connection, {
+        onStopped: (error) => endTransaction(this, error),
+      })
     }
     enterContext(this)
   }
@@ -254,6 +282,7 @@ export class WriteTransaction extends WriteRun {
 
   #assertOpen(what: string): void {
     if (this.finished === undefined) return
+    if (this.failure !== undefined) throw this.failure
     throw new Error(`The transaction cannot be ${what}: ${this.finished} has been called on it already.`)
   }
 

@@ -248,3 +248,25 @@ test('a policy behind a relation that is closed to the caller is not evaluated',
   t.is(evaluated, 0)
   t.is((await list(served, '/api/players', {})).status, 200)
 })
+
+test('responses with fields that flatten adds from a resource with a policy belong to one caller', async (t) => {
+  const server = await openStage(({ sequelize }, app) => {
+    const Team = sequelize.define('team', { name: DataTypes.STRING }, { timestamps: false })
+    const Player = sequelize.define('player', { name: DataTypes.STRING }, { timestamps: false })
+    Player.belongsTo(Team, { as: 'team', constraints: false })
+    app.use(crudRouter(Team, { getListPolicy: ({ request }) => request.headers['x-open'] !== undefined }))
+    app.use(crudRouter(Player, { flatten: ['team'] }))
+    return { Team, Player }
+  })
+  t.teardown(() => server.close())
+  const team = await server.Team.create({ name: 'A' })
+  await server.Player.create({ name: 'p', teamId: team.get('id') })
+  for (const headers of [{ 'x-open': '1' }, {}] as Record<string, string>[]) {
+    for (const path of ['/api/players/1', '/api/players']) {
+      const answer = await server.get(path, headers)
+      t.is(answer.text.includes('"teamName":"A"'), 'x-open' in headers)
+      t.is(answer.headers.get('cache-control'), 'private')
+      t.regex(String(answer.headers.get('vary')), /\bAuthorization\b/)
+    }
+  }
+})

@@ -8,7 +8,7 @@ import { DataTypes, QueryTypes, Sequelize, type Transaction } from 'sequelize'
 import { type CrudHub, type CrudRouter, crudHub, crudRouter, Operations } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
 import { databaseName } from '../../support/database.js'
-import { eventPackets, openPush, type Subscriber } from '../../support/push.js'
+import { eventPackets, openPush, type Subscriber, waitUntil } from '../../support/push.js'
 import { onServer } from '../../support/servers.js'
 
 Sequelize.useCLS(new Namespace())
@@ -121,6 +121,19 @@ endings.set('kill', async (transaction) => {
     databaseName,
     databaseName === 'postgres' ? `SELECT pg_terminate_backend(${row?.id})` : `KILL ${row?.id}`,
   )
+})
+
+/** Lets a statement fail and catches the error, after which PostgreSQL answers COMMIT with a rollback. */
+endings.set('fail', async (transaction) => {
+  await stage.sequelize.query('SELECT * FROM missing', { transaction }).catch(() => undefined)
+})
+endings.set('throw', (transaction) => {
+  transaction.afterCommit(() => {
+    throw new Error('a hook fails after the COMMIT')
+  })
+})
+endings.set('hang', (transaction) => {
+  transaction.afterCommit(() => gate().opened)
 })
 
 let order!: CrudRouter
@@ -264,6 +277,27 @@ for (const hub of [() => order, () => hooked]) {
     })
   }
 }
+
+for (const how of ['throw', 'hang']) {
+  test(`a write is told after its commit if an afterCommit hook of the host's transaction is made to ${how}`, async (t) => {
+    const subscriber = await stage.subscribe(order)
+    const { status, body } = await stage.post('/within/api/orders', { name: 'new' }, { 'x-end': how })
+    t.is(status, 201)
+    // A hook that hangs never ends its transaction.
+    if (how === 'hang') ends.pop()
+    await waitUntil(subscriber.socket, () => eventPackets(subscriber).length > 0)
+    t.deepEqual(await told(order, subscriber), [`["OnCreated",{"id":${body.id},"name":"new"}]`])
+  })
+}
+
+test("what PostgreSQL rolls back at the COMMIT of the host's transaction is not told", async (t) => {
+  const subscriber = await stage.subscribe(order)
+  const { status, body } = await stage.post('/within/api/orders', { name: 'new' }, { 'x-end': 'fail' })
+  t.is(status, 201)
+  const isStored = databaseName !== 'postgres'
+  t.is((await told(order, subscriber)).length, isStored ? 1 : 0)
+  t.is((await order.resource.model.findByPk(body.id)) !== null, isStored)
+})
 
 test('the writes of one transaction are told in their order, whatever their hubs', async (t) => {
   const [one, two] = await Promise.all([stage.subscribe(order), stage.subscribe(hooked)])

@@ -262,6 +262,56 @@ test('claims whose members are getters of a class tell callers apart, whatever n
   }
 })
 
+/** A user with a member of its own, a getter, and private contents that only `toJSON` shows. */
+class Mixed extends Member {
+  readonly role = 'user'
+}
+
+class Private {
+  readonly #id: number
+  readonly exp: number
+  constructor(id: number, exp = 0) {
+    this.#id = id
+    this.exp = exp
+  }
+  get kind(): string {
+    return 'user'
+  }
+  toJSON(): object {
+    return { id: this.#id, exp: this.exp }
+  }
+}
+
+const OBJECTS: readonly (readonly [what: string, make: (id: number) => object])[] = [
+  ['a Map', (id) => new Map([['userId', id]])],
+  ['search parameters', (id) => new URLSearchParams({ userId: String(id) })],
+  ['members beside getters', (id) => new Mixed(id)],
+  ['private contents', (id) => new Private(id)],
+  ['members that are not enumerable', (id) => Object.defineProperty({}, 'userId', { value: id })],
+  ['inherited members', (id) => Object.create({ userId: id }) as object],
+]
+
+for (const [what, make] of OBJECTS) {
+  test(`claims with ${what} tell callers apart, with a common name and without`, async (t) => {
+    for (const name of [null, 'Ann']) {
+      const said = (id: number): Identity => caller({ name, claims: make(id) as Identity['claims'] })
+      const [first, again, other] = await sent(create, [said(1), said(1), said(2)])
+      t.is(first?.status, 201)
+      t.true(isReplay(again))
+      t.false(isReplay(other))
+    }
+  })
+}
+
+test('the expiry of a token in claims of a class tells no callers apart', async (t) => {
+  const said = (id: number, exp: number): Identity =>
+    caller({ claims: new Private(id, exp) as object as Identity['claims'] })
+  const [first, again, other] = await sent(create, [said(1, 10), said(1, 20), said(2, 20)])
+  t.is(first?.status, 201)
+  t.true(isReplay(again))
+  t.false(isReplay(other))
+})
+
 test('users of sessions whose members are getters are told apart', async (t) => {
   const headers = { 'Idempotency-Key': 'session of getters' }
   const make = () => stage.post('/session/api/teams', { name: 'x' }, headers)
