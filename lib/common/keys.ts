@@ -14,11 +14,29 @@ export type KeyFields = readonly Field[]
 
 const SEPARATOR = '~'
 
-/** Joins the parts of a key: the only part as JSON, or a text of several parts. Undefined if a part is missing. */
+/**
+ * Joins the parts of a key: the only part as JSON, or a text of several parts. Undefined if a part is missing, or if one
+ * of several parts is not well-formed Unicode, because no record has such a key.
+ */
 export function joinKeyParts(parts: readonly (JsonValue | undefined)[]): JsonValue | undefined {
   if (parts.length === 1) return parts[0] ?? undefined
-  if (parts.some((part) => part === undefined || part === null)) return undefined
-  return parts.map((part) => encodeURIComponent(String(part)).replaceAll(SEPARATOR, '%7E')).join(SEPARATOR)
+  const texts: string[] = []
+  for (const part of parts) {
+    if (part === undefined || part === null) return undefined
+    const text = escapeKeyPart(String(part))
+    if (text === null) return undefined
+    texts.push(text)
+  }
+  return texts.join(SEPARATOR)
+}
+
+/** Escapes a part of a composite key; null for a text with an unpaired surrogate. */
+function escapeKeyPart(part: string): string | null {
+  try {
+    return encodeURIComponent(part).replaceAll(SEPARATOR, '%7E')
+  } catch {
+    return null
+  }
 }
 
 /** Splits the text of a key; null if the number of parts is wrong or a part is not escaped correctly. */

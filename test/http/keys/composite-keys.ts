@@ -352,6 +352,22 @@ test.serial(
   },
 )
 
+test.serial('a part of a key that is not well-formed text is a client error in every body', async (t) => {
+  // JSON.stringify escapes unpaired surrogates.
+  for (const code of ['\ud800', 'x\udfff', '\0']) {
+    const entry = { code, day: '2026-01-02', text: 'x' }
+    const message = 'must not contain NUL characters or unpaired surrogates.'
+    const created = await stage.post('/entries', entry)
+    t.deepEqual([created.status, created.body.errors], [400, { code: [message] }])
+    const updated = await stage.patch('/entries/bulk', [entry])
+    t.deepEqual([updated.status, updated.body.errors], [404, { '[0]': ['does not exist.'] }], updated.text)
+    const upserted = await stage.send('PUT', '/entries/bulk?by=code,day', { json: [entry] })
+    t.deepEqual([upserted.status, upserted.body.errors], [400, { '[0].code': [message] }], upserted.text)
+    const deleted = await stage.post('/entries/bulk-delete', [`${code}~2026-01-02`])
+    t.deepEqual([deleted.status, deleted.body], [200, { deleted: 0 }], deleted.text)
+  }
+})
+
 test.serial('attributes that are unique together are a key, their parts in the order of the model', async (t) => {
   const { status, headers, body } = await stage.post('/seats', { row: 'B', place: 12, guest: 'Jan' })
   t.is(status, 201)

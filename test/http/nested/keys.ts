@@ -3,7 +3,7 @@
 
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
-import { type CrudOptions, crudRouter } from '../../../lib/index.js'
+import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
@@ -27,14 +27,25 @@ const stage = await openStage(({ sequelize }, app) => {
   }
   const Ticket = sequelize.define('Ticket', { orderId: part(), no: counted, text }, plain)
   const Card = sequelize.define('Card', { orderId: part(), text }, plain)
+  const Label = sequelize.define(
+    'Label',
+    { code: { type: DataTypes.STRING(9), primaryKey: true }, no: part(), text, orderId: DataTypes.INTEGER },
+    plain,
+  )
   Order.hasMany(Seat, { as: 'seats', foreignKey: 'orderId' })
   Order.hasMany(Ticket, { as: 'tickets', foreignKey: 'orderId' })
   Order.hasOne(Card, { as: 'card', foreignKey: 'orderId' })
+  Order.hasMany(Label, { as: 'labels', foreignKey: 'orderId' })
   const policy = ({ operation }: { readonly operation: string }): boolean => !denied.has(operation)
   const policies: CrudOptions = { identity: identityFromHeader, createPolicy: policy, updatePolicy: policy }
   const write = { write: true } as const
   app.use(
-    crudRouter(Order, { identity: identityFromHeader, relations: { seats: write, tickets: write, card: write } }),
+    crudRouter(Order, {
+      operations: Operations.AllWithBulk | Operations.BulkUpdate,
+      identity: identityFromHeader,
+      relations: { seats: write, tickets: write, card: write, labels: write },
+    }),
+    crudRouter(Label),
     crudRouter(Seat, { fields: { orderId: { exclude: ['create'] } } }),
     crudRouter(Ticket, { ...policies, fields: { no: { exclude: ['create'] } } }),
     crudRouter(Card, policies),
@@ -74,6 +85,17 @@ test('a key that nobody has is that of a new record where clients choose what th
     [5, 'b'],
     [6, 'c'],
   ])
+})
+
+test('a key with text that is not well-formed is the key of no record', async (t) => {
+  const { id, path } = await order()
+  for (const code of ['\ud800', '\0']) {
+    const labels = [{ code, no: 1, text: 'x' }]
+    const single = await patch(path, { labels })
+    t.deepEqual([single.status, single.body.errors], [404, { 'labels[0]': ['does not exist.'] }], single.text)
+    const bulk = await patch('/api/orders/bulk', [{ id, labels }])
+    t.deepEqual([bulk.status, bulk.body.errors], [404, { '[0].labels[0]': ['does not exist.'] }], bulk.text)
+  }
 })
 
 test('a key that nobody has is that of no record where clients do not choose a part of it', async (t) => {
