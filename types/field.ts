@@ -35,6 +35,10 @@ export interface ValueType {
   readonly document?: true
   /** JSON of a restricted form: arrays, ranges (two bounds, or an empty array), GeoJSON, or texts. */
   readonly form?: 'array' | 'range' | 'geometry' | 'text'
+  /** Arrays: the form of their elements, if it is restricted too. */
+  readonly elements?: RestrictedForm
+  /** Geometries: whether only EPSG codes can name the coordinate reference system. */
+  readonly hasEpsgNamesOnly?: true
   /** Bounds of the values that responses can show. Stored values outside are shown as null. */
   readonly responseBounds?: readonly Bound[]
   /** Booleans: whether the column is numeric. Every number except 0 is true. */
@@ -53,6 +57,12 @@ export interface ValueType {
   readonly arrays?: readonly ArrayType[]
   /** Enumerations: the values in declaration order. */
   readonly values?: readonly string[]
+}
+
+/** JSON of a restricted form, and the form of its elements. */
+export interface RestrictedForm {
+  readonly form: NonNullable<ValueType['form']>
+  readonly elements?: RestrictedForm
 }
 
 /** An array of scalars within the value of a column. */

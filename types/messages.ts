@@ -44,6 +44,7 @@ export type MessageCode =
   | 'array'
   | 'bounds'
   | 'geometry'
+  | 'crs'
   | 'email'
   | 'pattern'
   | 'not-in'

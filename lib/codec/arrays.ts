@@ -4,7 +4,7 @@ import type { ArrayType, JsonValue, ValueType } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import { createMessage } from '../common/messages.js'
 import { isObject } from '../common/object.js'
-import type { Codec, NestedMessage, Reader, Reading } from './codec.js'
+import { type Codec, type NestedMessage, type Reader, type Reading, rejectAt } from './codec.js'
 import { listSchema, makeNullable } from './schema.js'
 
 export type CodecOf = (valueType: Pick<ValueType, 'type'>) => Codec
@@ -27,9 +27,7 @@ export function createArraysReader(
     let value = raw
     for (const { path, read } of readers)
       value = replaceAt(value, path, '', (array, place) => read(array, place, errors))
-    if (errors.length === 0) return { value: isColumn ? raw : value }
-    const own = errors.filter(({ path }) => path === '').map(({ message }) => message)
-    return { messages: own, nested: errors.filter(({ path }) => path !== '') }
+    return errors.length === 0 ? { value: isColumn ? raw : value } : rejectAt(errors)
   }
 }
 

@@ -85,6 +85,12 @@ export function rejectWith(...faults: readonly FieldMessage[]): Reading {
   return { messages: faults }
 }
 
+/** Rejects a value with errors of its parts. Errors of the whole value have an empty path. */
+export function rejectAt(errors: readonly NestedMessage[]): Reading {
+  const own = errors.filter(({ path }) => path === '').map(({ message }) => message)
+  return { messages: own, nested: errors.filter(({ path }) => path !== '') }
+}
+
 /** Creates a reader for values that are text in bodies. */
 export function createTextReader(read: (text: string) => Value | null, otherwise: MessageCode): Reader {
   const none = rejectWith(createMessage(otherwise))

@@ -1,13 +1,22 @@
-import type { FieldType, JsonValue, ValueType } from '../../types/field.js'
+import type { FieldType, JsonValue, RestrictedForm, ValueType } from '../../types/field.js'
 import type { CodedMessage, FieldMessage } from '../../types/messages.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import { createMessage } from '../common/messages.js'
+import { isObject } from '../common/object.js'
 import { isStorableText } from '../common/values.js'
 import { toJson } from './anyJson.js'
 import { arraySchema, type CodecOf, createArraysReader } from './arrays.js'
 import { blob } from './blob.js'
-import { type Codec, NOT_STORABLE, type Reader, type RuledField, rejectWith } from './codec.js'
-import { TEXT } from './schema.js'
+import {
+  type Codec,
+  type NestedMessage,
+  NOT_STORABLE,
+  type Reader,
+  type RuledField,
+  rejectAt,
+  rejectWith,
+} from './codec.js'
+import { makeNullable, TEXT } from './schema.js'
 import { date, datetime } from './times.js'
 
 /** Creates the codec of JSON. `codecOf` returns the codecs of array items. */
@@ -30,27 +39,69 @@ export function jsonCodec(codecOf: CodecOf): Codec {
 const JSON_DEPTH = 31
 
 /** Creates a reader that refuses null. Nullable fields accept null before they call a reader. */
-function createBodyReader({ valueType: { form, items, arrays } }: RuledField, codecOf: CodecOf): Reader {
+function createBodyReader({ valueType }: RuledField, codecOf: CodecOf): Reader {
+  const { form, items, arrays } = valueType
   // Items of one-dimensional arrays are read by the codec of their own type.
   const nested = arrays === undefined ? items : undefined
   const readArrays = arrays === undefined ? null : createArraysReader(arrays, form === 'array', codecOf)
   return (raw) => {
-    const wrong = findJsonError(raw, JSON_DEPTH) ?? findFormError(raw, form) ?? findItemError(raw, nested)
+    const malformed = findJsonError(raw, JSON_DEPTH)
+    if (malformed !== null) return rejectWith(malformed)
+    const errors = findFormErrors(raw, valueType)
+    if (errors.length > 0) return rejectAt(errors)
+    const wrong = findItemError(raw, nested)
     if (wrong !== null || !isJsonValue(raw)) return rejectWith(wrong ?? createMessage('json'))
     return readArrays === null ? { value: raw } : readArrays(raw)
   }
 }
 
+type Formed = Pick<ValueType, 'form' | 'elements' | 'hasEpsgNamesOnly'>
+
 /**
- * Returns the error of a value that Sequelize cannot write as an ARRAY, a RANGE or a GEOMETRY. PostgreSQL checks the
- * contents.
+ * Returns the errors of a value that Sequelize cannot write as an ARRAY, a RANGE or a GEOMETRY, with their places. The
+ * database checks the contents.
  */
+function findFormErrors(raw: unknown, { form, elements, hasEpsgNamesOnly }: Formed): readonly NestedMessage[] {
+  const wrong = findFormError(raw, form)
+  if (wrong !== null) return [{ path: '', message: wrong }]
+  if (hasEpsgNamesOnly === true) return findCrsErrors(raw)
+  if (elements === undefined || !Array.isArray(raw)) return []
+  return raw.flatMap((element, index) => {
+    // Arrays of arrays cannot contain null: all their elements have the same number of items.
+    if (element === null && elements.form !== 'array') return []
+    const errors = findFormErrors(element, elements)
+    return errors.map(({ path, message }) => ({ path: `[${index}]${path}`, message }))
+  })
+}
+
 function findFormError(raw: unknown, form: ValueType['form']): CodedMessage | null {
   if (form === undefined) return null
   if (form === 'text') return typeof raw === 'string' ? null : createMessage('string')
   if (form === 'geometry') return isGeometry(raw) ? null : createMessage('geometry')
   if (!Array.isArray(raw)) return createMessage('array')
   return form === 'range' && raw.length !== 0 && raw.length !== 2 ? createMessage('bounds') : null
+}
+
+/** The names of coordinate reference systems that the library wkx can read. */
+const EPSG_NAME = /^(?:urn:ogc:def:crs:EPSG::|EPSG:)\d{1,9}$/
+
+/** Returns an error for each `crs` in a geometry, and in the geometries of a collection, that is not an EPSG code. */
+function findCrsErrors(geometry: unknown): readonly NestedMessage[] {
+  if (!isObject(geometry)) return []
+  const { crs, geometries } = geometry
+  const own =
+    crs === undefined || crs === null || isEpsgCrs(crs) ? [] : [{ path: '.crs', message: createMessage('crs') }]
+  if (!Array.isArray(geometries)) return own
+  const within = geometries.flatMap((each, index) =>
+    findCrsErrors(each).map(({ path, message }) => ({ path: `.geometries[${index}]${path}`, message })),
+  )
+  return [...own, ...within]
+}
+
+function isEpsgCrs(crs: unknown): boolean {
+  if (!isObject(crs) || crs.type !== 'name' || !isObject(crs.properties)) return false
+  const { name } = crs.properties
+  return typeof name === 'string' && EPSG_NAME.test(name)
 }
 
 /** Returns the first error of an array's items. Items are read like values of a column of their type. */
@@ -133,7 +184,8 @@ const FORMS: Readonly<Record<NonNullable<ValueType['form']>, JsonSchema>> = {
     type: 'array',
     items: {},
     maxItems: 2,
-    not: { minItems: 1, maxItems: 1 },
+    // The type lets the schema accept null in nullable fields.
+    not: { type: 'array', minItems: 1, maxItems: 1 },
     description: 'An empty array, or an array of the lower and the upper bound.',
   },
   geometry: {
@@ -144,8 +196,15 @@ const FORMS: Readonly<Record<NonNullable<ValueType['form']>, JsonSchema>> = {
   },
 }
 
-function bodySchema({ valueType: { form, arrays } }: RuledField, codecOf: CodecOf): JsonSchema {
+function bodySchema({ valueType: { form, elements, arrays } }: RuledField, codecOf: CodecOf): JsonSchema {
   const array = arraySchema(arrays, codecOf)
   if (array !== null) return array
-  return form === undefined ? { not: { type: 'null' }, description: 'Any JSON.' } : FORMS[form]
+  if (form === undefined) return { not: { type: 'null' }, description: 'Any JSON.' }
+  return formSchema({ form, ...(elements === undefined ? {} : { elements }) })
+}
+
+function formSchema({ form, elements }: RestrictedForm): JsonSchema {
+  if (elements === undefined) return FORMS[form]
+  const element = formSchema(elements)
+  return { ...FORMS[form], items: elements.form === 'array' ? element : makeNullable(element) }
 }

@@ -48,6 +48,7 @@ export const MESSAGES: Readonly<Record<MessageCode, string>> = Object.freeze({
   array: 'must be an array.',
   bounds: 'must be an array of a lower and an upper bound.',
   geometry: 'must be a GeoJSON geometry.',
+  crs: 'must have the type "name" and a name such as "EPSG:4326".',
   email: 'is not a valid email address.',
   pattern: 'does not match the required pattern.',
   'not-in': 'must not be one of: {values}.',

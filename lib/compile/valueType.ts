@@ -68,7 +68,7 @@ const TYPES: ReadonlyMap<string, DescribeType> = new Map<string, DescribeType>([
     (type, values) => ({ type: 'enum', values: Object.freeze(filterTexts(values ?? readMember(type, 'values'))) }),
   ],
   ['BLOB', (type) => ({ type: 'blob', ...(typeOptionOf(type, 'length') === 'tiny' ? { maxLength: 255 } : {}) })],
-  ['ARRAY', (type) => ({ type: 'json', form: 'array', ...itemsTypeOf(type) })],
+  ['ARRAY', (type) => ({ type: 'json', form: 'array', ...itemsTypeOf(type), ...elementFormOf(type) })],
   ['TSVECTOR', constantType({ type: 'json', form: 'text' })],
   ['INET', constantType({ type: 'json', form: 'text' })],
   ['CIDR', constantType({ type: 'json', form: 'text' })],
@@ -87,6 +87,13 @@ function itemsTypeOf(array: unknown): Pick<ValueType, 'items'> {
   if (readMember(item, 'key') === 'ARRAY') return itemsTypeOf(item)
   const { type } = describeType(item, undefined, {})
   return type === 'blob' || type === 'datetime' || type === 'date' ? { items: type } : {}
+}
+
+/** Returns the form of an array's elements: of arrays, ranges, geometries or texts. */
+function elementFormOf(array: unknown): Pick<ValueType, 'elements'> {
+  const { form, elements } = describeType(readMember(array, 'type'), undefined, {})
+  if (form === undefined) return {}
+  return { elements: { form, ...(elements === undefined ? {} : { elements }) } }
 }
 
 /** Returns the item type of a one-dimensional array that filters can compare; null for other types. */

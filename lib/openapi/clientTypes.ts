@@ -156,7 +156,7 @@ const TYPE_WRITERS: Readonly<Record<string, (schema: JsonSchema) => string>> = {
   null: () => 'null',
   array: ({ items }) => {
     const type = toTypeScript(Object(items))
-    return `readonly ${/[|\n]/.test(type) ? `(${type})` : type}[]`
+    return `readonly ${/[|\n]|^readonly /.test(type) ? `(${type})` : type}[]`
   },
   object: ({ properties, required, additionalProperties }) => {
     if (properties === undefined) return '{ readonly [name: string]: unknown }'

@@ -148,6 +148,9 @@ function column(declared: ValueType): ValueType {
       return { ...declared, isNumericBoolean: true }
     case 'time':
       return { ...declared, longestTime: { hours: 838, isSigned: true } }
+    case 'json':
+      // Sequelize writes geometries by the library wkx, which throws for other names.
+      return declared.form === 'geometry' ? { ...declared, hasEpsgNamesOnly: true } : declared
     default:
       return declared
   }

@@ -252,6 +252,10 @@ const REPORTED: ReadonlyMap<string, Failure> = new Map<string, Failure>([
   ['08P01 exec_bind_message', 'tooLarge'],
   // The result type of a prepared statement has changed.
   ['0A000 RevalidateCachedQuery', 'deadlock'],
+  // Syntax errors in texts of TSVECTOR and LTREE. Mistakes in SQL have the same code.
+  ['42601 prssyntaxerror', 'dataException'],
+  ['42601 gettoken_tsvector', 'dataException'],
+  ['42601 parse_ltree', 'dataException'],
 ])
 
 const failures: Failures = {

@@ -2,7 +2,7 @@
 
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
-import { crudRouter } from '../../../lib/index.js'
+import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
 import { keysOf, list } from '../../support/lists.js'
 import { accessesOf, PRIMARY } from '../../support/plans.js'
@@ -53,6 +53,27 @@ const server = await openStage(
         indexes: ['tags', 'labels', 'meta'].map((name) => ({ name: `words_${name}`, fields: [name], using: 'gin' })),
       },
     )
+    // With and without hooks, because instances read other expressions than rows.
+    for (const name of ['Nested', 'HookedNested']) {
+      const Nested = sequelize.define(
+        name,
+        {
+          cells: DataTypes.ARRAY(DataTypes.ARRAY(DataTypes.INTEGER)),
+          cubes: DataTypes.ARRAY(DataTypes.ARRAY(DataTypes.ARRAY(DataTypes.TEXT))),
+          documents: DataTypes.ARRAY(DataTypes.ARRAY(DataTypes.JSONB)),
+          spans: DataTypes.ARRAY(DataTypes.RANGE(DataTypes.INTEGER)),
+          words: DataTypes.ARRAY(DataTypes.TSVECTOR),
+          hosts: DataTypes.ARRAY(DataTypes.INET),
+        },
+        plain,
+      )
+      if (name.startsWith('Hooked')) {
+        Nested.addHook('beforeFind', () => undefined)
+        Nested.addHook('beforeSave', () => undefined)
+      }
+      const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+      app.use(crudRouter(Nested, { operations, route: name }))
+    }
     Object.assign(models, { Post, Hooked, Word })
     app.use(crudRouter(Post))
     app.use(crudRouter(Hooked, { route: 'hooked' }))
@@ -202,6 +223,49 @@ if (isPostgres) {
     })
     t.is((await server.delete(`/api/posts/${body.id}`)).status, 204)
   })
+
+  const ARRAY = ['must be an array.']
+  const BOUNDS = ['must be an array of a lower and an upper bound.']
+  const MALFORMED: readonly (readonly [field: string, sent: unknown, errors: Readonly<Record<string, unknown>>])[] = [
+    ['cells', [null], { 'cells[0]': ARRAY }],
+    ['cells', [[1], 2], { 'cells[1]': ARRAY }],
+    ['cubes', [['a'], [['b'], null]], { 'cubes[0][0]': ARRAY, 'cubes[1][1]': ARRAY }],
+    ['documents', [null, { a: 1 }], { 'documents[0]': ARRAY, 'documents[1]': ARRAY }],
+    ['spans', [[1, 2], [1], 5], { 'spans[1]': BOUNDS, 'spans[2]': ARRAY }],
+    ['words', [5], { 'words[0]': ['must be a string.'] }],
+    ['hosts', ['10.0.0.1', {}], { 'hosts[1]': ['must be a string.'] }],
+  ]
+  for (const path of ['/Nested', '/HookedNested']) {
+    test(`elements of arrays that Sequelize cannot write are client errors: ${path}`, async (t) => {
+      const { id } = (await server.post(path, {})).body
+      for (const [field, sent, errors] of MALFORMED) {
+        const body = { [field]: sent }
+        const created = await server.post(path, body)
+        t.deepEqual([created.status, created.body.errors], [400, errors], created.text)
+        t.deepEqual((await server.patch(`${path}/${id}`, body)).body.errors, errors)
+        const placed = Object.fromEntries(Object.entries(errors).map(([place, messages]) => [`[0].${place}`, messages]))
+        t.deepEqual((await server.patch(`${path}/bulk`, [{ id, ...body }])).body.errors, placed)
+      }
+      t.is((await server.post(path, { words: ["'"] })).status, 400)
+      t.is((await server.post(path, { cells: [[1], [2, 3]] })).status, 400)
+    })
+
+    test(`arrays of arrays, of documents and of ranges are written: ${path}`, async (t) => {
+      const bounds = [
+        { value: 1, inclusive: true },
+        { value: 2, inclusive: false },
+      ]
+      const sent = {
+        cells: [[1, null]],
+        cubes: [[['a'], ['b']]],
+        documents: [[{ a: 1 }, null]],
+        hosts: ['10.0.0.1', null],
+      }
+      const { status, body, text } = await server.post(path, { ...sent, spans: [[1, 2], [], null] })
+      t.is(status, 201, text)
+      t.like(body, { ...sent, spans: [bounds, [], null] })
+    })
+  }
 
   test('a GIN index serves Any= of columns of arrays and of JSONB', async (t) => {
     const { Word } = models

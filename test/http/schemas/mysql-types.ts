@@ -10,6 +10,7 @@ import { openStage } from '../../support/stage.js'
 
 const isMysql = databaseName === 'mysql' || databaseName === 'mariadb'
 const onMysql = isMysql ? test : test.skip
+const onMysqlInOrder = isMysql ? test.serial : test.serial.skip
 
 const SPECIAL_FEATURES = "SET('Trailers','Commentaries','Deleted Scenes','Behind the Scenes')"
 
@@ -80,13 +81,30 @@ onMysql('a YEAR is a number and a SET its text, and what they cannot hold is 400
   t.is((await list(served(), '/api/films', { sort: 'specialFeatures' })).status, 400)
 })
 
-onMysql('a POINT is GeoJSON', async (t) => {
+onMysqlInOrder('a POINT is GeoJSON', async (t) => {
   const location = { type: 'Point', coordinates: [-112.8185647, 49.6999986] }
   const created = await served().post('/api/addresses', { location })
   t.is(created.status, 201, created.text)
   t.deepEqual(created.body, { addressId: 1, location })
   t.deepEqual((await served().get('/api/addresses/1')).body, created.body)
   t.deepEqual((await list(served(), '/api/addresses')).body.items, [created.body])
+})
+
+onMysqlInOrder('a geometry may name its coordinate reference system by an EPSG code only', async (t) => {
+  const point = { type: 'Point', coordinates: [1, 2] }
+  for (const name of ['EPSG:4326', 'urn:ogc:def:crs:EPSG::4326']) {
+    const location = { ...point, crs: { type: 'name', properties: { name } } }
+    const { status, body, text } = await served().post('/api/addresses', { location })
+    t.deepEqual([status, body.location], [201, point], text)
+  }
+  t.is((await served().post('/api/addresses', { location: { ...point, crs: null } })).status, 201)
+  const message = 'must have the type "name" and a name such as "EPSG:4326".'
+  const names = ['x', 'EPSG:', 'EPSG:x', 'urn:ogc:def:crs:OGC:1.3:CRS84', 5, true, {}, ['EPSG:4326']]
+  const unknown = names.map((name) => ({ type: 'name', properties: { name } }))
+  for (const crs of ['EPSG:4326', 5, {}, { type: 'link', properties: {} }, { type: 'name' }, ...unknown]) {
+    const { status, body, text } = await served().post('/api/addresses', { location: { ...point, crs } })
+    t.deepEqual([status, body.errors], [400, { 'location.crs': [message] }], text)
+  }
 })
 
 onMysql('what is no GeoJSON is 400', async (t) => {
