@@ -72,6 +72,8 @@ export interface ArrayType {
   readonly item: ValueType
   /** Whether items in bodies may be null. */
   readonly takesNull: boolean
+  /** The number of dimensions. Filters test the items of arrays with one dimension. */
+  readonly dimensions: number
 }
 
 /** An inclusive bound that the database compares with the column. */

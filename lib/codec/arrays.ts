@@ -4,7 +4,8 @@ import type { ArrayType, JsonValue, ValueType } from '../../types/field.js'
 import type { JsonSchema } from '../../types/openApi.js'
 import { createMessage } from '../common/messages.js'
 import { isObject } from '../common/object.js'
-import { type Codec, type NestedMessage, type Reader, type Reading, rejectAt } from './codec.js'
+import { callToJson, toJson } from './anyJson.js'
+import { type Codec, type Decoder, type NestedMessage, type Reader, type Reading, rejectAt } from './codec.js'
 import { listSchema, makeNullable } from './schema.js'
 
 export type CodecOf = (valueType: Pick<ValueType, 'type'>) => Codec
@@ -18,9 +19,9 @@ export function createArraysReader(
   isColumn: boolean,
   codecOf: CodecOf,
 ): (raw: JsonValue) => Reading {
-  const readers = arrays.map(({ path, item, takesNull }) => {
+  const readers = arrays.map(({ path, item, takesNull, dimensions }) => {
     const read = codecOf(item).createBodyReader({ valueType: item, rules: { required: false } })
-    return { path, read: createArrayReader(read, takesNull) }
+    return { path, read: createArrayReader(createItemReader(read, takesNull), dimensions) }
   })
   return (raw) => {
     const errors: NestedMessage[] = []
@@ -31,19 +32,24 @@ export function createArraysReader(
   }
 }
 
-function createArrayReader(read: Reader, takesNull: boolean): ReadArray {
+/** Creates the reader of an array. With more than one dimension, its elements are arrays, and never null. */
+function createArrayReader(readItem: ReadArray, dimensions: number): ReadArray {
+  const readElement = dimensions > 1 ? createArrayReader(readItem, dimensions - 1) : readItem
   return (raw, place, errors) => {
-    if (!Array.isArray(raw)) {
-      errors.push({ path: place, message: createMessage('array') })
-      return raw
-    }
-    return raw.map((item: JsonValue, index): JsonValue => {
-      const reading: Reading =
-        item !== null ? read(item) : takesNull ? { value: null } : { messages: [createMessage('null')] }
-      if ('value' in reading) return formatItem(reading.value, item)
-      errors.push(...reading.messages.map((message) => ({ path: `${place}[${index}]`, message })))
-      return item
-    })
+    if (Array.isArray(raw))
+      return raw.map((element: JsonValue, index) => readElement(element, `${place}[${index}]`, errors))
+    errors.push({ path: place, message: createMessage('array') })
+    return raw
+  }
+}
+
+function createItemReader(read: Reader, takesNull: boolean): ReadArray {
+  return (item, place, errors) => {
+    const reading: Reading =
+      item !== null ? read(item) : takesNull ? { value: null } : { messages: [createMessage('null')] }
+    if ('value' in reading) return formatItem(reading.value, item)
+    errors.push(...reading.messages.map((message) => ({ path: place, message })))
+    return item
   }
 }
 
@@ -66,10 +72,29 @@ function replaceAt(
   return { ...value, [name]: replaceAt(within, path, `${place}.${name}`, read) }
 }
 
-/** Returns the schema of a value that is itself an array; null for other values. */
-export function arraySchema(arrays: readonly ArrayType[] | undefined, codecOf: CodecOf): JsonSchema | null {
-  const whole = arrays?.find(({ path }) => path.length === 0)
-  if (whole === undefined) return null
-  const item = codecOf(whole.item).schemas.reply(whole.item)
-  return listSchema(whole.takesNull ? makeNullable(item) : item)
+/** Creates the decoder of an array column. Items have the form of values in a column of their type. */
+export function createArrayDecoder({ item }: ArrayType, codecOf: CodecOf): Decoder {
+  const decode = codecOf(item).createDecoder(item, {})
+  // The database does not check the number of dimensions.
+  const decodeElement = (raw: unknown): JsonValue => {
+    if (Array.isArray(raw)) return raw.map(decodeElement)
+    if (raw === null || raw === undefined) return null
+    return decode(typeof raw === 'object' ? callToJson(raw) : raw)
+  }
+  return (raw) => (Array.isArray(raw) ? decodeElement(raw) : toJson(raw))
+}
+
+/** Returns the array that is the whole value; undefined for other values. */
+export function wholeArrayOf({ arrays }: Pick<ValueType, 'arrays'>): ArrayType | undefined {
+  return arrays?.find(({ path }) => path.length === 0)
+}
+
+/** Returns the schema of an array. `schemaOf` returns the schema of its items. */
+export function arraySchema(
+  { item, takesNull, dimensions }: ArrayType,
+  schemaOf: (item: ValueType) => JsonSchema,
+): JsonSchema {
+  const element = schemaOf(item)
+  const row = listSchema(takesNull ? makeNullable(element) : element)
+  return Array.from({ length: dimensions - 1 }).reduce<JsonSchema>((schema) => listSchema(schema), row)
 }

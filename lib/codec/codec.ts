@@ -48,7 +48,7 @@ export interface ValueSchemas {
   /** The schema in replies, without rules: older rows and masked values may violate rules. */
   readonly reply: (valueType: ValueType) => JsonSchema
   /** The schema in bodies. Default: the schema in replies. `parts` is the number of key fields. */
-  readonly body?: (field: Field, parts: number) => JsonSchema
+  readonly body?: (field: RuledField & Partial<Pick<Field, 'isKey'>>, parts: number) => JsonSchema
   /** The schema in URLs. Default: the schema in replies. */
   readonly query?: JsonSchema
 }

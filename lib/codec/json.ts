@@ -5,7 +5,7 @@ import { createMessage } from '../common/messages.js'
 import { isObject } from '../common/object.js'
 import { isStorableText } from '../common/values.js'
 import { toJson } from './anyJson.js'
-import { arraySchema, type CodecOf, createArraysReader } from './arrays.js'
+import { arraySchema, type CodecOf, createArrayDecoder, createArraysReader, wholeArrayOf } from './arrays.js'
 import { blob } from './blob.js'
 import {
   type Codec,
@@ -24,10 +24,18 @@ export function jsonCodec(codecOf: CodecOf): Codec {
   return {
     createBodyReader: (field) => createBodyReader(field, codecOf),
     readText: () => null,
-    createDecoder: (_, { jsonAsText }) => (jsonAsText === true ? decodeJsonText : toJson),
+    createDecoder: (valueType, { jsonAsText }) => {
+      const array = valueType.form === 'array' ? wholeArrayOf(valueType) : undefined
+      if (array !== undefined) return createArrayDecoder(array, codecOf)
+      return jsonAsText === true ? decodeJsonText : toJson
+    },
     noun: () => 'JSON',
     schemas: {
-      reply: ({ arrays }) => arraySchema(arrays, codecOf) ?? { description: 'Any JSON.' },
+      reply: (valueType) => {
+        const array = wholeArrayOf(valueType)
+        if (array === undefined) return { description: 'Any JSON.' }
+        return arraySchema(array, (item) => codecOf(item).schemas.reply(item))
+      },
       body: (field) => bodySchema(field, codecOf),
       query: {},
     },
@@ -41,7 +49,7 @@ const JSON_DEPTH = 31
 /** Creates a reader that refuses null. Nullable fields accept null before they call a reader. */
 function createBodyReader({ valueType }: RuledField, codecOf: CodecOf): Reader {
   const { form, items, arrays } = valueType
-  // Items of one-dimensional arrays are read by the codec of their own type.
+  // Items with a type that filters can compare are read by the codec of their type.
   const nested = arrays === undefined ? items : undefined
   const readArrays = arrays === undefined ? null : createArraysReader(arrays, form === 'array', codecOf)
   return (raw) => {
@@ -196,9 +204,15 @@ const FORMS: Readonly<Record<NonNullable<ValueType['form']>, JsonSchema>> = {
   },
 }
 
-function bodySchema({ valueType: { form, elements, arrays } }: RuledField, codecOf: CodecOf): JsonSchema {
-  const array = arraySchema(arrays, codecOf)
-  if (array !== null) return array
+function bodySchema({ valueType }: RuledField, codecOf: CodecOf): JsonSchema {
+  const { form, elements } = valueType
+  const array = wholeArrayOf(valueType)
+  if (array !== undefined) {
+    return arraySchema(array, (item) => {
+      const { reply, body } = codecOf(item).schemas
+      return body?.({ valueType: item, rules: { required: false } }, 1) ?? reply(item)
+    })
+  }
   if (form === undefined) return { not: { type: 'null' }, description: 'Any JSON.' }
   return formSchema({ form, ...(elements === undefined ? {} : { elements }) })
 }

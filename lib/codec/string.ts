@@ -87,7 +87,10 @@ function decodePadded(raw: unknown): JsonValue {
 
 const EMAIL = '^[^\\s@]+@[^\\s@.]+(?:\\.[^\\s@.]+)+$'
 
-function bodySchema({ valueType, rules, isKey }: Field, parts: number): JsonSchema {
+function bodySchema(
+  { valueType, rules, isKey = false }: RuledField & Partial<Pick<Field, 'isKey'>>,
+  parts: number,
+): JsonSchema {
   const { min, max } = lengthBounds({ valueType, rules })
   const patterns = rules.match ?? []
   const portable = patterns.filter(isPortablePattern)

@@ -17,7 +17,7 @@ import { createRules } from './modelRules.js'
 import { NAME } from './names.js'
 import type { Naming } from './naming.js'
 import { assertCompatibleBounds } from './ruleBounds.js'
-import { itemTypeOf, valueTypeOf } from './valueType.js'
+import { arrayTypeOf, valueTypeOf } from './valueType.js'
 
 const ALL: readonly Target[] = ['create', 'update', 'query', 'response', 'list']
 const READ: readonly Target[] = ['query', 'response', 'list']
@@ -147,8 +147,8 @@ function createField(
   }
   // A schema of the host replaces the rules.
   if (options.schema === undefined && isWritten(targets)) assertCompatibleBounds(`${model}.${name}`, described)
-  const itemType = dialect.hasArrays && !virtual && !getter ? valueType.arrays?.[0]?.item : undefined
-  if (itemType !== undefined) return addDerivations({ ...described, item: createColumnItem(described, itemType) })
+  const array = dialect.hasArrays && !virtual && !getter ? valueType.arrays?.[0] : undefined
+  if (array?.dimensions === 1) return addDerivations({ ...described, item: createColumnItem(described, array.item) })
   if (members === undefined) return addDerivations(described)
   const where = `${model}: fields.${name}: members`
   const { filterable } = queried
@@ -168,9 +168,9 @@ function columnTypeOf(
   dialect: Dialect,
 ): ValueType {
   const type = dialect.columnType(valueTypeOf(attribute, { decimal }))
-  const item = itemTypeOf(attribute)
-  if (item === null) return Object.freeze(type)
-  return Object.freeze({ ...type, arrays: [{ path: [], item: dialect.columnType(item), takesNull: true }] })
+  const array = arrayTypeOf(attribute)
+  if (array === null) return Object.freeze(type)
+  return Object.freeze({ ...type, arrays: [{ ...array, item: dialect.columnType(array.item) }] })
 }
 
 /**

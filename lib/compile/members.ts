@@ -81,7 +81,7 @@ export function createMembers(
       throw createOptionError(`${where}: the path "" is the whole document, so no other path is possible.`)
     const names = path === '' ? [] : path.split('.')
     const member = createMember(of, names, type, openness)
-    if (type.isArray) arrays.push({ path: names, item: TYPES[type.item].type, takesNull: false })
+    if (type.isArray) arrays.push({ path: names, item: TYPES[type.item].type, takesNull: false, dimensions: 1 })
     if (path === '') return { members, item: member.item ?? null, arrays }
     members.set(path.toLowerCase(), member)
   }

@@ -1,5 +1,5 @@
 import type { ModelAttributeColumnOptions } from 'sequelize'
-import type { ValueType } from '../../types/field.js'
+import type { ArrayType, ValueType } from '../../types/field.js'
 import { EXACT_DIGITS } from '../common/values.js'
 import { operatorsForType } from '../language/operators.js'
 
@@ -96,12 +96,14 @@ function elementFormOf(array: unknown): Pick<ValueType, 'elements'> {
   return { elements: { form, ...(elements === undefined ? {} : { elements }) } }
 }
 
-/** Returns the item type of a one-dimensional array that filters can compare; null for other types. */
-export function itemTypeOf({ type }: TypedAttribute): ValueType | null {
-  const item = readMember(type, 'type')
-  if (readMember(type, 'key') !== 'ARRAY' || readMember(item, 'key') === 'ARRAY') return null
+/** Returns the array of scalars in a column; null for other types. */
+export function arrayTypeOf({ type }: TypedAttribute): ArrayType | null {
+  let item: unknown = type
+  let dimensions = 0
+  for (; readMember(item, 'key') === 'ARRAY'; dimensions += 1) item = readMember(item, 'type')
+  if (dimensions === 0) return null
   const valueType = describeType(item, undefined, {})
-  return operatorsForType(valueType.type).size === 0 ? null : valueType
+  return operatorsForType(valueType.type).size === 0 ? null : { path: [], item: valueType, takesNull: true, dimensions }
 }
 
 /** SQL types whose driver values equal the values of a Sequelize type, each with the key of that type. */

@@ -72,10 +72,10 @@ export function shareValue(
   schema: JsonSchema,
   use: 'Value' | 'Input',
 ): JsonSchema {
-  const { type } = field.valueType
+  const { type, form } = field.valueType
   const isOwn =
     type === 'enum' || schema.readOnly === true || schema['x-permission'] !== undefined || schema.deprecated === true
-  return isOwn ? schema : components.share('schemas', toComponentName(type) + use, schema)
+  return isOwn ? schema : components.share('schemas', toComponentName(form === 'array' ? form : type) + use, schema)
 }
 
 /** Schema of a value in responses. Values of a host's getter have an unknown type. */

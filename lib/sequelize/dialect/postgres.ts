@@ -7,7 +7,7 @@ import type {
   TextTraits,
 } from '../../../types/dialect.js'
 import type { DriverError, Failure, Failures, Refusal } from '../../../types/failures.js'
-import type { Bound, ValueType } from '../../../types/field.js'
+import type { Bound, Field, ValueType } from '../../../types/field.js'
 import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
 import { formatArray } from './arrayText.js'
@@ -158,6 +158,13 @@ function isLong({ type }: ValueType): boolean {
   return type === 'bigint' || type === 'decimal'
 }
 
+/** Returns the expression that reads long numbers as text, or their arrays as texts; null for other columns. */
+function readLong(column: string, { valueType }: Pick<Field, 'valueType'>): string | null {
+  if (isLong(valueType)) return `${column}::text`
+  const array = valueType.form === 'array' ? valueType.arrays?.[0] : undefined
+  return array !== undefined && isLong(array.item) ? `${column}::text[]` : null
+}
+
 const INSTANTS: readonly Bound[] = Object.freeze([
   { operator: 'gt', value: '-infinity' },
   { operator: 'lt', value: 'infinity' },
@@ -300,8 +307,8 @@ export const postgres: Dialect = Object.freeze<Dialect>({
   tableCatalogue: postgresTables,
   interrupt: { kill: null },
   maxAliasBytes: 63,
-  readExpression: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : column),
-  instanceExpression: (column, { valueType }) => (isLong(valueType) ? `${column}::text` : null),
+  readExpression: (column, field) => readLong(column, field) ?? column,
+  instanceExpression: readLong,
   needsNullPartitions: true,
   // Sort key values of all types are text. The server converts the text to the type of the compared column.
   orderKeys: {

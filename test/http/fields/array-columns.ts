@@ -67,12 +67,26 @@ const server = await openStage(
         },
         plain,
       )
+      const Exact = sequelize.define(
+        name.replace('Nested', 'Exact'),
+        {
+          longs: DataTypes.ARRAY(DataTypes.BIGINT),
+          prices: DataTypes.ARRAY(DataTypes.DECIMAL(10, 2)),
+          sums: DataTypes.ARRAY(DataTypes.DECIMAL(30, 10)),
+          codes: DataTypes.ARRAY(DataTypes.CHAR(4)),
+          bytes: DataTypes.ARRAY(DataTypes.STRING(9, true)),
+          grid: DataTypes.ARRAY(DataTypes.ARRAY(DataTypes.BIGINT)),
+        },
+        plain,
+      )
       if (name.startsWith('Hooked')) {
-        Nested.addHook('beforeFind', () => undefined)
-        Nested.addHook('beforeSave', () => undefined)
+        for (const model of [Nested, Exact]) {
+          model.addHook('beforeFind', () => undefined)
+          model.addHook('beforeSave', () => undefined)
+        }
       }
       const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
-      app.use(crudRouter(Nested, { operations, route: name }))
+      app.use(crudRouter(Nested, { operations, route: name }), crudRouter(Exact, { operations, route: Exact.name }))
     }
     Object.assign(models, { Post, Hooked, Word })
     app.use(crudRouter(Post))
@@ -264,6 +278,67 @@ if (isPostgres) {
       const { status, body, text } = await server.post(path, { ...sent, spans: [[1, 2], [], null] })
       t.is(status, 201, text)
       t.like(body, { ...sent, spans: [bounds, [], null] })
+    })
+  }
+
+  /** Sent values, and the same values in responses if they differ. */
+  const EXACT: readonly (readonly [field: string, sent: unknown, shown?: unknown])[] = [
+    ['longs', [1, null, -5]],
+    ['longs', ['9007199254740993', '-9223372036854775808', 9007199254740991]],
+    ['prices', [1.5, null, 12345678.25]],
+    ['sums', ['12345678901234567890.0123456789', null]],
+    ['sums', [1.5], ['1.5000000000']],
+    ['codes', ['ab', 'abcd']],
+    ['bytes', ['a', 'ł']],
+    [
+      'grid',
+      [
+        [1, null],
+        ['9007199254740993', 2],
+      ],
+    ],
+  ]
+  for (const path of ['/Exact', '/HookedExact']) {
+    test(`items have the form of their type, and clients can send them back: ${path}`, async (t) => {
+      for (const [field, sent, shown = sent] of EXACT) {
+        const created = await server.post(path, { [field]: sent })
+        t.deepEqual([created.status, created.body[field]], [201, shown], created.text)
+        const record = created.body
+        const at = `${path}/${record.id}`
+        t.deepEqual((await server.get(at)).body, record)
+        const listed = await list(server, path, { keys: record.id })
+        t.deepEqual([listed.status, listed.body.items], [200, [record]], listed.text)
+        const patched = await server.patch(at, record)
+        t.deepEqual([patched.status, patched.body], [200, record], patched.text)
+        const replaced = await server.send('PUT', at, { json: record })
+        t.deepEqual([replaced.status, replaced.body], [200, record], replaced.text)
+        const bulk = await server.patch(`${path}/bulk`, [record])
+        t.deepEqual([bulk.status, bulk.body], [200, [record]], bulk.text)
+        // Filters take an item as responses show it.
+        const [item] = record[field].flat()
+        if (field === 'bytes' || field === 'grid') continue
+        const found = await list(server, path, { filter: `${field}.Any=${item}`, select: 'id', pageSize: 100 })
+        t.true(
+          found.body.items?.some(({ id }: { id: number }) => id === record.id),
+          found.text,
+        )
+      }
+    })
+
+    test(`items that JSON would round or that their type does not allow are refused: ${path}`, async (t) => {
+      const digits = ['has more digits than a JSON number keeps; send it as a string.']
+      const cases: readonly (readonly [body: object, errors: object])[] = [
+        [{ longs: ['1'] }, { 'longs[0]': ['must be an integer.'] }],
+        [{ longs: [2 ** 53] }, { 'longs[0]': digits }],
+        [{ grid: [[1], [2 ** 53]] }, { 'grid[1][0]': digits }],
+        [{ grid: [1] }, { 'grid[0]': ARRAY }],
+        [{ grid: [[[1]]] }, { 'grid[0][0]': ['must be an integer.'] }],
+        [{ prices: [1.555] }, { 'prices[0]': ['must have at most 2 decimal places.'] }],
+      ]
+      for (const [body, errors] of cases) {
+        const answer = await server.post(path, body)
+        t.deepEqual([answer.status, answer.body.errors], [400, errors], answer.text)
+      }
     })
   }
 

@@ -2,9 +2,10 @@
 
 import test from 'ava'
 import { DataTypes } from 'sequelize'
-import { clientTypes, crudRouter, openApi } from '../../../lib/index.js'
+import { clientTypes, crudRouter, type OpenApiDocument, openApi } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
 import { INFO } from '../../support/documented.js'
+import { validatorFor } from '../../support/replies.js'
 import { openStage } from '../../support/stage.js'
 
 const isPostgres = databaseName === 'postgres'
@@ -42,11 +43,74 @@ test('documents say arrays in replies and bodies, with the type of the items', (
   for (const name of ['Post', 'PostCreate', 'PostUpdate']) {
     const properties = schemas[name]?.properties as Record<string, object>
     t.like(properties.tags, { type: 'array', items: { type: 'string' } }, name)
-    t.like(properties.ranks, ranks, name)
+    // Schemas with bounds are components.
+    const component = Object(properties.ranks).$ref?.split('/').at(-1)
+    t.like(component === undefined ? properties.ranks : schemas[component], ranks, name)
   }
   t.regex(types, /tags: readonly string\[\]/)
   t.regex(types, isPostgres ? /ranks: readonly \(number \| null\)\[\] \| null/ : /ranks: readonly number\[\] \| null/)
 })
+
+if (isPostgres) {
+  test('documents describe arrays of arrays, of ranges and of long integers as bodies and responses have them', async (t) => {
+    let wide: OpenApiDocument | null = null
+    let client = ''
+    const own = await openStage(({ sequelize }, app) => {
+      const Wide = sequelize.define(
+        'Wide',
+        {
+          longs: DataTypes.ARRAY(DataTypes.BIGINT),
+          grid: { type: DataTypes.ARRAY(DataTypes.ARRAY(DataTypes.BIGINT)), allowNull: false },
+          documents: DataTypes.ARRAY(DataTypes.ARRAY(DataTypes.JSONB)),
+          span: DataTypes.RANGE(DataTypes.INTEGER),
+          spans: DataTypes.ARRAY(DataTypes.RANGE(DataTypes.INTEGER)),
+        },
+        { timestamps: false },
+      )
+      const wides = crudRouter(Wide)
+      app.use(wides)
+      wide = openApi({ resources: [wides], info: INFO })
+      client = clientTypes({ resources: [wides] })
+    })
+    t.teardown(() => own.close())
+    if (wide === null) throw new TypeError('there is no document')
+    const { validatorAt } = validatorFor(wide)
+    const accepts = validatorAt(['components', 'schemas', 'WideCreate'])
+    const cases: readonly (readonly [field: string, value: unknown, isValid: boolean])[] = [
+      ['longs', [1, null, '9007199254740993'], true],
+      ['longs', ['1'], false],
+      ['longs', null, true],
+      [
+        'grid',
+        [
+          [1, null],
+          ['9007199254740993', 2],
+        ],
+        true,
+      ],
+      ['grid', [1], false],
+      ['grid', [null], false],
+      ['documents', [[{ a: 1 }, 'x']], true],
+      ['documents', [{ a: 1 }], false],
+      ['documents', [null], false],
+      ['span', null, true],
+      ['span', [1, 2], true],
+      ['span', [1], false],
+      ['spans', [null, [1, 2], []], true],
+      ['spans', [[1]], false],
+      ['spans', [5], false],
+    ]
+    for (const [field, value, isValid] of cases) {
+      const body = { grid: [], [field]: value }
+      const { status, text } = await own.post('/api/wides', body)
+      const label = `${JSON.stringify(body)} ${text}`
+      t.deepEqual([accepts(body), status], [isValid, isValid ? 201 : 400], label)
+    }
+    t.regex(client, /longs: readonly \(number \| string \| null\)\[\] \| null/)
+    t.regex(client, /grid: readonly \(readonly \(number \| string \| null\)\[\]\)\[\]/)
+    t.regex(client, /documents\?: readonly \(readonly unknown\[\]\)\[\] \| null/)
+  })
+}
 
 test('x-crud has the items of an array with their operators, and the filter parameter tells of them', (t) => {
   const [{ 'x-crud': crud }] = document.tags as unknown as readonly [{ readonly 'x-crud': { readonly fields: Told[] } }]
