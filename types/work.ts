@@ -118,6 +118,8 @@ export interface ChildInserts extends NestedWriteBase {
 /** The replacement of the children of one existing parent. */
 export interface ChildReplacement extends NestedWriteBase, ChildWrites {
   readonly kind: 'replaced'
+  /** The place of the relation in the request. */
+  readonly place: string
   /** Whether the relation is a collection. */
   readonly many: boolean
   /** The elements in the order of the body. A to-one relation has one element, or no element for null. */
@@ -142,6 +144,8 @@ export interface LinkChange extends NestedWriteBase, ChildWrites {
    * Whether the records of the body replace the existing links, are added to the links, or are removed from the links.
    */
   readonly mode: 'set' | 'add' | 'remove'
+  /** The place of the relation in the body of an existing parent; absent if the request changes only links. */
+  readonly place?: string
   /** Whether the request's path names one linked record. */
   readonly isOne: boolean
   /** The resource over the join model. The binding's key is the join model's foreign key to the parent. */

@@ -35,10 +35,11 @@ export function planLinks(
     errors.add(errorsAt(target, [place], value === null ? 'null' : 'array'))
     return []
   })
-  return planLinkChange(session, linking, { mode, isOne: false, groups, errors: errors.all })
+  const own = mode === 'set' ? { place: at(0) + json } : {}
+  return planLinkChange(session, linking, { mode, isOne: false, groups, errors: errors.all, ...own })
 }
 
-type LinkChangeInput = Pick<LinkChange, 'mode' | 'isOne' | 'groups' | 'errors'>
+type LinkChangeInput = Pick<LinkChange, 'mode' | 'isOne' | 'groups' | 'errors' | 'place'>
 
 /** Plans a change of links, with policy checks for the join model. The caller is already authorized to read records by key. */
 export async function planLinkChange(

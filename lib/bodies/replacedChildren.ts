@@ -42,6 +42,7 @@ export async function planChildReplacement(
   return {
     kind: 'replaced',
     json,
+    place: parent.place + json,
     many,
     resource: target,
     binding,

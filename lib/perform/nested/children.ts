@@ -28,9 +28,17 @@ import { readLocked, readVisible, readWrittenByKey } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
 import type { StatementContext } from '../store.js'
-import { type Diff, executePlanned, limitPlan, type RemovalCounter, type WorkExecution } from './diff.js'
+import {
+  type Diff,
+  executePlanned,
+  limitPlan,
+  type RemovalCounter,
+  type WorkExecution,
+  type WorkWriter,
+} from './diff.js'
 import { collectBodyKeyErrors, isEqualToStored } from './equality.js'
 import { addParentKeys, bindingValuesOf, storeOfWork } from './parentKeys.js'
+import { assertRemoved } from './removals.js'
 
 /** Stored children of one parent, matched with the elements of the body. */
 interface MatchedChildren {
@@ -190,7 +198,11 @@ interface ChildChanges extends MatchedChildren {
   readonly updates: ReadonlyMap<BodyElement, Awaited<ReturnType<ChildReplacement['update']>>>
   readonly creation: Awaited<ReturnType<ChildReplacement['create']>> | null
   readonly unchanged: readonly BodyElement[]
-  readonly removal: Awaited<ReturnType<ChildReplacement['remove']>> | null
+  /** The deletion of the children that the body omits, and their stored rows; null for none. */
+  readonly removal: {
+    readonly planned: Awaited<ReturnType<ChildReplacement['remove']>>
+    readonly rows: readonly Row[]
+  } | null
 }
 
 async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promise<Diff> {
@@ -209,7 +221,9 @@ async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promi
     creation: added && { ...added, work: markScopeChecked(added.work) },
     unchanged: [...keys.keys()].filter(({ isUnchanged }) => isUnchanged),
     removal:
-      gone.length === 0 ? null : limitPlan(await replacement.remove(gone), buildIdentityPredicate(resource.keys, rows)),
+      gone.length === 0
+        ? null
+        : { planned: limitPlan(await replacement.remove(gone), buildIdentityPredicate(resource.keys, rows)), rows },
   }
   return {
     nestedWrite: replacement,
@@ -301,9 +315,9 @@ async function writeChildChanges(
   { write, execute, writtenSize }: WorkExecution,
   parts: WrittenPart[],
 ): Promise<ReadonlyMap<BodyElement, ResultRecord>> {
-  const { replacement, store, removal, updates, creation, newElements } = changes
+  const { replacement, store, updates, creation, newElements } = changes
   const shown = new Map<BodyElement, ResultRecord>()
-  if (removal !== null) await executePlanned(store, removal, write, parts)
+  await removeChildren(changes, value, write, parts)
   for (const [element, { work, caller }] of updates) {
     const where = addCondition(work.plan.where, matchChildren(replacement.binding, value))
     const done = await executeInPlace(element, () => execute(store, { ...work, plan: { ...work.plan, where } }))
@@ -319,6 +333,23 @@ async function writeChildChanges(
   }
   for (const [element, each] of await readUnchanged(changes, writtenSize)) shown.set(element, each)
   return shown
+}
+
+/**
+ * Deletes the children that the body omits.
+ * @throws Problem 404 if the caller may see a child, but not delete it
+ */
+async function removeChildren(
+  { replacement, store, removal }: ChildChanges,
+  value: unknown,
+  write: WorkWriter,
+  parts: WrittenPart[],
+): Promise<void> {
+  if (removal === null) return
+  const { binding, condition, place } = replacement
+  const { outcome } = await executePlanned(store, removal.planned, write, parts)
+  const where = addCondition(matchChildren(binding, value), condition)
+  await assertRemoved(store, { rows: removal.rows, where, outcome, place })
 }
 
 /** Runs `work` for an element. Adds the element's position to a thrown Problem. */

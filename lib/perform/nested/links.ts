@@ -16,6 +16,7 @@ import type {
 import { errorsAt, mergeErrors, refuse } from '../../common/bodyErrors.js'
 import { splitIntoChunks } from '../../common/chunks.js'
 import { projectOwnFields } from '../../common/columns.js'
+import { matchChildren } from '../../common/foreignKeyBinding.js'
 import { internalError } from '../../common/internalError.js'
 import { keyText, planKeyJson } from '../../common/keys.js'
 import { addCondition, hasSubquery } from '../../common/predicates.js'
@@ -45,6 +46,7 @@ import {
   splitJoinRows,
 } from './joinRows.js'
 import { addParentKeys, bindingValuesOf } from './parentKeys.js'
+import { assertRemoved } from './removals.js'
 
 /** Planned changes of one parent's links. */
 export interface LinkDiff {
@@ -228,7 +230,7 @@ async function writeLinkDiff(
 ): Promise<RemovalResult> {
   const { linkChange, store, restored, created, changed } = relinking
   const writePlanned: PlanWriter = (planned) => executePlanned(store, planned, write, parts)
-  const removed = await removeLinks(relinking, writePlanned)
+  const removed = await removeLinks(relinking, value, writePlanned)
   for (const { planned, target: linkTarget, row } of restored) {
     await writePlanned(planned)
     if (hasRowChanges(linkChange, linkTarget))
@@ -297,8 +299,16 @@ interface RemovalResult {
   readonly rows: readonly Row[]
 }
 
-/** Deletes join rows in chunks. */
-async function removeLinks({ linkChange, removed }: LinkDiff, written: PlanWriter): Promise<RemovalResult> {
+/**
+ * Deletes join rows in chunks.
+ * @throws Problem 404 if a body of the parent removes a link that the caller may see, but not delete
+ */
+async function removeLinks(
+  { linkChange, store, removed }: LinkDiff,
+  value: unknown,
+  written: PlanWriter,
+): Promise<RemovalResult> {
+  const { binding, joinRowCondition, place } = linkChange
   // Records that are no longer linked. Several join rows may link one record to the parent.
   const undone = new Set<string>()
   let count = 0
@@ -312,6 +322,11 @@ async function removeLinks({ linkChange, removed }: LinkDiff, written: PlanWrite
           addCondition(matchJoinRows(linkChange, rows), page.bounds),
         ),
       )
+      // The routes of links answer with counts, which omit links that are kept.
+      if (place !== undefined) {
+        const where = addCondition(matchChildren(binding, value), joinRowCondition)
+        await assertRemoved(store, { rows, where, outcome, place })
+      }
       if (hasSubquery(linkChange.targetCondition)) gone.push(...rows)
       remaining += rows.length - (outcome.kind === 'deleted' ? outcome.count : 0)
     }

@@ -1,9 +1,10 @@
-// Errors of several relations of one body are answered together.
+// Errors of the relations in one body: reported together, and for children that the caller may see but not delete.
 
 import test from 'ava'
-import { DataTypes } from 'sequelize'
+import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { openStage } from '../../support/stage.js'
+import { VARIANTS } from '../../support/variants.js'
 
 const served = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
@@ -37,4 +38,88 @@ test('errors of children are answered together with keys of links that do not ex
   const several = await served.patch('/api/orders/bulk', [{ id, ...body }])
   t.deepEqual([several.status, several.body.errors], [400, errors('[0].')])
   t.deepEqual([await served.Line.count(), (await order.reload()).get('name')], [1, 'first'])
+})
+
+for (const { title, options, finds = false } of VARIANTS) {
+  test(`a body that removes a child outside the delete scope is a 404, and nothing is written: ${title}`, async (t) => {
+    const stage = await openStage(({ sequelize }, app) => {
+      const plain = { timestamps: false }
+      const isLocked = DataTypes.BOOLEAN
+      const Shelf = sequelize.define('Shelf', { name: DataTypes.STRING(9) }, plain)
+      const Box = sequelize.define('Box', { product: DataTypes.STRING(9), isLocked }, plain)
+      const Label = sequelize.define('Label', { product: DataTypes.STRING(9), isLocked }, plain)
+      const Store = sequelize.define('Store', { name: DataTypes.STRING(9) }, plain)
+      const Tag = sequelize.define('Tag', { name: DataTypes.STRING(9) }, plain)
+      const ShelfTag = sequelize.define('ShelfTag', { isLocked }, plain)
+      if (finds) for (const each of [Shelf, Box, Label, ShelfTag]) each.addHook('beforeFind', () => undefined)
+      Store.hasMany(Shelf, { as: 'shelves', foreignKey: 'storeId' })
+      Shelf.hasMany(Box, { as: 'boxes', foreignKey: 'shelfId' })
+      Shelf.hasOne(Label, { as: 'label', foreignKey: 'shelfId' })
+      Shelf.belongsToMany(Tag, { as: 'tags', through: ShelfTag, foreignKey: 'shelfId', otherKey: 'tagId' })
+      const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+      const write = { write: true, routes: true }
+      const scope = ({ operation }: { readonly operation: string }) =>
+        operation === 'delete' ? { isLocked: false } : null
+      app.use(crudRouter(Store, { operations, relations: { shelves: write } }), crudRouter(Tag))
+      app.use(crudRouter(Shelf, { operations, relations: { boxes: write, label: write, tags: write } }))
+      app.use(crudRouter(Box, { ...options, scope }), crudRouter(Label, { ...options, softDelete: true, scope }))
+      app.use(crudRouter(ShelfTag, { scope }))
+      return { Store, Shelf, Box, Label, Tag, ShelfTag }
+    })
+    t.teardown(() => stage.close())
+    const { Store, Shelf, Box, Label, Tag, ShelfTag } = stage
+    await Store.create({ name: 'one' })
+    await Shelf.create({ name: 'top', storeId: 1 })
+    await Box.bulkCreate([true, false].map((isLocked) => ({ shelfId: 1, product: 'net', isLocked })))
+    await Label.create({ shelfId: 1, product: 'net', isLocked: true })
+    await Tag.bulkCreate([{ name: 'new' }, { name: 'sale' }])
+    await ShelfTag.bulkCreate([1, 2].map((tagId) => ({ shelfId: 1, tagId, isLocked: tagId === 1 })))
+    const rowsOf = (model: ModelStatic<Model>): Promise<readonly object[]> => model.findAll({ raw: true })
+    const stored = () => Promise.all([Shelf, Box, Label, ShelfTag].map(rowsOf))
+    const before = await stored()
+    const detail = 'The body removes a record that you may not delete.'
+    for (const [member, value] of [
+      ['boxes', []],
+      ['boxes', [{ id: 2 }, { product: 'ball' }]],
+      ['label', null],
+      ['tags', []],
+    ] as const) {
+      const body = { name: 'low', [member]: value }
+      for (const [method, path, json, place] of [
+        ['PATCH', '/api/shelves/1', body, ''],
+        ['PUT', '/api/shelves/1', { storeId: 1, ...body }, ''],
+        ['PATCH', '/api/shelves/bulk', [{ id: 1, ...body }], '[0].'],
+        ['PATCH', '/api/stores/1', { shelves: [{ id: 1, ...body }] }, 'shelves[0].'],
+      ] as const) {
+        const answer = await stage.send(method, path, { json })
+        const errors = { [place + member]: [detail] }
+        t.like(answer.body, { status: 404, code: 'not-found', detail, errors }, `${method} ${path} ${answer.text}`)
+        t.deepEqual(await stored(), before, `${method} ${path} ${member}`)
+      }
+    }
+    const kept = { boxes: [{ id: 1 }], tags: [1] }
+    const { status, text } = await stage.patch('/api/shelves/1', kept)
+    t.is(status, 200, text)
+    t.deepEqual([await Box.count(), await ShelfTag.count(), await Label.count()], [1, 1, 1])
+    const { body } = await stage.send('PUT', '/api/shelves/1/tags', { json: [] })
+    t.deepEqual(body, { linked: 0, unlinked: 0 })
+  })
+}
+
+test('a removed child that the database deletes together with another child is no error', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const Crate = sequelize.define('Crate', { name: DataTypes.STRING(9) }, plain)
+    const Piece = sequelize.define('Piece', { name: DataTypes.STRING(9) }, plain)
+    Crate.hasMany(Piece, { as: 'pieces', foreignKey: 'crateId' })
+    Piece.belongsTo(Piece, { as: 'whole', foreignKey: 'wholeId', onDelete: 'CASCADE' })
+    app.use(crudRouter(Crate, { relations: { pieces: { write: true } } }), crudRouter(Piece))
+    return { Crate, Piece }
+  })
+  t.teardown(() => stage.close())
+  await stage.Crate.create({ name: 'one' })
+  await stage.Piece.create({ crateId: 1, name: 'whole' })
+  await stage.Piece.bulkCreate(['left', 'right'].map((name) => ({ crateId: 1, name, wholeId: 1 })))
+  const { status, body } = await stage.patch('/api/crates/1', { pieces: [] })
+  t.deepEqual([status, body, await stage.Piece.count()], [200, { id: 1, name: 'one', pieces: [] }, 0])
 })
