@@ -15,8 +15,10 @@ import { assertVersions, type VersionCheck } from './nested/diff.js'
 import { attributeToPlace } from './nested/errors.js'
 import { keyIdentityText } from './recordIdentity.js'
 import { assertAllStorable } from './scoped/scopeChecks.js'
+import { refreshParts } from './staleRows.js'
 import type { StatementContext } from './store.js'
 import { buildPartial, collectValueErrors, hasUncheckedChanges, hasUncheckedValues, NO_ERRORS } from './validation.js'
+import { WriteSequence } from './writeSequence.js'
 
 /** One write of a batch. */
 export type ItemPlan = CreatePlan | UpdatePlan
@@ -69,6 +71,7 @@ export async function writeItems(
   refuse('validation', { ...errors, ...(await children?.collectErrors(hasErrors(errors))) })
   await assertStorableItems(store, items, children)
   const parts: WrittenRecord[] = []
+  const sequence = new WriteSequence()
   const size = children?.writtenSize ?? new WrittenSize(store.resource.limits.responseBytes)
   const isMany = items.some(
     ({ kind, projection: { columns } }) => kind !== 'create' && items.length > maxRecordsOf(columns),
@@ -80,10 +83,12 @@ export async function writeItems(
     if (outcome.kind !== 'record') throw internalError(`the write of one record has a result of kind "${outcome.kind}"`)
     // `add` throws if the response would be too large, which rolls back the transaction.
     size.add(plan.projection, [outcome.row], [plan.changes])
+    sequence.noteWrite(store.resource, outcome)
     await children?.writeChildren(store, index, plan, outcome)
     parts.push({ plan, outcome })
   }
-  return { kind: 'parts', parts }
+  // The execution of nested writes refreshes all records of the request at its end.
+  return { kind: 'parts', parts: children === null ? await refreshParts(store, parts, sequence) : parts }
 }
 
 /** Marks an item whose scope condition is already checked. */

@@ -23,7 +23,7 @@ import {
 } from '../../common/keys.js'
 import { addCondition } from '../../common/predicates.js'
 import { Problem } from '../../common/problem.js'
-import { isSizeError, type WrittenSize } from '../../common/responseSize.js'
+import { isSizeError } from '../../common/responseSize.js'
 import { readLocked, readVisible, readWrittenByKey } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
@@ -312,7 +312,7 @@ async function findNewElements(
 async function writeChildChanges(
   changes: ChildChanges,
   value: unknown,
-  { write, execute, writtenSize }: WorkExecution,
+  { write, execute, writtenSize, sequence }: WorkExecution,
   parts: WrittenPart[],
 ): Promise<ReadonlyMap<BodyElement, ResultRecord>> {
   const { replacement, store, updates, creation, newElements } = changes
@@ -331,7 +331,7 @@ async function writeChildChanges(
     parts.push({ result: done, caller })
     for (const [index, element] of newElements.entries()) shown.set(element, { result: done, index })
   }
-  for (const [element, each] of await readUnchanged(changes, writtenSize)) shown.set(element, each)
+  for (const [element, each] of await readUnchanged(changes, { writtenSize, sequence })) shown.set(element, each)
   return shown
 }
 
@@ -367,7 +367,7 @@ export async function executeInPlace<T>({ place }: Pick<BodyElement, 'place'>, w
 
 async function readUnchanged(
   { replacement, store, unchanged, keys, stored }: ChildChanges,
-  size: WrittenSize,
+  { writtenSize: size, sequence }: Pick<WorkExecution, 'writtenSize' | 'sequence'>,
 ): Promise<ReadonlyMap<BodyElement, ResultRecord>> {
   const { keys: fields } = replacement.resource
   const { transaction } = store
@@ -380,6 +380,7 @@ async function readUnchanged(
   const only = buildIdentityPredicate(fields, parts)
   const rows = await readWrittenByKey(store, named, columns, transaction, (read) => size.add(projection, read), only)
   const done: WriteResult = { work, outcome: { kind: 'records', rows }, nested: [], parts: [] }
+  sequence.noteRead(done.outcome)
   const places = new Map(rows.map((row, index) => [String(keyOfRow(fields, columns, row)), index]))
   return new Map(
     unchanged.flatMap((element): [BodyElement, ResultRecord][] => {

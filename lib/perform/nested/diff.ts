@@ -23,6 +23,7 @@ import { errorsAt, mergeErrors, refuse } from '../../common/bodyErrors.js'
 import { addCondition } from '../../common/predicates.js'
 import type { WrittenSize } from '../../common/responseSize.js'
 import type { StatementContext } from '../store.js'
+import type { WriteSequence } from '../writeSequence.js'
 import { attributeErrors } from './errors.js'
 
 /** Executes a plan without its nested writes. */
@@ -36,6 +37,8 @@ export interface WorkExecution {
   readonly removals: RemovalCounter
   /** Counts the bytes of the response, and throws a Problem above the limit. */
   readonly writtenSize: WrittenSize
+  /** The order of all writes, to find rows that a later write makes stale. */
+  readonly sequence: WriteSequence
 }
 
 /**

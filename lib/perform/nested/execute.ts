@@ -10,10 +10,12 @@ import type { ItemsChildren, ItemWriter as WriteItem } from '../items.js'
 import { performReplace } from '../replace.js'
 import { requestHistoryOf } from '../scoped/requestHistory.js'
 import { assertAllStorable, markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
+import { refreshResult } from '../staleRows.js'
 import type { StatementContext } from '../store.js'
 import { markRaced, withWriteTimeout } from '../transaction.js'
 import { performUpsert } from '../upsert.js'
 import { executeForRecord } from '../uuidSpellings.js'
+import { WriteSequence } from '../writeSequence.js'
 import { RemovalCounter, type WorkExecution, type WorkWriter } from './diff.js'
 import { attributeErrors, errorsOfWorks, hasWorkErrors, withErrorsOfWorks } from './errors.js'
 import { insertChildren } from './insert.js'
@@ -26,14 +28,20 @@ import { updateParent } from './parent.js'
  * children refer to their parents' keys.
  */
 export async function executeWork(store: StatementContext, work: Work, write: WorkWriter): Promise<WriteResult> {
+  const sequence = new WriteSequence()
   const execution: WorkExecution = {
-    write,
+    write: async (inside, part) => {
+      const outcome = await write(inside, part)
+      sequence.noteWrite(part.resource, outcome)
+      return outcome
+    },
     execute: (inside, part) => executePart(inside, part, execution),
     removals: new RemovalCounter(),
     writtenSize: new WrittenSize(store.resource.limits.responseBytes),
+    sequence,
   }
   try {
-    return await execution.execute(store, work)
+    return await refreshResult(store, await execution.execute(store, work), sequence)
   } catch (error) {
     // Requests that write common nested records in different orders may deadlock repeatedly, so the write gets more
     // attempts.
