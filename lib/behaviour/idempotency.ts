@@ -193,7 +193,7 @@ function describeIdentity(identity: Identity): readonly unknown[] {
   const further = isNotEmpty(sub) ? [] : IDENTIFYING_CLAIMS.map((claim) => claims[claim])
   const known = [iss, sub, name, ...further]
   const isKnown =
-    (entries.length > 0 || isPlainObject(claims)) &&
+    (isPlainObject(claims) || (entries.length > 0 && !hasOwnJson(claims))) &&
     entries.every(([claim]) => KNOWN_CLAIMS.has(claim) || TOKEN_CLAIMS.has(claim)) &&
     Object.keys(identity).every((member) => IDENTITY_MEMBERS.has(member)) &&
     known.some(isNotEmpty)
@@ -206,7 +206,10 @@ function describeIdentity(identity: Identity): readonly unknown[] {
   return [...texts, serializeEntries(Object.entries(rest)), described, ...contents]
 }
 
-/** Returns the members of claims: also members that are not enumerable, inherited members and getters of prototypes. */
+/**
+ * Returns the members of claims, also members that are not enumerable. Inherited members and getters of prototypes are
+ * included, unless the object has JSON of its own: a getter of a Sequelize instance returns the whole Sequelize instance.
+ */
 function claimEntriesOf(claims: Identity['claims']): readonly (readonly [name: string, value: unknown])[] {
   const names = new Set<string>()
   for (
@@ -215,8 +218,13 @@ function claimEntriesOf(claims: Identity['claims']): readonly (readonly [name: s
     from = Object.getPrototypeOf(from)
   ) {
     for (const name of Object.getOwnPropertyNames(from)) names.add(name)
+    if (hasOwnJson(claims)) break
   }
   return [...names].map((name) => [name, claims[name]] as const).filter(([, value]) => typeof value !== 'function')
+}
+
+function hasOwnJson({ toJSON }: Identity['claims']): boolean {
+  return typeof toJSON === 'function'
 }
 
 /** Serializes entries sorted by name, because the next token may list its claims in another order. */

@@ -303,6 +303,19 @@ for (const [what, make] of OBJECTS) {
   })
 }
 
+test('claims that are a Sequelize instance tell callers apart, and the next instance of a user is the same caller', async (t) => {
+  const User = stage.sequelize.define('claimant', { name: DataTypes.STRING, kind: DataTypes.STRING })
+  const said = (id: number): Identity =>
+    caller({
+      name: 'Ann',
+      claims: User.build({ id, name: 'Ann', kind: 'user' }, { isNewRecord: false }) as object as Identity['claims'],
+    })
+  const [first, again, other] = await sent(create, [said(1), said(1), said(2)])
+  t.is(first?.status, 201)
+  t.true(isReplay(again))
+  t.false(isReplay(other))
+})
+
 test('the expiry of a token in claims of a class tells no callers apart', async (t) => {
   const said = (id: number, exp: number): Identity =>
     caller({ claims: new Private(id, exp) as object as Identity['claims'] })
