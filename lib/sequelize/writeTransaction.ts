@@ -133,7 +133,8 @@ type ParentedTransaction = Transaction & { readonly parent?: Transaction | null 
  */
 export async function endTransaction(transaction: Transaction, error: unknown): Promise<void> {
   const { parent } = transaction as ParentedTransaction
-  if (parent) return endTransaction(parent, error)
+  // A single statement only seems to be in another transaction.
+  if (parent && !(transaction instanceof LoneStatement)) return endTransaction(parent, error)
   if (transaction instanceof WriteTransaction) transaction.failure ??= error
   const root = transaction as Transaction & Savepoint
   if (root.finished === undefined) await root.rollback().catch(() => undefined)
