@@ -46,7 +46,9 @@ export async function authorize(
       : await authorizeRelations(createRoot(resource, link?.relation), intent, related, caller)
   const whole = createView(resource, answers, caller)
   const view = link === null ? whole : limitViewToParent(whole, link)
-  const headers = relationHeadersOf(resource, intent, related, view)
+  const added = canReachRestricted ? addedHeadersOf(resource, intent) : NONE
+  const onPaths = relationHeadersOf(resource, intent, related, view)
+  const headers = added === NONE ? onPaths : mergeHeaders([added, onPaths])
   const references = referencesInBodies(resource, intent)
   if (references.length === 0) return { ...view, headers }
   const conditions = new Map<ForeignKeyReference, Predicate | null>()
@@ -195,14 +197,16 @@ function relationHeadersOf(
   related: ReadonlySet<Resource>,
   view: View,
 ): View['headers'] {
-  const configured = configuredResources(resource, intent)
-  // A policy masks what the resource's options add from its records.
-  const added = [...configured, ...flattenedResources(resource, intent)]
-  const guarded = added.some(({ behaviours }) => behaviours.visibleRecords !== null) ? [PRIVATE_HEADERS] : []
-  if (![...related].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)) return guarded[0] ?? NONE
+  if (![...related].some(({ behaviours }) => Object.keys(behaviours.headers).length > 0)) return NONE
   const open = resourcesOnPaths(resource, intent, (step) => view.join(step) !== null, view.joinRow)
-  for (const each of configured) open.add(each)
-  return mergeHeaders([...guarded, ...[...open].map(({ behaviours }) => behaviours.headers)])
+  for (const each of configuredResources(resource, intent)) open.add(each)
+  return mergeHeaders([...open].map(({ behaviours }) => behaviours.headers))
+}
+
+/** Returns the headers of replies to which options of the resource add records that a policy may close. */
+function addedHeadersOf(resource: Resource, intent: Intent): View['headers'] {
+  const added = [...configuredResources(resource, intent), ...flattenedResources(resource, intent)]
+  return added.some(({ behaviours }) => behaviours.visibleRecords !== null) ? PRIVATE_HEADERS : NONE
 }
 
 /** Returns the result for a resource behind a relation. A restricted resource without a result counts as denied. */

@@ -28,9 +28,17 @@ export function watchTransactions(sequelize: Sequelize): void {
 
 /** Watches one query. Sequelize creates the object for this query only. */
 function watchQuery(sequelize: Sequelize, query: SequelizeQuery, transaction: Transaction): void {
+  query.run = createWatchedRun(sequelize, query, transaction)
+}
+
+function createWatchedRun(
+  sequelize: Sequelize,
+  query: SequelizeQuery,
+  transaction: Transaction,
+): SequelizeQuery['run'] {
   const { connection, run } = query
   const isSqlite = sequelize.getDialect() === 'sqlite'
-  query.run = async (...given) => {
+  return async (...given) => {
     try {
       return await run.apply(query, given)
     } catch (error) {
