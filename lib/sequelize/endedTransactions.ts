@@ -63,8 +63,8 @@ export function hasEndedTransaction(error: unknown): boolean {
 }
 
 /**
- * Whether a SQLite connection is in no transaction. SQLite ends transactions because of `ON CONFLICT ROLLBACK`, triggers,
- * interrupts and full disks. Begins a transaction if there is none.
+ * Whether BEGIN succeeds on a SQLite connection, which means that the connection was in no transaction. SQLite ends
+ * transactions because of `ON CONFLICT ROLLBACK`, triggers, interrupts and full disks. The caller ends the new transaction.
  */
 function canBegin(sequelize: Sequelize, connection: Connection): Promise<boolean> {
   return sendText(sequelize, connection, 'BEGIN').then(
