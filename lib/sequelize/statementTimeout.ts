@@ -77,6 +77,11 @@ const STOP_TIME = 2000
 const REPEAT_TIME = 250
 /** Milliseconds between interrupts of SQLite, which cannot stop a statement before it starts. */
 const INTERVAL = 20
+/**
+ * Number of consecutive timers that measure a timeout. While other work blocks the process, drivers cannot start
+ * statements. However long that takes, it counts as one part.
+ */
+const PARTS = 4
 
 /** Settings of a statement timer. */
 interface TimerOptions {
@@ -165,10 +170,12 @@ export class StatementTimer {
       void abortConnection(this.#sequelize, this.#connection)
       done.call(undefined, by(null))
     }
-    const timer = setTimeout(
-      () => afterReceiving(() => void end((cause) => new StatementTimeout(limit, cause))),
-      limit.milliseconds,
-    )
+    let left = PARTS
+    const timer = setTimeout(() => {
+      left -= 1
+      if (left > 0) timer.refresh()
+      else afterReceiving(() => void end((cause) => new StatementTimeout(limit, cause)))
+    }, limit.milliseconds / PARTS)
     timer.unref()
     const stay = this.#client?.onDisconnect(() => void end((cause) => new StatementAborted(cause)))
     const over = (): void => {

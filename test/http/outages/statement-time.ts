@@ -9,7 +9,7 @@ import { compile } from '../../../lib/compile/index.js'
 import { type CrudOptions, crudRouter, errorText, type Hook, Operations } from '../../../lib/index.js'
 import { databaseName, isNodeSqlite, sqliteOptions } from '../../support/database.js'
 import { type Answer, serve, type TestServer } from '../../support/server.js'
-import { assertEnded, type Bench, BRIEF, READS, SLOW, slowBench, slowStatement } from '../../support/slow.js'
+import { assertEnded, type Bench, BRIEF, READS, SLOW, slowBench, slowStatement, trueAfter } from '../../support/slow.js'
 
 // By `node:sqlite` nothing ends a statement: one that takes forever would stop this process.
 const test = isNodeSqlite ? ava.serial.skip : ava.serial
@@ -162,6 +162,25 @@ test('a statement that ends in time is no timeout, though other work keeps the p
       answers.map(({ status }) => status),
       [200, 200, 200, 200],
     )
+  }
+})
+
+// The driver prepares a statement in one step and runs it in another. The process is needed in between.
+onSqlite('nor does the time count in which the process was too busy to start a statement', async (t) => {
+  let isBusy = false
+  const logging = (sql: string): void => {
+    if (!isBusy || !sql.includes('UPDATE')) return
+    isBusy = false
+    setImmediate(() => {
+      for (const end = performance.now() + TIME + 50; performance.now() < end; );
+    })
+  }
+  const server = await bench(t, { hooks: { beforeUpdate: () => undefined } }, { logging })
+  await server.other.query(`CREATE TRIGGER brief BEFORE UPDATE ON things BEGIN SELECT ${trueAfter(0.03)}; END`)
+  for (let round = 0; round < 4; round += 1) {
+    isBusy = true
+    t.is((await server.patch('/api/things/1', { name: `new ${round}` })).status, 200)
+    t.false(isBusy)
   }
 })
 
