@@ -10,6 +10,8 @@ export interface TcpProxy {
   readonly cut: () => void
   /** Resets new connections, as a firewall does, until `mend` is called. Open connections stay. */
   readonly refuse: () => void
+  /** Accepts new connections, but forwards nothing of them until `mend` is called. Open connections stay. */
+  readonly delay: () => void
   readonly mend: () => void
   /** Holds back data from clients on open connections. `release` forwards all data at once. */
   readonly hold: () => void
@@ -26,12 +28,8 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
   let to = target
   let isCut = false
   let isRefusing = false
-  const server = createServer((near) => {
-    if (isCut || isRefusing) {
-      if (isRefusing) near.resetAndDestroy()
-      else near.destroy()
-      return
-    }
+  let delayed: Socket[] | null = null
+  const forward = (near: Socket): void => {
     const far = connect({ port: to, host: 'localhost' })
     answering.add(far)
     far.on('close', () => answering.delete(far))
@@ -47,10 +45,16 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
       })
       socket.pipe(other)
     }
+  }
+  const server = createServer((near) => {
+    if (isRefusing) near.resetAndDestroy()
+    else if (isCut) near.destroy()
+    else if (delayed === null) forward(near)
+    else delayed.push(near)
   })
   const disconnect = (): void => {
     isCut = true
-    for (const socket of open.keys()) socket.destroy()
+    for (const socket of [...open.keys(), ...(delayed ?? [])]) socket.destroy()
   }
   server.listen(0, 'localhost')
   await once(server, 'listening')
@@ -63,9 +67,14 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
     refuse: () => {
       isRefusing = true
     },
+    delay: () => {
+      delayed = []
+    },
     mend: () => {
       isCut = false
       isRefusing = false
+      for (const socket of delayed ?? []) forward(socket)
+      delayed = null
     },
     hold: () => {
       for (const socket of open.keys()) socket.unpipe()
