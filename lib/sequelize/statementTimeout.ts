@@ -78,8 +78,8 @@ const REPEAT_TIME = 250
 /** Milliseconds between interrupts of SQLite, which cannot stop a statement before it starts. */
 const INTERVAL = 20
 /**
- * Number of consecutive timers that measure a timeout. While other work blocks the process, drivers cannot start
- * statements. However long that takes, it counts as one part.
+ * Number of consecutive timers that measure a timeout. While other work blocks the process, drivers can neither start
+ * statements nor receive results. However long that takes, it counts as one part.
  */
 const PARTS = 4
 
@@ -174,7 +174,7 @@ export class StatementTimer {
     const timer = setTimeout(() => {
       left -= 1
       if (left > 0) timer.refresh()
-      else afterReceiving(() => void end((cause) => new StatementTimeout(limit, cause)))
+      else void end((cause) => new StatementTimeout(limit, cause))
     }, limit.milliseconds / PARTS)
     timer.unref()
     const stay = this.#client?.onDisconnect(() => void end((cause) => new StatementAborted(cause)))
@@ -213,14 +213,6 @@ export class StatementTimer {
       else Object.defineProperty(connection, name, own)
     }
   }
-}
-
-/**
- * Runs work after the process has received what waits in its sockets. After other work has blocked the process, timers
- * run before the answers of statements that ended in time.
- */
-function afterReceiving(work: () => void): void {
-  setImmediate(() => setImmediate(work))
 }
 
 /**
