@@ -58,7 +58,12 @@ const CELLS: Visitors<Member, [prefix: string], readonly PositionedCell[]> = {
       value: (row) => computedValue(row, member),
     },
   ],
-  nested: ({ json, members }, prefix) => nestedCells(members, `${prefix}${json}.`),
+  nested: ({ json, presence, members }, prefix) =>
+    nestedCells(members, `${prefix}${json}.`).map((cell) => ({
+      ...cell,
+      // The fields of a missing record have no values. Computed fields are not even resolved.
+      value: (row) => ((row[presence] ?? null) === null ? null : cell.value(row)),
+    })),
   // A table cannot contain collections. The server rejects an export with collections before the database is read.
   many: () => [],
   object: ({ json, members }, prefix) => nestedCells(members, `${prefix}${json}.`),

@@ -345,6 +345,14 @@ test.serial('exports have them, resolved once a page, in the order that select a
   t.is(lines.text, '{"label":"stove 1"}\n{"label":"lamp 2"}\n')
 })
 
+test.serial('a computed field of a missing related record is an empty cell', async (t) => {
+  for (const select of ['name,house.motto', 'name,house(motto)']) {
+    const { status, text } = await stage.get(`/api/devices?select=${select}&keys=1,4&format=csv`)
+    t.is(status, 200)
+    t.is(text, 'name,house.motto\r\nstove,home M\r\nbell,\r\n')
+  }
+})
+
 test.serial('a collection in an exported record has them', async (t) => {
   const { text } = await stage.get('/api/devices?select=name,house.devices(label)&keys=3', {
     accept: 'application/jsonl',
