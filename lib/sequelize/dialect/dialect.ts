@@ -178,14 +178,14 @@ export function omitSymbolWords(words: readonly string[]): readonly string[] {
 }
 
 /**
- * Creates a function that converts sort key values for cursors. Integers of up to 15 digits become numbers, because a
- * computed number would not equal a text.
+ * Creates a function that converts sort key values for cursors. Safe integers become numbers, because a computed number
+ * would not equal a text.
  */
 export function createCursorValueReader(types: ReadonlySet<FieldType>): OrderKeys['toCursorValue'] {
   return (raw, { valueType: { type } }) => {
     const value = toCursorValue(raw)
-    const isSmall = typeof value === 'string' && /^-?\d{1,15}$/.test(value)
-    return isSmall && types.has(type) ? Number(value) : value
+    const isSafe = typeof value === 'string' && /^-?\d+$/.test(value) && Number.isSafeInteger(Number(value))
+    return isSafe && types.has(type) ? Number(value) : value
   }
 }
 

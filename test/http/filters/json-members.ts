@@ -270,10 +270,23 @@ test('sorts by members put nulls first, and pages by number and by place go thro
   }
 })
 
-async function walk(route: string, sort: string, pageSize: number): Promise<number[]> {
+test('no record is lost behind a member with the digits of a large integer', async (t) => {
+  const ranks = [1234567890123456, -9007199254740991, 7, 1234567890123456, 9007199254740991]
+  for (const [route, model] of [
+    ['/api/items', models.Item],
+    ['/hooked', models.Hooked],
+  ] as const) {
+    await model?.bulkCreate(ranks.map((rank, index) => ({ id: 100 + index, name: 'large', meta: { rank } })) as never)
+    t.deepEqual(await walk(route, 'Meta.rank', 1, 'name=large'), [101, 102, 100, 103, 104], route)
+    t.deepEqual(await walk(route, '-Meta.rank', 2, 'name=large'), [104, 103, 100, 102, 101], route)
+    await model?.destroy({ where: { name: 'large' } })
+  }
+})
+
+async function walk(route: string, sort: string, pageSize: number, filter = ''): Promise<number[]> {
   const ids: number[] = []
   for (let after: string | null = ''; after !== null; ) {
-    const { body, status, text }: Answer = await list(server, route, { sort, pageSize, after })
+    const { body, status, text }: Answer = await list(server, route, { sort, pageSize, after, filter })
     if (status !== 200) throw new Error(text)
     ids.push(...body.items.map(({ id }: { id: number }) => id))
     after = body.nextCursor
