@@ -7,6 +7,7 @@ import type { Behaviour, OperationName } from '../../types/resource.js'
 import { equivalentOperation } from '../common/actions.js'
 import { NO_PERMISSION, NOT_AUTHENTICATED } from '../common/denials.js'
 import { CrudConfigError } from '../common/errors.js'
+import { PRIVATE_HEADERS } from '../common/headers.js'
 import { isListPlan } from '../common/listPlan.js'
 import { isRefusal, problem } from '../common/problem.js'
 import { either, everyMember, isFlag, isFunction, isName, option, repeatRow } from '../config/checks.js'
@@ -85,7 +86,10 @@ export const policy: BehaviourDefinition = {
       actionsWithoutPolicy: others.flatMap(([name, action]) =>
         uncovered.has(equivalentOperation(action)) ? [name] : [],
       ),
-      behaviour: () => createBehaviour(policies),
+      behaviour: () => ({
+        ...createBehaviour(policies),
+        ...(hasGuardedReads(operations, policies, options) ? { headers: PRIVATE_HEADERS } : {}),
+      }),
     }
   },
 }
@@ -121,6 +125,20 @@ function resolveActionPolicies(
     ref === undefined ? [] : [[name, resolvePolicy(model, `actions.${name}.policy`, ref, policies)] as const],
   )
   return new Map(own)
+}
+
+/** Whether a policy applies to reads, whose responses a shared cache could give to other callers. */
+function hasGuardedReads(
+  table: OperationTable,
+  policies: Policies,
+  { actions = {}, softDelete = false }: CrudOptions,
+): boolean {
+  return (
+    // A policy always applies to lists with deleted records.
+    softDelete !== false ||
+    operationEntries(table).some(([name, { method }]) => method === 'get' && policies.operations.has(name)) ||
+    Object.entries(actions).some(([name, { method }]) => method === 'get' && policies.actions.has(name))
+  )
 }
 
 /** Returns the policy options of an operation. */

@@ -95,6 +95,7 @@ const stage = await openStage(({ sequelize }, app) => {
     },
   })
   mount('/versioned', { authorizePolicy: hasRole('admin'), concurrency: true })
+  mount('/writes', { createPolicy: authenticated, deletePolicy: hasRole('admin') })
   mount('/deletes', { operations: EVERYTHING, softDelete: true })
   mount('/deletes/guarded', { operations: EVERYTHING, softDelete: true, createPolicy: authenticated })
   mount('/deletes/default', { operations: EVERYTHING, softDelete: true, authorizePolicy: hasRole('admin') })
@@ -637,6 +638,29 @@ for (const [title, team] of CLOSED) {
     })
   })
 }
+
+test('no shared cache stores a response that a policy allowed or denied', async (t) => {
+  const admin = withRole('admin')
+  for (const [path, headers, status] of [
+    ['/members/api/notes', jan, 200],
+    ['/members/api/notes', {}, 401],
+    ['/members/api/notes/1', jan, 200],
+    ['/versioned/api/notes/99', admin, 404],
+    ['/reading/api/notes', jan, 200],
+    ['/deletes/guarded/api/notes?includeDeleted=true', jan, 200],
+  ] as const) {
+    const answer = await stage.get(path, headers)
+    t.is(answer.status, status, `${path}: ${answer.text}`)
+    t.is(answer.headers.get('cache-control'), 'private', path)
+    t.regex(answer.headers.get('vary') ?? '', /\bAuthorization\b/, path)
+  }
+  for (const path of ['/open/api/notes', '/writes/api/notes', '/writes/api/notes/1', '/deletes/api/notes']) {
+    const { headers, status } = await stage.get(path)
+    t.is(status, 200)
+    t.is(headers.get('cache-control'), null, path)
+    t.notRegex(headers.get('vary') ?? '', /Authorization/, path)
+  }
+})
 
 test('a path into a closed resource has the headers of one that does not exist', async (t) => {
   const team = [{ authorizePolicy: hasRole('admin'), mask: { motto: 'admin' } }]

@@ -131,7 +131,7 @@ async function script(t: ExecutionContext, world: World, { on }: Combination): P
   const match = (tag: string): Record<string, string> => (has('concurrency') ? { 'if-match': tag } : {})
   const check = ({ status, headers, text }: Answer, expected: number, what: string): void => {
     t.is(status, expected, `${what}: ${text}`)
-    const isPrivate = has('scope') || has('mask')
+    const isPrivate = has('policy') || has('scope') || has('mask')
     t.is(headers.get('cache-control') === 'private', isPrivate, `${what}: Cache-Control`)
     t.is(headers.get('vary')?.includes('Authorization') === true, isPrivate, `${what}: Vary`)
   }
