@@ -12,6 +12,7 @@ import type {
   DeletePlan,
   OrderKey,
   PagePlan,
+  Plan,
   Predicate,
   Projection,
   UpdatePlan,
@@ -143,6 +144,25 @@ const UPDATE_HOOKS = [...SAVE_HOOKS, 'beforeUpdate', 'afterUpdate']
 const RESTORE_HOOKS = ['beforeRestore', 'afterRestore']
 const DELETE_HOOKS = ['beforeDestroy', 'afterDestroy']
 const MARK_HOOKS = ['beforeSave', 'beforeUpdate', 'afterUpdate', 'afterSave']
+
+/** The hooks of a model that run for a kind of plan. */
+const MODEL_HOOKS: Readonly<Record<WritePlan['kind'], readonly string[]>> = {
+  create: CREATE_HOOKS,
+  update: UPDATE_HOOKS,
+  restore: [...RESTORE_HOOKS, ...UPDATE_HOOKS],
+  delete: [...DELETE_HOOKS, ...MARK_HOOKS],
+  bulkCreate: [...CREATE_HOOKS, ...BULK_HOOKS.bulkCreate],
+  bulkDelete: [...DELETE_HOOKS, ...MARK_HOOKS, ...BULK_HOOKS.bulkDelete],
+}
+
+/** Whether a plan is a write with hooks, which may change other records too. */
+export function runsHooks({ model }: StatementContext, plan: Plan): boolean {
+  return isWritePlan(plan) && (hasHostHooks(plan) || hasHooks(model, MODEL_HOOKS[plan.kind]))
+}
+
+function isWritePlan(plan: Plan): plan is WritePlan {
+  return Object.hasOwn(MODEL_HOOKS, plan.kind)
+}
 
 /** Whether the model requires instances for a kind of plan. */
 const WRITTEN_BY_INSTANCES: Readonly<Record<WritePlan['kind'], (store: StatementContext, plan: WritePlan) => boolean>> =

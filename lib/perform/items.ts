@@ -83,7 +83,7 @@ export async function writeItems(
     if (outcome.kind !== 'record') throw internalError(`the write of one record has a result of kind "${outcome.kind}"`)
     // `add` throws if the response would be too large, which rolls back the transaction.
     size.add(plan.projection, [outcome.row], [plan.changes])
-    sequence.noteWrite(store.resource, outcome)
+    sequence.noteWrite(store, plan, outcome)
     await children?.writeChildren(store, index, plan, outcome)
     parts.push({ plan, outcome })
   }

@@ -1,5 +1,5 @@
-// A response shows related records as they are after the whole request. Rows are read again if a later write of the
-// request has changed a related record.
+// A response shows records and related records as they are after the whole request. Rows are read again if a later write
+// of the request, or its hooks, may have changed what they show.
 
 import type { Outcome, Row, WrittenRecord } from '../../types/outcome.js'
 import type { Plan, Projection } from '../../types/plan.js'

@@ -32,7 +32,7 @@ export async function executeWork(store: StatementContext, work: Work, write: Wo
   const execution: WorkExecution = {
     write: async (inside, part) => {
       const outcome = await write(inside, part)
-      sequence.noteWrite(part.resource, outcome)
+      sequence.noteWrite(inside, part.plan, outcome)
       return outcome
     },
     execute: (inside, part) => executePart(inside, part, execution),
