@@ -1,3 +1,4 @@
+import type { Changes } from '../../types/changes.js'
 import type { Field } from '../../types/field.js'
 import type { Outcome } from '../../types/outcome.js'
 import type { CreatePlan, ReplacePlan, UpdatePlan } from '../../types/plan.js'
@@ -6,6 +7,7 @@ import { keyColumns } from '../common/keys.js'
 import { Problem, problem } from '../common/problem.js'
 import { evaluateExpression } from '../sequelize/run.js'
 import { isExpression } from '../sequelize/sql.js'
+import { toSettableValues } from './build.js'
 import { isDeadlock, isUniqueConflict } from './failure.js'
 import type { ItemWriter } from './items.js'
 import { readVisible } from './read.js'
@@ -117,8 +119,9 @@ export async function addDefaults(store: StatementContext, plan: UpdatePlan): Pr
   if (missingAttributes === undefined || missingAttributes.size === 0) return plan
   const values = new Map(serverValues.values)
   const blank = store.model.build({})
+  const given = attributesOfSetters(store, changes)
   for (const { name, nullable } of store.resource.fields) {
-    if (!missingAttributes.has(name) || changes.has(name) || invalid?.failed.has(name)) continue
+    if (!missingAttributes.has(name) || changes.has(name) || given.has(name) || invalid?.failed.has(name)) continue
     const value: unknown = blank.getDataValue(name as never)
     // A column that neither is nullable nor has a default is left to hooks or to the database.
     if (value === undefined || (value === null && !nullable)) {
@@ -127,6 +130,23 @@ export async function addDefaults(store: StatementContext, plan: UpdatePlan): Pr
   }
   return { ...plan, serverValues: { ...serverValues, values } }
 }
+
+/** Returns the attributes that setters of the body's members set, such as the columns behind a virtual attribute. */
+function attributesOfSetters(store: StatementContext, changes: Changes): ReadonlySet<string> {
+  // Models with setters are validated as a whole.
+  if (store.resource.validation === 'attributes') return NO_NAMES
+  const instance = store.model.build({})
+  const defaults = { ...instance.dataValues }
+  try {
+    instance.set(toSettableValues(store, changes))
+  } catch {
+    // The write calls the setters again, and reports the error.
+    return NO_NAMES
+  }
+  return new Set(Object.keys(instance.dataValues).filter((name) => instance.dataValues[name] !== defaults[name]))
+}
+
+const NO_NAMES: ReadonlySet<string> = new Set()
 
 function evaluateDefault(store: StatementContext, expression: unknown): Promise<unknown> {
   return withWriteTimeout(store, () => evaluateExpression(store.model, expression, store.transaction))

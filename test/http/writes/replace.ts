@@ -65,10 +65,25 @@ const Defaults = define('defaults', {
   fixed: { type: DataTypes.STRING, defaultValue: 'fixed' },
   shout: { type: DataTypes.VIRTUAL, get: () => 'virtual', set: () => undefined },
 })
+const Named = define('named', {
+  first: DataTypes.STRING(20),
+  last: { type: DataTypes.STRING(20), defaultValue: 'Doe' },
+  full: {
+    type: DataTypes.VIRTUAL(DataTypes.STRING),
+    get() {
+      return `${this.get('first')} ${this.get('last')}`
+    },
+    set(value: string) {
+      const [first, last] = value.split(' ')
+      this.set({ first, last })
+    },
+  },
+})
 const Traced = define('traced', SLUG)
 const Failing = define('failing', SLUG)
 
 mount(Numbered)
+mount(Named)
 mount(Versioned, { concurrency: true })
 mount(Assigned, { concurrency: true })
 mount(Defaults, {
@@ -170,6 +185,15 @@ test('defaults are made anew: functions, expressions and objects; what hooks fil
   t.deepEqual(body.extra, { a: 1 })
   t.not(body.token, first.token)
   t.true(Date.parse(body.moment) > 0)
+})
+
+test('columns that a setter of the body sets keep what it sets, and others get their defaults', async (t) => {
+  const { id } = (await server.post('/api/named', { full: 'Ann Bee' })).body
+  const { status, body } = await put(`named/${id}`, { full: 'Cid Dee' })
+  t.is(status, 200)
+  t.deepEqual(body, { id, first: 'Cid', last: 'Dee', full: 'Cid Dee' })
+  t.deepEqual((await server.get(`/api/named/${id}`)).body, body)
+  t.like((await put(`named/${id}`, { first: 'Eve' })).body, { first: 'Eve', last: 'Doe' })
 })
 
 for (const [what, model] of SLUGS) {
