@@ -3,7 +3,13 @@ import type { ManagedAttribute, ManagedAttributeKind } from '../../types/behavio
 import type { FieldType } from '../../types/field.js'
 import { CrudConfigError } from '../common/errors.js'
 import { DECLARATIONS } from '../sequelize/declarations.js'
-import { addToModel, attributesWithAccessors, completeAttribute, timestampsOf } from '../sequelize/model.js'
+import {
+  addToModel,
+  attributesWithAccessors,
+  completeAttribute,
+  timestampsOf,
+  versionAttributeOf,
+} from '../sequelize/model.js'
 import { valueTypeOf } from './valueType.js'
 
 /** The attributes of a model once its router is mounted. */
@@ -32,9 +38,11 @@ const addedByModel = new WeakMap<ModelStatic<Model>, Set<string>>()
 
 /** Returns the current attributes of a model. */
 export function attributesOf(model: ModelStatic<Model>): ModelAttributes {
+  const version = versionAttributeOf(model)
   return {
     all: attributesWithAccessors(model),
-    serverManaged: new Set(Object.values(timestampsOf(model))),
+    // Sequelize compares its version with the stored one. A version from a body would make each UPDATE fail.
+    serverManaged: new Set([...Object.values(timestampsOf(model)), ...(version === null ? [] : [version])]),
     added: addedByModel.get(model) ?? new Set(),
     shown: new Set(),
     versions: new Set(),

@@ -4,7 +4,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Field } from '../../types/field.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { ModelValidation, ValidatedAttribute } from '../../types/resource.js'
-import { attributesWithAccessors, hasModelValidators, hasVersion } from '../sequelize/model.js'
+import { attributesWithAccessors, hasModelValidators, versionAttributeOf } from '../sequelize/model.js'
 import { hasOnlyExactRules } from './modelRules.js'
 import { valueTypeOf } from './valueType.js'
 
@@ -44,7 +44,7 @@ export function validationOf(model: ModelStatic<Model>, fields: readonly Field[]
     const { key } = (attributes[name]?.type ?? {}) as { key?: string }
     return valueType.type === 'json' && !virtual && key !== 'JSON' && key !== 'JSONB'
   }
-  if (hasVersion(model) || fields.some(isOpaque)) return 'saved'
+  if (versionAttributeOf(model) !== null || fields.some(isOpaque)) return 'saved'
   const all = Object.values(attributes)
   const isHostFunction = (test: unknown): boolean => typeof test === 'function'
   if (

@@ -219,9 +219,9 @@ export function hasOwnToJson(model: ModelStatic<Model>): boolean {
   return prototype !== null && Object.getPrototypeOf(prototype) !== Object.prototype
 }
 
-/** Whether the model uses Sequelize's own version column. */
-export function hasVersion(model: ModelStatic<Model>): boolean {
-  return typeof preparationOf(model)._versionAttribute === 'string'
+/** Returns the name of Sequelize's own version attribute, or null if the model has none. */
+export function versionAttributeOf(model: ModelStatic<Model>): string | null {
+  return preparationOf(model)._versionAttribute || null
 }
 
 /** Returns the names of Sequelize's timestamp attributes. */

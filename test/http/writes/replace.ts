@@ -37,6 +37,7 @@ const VARIANTS: readonly (readonly [what: string, model: ModelStatic<Model>])[] 
   ['a model that validates as a whole', define('whole', FIELDS, { validate: { always: () => undefined } })],
   ['a model of snake_case columns', define('snaked', FIELDS, { underscored: true, timestamps: true })],
   ['a paranoid model', define('paranoid', FIELDS, { paranoid: true, timestamps: true })],
+  ["a model with Sequelize's own version", define('counted', FIELDS, { version: true })],
 ]
 for (const [, model] of VARIANTS) mount(model)
 
@@ -194,6 +195,19 @@ test('columns that a setter of the body sets keep what it sets, and others get t
   t.deepEqual(body, { id, first: 'Cid', last: 'Dee', full: 'Cid Dee' })
   t.deepEqual((await server.get(`/api/named/${id}`)).body, body)
   t.like((await put(`named/${id}`, { first: 'Eve' })).body, { first: 'Eve', last: 'Doe' })
+})
+
+test("bodies cannot set Sequelize's own version, and a record that was read can be sent back", async (t) => {
+  const { id } = (await server.post('/api/counted', { name: 'Ann', version: 5 })).body
+  const { body: read } = await server.get(`/api/counted/${id}`)
+  t.is(read.version, 0)
+  for (const [method, version] of [
+    ['PUT', 1],
+    ['PATCH', 2],
+  ] as const) {
+    const { status, body } = await server.send(method, `/api/counted/${id}`, { json: { ...read, name: method } })
+    t.deepEqual([status, body], [200, { ...read, name: method, version }])
+  }
 })
 
 for (const [what, model] of SLUGS) {
