@@ -28,6 +28,7 @@ import { readLocked, readVisible, readWrittenByKey } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
 import type { StatementContext } from '../store.js'
+import { maxRowsOf } from '../uuidSpellings.js'
 import {
   type Diff,
   executePlanned,
@@ -37,6 +38,7 @@ import {
   type WorkWriter,
 } from './diff.js'
 import { collectBodyKeyErrors, isEqualToStored } from './equality.js'
+import { storedValueText } from './linkTargets.js'
 import { addParentKeys, bindingValuesOf, storeOfWork } from './parentKeys.js'
 import { assertRemoved } from './removals.js'
 
@@ -318,6 +320,7 @@ async function writeChildChanges(
   const { replacement, store, updates, creation, newElements } = changes
   const shown = new Map<BodyElement, ResultRecord>()
   await removeChildren(changes, value, write, parts)
+  await assertKept(changes, value)
   for (const [element, { work, caller }] of updates) {
     const where = addCondition(work.plan.where, matchChildren(replacement.binding, value))
     const done = await executeInPlace(element, () => execute(store, { ...work, plan: { ...work.plan, where } }))
@@ -350,6 +353,25 @@ async function removeChildren(
   const { outcome } = await executePlanned(store, removal.planned, write, parts)
   const where = addCondition(matchChildren(binding, value), condition)
   await assertRemoved(store, { rows: removal.rows, where, outcome, place })
+}
+
+/**
+ * Checks that the children which the body names still refer to their parent, if the write of the parent has changed the
+ * value that they refer to. A foreign key without ON UPDATE CASCADE keeps the old value.
+ * @throws Problem 404 with the positions of the elements
+ */
+async function assertKept({ replacement, store, keys, parentKey }: ChildChanges, value: unknown): Promise<void> {
+  const { binding, resource } = replacement
+  const { source, key } = binding
+  if (keys.size === 0 || storedValueText(source, value) === storedValueText(source, parentKey)) return
+  // The database has changed a key that contains the foreign key.
+  if (resource.keys.includes(key)) return
+  const named = [...keys.values()]
+  const where = addCondition(matchChildren(binding, value), matchKeys(resource.keys, named))
+  const rows = await readVisible(store, where, keyColumns(resource.keys), maxRowsOf(resource.keys, named.length))
+  const kept = new Set(rows.map((row) => keyText(resource.keys, row)))
+  const lost = [...keys].filter(([, each]) => !kept.has(planKeyText(resource.keys, each))).map(([element]) => element)
+  refuse('not-found', errorsAt(resource, placesOf(lost), 'foreign-key'))
 }
 
 /** Runs `work` for an element. Adds the element's position to a thrown Problem. */

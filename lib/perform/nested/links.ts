@@ -45,6 +45,7 @@ import {
   separateRestored,
   splitJoinRows,
 } from './joinRows.js'
+import { storedValueText } from './linkTargets.js'
 import { addParentKeys, bindingValuesOf } from './parentKeys.js'
 import { assertRemoved } from './removals.js'
 
@@ -117,7 +118,11 @@ export async function diffLinks(parentStore: StatementContext, linkChange: LinkC
     planPendingWrites: () => planNewLinks(relinking, own),
     versionChecks: [],
     execute: async (value, { write }, parts) => {
-      await writeLinkDiff(relinking, value, write, parts)
+      const { source } = linkChange.binding
+      // The write of the parent may have changed the value that links refer to, and the database may have changed links.
+      const isMoved = storedValueText(source, value) !== storedValueText(source, own)
+      const current = isMoved ? await planLinkDiff(parentStore, linkChange, value, targets) : relinking
+      await writeLinkDiff(current, value, write, parts)
       return linkedKeysOf(linkChange, targets)
     },
   }

@@ -191,3 +191,48 @@ for (const kind of ['plain', 'hooked'] as const) {
     },
   )
 }
+
+for (const cascades of [false, true]) {
+  const what = cascades ? 'follow' : 'do not follow'
+  test(`records and links of a body belong to the new value of what they refer to, if they ${what} it`, async (t) => {
+    const moved = await openStage(({ sequelize: other }, app) => {
+      const plain = { timestamps: false }
+      const Shop = other.define('Shop', { code: { type: DataTypes.STRING(9), unique: true } }, plain)
+      const Item = other.define('Item', { name: DataTypes.STRING(9) }, plain)
+      const Tag = other.define('Tag', { name: DataTypes.STRING(9) }, plain)
+      const foreignKey = { foreignKey: 'shopCode', sourceKey: 'code', constraints: cascades }
+      Shop.hasMany(Item, { as: 'items', ...foreignKey })
+      Shop.belongsToMany(Tag, { as: 'tags', through: 'ShopTags', otherKey: 'tagId', ...foreignKey })
+      const write = { write: true } as const
+      const operations = Operations.AllWithBulk | Operations.BulkUpdate
+      app.use(crudRouter(Shop, { operations, relations: { items: write, tags: write } }), crudRouter(Item))
+      app.use(crudRouter(Tag))
+    })
+    t.teardown(() => moved.close())
+    await moved.sequelize.model('Tag').bulkCreate([{ name: 'red' }, { name: 'big' }, { name: 'old' }])
+    await moved.post('/api/shops', { code: 'a', items: [{ name: 'x' }, { name: 'y' }], tags: [1, 3] })
+    const readShop = async () => (await moved.get('/api/shops/1?select=code,items(id),tags(id)')).body
+    for (const items of [[{ id: 1 }, { name: 'z' }], [{ id: 1, name: 'xx' }]]) {
+      for (const send of [
+        (json: object) => moved.patch('/api/shops/1', json),
+        (json: object) => moved.patch('/api/shops/bulk', [{ id: 1, ...json }]),
+      ]) {
+        const before = await readShop()
+        const { status, body } = await send({ code: `${before.code}b`, items, tags: [1] })
+        if (cascades) {
+          const [{ items: shown }] = [body].flat()
+          const ids = shown.map(({ id }: { readonly id: number }) => ({ id }))
+          t.is(status, 200)
+          t.deepEqual(await readShop(), { code: `${before.code}b`, items: ids, tags: [{ id: 1 }] })
+        } else {
+          t.is(status, 404)
+          t.regex(Object.keys(body.errors).join(), /items\[0\]$/)
+          t.deepEqual(await readShop(), before)
+        }
+      }
+    }
+    const { body } = await moved.patch('/api/shops/1', { code: 'c', items: [], tags: [1, 2] })
+    t.deepEqual(body.tags, [1, 2])
+    t.deepEqual(await readShop(), { code: 'c', items: [], tags: [{ id: 1 }, { id: 2 }] })
+  })
+}
