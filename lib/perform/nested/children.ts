@@ -64,13 +64,13 @@ export type ParentReplacement = readonly [branch: ChildReplacement, value: unkno
 /**
  * Plans the inserts, updates and deletes for the nested elements of one or several bodies.
  * @throws Problem 404 with the positions of elements that name another parent's records
- * @throws Problem 400 if another collection removes an element's record
+ * @throws Problem 400 if another collection removes an element's record, or if a collection removes a parent
  * @throws Problem 403 if the caller may not make a change
  */
 export async function diffChildren(
   parentStore: StatementContext,
   holdings: readonly ParentReplacement[],
-  removals: RemovalCounter,
+  { removals, parentKeys }: { readonly removals: RemovalCounter; readonly parentKeys: readonly KeyValue[] },
 ): Promise<readonly Diff[]> {
   const all: MatchedChildren[] = []
   for (const [replacement, value] of holdings) all.push(await loadMatchedChildren(parentStore, replacement, value))
@@ -88,6 +88,7 @@ export async function diffChildren(
       all.map((found) => errorsAt(found.replacement.resource, placesOf(findContested(found, all)), 'removed')),
     ),
   )
+  for (const found of all) assertParentsKept(found, parentStore, parentKeys)
   const diffs: Diff[] = []
   for (const found of all) diffs.push(await planDiff(found, removals))
   return diffs
@@ -193,6 +194,21 @@ function findContested(found: MatchedChildren, all: readonly MatchedChildren[]):
   const isRemoved = (key: KeyValue): boolean =>
     gone.some((each) => each.has(planKeyText(replacement.resource.keys, key)))
   return [...keys].filter(([, key]) => isRemoved(key)).map(([element]) => element)
+}
+
+const REMOVES_PARENT = 'The body removes a record that it also changes.'
+
+/** Checks that no collection removes a record whose changes are in the body, as a tree of records may. */
+function assertParentsKept(
+  found: MatchedChildren,
+  { model }: Pick<StatementContext, 'model'>,
+  parentKeys: readonly KeyValue[],
+): void {
+  const { resource, place } = found.replacement
+  if (resource.model !== model) return
+  const removed = findRemoved(found)
+  if (parentKeys.some((key) => removed.has(planKeyText(resource.keys, key))))
+    refuse('validation', { [place]: [REMOVES_PARENT] })
 }
 
 /** Planned changes of one parent's children. */

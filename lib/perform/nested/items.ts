@@ -61,8 +61,9 @@ export function createItemChildren(itemWrites: readonly ItemNestedWrites[], exec
         nestedWrites.set(index, (item.kind === 'create' ? own?.forNew : await own?.planExisting(item.key)) ?? [])
       }
       const parents = await findParents(store, items, nestedWrites)
+      const parentKeys = items.flatMap((item) => (item.kind === 'create' ? [] : [item.key]))
       const found = await withMissingKeys(
-        () => planDiffs(store, parents, execution),
+        () => planDiffs(store, parents, { ...execution, parentKeys }),
         store,
         () => newWritesAt(-1),
       )

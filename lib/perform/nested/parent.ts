@@ -1,5 +1,5 @@
 import type { Outcome, Row } from '../../../types/outcome.js'
-import type { UpdatePlan } from '../../../types/plan.js'
+import type { KeyValue, UpdatePlan } from '../../../types/plan.js'
 import type { NestedResult, NestedWrite, Work, WriteResult, WrittenPart } from '../../../types/work.js'
 import { hasErrors, mergeErrors, refuse } from '../../common/bodyErrors.js'
 import { internalError } from '../../common/internalError.js'
@@ -31,7 +31,7 @@ export async function updateParent(
 ): Promise<WriteResult> {
   const { plan, nestedWrites = [] } = work
   const values = await lockParent(store, plan, nestedWrites)
-  const [diffs = []] = await planDiffs(store, [{ nestedWrites, values }], execution)
+  const [diffs = []] = await planDiffs(store, [{ nestedWrites, values }], { ...execution, parentKeys: [plan.key] })
   assertParentVersion(plan, values.at(-1))
   assertVersions(diffs.flatMap(({ versionChecks }) => versionChecks))
   const works = [work, ...diffs.flatMap((diff) => diff.works)]
@@ -81,7 +81,7 @@ async function planPendingWithin(
     const values = await lockParent(inside, plan, nestedWrites)
     // A separate counter is used, because the execution counts the removals.
     const apart = { ...execution, removals: new RemovalCounter() }
-    const [diffs = []] = await planDiffs(inside, [{ nestedWrites, values }], apart)
+    const [diffs = []] = await planDiffs(inside, [{ nestedWrites, values }], { ...apart, parentKeys: [plan.key] })
     assertVersions(diffs.flatMap(({ versionChecks }) => versionChecks))
     // The write rejects invalid values later, and reports all errors.
     const isInvalid = diffs.some(({ works, errors }) => works.some(hasWorkErrors) || hasErrors(errors))
@@ -97,14 +97,14 @@ async function planPendingWithin(
 export async function planDiffs(
   store: StatementContext,
   parents: readonly ParentValues[],
-  { removals }: WorkExecution,
+  { removals, parentKeys }: Pick<WorkExecution, 'removals'> & { readonly parentKeys: readonly KeyValue[] },
 ): Promise<readonly (readonly Diff[])[]> {
   const replacements = parents.flatMap(({ nestedWrites, values }) =>
     nestedWrites.flatMap((nestedWrite, index) =>
       nestedWrite.kind === 'replaced' ? [[nestedWrite, values[index]] as const] : [],
     ),
   )
-  const children = await diffChildren(store, replacements, removals)
+  const children = await diffChildren(store, replacements, { removals, parentKeys })
   // The answer to a key without a record also lists the errors of the children.
   const links = await withErrorsOfWorks(
     () => children.flatMap(({ works }) => works),

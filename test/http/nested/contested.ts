@@ -43,3 +43,32 @@ test('a record that one part of a body holds and another one removes is refused,
   const removed = await served.patch(`/api/teams/${id}`, { captain: null })
   t.deepEqual([removed.status, await Player.count()], [200, 1])
 })
+
+test('a body that changes a record and removes it from a tree is refused, and nothing is written', async (t) => {
+  const tree = await openStage(({ sequelize }, app) => {
+    const Page = sequelize.define('Page', { name: DataTypes.STRING }, { timestamps: false })
+    Page.hasMany(Page, { as: 'pages', foreignKey: 'upId', constraints: false })
+    const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+    app.use(crudRouter(Page, { operations, relations: { pages: { write: true } } }))
+  })
+  t.teardown(() => tree.close())
+  await tree.post('/api/pages', { name: 'home', pages: [{ name: 'a' }, { name: 'b' }] })
+  const error = 'The body removes a record that it also changes.'
+  const several = await tree.patch('/api/pages/bulk', [
+    { id: 2, name: 'A' },
+    { id: 1, pages: [{ id: 3 }] },
+  ])
+  t.deepEqual([several.status, several.body.errors], [400, { '[1].pages': [error] }])
+  t.is((await tree.patch('/api/pages/1', { upId: 1 })).status, 200)
+  for (const method of ['PATCH', 'PUT']) {
+    const { status, body } = await tree.send(method, '/api/pages/1', { json: { name: 'x', pages: [{ id: 2 }] } })
+    t.deepEqual([status, body.errors], [400, { pages: [error] }])
+  }
+  const { body } = await tree.get('/api/pages?select=name')
+  t.deepEqual(body.items, [{ name: 'home' }, { name: 'a' }, { name: 'b' }])
+  const kept = await tree.patch('/api/pages/1', { name: 'start', pages: [{ id: 1 }, { id: 2 }] })
+  t.deepEqual(kept.body.pages, [
+    { id: 1, name: 'start', upId: 1 },
+    { id: 2, name: 'a', upId: 1 },
+  ])
+})
