@@ -1,3 +1,4 @@
+import type { Model, ModelStatic } from 'sequelize'
 import type { Dialect } from '../../types/dialect.js'
 import type { Failure, Refusal } from '../../types/failures.js'
 import type { Field } from '../../types/field.js'
@@ -19,6 +20,7 @@ import {
 } from '../sequelize/failure.js'
 import { sequelizeOf } from '../sequelize/internals.js'
 import { columnsIn, columnsOfIndex, uniqueMessageOf } from '../sequelize/model.js'
+import { quoteTable } from '../sequelize/sql.js'
 import { isMostlyScope } from './scoped/statementSize.js'
 import { retryAfterSeconds } from './writeTimeout.js'
 
@@ -44,7 +46,7 @@ export function oversizedScopeError(error: unknown, { name, dialect }: Resource,
  * fields.
  */
 export function isUniqueConflict(error: unknown, resource: Resource, fields: readonly Field[]): boolean {
-  if (classifyFailure(error, resource.dialect()) !== 'unique') return false
+  if (classifyFailure(error, resource.dialect()) !== 'unique' || isOfOtherTable(error, resource)) return false
   const taken = conflictingFields(error, resource)
   return taken.length === 0 || taken.some((field) => fields.includes(field))
 }
@@ -212,8 +214,15 @@ function conflictProblem(error: unknown, resource: Resource): Problem {
   })
 }
 
+/** Whether the record of the host's that violated a constraint belongs to another table, for example in a hook. */
+function isOfOtherTable(error: unknown, { model }: Resource): boolean {
+  const instance = findValidationErrors(error)?.[0]?.instance ?? null
+  return instance !== null && quoteTable(instance.constructor as ModelStatic<Model>) !== quoteTable(model)
+}
+
 /** Returns the fields of the unique constraint that a write violated. */
 function conflictingFields(error: unknown, resource: Resource): readonly Field[] {
+  if (isOfOtherTable(error, resource)) return []
   const { columns, index } = findUniqueViolation(error, resource.dialect())
   const known = columns ?? (index === undefined ? [] : columnsOfIndex(resource.model, index))
   const names = known.length === 0 && index !== undefined ? [index] : known

@@ -709,6 +709,34 @@ test('a PATCH that changes no value is a write with hooks as well: the model’s
   }
 })
 
+test('a unique value that a hook repeats in another table is no error of a field of the body', async (t) => {
+  const calls: unknown[] = []
+  const stage = await openStage(({ sequelize }, app) => {
+    const code = { type: DataTypes.STRING(20), unique: true }
+    const Entry = sequelize.define('Entry', { code }, { timestamps: false })
+    const Item = sequelize.define('Item', { code, name: DataTypes.STRING }, { timestamps: false })
+    const afterCreate: Hook = async ({ instance, transaction }) => {
+      calls.push(instance.get('code'))
+      await Entry.create({ code: 'same' }, { transaction })
+    }
+    const operations = Operations.AllWithBulk | Operations.Replace
+    app.use(crudRouter(Item, { operations, hooks: { afterCreate } }))
+  })
+  t.teardown(() => stage.close())
+  t.is((await stage.post('/api/items', { code: 'a' })).status, 201)
+  for (const [method, path, json] of [
+    ['POST', '/api/items', { code: 'b' }],
+    ['POST', '/api/items/bulk', [{ code: 'b' }]],
+    ['PUT', '/api/items/bulk?by=code', [{ code: 'b' }]],
+  ] as const) {
+    const { status, body } = await stage.send(method, path, { json })
+    t.deepEqual([status, body.code, body.errors], [409, 'conflict', undefined])
+  }
+  t.deepEqual(calls, ['a', 'b', 'b', 'b'])
+  const taken = await stage.post('/api/items', { code: 'a' })
+  t.deepEqual([taken.status, taken.body.errors], [409, { code: ['is already taken.'] }])
+})
+
 test('a validator that a soft-deleted record would break does not stop its deletion', async (t) => {
   for (const paranoid of [true, false]) {
     const models: ModelStatic<Model>[] = []
