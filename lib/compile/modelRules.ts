@@ -1,10 +1,11 @@
-import type { ModelAttributeColumnOptions } from 'sequelize'
-import type { FieldType, RuleMessages, Rules, ValueCheck, ValueType } from '../../types/field.js'
+import type { Model, ModelAttributeColumnOptions, ModelStatic } from 'sequelize'
+import type { Field, FieldType, RuleMessages, Rules, ValueCheck, ValueType } from '../../types/field.js'
 import type { FieldRules } from '../../types/options.js'
+import type { TextBound } from '../../types/resource.js'
+import { lengthBounds } from '../codec/bounds.js'
 import { CrudConfigError } from '../common/errors.js'
 import { NUMBERS } from '../common/values.js'
 import { createCheck } from '../sequelize/builtInValidators.js'
-import { hasPattern, impliedMaxLength } from './patterns.js'
 import { readMember, type TypedAttribute, valueTypeOf } from './valueType.js'
 
 /** The parts of an attribute in `Model.getAttributes()` that its rules depend on. */
@@ -157,7 +158,7 @@ function validatorMessageOf(test: unknown): string | undefined {
 }
 
 /** Returns the bounds of the model's `len` as rules, whatever the attribute's type. */
-export function lengthRulesOf(attribute: RuledAttribute): Pick<FieldRules, 'minLength' | 'maxLength'> {
+function lengthRulesOf(attribute: RuledAttribute): Pick<FieldRules, 'minLength' | 'maxLength'> {
   const len = validatorsOf(attribute).find(([name, test]) => name === 'len' && typeof test !== 'function')
   return len === undefined ? {} : deriveLengths(argumentsOf(len[1])).rules
 }
@@ -300,4 +301,43 @@ function pickTightest(
 function attributeNameOf(attribute: RuledAttribute): string {
   const model = readMember(readMember(attribute, 'Model'), 'name')
   return [model, readMember(attribute, 'fieldName')].filter((name) => typeof name === 'string').join('.') || 'attribute'
+}
+
+/** Returns the maximum length of a text that has a pattern and no maximum, but at least the minimum length. */
+function impliedMaxLength(minLength = 0): number {
+  return Math.max(10_000, minLength)
+}
+
+/** Sequelize's validators that use no regular expression, so that their time is linear. */
+const LINEAR_VALIDATORS: ReadonlySet<string> = new Set([
+  ...['notNull', 'isNull', 'notEmpty', 'isEmpty', 'len', 'isLength', 'isByteLength', 'min', 'max', 'isImmutable'],
+  ...['equals', 'contains', 'notContains', 'isIn', 'notIn', 'isJSON', 'isLowercase', 'isUppercase'],
+])
+
+/** Whether a validator of the attribute may use a regular expression. Functions are the host's responsibility. */
+function hasPattern(validate: object | undefined): boolean {
+  return Object.entries(validate ?? {}).some(
+    ([name, test]) => typeof test !== 'function' && !LINEAR_VALIDATORS.has(name),
+  )
+}
+
+/**
+ * Returns the maximum length of each text that the model's own patterns validate. Rules of string fields check the
+ * length already. Host schemas, setters and fields of other types could pass longer texts to Sequelize.
+ */
+export function textBoundsOf(model: ModelStatic<Model>, fields: readonly Field[]): readonly TextBound[] {
+  const attributes = model.getAttributes()
+  return fields.flatMap(({ name, json, valueType, rules }) => {
+    const attribute = attributes[name]
+    if (attribute === undefined || !hasPattern(attribute.validate)) return []
+    const own = lengthRulesOf(attribute)
+    const { max, tooHigh } =
+      valueType.type === 'string'
+        ? lengthBounds({ valueType, rules })
+        : lengthBounds({
+            valueType: { type: 'string' },
+            rules: { required: false, maxLength: impliedMaxLength(own.minLength), ...own },
+          })
+    return max === undefined ? [] : [{ attribute: name, json, max, message: tooHigh }]
+  })
 }
