@@ -1,10 +1,10 @@
 import type { Outcome } from '../types/outcome.js'
 import type { Caller, Plan } from '../types/plan.js'
 import type { Resource } from '../types/resource.js'
-import type { RecordsBefore } from '../types/rooms.js'
+import type { RecordBefore, RecordsBefore } from '../types/rooms.js'
 import type { CommitOrder, Work, WriteResult, WrittenPart } from '../types/work.js'
 import { CommitQueuePosition } from './common/commitQueue.js'
-import { RecordsBeforeWrite } from './common/recordsBefore.js'
+import { getOrCreate } from './common/getOrCreate.js'
 import { commitOf } from './perform/index.js'
 
 /**
@@ -118,4 +118,23 @@ function announceAll({ result, caller }: WrittenPart, position: CommitQueuePosit
   const { resource, plan } = result.work
   resource.behaviours.announceWrite?.(resource, plan, result.outcome, { caller, position, before })
   for (const part of result.parts) announceAll(part, position, before)
+}
+
+/** The state of records before a write, by resource and key. A write may concern several resources. */
+class RecordsBeforeWrite implements RecordsBefore {
+  readonly #records = new Map<object, Map<string, RecordBefore>>()
+
+  /** Forgets the states that an attempt stored before its rollback. */
+  clear(): void {
+    this.#records.clear()
+  }
+
+  note(resource: object, key: string, before: RecordBefore): void {
+    const known = getOrCreate(this.#records, resource, () => new Map())
+    if (!known.has(key)) known.set(key, before)
+  }
+
+  get(resource: object, key: string): RecordBefore | null {
+    return this.#records.get(resource)?.get(key) ?? null
+  }
 }

@@ -69,7 +69,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/bodies': [...COMMON, 'lib/compile/joinModel.ts', 'lib/plan/index.ts', 'lib/read.ts'],
   // They meet here, and in the handler.
   'lib/read.ts': [...COMMON, 'lib/plan', 'lib/perform', 'lib/shape'],
-  'lib/announce.ts': ['lib/common/commitQueue.ts', 'lib/common/recordsBefore.ts', 'lib/perform/index.ts'],
+  'lib/announce.ts': ['lib/common/commitQueue.ts', 'lib/common/getOrCreate.ts', 'lib/perform/index.ts'],
   'lib/handle.ts': [
     ...[...COMMON, 'lib/announce.ts', 'lib/bodies/index.ts', 'lib/identity', 'lib/operations.ts', 'lib/parse'],
     ...['lib/perform', 'lib/plan/index.ts', 'lib/read.ts', 'lib/shape', 'lib/trace'],
