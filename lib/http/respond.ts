@@ -1,3 +1,4 @@
+import { ServerResponse } from 'node:http'
 import type { Call } from '../../types/call.js'
 import type { Reply } from '../../types/reply.js'
 import { Problem, problem } from '../common/problem.js'
@@ -5,7 +6,6 @@ import { isPromise } from '../common/promise.js'
 import { type OnError, reportError } from '../common/report.js'
 import type { ResponseWriter } from '../handle.js'
 import { hasTag } from '../parse/match.js'
-import { abortResponse } from './abortResponse.js'
 import { type BodyContent, type Format, selectFormat } from './formats.js'
 import { applyFormat } from './hostFormat.js'
 import type { ReadJsonSettings } from './jsonHost.js'
@@ -173,4 +173,19 @@ function isProblemSent(out: OutgoingResponse, thrown: Problem): boolean {
   } catch {
     return false
   }
+}
+
+/**
+ * Ends an incomplete response after its headers. In HTTP/1.0, closing the connection is also the normal end of a
+ * response without a length. A reset of the socket shows the client that the response is incomplete. TLS sockets cannot
+ * be reset.
+ */
+function abortResponse(out: OutgoingResponse): void {
+  if (out instanceof ServerResponse) {
+    const { socket, req } = out
+    // On Bun, sockets without TLS also have the member `encrypted`, with the value false.
+    const isTcp = socket?.remoteAddress !== undefined && Reflect.get(socket, 'encrypted') !== true
+    if (isTcp && req.httpVersionMajor === 1 && req.httpVersionMinor === 0) socket.resetAndDestroy()
+  }
+  out.destroy()
 }
