@@ -18,8 +18,7 @@ import {
 import { LoneStatement, WriteTransaction } from '../sequelize/writeTransaction.js'
 import { isDeadlock } from './failure.js'
 import type { StatementContext } from './store.js'
-import { WriteQueue } from './writeQueue.js'
-import { WriteTimeout, writeTimeoutProblem } from './writeTimeout.js'
+import { queueFullProblem, WriteTimeout, writeTimeoutProblem } from './writeTimeout.js'
 
 interface TransactionOptions {
   readonly isRepeatable: boolean
@@ -255,5 +254,24 @@ async function retryConflicts<T>(
       if (tries >= (isConflict ? limits.retries + 1 : maxAttemptsFor(error))) throw error
       if (isConflict && !(await time.waitBeforeRetry(tries))) throw error
     }
+  }
+}
+
+/** Runs functions one after the other. */
+class WriteQueue {
+  #last: Promise<unknown> = Promise.resolve()
+  #size = 0
+
+  /** Rejects with a Problem at once if `limit` functions are already waiting. The running function does not count. */
+  run<T>(limit: number, work: () => Promise<T>): Promise<T> {
+    if (this.#size > limit) return Promise.reject(queueFullProblem(limit))
+    this.#size += 1
+    const mine = this.#last.then(work)
+    // An error rejects only `mine`. The queue continues.
+    const finish = (): void => {
+      this.#size -= 1
+    }
+    this.#last = mine.then(finish, finish)
+    return mine
   }
 }
