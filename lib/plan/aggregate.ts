@@ -19,7 +19,6 @@ import {
   MAX_GUESSED_LENGTH,
   suggestField,
 } from './context.js'
-import { MemberTree } from './nestedMembers.js'
 import { resolveForCaller } from './path.js'
 
 type Aggregated = Pick<AggregatePlan, 'groups' | 'having' | 'order' | 'projection'>
@@ -198,4 +197,28 @@ function measureNameOf(word: string | null, path: Pick<Path, 'segments'> | null)
   const text = path?.segments.join('.')
   if (word === null) return text ?? ''
   return text === undefined ? word : `${(findUnit(word) ?? word).toLowerCase()}(${text})`
+}
+
+/** Builds nested members from columns and their paths. */
+class MemberTree {
+  readonly #nodes = new Map<string, MemberTree | Member>()
+
+  /** Adds the value of a column at a path. Returns false if another value occupies part of the path. */
+  add([name = '', ...rest]: readonly string[], index: number, field: Field): boolean {
+    const known = this.#nodes.get(name)
+    if (rest.length === 0) {
+      if (known === undefined) this.#nodes.set(name, { kind: 'value', json: name, index, field })
+      return known === undefined
+    }
+    const tree = known ?? new MemberTree()
+    if (!(tree instanceof MemberTree)) return false
+    this.#nodes.set(name, tree)
+    return tree.add(rest, index, field)
+  }
+
+  members(): Member[] {
+    return [...this.#nodes].map(([json, node]) =>
+      node instanceof MemberTree ? { kind: 'object', json, members: node.members() } : node,
+    )
+  }
 }
