@@ -257,7 +257,7 @@ function createExportReply(resource: Resource, plan: Plan, { batches }: Extract<
   }
 }
 
-export { CollectionBuilder } from './collectionRecords.js'
+export { CollectionBuilder } from './record.js'
 
 import { internalError } from '../common/internalError.js'
 
