@@ -2,7 +2,7 @@ import type { Model, ModelAttributeColumnOptions, ModelStatic } from 'sequelize'
 import type { Dialect } from '../../types/dialect.js'
 import type { Field, Target, ValueType } from '../../types/field.js'
 import type { CrudOptions, FieldOptions } from '../../types/options.js'
-import { createDecoder } from '../codec/codecs.js'
+import { codecOf, createDecoder } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
 import { FIRST_VERSION } from '../common/version.js'
 import { readDeprecation } from '../config/deprecated.js'
@@ -16,7 +16,6 @@ import { createColumnItem, createMembers } from './members.js'
 import { createRules } from './modelRules.js'
 import { NAME } from './names.js'
 import type { Naming } from './naming.js'
-import { assertCompatibleBounds } from './ruleBounds.js'
 import { arrayTypeOf, valueTypeOf } from './valueType.js'
 
 const ALL: readonly Target[] = ['create', 'update', 'query', 'response', 'list']
@@ -325,4 +324,19 @@ function assertDistinctNames(
       `${model.name}: the attribute "${field.name}" and the association "${alias}" are both "${field.json}" in responses. Give the association another name, or exclude the attribute in fields.`,
     )
   }
+}
+
+/** Checks that a value can satisfy both the rules and the column. @throws CrudConfigError for contradicting bounds */
+function assertCompatibleBounds(where: string, field: Pick<Field, 'valueType' | 'rules'>): void {
+  const range = codecOf(field.valueType).findBoundsConflict?.(field)
+  if (range === undefined || range === null) return
+  const [unit, column] = [field.valueType.type === 'string' ? ' characters' : '', nounOf(field.valueType)]
+  throw new CrudConfigError(
+    'RULE_BOUNDS',
+    `${where}: no ${column} can be at least ${range.min} and at most ${range.max}${unit}. Check the option rules, and "validate" and "type" of the attribute.`,
+  )
+}
+
+function nounOf({ type }: ValueType): string {
+  return type === 'string' ? 'text' : 'number'
 }
