@@ -15,7 +15,8 @@ import { outcomeRows } from '../../common/outcomeRows.js'
 import { addCondition, hasSubquery, NEVER } from '../../common/predicates.js'
 import type { ProblemErrors } from '../../common/problem.js'
 import { associationKeysOf } from '../../sequelize/model.js'
-import { isPackageTransaction, runInSavepoint } from '../../sequelize/savepoint.js'
+import { runInSavepoint } from '../../sequelize/transaction.js'
+import { WriteTransaction } from '../../sequelize/writeTransaction.js'
 import { buildIdentityPredicate, identityText } from '../recordIdentity.js'
 import { statementReader } from '../statements/read.js'
 import { type StatementContext, storeInSameTransaction, withTransaction } from '../store.js'
@@ -79,7 +80,8 @@ export function writeWithinScopes(
     return done
   }
   const joined = surroundingTransaction(store)
-  if (joined !== undefined && !isPackageTransaction(joined)) return runInSavepoint(joined, writeAndReadBack)
+  // A transaction of the package is rolled back as a whole.
+  if (joined !== undefined && !(joined instanceof WriteTransaction)) return runInSavepoint(joined, writeAndReadBack)
   return inTransaction(store, writeAndReadBack, { isRepeatable: true, readsCommitted: true })
 }
 
