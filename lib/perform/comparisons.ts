@@ -1,7 +1,9 @@
 import type { Model, ModelStatic } from 'sequelize'
+import type { Field } from '../../types/field.js'
 import type { ComparePredicate, CountPredicate, ItemCountPredicate } from '../../types/plan.js'
 import { internalError } from '../common/internalError.js'
 import { isArrayField, jsonMemberOf, storedFieldOf } from '../common/jsonMembers.js'
+import { type Problem, problem } from '../common/problem.js'
 import { isValueOperator, type ValueOperator } from '../language/operators.js'
 import { type Dialect, traitsOf, valueTraitsOf } from '../sequelize/dialect/index.js'
 import { encodeCompared } from './statement/encode.js'
@@ -63,4 +65,11 @@ export class ComparisonWriter {
     const [operand] = encodeCompared(this.#dialect, model, node).map(this.#operands.write)
     return this.#dialect.valueComparisons.eq(reference, [`(NOT ${operand})`])
   }
+}
+
+/** Returns the Problem for a comparison with a column whose type differs from the model's declaration. */
+export function incomparableProblem({ json }: Field): Problem {
+  return problem('invalid-query', {
+    detail: `"${json}" cannot be filtered, sorted or aggregated: the type of its column differs from the model.`,
+  })
 }

@@ -45,9 +45,8 @@ import {
   toTextFragment,
   writeIn,
 } from './columnConditions.js'
-import { ComparisonWriter, toValueOperator } from './comparisons.js'
+import { ComparisonWriter, incomparableProblem, toValueOperator } from './comparisons.js'
 import { writeDerived } from './derivedColumns.js'
-import { incomparableProblem } from './incomparableProblem.js'
 import { JoinedTables } from './joins.js'
 import { writeKeysetPredicate } from './keysetPredicate.js'
 import { findPresentTables } from './presentTables.js'
