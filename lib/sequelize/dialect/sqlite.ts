@@ -1,7 +1,12 @@
+import type { Model, ModelStatic, Transaction } from 'sequelize'
 import type { Dialect, SumExpressions, TextComparison, TextComparisons, TextTraits } from '../../../types/dialect.js'
-import type { Failure, Failures, Refusal } from '../../../types/failures.js'
+import type { Failure, Failures, ForeignKey, Refusal } from '../../../types/failures.js'
 import type { Bound, Field, FieldType, ValueType } from '../../../types/field.js'
+import type { ValuesTable } from '../../../types/valuesTable.js'
 import { NUMBERS } from '../../common/values.js'
+import { sequelizeOf } from '../internals.js'
+import { type RawRow, runReadQuery } from '../run.js'
+import { escapeValue, quote, quoteTable } from '../sql.js'
 import { fixSqliteConnections } from '../sqliteConnections.js'
 import {
   COMPARISONS,
@@ -16,11 +21,9 @@ import {
   tuples,
   writeValues,
 } from './dialect.js'
-import { readForeignKeys } from './sqliteForeignKeys.js'
 import { convertToInstant, guardForParser } from './sqliteInstants.js'
 import { sqliteMembers } from './sqliteMembers.js'
 import { sqliteTypes } from './sqliteTypes.js'
-import { sqliteValuesTable } from './sqliteValuesTable.js'
 import { sqliteTables } from './tableCatalogues.js'
 
 /** Escapes the wildcards of GLOB. GLOB is case-sensitive in every collation, and uses the column's index. */
@@ -191,6 +194,81 @@ const failures: Failures = {
     return listed === undefined ? {} : { columns: listed.split(', ').map((name) => name.split('.').at(-1) ?? '') }
   },
   parseForeignKeyViolation: () => ({ isReferenced: false, columns: [] }),
+}
+
+function columns(model: ModelStatic<Model>): string {
+  const name = escapeValue(model, quoteTable(model).slice(1, -1))
+  const stored = (type: string, and: string): string =>
+    `EXISTS (SELECT 1 FROM main.sqlite_master WHERE type = '${type}' AND ${and})`
+  const isTable = stored('table', `name = ${name} COLLATE NOCASE AND sql LIKE 'CREATE TABLE%'`)
+  const hasTriggers = stored('trigger', `tbl_name = ${name} COLLATE NOCASE`)
+  // A temporary table or view of this name hides the stored table. A temporary trigger may run on writes to the table.
+  const isTemporary = `EXISTS (SELECT 1 FROM sqlite_temp_master WHERE name = ${name} COLLATE NOCASE OR tbl_name = ${name} COLLATE NOCASE)`
+  return `SELECT name, type FROM pragma_table_info(${name}, 'main') WHERE ${isTable} AND NOT ${hasTriggers} AND NOT ${isTemporary}`
+}
+
+/** Whether a column stores values without conversion. Other columns convert texts of digits to numbers, or numbers to texts. */
+const canStoreUnchanged: ValuesTable['isExact'] = (rows, { column, valueType: { type } }) => {
+  const own = rows.find(({ name }) => String(name).toUpperCase() === column.toUpperCase())
+  if (own === undefined) return false
+  const declared = String(own.type).toUpperCase()
+  const isInteger = declared.includes('INT')
+  if (type === 'integer' || type === 'bigint') return isInteger
+  const isText = !isInteger && /CHAR|CLOB|TEXT/.test(declared)
+  // A column that is declared as UUID has numeric affinity, but no UUID looks like a number.
+  return isText || (type === 'uuid' && declared === 'UUID')
+}
+
+/** SQLite's table of values, which an UPDATE of several rows joins. */
+const sqliteValuesTable: ValuesTable = {
+  start: '(VALUES (',
+  end: () => ')) AS _items',
+  column: (index) => `_items.column${index + 1}`,
+  columns,
+  isExact: canStoreUnchanged,
+  // Values have types of their own, which no column changes before they are stored.
+  cast: () => '',
+}
+
+/** Reads the foreign keys of the model's table from SQLite's catalogue. */
+async function readForeignKeys(
+  model: ModelStatic<Model>,
+  transaction: Transaction | undefined,
+): Promise<readonly ForeignKey[]> {
+  const name = escapeValue(model, quoteTable(model).slice(1, -1))
+  const rows = await queryCatalogue(
+    model,
+    `SELECT * FROM pragma_foreign_key_list(${name}) ORDER BY id, seq`,
+    transaction,
+  )
+  const ids = [...new Set(rows.map(({ id }) => id))]
+  return Promise.all(
+    ids.map(async (id) => {
+      const parts = rows.filter((row) => row.id === id)
+      const table = String(parts[0]?.table)
+      const named = parts.flatMap(({ to }) => (to === null || to === undefined ? [] : [String(to)]))
+      // Without column names, the foreign key refers to the primary key.
+      const targets = named.length > 0 ? named : await primaryKeyOf(model, table, transaction)
+      return { columns: parts.map(({ from }) => String(from)), targets, table: quote(model, table) }
+    }),
+  )
+}
+
+async function primaryKeyOf(
+  model: ModelStatic<Model>,
+  table: string,
+  transaction: Transaction | undefined,
+): Promise<readonly string[]> {
+  const sql = `SELECT name FROM pragma_table_info(${escapeValue(model, table)}) WHERE pk > 0 ORDER BY pk`
+  return (await queryCatalogue(model, sql, transaction)).map(({ name }) => String(name))
+}
+
+function queryCatalogue(
+  model: ModelStatic<Model>,
+  sql: string,
+  transaction: Transaction | undefined,
+): Promise<readonly RawRow[]> {
+  return runReadQuery(sequelizeOf(model), { sql, transaction, writes: true })
 }
 
 export const sqlite: Dialect = Object.freeze<Dialect>({
