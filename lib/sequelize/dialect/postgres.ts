@@ -10,7 +10,6 @@ import type { DriverError, Failure, Failures, Refusal } from '../../../types/fai
 import type { Bound, Field, ValueType } from '../../../types/field.js'
 import type { DateUnit } from '../../language/measures.js'
 import type { ValueOperator } from '../../language/operators.js'
-import { formatArray } from './arrayText.js'
 import {
   COMPARISONS,
   createOrderComparisons,
@@ -23,7 +22,7 @@ import {
   sumInUnits,
   writeValues,
 } from './dialect.js'
-import { postgresMembers } from './postgresMembers.js'
+import { formatArray, postgresMembers } from './postgresMembers.js'
 import { postgresTypes } from './postgresTypes.js'
 import { postgresValuesTable } from './postgresValuesTable.js'
 import { postgresTables } from './tableCatalogues.js'

@@ -1,7 +1,6 @@
 import type { JsonMembers } from '../../../types/dialect.js'
 import type { Field, MemberType } from '../../../types/field.js'
 import { jsonMemberOf } from '../../common/jsonMembers.js'
-import { formatArray } from './arrayText.js'
 import { DATE_PATTERN, DATETIME_PATTERN, exists } from './dialect.js'
 
 interface Extracted {
@@ -130,3 +129,17 @@ export const postgresMembers: JsonMembers = Object.freeze<JsonMembers>({
   },
   contains: writeContains,
 })
+
+/** Formats values as the text of a PostgreSQL array. */
+export function formatArray(values: readonly unknown[]): string {
+  return `{${values.map(formatItem).join(',')}}`
+}
+
+function formatItem(value: unknown): string {
+  const text = Buffer.isBuffer(value)
+    ? `\\x${value.toString('hex')}`
+    : value instanceof Date
+      ? value.toISOString()
+      : String(value)
+  return `"${text.replace(/[\\"]/g, '\\$&')}"`
+}
