@@ -6,7 +6,6 @@ import type { Column, KeyValue, PlainValue, PositiveOperator, Predicate } from '
 import { splitIntoChunks } from './chunks.js'
 import { indexOfOwnColumn, ownColumn, readOwnValue } from './columns.js'
 import { joinPredicates, matchAnyValue } from './predicates.js'
-import { spellingsOf } from './spellings.js'
 import { countSignificantDigits, EXACT_DIGITS, toDecimal } from './values.js'
 
 /** The fields of a key. */
@@ -249,4 +248,16 @@ function parseKeyPart({ valueType: { type } }: Field, part: string): KeyValue | 
   if (type !== 'integer' && type !== 'bigint' && type !== 'float') return part
   const number = Number(part)
   return type === 'float' || Number.isSafeInteger(number) ? number : part
+}
+
+/**
+ * Returns the spellings in which a client's value may be stored. In text columns this package writes UUIDs in lower
+ * case, and other systems may write upper case. A UUID stored in mixed case is not found.
+ */
+export function spellingsOf<V extends PlainValue>(
+  { valueType }: Pick<Field, 'valueType'>,
+  value: V,
+): readonly (V | string)[] {
+  if (valueType.type !== 'uuid' || typeof value !== 'string') return [value]
+  return [...new Set([value, value.toLowerCase(), value.toUpperCase()])]
 }
