@@ -4,8 +4,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import type { Call } from '../../types/call.js'
 import type { Reply } from '../../types/reply.js'
 import type { Resource } from '../../types/resource.js'
-import { parseProblem } from '../common/parseProblem.js'
-import { problem } from '../common/problem.js'
+import { Problem, type ProblemOptions, problem } from '../common/problem.js'
 import type { ResponseWriter } from '../handle.js'
 import { HostCall } from './call.js'
 import { combineHandlers } from './combineHandlers.js'
@@ -159,4 +158,30 @@ function createEmptyRequest(): Request {
   const req = new IncomingMessage(new Socket())
   Object.setPrototypeOf(req, emptyPrototype)
   return req as Request
+}
+
+const TEXTS = ['code', 'type', 'title', 'detail'] as const
+
+/**
+ * Parses the problem of an error response. Without a problem as body, the status determines the problem. A status that
+ * is not an error becomes 403.
+ */
+function parseProblem(status: number, contentType: string, text: string): Problem {
+  const isError = Number.isInteger(status) && status >= 400 && status <= 599
+  const body = contentType.startsWith('application/problem+json') ? parseObject(text) : {}
+  const texts = TEXTS.flatMap((name) => (typeof body[name] === 'string' ? [[name, body[name]]] : []))
+  const { errors } = body
+  const options: ProblemOptions = {
+    status: isError ? status : 403,
+    ...Object.fromEntries(texts),
+    ...(typeof errors === 'object' && errors !== null
+      ? { errors: errors as NonNullable<ProblemOptions['errors']> }
+      : {}),
+  }
+  return new Problem(options)
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(text)
+  return typeof value === 'object' && value !== null ? { ...value } : {}
 }
