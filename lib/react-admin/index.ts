@@ -1,16 +1,15 @@
-/** Data provider for react-admin, built on the client. */
-
 import type { DataProvider, GetListParams, GetListResult } from 'ra-core'
 import type { Page } from '../../types/reply.js'
-import type { CallOptions, ListParameters } from '../client/index.js'
-import { filter } from '../client/index.js'
+import { type CallOptions, filter, type ListParameters, ProblemError } from '../client/index.js'
 import { forEach, ownParameters, readRecords, signalOptions, toListParameters, toSort } from '../providers/calls.js'
 import { joinConditionsByAnd, toOperand } from '../providers/conditions.js'
+import { explain, fieldPath, type Messages } from '../providers/messages.js'
 import { changedMembers, expectedVersion, toCreateBody, toProviderRecord } from '../providers/records.js'
 import { type ClientResource, createResourceFinder, type ProviderOptions, type Row } from '../providers/resources.js'
-import { withFormErrors } from './errors.js'
 import { toFilters } from './filters.js'
 import { createRealtime, type Realtime } from './realtime.js'
+
+/** Data provider for react-admin, built on the client. */
 
 export type { ProviderRecord } from '../providers/records.js'
 export type { ProviderOptions, ProviderResource } from '../providers/resources.js'
@@ -130,4 +129,25 @@ async function toListResult<T>(
 /** The caller's record type is not checked at run time. */
 function trustType<T>(record: Row): T {
   return record as T
+}
+
+/** Runs a call. A rejected problem gets `body.errors`, from which react-admin's forms show messages per input. */
+async function withFormErrors<T>(messages: Messages | undefined, call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    const title = explain(error, messages)
+    const fields = Object.entries(error.errors)
+    throw fields.length === 0 ? error : Object.assign(error, { body: { errors: formErrors(title, fields) } })
+  }
+}
+
+/** Builds messages by input name. `root` has all messages, because the form may lack some inputs. */
+function formErrors(title: string, fields: readonly (readonly [string, readonly string[]])[]): object {
+  const all = fields.flatMap(([name, messages]) => messages.map((message) => `${name} ${message}`))
+  return {
+    ...Object.fromEntries(fields.map(([name, messages]) => [fieldPath(name), messages.join(' ')])),
+    root: { serverError: [title, ...all].join('\n') },
+  }
 }

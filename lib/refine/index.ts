@@ -1,8 +1,7 @@
-/** Data provider and live provider for Refine, built on the client. */
-
 import type { DataProvider, GetListParams } from '@refinedev/core'
-import type { CallOptions, ListParameters } from '../client/index.js'
+import { type CallOptions, type ListParameters, ProblemError } from '../client/index.js'
 import { forEach, ownParameters, readRecords, signalOptions, toListParameters } from '../providers/calls.js'
+import { explain, fieldPath, type Messages } from '../providers/messages.js'
 import {
   changedMembers,
   expectedVersion,
@@ -11,9 +10,10 @@ import {
   toProviderRecord,
 } from '../providers/records.js'
 import { type ClientResource, createResourceFinder, type ProviderOptions } from '../providers/resources.js'
-import { httpErrorsBy } from './errors.js'
 import { toFilters, toSortParameters } from './filters.js'
 import { type ListResult, readAllPages, readKeysetPage, readPage } from './pages.js'
+
+/** Data provider and live provider for Refine, built on the client. */
 
 export type { ProviderRecord } from '../providers/records.js'
 export type { ProviderOptions, ProviderResource } from '../providers/resources.js'
@@ -140,4 +140,26 @@ function readCallOptions(meta: GetListParams['meta']): CallOptions {
 /** The caller's record type is not checked at run time. */
 function trustType<T>(record: ProviderRecord | { readonly id: string | number }): T {
   return record as T
+}
+
+type Wrap = <T>(call: () => Promise<T>) => Promise<T>
+
+/**
+ * Returns a function that runs a call. A rejected problem becomes an `HttpError` of Refine with `errors`, which
+ * Refine's forms show.
+ */
+function httpErrorsBy(messages?: Messages): Wrap {
+  return async (call) => {
+    try {
+      return await call()
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error
+      explain(error, messages)
+      const fields = Object.entries(error.errors)
+      throw Object.assign(error, {
+        statusCode: error.status,
+        errors: Object.fromEntries(fields.map(([place, messages]) => [fieldPath(place), messages])),
+      })
+    }
+  }
 }
