@@ -9,10 +9,10 @@ import type { IntentKind, Operation } from '../operations.js'
 import { readArray, readObject } from './body.js'
 import { type ListRequest, readExport, readList } from './list.js'
 import { parseMatch, readTags } from './match.js'
-import { readParameter } from './parameters.js'
+import { readParameter, readSelection } from './parameters.js'
 import { prefersMinimal } from './prefer.js'
 import { assertValidQueryBody, isQueryMethod, resourceForQuery, urlOf } from './queryMethod.js'
-import { readRecord } from './record.js'
+import { readSelectionMembers } from './record.js'
 import type { HiddenFields } from './unknownParameters.js'
 
 /** A call, with the settings for reading it. */
@@ -32,7 +32,8 @@ const READERS: Readonly<Record<IntentKind, IntentReader>> = {
     const { call } = received
     // Checks the number of tags before the database is used. The tags are compared with the reply later.
     if (resource.versions) readTags('If-None-Match', call.headers['if-none-match'])
-    return { kind: 'get', key: recordKeyOf(received), ...readRecord(resource, call) }
+    const selection = readSelectionMembers(resource, readSelection(resource, call.url), call.headers)
+    return { kind: 'get', key: recordKeyOf(received), ...selection }
   },
   list: (resource, { call, hidden }) => {
     readTags('If-None-Match', call.headers['if-none-match'])

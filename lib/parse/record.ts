@@ -3,28 +3,18 @@ import type { Resource } from '../../types/resource.js'
 import { WHOLE_RECORD } from '../common/wholeRecord.js'
 import { readCollectionQueries } from './collectionQueries.js'
 import { readSelect } from './expressions.js'
-import { readSelection, type SelectionParameters } from './parameters.js'
+import type { SelectionParameters } from './parameters.js'
 import { readHandling } from './prefer.js'
 import { applyHandling } from './unknownParameters.js'
 
-interface RecordRequest {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-}
-
-/** Reads the selection of one record. @throws Problem for unknown or malformed parameters and exceeded limits */
-export function readRecord(resource: Resource, { url, headers }: RecordRequest): SelectionMembers {
-  return readSelectionMembers(resource, readSelection(resource, url), headers)
-}
-
-/** Reads the selection from given parameters. @throws Problem like `readRecord` */
+/** Reads the selection from given parameters. @throws Problem for unknown or malformed parameters and exceeded limits */
 export function readSelectionMembers(
   resource: Resource,
   { given, unknown }: SelectionParameters,
-  headers: RecordRequest['headers'],
+  { prefer }: Readonly<Record<string, string | string[] | undefined>>,
 ): SelectionMembers {
   const { query, limits } = resource
-  const applied = applyHandling(query, unknown, readHandling(headers.prefer))
+  const applied = applyHandling(query, unknown, readHandling(prefer))
   const isUnknown = unknown.given.length > 0
   const whole = isUnknown ? { ...WHOLE_RECORD, preference: { applied, varies: true } } : WHOLE_RECORD
   if (given.size === 0) return whole
