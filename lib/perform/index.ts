@@ -156,18 +156,16 @@ function executeWithScopes(store: StatementContext, work: Work, finish?: Finish)
   return inTransaction(store, (transaction) => executeAndFinish(withTransaction(store, transaction), work, finish), how)
 }
 
-function executeAndFinish(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
+async function executeAndFinish(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
   const { nestedWrites = [], items = [] } = work
   if (nestedWrites.length + items.length > 0) return executeNested(store, work, finish)
-  if (finish === undefined) return executeFlat(store, work)
-  return inTransaction(store, async (transaction) => {
-    const done = await executeFlat(withTransaction(store, transaction), work)
-    await finish(done, transaction)
-    return done
-  })
-}
-
-async function executeFlat(store: StatementContext, work: Work): Promise<WriteResult> {
+  if (finish !== undefined) {
+    return inTransaction(store, async (transaction) => {
+      const done = await executeAndFinish(withTransaction(store, transaction), work)
+      await finish(done, transaction)
+      return done
+    })
+  }
   const outcome = await executePlan(store, work)
   if (store.transaction !== undefined) store.commitOrder?.noteWrite(work, outcome)
   return { work, outcome, nested: [], parts: [] }
