@@ -1,6 +1,6 @@
 import type { ClientConnection } from '../../types/call.js'
 import type { Outcome, Row } from '../../types/outcome.js'
-import type { BulkCreatePlan, CreatePlan, GetPlan, Plan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
+import type { BulkCreatePlan, CreatePlan, Plan, Predicate, Projection, UpdatePlan } from '../../types/plan.js'
 import type { Reply } from '../../types/reply.js'
 import type { IdempotencyRequest, Resource } from '../../types/resource.js'
 import type { CommitOrder, Finish, Work, WriteResult } from '../../types/work.js'
@@ -265,7 +265,12 @@ async function completeOutcome(store: StatementContext, projection: Projection, 
 
 /** Executes each kind of plan. Foreign keys in bodies are checked before the write. */
 const PLAN_EXECUTIONS: Visitors<Plan, [store: StatementContext, work: Work], Promise<Outcome>> = {
-  get: (plan, store) => executeForRecord(store, plan, (one) => readRecordOutcome(store, one)),
+  get: (plan, store) =>
+    executeForRecord(store, plan, async (one) => {
+      const row = await readOne(store, one)
+      if (row === null) throw problem('not-found')
+      return { kind: 'record', row }
+    }),
   page: (plan, store) => selectPage(store, plan),
   count: (plan, store) => selectCount(store, plan),
   keyset: (plan, store) => selectKeysetPage(store, plan),
@@ -336,12 +341,6 @@ async function updateTogether(
     return !hasForeignKey && plan.projection.embeds === undefined
   })
   return isPlain && plans.length === items.length ? tryUpdateTogether(store, plans) : null
-}
-
-async function readRecordOutcome(store: StatementContext, plan: GetPlan): Promise<Outcome> {
-  const row = await readOne(store, plan)
-  if (row === null) throw problem('not-found')
-  return { kind: 'record', row }
 }
 
 /** Reads a written record from the primary. Returns null if the record is missing or hidden by the model. */

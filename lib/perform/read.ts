@@ -161,18 +161,12 @@ export async function readLocked(
 }
 
 /** Reads a page by page number. Without a total, one extra record shows whether another page follows. */
-export function selectPage(store: StatementContext, plan: PagePlan): Promise<Outcome> {
-  return plan.total === 'none' ? selectUncountedPage(store, plan) : selectCountedPage(store, plan)
-}
-
-async function selectUncountedPage(store: StatementContext, plan: PagePlan): Promise<Outcome> {
-  const { pageSize } = plan
-  const rows = await createWindow(store, plan, { limit: pageSize + 1, offset: (plan.page - 1) * pageSize })
-  return { kind: 'page', rows: rows.slice(0, pageSize), totalCount: null, hasMore: rows.length > pageSize }
-}
-
-async function selectCountedPage(store: StatementContext, plan: PagePlan): Promise<Outcome> {
+export async function selectPage(store: StatementContext, plan: PagePlan): Promise<Outcome> {
   const { projection, pageSize, includeDeleted } = plan
+  if (plan.total === 'none') {
+    const rows = await createWindow(store, plan, { limit: pageSize + 1, offset: (plan.page - 1) * pageSize })
+    return { kind: 'page', rows: rows.slice(0, pageSize), totalCount: null, hasMore: rows.length > pageSize }
+  }
   const result = { totalCount: null as number | null, hasMore: false }
   const rows = await readLargeColumnsSeparately(
     createRowSource(store, plan.where, { includeDeleted }),
