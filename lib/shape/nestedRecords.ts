@@ -1,6 +1,6 @@
 import type { Row } from '../../types/outcome.js'
 import type { Projection } from '../../types/plan.js'
-import type { Content, JsonRecord, Reply } from '../../types/reply.js'
+import type { JsonRecord, Reply } from '../../types/reply.js'
 import type { ResultRecord, WriteResult } from '../../types/work.js'
 import { internalError } from '../common/internalError.js'
 import type { ShownRows } from './computed.js'
@@ -8,13 +8,13 @@ import { toJsonRecord } from './record.js'
 
 /** Adds the nested records to the records of a reply, in the order of the bodies. */
 export function addNestedRecords(reply: Reply, done: WriteResult): Reply {
-  return done.nested.length === 0 ? reply : { ...reply, content: addToContent(reply.content, done) }
-}
-
-function addToContent(content: Content, done: WriteResult): Content {
-  if (content.kind === 'record') return { ...content, value: addToRecord(content.value, done, 0) }
-  if (content.kind !== 'records') return content
-  return { ...content, value: content.value.map((record, index) => addToRecord(record, done, index)) }
+  const { content } = reply
+  if (done.nested.length === 0) return reply
+  if (content.kind === 'record')
+    return { ...reply, content: { ...content, value: addToRecord(content.value, done, 0) } }
+  if (content.kind !== 'records') return reply
+  const value = content.value.map((record, index) => addToRecord(record, done, index))
+  return { ...reply, content: { ...content, value } }
 }
 
 function addToRecord(record: JsonRecord, { nested }: WriteResult, index: number): JsonRecord {
@@ -37,17 +37,11 @@ export function nestedRowsOf({ nested }: WriteResult): readonly ShownRows[] {
   return nested.flatMap(({ value }): readonly ShownRows[] => {
     if (value === null) return []
     const all = isCollection(value) ? value : 'result' in value ? [value] : []
-    return all.flatMap((each) => [rowsOfResult(each), ...nestedRowsOf(resultOf(each))])
+    return all.flatMap(({ result, index }): readonly ShownRows[] => [
+      [projectionOfResult(result), [rowOfResult(result, index)]],
+      ...nestedRowsOf({ ...result, nested: result.nested.filter(({ parentIndex }) => parentIndex === index) }),
+    ])
   })
-}
-
-function rowsOfResult({ result, index }: ResultRecord): ShownRows {
-  return [projectionOfResult(result), [rowOfResult(result, index)]]
-}
-
-/** Returns the result for one record of a write. */
-function resultOf({ result, index }: ResultRecord): WriteResult {
-  return { ...result, nested: result.nested.filter(({ parentIndex }) => parentIndex === index) }
 }
 
 function projectionOfResult({ work: { plan } }: WriteResult): Projection {
