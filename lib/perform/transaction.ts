@@ -228,10 +228,6 @@ export async function retryRaced<T>(store: StatementContext, work: () => Promise
 
 const queuesBySequelize = new WeakMap<Sequelize, WriteQueue>()
 
-function writeQueueOf(sequelize: Sequelize): WriteQueue {
-  return getOrCreate(queuesBySequelize, sequelize, () => new WriteQueue())
-}
-
 /** Runs a write, in the write queue on SQLite, and repeats it after conflicts. */
 async function retryConflicts<T>(
   { sequelize, dialect, client, resource: { limits } }: StatementContext,
@@ -243,11 +239,10 @@ async function retryConflicts<T>(
     if (client?.isDisconnected) throw createDisconnectError()
     return work(time)
   }
-  const runQueued = (): Promise<T> =>
-    dialect.queuesWrites ? writeQueueOf(sequelize).run(limits.writeQueue, runUnlessDisconnected) : work(time)
+  const queue = dialect.queuesWrites ? getOrCreate(queuesBySequelize, sequelize, () => new WriteQueue()) : null
   for (let tries = 1; ; tries += 1) {
     try {
-      return await runQueued()
+      return await (queue === null ? work(time) : queue.run(limits.writeQueue, runUnlessDisconnected))
     } catch (error) {
       if (!isRepeatable) throw error
       const isConflict = isDeadlock(error, dialect)
