@@ -3,7 +3,6 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { BoundedCache, estimateStringBytes } from '../common/cache.js'
 import { getOrCreate } from '../common/getOrCreate.js'
-import { internalError } from '../common/internalError.js'
 import { traceStatement } from '../trace/statement.js'
 import { connectionsFor, limitOptionsOf } from './connections.js'
 import { internalsOf } from './internals.js'
@@ -17,7 +16,6 @@ import {
 } from './sqlite.js'
 import { StatementQueue } from './statementQueue.js'
 import { type StatementLimit, timerOf } from './statementTimeout.js'
-import type { LoneStatement, WriteTransaction } from './writeTransaction.js'
 
 /**
  * Maximum number of statements per connection, and maximum bytes of their texts. The driver's memory per statement
@@ -274,14 +272,6 @@ async function openStatements(sequelize: Sequelize, getConnection: unknown): Pro
   return statements
 }
 
-/** Returns the prepared statements of the connection for a write of one statement. */
-export function preparedForLoneStatement({
-  sequelize,
-  connection,
-}: LoneStatement): ReturnType<typeof preparedStatementsOf> {
-  return connection === undefined ? preparedStatementsOf(sequelize) : statementsOfConnection(sequelize, connection)
-}
-
 /** Runs work on an exclusive connection, within the statement timeout. */
 export async function runOnTimedConnection<T>(
   sequelize: Sequelize,
@@ -305,10 +295,4 @@ export function statementsOfConnection(sequelize: Sequelize, given: object): Pre
     connection,
     () => new PreparedStatements(sequelize, connection, connection === openConnectionOf(sequelize)),
   )
-}
-
-/** Returns the prepared statements of an open transaction's connection. */
-export function preparedForTransaction({ connection, sequelize }: WriteTransaction): PreparedStatements {
-  if (connection === undefined) throw internalError('an open transaction has no database connection')
-  return statementsOfConnection(sequelize, connection)
 }

@@ -1,15 +1,15 @@
 import type { Sequelize, Transaction } from 'sequelize'
 import { isFast } from '../../common/fastPaths.js'
+import { internalError } from '../../common/internalError.js'
 import { isPromise } from '../../common/promise.js'
 import { type DirectRun, type DirectStatements, directStatementsOf } from '../../sequelize/directStatements.js'
 import { isTimeout } from '../../sequelize/failure.js'
 import { type NumberedRun, namedStatementsOf } from '../../sequelize/namedStatements.js'
 import {
   type PreparedStatements,
-  preparedForLoneStatement,
-  preparedForTransaction,
   preparedStatementsOf,
   runOnTimedConnection,
+  statementsOfConnection,
 } from '../../sequelize/preparedStatements.js'
 import { canRunOwnQueries, canRunServerQueries, type RawRow, runReadQuery, runWriteQuery } from '../../sequelize/run.js'
 import { ambientTransaction, isTransactionOpen } from '../../sequelize/transaction.js'
@@ -130,8 +130,12 @@ function preparedStatementsFor(
   sequelize: Sequelize,
   transaction: Transaction | undefined,
 ): ReturnType<typeof preparedStatementsOf> {
-  if (transaction instanceof WriteTransaction) return preparedForTransaction(transaction)
-  return transaction instanceof LoneStatement ? preparedForLoneStatement(transaction) : preparedStatementsOf(sequelize)
+  const isOwn = transaction instanceof WriteTransaction || transaction instanceof LoneStatement
+  if (!isOwn) return preparedStatementsOf(sequelize)
+  const { connection } = transaction
+  if (connection !== undefined) return statementsOfConnection(transaction.sequelize, connection)
+  if (transaction instanceof LoneStatement) return preparedStatementsOf(transaction.sequelize)
+  throw internalError('an open transaction has no database connection')
 }
 
 /**
