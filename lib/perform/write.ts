@@ -1,5 +1,5 @@
 import type { Outcome } from '../../types/outcome.js'
-import type { BulkCreatePlan, CreatePlan, DeletePlan, UpdatePlan } from '../../types/plan.js'
+import type { BulkCreatePlan, CreatePlan } from '../../types/plan.js'
 import type { WritePlan } from './executor.js'
 import { tryWriteByStatement } from './fastWrite.js'
 import { bulkDeleteInstances } from './instances/bulkDelete.js'
@@ -26,9 +26,11 @@ export async function writeOne(store: StatementContext, plan: WritePlan): Promis
       return writeAllNew(store, plan)
     case 'update':
     case 'restore':
-      return writeChanges(store, plan)
+      if (isWithoutChanges(store, plan)) return readRefused(store, plan)
+      return (await tryWriteByStatement(store, plan)) ?? updateRecord(store, plan)
     case 'delete':
-      return writeRemoval(store, plan)
+      if (plan.precondition?.where === null) throw await missedWriteError(store, plan)
+      return (await tryWriteByStatement(store, plan)) ?? removeRecord(store, plan)
     case 'bulkDelete':
       if (hasNoKeys(plan.where)) return NOTHING_DELETED
       return (await tryWriteByStatement(store, plan)) ?? bulkDeleteInstances(store, plan)
@@ -48,14 +50,4 @@ async function writeAllNew(given: StatementContext, plan: BulkCreatePlan): Promi
   const store = withCurrentDialect(given)
   const instances = await buildNewInstances(store, plan)
   return (await tryWriteByStatement(store, plan, instances)) ?? saveNewInstances(store, plan, instances)
-}
-
-async function writeChanges(store: StatementContext, plan: UpdatePlan): Promise<Outcome> {
-  if (isWithoutChanges(store, plan)) return readRefused(store, plan)
-  return (await tryWriteByStatement(store, plan)) ?? updateRecord(store, plan)
-}
-
-async function writeRemoval(store: StatementContext, plan: DeletePlan): Promise<Outcome> {
-  if (plan.precondition?.where === null) throw await missedWriteError(store, plan)
-  return (await tryWriteByStatement(store, plan)) ?? removeRecord(store, plan)
 }
