@@ -46,12 +46,9 @@ export function createSession(
   intent?: Intent,
 ): Session {
   const named = intent !== undefined && 'unknownNames' in intent ? { unknownNames: intent.unknownNames } : {}
-  return new Session(caller, limits, { addHeaders, part: planPart, minimal: !hasRecordsInReply(intent), ...named })
-}
-
-/** Whether the response of a write contains the written records. Responses to upserts and links contain counts. */
-function hasRecordsInReply(intent: Intent | undefined): boolean {
-  return intent !== undefined && 'minimal' in intent && !intent.minimal
+  // Responses to upserts and links contain counts instead of records.
+  const minimal = intent === undefined || !('minimal' in intent) || intent.minimal
+  return new Session(caller, limits, { addHeaders, part: planPart, minimal, ...named })
 }
 
 export { type ConnectingAttribute, removeConnectingAttributes } from './connectingAttributes.js'

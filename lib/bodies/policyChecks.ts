@@ -38,7 +38,11 @@ function missingResourceError(): Error {
 export function collectNestedResources(resource: Resource): readonly Resource[] {
   const met = new Set<Resource>()
   const addResource = (one: Resource): void => {
-    for (const nested of nestedResourcesOf(one)) {
+    const related = resolveRelated(one, (relation) => [
+      relation.relatedResource(),
+      relation.joinModel?.joinModelResource() ?? null,
+    ])
+    for (const nested of related) {
       if (met.has(nested)) continue
       met.add(nested)
       addResource(nested)
@@ -61,13 +65,6 @@ function createSubstitutes(resource: Resource): readonly Resource[] {
   return resolveRelated(resource, ({ joinModel }) =>
     joinModel === null || joinModel.joinModelResource() !== null ? [] : [compileJoinModel(joinModel.model)],
   )
-}
-
-function nestedResourcesOf(resource: Resource): readonly Resource[] {
-  return resolveRelated(resource, (relation) => [
-    relation.relatedResource(),
-    relation.joinModel?.joinModelResource() ?? null,
-  ])
 }
 
 /**

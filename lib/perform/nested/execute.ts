@@ -74,7 +74,11 @@ async function insertWithChildren(
 ): Promise<WriteResult> {
   const work = await assertNewStorable(store, given)
   const outcome = await attributeErrors(store, work, () => execution.write(store, work))
-  countInserted(work, outcome, execution.writtenSize)
+  const { plan } = work
+  if (plan.kind === 'create' && outcome.kind === 'record')
+    execution.writtenSize.add(plan.projection, [outcome.row], [plan.changes])
+  if (plan.kind === 'bulkCreate' && outcome.kind === 'records')
+    execution.writtenSize.add(plan.projection, outcome.rows, plan.records)
   return { work, outcome, ...(await insertChildren(store, work, outcome, execution)) }
 }
 
@@ -94,11 +98,6 @@ async function assertNewStorable(store: StatementContext, work: Work): Promise<W
     throw error
   }
   return markScopeChecked(work)
-}
-
-function countInserted({ plan }: Work, outcome: Outcome, size: WrittenSize): void {
-  if (plan.kind === 'create' && outcome.kind === 'record') size.add(plan.projection, [outcome.row], [plan.changes])
-  if (plan.kind === 'bulkCreate' && outcome.kind === 'records') size.add(plan.projection, outcome.rows, plan.records)
 }
 
 /** Executes a PUT with nested records: updates the record, or creates the record. */
