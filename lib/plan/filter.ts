@@ -11,7 +11,7 @@ import { type Visitors, visit } from '../common/visitor.js'
 import { operatorInfoOf } from '../language/operators.js'
 import { planComparison } from './comparison.js'
 import { type Context, createUnknownFieldProblem, explainComputedField, suggestField } from './context.js'
-import { canBeNull, type Destination, fieldsOfRoot, type Root, resolveForCaller } from './path.js'
+import { type Destination, fieldsOfRoot, type Root, resolveForCaller } from './path.js'
 import type { QueryPosition } from './queryCost.js'
 
 type CollectionDestination = Extract<Destination, { kind: 'collection' }>
@@ -114,7 +114,10 @@ class FilterPlanner {
   #planField(node: Comparison, to: Extract<Destination, { kind: 'field' }>, root: Root): Predicate | null {
     const { joins, field, access } = to
     if (!field.filterable || !this.#context.view.readable(field, access)) return this.#handleUnknown(node, to)
-    const predicate = planComparison(node, columnOf(joins, field), canBeNull(joins, field), (message) =>
+    // A relation before the field may have no record.
+    const isNullable =
+      field.nullable || joins.some(({ relation, condition }) => condition !== null || relation.optional)
+    const predicate = planComparison(node, columnOf(joins, field), isNullable, (message) =>
       this.#createProblem(node, message),
     )
     const position = this.#positionOf(node)

@@ -27,7 +27,9 @@ export function planList(resource: Resource, intent: ListIntent, view: View): Li
   const context = createContext(resource, intent.unknownFields, view)
   const where = planWhere(context, intent)
   const { mode, includeDeleted, preference, page, pageSize, total, isCounted = false } = intent
-  const listing = { where, includeDeleted, preference, hasQuery: hasQuery(intent) }
+  const { filter, sort, select, keys, search, parameters } = intent
+  const hasQuery = [filter, sort, select, keys, search].some((part) => part !== null) || parameters.length > 0
+  const listing = { where, includeDeleted, preference, hasQuery }
   switch (mode) {
     case 'count':
       return { ...listing, kind: 'count' }
@@ -88,12 +90,6 @@ function planParameter(field: Field, text: string): Predicate {
   if (value === null)
     throw invalidQuery(field.json, `"${truncateEcho(text)}" is not ${codecOf(field.valueType).noun(field.valueType)}.`)
   return compareField(ownColumn(field), 'eq', { hasNull: false, values: [value] }, false)
-}
-
-function hasQuery({ filter, sort, select, keys, search, parameters }: ListIntent): boolean {
-  return (
-    filter !== null || keys !== null || search !== null || sort !== null || select !== null || parameters.length > 0
-  )
 }
 
 function planKeyset(

@@ -232,8 +232,3 @@ export function resolveForCaller(
     throw invalidQuery(parameter, `at position ${offset} has a path over more relations than the limit of ${maximum}.`)
   })
 }
-
-/** Whether a comparison with null is allowed, because the field or a relation before it is nullable. */
-export function canBeNull(joins: readonly Join[], field: Field): boolean {
-  return field.nullable || joins.some(({ relation, condition }) => condition !== null || relation.optional)
-}

@@ -15,7 +15,10 @@ import type { QueryPosition } from './queryCost.js'
  */
 export function planSort(context: Context, intent: ListIntent): readonly OrderKey[] {
   const { resource } = context.root
-  return completeOrder(planRequestedSort(context, intent), resource.keys, keyDirectionOf(resource, intent))
+  const { sort, sortBy, sortDirection } = intent
+  // After an unknown `sortBy`, which is ignored, the key ascends.
+  const direction = sort !== null || sortBy !== null ? 'asc' : (sortDirection ?? resource.query.defaultDirection)
+  return completeOrder(planRequestedSort(context, intent), resource.keys, direction)
 }
 
 /** Whether responses of a mode use the order of the list. */
@@ -104,14 +107,6 @@ function hintForSort(context: Context, { segments }: SortNode['path'], to: Desti
   if (to.kind === 'collection') return COLLECTION_HINT
   if (to.kind === 'relation') return RELATION_HINT
   return explainComputedField(context, to) || suggestField(context, to, segments, ({ sortable }) => sortable)
-}
-
-/**
- * Returns the direction of the key if no other sort key exists. After an unknown `sortBy`, which is ignored, the key
- * ascends.
- */
-function keyDirectionOf({ query }: Resource, { sort, sortBy, sortDirection }: ListIntent): Direction {
-  return sort !== null || sortBy !== null ? 'asc' : (sortDirection ?? query.defaultDirection)
 }
 
 function planSortKey(context: Context, { path, direction, offset }: SortNode): OrderKey[] {
