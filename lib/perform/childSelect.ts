@@ -120,11 +120,6 @@ export function writeJoinCondition(association: Association, from: TableContext,
     : `${writeColumn(to, foreignKey)} = ${writeColumn(from, sourceKey)}`
 }
 
-/** Returns the conditions under which a polymorphic foreign key of the source row belongs to this association. */
-export function sourceConditions(association: Association, source: TableContext): readonly Fragment[] {
-  return scopeConditions(source, associationKeysOf(association).sourceScope)
-}
-
 /** Writes the conditions of association scopes or model scopes for a table. */
 export function scopeConditions({ model, alias }: TableContext, scopes: readonly Fragment[]): readonly Fragment[] {
   // An empty scope is written as an empty text.

@@ -28,7 +28,6 @@ import { compareColumn, compareWithNull, joinAnd, joinOr, joinTexts, joinTrees }
 import {
   type CorrelationKey,
   scopeConditions,
-  sourceConditions,
   writeChildSelect,
   writeColumn,
   writeFirstCondition,
@@ -478,7 +477,8 @@ export class WhereWriter {
   #targetConditions({ relation, condition }: Join, from: TableContext, at: TableContext): Fragment[] {
     const through = relation.manyToMany === null ? null : associationKeysOf(relation.manyToMany).through
     const own = [
-      ...sourceConditions(relation.association, from),
+      // A polymorphic foreign key of the source row belongs to this association only under these conditions.
+      ...scopeConditions(from, associationKeysOf(relation.association).sourceScope),
       ...scopeConditions(at, through?.scope ?? []),
       ...this.#writeOptional(condition, at),
     ]
