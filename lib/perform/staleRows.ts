@@ -3,7 +3,8 @@
 
 import type { Outcome, Row, WrittenRecord } from '../../types/outcome.js'
 import type { Plan, Projection } from '../../types/plan.js'
-import type { NestedResult, ResultRecord, WriteResult, WrittenPart } from '../../types/work.js'
+import type { Resource } from '../../types/resource.js'
+import type { NestedResult, ResultRecord, WriteResult } from '../../types/work.js'
 import { MAX_LOOKUP_VALUES, splitIntoChunks } from '../common/chunks.js'
 import { indexOfOwnColumn } from '../common/columns.js'
 import { getOrCreate } from '../common/getOrCreate.js'
@@ -15,6 +16,7 @@ import { type StatementContext, storeInSameTransaction } from './store.js'
 import type { WriteSequence } from './writeSequence.js'
 
 type NestedValue = NestedResult['value']
+type CurrentRows = ReadonlyMap<Outcome, readonly Row[]>
 
 /** Returns the result of a write and its nested writes with current rows. The store must be in a transaction. */
 export async function refreshResult(
@@ -22,75 +24,96 @@ export async function refreshResult(
   whole: WriteResult,
   sequence: WriteSequence,
 ): Promise<WriteResult> {
+  const current = await readStaleRows(store, iterateOutcomes(whole), sequence)
+  if (current.size === 0) return whole
   const refreshed = new Map<WriteResult, WriteResult>()
-  const refresh = async (result: WriteResult): Promise<WriteResult> => {
-    const known = refreshed.get(result)
-    if (known !== undefined) return known
-    const { resource, plan } = result.work
-    const outcome = await refreshOutcome(storeInSameTransaction(store, resource), plan, result.outcome, sequence)
-    const parts: WrittenPart[] = []
-    for (const part of result.parts) parts.push({ ...part, result: await refresh(part.result) })
-    const nested: NestedResult[] = []
-    for (const each of result.nested) nested.push({ ...each, value: await refreshValue(each.value) })
-    const current = { ...result, outcome, parts, nested }
-    refreshed.set(result, current)
-    return current
-  }
-  const refreshValue = async (value: NestedValue): Promise<NestedValue> => {
-    if (value !== null && 'result' in value) return { ...value, result: await refresh(value.result) }
-    if (!isCollection(value)) return value
-    const records: ResultRecord[] = []
-    for (const record of value) records.push({ ...record, result: await refresh(record.result) })
-    return records
+  const refresh = (result: WriteResult): WriteResult =>
+    getOrCreate(refreshed, result, () => ({
+      ...result,
+      outcome: withCurrentRows(result.outcome, current),
+      parts: result.parts.map((part) => ({ ...part, result: refresh(part.result) })),
+      nested: result.nested.map((each) => ({ ...each, value: refreshValue(each.value) })),
+    }))
+  const refreshRecord = (record: ResultRecord): ResultRecord => ({ ...record, result: refresh(record.result) })
+  const refreshValue = (value: NestedValue): NestedValue => {
+    if (value !== null && 'result' in value) return refreshRecord(value)
+    return isCollection(value) ? value.map(refreshRecord) : value
   }
   return refresh(whole)
 }
 
-function isCollection(value: NestedValue): value is readonly ResultRecord[] {
-  return Array.isArray(value)
-}
-
-async function refreshOutcome(
-  store: StatementContext,
-  plan: Plan,
-  outcome: Outcome,
-  sequence: WriteSequence,
-): Promise<Outcome> {
-  if (outcome.kind === 'parts') return { ...outcome, parts: await refreshParts(store, outcome.parts, sequence) }
-  if (!('projection' in plan) || !sequence.isStale(store.resource, outcome, plan.projection)) return outcome
-  const rows = await readAgain(store, plan.projection, outcomeRows(outcome))
-  if (outcome.kind === 'record') return { ...outcome, row: rows[0] ?? outcome.row }
-  return outcome.kind === 'records' ? { ...outcome, rows } : outcome
-}
-
-/** Returns the records of a batch with current rows. Records of one projection are read together. */
+/** Returns the records of a batch with current rows. */
 export async function refreshParts(
   store: StatementContext,
   parts: readonly WrittenRecord[],
   sequence: WriteSequence,
 ): Promise<readonly WrittenRecord[]> {
-  const stale = new Map<Projection, WrittenRecord[]>()
-  for (const part of parts) {
-    const { projection } = part.plan
-    if (sequence.isStale(store.resource, part.outcome, projection)) getOrCreate(stale, projection, () => []).push(part)
+  return withCurrentParts(parts, await readStaleRows(store, iterateParts(store.resource, parts), sequence))
+}
+
+/** An outcome, and the plan and the resource whose records its rows are. */
+type PlannedOutcome = readonly [resource: Resource, plan: Plan, outcome: Outcome]
+
+function* iterateOutcomes({
+  work: { resource, plan },
+  outcome,
+  parts,
+  nested,
+}: WriteResult): Generator<PlannedOutcome> {
+  if (outcome.kind === 'parts') yield* iterateParts(resource, outcome.parts)
+  else yield [resource, plan, outcome]
+  for (const { result } of parts) yield* iterateOutcomes(result)
+  for (const { value } of nested) {
+    if (value !== null && 'result' in value) yield* iterateOutcomes(value.result)
+    if (isCollection(value)) for (const { result } of value) yield* iterateOutcomes(result)
   }
-  if (stale.size === 0) return parts
-  const current = new Map<WrittenRecord, Row>()
-  for (const [projection, some] of stale) {
-    const rows = await readAgain(
-      store,
-      projection,
-      some.map(({ outcome }) => outcome.row),
-    )
-    for (const [index, row] of rows.entries()) {
-      const part = some[index]
-      if (part !== undefined) current.set(part, row)
+}
+
+function* iterateParts(resource: Resource, parts: readonly WrittenRecord[]): Generator<PlannedOutcome> {
+  for (const { plan, outcome } of parts) yield [resource, plan, outcome]
+}
+
+/** Reads the rows of stale outcomes again. Records of one projection are read together. */
+async function readStaleRows(
+  store: StatementContext,
+  all: Iterable<PlannedOutcome>,
+  sequence: WriteSequence,
+): Promise<CurrentRows> {
+  const stale = new Map<Projection, { readonly resource: Resource; readonly outcomes: Set<Outcome> }>()
+  for (const [resource, plan, outcome] of all) {
+    if (!('projection' in plan) || !sequence.isStale(resource, outcome, plan.projection)) continue
+    getOrCreate(stale, plan.projection, () => ({ resource, outcomes: new Set<Outcome>() })).outcomes.add(outcome)
+  }
+  const current = new Map<Outcome, readonly Row[]>()
+  for (const [projection, { resource, outcomes }] of stale) {
+    const known = [...outcomes].flatMap(outcomeRows)
+    const rows = await readAgain(storeInSameTransaction(store, resource), projection, known)
+    let start = 0
+    for (const outcome of outcomes) {
+      const end = start + outcomeRows(outcome).length
+      current.set(outcome, rows.slice(start, end))
+      start = end
     }
   }
+  return current
+}
+
+function withCurrentRows(outcome: Outcome, current: CurrentRows): Outcome {
+  if (outcome.kind === 'parts') return { ...outcome, parts: withCurrentParts(outcome.parts, current) }
+  const rows = current.get(outcome)
+  if (outcome.kind === 'records') return { ...outcome, rows: rows ?? outcome.rows }
+  return outcome.kind === 'record' ? { ...outcome, row: rows?.[0] ?? outcome.row } : outcome
+}
+
+function withCurrentParts(parts: readonly WrittenRecord[], current: CurrentRows): readonly WrittenRecord[] {
   return parts.map((part) => {
-    const row = current.get(part)
+    const row = current.get(part.outcome)?.[0]
     return row === undefined ? part : { ...part, outcome: { ...part.outcome, row } }
   })
+}
+
+function isCollection(value: NestedValue): value is readonly ResultRecord[] {
+  return Array.isArray(value)
 }
 
 /** Reads rows again, in the same order. A row whose record the request has deleted stays as it is. */
