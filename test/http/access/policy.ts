@@ -5,6 +5,7 @@ import test from 'ava'
 import type { Request } from 'express'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import {
+  type ActionOptions,
   anyOf,
   authenticated,
   CrudConfigError,
@@ -96,6 +97,9 @@ const stage = await openStage(({ sequelize }, app) => {
   })
   mount('/versioned', { authorizePolicy: hasRole('admin'), concurrency: true })
   mount('/writes', { createPolicy: authenticated, deletePolicy: hasRole('admin') })
+  const listed: ActionOptions = { method: 'get', on: 'collection', handler: () => [], policy: authenticated }
+  mount('/reports', { actions: { report: listed } })
+  mount('/reminders', { actions: { remind: { ...listed, method: 'post' } } })
   mount('/deletes', { operations: EVERYTHING, softDelete: true })
   mount('/deletes/guarded', { operations: EVERYTHING, softDelete: true, createPolicy: authenticated })
   mount('/deletes/default', { operations: EVERYTHING, softDelete: true, authorizePolicy: hasRole('admin') })
@@ -648,13 +652,15 @@ test('no shared cache stores a response that a policy allowed or denied', async 
     ['/versioned/api/notes/99', admin, 404],
     ['/reading/api/notes', jan, 200],
     ['/deletes/guarded/api/notes?includeDeleted=true', jan, 200],
+    ['/reports/api/notes/report', jan, 200],
   ] as const) {
     const answer = await stage.get(path, headers)
     t.is(answer.status, status, `${path}: ${answer.text}`)
     t.is(answer.headers.get('cache-control'), 'private', path)
     t.regex(answer.headers.get('vary') ?? '', /\bAuthorization\b/, path)
   }
-  for (const path of ['/open/api/notes', '/writes/api/notes', '/writes/api/notes/1', '/deletes/api/notes']) {
+  for (const mounted of ['open', 'writes', 'reminders', 'deletes']) {
+    const path = `/${mounted}/api/notes`
     const { headers, status } = await stage.get(path)
     t.is(status, 200)
     t.is(headers.get('cache-control'), null, path)
