@@ -5,17 +5,21 @@ import { getOrCreate } from './getOrCreate.js'
  * included, because their relations may use the resource that closes.
  */
 export class RequestGroup {
-  inFlight = 0
+  #inFlight = 0
   #resolveEnd: (() => void) | null = null
 
+  begin(): void {
+    this.#inFlight += 1
+  }
+
   end(): void {
-    this.inFlight -= 1
-    if (this.inFlight === 0) this.#resolveEnd?.()
+    this.#inFlight -= 1
+    if (this.#inFlight === 0) this.#resolveEnd?.()
   }
 
   /** Resolves when all requests of the group have ended. */
   whenEnded(): Promise<void> {
-    if (this.inFlight === 0) return Promise.resolve()
+    if (this.#inFlight === 0) return Promise.resolve()
     return new Promise((resolve) => {
       const before = this.#resolveEnd
       this.#resolveEnd = () => {
@@ -38,11 +42,15 @@ export interface AbortableResponse {
 /** The graceful shutdown of one resource: whether it accepts requests, and its streamed responses. */
 export class ShutdownState {
   readonly #streams = new Set<AbortableResponse>()
-  isClosed = false
+  #isClosed = false
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
 
   /** Counts a new request. Callers must call `end` on the returned group. */
   begin(): RequestGroup {
-    currentGroup.inFlight += 1
+    currentGroup.begin()
     return currentGroup
   }
 
@@ -57,7 +65,7 @@ export class ShutdownState {
    * milliseconds. Streams that are still open are aborted.
    */
   async close(within: number): Promise<void> {
-    this.isClosed = true
+    this.#isClosed = true
     const group = currentGroup
     currentGroup = new RequestGroup()
     earlierGroups.add(group)
