@@ -41,7 +41,6 @@ import { checkRelations, nestedRelationsOf, nestedRoutesOf } from './relationOpt
 import { createRelations, createRestrictionTest } from './relations.js'
 import { createSearch } from './search.js'
 import { warnOfSensitive } from './sensitive.js'
-
 import { createUndecodableReporter } from './undecodableValues.js'
 import { createUnmaskedProjections } from './unmaskedProjections.js'
 import { filledAttributesOf, ruledAttributesOf, validatedAttributesOf, validationOf } from './validation.js'

@@ -3,7 +3,6 @@ import type { Direction } from '../../types/query.js'
 import type { Resource } from '../../types/resource.js'
 import type { Total } from '../../types/settings.js'
 import { invalidQuery } from '../common/problem.js'
-
 import { readCollectionQueries } from './collectionQueries.js'
 import { readAggregation, readFilter, readPositiveInteger, readSelect, readSort } from './expressions.js'
 import { readKeys } from './keys.js'

@@ -9,7 +9,6 @@ import { isFast } from '../common/fastPaths.js'
 import { type KeyFields, keyColumns, keyText, matchKeys, planKeyText } from '../common/keys.js'
 import { conversionOf } from '../sequelize/columnTypes.js'
 import { hasPartialUnique, hasScope } from '../sequelize/model.js'
-
 import { chooseWriteExecutor, isReturnable } from './executor.js'
 import { updateExisting } from './fastWrite.js'
 import { readWritten } from './read.js'

@@ -1,3 +1,5 @@
+/** Data provider for react-admin, built on the client. */
+
 import type { DataProvider, GetListParams, GetListResult } from 'ra-core'
 import type { Page } from '../../types/reply.js'
 import { type CallOptions, filter, type ListParameters, ProblemError } from '../client/index.js'
@@ -8,8 +10,6 @@ import { changedMembers, expectedVersion, toCreateBody, toProviderRecord } from 
 import { type ClientResource, createResourceFinder, type ProviderOptions, type Row } from '../providers/resources.js'
 import { toFilters } from './filters.js'
 import { createRealtime, type Realtime } from './realtime.js'
-
-/** Data provider for react-admin, built on the client. */
 
 export type { ProviderRecord } from '../providers/records.js'
 export type { ProviderOptions, ProviderResource } from '../providers/resources.js'

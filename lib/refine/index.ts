@@ -1,3 +1,5 @@
+/** Data provider and live provider for Refine, built on the client. */
+
 import type { DataProvider, GetListParams } from '@refinedev/core'
 import { type CallOptions, type ListParameters, ProblemError } from '../client/index.js'
 import { forEach, ownParameters, readRecords, signalOptions, toListParameters } from '../providers/calls.js'
@@ -12,8 +14,6 @@ import {
 import { type ClientResource, createResourceFinder, type ProviderOptions } from '../providers/resources.js'
 import { toFilters, toSortParameters } from './filters.js'
 import { type ListResult, readAllPages, readKeysetPage, readPage } from './pages.js'
-
-/** Data provider and live provider for Refine, built on the client. */
 
 export type { ProviderRecord } from '../providers/records.js'
 export type { ProviderOptions, ProviderResource } from '../providers/resources.js'
