@@ -62,7 +62,15 @@ const CHECK = 'lib/check/index'
 const CHECK_PROGRAM = `#!/usr/bin/env node
 const { check } = require('./${CHECK}.js')
 
+// The application may end the process, or wait for something that never comes.
+const explain = () => {
+  process.stderr.write('The process ended before the module was imported.\\n')
+  process.exitCode = 2
+}
+process.on('exit', explain)
+
 check(process.argv.slice(2), (url) => import(url)).then(({ status, text }) => {
+  process.off('exit', explain)
   const stream = status === 2 ? process.stderr : process.stdout
   // The application may keep the process, by a server or a connection.
   stream.write(text + '\\n', () => process.exit(status))

@@ -419,7 +419,8 @@ class CallAddress implements Address {
 }
 
 /** Returns the path of a call as the client sees it, without trailing slashes. */
-export function pathOf({ path }: Call): string {
+export function pathOf({ originalUrl }: Call): string {
+  const [path = ''] = toOriginForm(originalUrl).split('?', 1)
   let end = path.length
   // A regular expression would take quadratic time for a path with many slashes.
   while (path[end - 1] === '/') end -= 1

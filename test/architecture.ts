@@ -44,7 +44,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'lib/trace': ['lib/common'],
   'lib/language': ['lib/common', 'grammar'],
   // What runs in browsers takes nothing of the server.
-  'lib/client': ['lib/language/filter.ts'],
+  'lib/client': ['lib/language/filter.ts', 'lib/language/decimalText.ts'],
   // The providers of admin frameworks are thin over the client, and share what is no framework's.
   'lib/providers': ['lib/client'],
   'lib/react-admin': ['lib/client/index.ts', 'lib/providers'],

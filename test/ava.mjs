@@ -27,21 +27,27 @@ const SHARED = /^test\/(?:http|unit)\/.+\.js$/
 /** What test files change for their whole process: the transactions of Sequelize, and the version of Express. */
 const PROCESS_WIDE = /\buseCLS\(|support\/express4\.js/
 
+/** Test files of foreign programs that measure real time, which other tests would lengthen. Such files run alone. */
+const ALONE = /^test\/conformance\.js$/
+
+const pathOf = (file) => relative(build, file).replaceAll('\\', '/')
+
 function canShareProcess(file) {
-  const path = relative(build, file).replaceAll('\\', '/')
-  return SHARED.test(path) && !PROCESS_WIDE.test(readFileSync(file, 'utf8'))
+  return SHARED.test(pathOf(file)) && !PROCESS_WIDE.test(readFileSync(file, 'utf8'))
 }
 
 /**
- * Divides the arguments for AVA into programs with their arguments: one that runs several files in a process, and AVA. AVA
- * alone runs everything on a Node without `registerHooks`, and with arguments that are not files.
+ * Divides the arguments into programs with their arguments: one that runs several files in a process, AVA, and AVA again
+ * for the files that run alone. On a Node without `registerHooks`, and with arguments that are not files, AVA runs
+ * everything.
  */
 function programsFor(args) {
   const files = args.length === 0 ? allFiles() : args
   if (!hasSharedProcesses || !files.every((file) => file.endsWith('.js') && existsSync(file))) return [[cli, args]]
   const programs = [
     [together, files.filter(canShareProcess)],
-    [cli, files.filter((file) => !canShareProcess(file))],
+    [cli, files.filter((file) => !canShareProcess(file) && !ALONE.test(pathOf(file)))],
+    [cli, files.filter((file) => ALONE.test(pathOf(file)))],
   ]
   return programs.filter(([, some]) => some.length > 0)
 }

@@ -42,6 +42,32 @@ export function fail() {
   throw new Error('no database')
 }
 `,
+  'hubs.js': `
+import { Server } from 'socket.io'
+import { app, crud, Player, Team } from './models.js'
+
+const io = new Server()
+app.use(crud.crudRouter(Player, { operations: ['create'], createPolicy: crud.authenticated, push: { io } }))
+app.use(crud.crudRouter(Team, { operations: 3, getListPolicy: crud.authenticated, push: { io } }))
+`,
+  'ends.js': `
+import { app, crud, Player } from './models.js'
+
+app.use(crud.crudRouter(Player))
+process.exit(0)
+`,
+  'waits.js': `
+import { app, crud, Player } from './models.js'
+
+app.use(crud.crudRouter(Player))
+await new Promise(() => {})
+`,
+  'rejects.js': `
+import { setTimeout } from 'node:timers/promises'
+
+Promise.reject(new Error('no database'))
+await setTimeout(1000)
+`,
   'controller.cjs': `
 exports.main = async () => {
   const { crud, Player } = await import('./models.js')
@@ -105,6 +131,7 @@ test('routes are listed with what no policy covers, though the application liste
   const listed = lines(stdout)
   t.deepEqual(listed.slice(0, ROUTES.length), ROUTES)
   t.regex(listed[ROUTES.length] ?? '', /^2 resources, \d+ routes, [34] without a policy\.$/)
+  t.is(listed[ROUTES.length + 1], '1 hub, 0 without a policy.')
   t.regex(stdout, /The option requirePolicies: true refuses to mount OPEN routes\.\n$/)
 })
 
@@ -113,6 +140,16 @@ test('--fail-on-open is status 1 for routes without a policy, and 0 where each h
   const { status, stdout } = await check('check', 'guarded.js', '--call', 'createApp', '--fail-on-open')
   t.is(status, 0)
   t.regex(stdout, /1 resource, \d routes, 0 without a policy\.\n$/)
+})
+
+test('a hub is open where no policy decides who connects, whatever covers the routes', async (t) => {
+  const { status, stdout } = await check('check', 'hubs.js', '--fail-on-open')
+  t.is(status, 1)
+  const listed = lines(stdout)
+  t.true(listed.includes('socket | /api/players/hub | OPEN'))
+  t.true(listed.includes('socket | /api/teams/hub | policy'))
+  t.true(listed.includes('GET | /api/teams/:id | OPEN | (getById)'))
+  t.regex(stdout, /2 resources, \d routes, 1 without a policy\.\n2 hubs, 1 without a policy\.\n/)
 })
 
 test('handlers without routes are listed, of CommonJS as well', async (t) => {
@@ -147,6 +184,9 @@ test('what cannot be checked is status 2 with a reason', async (t) => {
     [['check', 'guarded.js', '--call', 'fail'], /The function "fail" failed\. Error: no database/],
     [['check', 'broken.js'], /The module cannot be imported\. [\s\S]*SyntaxError/],
     [['check', 'throwing.js'], /The module cannot be imported\. undefined/],
+    [['check', 'ends.js'], /^The process ended before the module was imported\.\s*$/],
+    [['check', 'waits.js'], /^The process ended before the module was imported\.\s*$/],
+    [['check', 'rejects.js'], /^The process ended before the module was imported\.[\s\S]*Error: no database/],
     [['check', 'app.js', '--strict'], /Unknown option '--strict'/],
   ] as const) {
     const { status, stdout, stderr } = await check(...args)

@@ -52,11 +52,11 @@ const FINE = {
   [SERVERS]: 'echo "failed on mysql: 9 passed, 9 failed"; echo "20 passed, 0 failed"',
 }
 
-test('CI runs `npm test`, then the rest, none of it by the same driver again, and ends with the sum', async (t) => {
+test('CI runs the static checks and `npm test`, then the rest, none of it by the same driver again, and ends with the sum', async (t) => {
   t.deepEqual(await run(FINE), {
     status: 0,
     last: '37 passed, 0 failed',
-    calls: [VERSION, TEST, CHECK, NODES, SERVERS, BUILT_IN, PLAIN],
+    calls: [VERSION, CHECK, TEST, NODES, SERVERS, BUILT_IN, PLAIN],
   })
 })
 
@@ -83,7 +83,7 @@ test('CI on another version of Node installs the one that is measured, or fails'
   const { status, calls } = await run(on20)
   t.is(status, 0)
   t.regex(calls[1] ?? '', /^npm install --prefix \S+ .*node@24$/)
-  t.deepEqual(calls.slice(2), [TEST, CHECK, NODES, SERVERS, BUILT_IN, PLAIN])
+  t.deepEqual(calls.slice(2), [CHECK, TEST, NODES, SERVERS, BUILT_IN, PLAIN])
   const failing = await run({ ...on20, 'npm install --prefix': 'exit 1' })
   t.is(failing.last, '0 passed, 1 failed')
   t.deepEqual(failing.calls.slice(2), [])

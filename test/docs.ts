@@ -303,6 +303,24 @@ test('CONTRIBUTING is one page, whose floor plan has every folder of lib and who
   }
 })
 
+test('every function in the steps of a request is in the file beside it', async (t) => {
+  for (const [step = '', functions = '', places = ''] of table('steps')) {
+    const paths = codesIn(places).map((path) => join(root, 'lib', path))
+    const files = await Promise.all(
+      paths.map(async (path) =>
+        path.endsWith('.ts') ? [path] : (await readdir(path)).map((file) => join(path, file)),
+      ),
+    )
+    const texts = await Promise.all(files.flat().map((file) => readFile(file, 'utf8')))
+    for (const name of codesIn(functions).flatMap((code) => code.split('.'))) {
+      t.true(
+        texts.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
+        `${step}: ${name}`,
+      )
+    }
+  }
+})
+
 test('no page of docs has more than 250 lines', (t) => {
   for (const { path, text } of pages) t.true(text.split('\n').length <= 251, path)
 })

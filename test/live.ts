@@ -52,6 +52,15 @@ interface OrderBody {
 /** What the browser itself says of answers that are no success, and of connections that end. */
 const KNOWN = /^Failed to load resource: |^WebSocket connection to /
 
+/**
+ * Waits for the packet that ends the upgrade of a page's next connection from polling to WebSocket. A client that loses
+ * its connection in the middle of an upgrade may notice it only by missing pings, which takes 45 seconds.
+ */
+async function nextUpgrade(page: Page): Promise<void> {
+  const socket = await page.waitForEvent('websocket')
+  await socket.waitForEvent('framesent', ({ payload }) => payload === '5')
+}
+
 async function openStage(t: ExecutionContext): Promise<Stage> {
   let server = await serve(live(), 0)
   const wire = await openTcpProxy(server.port)
@@ -89,9 +98,13 @@ async function openStage(t: ExecutionContext): Promise<Stage> {
       wire.lead(server.port)
     },
     open: async (options) => {
-      const page = await visit(async () => undefined, options)
+      let upgraded: Promise<unknown> = Promise.resolve()
+      const page = await visit(async (opened) => {
+        upgraded = nextUpgrade(opened)
+      }, options)
       await page.locator('#connection', { hasText: 'Live' }).waitFor()
       await page.locator('#board[aria-busy=false]').waitFor()
+      await upgraded
       return page
     },
     api: async (method, path, body) => {
@@ -688,10 +701,12 @@ test('a connection that is back within a moment changes nothing but the badge', 
   let isMoment = false
   for (let attempt = 0; attempt < 8 && !isMoment; attempt += 1) {
     await page.evaluate('wasShown = false')
+    const upgraded = nextUpgrade(page)
     wire.cut()
     await page.locator('#connection', { hasText: 'Reconnecting' }).waitFor()
     wire.mend()
     await page.locator('#connection', { hasText: 'Live' }).waitFor()
+    await upgraded
     isMoment = (await page.evaluate<number>('away')) < 1400
   }
   t.true(isMoment)

@@ -23,8 +23,6 @@ export interface Call extends ClientConnection {
   readonly originalUrl: string
   /** The path relative to the resource's routes, with the query. */
   readonly url: string
-  /** The path including the mount point. */
-  readonly path: string
   readonly headers: IncomingHttpHeaders
   /** The parsed body; undefined until the body is read. */
   readonly body: unknown

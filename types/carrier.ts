@@ -49,30 +49,31 @@ type MergedOption<Beneath, Own> = Own extends true
 export type KnownNames<Given, Known> = {
   readonly [name in keyof Given]: string extends name
     ? Given[name]
-    : name extends keyof Known
-      ? KnownMembers<Given[name], NonNullable<Known[name]>>
+    : name extends MemberName<Known>
+      ? name extends ForeignOption
+        ? Given[name]
+        : KnownMembers<Given[name], MemberOf<Known, name>>
       : never
 }
 
+/** Options whose values are objects of other packages, or routers. */
+type ForeignOption = 'input' | 'io' | 'model' | 'output' | 'resource' | 'schema'
+
 /** The options that accept computed fields as members: `fields` and `mask`. */
-export type ComputedOptions<Given> = Given extends { readonly computed: infer C }
-  ? { readonly [option in 'fields' | 'mask']?: { readonly [name in keyof C]?: unknown } }
+export type ComputedOptions<Given, Fields, Masks> = Given extends { readonly computed: infer C }
+  ? {
+      readonly fields?: { readonly [name in keyof C]?: Fields }
+      readonly mask?: { readonly [name in keyof C]?: Masks }
+    }
   : object
 
-type KnownMembers<Given, Known> = Given extends Opaque
-  ? Given
-  : Given extends object
-    ? {
-        readonly [name in keyof Given]: name extends AnyMemberName<Known>
-          ? Given[name]
-          : string extends name
-            ? Given[name]
-            : never
-      }
-    : Given
+type KnownMembers<Given, Known> = Given extends Opaque ? Given : Given extends object ? KnownNames<Given, Known> : Given
 
 /** The member names of all alternatives of a union. */
-type AnyMemberName<Known> = Known extends Opaque ? never : Known extends object ? keyof Known : never
+type MemberName<Known> = Known extends Opaque ? never : Known extends object ? keyof Known : never
+
+/** The types that a member has in the alternatives of a union. */
+type MemberOf<Known, Name> = Known extends object ? (Name extends keyof Known ? Known[Name] : never) : never
 
 /** Types without members to check: functions and arrays. */
 type Opaque = ((...given: never[]) => unknown) | readonly unknown[]

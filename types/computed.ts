@@ -14,9 +14,9 @@ export interface ComputedField<M extends Model = Model> {
   /** The attributes that `resolve` reads. They are selected whether or not the reply shows them. Default: none. */
   readonly needs?: readonly AttributeName<M>[]
   /**
-   * Returns the values of all records of a reply, in record order. It is called once per reply, or once per page of an
-   * export. In writes it runs within the transaction. A wrong number or type of values is a 500 and rolls the write
-   * back.
+   * Returns the values of all records of a reply, or promises of values, in record order. It is called once per reply,
+   * or once per page of an export. In writes it runs within the transaction. A wrong number or type of values is a 500
+   * and rolls the write back.
    */
   readonly resolve: ComputedResolver<M>
   /**

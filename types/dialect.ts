@@ -154,6 +154,9 @@ export interface Dialect {
    */
   readonly jsonAsText: boolean
 
+  /** Whether the driver rejects rows with two columns of one name. */
+  readonly rejectsRepeatedNames: boolean
+
   /** The expression that reads a column without loss. */
   readonly readExpression: (column: string, field: Field) => string
 

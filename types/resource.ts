@@ -225,8 +225,8 @@ export interface Resource extends ResourceInfo, Facts {
   readonly validated: readonly ValidatedAttribute[]
   /** The attributes whose validators are all converted to rules for bodies. */
   readonly ruleValidated: readonly string[]
-  /** The fields of array columns. Sequelize needs their values in another form. */
-  readonly arrays: readonly Field[]
+  /** The fields whose values Sequelize needs in another form: arrays, and opaque JSON whose type is given as SQL. */
+  readonly rewritten: readonly Field[]
   /** The NOT NULL attributes that bodies may omit because hooks or the database fill them. */
   readonly filled: readonly string[]
   /** The most instances of whole records to hold in memory at once: `Infinity` if no column can be large. */

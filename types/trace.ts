@@ -125,4 +125,6 @@ export interface MountMessage {
   readonly routes: readonly MountedRoute[]
   /** Paths below a record. The policies of the related resource are evaluated as well. */
   readonly nested: readonly string[]
+  /** Whether no policy covers connections to the hub. False without a hub. */
+  readonly hubOpen: boolean
 }

@@ -122,10 +122,10 @@ function readScalar(resource: Resource, field: Field, value: unknown): ScopeValu
   if (value === null) return null
   const read = isScalar(value) ? readTypedValue(field, value) : null
   if (read === null) {
+    const { type, values } = field.valueType
     const given = typeof value === 'number' ? String(value) : typeof value
-    throw new TypeError(
-      `${resource.name}: scope must return a value of type ${field.valueType.type} for "${field.name}", not ${given}`,
-    )
+    const expected = values === undefined ? `a value of type ${type}` : `one of the values ${values.join(', ')}`
+    throw new TypeError(`${resource.name}: scope must return ${expected} for "${field.name}", not ${given}`)
   }
   // A rounded or truncated value could match records of other callers.
   if (isStoredUnchanged(field, read)) return read

@@ -18,10 +18,12 @@ export type ScopeValue = string | number | boolean | Date
  * types: for MySQL every word equals the number 0.
  */
 export function readTypedValue(
-  { valueType: { type } }: Field,
+  { valueType: { type, values } }: Field,
   value: string | number | boolean | undefined,
 ): ScopeValue | null {
   if (type === 'boolean') return typeof value === 'boolean' ? value : null
+  // PostgreSQL refuses a statement with another value than those of the enumeration.
+  if (type === 'enum' && !values?.some((each) => each === value)) return null
   if (typeof value === 'string') return TEXT_READERS[type]?.(value) ?? null
   if (typeof value !== 'number') return null
   const isNumber = type === 'decimal' || type === 'float' ? Number.isFinite(value) : Number.isSafeInteger(value)

@@ -14,8 +14,8 @@ import { createReport } from './report.js'
 /** Output and exit status of the program. */
 export interface CheckResult {
   /**
-   * 0: nothing to report. 1: options are wrong, or `--fail-on-open` found a route without a policy. 2: nothing could be
-   * checked.
+   * 0: nothing to report. 1: options are wrong, or `--fail-on-open` found a route or hub without a policy. 2: nothing
+   * could be checked.
    */
   readonly status: 0 | 1 | 2
   readonly text: string
@@ -23,12 +23,12 @@ export interface CheckResult {
 
 const HELP = `sequelize-crud-router check FILE [options]
 
-  Imports a module that mounts routers, and lists their routes.
+  Imports a module that mounts routers, and lists their routes and hubs.
 
   --call NAME      calls an exported function first, such as one that creates the application
-  --fail-on-open   ends with status 1 if no policy covers a route
+  --fail-on-open   ends with status 1 if no policy covers a route or hub
 
-Status 0: fine. 1: options are wrong, or routes are open with --fail-on-open. 2: nothing could be checked.`
+Status 0: fine. 1: options are wrong, or routes or hubs are open with --fail-on-open. 2: nothing could be checked.`
 
 const CHANNEL = 'sequelize-crud-router.mount'
 

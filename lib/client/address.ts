@@ -1,3 +1,5 @@
+import { decimalText } from '../language/decimalText.js'
+
 /**
  * Texts that are impossible as a path segment. URL parsers remove dots, and an empty key would be the address of the
  * collection.
@@ -54,8 +56,8 @@ export function keyOf(record: object, names: readonly string[]): unknown {
 }
 
 /**
- * Writes parameters as a query string. Lists are joined by commas, dates are ISO 8601, and undefined values are
- * omitted.
+ * Writes parameters as a query string. Lists are joined by commas, dates are ISO 8601, numbers have no exponent, and
+ * undefined values are omitted.
  */
 export function queryText(parameters: Readonly<Record<string, unknown>>): string {
   const query = new URLSearchParams()
@@ -73,5 +75,6 @@ function escapeListedKey(key: unknown): string {
 
 function valueText(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'number' && Number.isFinite(value)) return decimalText(value)
   return Array.isArray(value) ? value.map(valueText).join(',') : String(value)
 }

@@ -5,7 +5,7 @@ import { rememberTag } from './entityTags.js'
 import { createRelated } from './related.js'
 import { createSend, parseJson, type Send } from './send.js'
 import type { ActionPlace, ActionShapes, ShapesFor } from './shapes.js'
-import type { CallOptions, ClientOptions, CreateBody, PatchBody, Related, Row } from './types.js'
+import type { CallOptions, ClientOptions, CreateBody, PatchBody, Related, ReplaceBody, Row } from './types.js'
 
 /** Options of the client of a singleton. `actions` has the location of each action, if the resource has actions. */
 export type SingletonOptionsFor<S> = Omit<ClientOptions, 'key' | 'versions' | 'hub'> &
@@ -23,7 +23,7 @@ export interface SingletonClient<S> {
   get(parameters?: { readonly select?: string | readonly string[] }, options?: CallOptions): Promise<Row<S>>
   create(body: CreateBody<S>, options?: CallOptions): Promise<Row<S>>
   update(record: Row<S> | null, body: PatchBody<S>, options?: CallOptions): Promise<Row<S>>
-  replace(record: Row<S> | null, body: PatchBody<S>, options?: CallOptions): Promise<Row<S>>
+  replace(record: Row<S> | null, body: ReplaceBody<S>, options?: CallOptions): Promise<Row<S>>
   delete(record: Row<S> | null, options?: CallOptions): Promise<void>
   /** Restores a record that was deleted softly. */
   restore(options?: CallOptions): Promise<Row<S>>

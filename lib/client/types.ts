@@ -84,7 +84,8 @@ export interface ListParameters<S = Shapes> {
   readonly before?: string
   /** Cursor for pages in key order: `nextCursor` of the previous page, or an empty text for the first page. */
   readonly cursor?: string
-  readonly [parameter: string]: unknown
+  /** A parameter has no null, which would be sent as the text "null". Use `filter.isNull` instead. */
+  readonly [parameter: string]: string | number | bigint | boolean | object | undefined
 }
 
 /** Parameters of `aggregate`: filters, group keys and measures. */
@@ -133,7 +134,7 @@ type ChangeOf<S> = PatchBody<S> & KeyMembers<S> & VersionMember<S>
 type MemberOf<R, Name> = Name extends keyof R ? R[Name] : string | number
 
 /** Body of a replacement. The path contains the key, and the body may repeat the key. */
-type ReplaceBody<S> = ([KeyName<S>] extends [never] ? Partial<CreateBody<S>> : Omit<CreateBody<S>, KeyName<S>>) &
+export type ReplaceBody<S> = ([KeyName<S>] extends [never] ? Partial<CreateBody<S>> : Omit<CreateBody<S>, KeyName<S>>) &
   Partial<KeyMembers<S>>
 
 /** Body of an upsert item. The server checks that a new record has its required members. */

@@ -27,6 +27,7 @@ export function jsonCodec(codecOf: CodecOf): Codec {
     createDecoder: (valueType, { jsonAsText }) => {
       const array = valueType.form === 'array' ? wholeArrayOf(valueType) : undefined
       if (array !== undefined) return createArrayDecoder(array, codecOf)
+      if (valueType.form === 'text') return decodeFormText
       return jsonAsText === true ? decodeJsonText : toJson
     },
     noun: () => 'JSON',
@@ -41,6 +42,11 @@ export function jsonCodec(codecOf: CodecOf): Codec {
     },
     example: () => '',
   }
+}
+
+/** Decodes a text. The mariadb driver reads a SET as an array of its members, which no write accepts. */
+function decodeFormText(raw: unknown): JsonValue {
+  return Array.isArray(raw) ? raw.join(',') : toJson(raw)
 }
 
 /** The maximum nesting depth of JSON columns on MariaDB, as its JSON_VALID checks it. */

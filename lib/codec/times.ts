@@ -23,6 +23,7 @@ const DATE: JsonSchema = { type: 'string', format: 'date' }
 export const datetime: Codec = {
   createBodyReader: () => createTextReader(readDateTime, 'date-time'),
   readText: readInstantFilter,
+  readKey: (text) => (readDateTime(text)?.toISOString() === text ? text : null),
   createDecoder: () => decodeInstant,
   noun: () => 'a date-time (ISO 8601)',
   schemas: {

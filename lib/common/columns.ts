@@ -22,6 +22,14 @@ export function countColumn(joins: readonly Join[], counted: Join): Column {
 }
 
 /**
+ * Returns a field whose null stays null, because no record may have the value. The version of a stored record is never
+ * null in JSON.
+ */
+export function optionalField(field: Field): Field {
+  return { ...field, decode: (raw) => (raw === null || raw === undefined ? null : field.decode(raw)) }
+}
+
+/**
  * Returns the JSON member of a computed field. `indexOf` returns the column index of a field that the computation
  * needs.
  */

@@ -2,7 +2,7 @@
 
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
-import type { Column, KeyValue, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
+import type { Column, ComparePredicate, KeyValue, PlainValue, PositiveOperator, Predicate } from '../../types/plan.js'
 import { splitIntoChunks } from './chunks.js'
 import { indexOfOwnColumn, ownColumn, readOwnValue } from './columns.js'
 import { joinPredicates, matchAnyValue } from './predicates.js'
@@ -119,7 +119,7 @@ export function matchKeys(keys: KeyFields, given: readonly unknown[]): Predicate
   const values = given.filter(isKeyValue)
   if (values.length === 0) return { kind: 'never' }
   const [only] = keys
-  if (only !== undefined && keys.length === 1) return matchAnyValue(only, values)
+  if (only !== undefined && keys.length === 1) return matchKeyPart(only, values)
   return matchKeyParts(
     keys,
     values.flatMap((value) => {
@@ -158,7 +158,7 @@ function matchKeyParts(keys: KeyFields, all: readonly (readonly string[])[]): Pr
   const each = all.map((parts): Predicate => {
     return {
       kind: 'and',
-      nodes: keys.map((field, index) => matchAnyValue(field, [parseKeyPart(field, parts[index] ?? '')])),
+      nodes: keys.map((field, index) => matchKeyPart(field, [parseKeyPart(field, parts[index] ?? '')])),
     }
   })
   const [only] = each
@@ -173,7 +173,7 @@ function matchKeyParts(keys: KeyFields, all: readonly (readonly string[])[]): Pr
       const parts = varying.includes(field) ? all : all.slice(0, 1)
       return parts.map((each) => parseKeyPart(field, each[index] ?? ''))
     }
-    return { kind: 'and', nodes: keys.map((field) => matchAnyValue(field, partValuesOf(field))) }
+    return { kind: 'and', nodes: keys.map((field) => matchKeyPart(field, partValuesOf(field))) }
   }
   return { kind: 'tuples', fields: keys, values: rows.flat(), exact: isText ? joinByOr(each) : null }
 }
@@ -182,7 +182,7 @@ function matchKeyParts(keys: KeyFields, all: readonly (readonly string[])[]): Pr
 function spellingsOfParts(keys: KeyFields, parts: readonly string[]): readonly (readonly PlainValue[])[] {
   return keys.reduce<readonly (readonly PlainValue[])[]>(
     (rows, field, index) => {
-      const spellings = spellingsOf(field, parseKeyPart(field, parts[index] ?? ''))
+      const spellings = spellingsOf(field, toOperand(field, parseKeyPart(field, parts[index] ?? '')))
       return rows.flatMap((row) => spellings.map((value) => [...row, value]))
     },
     [[]],
@@ -216,7 +216,7 @@ function joinNested(kind: 'and' | 'or', nodes: readonly Predicate[]): Predicate 
  */
 export function seekAfterKey(keys: KeyFields, last: KeyValue): Predicate {
   const [only] = keys
-  if (only !== undefined && keys.length === 1) return compareOwnField(only, 'gt', [last])
+  if (only !== undefined && keys.length === 1) return compareOwnField(only, 'gt', last)
   return seekAfterParts(keys, splitKey(keys, String(last)) ?? [])
 }
 
@@ -224,7 +224,7 @@ export function seekAfterKey(keys: KeyFields, last: KeyValue): Predicate {
 export function matchKeyRange(keys: KeyFields, first: KeyValue, last: KeyValue): Predicate | null {
   const [only] = keys
   if (only === undefined || keys.length > 1) return null
-  return { kind: 'and', nodes: [compareOwnField(only, 'gte', [first]), compareOwnField(only, 'lte', [last])] }
+  return { kind: 'and', nodes: [compareOwnField(only, 'gte', first), compareOwnField(only, 'lte', last)] }
 }
 
 function seekAfterParts(keys: KeyFields, parts: readonly string[]): Predicate {
@@ -232,14 +232,34 @@ function seekAfterParts(keys: KeyFields, parts: readonly string[]): Predicate {
   const [part, ...rest] = parts
   if (field === undefined || part === undefined) return { kind: 'never' }
   const value = parseKeyPart(field, part)
-  const after = compareOwnField(field, 'gt', [value])
+  const after = compareOwnField(field, 'gt', value)
   if (others.length === 0) return after
-  const from = compareOwnField(field, 'gte', [value])
+  const from = compareOwnField(field, 'gte', value)
   return { kind: 'and', nodes: [from, { kind: 'or', nodes: [after, seekAfterParts(others, rest)] }] }
 }
 
-function compareOwnField(field: Field, operator: PositiveOperator, values: readonly PlainValue[]): Predicate {
-  return { kind: 'compare', column: ownColumn(field), operator, values, ignoreCase: false, negated: false }
+function compareOwnField(field: Field, operator: 'gt' | 'gte' | 'lte', part: PlainValue): Predicate {
+  const value = toOperand(field, part)
+  if (!(value instanceof Date) || operator === 'gte') return compareWith(field, operator, value)
+  // The column may store more digits than the text of the key.
+  return compareWith(field, operator === 'gt' ? 'gte' : 'lt', new Date(value.getTime() + 1))
+}
+
+function compareWith(field: Field, operator: PositiveOperator, value: PlainValue): Predicate {
+  return { kind: 'compare', column: ownColumn(field), operator, values: [value], ignoreCase: false, negated: false }
+}
+
+/** Returns the condition that a field equals one of the values of a key. */
+export function matchKeyPart(field: Field, values: readonly PlainValue[]): ComparePredicate {
+  return matchAnyValue(
+    field,
+    values.map((value) => toOperand(field, value)),
+  )
+}
+
+/** Converts a part of a key to an operand. In keys, an instant is the text that responses contain. */
+function toOperand({ valueType: { type } }: Field, part: PlainValue): PlainValue {
+  return type === 'datetime' && typeof part === 'string' ? new Date(part) : part
 }
 
 /** Parses a part of a key for comparison. Digits that exceed a number's range stay text. */

@@ -81,5 +81,15 @@ function minJsonSize(value: unknown): number {
   if (typeof value === 'string') return value.length
   if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof EmbeddedRows)
     return SMALL_VALUE_SIZE
-  return Buffer.isBuffer(value) ? Math.ceil(value.length / 3) * 4 : JSON.stringify(value).length
+  return Buffer.isBuffer(value) ? Math.ceil(value.length / 3) * 4 : objectSize(value)
+}
+
+/** Returns the size of an object. An object of a getter may contain a bigint, or have a `toJSON` without a result. */
+function objectSize(value: object): number {
+  try {
+    const json: string | undefined = JSON.stringify(value)
+    return json?.length ?? SMALL_VALUE_SIZE
+  } catch {
+    return SMALL_VALUE_SIZE
+  }
 }

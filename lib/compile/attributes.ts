@@ -10,7 +10,7 @@ import {
   timestampsOf,
   versionAttributeOf,
 } from '../sequelize/model.js'
-import { valueTypeOf } from './valueType.js'
+import { isVirtual, valueTypeOf } from './valueType.js'
 
 /** The attributes of a model once its router is mounted. */
 export interface ModelAttributes {
@@ -63,11 +63,10 @@ export function planAttributes(model: ModelStatic<Model>, managed: readonly Mana
     throw new CrudConfigError('AMBIGUOUS_NAME', message)
   }
   const missing = managed.filter(({ name, kind }) => !hasAttribute(model, all, name, kind))
+  const declared = missing.map(({ name, kind }) => [name, declareAttribute(model, name, kind)] as const)
+  assertFreeColumns(model, all, declared)
   return {
-    all: {
-      ...all,
-      ...Object.fromEntries(missing.map(({ name, kind }) => [name, declareAttribute(model, name, kind)])),
-    },
+    all: { ...all, ...Object.fromEntries(declared) },
     serverManaged: new Set([...names, ...serverManaged]),
     added: new Set([...added, ...missing.map(({ name }) => name)]),
     shown: new Set(managed.flatMap(({ name, isAlwaysShown = false }) => (isAlwaysShown ? [name] : []))),
@@ -98,6 +97,24 @@ function declareAttribute(
   kind: ManagedAttributeKind,
 ): ModelAttributeColumnOptions {
   return completeAttribute(model, name, DECLARATIONS[kind])
+}
+
+/**
+ * Asserts that no attribute of the model has the column of an attribute to add. Otherwise bodies could write the
+ * column by the model's own attribute.
+ */
+function assertFreeColumns(
+  model: ModelStatic<Model>,
+  all: ModelAttributes['all'],
+  declared: readonly (readonly [string, ModelAttributeColumnOptions])[],
+): void {
+  for (const [name, { field }] of declared) {
+    const [owner] =
+      Object.entries(all).find(([, attribute]) => attribute.field === field && !isVirtual(attribute)) ?? []
+    if (owner === undefined) continue
+    const message = `${model.name}: softDelete, concurrency or audit needs the attribute "${name}", whose column "${field}" belongs to the attribute "${owner}". Name "${owner}" in the option, or give it another column.`
+    throw new CrudConfigError('INVALID_ATTRIBUTE', message)
+  }
 }
 
 /** Adds the planned attributes to the model, for `sync` and for queries. Returns a function that removes them. */

@@ -16,7 +16,7 @@ import { createColumnItem, createMembers } from './members.js'
 import { createRules } from './modelRules.js'
 import { NAME } from './names.js'
 import type { Naming } from './naming.js'
-import { arrayTypeOf, valueTypeOf } from './valueType.js'
+import { arrayTypeOf, isVirtual, valueTypeOf } from './valueType.js'
 
 const ALL: readonly Target[] = ['create', 'update', 'query', 'response', 'list']
 const READ: readonly Target[] = ['query', 'response', 'list']
@@ -221,10 +221,6 @@ function createFieldDecoder(
     )
     return value
   }
-}
-
-function isVirtual(attribute: ModelAttributeColumnOptions): boolean {
-  return (attribute.type as { key?: string }).key === 'VIRTUAL'
 }
 
 function targetsOf(

@@ -11,7 +11,7 @@ import { cacheUntilMount, resourcesOver } from './mounted.js'
 import { camelCase } from './names.js'
 import { type Naming, relatedNamingOf } from './naming.js'
 import { relationOptionOf } from './relationOptions.js'
-import { type TypedAttribute, valueTypeOf } from './valueType.js'
+import { isVirtual, type TypedAttribute, valueTypeOf } from './valueType.js'
 
 /** The resource that the paths of an option start from. */
 export interface PathOrigin {
@@ -193,7 +193,7 @@ function assertPathDepth(options: CrudOptions, where: string, segments: readonly
 /** The attributes with a column of an allowed type. */
 function attributeNamesOf(model: ModelStatic<Model>, fits: EndRequirements['isAllowedType']): readonly string[] {
   return Object.entries(model.getAttributes())
-    .filter(([, { type }]) => (type as { key?: string }).key !== 'VIRTUAL')
+    .filter(([, attribute]) => !isVirtual(attribute))
     .filter(([, attribute]) => fits(valueTypeOf(attribute as TypedAttribute).type))
     .map(([name]) => name)
 }

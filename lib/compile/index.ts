@@ -20,6 +20,7 @@ import { idempotencyModelOf } from '../sequelize/idempotencyRecords.js'
 import { sequelizeOf } from '../sequelize/internals.js'
 import { driverOptionsOf, hasOwnToJson, isSameSequelize } from '../sequelize/model.js'
 import { hasContext } from '../sequelize/transaction.js'
+import { isRewritten } from '../sequelize/writable.js'
 import { createActions } from './actions.js'
 import { addAttributes, attributesOf, planAttributes } from './attributes.js'
 import { combineFacts, documentedOf, foldBehaviours, prepareBehaviours, subjectOf } from './behaviours.js'
@@ -277,7 +278,7 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
     validated: validatedAttributesOf(model, ruleValidated),
     ruleValidated,
     filled: filledAttributesOf(model, fields),
-    arrays: fields.filter(({ valueType }) => valueType.items !== undefined),
+    rewritten: fields.filter((field) => isRewritten(model, dialect(), field)),
     maxInstances: maxInstancesOf(fields),
     textBounds: textBoundsOf(model, fields),
     validateCreate: createValidator('create', known, given, nestedMembers, translate),
@@ -348,7 +349,8 @@ function describeValue(value: unknown): string {
   if (isModel(Reflect.get(value, 'default'))) return 'a module. Pass its default export'
   const { constructor: made } = value
   if (isModel(made)) return `a record of ${made.name}. Pass the class`
-  return typeof made === 'function' && made !== Object ? `a ${made.name}` : 'an object'
+  if (typeof made !== 'function' || made === Object) return 'an object'
+  return `${/^[aeiou]/i.test(made.name) ? 'an' : 'a'} ${made.name}`
 }
 
 function isModel(value: unknown): value is ModelStatic<Model> {

@@ -89,7 +89,7 @@ export function uniqueFieldsOf(
 /** Types of keys that cursor tokens support. */
 const KEYSET_TYPES: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'string'])
 /** Types of the parts of composite keys that cursor tokens support. */
-const PART_TYPES: ReadonlySet<string> = new Set([...KEYSET_TYPES, 'date'])
+const PART_TYPES: ReadonlySet<string> = new Set([...KEYSET_TYPES, 'date', 'datetime'])
 
 /** Whether cursor tokens support the key. */
 export function hasKeysetPages(keys: readonly Field[]): boolean {

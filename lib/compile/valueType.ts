@@ -129,7 +129,7 @@ function describeSql(sql: string): ValueType {
   const written = /^([A-Z\d ]+?) ?(?:\( ?(\d+) ?(?:, ?(\d+) ?)?\))?( UNSIGNED)?$/i.exec(sql.trim())
   const [, name = '', first, second, unsigned] = written ?? []
   const key = SQL_TYPES.find(([pattern]) => pattern.test(name.toUpperCase()))?.[1]
-  if (key === undefined) return { type: 'json' }
+  if (key === undefined) return { type: 'json', ...(/^SET ?\(/i.test(sql.trim()) ? { form: 'text' } : {}) }
   // The number after an integer type is its display width.
   const options = { length: first, precision: first, scale: second, unsigned: unsigned !== undefined }
   return describeType({ key, options }, undefined, {})
@@ -182,6 +182,11 @@ function isUnsigned(type: unknown): boolean {
 
 function typeOptionOf(type: unknown, name: string): unknown {
   return readMember(readMember(type, 'options'), name)
+}
+
+/** Whether an attribute has no column. */
+export function isVirtual({ type }: { readonly type: unknown }): boolean {
+  return readMember(type, 'key') === 'VIRTUAL'
 }
 
 /** Reads a member of an unknown value. Sequelize's declarations omit many members of attributes and types. */

@@ -2,7 +2,7 @@ import express from 'express'
 import type { Call } from '../../types/call.js'
 import type { Request, RequestHandler } from '../../types/express.js'
 import { getOrCreate } from '../common/getOrCreate.js'
-import { rejectEmpty } from '../parse/body.js'
+import { rejectMisread } from '../parse/body.js'
 import { type OutgoingResponse, setHeaders } from './outgoing.js'
 
 /** The members of a request that a call copies. */
@@ -34,10 +34,6 @@ export class HostCall implements Call {
     this.formats = formats
     this.request = request
     this.#out = out
-  }
-
-  get path(): string {
-    return this.request.baseUrl + this.request.path
   }
 
   get body(): unknown {
@@ -110,7 +106,7 @@ function createParsers(limit: number): Parsers {
   // Accepts every type. The caller has checked the content type, and body-parser would skip a body of an unexpected
   // type.
   return getOrCreate(parsers, limit, () => ({
-    json: express.json({ type: () => true, limit, strict: false, verify: rejectEmpty }),
-    text: express.text({ type: () => true, limit, verify: rejectEmpty }),
+    json: express.json({ type: () => true, limit, strict: false, verify: rejectMisread }),
+    text: express.text({ type: () => true, limit, verify: rejectMisread }),
   }))
 }

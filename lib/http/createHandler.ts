@@ -113,10 +113,6 @@ class HandlerCall extends HostCall {
   /** The body, if the host has parsed it. */
   givenBody: unknown
 
-  override get path(): string {
-    return this.url.split('?', 1)[0] ?? ''
-  }
-
   override get body(): unknown {
     return this.givenBody === undefined ? super.body : this.givenBody
   }

@@ -155,7 +155,10 @@ let emptyPrototype: object | null = null
 /** Creates an empty request, for calls that are not made on behalf of a request. */
 function createEmptyRequest(): Request {
   emptyPrototype ??= Object(Reflect.get(express(), 'request'))
-  const req = new IncomingMessage(new Socket())
+  // The stream has ended, so that body parsers of the host do not wait for a body.
+  const req = new IncomingMessage(new Socket({ readable: false }))
+  req.complete = true
+  req.push(null)
   Object.setPrototypeOf(req, emptyPrototype)
   return req as Request
 }

@@ -15,10 +15,11 @@ export interface OutgoingResponse extends Writable {
 type Headers = Readonly<Record<string, string>>
 
 /**
- * Sets headers of a reply. `Vary`, `Link` and `Server-Timing` extend existing values. A `Cache-Control` of the host with
- * `private` or `no-store` is kept.
+ * Sets headers of a reply, unless the host has already responded. `Vary`, `Link` and `Server-Timing` extend existing
+ * values. A `Cache-Control` of the host with `private` or `no-store` is kept.
  */
 export function setHeaders(out: OutgoingResponse, headers: Headers): void {
+  if (out.headersSent) return
   for (const name in headers) {
     const value = headers[name]
     if (value === undefined) continue

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, Request } from 'express'
 import { logError } from '../common/log.js'
+import { isObject } from '../common/object.js'
 import { Problem, type ProblemOptions } from '../common/problem.js'
 import { bodyProblem } from '../parse/body.js'
 import { respondError } from './respond.js'
@@ -15,8 +16,8 @@ export interface ProblemHandlerOptions {
 
 /**
  * Creates an Express error middleware that answers errors of the host's own routes as `application/problem+json` (RFC
- * 9457). Problems are sent unchanged. Errors with an exposed HTTP status (body-parser, http-errors) keep their status.
- * All other errors become a 500 without internals.
+ * 9457). Problems are sent unchanged. Errors with an exposed HTTP status (body-parser, http-errors) keep their status
+ * and headers. All other errors become a 500 without internals.
  *
  * @throws TypeError for unknown options, and if it is passed to `app.use` without being called
  */
@@ -45,11 +46,19 @@ function assertOptions(options: object): void {
 function toProblem(error: unknown): Problem | null {
   if (error instanceof Problem) return error
   if (typeof error !== 'object' || error === null) return null
-  const { status, expose, message } = error as { status?: unknown; expose?: unknown; message?: unknown }
+  const { status, expose, message, headers } = error as {
+    readonly status?: unknown
+    readonly expose?: unknown
+    readonly message?: unknown
+    readonly headers?: ProblemOptions['headers']
+  }
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 400 || status > 499) return null
   const known = bodyProblem(error, undefined)
   if (known !== null) return known
-  const options: ProblemOptions =
-    expose === true && typeof message === 'string' ? { status, detail: message } : { status }
-  return new Problem(options)
+  if (expose !== true) return new Problem({ status })
+  return new Problem({
+    status,
+    ...(typeof message === 'string' ? { detail: message } : {}),
+    ...(isObject(headers) ? { headers } : {}),
+  })
 }

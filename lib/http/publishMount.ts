@@ -1,5 +1,6 @@
 import type { Resource } from '../../types/resource.js'
 import type { MountedRoute, MountMessage } from '../../types/trace.js'
+import { admittingOperationOf } from '../common/pushReads.js'
 import { mount } from '../compile/mounted.js'
 import { MOUNTS } from '../trace/channels.js'
 import { pathsOf } from './paths.js'
@@ -17,6 +18,7 @@ export function mountAndPublish(by: MountMessage['by'], resource: Resource): voi
     resource,
     routes: describeRoutes(resource),
     nested: describeNestedRoutes(resource),
+    hubOpen: resource.hub !== null && !resource.documented.policies.has(admittingOperationOf(resource)),
   }
   MOUNTS.publish(message)
 }

@@ -134,6 +134,8 @@ function isNotModified({ method, headers }: Call, status: number, tag: string | 
 /** Sends a problem (RFC 9457 section 3). */
 export function respondProblem(out: OutgoingResponse, thrown: Problem): void {
   const body = Buffer.from(JSON.stringify(thrown))
+  // The host may have set these for the response that failed, which is not sent.
+  for (const name of ['Content-Encoding', 'Transfer-Encoding']) out.removeHeader(name)
   for (const [name, value] of Object.entries(thrown.headers)) out.setHeader(name, value)
   exposeHeaders(out)
   out.statusCode = thrown.status

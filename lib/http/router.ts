@@ -3,10 +3,11 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { ActionNames } from '../../types/action.js'
 import type { ComputedOptions, KnownNames, RouterTypeInfo } from '../../types/carrier.js'
 import type { ResourceInfo } from '../../types/info.js'
-import type { CrudOptions, OptionsWithComputed } from '../../types/options.js'
+import type { CrudOptions, FieldOptions, OptionsWithComputed } from '../../types/options.js'
 import type { OwnRoutes } from '../../types/ownRoutes.js'
 import type { Notifier } from '../../types/push.js'
 import type { OperationName, Resource } from '../../types/resource.js'
+import type { MaskOptions } from '../behaviour/mask.js'
 import { CrudConfigError } from '../common/errors.js'
 import { logError } from '../common/log.js'
 import { type CompileTables, compile, type EntryPoint, TABLES, undoModelChanges } from '../compile/index.js'
@@ -60,7 +61,7 @@ export type CrudController<M extends Model = Model, O = object> = {
 // any.
 export type Written<M extends Model, O> = O &
   OptionsWithComputed<NoInfer<M>> &
-  NoInfer<KnownNames<O, CrudOptions<M> & ComputedOptions<O>>>
+  NoInfer<KnownNames<O, CrudOptions<M> & ComputedOptions<O, FieldOptions, string | MaskOptions>>>
 
 /**
  * Creates a router with the JSON REST API of a model. The routes are GET and POST on `/api/{plural}`, GET, PATCH and

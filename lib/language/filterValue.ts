@@ -1,3 +1,4 @@
+import { decimalText } from './decimalText.js'
 import { OPERATORS } from './operators.js'
 
 /** Types of values in filters. Dates are written as instants in UTC, and numbers in plain decimal notation. */
@@ -46,28 +47,14 @@ export function valueText(value: FilterOperand, field: string): string {
     case 'string':
       return escapeFilterValue(value)
     case 'number':
-      return decimalText(value, field)
+      if (!Number.isFinite(value)) throw incomparableError(field, value)
+      return decimalText(value)
     case 'bigint':
     case 'boolean':
       return String(value)
     default:
       return instantText(value, field)
   }
-}
-
-/**
- * Writes a number with the fewest digits that parse to the number. The text has no exponent, because the filter
- * language does not support exponents.
- */
-function decimalText(value: number, field: string): string {
-  if (!Number.isFinite(value)) throw incomparableError(field, value)
-  const [digits = '', exponent] = String(Math.abs(value)).split('e')
-  if (exponent === undefined) return String(value)
-  const [whole = '', fraction = ''] = digits.split('.')
-  const point = whole.length + Number(exponent)
-  const all = whole + fraction
-  const sign = value < 0 ? '-' : ''
-  return point > 0 ? `${sign}${all.padEnd(point, '0')}` : `${sign}0.${'0'.repeat(-point)}${all}`
 }
 
 function instantText(value: Date, field: string): string {

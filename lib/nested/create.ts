@@ -104,11 +104,11 @@ function addParentKeyToPlan(
 /** Returns the path of the parent's mount in this request, as the client sees the path. */
 function mountPathOf({ parent, call }: NestedRequest): string {
   // The parent's key and the relation follow the mount. Express' base URL is not used, because it differs between
-  // mounts.
+  // mounts. A path that the host has rewritten may be shorter.
   const words = pathOf(call).split('/')
   const own =
     collectionPathOf(parent.resource).split('/').length - 1 + (parent.resource.behaviours.ownKey === null ? 2 : 1)
-  return words.slice(0, words.length - own).join('/')
+  return words.slice(0, Math.max(0, words.length - own)).join('/')
 }
 
 function collectionPathOf({ route }: Resource): string {

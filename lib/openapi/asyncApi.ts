@@ -8,6 +8,7 @@ import type {
 import type { DocumentInfo, DocumentReference, JsonSchema } from '../../types/openApi.js'
 import { anyOf } from '../codec/schema.js'
 import { runAtOnce, type Steps } from '../common/eventLoop.js'
+import { admittingOperationOf, hasWholeRecords } from '../common/pushReads.js'
 import { Components } from './components.js'
 import { createPermission } from './requiredPermissions.js'
 import { type Security, securityRequirements } from './security.js'
@@ -124,10 +125,10 @@ function writeMessage(name: string, summary: string, args: readonly JsonSchema[]
   return { name, title: name, summary, ...(payload === undefined ? {} : { payload }), 'x-arguments': args }
 }
 
-/** Schema of the record in an event. Without the operation `getById`, an event has only the fields of lists. */
+/** Schema of the record in an event. Events of a resource that has only lists have the fields of lists. */
 function buildEventRecordSchema(subject: DescribedResource): JsonSchema {
-  const { operations, documented } = subject.resource
-  if (!operations.has('getById')) return buildItemSchema(subject)
+  const { documented } = subject.resource
+  if (!hasWholeRecords(subject.resource)) return buildItemSchema(subject)
   const all = [
     buildEventSchema(subject),
     ...(documented.policies.has('getById') || documented.isScoped ? [buildItemSchema(subject)] : []),
@@ -138,10 +139,7 @@ function buildEventRecordSchema(subject: DescribedResource): JsonSchema {
 
 /** Security schemes of the Socket.IO handshake. */
 function handshakeSchemes(subject: DescribedResource, security: Security): readonly DocumentReference[] {
-  const { operations } = subject.resource
-  const operation = operations.has('getList') ? 'getList' : 'getById'
-  const names = securityRequirements(subject, [createPermission(subject, operation)], security).flatMap((each) =>
-    Object.keys(each),
-  )
+  const permission = createPermission(subject, admittingOperationOf(subject.resource))
+  const names = securityRequirements(subject, [permission], security).flatMap((each) => Object.keys(each))
   return [...new Set(names)].map((name) => ({ $ref: `#/components/securitySchemes/${name}` }))
 }

@@ -73,12 +73,13 @@ const hasValidation = (permission: RequiredPermission): boolean =>
   hasBody(permission) || permission.action?.method === 'post'
 const hasParameters = ({ subject: { resource }, row: { body, intent } }: RequiredPermission): boolean =>
   body === null && (READ_INTENTS.has(intent) || resource.versions)
-// Whether the server may answer that the record is missing. A caller of a singleton may have no record.
-const hasRecordKey = ({ subject: { resource }, row, action, isNested }: RequiredPermission): boolean =>
+// Whether the server may answer that the record is missing. A caller of a singleton may have no record, and then cannot
+// nest it in a body either.
+const hasRecordKey = ({ subject: { resource }, row, action }: RequiredPermission): boolean =>
   row.path.startsWith('/:id') ||
   row.intent === 'bulkUpdate' ||
   action?.output === 'record' ||
-  (resource.behaviours.ownKey !== null && isNested !== true)
+  resource.behaviours.ownKey !== null
 const isVersioned = ({ subject: { resource }, row }: RequiredPermission): boolean =>
   resource.versions && VERSIONED_INTENTS.has(row.intent)
 const isConditional = (permission: RequiredPermission): boolean =>

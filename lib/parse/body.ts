@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Call } from '../../types/call.js'
 import type { Resource } from '../../types/resource.js'
@@ -36,6 +37,7 @@ export async function readBody(
   // A parser of the host may return bytes or text, which are parsed here unless they are JSON lines or a form. A body
   // that this package has read is final.
   if (!isParsed || (typeof body !== 'string' && !Buffer.isBuffer(body))) return body
+  if (typeof body !== 'string' && !isUtf8(body)) throw createMalformedProblem('The body is not valid UTF-8.')
   return TEXTS.has(mediaTypeOf(headers)) ? body.toString() : parseJson(body.toString())
 }
 
@@ -47,14 +49,19 @@ function isBodySent({ isParsed, headers }: Call): boolean {
   return isParsed ? headers['content-length'] !== '0' : hasBody(headers)
 }
 
-const EMPTY = 'entity.empty'
+const REJECTED = 'entity.rejected'
 
 /**
- * Rejects an empty body, which Express would parse as `{}`. The end of a chunked body is the first sign that it is
- * empty.
+ * Rejects a body that Express would read as another body: an empty one as `{}`, and bytes that are not UTF-8 as U+FFFD.
+ * The end of a chunked body is the first sign that it is empty.
  */
-export function rejectEmpty(_req: unknown, _res: unknown, bytes: Buffer): void {
-  if (bytes.length === 0) throw Object.assign(new Error('The request has no body.'), { type: EMPTY })
+export function rejectMisread(_req: unknown, _res: unknown, bytes: Buffer, charset: string): void {
+  if (bytes.length === 0) throw createRejection('The request has no body.')
+  if (charset === 'utf-8' && !isUtf8(bytes)) throw createRejection('The body is not valid UTF-8.')
+}
+
+function createRejection(message: string): Error {
+  return Object.assign(new Error(message), { type: REJECTED })
 }
 
 /** Reads a body that must be a JSON object. @throws Problem 400 for another value */
@@ -156,12 +163,12 @@ function throwBodyProblem(error: unknown, bodySize: number): never {
 
 /** Converts errors of body-parser to problems; null for errors that the client did not cause. */
 export function bodyProblem(error: unknown, bodySize: number | undefined): Problem | null {
-  const { status, type } = error as { status?: unknown; type?: unknown }
+  const { status, type, message } = error as { status?: unknown; type?: unknown; message?: unknown }
   if (type === 'entity.too.large') {
     const limit = bodySize === undefined ? '' : ` of ${bodySize} bytes (bodySize)`
     return problem('content-too-large', { detail: `The body is larger than the limit${limit}.` })
   }
-  if (type === EMPTY) return createMalformedProblem('The request has no body.')
+  if (type === REJECTED) return createMalformedProblem(String(message))
   if (type === 'entity.parse.failed') return createMalformedProblem('The body is not valid JSON.')
   if (status === 415) return problem('unsupported-media-type', { detail: 'The charset or encoding is not supported.' })
   return status === 400 && (typeof type === 'string' || isDecompressionError(error)) ? createUnreadProblem() : null

@@ -6,7 +6,7 @@ import { normalizeName } from '../common/normalizedName.js'
 import { problem } from '../common/problem.js'
 import { truncateEcho } from '../common/truncateEcho.js'
 import { didYouMean } from '../config/suggest.js'
-import { type OperatorName, operatorInfoOf } from '../language/operators.js'
+import { OPERATORS, type OperatorName, operatorInfoOf } from '../language/operators.js'
 import { OPTIONAL_PARAMETERS } from '../language/reservedParameters.js'
 import type { readHandling } from './prefer.js'
 
@@ -87,7 +87,7 @@ function rejectUnknown({ given, requestKind, hint }: UnknownParameters): void {
 const WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     pageSize: ['limit', 'perpage', 'take'],
-    page: ['offset', 'skip'],
+    page: ['offset', 'skip', 'start'],
     sort: ['order', 'orderby'],
     select: ['fields', 'include', 'expand', 'populate', 'with', 'embed'],
     search: ['q', 'query'],
@@ -98,7 +98,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
 )
 
 /** Operator names of other APIs, as in `level[gte]`. */
-const OPERATORS: ReadonlyMap<string, OperatorName> = new Map<string, OperatorName>([
+const FOREIGN_OPERATORS: ReadonlyMap<string, OperatorName> = new Map<string, OperatorName>([
   ...(['eq', 'ne', 'gt', 'gte', 'lt', 'lte', 'in', 'contains'] as const).map((name) => [name, name] as const),
   ['neq', 'ne'],
   ['nin', 'notIn'],
@@ -106,6 +106,19 @@ const OPERATORS: ReadonlyMap<string, OperatorName> = new Map<string, OperatorNam
   ['startswith', 'startsWith'],
   ['endswith', 'endsWith'],
 ])
+
+/** Parameter names of other APIs that contain a field and an operator. Without an operator, the comparison is equality. */
+const FOREIGN_COMPARISONS: readonly RegExp[] = [
+  /^filter\[(?<field>\w+)\](?:\[(?<word>\w+)\])?$/,
+  /^(?<field>\w+)\[(?<word>\w+)\]$/,
+  /^(?<field>\w+?)__?(?<word>[a-z]+)$/i,
+]
+
+interface NamedComparison {
+  readonly field: string
+  readonly operator: OperatorName | undefined
+  readonly operand: string
+}
 
 /**
  * Returns a hint at the list parameter that the client probably meant, among the parameters that the caller may use.
@@ -118,12 +131,12 @@ export function listHint(
 ): string {
   const off = disabledOperationOf(resource, name)
   if (off !== null) return ` It needs the operation "${off}", which is disabled.`
-  const clause = suggestClause(resource, hidden, name, value) ?? suggestItemsClause(resource, hidden, name, value)
-  if (clause !== null) return ` Did you mean "${clause}"?`
   const word = normalizeName(name)
+  const spelt = valid.filter((each) => normalizeName(each) === word)
+  const clause = suggestClause(resource, hidden, name, value) ?? suggestItemsClause(resource, hidden, name, value)
+  if (clause !== null && spelt.length === 0) return ` Did you mean "${clause}"?`
   if (isComputedName(resource, hidden, word)) return COMPUTED_HINT
   if (isKeyName(resource, word)) return ' Use the parameter "keys", such as keys=1,2.'
-  const spelt = valid.filter((each) => normalizeName(each) === word)
   const foreign = findForeignParameter(resource, hidden, word)
   const [only = foreign, ...others] = spelt
   if (only !== null && others.length === 0 && valid.includes(only)) return ` Did you mean "${only}"?`
@@ -163,17 +176,31 @@ function findForeignParameter({ fields }: Resource, hidden: HiddenFields, word: 
 }
 
 /**
- * Rewrites `level[gte]=30` and `filter[level]=30` as comparisons of `filter`. Null for other names, and for fields that
- * the caller cannot filter by.
+ * Rewrites `level[gte]=30`, `level_gte=30`, `filter[level]=30`, `level>=30` and similar as comparisons of `filter`. Null
+ * for other names, and for fields that the caller cannot filter by.
  */
 function suggestClause({ byName }: Resource, hidden: HiddenFields, name: string, value: string): string | null {
-  const [, first = '', second = ''] = /^(\w+)\[(\w+)\]$/.exec(name) ?? []
-  const isFilter = first === 'filter'
-  const field = byName.get((isFilter ? second : first).toLowerCase())
-  const operator = isFilter ? 'eq' : OPERATORS.get(second.toLowerCase())
+  const { field: written = '', operator, operand = '' } = readComparison(name, value) ?? {}
+  const field = byName.get(written.toLowerCase())
   if (field === undefined || operator === undefined) return null
   if (!field.filterable || hidden.has(field.name) || !field.operators.has(operator)) return null
-  return `filter=${field.json}${operatorInfoOf(operator).token}${truncateValue(value)}`
+  return `filter=${field.json}${operatorInfoOf(operator).token}${truncateValue(operand)}`
+}
+
+/** Reads a comparison that a parameter contains. `level>=3` has the name `level>` and the value `3`. */
+function readComparison(name: string, value: string): NamedComparison | null {
+  const [, own, symbols = '', rest = ''] = /^(\w+)([!<>^$*]+)(.*)$/.exec(name) ?? []
+  if (own !== undefined) {
+    const token = value === '' ? symbols : `${symbols}=`
+    const operator = rest !== '' && value !== '' ? undefined : OPERATORS.find((info) => info.token === token)?.name
+    return { field: own, operator, operand: rest + value }
+  }
+  for (const form of FOREIGN_COMPARISONS) {
+    const { field, word } = form.exec(name)?.groups ?? {}
+    if (field === undefined) continue
+    return { field, operator: word === undefined ? 'eq' : FOREIGN_OPERATORS.get(word.toLowerCase()), operand: value }
+  }
+  return null
 }
 
 /**

@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Model } from 'sequelize'
 import type { Changes } from '../../types/changes.js'
-import type { JsonValue, Value } from '../../types/field.js'
+import type { Value } from '../../types/field.js'
 import type { ActionRecords, Outcome, WrittenRecord } from '../../types/outcome.js'
-import type { ActionPlan, GetPlan, UpdatePlan } from '../../types/plan.js'
+import type { ActionPlan, GetPlan, KeyValue, UpdatePlan } from '../../types/plan.js'
 import { internalError } from '../common/internalError.js'
-import { keyColumns, keyOfRow, matchKeys } from '../common/keys.js'
+import { isKeyValue, keyColumns, matchKeys, storedKeyOfRow } from '../common/keys.js'
 import { addCondition } from '../common/predicates.js'
 import { Problem, problem } from '../common/problem.js'
 import { ResponseSize } from '../common/responseSize.js'
+import { definedModel } from '../sequelize/model.js'
 import { addCollections } from './collections.js'
-import { instanceKeyOf, loadLocked } from './instances/load.js'
+import { instanceKeyParts, loadLocked } from './instances/load.js'
 import { updateRecord } from './instances/update.js'
 import { readUnscoped, readVisibleAsLocked } from './read.js'
 import { readOrRefuse } from './refusal.js'
@@ -21,7 +22,7 @@ import { findOutOfScope, outOfScopeProblem } from './scoped/scopeChecks.js'
 import { noteStateBefore } from './scoped/trackedRecords.js'
 import { type StatementContext, withTransaction } from './store.js'
 import { inTransaction } from './transaction.js'
-import { executeForRecord } from './uuidSpellings.js'
+import { createRowLookup, executeForRecord, maxRowsOf } from './uuidSpellings.js'
 import { writeOne } from './write.js'
 
 /**
@@ -60,7 +61,7 @@ interface HandlerResult {
   readonly parts: readonly WrittenRecord[]
   readonly returned: unknown
   /** Key of the request's record, or undefined for an action on the collection. */
-  readonly ownKey: JsonValue | undefined
+  readonly ownKey: KeyValue | undefined
 }
 
 async function runHandler(store: StatementContext, plan: ActionPlan): Promise<HandlerResult> {
@@ -76,7 +77,7 @@ async function runHandler(store: StatementContext, plan: ActionPlan): Promise<Ha
 
 async function runReadHandler(store: StatementContext, plan: ActionPlan, { where }: GetPlan): Promise<HandlerResult> {
   const instance = await loadLocked(store, where, false)
-  const own = instanceKeyOf(store.resource.keys, instance)
+  const own = storedKeyOf(store, instance)
   return { parts: [], returned: await callHandler(store, plan, instance, false), ownKey: own }
 }
 
@@ -86,12 +87,12 @@ async function runHandlerInTransaction(
   record: UpdatePlan,
 ): Promise<HandlerResult> {
   let returned: unknown
-  let own: JsonValue | undefined
+  let own: KeyValue | undefined
   let handled: Model | null = null
   await noteStateBefore(store, record, plan)
   await noteScopeParts(store, record)
   const outcome = await updateRecord(store, record, async (instance) => {
-    own = instanceKeyOf(store.resource.keys, instance)
+    own = storedKeyOf(store, instance)
     returned = await callHandler(store, plan, instance, false)
     handled = instance
   }).catch((error: unknown) => {
@@ -124,7 +125,7 @@ async function runHandlerWithoutTransaction(
 ): Promise<HandlerResult> {
   const instance = await loadLocked(store, record.where, false)
   const before = readInstanceValues(store, instance)
-  const own = instanceKeyOf(store.resource.keys, instance)
+  const own = storedKeyOf(store, instance)
   const returned = await callHandler(store, plan, instance, false)
   const changed = [...readInstanceValues(store, instance)].filter(
     ([name, value]) => instance.changed(name as never) || !isDeepStrictEqual(value, before.get(name)),
@@ -163,7 +164,9 @@ async function callHandler(
   const { resource } = store
   const transaction = store.transaction ?? null
   await before?.(record, transaction)
-  const returned = await action.handler({ record, input, request, identity, transaction, resource })
+  const given: unknown = await action.handler({ record, input, request, identity, transaction, resource })
+  // An array may contain promises. Their writes must end before the transaction does.
+  const returned: unknown = Array.isArray(given) ? await Promise.all(given) : given
   if (isAlone) await after?.(record, transaction)
   return returned
 }
@@ -212,7 +215,7 @@ async function assertRecordInScope(
 interface ReturnedRecords {
   readonly plan: ActionPlan
   readonly resultPlan: GetPlan
-  readonly ownKey: JsonValue | undefined
+  readonly ownKey: KeyValue | undefined
   readonly returned: unknown
 }
 
@@ -237,16 +240,24 @@ async function readReturned(
   }
   const { columns } = resultPlan.projection
   const where = addCondition(resultPlan.where, matchKeys(keys, resultKeys))
-  const found = await readVisibleAsLocked(store, where, columns, Math.max(1, resultKeys.length))
-  const rows = await addCollections(store, resultPlan.projection, found, new ResponseSize(limits.responseBytes))
-  const byKey = new Map(rows.map((row) => [String(keyOfRow(keys, columns, row)), row]))
-  const ordered = resultKeys.map((key) => byKey.get(String(key))).filter((row) => row !== undefined)
-  if (!isList && ordered.length === 0) throw problem('not-found')
-  const isOther = !isList && action.method === 'get' && String(resultKeys[0]) !== String(ownKey)
-  return { plan: isOther ? { ...resultPlan, hasOtherRecords: true } : resultPlan, rows: ordered }
+  const count = Math.max(1, maxRowsOf(keys, resultKeys.length))
+  const found = await readVisibleAsLocked(store, where, [...keyColumns(keys), ...columns], count)
+  const ordered = resultKeys.map(createRowLookup(keys, found)).filter((row) => row !== undefined)
+  const [first] = ordered
+  if (!isList && first === undefined) throw problem('not-found')
+  const shown = ordered.map((row) => row.slice(keys.length))
+  const rows = await addCollections(store, resultPlan.projection, shown, new ResponseSize(limits.responseBytes))
+  const isOther = !isList && action.method === 'get' && first !== undefined && storedKeyOfRow(keys, first) !== ownKey
+  return { plan: isOther ? { ...resultPlan, hasOtherRecords: true } : resultPlan, rows }
 }
 
-function readReturnedKeys(store: StatementContext, name: string, returned: unknown): readonly JsonValue[] {
+/** Returns the key of an instance, with the stored spelling of UUIDs. Undefined if the instance lacks a part. */
+function storedKeyOf({ resource: { keys } }: StatementContext, instance: Model): KeyValue | undefined {
+  const parts = instanceKeyParts(keys, instance)
+  return parts.some((part) => part === undefined || part === null) ? undefined : storedKeyOfRow(keys, parts)
+}
+
+function readReturnedKeys(store: StatementContext, name: string, returned: unknown): readonly KeyValue[] {
   if (Array.isArray(returned)) return returned.map((each) => readReturnedKey(store, name, each, undefined))
   throw new TypeError(`the action "${name}" must return an array of records, because its output is "list"`)
 }
@@ -259,11 +270,12 @@ function readReturnedKey(
   store: StatementContext,
   name: string,
   returned: unknown,
-  own: JsonValue | undefined,
-): JsonValue {
+  own: KeyValue | undefined,
+): KeyValue {
   if (returned === null) throw problem('not-found')
-  const given = returned instanceof store.model ? instanceKeyOf(store.resource.keys, returned) : returned
-  const key = given === undefined ? own : given
-  if (typeof key === 'string' || typeof key === 'number') return key
+  // The router's model may be a scope of the handler's model, or the other way round.
+  const isRecord = returned instanceof definedModel(store.model)
+  const key = returned === undefined ? own : isRecord ? storedKeyOf(store, returned) : returned
+  if (isKeyValue(key)) return key
   throw new TypeError(`the action "${name}" must return records of ${store.model.name}, or their keys`)
 }

@@ -1,7 +1,7 @@
 import type { Model } from 'sequelize'
 import type { Changes } from '../../types/changes.js'
-import { toWritableArray } from '../sequelize/arrays.js'
 import { acceptNulls } from '../sequelize/instances.js'
+import { toWritable } from '../sequelize/writable.js'
 import type { StatementContext } from './store.js'
 
 /**
@@ -26,8 +26,8 @@ export function toSettableValues(
   changes: Changes,
 ): { [attribute: string]: unknown } {
   const values: { [attribute: string]: unknown } = Object.fromEntries(changes)
-  for (const field of resource.arrays) {
-    if (changes.has(field.name)) values[field.name] = toWritableArray(model, field, changes.get(field.name))
+  for (const field of resource.rewritten) {
+    if (changes.has(field.name)) values[field.name] = toWritable(model, field, changes.get(field.name))
   }
   return values
 }

@@ -90,7 +90,7 @@ async function assertAllLocked(
   const there = new Set(rows.map((row) => keyText(keys, row)))
   const isUnlocked = (item: UpdatePlan): boolean => !stored.has(item) && there.has(planKeyText(keys, item.key))
   // The record may also have been inserted after the locking read. A repeated transaction finds the record.
-  if (items.some((item) => item.where.kind !== 'never' && isUnlocked(item))) throw markRaced(skippedWriteError())
+  if (items.some((item) => item.identity.kind !== 'never' && isUnlocked(item))) throw markRaced(skippedWriteError())
 }
 
 interface LockedItems {
@@ -106,7 +106,7 @@ async function lockItems(store: StatementContext, { items, combined }: BulkUpdat
   const rowOf = createRowLookup(keys, await readLocked(store, combined.where, columns, maxRowsOf(keys, items.length)))
   const stored = new Map<ItemPlan, unknown>()
   const found = items.map((item) => {
-    const row = item.where.kind === 'never' ? undefined : rowOf(item.key)
+    const row = item.identity.kind === 'never' ? undefined : rowOf(item.key)
     if (row === undefined) return item
     const met = { ...item, where: removeSubqueries(item.where) }
     const one = canHaveTwoSpellings(store) ? narrowToRecord(keys, met, row) : met

@@ -6,6 +6,7 @@ import { getOrCreate } from '../common/getOrCreate.js'
 import { internalError } from '../common/internalError.js'
 import { addCondition } from '../common/predicates.js'
 import type { ResponseSize } from '../common/responseSize.js'
+import { comparableDate } from '../sequelize/dates.js'
 import { addComputedColumns } from './computedColumns.js'
 import { type RowSource, readLargeColumnsSeparately } from './largeColumnReads.js'
 import { storedValueText } from './nested/linkTargets.js'
@@ -118,7 +119,10 @@ async function readChildRows(
   const stored = projection.columns.filter((column) => !isGetterOrVirtual(column))
   const isWhole = stored.length === projection.columns.length
   const columns = isWhole ? stored : [...stored, ...identity.map(ownColumn)]
-  const window = [store.dialect.inList.encode(keys, sourceKey), limit + 1]
+  const { source } = join.relation.association
+  // The driver would write a Date in the time zone of the process, or as its JSON on SQLite.
+  const encoded = keys.map((key) => (key instanceof Date ? comparableDate(source, sourceKey, key) : key))
+  const window = [store.dialect.inList.encode(encoded, sourceKey), limit + 1]
   const most = keys.length * limit
   const rows = await readLargeColumnsSeparately(
     createChildSource(store, embed),

@@ -23,7 +23,8 @@ export async function addComputedColumns(
   if (key === undefined)
     throw internalError(`the records of the association "${join.relation.name}" were read without their key`)
   const { dialect, sequelize, limit } = store
-  const source: FindSource = { dialect, sequelize, limit, model: join.relation.association.target, resource: { key } }
+  const resource = { key, keys: identity, fields: identity }
+  const source: FindSource = { dialect, sequelize, limit, model: join.relation.association.target, resource }
   const stored = columns.filter((column) => !isGetterOrVirtual(column)).length
   const identityTextOf = (row: Row, from: number): string => identityText(identity, row.slice(from))
   const distinct = new Map(rows.map((row) => [identityTextOf(row, stored), row]))

@@ -57,7 +57,9 @@ export function writeColumnRead({ dialect, model, sql }: ColumnContext, column: 
 /** Writes the SQL that groups by a column. */
 export function writeColumnGrouping({ dialect, sql }: ColumnContext, column: Column): Grouping {
   const whole = sql(column)
-  if (column.field.derived !== undefined) return { by: whole, read: whole, order: [whole] }
+  const { derived, valueType } = column.field
+  const isMemberText = derived?.kind === 'member' && valueType.type === 'string'
+  if (derived !== undefined && !isMemberText) return { by: whole, read: whole, order: [whole] }
   const { by, read, order } = dialect.grouping(whole, column.field)
   return { by, read: read === whole ? dialect.readExpression(whole, column.field) : read, order }
 }

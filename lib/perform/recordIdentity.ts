@@ -1,8 +1,8 @@
 import type { Field, JsonValue } from '../../types/field.js'
 import type { Row } from '../../types/outcome.js'
 import type { KeyValue, PlainValue, Predicate } from '../../types/plan.js'
-import { comparableKeyParts, isKeyValue, joinByAnd, joinByOr, type KeyFields } from '../common/keys.js'
-import { addCondition, joinPredicates, matchAnyValue, matchStoredValues } from '../common/predicates.js'
+import { comparableKeyParts, isKeyValue, joinByAnd, joinByOr, type KeyFields, matchKeyPart } from '../common/keys.js'
+import { addCondition, joinPredicates, matchStoredValues } from '../common/predicates.js'
 
 /** Builds the condition for records with the given identities. */
 export function buildIdentityPredicate(identity: readonly Field[], rows: readonly Row[]): Predicate {
@@ -28,7 +28,7 @@ export function buildIdentityPredicate(identity: readonly Field[], rows: readonl
  */
 export function buildExclusionPredicate(identity: readonly Field[], rows: readonly Row[]): Predicate {
   const excludeValues = (field: Field, values: readonly PlainValue[]): Predicate => ({
-    ...matchAnyValue(field, values),
+    ...matchKeyPart(field, values),
     negated: true,
   })
   const [only] = identity
@@ -65,7 +65,7 @@ function matchRow(identity: readonly Field[], row: Row): Predicate {
  * UUID may be two records.
  */
 function matchValues(field: Field, values: readonly PlainValue[]): Predicate {
-  return field.valueType.type === 'uuid' ? matchStoredValues(field, values) : matchAnyValue(field, values)
+  return field.valueType.type === 'uuid' ? matchStoredValues(field, values) : matchKeyPart(field, values)
 }
 
 function identityValue({ valueType, decode }: Field, stored: unknown): JsonValue {

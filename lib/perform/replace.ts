@@ -8,7 +8,7 @@ import { Problem, problem } from '../common/problem.js'
 import { evaluateExpression } from '../sequelize/run.js'
 import { isExpression } from '../sequelize/sql.js'
 import { toSettableValues } from './build.js'
-import { isDeadlock, isUniqueConflict } from './failure.js'
+import { isUniqueConflict } from './failure.js'
 import type { ItemWriter } from './items.js'
 import { readVisible } from './read.js'
 import type { StatementContext } from './store.js'
@@ -40,7 +40,7 @@ async function attemptReplace(
     return partsOutcomeOf(creation, await write(store, creation))
   } catch (error) {
     const isRaced = isUniqueConflict(error, store.resource, store.resource.keys)
-    throw isRaced || isDeadlock(error, store.dialect) ? markRaced(error) : error
+    throw isRaced ? markRaced(error) : error
   }
 }
 

@@ -240,14 +240,20 @@ async function retryConflicts<T>(
     return work(time)
   }
   const queue = dialect.queuesWrites ? getOrCreate(queuesBySequelize, sequelize, () => new WriteQueue()) : null
-  for (let tries = 1; ; tries += 1) {
+  let deadlocks = 0
+  let races = 0
+  for (;;) {
     try {
       return await (queue === null ? work(time) : queue.run(limits.writeQueue, runUnlessDisconnected))
     } catch (error) {
       if (!isRepeatable) throw error
-      const isConflict = isDeadlock(error, dialect)
-      if (tries >= (isConflict ? limits.retries + 1 : maxAttemptsFor(error))) throw error
-      if (isConflict && !(await time.waitBeforeRetry(tries))) throw error
+      if (isDeadlock(error, dialect)) {
+        deadlocks += 1
+        if (deadlocks > limits.retries || !(await time.waitBeforeRetry(deadlocks))) throw error
+      } else {
+        races += 1
+        if (races >= maxAttemptsFor(error)) throw error
+      }
     }
   }
 }

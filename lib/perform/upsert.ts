@@ -2,7 +2,7 @@ import type { Outcome, Row } from '../../types/outcome.js'
 import type { UpsertPlan } from '../../types/plan.js'
 import { encodeKey, keyColumns, matchKeys } from '../common/keys.js'
 import { addCondition, removeSubqueries } from '../common/predicates.js'
-import { isDeadlock, isUniqueConflict } from './failure.js'
+import { isUniqueConflict } from './failure.js'
 import { type ItemPlan, type ItemsChildren, type ItemWriter, preconditionOf, writeItems } from './items.js'
 import { readLocked, readVisible } from './read.js'
 import { type StatementContext, withTransaction } from './store.js'
@@ -30,7 +30,7 @@ export async function performUpsert(
         return await write(inside, item)
       } catch (error) {
         const isRaced = item.kind === 'create' && isUniqueConflict(error, store.resource, plan.by)
-        throw isRaced || isDeadlock(error, store.dialect) ? markRaced(error) : error
+        throw isRaced ? markRaced(error) : error
       }
     }
     return writeItems(joined, { items, stored }, writeOne, children)

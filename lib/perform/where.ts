@@ -87,9 +87,9 @@ export class WhereWriter {
   #writePredicate(node: Predicate, scope: TableContext): Fragment {
     const { joinRow } = scope
     const linked = joinRow === undefined ? null : toJoinRowCondition(node)
-    return linked === null || joinRow === undefined
-      ? visit(WhereWriter.#writers, node, this, scope)
-      : visit(WhereWriter.#writers, linked, this, joinRow)
+    if (linked === null || joinRow === undefined) return visit(WhereWriter.#writers, node, this, scope)
+    // A condition by column name would be in the tree of the target's table.
+    return toTextFragment(joinRow, visit(WhereWriter.#writers, linked, this, joinRow))
   }
 
   #writeOptional(condition: Predicate | null, scope: TableContext): Fragment[] {
@@ -337,13 +337,14 @@ export class WhereWriter {
     return literal(writeFullTextMatch(this.#dialect, columns, this.#operands.write(values[0])))
   }
 
-  /** Without `IS TRUE`, SQLite would plan each part of the exact condition separately. */
+  /** SQL text names columns, not attributes. Without `IS TRUE`, SQLite would plan each part of the text separately. */
   #writeTuples({ fields, values, exact }: TuplesPredicate, scope: TableContext): Fragment {
     const names = fields.map((field) => this.writeColumn({ joins: [], field, nullable: false }, scope))
     const encoded = encodeTuples(this.#dialect, scope.model, fields, values)
     const among = literal(writeRowMembership(this.#dialect, this.#operands, { fields, values: encoded }, names))
     if (exact === null) return among
-    const whole = writeCondition(scope.model, this.#writePredicate(exact, scope), scope.alias)
+    const at: TableContext = { ...scope, canJoin: false, usesAttributes: false }
+    const whole = writeCondition(scope.model, this.#writePredicate(exact, at), scope.alias)
     return joinAnd([among, literal(`(${whole}) IS TRUE`)])
   }
 

@@ -3,8 +3,9 @@ import type { Aggregation, ListIntent } from '../../types/intent.js'
 import type { AggregatePlan, Column, Join, Member, OrderKey, Predicate } from '../../types/plan.js'
 import type { GroupNode, GroupSortNode, HavingNode, MeasureNode, Path } from '../../types/query.js'
 import { nounForAll } from '../codec/codecs.js'
-import { columnOf, ownColumn } from '../common/columns.js'
+import { columnOf, optionalField, ownColumn } from '../common/columns.js'
 import { internalError } from '../common/internalError.js'
+import { isArrayField, jsonMemberOf } from '../common/jsonMembers.js'
 import { joinPredicates } from '../common/predicates.js'
 import { invalidQuery } from '../common/problem.js'
 import { truncateEcho } from '../common/truncateEcho.js'
@@ -62,7 +63,7 @@ class AggregatePlanner {
   #addGroup(node: GroupNode, tree: MemberTree): void {
     const derivedOf = (field: Field): Field | null => (node.unit === null ? field : (field.derive?.(node.unit) ?? null))
     const isUsable = (field: Field): boolean =>
-      derivedOf(field) !== null && !field.getter && field.derived === undefined && field.operators.has('eq')
+      derivedOf(field) !== null && !field.getter && !isArrayField(field) && field.operators.has('eq')
     const to = this.#resolveField('group', node.path, isUsable)
     if (to === null) return
     const { joins, field } = to
@@ -72,7 +73,8 @@ class AggregatePlanner {
       throw this.#createProblem('group', node, `${how} ${this.#kindOf(field)}`)
     }
     const column = columnOf(joins, derived)
-    const last = node.unit === null ? [field.json] : [field.json, node.unit]
+    const own = [field.json, ...(jsonMemberOf(field)?.path ?? [])]
+    const last = node.unit === null ? own : [...own, node.unit]
     this.#add(column, measureNameOf(node.unit, node.path))
     const path = ['group', ...joins.map(({ relation }) => relation.json), ...last]
     if (tree.add(path, this.#columns.length - 1, derived)) return
@@ -170,8 +172,9 @@ class AggregatePlanner {
     return invalidQuery(parameter, `${truncateEcho(String(name))} at position ${node.offset}: ${message}.`)
   }
 
-  #kindOf({ getter, derived, valueType }: Field): string {
-    if (derived !== undefined) return 'members of JSON'
+  #kindOf(field: Field): string {
+    const { getter, derived, valueType } = field
+    if (derived !== undefined) return isArrayField(field) ? 'arrays in JSON' : 'members of JSON'
     return getter ? 'computed fields' : nounForAll(valueType)
   }
 }
@@ -207,7 +210,7 @@ class MemberTree {
   add([name = '', ...rest]: readonly string[], index: number, field: Field): boolean {
     const known = this.#nodes.get(name)
     if (rest.length === 0) {
-      if (known === undefined) this.#nodes.set(name, { kind: 'value', json: name, index, field })
+      if (known === undefined) this.#nodes.set(name, { kind: 'value', json: name, index, field: optionalField(field) })
       return known === undefined
     }
     const tree = known ?? new MemberTree()

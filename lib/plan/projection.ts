@@ -2,7 +2,7 @@ import type { Field, JsonValue } from '../../types/field.js'
 import type { Column, Join, Member, Projection } from '../../types/plan.js'
 import type { Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
-import { columnOf, countColumn, createComputedMember } from '../common/columns.js'
+import { columnOf, countColumn, createComputedMember, optionalField } from '../common/columns.js'
 import { NUMBERS } from '../common/values.js'
 import { type FlattenedRelation, flattenedRelationsOf } from './flatten.js'
 
@@ -106,7 +106,7 @@ function createFlattenedMembers(
     const own = members[target].map(({ json, field }): Member => {
       if (path === null) return { kind: 'constant', json, value: null }
       if (!view.readable(field, step.access)) return { kind: 'constant', json, value: maskedValue(field) }
-      return { kind: 'value', json, index: columns.add(path, field), field }
+      return { kind: 'value', json, index: columns.add(path, field), field: optionalField(field) }
     })
     return [...own, ...createFlattenedMembers(nested, assembly, path)]
   })

@@ -3,7 +3,7 @@ import type { SelectionMembers } from '../../types/intent.js'
 import type { Projection } from '../../types/plan.js'
 import type { Path } from '../../types/query.js'
 import type { ModelAccess } from '../../types/resource.js'
-import { countColumn } from '../common/columns.js'
+import { countColumn, optionalField } from '../common/columns.js'
 import { type Context, createElementContext, createUnknownFieldProblem, suggestField } from './context.js'
 import { applyCollectionQueries, limitCollections } from './embeds.js'
 import { type Destination, fieldsOfRoot, resolveForCaller } from './path.js'
@@ -81,7 +81,9 @@ class Selector {
     context.queryCost.addPath(context.root, joins, selectPosition(written))
     const tree = flattened === null ? selection.membersAt(steps, joins) : selection.membersAt([], [])
     const json = flattened ?? field.json
-    addMember(tree, selection.createMember(joins, field, json))
+    const member = selection.createMember(joins, field, json)
+    const isFlattened = flattened !== null && member.kind === 'value'
+    addMember(tree, isFlattened ? { ...member, field: optionalField(member.field) } : member)
   }
 
   #addEvery(

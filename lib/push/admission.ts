@@ -3,9 +3,10 @@ import type { Caller } from '../../types/plan.js'
 import type { Socket } from '../../types/push.js'
 import type { FixedValues, OperationName, ResolvedScope, Resource } from '../../types/resource.js'
 import { Problem, problem } from '../common/problem.js'
+import { admittingOperationOf, hasWholeRecords } from '../common/pushReads.js'
 import { identifyCaller } from '../identity/identity.js'
 import { roomNameOf } from './room.js'
-import { conditionSourcesOf, createSubscription, hasWholeRecords, serializeSubscription } from './subscription.js'
+import { conditionSourcesOf, createSubscription, serializeSubscription } from './subscription.js'
 
 /**
  * A connection before it is admitted. `auth` identifies the connection: it is one object during the whole handshake,
@@ -33,11 +34,10 @@ export async function admitConnection(resource: Resource, connection: Connection
   const request = toRequest(connection)
   const identity = resource.identity === null ? null : await identifyCaller(resource.identity, request)
   const caller: Caller = { request, identity, instant: new Date() }
-  const isByKeyAlone = resource.operations.has('getById') && !resource.operations.has('getList')
-  const operation = isByKeyAlone ? 'getById' : 'getList'
+  const operation = admittingOperationOf(resource)
   await resource.behaviours.admit?.(resource, operation, caller)
   const within = await evaluateScope(resource, operation, caller)
-  const shape = isByKeyAlone || (await canGetAllListed(resource, caller, within)) ? 'response' : 'list'
+  const shape = operation === 'getById' || (await canGetAllListed(resource, caller, within)) ? 'response' : 'list'
   const { subscription, values } = await createSubscription(resource, shape, caller, within)
   const text = serializeSubscription(subscription)
   const exp: unknown = identity?.claims.exp

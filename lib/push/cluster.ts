@@ -70,7 +70,8 @@ export class ClusterSubscriptions {
   readonly #removed = new Set<string>()
   #version = 0
   #synchronized: Promise<void> | null = null
-  #isUnsynchronized = false
+  /** Whether this server knows the subscriptions of the others: not asked yet, asked in vain, or answered. */
+  #synchronization: 'none' | 'failed' | 'complete' = 'none'
   #renewalTimer: NodeJS.Timeout | null = null
 
   constructor(namespace: Namespace, settings: ClusterSettings) {
@@ -78,7 +79,12 @@ export class ClusterSubscriptions {
     this.#settings = settings
     this.#registry = new SubscriptionRegistry(settings.isAttribute)
     this.#receiveClaims(SUBSCRIPTION_ADDED, (claim) => this.#registry.add(claim, Date.now()))
-    this.#receiveClaims(SUBSCRIPTIONS_RENEWED, (claim) => this.#registry.replace(claim, Date.now()))
+    this.#receiveClaims(SUBSCRIPTIONS_RENEWED, (claim) => {
+      const added = this.#registry.replace(claim, Date.now())
+      // This server has sent events without knowing these subscriptions.
+      if (added.length > 0 && this.#synchronization === 'complete') this.#settings.onUnsent()
+      return added
+    })
     this.#receiveClaims(SUBSCRIPTIONS_REMOVED, (claim) => {
       this.#registry.remove(claim, Date.now())
       return []
@@ -122,11 +128,11 @@ export class ClusterSubscriptions {
           const claim = readClaim(answer)
           if (claim !== null) this.#registry.replace(claim, Date.now())
         }
-        if (this.#isUnsynchronized) this.#settings.onUnsent()
-        this.#isUnsynchronized = false
+        if (this.#synchronization === 'failed') this.#settings.onUnsent()
+        this.#synchronization = 'complete'
       },
       (error: unknown) => {
-        this.#isUnsynchronized = true
+        this.#synchronization = 'failed'
         this.#settings.report(this.#createClusterError(error))
         // The retry is delayed: otherwise every event would wait for CLUSTER_TIMEOUT again.
         setTimeout(() => {
@@ -135,6 +141,12 @@ export class ClusterSubscriptions {
       },
     )
     return this.#synchronized
+  }
+
+  /** Repeats this server's subscriptions, for a server that may not know them. */
+  announce(): void {
+    // Without asking for the number of servers: some adapters count a server only after its first heartbeat.
+    if (this.#local.size > 0) this.#reportFailure(this.#emitClaim(SUBSCRIPTIONS_RENEWED, this.#local.keys()))
   }
 
   #addLocal(text: string): LocalSubscription {
@@ -227,10 +239,15 @@ export class ClusterSubscriptions {
 
   /** Sends a message about subscriptions to the other servers, without waiting for an answer. */
   #publishClaim(event: string, texts: Iterable<string>): void {
-    const claim = this.#createClaim(texts)
-    this.#runWithPeers(async () => {
-      await this.#namespace.adapter.serverSideEmit([event, claim])
-    }).catch((error: unknown) => this.#settings.report(this.#createClusterError(error)))
+    this.#reportFailure(this.#runWithPeers(() => this.#emitClaim(event, texts)))
+  }
+
+  async #emitClaim(event: string, texts: Iterable<string>): Promise<void> {
+    await this.#namespace.adapter.serverSideEmit([event, this.#createClaim(texts)])
+  }
+
+  #reportFailure(work: Promise<unknown>): void {
+    work.catch((error: unknown) => this.#settings.report(this.#createClusterError(error)))
   }
 
   #createClusterError(cause: unknown): Error {

@@ -182,6 +182,7 @@ export class Hub implements Publisher {
       canCountEvents: () => canCountEvents(namespace),
       noteMissed: () => this.#noteMissed(),
       sendMissed: () => this.#sendMissed(),
+      announce: () => cluster.announce(),
       missedAgo: () => (Number.isFinite(this.#missedAt) ? Date.now() - this.#missedAt : null),
       noteMissedElsewhere: (ago) => {
         this.#missedAt = Math.max(this.#missedAt, Date.now() - ago)

@@ -25,6 +25,8 @@ export interface LocalHub {
   readonly sendMissed: () => void
   /** Milliseconds since clients last missed events, or null if no missed events are known. */
   readonly missedAgo: () => number | null
+  /** Repeats the subscriptions of the clients, for a server that may not know them. */
+  readonly announce: () => void
   /** Records that clients of another server missed events this many milliseconds ago. */
   readonly noteMissedElsewhere: (ago: number) => void
 }
@@ -139,9 +141,12 @@ export class Peers {
   #receiveHeartbeat(beat: Heartbeat | null): void {
     if (beat === null || beat.server === this.#server || this.#timer === null) return
     const peer = this.#peers.get(beat.server)
-    const isWhole = peer === undefined || (!isSilent(peer) && beat.number === peer.number + 1)
+    const isBack = peer === undefined || isSilent(peer)
+    const isWhole = peer === undefined || (!isBack && beat.number === peer.number + 1)
     for (const [path, [sent, missedAgo]] of beat.hubs) {
       const member = this.#hubs.get(path)
+      // The server may have forgotten subscriptions during the silence, or may not know those that began in it.
+      if (isBack) member?.announce()
       if (missedAgo !== null) member?.noteMissedElsewhere(missedAgo)
       if (member?.canCountEvents() === true) member.gapDetector.noteSent(beat.server, sent)
       else if (!isWhole) member?.noteMissed()

@@ -8,6 +8,7 @@ import { planConditionSources } from '../behaviour/readScope.js'
 import { NO_REQUEST } from '../common/noRequest.js'
 import { isObject } from '../common/object.js'
 import { addCondition, matchFixed } from '../common/predicates.js'
+import { hasWholeRecords } from '../common/pushReads.js'
 import { EXACT_DIGITS } from '../common/values.js'
 import { authorizeTarget, createView, flattenedRelationsOf, flattenedResourcesOf } from '../plan/index.js'
 
@@ -275,14 +276,6 @@ export function isSameForEverybody(resource: Resource): boolean {
   const { admit, permissions, resolveScope } = resource.behaviours
   const isFree = admit === null && permissions.length === 0 && resolveScope === null
   return isFree && hasWholeRecords(resource) && [...flattenedTargetsOf(resource)].every(isUnguarded)
-}
-
-/**
- * Whether payloads have all attributes of responses. Payloads of a resource that has only lists lack attributes that
- * lists exclude.
- */
-export function hasWholeRecords({ operations }: Resource): boolean {
-  return operations.has('getById') || !operations.has('getList')
 }
 
 function isUnguarded({ behaviours: { visibleRecords, permissions } }: Resource): boolean {

@@ -1,9 +1,12 @@
 // Writes of instances through Sequelize.
 
-import { EmptyResultError, type Model, type ModelStatic, type QueryInterface, type Transaction } from 'sequelize'
+import { EmptyResultError, type Model, type ModelStatic, Op, type QueryInterface, type Transaction } from 'sequelize'
+import type { Field } from '../../types/field.js'
+import { comparableDate } from './dates.js'
 import { internalsOf, preparationOf, sequelizeOf } from './internals.js'
 import { statementLoggingOf } from './logging.js'
 import { runReadQuery } from './run.js'
+import { escapeValue, literal } from './sql.js'
 
 /**
  * Inserts existing instances like `model.bulkCreate`, without hooks and validation. `bulkCreate` itself would build the
@@ -68,6 +71,28 @@ export function acceptNulls(instance: Model, names: readonly string[]): void {
  */
 export function silentOption(isSilent: boolean): { readonly silent?: boolean } {
   return isSilent ? { silent: 1 as never } : {}
+}
+
+/**
+ * Makes Sequelize find the record of an instance by the text of a DATE in its key, written as SQL. Sequelize would bind a
+ * `Date`, and the drivers of SQLite and MySQL write it in a form that finds no record. Sequelize would read the time of
+ * a text without an offset in the time zone of the process.
+ */
+export function identifyByText(instance: Model, keys: readonly Field[]): void {
+  const dates = keys.filter(({ valueType }) => valueType.type === 'datetime')
+  if (dates.length === 0) return
+  const model = instance.constructor as ModelStatic<Model>
+  const where = (...given: readonly never[]): object => {
+    const values = new Map<string, unknown>(Object.entries(Reflect.apply(model.prototype.where, instance, given)))
+    for (const field of dates) {
+      const value = values.get(field.column)
+      if (!(value instanceof Date)) continue
+      const text = escapeValue(model, comparableDate(model, field, value))
+      values.set(field.column, { [Op.eq]: literal(text) })
+    }
+    return Object.fromEntries(values)
+  }
+  Object.defineProperty(instance, 'where', { value: where })
 }
 
 /** Row counts that the database reports for writes of an instance, and the error for a missing count. */

@@ -40,6 +40,7 @@ interface Preparation {
   _versionAttribute: string | false | undefined
   _timestampAttributes: { createdAt?: string; updatedAt?: string; deletedAt?: string }
   _conformIncludes(options: object, model: unknown): void
+  _expandIncludeAll(options: object): void
   _validateIncludedElements(options: object, tableNames: object): void
   _paranoidClause(model: unknown, options: object): { where: object }
   options: {

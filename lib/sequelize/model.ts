@@ -100,6 +100,18 @@ export function scopeOptionsOf(model: ModelStatic<Model>): readonly string[] {
   return typeof scope === 'function' ? ['a function'] : Object.keys(scope)
 }
 
+/** Whether the default scope joins a collection, so that a query has several rows for a record. */
+export function includesCollections(model: ModelStatic<Model>): boolean {
+  const preparation = preparationOf(model)
+  const include = preparation._scope?.include
+  if (include === undefined) return false
+  const options: { include: unknown; hasDuplicating?: boolean } = Utils.cloneDeep({ include })
+  preparation._conformIncludes(options, model)
+  preparation._expandIncludeAll(options)
+  preparation._validateIncludedElements(options, {})
+  return options.hasDuplicating === true
+}
+
 /** Whether the default scope has more than a condition, so that only `findAll` can apply it. */
 export function hasComplexScope(model: ModelStatic<Model>): boolean {
   const scope = preparationOf(model)._scope

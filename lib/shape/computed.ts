@@ -118,11 +118,12 @@ async function resolveValues(
   places: readonly ComputedPlace[],
   context: ComputedContext,
 ): Promise<readonly unknown[]> {
-  const values: unknown = await computed.resolve(places.map(recordOfPlace), context)
+  const given: unknown = await computed.resolve(places.map(recordOfPlace), context)
+  const values: unknown = Array.isArray(given) ? await Promise.all(given) : given
   if (Array.isArray(values) && values.length === places.length) return values
-  const given = Array.isArray(values) ? `${values.length} values` : 'something other than an array'
+  const described = Array.isArray(values) ? `${values.length} values` : 'something other than an array'
   throw new TypeError(
-    `${computed.where}: resolve returned ${given} for ${places.length} records. It must return an array with one value for each record`,
+    `${computed.where}: resolve returned ${described} for ${places.length} records. It must return an array with one value for each record`,
   )
 }
 

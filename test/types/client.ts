@@ -11,7 +11,7 @@ import {
   type NonAttribute,
   type Transaction,
 } from 'sequelize'
-import { resource as actingResource } from '../../lib/client/actions.js'
+import { resource as actingResource, singleton } from '../../lib/client/actions.js'
 import { etagOf, resource, withTag } from '../../lib/client/index.js'
 import {
   createCrud,
@@ -77,6 +77,8 @@ export async function checked(
   expectTypeOf(selected?.team?.name).toEqualTypeOf<string | undefined>()
   api.live({ onCreated: (player) => expectTypeOf(player.fullName).toEqualTypeOf<string>() })
 
+  // @ts-expect-error: null would be sent as a text
+  await api.list({ email: null })
   // @ts-expect-error: a member of the body that there is not
   await api.create({ fullName: 'Ewa', levle: 3 })
   // @ts-expect-error: the name is required
@@ -130,6 +132,12 @@ export async function checked(
   await replaced.replace('a', { text: 5 })
   // @ts-expect-error: a new record needs its key
   await replaced.create({ text: 'b' })
+
+  const account = crudRouter(Team, { singleton: () => 1, operations: ['getById', 'create', 'replace'] })
+  const own = singleton<typeof account>('/api/account')
+  await own.replace(null, { name: 'Heat' })
+  // @ts-expect-error: a replacement has what a new record needs
+  await own.replace(null, {})
 
   // A copy has the tag of its original, where that has one.
   expectTypeOf(withTag({ ...made }, etagOf(made)).fullName).toEqualTypeOf<string>()

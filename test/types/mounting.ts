@@ -93,6 +93,20 @@ export function mounting(Untyped: ModelStatic<Model>): void {
   crudRouter(Player, { mask: { wage: 'payroll', wages: 'payroll' } })
   // @ts-expect-error
   crudRouter(Player, { fields: { wage: { filterable: true }, wages: { filterable: true } } })
+  // @ts-expect-error: the name is wrong beside names that are right, however deep it stands
+  crudRouter(Player, { fields: { wage: { exclude: 'list', nam: 'pay' } } })
+  // @ts-expect-error
+  crudRouter(Player, { fields: { wage: { rules: { min: 1, maximum: 9 } } } })
+  // @ts-expect-error
+  crudRouter(Player, { mask: { wage: { read: 'payroll', wirte: 'payroll' } } })
+  // @ts-expect-error
+  crudRouter(Player, { relations: { team: { routes: true, wirte: true } } })
+  // @ts-expect-error
+  crudRouter(Player, { query: { search: { fields: ['name'], fulltext: true } } })
+  // @ts-expect-error
+  crudRouter(Player, { actions: { go: { on: 'record', method: 'post', handler: () => undefined, polcy: 'go' } } })
+  // @ts-expect-error
+  crudRouter(Player, { computed: { mood: { type: 'string', resolve: () => [], nulable: true } } })
   // @ts-expect-error
   crudRouter(Player, { scope: () => ({ tenant: 1 }) })
   // @ts-expect-error: neither attribute nor association

@@ -4,7 +4,7 @@ import type { Format, SendContext } from '../formats.js'
 import type { JsonStyle } from '../jsonHost.js'
 import type { OutgoingResponse } from '../outgoing.js'
 import { isLarge, stringifyInPieces } from './jsonPieces.js'
-import { isDestroyed, writePieces } from './stream.js'
+import { createWriter, isDestroyed } from './stream.js'
 import { createTag, createTagOfPieces } from './tag.js'
 
 /** The JSON format. It writes the bytes that `res.json` would write with the settings of the host's application. */
@@ -93,7 +93,10 @@ async function sendInPieces(
     if (tag !== null) out.setHeader('ETag', tag)
   }
   if (host.isFresh !== null && isEndedUnmodified(out, host.isFresh)) return
-  if (call.method !== 'HEAD') await writePieces(out, pieces)
+  if (call.method !== 'HEAD') {
+    const write = createWriter(out)
+    for (const piece of pieces) await write(piece)
+  }
   if (!isDestroyed(out)) out.end()
 }
 

@@ -32,6 +32,7 @@ export async function writeStream<T>(
     out.end()
     return
   }
+  const write = createWriter(out)
   let count = 0
   let text = head
   try {
@@ -40,13 +41,13 @@ export async function writeStream<T>(
       for (const row of rows) {
         text += line(row)
         if (text.length < PIECE_LENGTH) continue
-        await writePieces(out, [text])
+        await write(text)
         await yieldToEventLoop()
         if (isDestroyed(out)) return
         text = ''
       }
       count += rows.length
-      if (text !== '') await writePieces(out, [text])
+      if (text !== '') await write(text)
       text = ''
       if (isDestroyed(out)) return
     }
@@ -56,30 +57,25 @@ export async function writeStream<T>(
     throw error
   }
   text += tail(count)
-  await writePieces(out, text === '' ? [] : [text])
+  if (text !== '') await write(text)
   out.end()
 }
 
-/** Writes pieces, and waits for the drain event when the buffer is full. */
-export async function writePieces(out: OutgoingResponse, pieces: readonly (Buffer | string)[]): Promise<void> {
-  for (const piece of pieces) {
-    if (isDestroyed(out)) return
-    if (!out.write(piece)) await waitForDrain(out)
+/**
+ * Returns a function that writes a piece, and waits for the drain event when the buffer is full. All waits share one
+ * listener, because the middleware `compression` moves listeners to its own stream, from which they cannot be removed.
+ */
+export function createWriter(out: OutgoingResponse): (piece: Buffer | string) => Promise<void> {
+  let resume = (): void => undefined
+  for (const event of ['drain', 'close']) out.on(event, () => resume())
+  return async (piece) => {
+    if (isDestroyed(out) || out.write(piece)) return
+    await new Promise<void>((resolve) => {
+      resume = resolve
+    })
   }
 }
 
 export function isDestroyed(out: OutgoingResponse): boolean {
   return out.destroyed || out.writableEnded
-}
-
-function waitForDrain(out: OutgoingResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const finish = (): void => {
-      out.off('drain', finish)
-      out.off('close', finish)
-      resolve()
-    }
-    out.on('drain', finish)
-    out.on('close', finish)
-  })
 }

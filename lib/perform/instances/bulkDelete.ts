@@ -16,7 +16,7 @@ import { loadTableTraits, skippedWriteError } from '../tableTraits.js'
 import { inTransaction } from '../transaction.js'
 import { deleteAndReport } from '../writtenRows.js'
 import { buildWhereTree, exactKeyOptions, exactReadOptions } from './find.js'
-import { instanceKeyParts, markUnchanged } from './load.js'
+import { instanceKeyParts, prepareLoaded } from './load.js'
 import { removeInstance } from './remove.js'
 
 /** Deletes the records of the plan's keys through instances, and counts the records. */
@@ -121,7 +121,7 @@ function createEachRemover(
       transaction,
       ...(store.dialect.readsSnapshots ? { lock: transaction.LOCK.UPDATE } : {}),
     } as FindOptions)
-    for (const instance of instances) await use(markUnchanged(instance))
+    for (const instance of instances) await use(prepareLoaded(store, instance))
     return instances.length
   }
 }

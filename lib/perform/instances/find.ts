@@ -3,23 +3,33 @@ import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Column, Predicate } from '../../../types/plan.js'
 import type { Resource } from '../../../types/resource.js'
-import { isGetterOrVirtual } from '../../common/columns.js'
+import { isGetterOrVirtual, ownColumn } from '../../common/columns.js'
 import { jsonMemberOf, readJsonMember } from '../../common/jsonMembers.js'
+import { addCondition } from '../../common/predicates.js'
 import { instanceColumnOf } from '../../sequelize/columnTypes.js'
 import { limitOptionsOf } from '../../sequelize/connections.js'
 import type { Dialect } from '../../sequelize/dialect/index.js'
 import { hasShortNames, type WhereFragment } from '../../sequelize/internals.js'
 import { statementLoggingOf } from '../../sequelize/logging.js'
-import { attributesExcludedByScope, dependenciesOf, hasScope, runBeforeFindHooks } from '../../sequelize/model.js'
+import {
+  attributesExcludedByScope,
+  dependenciesOf,
+  hasScope,
+  includesCollections,
+  runBeforeFindHooks,
+  scopeOptionsOf,
+} from '../../sequelize/model.js'
 import { readOptionOf } from '../../sequelize/primary.js'
 import { addScope, literal, quote } from '../../sequelize/sql.js'
 import { wrapInAnd } from '../../sequelize/whereTree.js'
 import type { ReadOptions, RowWindow } from '../executor.js'
+import { buildIdentityPredicate } from '../recordIdentity.js'
 import { createInlineOperands } from '../statement/operands.js'
 import { keyAlias } from '../statement/row.js'
 import { writeExactSortKey } from '../statement/text.js'
 import { withSequelizeTimeout } from '../statementTimeout.js'
 import type { StatementContext } from '../store.js'
+import type { TableContext } from '../tableContext.js'
 import { WhereWriter } from '../where.js'
 
 export interface FindParts extends RowWindow, ReadOptions {
@@ -30,28 +40,26 @@ export interface FindParts extends RowWindow, ReadOptions {
 
 /** Properties of a store that a read needs. */
 export interface FindSource extends Pick<StatementContext, 'dialect' | 'model' | 'sequelize' | 'limit'> {
-  readonly resource: Pick<Resource, 'key'>
+  readonly resource: Pick<Resource, 'key' | 'keys' | 'fields'>
 }
 
 /**
  * Builds all options for `model.findAll`, with values inlined. If a column has a getter or is virtual, `isWide` selects
  * all columns of its table.
  */
-function buildFinderOptions(store: FindSource, parts: FindShape, isWide = true): FindOptions {
+function buildFinderOptions(store: FindSource, parts: JoinedParts, isWide = true): FindOptions {
   const { columns, order: keys } = parts
   const { writer, condition } = buildCondition(store, parts)
   const root = { model: store.model, alias: store.model.name, canJoin: true }
-  const order = keys.map(({ column, direction }) =>
-    store.dialect.orderTerm(writer.writeColumn(column, root), direction, {
-      nullable: column.nullable,
-      enumeration: column.field.valueType.type === 'enum',
-    }),
-  )
+  const order = writeOrder(store.dialect, writer, root, keys)
   for (const column of columns) writer.writeRead(column, root)
   const include = writer.buildInclude(root)
   const readExpressionOf: ReadExpression = (column) =>
     column.countedJoin === undefined ? writer.writeInstanceRead(column, root) : writer.writeRead(column, root)
-  addAttributes(include, columns, [], readExpressionOf, isWide)
+  const select: SelectOptions = { dialect: store.dialect, read: readExpressionOf, isWide }
+  addAttributes(include, columns, [], select)
+  const isJoined = include.length > 0 || scopeOptionsOf(store.model).includes('include')
+  const added = isJoined ? addedAttributesOf(store.dialect, store.model) : []
   const own = columns.filter(({ joins }) => joins.length === 0)
   const ordered = keys.map(({ column }) =>
     writeExactSortKey(store.dialect, writer.writeColumn(column, root), column.field),
@@ -64,13 +72,26 @@ function buildFinderOptions(store: FindSource, parts: FindShape, isWide = true):
   const key: Column = { joins: [], field: store.resource.key, nullable: false }
   return {
     ...condition,
-    attributes: addExpressions(selectAttributes(own.length === 0 ? [key] : own, readExpressionOf, isWide), keyed),
+    attributes: addExpressions(selectAttributes(own.length === 0 ? [key] : own, added, select), keyed),
     ...(include.length === 0 ? {} : { include }),
     ...(order.length === 0 ? {} : { order: literal(order.join(', ')) }),
-    limit: parts.limit,
-    offset: parts.offset,
+    ...(parts.limit === undefined ? {} : { limit: parts.limit, offset: parts.offset ?? 0 }),
     subQuery: false,
   }
+}
+
+function writeOrder(
+  dialect: Dialect,
+  writer: WhereWriter,
+  root: TableContext,
+  order: RowWindow['order'],
+): readonly string[] {
+  return order.map(({ column, direction }) =>
+    dialect.orderTerm(writer.writeColumn(column, root), direction, {
+      nullable: column.nullable,
+      enumeration: column.field.valueType.type === 'enum',
+    }),
+  )
 }
 
 type FindShape = RowWindow & Pick<FindParts, 'offset'>
@@ -99,7 +120,81 @@ export function buildHostOptions(store: StatementContext, parts: FindShape, hidd
   return hasScope(store.model) ? { ...options, where: addScope(store.model, options.where) } : options
 }
 
+/**
+ * Replaces the order of the default scope, which a read of one record, of groups or of measures does not need. PostgreSQL
+ * would reject an order by a column that the SELECT groups or selects twice.
+ */
+export const NO_ORDER: Pick<FindOptions, 'order'> = { order: null as never }
+
 export async function findInstances(store: FindSource, parts: FindParts): Promise<Row[]> {
+  if (parts.unscoped === true || !includesCollections(store.model)) return findJoinedInstances(store, parts)
+  // LIMIT would count the joined rows of the collections, so the page's records are found first.
+  const identity = identityOf(store)
+  const rows = await findIdentities(store, parts, identity)
+  if (rows.length === 0) return []
+  const where = addCondition(parts.where, buildIdentityPredicate(identity, rows))
+  return findJoinedInstances(store, { ...parts, where, limit: undefined, offset: undefined })
+}
+
+/** The fields of the primary key, or of the resource's key if the primary key has no fields. */
+function identityOf({ model, resource: { fields, keys } }: FindSource): readonly Field[] {
+  const identity = fields.filter(({ name }) => model.primaryKeyAttributes.includes(name))
+  return identity.length > 0 && identity.length === model.primaryKeyAttributes.length ? identity : keys
+}
+
+/**
+ * Finds the identities of records, without duplicates from the default scope's joins. Hooks after the query do not run,
+ * because the rows are not instances.
+ */
+async function findIdentities(
+  store: FindSource,
+  parts: Omit<FindParts, 'columns' | 'limit' | 'offset'> & Partial<Pick<FindParts, 'limit' | 'offset'>>,
+  identity: readonly Field[],
+): Promise<readonly Row[]> {
+  const { transaction, includeDeleted = false, isFromPrimary = false, hooks = true } = parts
+  const { writer, condition } = buildCondition(store, parts)
+  const root = { model: store.model, alias: store.model.name, canJoin: true }
+  const order = writeOrder(store.dialect, writer, root, parts.order)
+  const terms = [...identity.map(ownColumn), ...parts.order.map(({ column }) => column)]
+  const group = [...new Set(terms.map((column) => writer.writeColumn(column, root)))]
+  const attributes = identity.map((field, index): AliasedExpression => {
+    return [literal(writer.writeRead(ownColumn(field), root)), keyAlias(index)]
+  })
+  const include = writer.buildInclude(root)
+  const options = {
+    ...NO_ORDER,
+    where: addScope(store.model, condition.where),
+    attributes,
+    ...(include.length === 0 ? {} : { include }),
+    group: group.map(literal) as never,
+    ...(order.length === 0 ? {} : { order: literal(order.join(', ')) }),
+    ...(parts.limit === undefined ? {} : { limit: parts.limit, offset: parts.offset ?? 0 }),
+    subQuery: false,
+    includeIgnoreAttributes: false,
+    raw: true,
+    ...(transaction === undefined ? {} : { transaction }),
+    ...(includeDeleted ? { paranoid: false } : {}),
+    ...readOptionOf(isFromPrimary),
+    ...limitOptionsOf(store.limit),
+    ...statementLoggingOf(store.sequelize),
+  }
+  const rows = await withSequelizeTimeout(store, transaction, async () =>
+    store.model.findAll(hooks ? await runBeforeFindHooks(store.model, options) : withoutHooks(options)),
+  )
+  return rows.map((row) => identity.map((_, index) => Reflect.get(row, keyAlias(index)) as unknown))
+}
+
+function withoutHooks(options: FindOptions): FindOptions & { readonly hooks: false } {
+  return { ...options, hooks: false }
+}
+
+type JoinedParts = Omit<FindParts, 'limit' | 'offset'> & {
+  readonly limit: number | undefined
+  readonly offset: number | undefined
+}
+
+/** Finds instances. `limit` and `offset` count joined rows. */
+async function findJoinedInstances(store: FindSource, parts: JoinedParts): Promise<Row[]> {
   const {
     transaction,
     includeDeleted = false,
@@ -110,6 +205,7 @@ export async function findInstances(store: FindSource, parts: FindParts): Promis
   } = parts
   const { where, ...rest } = buildFinderOptions(store, parts)
   const options = {
+    ...NO_ORDER,
     ...rest,
     ...(where === undefined ? {} : { where: unscoped ? where : addScope(store.model, where) }),
     ...(transaction === undefined ? {} : { transaction }),
@@ -150,10 +246,16 @@ export async function countInstances(
   where: Predicate | null,
   deleted: boolean,
 ): Promise<number> {
+  const { model } = store
+  const [key, ...others] = includesCollections(model) ? identityOf(store) : []
+  // Sequelize counts the different values of one column, without short names.
+  if (key !== undefined && (others.length > 0 || hasShortNames(model))) {
+    return (await findIdentities(store, { where, order: [], includeDeleted: deleted }, [key, ...others])).length
+  }
   const { writer, condition } = buildCondition(store, { where })
-  const include = writer.buildInclude({ model: store.model, alias: store.model.name, canJoin: true })
+  const include = writer.buildInclude({ model, alias: model.name, canJoin: true })
   const options: FindOptions = {
-    ...(condition.where === undefined ? {} : { where: addScope(store.model, condition.where) }),
+    ...(condition.where === undefined ? {} : { where: addScope(model, condition.where) }),
     ...(include.length === 0 ? {} : { include }),
     ...(deleted ? { paranoid: false } : {}),
     ...readOptionOf(),
@@ -162,12 +264,15 @@ export async function countInstances(
   }
   // Sequelize shortens aliases in joins, and cannot read the count under its shortened alias. All rows are read and
   // counted instead.
-  if (include.length > 0 && hasShortNames(store.model)) {
+  if (include.length > 0 && hasShortNames(model)) {
     const all: FindOptions = { ...options, attributes: [[literal('1'), '_']], raw: true }
-    const find = async () => store.model.findAll(await runBeforeFindHooks(store.model, all))
+    const find = async () => model.findAll(await runBeforeFindHooks(model, all))
     return (await withSequelizeTimeout(store, undefined, find)).length
   }
-  return withSequelizeTimeout(store, undefined, () => store.model.count(options))
+  if (key === undefined) return withSequelizeTimeout(store, undefined, () => model.count(options))
+  // With own joins, Sequelize itself writes the table before the column.
+  const col = include.length > 0 ? key.column : `${model.name}.${key.column}`
+  return withSequelizeTimeout(store, undefined, () => model.count({ ...options, distinct: true, col }))
 }
 
 interface ConditionTarget {
@@ -210,8 +315,8 @@ type ReadExpression = (column: Column) => string | null
 /** Selects columns of one table: by name, or by an expression if the driver would round the value. */
 function selectAttributes(
   given: readonly Column[],
-  read: ReadExpression,
-  isWide: boolean,
+  added: readonly string[],
+  { read, isWide }: SelectOptions,
 ): NonNullable<FindOptions['attributes']> {
   // A column is selected once, because the mariadb driver rejects rows with two columns of one name.
   const columns = [...new Map(given.map(documentColumnOf).map((column) => [column.field, column])).values()]
@@ -223,13 +328,36 @@ function selectAttributes(
         return sql === null ? [] : [[column.field.name, literal(sql)] as const]
       }),
   )
-  const expressions = [...exact].map(([name, sql]): AliasedExpression => [sql, name])
+  const renamed = added.filter((name) => exact.has(name))
+  const expressions = [...exact].map(([name, sql]): AliasedExpression => {
+    return [sql, renamed.includes(name) ? exactAlias(name) : name]
+  })
   // A getter may use any attribute, so all columns are selected. The mariadb driver rejects a column that is selected
   // twice.
   if (isWide && columns.some(isGetterOrVirtual)) {
-    return { exclude: [...exact.keys()], include: expressions }
+    return { exclude: [...exact.keys()].filter((name) => !renamed.includes(name)), include: expressions }
   }
-  return [...columns.filter(({ field }) => !exact.has(field.name)).map(({ field }) => field.name), ...expressions]
+  const names = columns.map(({ field }) => field.name).filter((name) => !exact.has(name))
+  return [...names, ...renamed, ...expressions]
+}
+
+interface SelectOptions {
+  readonly dialect: Dialect
+  readonly read: ReadExpression
+  readonly isWide: boolean
+}
+
+/**
+ * Returns the attributes that Sequelize adds to a query with joins if they are selected only as expressions. If the
+ * driver rejects a second column of the name, the attributes are selected by name, and the expressions get other names.
+ */
+function addedAttributesOf({ rejectsRepeatedNames }: Dialect, model: ModelStatic<Model>): readonly string[] {
+  return rejectsRepeatedNames ? model.primaryKeyAttributes : []
+}
+
+/** The alias of an exact value whose attribute is also selected by its name. No attribute has such a name. */
+function exactAlias(name: string): string {
+  return `exact value of ${name}`
 }
 
 /** Returns the column of the whole JSON document for a member of a document. Returns other columns unchanged. */
@@ -281,8 +409,7 @@ function addAttributes(
   includes: readonly IncludeOptions[],
   columns: readonly Column[],
   path: readonly string[],
-  read: ReadExpression,
-  isWide: boolean,
+  select: SelectOptions,
 ): void {
   for (const include of includes) {
     const name = include.association === undefined ? '' : associationNameOf(include.association)
@@ -294,9 +421,11 @@ function addAttributes(
     const passed = further?.joins[here.length - 1]?.relation.association.target
     // The key is selected, because Sequelize builds no instance for an included record without attributes. Records that
     // are nested in that record would be lost too.
+    const target = behind[0]?.joins.at(-1)?.relation.association.target
+    const added = target === undefined ? [] : addedAttributesOf(select.dialect, target)
     include.attributes =
-      behind.length === 0 && passed !== undefined ? keyAttributes(passed) : selectAttributes(behind, read, isWide)
-    addAttributes((include.include ?? []) as IncludeOptions[], columns, here, read, isWide)
+      behind.length === 0 && passed !== undefined ? keyAttributes(passed) : selectAttributes(behind, added, select)
+    addAttributes((include.include ?? []) as IncludeOptions[], columns, here, select)
   }
 }
 
@@ -321,16 +450,17 @@ function readAttribute(dialect: Dialect, instance: Model, { joins, field }: Colu
     at = at.previous(relation.name as never) as Model | null | undefined
   }
   if (at === null || at === undefined) return null
-  const value = at.get(field.name)
+  const exact: unknown = dialect.rejectsRepeatedNames ? at.getDataValue(exactAlias(field.name) as never) : undefined
+  const value = exact ?? at.get(field.name)
   const member = jsonMemberOf(field)
   return toDriverValue(dialect, field, member === null ? value : readJsonMember(value, member))
 }
 
 /**
- * Converts an instance's parsed JSON to text if the driver returns JSON as text, because decoders expect the driver's
- * form.
+ * Converts an instance's parsed JSON document to text if the driver returns documents as text, because decoders expect
+ * the driver's form.
  */
 function toDriverValue(dialect: Dialect, field: Field, value: unknown): unknown {
-  const isText = dialect.jsonAsText && field.valueType.type === 'json' && !field.virtual && !field.getter
+  const isText = dialect.jsonAsText && field.valueType.document === true && !field.virtual && !field.getter
   return isText && value !== null && value !== undefined ? JSON.stringify(value) : value
 }

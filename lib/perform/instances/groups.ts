@@ -9,7 +9,7 @@ import { buildAggregate } from '../aggregate.js'
 import type { GroupSelect, GroupWindow } from '../executor.js'
 import { withSequelizeTimeout } from '../statementTimeout.js'
 import type { StatementContext } from '../store.js'
-import { createFinderWriter } from './find.js'
+import { createFinderWriter, NO_ORDER } from './find.js'
 
 /**
  * Reads groups with `findAll`, so that find hooks run. Counting groups requires reading all groups. Rejects a default
@@ -52,7 +52,7 @@ export function buildGroupOptions(
   const { dialect, model } = store
   const root = { model, alias: model.name, canJoin: true }
   const { attributes, ...parts } = buildAggregate(createFinderWriter(store), dialect, { ...groups, total }, root, named)
-  return { ...parts, attributes: attributes.map(([sql, alias]) => [sql, alias]), limit, offset }
+  return { ...NO_ORDER, ...parts, attributes: attributes.map(([sql, alias]) => [sql, alias]), limit, offset }
 }
 
 function assertGroupable(model: ModelStatic<Model>): void {

@@ -6,7 +6,7 @@ import type { Predicate, ServerValues } from '../../../types/plan.js'
 import { encodeKey, type KeyFields, keyColumns } from '../../common/keys.js'
 import { problem } from '../../common/problem.js'
 import { limitOptionsOf } from '../../sequelize/connections.js'
-import { acceptNulls } from '../../sequelize/instances.js'
+import { acceptNulls, identifyByText } from '../../sequelize/instances.js'
 import { hasHooks } from '../../sequelize/model.js'
 import { UnsafeSession } from '../../sequelize/session.js'
 import { setValues, toSettableValues } from '../build.js'
@@ -36,7 +36,7 @@ export async function loadLocked(
     paranoid: !deleted,
   } as FindOptions
   const instance = await withSequelizeTimeout(store, transaction, () => store.model.findOne(options))
-  if (instance !== null) return markUnchanged(instance)
+  if (instance !== null) return prepareLoaded(store, instance)
   throw transaction === undefined ? problem('not-found') : await notLockedError(store, where, deleted, transaction)
 }
 
@@ -74,16 +74,17 @@ export async function loadAllLocked(store: StatementContext, where: Predicate): 
   return new Map(
     instances.map((instance) => [
       identityText(resource.keys, instanceKeyParts(resource.keys, instance)),
-      markUnchanged(instance),
+      prepareLoaded(store, instance),
     ]),
   )
 }
 
 /**
- * Marks what find hooks have set as unchanged. A hook that masks a value must not make `save` or `destroy` store the
- * mask.
+ * Prepares a loaded instance for `save` and `destroy`. What find hooks have set is marked as unchanged, because a hook
+ * that masks a value must not make Sequelize store the mask.
  */
-export function markUnchanged(instance: Model): Model {
+export function prepareLoaded({ resource: { keys } }: StatementContext, instance: Model): Model {
+  identifyByText(instance, keys)
   for (const name of instance.changed() || []) instance.changed(name as never, false)
   return instance
 }
@@ -104,7 +105,7 @@ export function instanceKeyParts(keys: KeyFields, instance: Model): Row {
   const values = keys.map(({ name }): unknown => instance.get(name))
   if (keys.some(({ valueType: { type } }, index) => type !== 'float' && canBeRounded(values[index]))) {
     throw new UnsafeSession(
-      'The driver pg rounds the keys of new records. Remove pg.defaults.parseInt8 or types.setTypeParser(20).',
+      'The driver has rounded a key. With pg, remove pg.defaults.parseInt8 or types.setTypeParser(20). With sqlite3, read keys above 2^53 as text.',
     )
   }
   return values

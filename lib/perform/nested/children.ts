@@ -27,6 +27,7 @@ import { isSizeError } from '../../common/responseSize.js'
 import { readLocked, readVisible, readWrittenByKey } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
+import { noteStateBefore } from '../scoped/trackedRecords.js'
 import type { StatementContext } from '../store.js'
 import { maxRowsOf } from '../uuidSpellings.js'
 import {
@@ -243,6 +244,7 @@ async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promi
         ? null
         : { planned: limitPlan(await replacement.remove(gone), buildIdentityPredicate(resource.keys, rows)), rows },
   }
+  await noteStates(changes)
   return {
     nestedWrite: replacement,
     errors,
@@ -264,6 +266,12 @@ async function planDiff(found: MatchedChildren, removals: RemovalCounter): Promi
       return isMany ? all : (all[0] ?? null)
     },
   }
+}
+
+/** Notes the state of the children for push. The write of their parent may move them into or out of scopes. */
+async function noteStates({ store, updates, removal }: ChildChanges): Promise<void> {
+  for (const { work } of updates.values()) await noteStateBefore(store, work.plan)
+  if (removal !== null) await noteStateBefore(store, removal.planned.work.plan)
 }
 
 /** Adds the foreign key of an existing parent to new children. */

@@ -19,6 +19,9 @@ interface Attribution {
 
 const attributionByError = new WeakMap<object, Attribution>()
 
+/** Other writes of the request whose validation errors are reported with an error. */
+const otherWorks = new WeakMap<object, readonly Work[]>()
+
 /** Returns the write that an error belongs to, or null if the error belongs to the whole transaction. */
 export function attributionOf(error: unknown): Attribution | null {
   return typeof error === 'object' && error !== null ? (attributionByError.get(error) ?? null) : null
@@ -101,13 +104,13 @@ function placeInBatch(name: string, places: readonly string[]): string {
  * @throws any other error at once, if no validation error came before
  */
 export async function collectErrors<T, R>(
-  all: Iterable<T>,
+  parts: Iterable<T>,
   work: (one: T, isDoomed: boolean) => Promise<R>,
 ): Promise<readonly R[]> {
   const results: R[] = []
   const found: Problem[] = []
   const errors = new BodyErrors()
-  for (const one of all) {
+  for (const one of parts) {
     try {
       results.push(await work(one, found.length > 0))
     } catch (error) {
@@ -119,7 +122,13 @@ export async function collectErrors<T, R>(
   }
   const [first, ...others] = found
   if (first === undefined) return results
-  throw others.length === 0 ? first : problem('validation', { errors: errors.all })
+  if (others.length === 0) throw first
+  const all = problem('validation', { errors: errors.all })
+  otherWorks.set(
+    all,
+    found.flatMap((each) => otherWorks.get(each) ?? []),
+  )
+  throw all
 }
 
 /** Whether planning has found validation errors in a write or its nested writes. */
@@ -155,8 +164,6 @@ async function collectNestedWrites(errors: BodyErrors, nestedWrites: readonly Ne
     if (nestedWrite.kind === 'new') await collectWork(errors, nestedWrite.work)
   }
 }
-
-const otherWorks = new WeakMap<object, readonly Work[]>()
 
 /** Runs `write`. If `write` fails, `addAllErrors` also reports the validation errors of `works`. */
 export async function withErrorsOfWorks<T>(works: () => readonly Work[], write: () => Promise<T>): Promise<T> {

@@ -5,14 +5,13 @@ import { refuse } from '../../common/bodyErrors.js'
 import { problem } from '../../common/problem.js'
 import { WrittenSize } from '../../common/responseSize.js'
 import { performBulkUpdate } from '../bulkUpdate.js'
-import { isDeadlock } from '../failure.js'
 import type { ItemsChildren, ItemWriter as WriteItem } from '../items.js'
 import { performReplace } from '../replace.js'
 import { requestHistoryOf } from '../scoped/requestHistory.js'
 import { assertAllStorable, markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
 import { refreshResult } from '../staleRows.js'
 import type { StatementContext } from '../store.js'
-import { markRaced, withWriteTimeout } from '../transaction.js'
+import { withWriteTimeout } from '../transaction.js'
 import { performUpsert } from '../upsert.js'
 import { executeForRecord } from '../uuidSpellings.js'
 import { WriteSequence } from '../writeSequence.js'
@@ -40,13 +39,7 @@ export async function executeWork(store: StatementContext, work: Work, write: Wo
     writtenSize: new WrittenSize(store.resource.limits.responseBytes),
     sequence,
   }
-  try {
-    return await refreshResult(store, await execution.execute(store, work), sequence)
-  } catch (error) {
-    // Requests that write common nested records in different orders may deadlock repeatedly, so the write gets more
-    // attempts.
-    throw isDeadlock(error, store.dialect) ? markRaced(error) : error
-  }
+  return await refreshResult(store, await execution.execute(store, work), sequence)
 }
 
 function executePart(store: StatementContext, work: Work, execution: WorkExecution): Promise<WriteResult> {

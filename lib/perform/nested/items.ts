@@ -19,7 +19,7 @@ import { markNestedChecked, newWorksIn } from '../scoped/scopeChecks.js'
 import type { StatementContext } from '../store.js'
 import { maxRowsOf } from '../uuidSpellings.js'
 import type { Diff, WorkExecution } from './diff.js'
-import { collectErrors, errorsOfWorks, hasNestedErrors, hasWorkErrors } from './errors.js'
+import { collectErrors, errorsOfWorks, hasNestedErrors, hasWorkErrors, withErrorsOfWorks } from './errors.js'
 import { insertChildren } from './insert.js'
 import { findLinkedRecords } from './joinRows.js'
 import { linkTargetsOf } from './links.js'
@@ -62,10 +62,14 @@ export function createItemChildren(itemWrites: readonly ItemNestedWrites[], exec
       }
       const parents = await findParents(store, items, nestedWrites)
       const parentKeys = items.flatMap((item) => (item.kind === 'create' ? [] : [item.key]))
-      const found = await withMissingKeys(
-        () => planDiffs(store, parents, { ...execution, parentKeys }),
-        store,
-        () => newWritesAt(-1),
+      const found = await withErrorsOfWorks(
+        () => itemWorks(store, items, nestedWrites),
+        () =>
+          withMissingKeys(
+            () => planDiffs(store, parents, { ...execution, parentKeys }),
+            store,
+            () => newWritesAt(-1),
+          ),
       )
       for (const [place, { index }] of parents.entries()) diffs.set(index, found[place] ?? [])
     },
@@ -96,6 +100,17 @@ export function createItemChildren(itemWrites: readonly ItemNestedWrites[], exec
       parts.push(...came.parts)
     },
   }
+}
+
+/** Returns the items of a batch with their nested writes, at their places. */
+function itemWorks(
+  { resource }: StatementContext,
+  items: readonly ItemPlan[],
+  nestedWrites: ReadonlyMap<number, readonly NestedWrite[]>,
+): readonly Work[] {
+  return items.map((plan, index) => {
+    return { resource, plan, foreignKeyChecks: [], places: [`[${index}]`], nestedWrites: nestedWrites.get(index) ?? [] }
+  })
 }
 
 /**

@@ -3,6 +3,7 @@ import type { GetPlan, KeyValue, Plan, Predicate, UpdatePlan } from '../../../ty
 import type {
   BindingValues,
   BodyKey,
+  CommitOrder,
   ErrorsByPlace,
   LinkChange,
   LinkedKeys,
@@ -27,7 +28,8 @@ import { buildIdentityPredicate } from '../recordIdentity.js'
 import { lockForWrite } from '../refusal.js'
 import { assertRecordsMeet, type RecordPlaces } from '../scoped/readBack.js'
 import { findOutOfScope, outOfScopeProblem } from '../scoped/scopeChecks.js'
-import { type StatementContext, storeInSameTransaction } from '../store.js'
+import { noteStateBefore } from '../scoped/trackedRecords.js'
+import { type StatementContext, storeInSameTransaction, withCommitOrder } from '../store.js'
 import { markRaced } from '../transaction.js'
 import { contentionProblem } from '../writeTimeout.js'
 import { type Diff, executePlanned, limitPlan, type PendingWrite, type WorkWriter } from './diff.js'
@@ -111,6 +113,7 @@ async function lockParentKey(store: StatementContext, { plan }: Work<GetPlan>, l
 export async function diffLinks(parentStore: StatementContext, linkChange: LinkChange, own: unknown): Promise<Diff> {
   const targets = linkChange.groups[0] ?? []
   const relinking = await planLinkDiff(parentStore, linkChange, own, targets)
+  if (parentStore.commitOrder !== undefined) await noteStates(relinking, parentStore.commitOrder)
   return {
     nestedWrite: linkChange,
     errors: relinking.errors,
@@ -125,6 +128,15 @@ export async function diffLinks(parentStore: StatementContext, linkChange: LinkC
       await writeLinkDiff(current, value, write, parts)
       return linkedKeysOf(linkChange, targets)
     },
+  }
+}
+
+/** Notes the state of the removed links for push. The write of their owner may move them into or out of scopes. */
+async function noteStates({ linkChange, store, removed }: LinkDiff, order: CommitOrder): Promise<void> {
+  if (store.resource.behaviours.selectTracking === null) return
+  for (const rows of splitIntoChunks([...removed.first.values()].flat())) {
+    const { work } = await linkChange.remove(keysOfRows(linkChange, rows))
+    await noteStateBefore(withCommitOrder(store, order), work.plan)
   }
 }
 

@@ -7,7 +7,7 @@ import { internalError } from '../../common/internalError.js'
 import { outcomeRows } from '../../common/outcomeRows.js'
 import { toPlainValue } from '../../common/plainValue.js'
 import { problem } from '../../common/problem.js'
-import { type StatementContext, storeOf, withTransaction } from '../store.js'
+import { type StatementContext, storeOf, withCommitOrder, withTransaction } from '../store.js'
 
 /**
  * Adds foreign keys to the plan of new children.
@@ -40,8 +40,12 @@ export function referencedValuesOf(
 }
 
 /** Returns the store of a work's resource, in the same transaction. */
-export function storeOfWork({ transaction }: StatementContext, { resource }: Pick<Work, 'resource'>): StatementContext {
+export function storeOfWork(
+  { transaction, commitOrder }: StatementContext,
+  { resource }: Pick<Work, 'resource'>,
+): StatementContext {
   if (transaction === undefined)
     throw internalError(`nested records of ${resource.name} are written outside a transaction`)
-  return withTransaction(storeOf(resource), transaction)
+  const store = withTransaction(storeOf(resource), transaction)
+  return commitOrder === undefined ? store : withCommitOrder(store, commitOrder)
 }

@@ -1,7 +1,7 @@
 // Tracks which push conditions records meet before and after a write. Clients with equal conditions share a room.
 
 import type { Transaction } from 'sequelize'
-import type { Plan, Predicate } from '../../../types/plan.js'
+import type { KeyValue, Plan, Predicate } from '../../../types/plan.js'
 import type { Tracking } from '../../../types/rooms.js'
 import type { Work } from '../../../types/work.js'
 import { splitIntoChunks } from '../../common/chunks.js'
@@ -59,15 +59,14 @@ const TRACKED_KINDS: ReadonlySet<Plan['kind']> = new Set([
 
 function trackedRecordsOf({ resource, commitOrder }: StatementContext, plan: Plan): TrackedRecords | null {
   const { keys } = resource
+  const isNoted = (key: KeyValue): boolean =>
+    commitOrder !== undefined && commitOrder.before.get(resource, planKeyText(keys, key)) !== null
   switch (plan.kind) {
     case 'update':
-    case 'delete': {
-      const isNoted =
-        commitOrder !== undefined && commitOrder.before.get(resource, planKeyText(keys, plan.key)) !== null
-      return isNoted ? null : { where: plan.where, count: maxRowsOf(keys, 1) }
-    }
+    case 'delete':
+      return isNoted(plan.key) ? null : { where: plan.where, count: maxRowsOf(keys, 1) }
     case 'bulkDelete':
-      return { where: plan.where, count: maxRowsOf(keys, plan.keys.length) }
+      return plan.keys.every(isNoted) ? null : { where: plan.where, count: maxRowsOf(keys, plan.keys.length) }
     case 'bulkUpdate':
       return { where: plan.combined.where, count: maxRowsOf(keys, plan.items.length) }
     default:

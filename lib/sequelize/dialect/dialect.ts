@@ -63,10 +63,17 @@ export function tuples(rows: readonly (readonly string[])[]): string {
   return `(${rows.map((row) => `(${row.join(', ')})`).join(', ')})`
 }
 
-/** Converts integers from text to numbers, because some databases treat numeric text as inexact. Drivers return long integers as text. */
-function toExactNumbers(values: readonly unknown[], { valueType: { type } }: Field): readonly unknown[] {
+/**
+ * Converts keys that were read as text. Integers become numbers, because some databases treat numeric text as inexact.
+ * Instants lose the offset of the connection, which MariaDB and older MySQL do not read.
+ */
+function encodeReadKeys(values: readonly unknown[], { valueType: { type } }: Field): readonly unknown[] {
   const isWhole = type === 'integer' || type === 'bigint'
-  return values.map((value) => (isWhole && typeof value === 'string' ? BigInt(value) : value))
+  const encode = (text: string): unknown => {
+    if (isWhole) return BigInt(text)
+    return type === 'datetime' ? text.replace(/[+-]\d\d:\d\d$/, '') : text
+  }
+  return values.map((value) => (typeof value === 'string' ? encode(value) : value))
 }
 
 export function exists(rows: string): string {
@@ -131,6 +138,7 @@ export const STANDARD: Omit<Dialect, DialectSpecific> = Object.freeze({
   interrupt: null,
   maxAliasBytes: Number.POSITIVE_INFINITY,
   jsonAsText: false,
+  rejectsRepeatedNames: false,
   readExpression: (column) => column,
   instanceExpression: () => null,
   operand: (placeholder) => placeholder,
@@ -138,7 +146,7 @@ export const STANDARD: Omit<Dialect, DialectSpecific> = Object.freeze({
   boolean: (value) => value,
   tuples,
   // If values are part of the SQL text, Sequelize writes an array as comma-separated items.
-  inList: { encode: toExactNumbers, write: (expression, placeholder) => `${expression} IN (${placeholder})` },
+  inList: { encode: encodeReadKeys, write: (expression, placeholder) => `${expression} IN (${placeholder})` },
   needsNullPartitions: false,
   firstPerParent: { each: null, numbersKeys: true },
   exists,

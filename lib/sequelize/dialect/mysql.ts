@@ -198,6 +198,8 @@ const failures: Failures = {
     ...entriesFor('notNull', 1048, 1364),
     // Out of range, truncated, wrong type, too long, beyond BIGINT, invalid JSON.
     ...entriesFor('dataException', 1264, 1265, 1292, 1366, 1367, 1406, 1690, 3140),
+    // A number for a type such as INET6.
+    ...entriesFor('dataException', 4078),
     // Data exceptions outside class 22: wrong function argument, character beyond the character set as bound or computed value, truncated
     // for an expression index, invalid JSON for a function.
     ...entriesFor('dataException', 1411, 3988, 1977, 3751, 4038),
@@ -316,4 +318,9 @@ export const mysql: Dialect = Object.freeze<Dialect>({
 })
 
 /** Dialect of MariaDB from 10.5 on: like MySQL, with INSERT ... RETURNING. */
-export const mariadb: Dialect = Object.freeze<Dialect>({ ...mysql, name: 'mariadb', returnsInserted: true })
+export const mariadb: Dialect = Object.freeze<Dialect>({
+  ...mysql,
+  name: 'mariadb',
+  returnsInserted: true,
+  rejectsRepeatedNames: true,
+})

@@ -3,6 +3,7 @@
 
 import { Agent } from 'node:http'
 import test from 'ava'
+import { databaseName } from '../../support/database.js'
 import { openGuarded } from '../../support/guarded.js'
 import { listPath } from '../../support/league.js'
 import { bearer, withPermission, withRole } from '../../support/tokens.js'
@@ -96,11 +97,9 @@ const MODES: readonly Readonly<Record<string, string>>[] = [
   { select: 'name' },
 ]
 
-const PREFERENCES: readonly Readonly<Record<string, string>>[] = [
-  {},
-  { prefer: 'handling=lenient' },
-  { prefer: 'handling=strict' },
-]
+/** Preferences change no statement, so one database sees all of them. */
+const PREFERENCES: readonly Readonly<Record<string, string>>[] =
+  databaseName === 'sqlite' ? [{}, { prefer: 'handling=lenient' }, { prefer: 'handling=strict' }] : [{}]
 
 for (const { title, world } of WORLDS) {
   const same = async (paths: readonly (readonly [name: string, path: string])[], headers: Record<string, string>) => {

@@ -3,7 +3,14 @@
 import ava from 'ava'
 import express from 'express'
 import Joi from 'joi'
-import { DataTypes, type InferAttributes, type InferCreationAttributes, Model, type Sequelize } from 'sequelize'
+import {
+  DataTypes,
+  type InferAttributes,
+  type InferCreationAttributes,
+  Model,
+  type Sequelize,
+  type Transaction,
+} from 'sequelize'
 import { type CrudOptions, createHandler, crudController, crudRouter, Problem } from '../../../lib/index.js'
 import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
@@ -364,6 +371,52 @@ test('what a handler returns that its output does not allow is 500', async (t) =
     /the action "value" returned a value that its option "output" does not allow: m is not allowed/,
   )
   t.is(told.length, 4)
+})
+
+test('a handler may return an array of promises, whose writes end before the transaction does', async (t) => {
+  const publishEach =
+    (rating: number) =>
+    async ({ transaction }: { transaction: Transaction | null }) => {
+      const posts = await Post.findAll({ order: ['id'], transaction })
+      return posts.map((post) => post.update({ status: post.id === rating ? 'lost' : 'live' }, { transaction }))
+    }
+  const server = await served({
+    onError: () => undefined,
+    actions: {
+      each: { on: 'collection', method: 'post', output: 'list', handler: publishEach(0) },
+      failing: { on: 'collection', method: 'post', output: 'list', handler: publishEach(2) },
+      silent: { on: 'collection', method: 'post', output: 'none', handler: publishEach(2) },
+    },
+  })
+  t.teardown(server.close)
+  for (const name of ['failing', 'silent']) t.is((await server.post(`/api/posts/${name}`, {})).status, 400, name)
+  const { body } = await server.get('/api/posts?select=status&sort=id')
+  t.deepEqual(body.items, [{ status: 'draft' }, { status: 'draft' }, { status: 'live' }])
+  const { items } = (await server.post('/api/posts/each?select=status', {})).body
+  t.deepEqual(items, [{ status: 'live' }, { status: 'live' }, { status: 'live' }])
+})
+
+test('a router over a scope of a model takes records of the model and of each of its scopes', async (t) => {
+  const server = await openStage(({ sequelize }, app) => {
+    const models = define(sequelize)
+    Post.addScope('live', { where: { status: 'live' } })
+    const list = { on: 'collection', method: 'get' } as const
+    app.use(
+      crudRouter(Post.scope('live'), {
+        actions: {
+          plain: { ...list, handler: () => Post.findAll({ order: ['id'] }) },
+          scoped: { ...list, handler: () => Post.scope('live').findAll() },
+          again: { on: 'record', method: 'get', handler: ({ record }) => Post.unscoped().findByPk(Number(record.id)) },
+        },
+      }),
+    )
+    return models
+  })
+  t.teardown(server.close)
+  await fill()
+  for (const name of ['plain', 'scoped'])
+    t.deepEqual((await server.get(`/api/posts/${name}?select=title`)).body, { items: [{ title: 'three' }] }, name)
+  t.deepEqual((await server.get('/api/posts/3/again?select=title')).body, { title: 'three' })
 })
 
 test('handlers may return keys, another record, and null for none', async (t) => {

@@ -525,15 +525,17 @@ test('the channels tell of an action by its operation and its name', async (t) =
   )
 })
 
+/** Defines a model whose keys are UUIDs. */
+function defineThing(sequelize: Sequelize): ModelStatic<Model> {
+  const id = { type: DataTypes.UUID, primaryKey: true }
+  return sequelize.define('thing', { id, count: { type: DataTypes.INTEGER, defaultValue: 0 } }, { timestamps: false })
+}
+
 test('actions of a record with a UUID find it in every spelling', async (t) => {
   const id = '0B6F3C1E-8E0B-4C57-9F4D-0C1B2A3D4E5F'
   const made: { Thing?: ModelStatic<Model> } = {}
   const stage = await openStage(({ sequelize }, app) => {
-    const Thing = sequelize.define(
-      'thing',
-      { id: { type: DataTypes.UUID, primaryKey: true }, count: { type: DataTypes.INTEGER, defaultValue: 0 } },
-      { timestamps: false },
-    )
+    const Thing = defineThing(sequelize)
     made.Thing = Thing
     app.use(
       crudRouter(Thing, {
@@ -546,6 +548,44 @@ test('actions of a record with a UUID find it in every spelling', async (t) => {
   for (const key of [id, id.toLowerCase()]) t.is((await stage.send('POST', `/api/things/${key}/bump`)).status, 200)
   const { body } = await stage.get('/api/things/all')
   t.deepEqual(body.items, [{ id: id.toLowerCase(), count: 2 }])
+})
+
+test('handlers return records, and keys in every spelling, where the spellings of a UUID are two records as well', async (t) => {
+  const id = '0b6f3c1e-8e0b-4c57-9f4d-0c1b2a3d4e5f'
+  const made: { Thing?: ModelStatic<Model> } = {}
+  const stage = await openStage(({ sequelize }, app) => {
+    const Thing = defineThing(sequelize)
+    made.Thing = Thing
+    const input = Joi.object({ key: Joi.array().items(Joi.string()) })
+    app.use(
+      crudRouter(Thing, {
+        actions: {
+          bump,
+          look: { on: 'record', method: 'get', handler: ({ record }) => record },
+          same: { on: 'record', method: 'get', handler: ({ record }) => String(record.get('id')) },
+          named: { on: 'collection', method: 'get', input, handler: (context) => Object(context.input).key },
+          // The record lacks its key.
+          keyless: { on: 'record', method: 'get', handler: () => Thing.findOne({ attributes: ['count'] }) },
+        },
+      }),
+    )
+  })
+  t.teardown(stage.close)
+  await made.Thing?.create({ id, count: 1 })
+  const named = await stage.get(`/api/things/named?key=${id.toUpperCase()}`)
+  t.deepEqual(named.body, { items: [{ id, count: 1 }] })
+  t.is((await stage.get(`/api/things/${id}/keyless`)).status, 500)
+  // Two spellings of a UUID are two records in a column of text.
+  if (stage.name === 'postgres') return
+  await stage.sequelize.getQueryInterface().bulkInsert('things', [{ id: id.toUpperCase(), count: 11 }])
+  for (const name of ['look', 'same'])
+    t.deepEqual((await stage.get(`/api/things/${id}/${name}`)).body, { id, count: 1 }, name)
+  t.deepEqual((await stage.send('POST', `/api/things/${id}/bump`)).body, { id, count: 2 })
+  const both = await stage.get(`/api/things/named?key=${id.toUpperCase()}&key=${id}`)
+  t.deepEqual(both.body.items, [
+    { id, count: 11 },
+    { id, count: 2 },
+  ])
 })
 
 test('models with hooks of their own have actions, and a handler that deletes its record is undone', async (t) => {

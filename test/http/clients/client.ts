@@ -57,6 +57,7 @@ const served = await openStage(({ sequelize }, app) => {
       },
       { timestamps: false },
     ),
+    Sample: sequelize.define('sample', { rate: DataTypes.DOUBLE }, { timestamps: false }),
     Code: sequelize.define(
       'code',
       { code: { type: DataTypes.STRING(20), primaryKey: true }, text: DataTypes.STRING },
@@ -64,12 +65,12 @@ const served = await openStage(({ sequelize }, app) => {
     ),
     ...defineCourts(sequelize),
   }
-  const { Player, Badge, Note, Code, Court, PlayerCourt } = models
+  const { Player, Badge, Note, Sample, Code, Court, PlayerCourt } = models
   const operations = Operations.AllWithBulk
   const all = operations + Operations.BulkUpdate + Operations.Replace + Operations.Aggregate + Operations.Export
   const routes = { routes: true }
   app.use(crudRouter(Player, { operations: all, relations: { badges: routes, courts: { ...routes, write: true } } }))
-  app.use(crudRouter(Badge), crudRouter(Court), crudRouter(PlayerCourt))
+  app.use(crudRouter(Badge), crudRouter(Court), crudRouter(PlayerCourt), crudRouter(Sample))
   app.use(
     crudRouter(Note, {
       concurrency: true,
@@ -100,6 +101,15 @@ test('a list is asked for by filter, sort, select and page, words joined by comm
     [2, 3],
   )
   t.is(await players.count({ filter: 'level>3' }), 2)
+})
+
+test('numbers of any size find the records that have them, as parameters and in filters', async (t) => {
+  const samples = resource<{ id: number; rate: number }>(`${served.url}/api/samples`)
+  for (const rate of [1e-7, -2.5e-9, 1e21, 1.5, 0]) {
+    const made = await samples.create({ rate })
+    t.deepEqual((await samples.list({ rate })).items, [made])
+    t.deepEqual((await samples.list({ filter: filter.eq('rate', rate) })).items, [made])
+  }
 })
 
 test('a record is created, read, patched and deleted, in ones and in many', async (t) => {

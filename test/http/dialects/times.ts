@@ -36,6 +36,7 @@ function eastern(instant: string): string {
 }
 
 async function assertSame(t: ExecutionContext, server: TestClient, instants: readonly string[]): Promise<void> {
+  await assertKeys(t, server, instants)
   for (const path of ['/api/events', '/api/hooked']) {
     for (const instant of instants) {
       const [day, clock] = [instant.slice(0, 10), instant.slice(11, 19)]
@@ -76,6 +77,48 @@ async function assertSame(t: ExecutionContext, server: TestClient, instants: rea
     const { body } = await server.get(`${path}?sort=moment&pageSize=1000`)
     const order: readonly string[] = body.items.map(({ moment }: { moment: string }) => moment)
     t.deepEqual(order, [...order].sort())
+  }
+}
+
+/** Records whose keys are instants have the same collections, by every way to them. */
+async function assertSameOwners(t: ExecutionContext, server: TestClient, instants: readonly string[]): Promise<void> {
+  for (const path of ['/api/owners', '/api/hookedowners']) {
+    for (const at of instants) {
+      const things = [{ name: `${at} a` }, { name: `${at} b` }]
+      const { status, text } = await server.post(path, { at, name: 'new', things })
+      t.is(status, 201, text)
+      const one = `${path}/${encodeURIComponent(at)}`
+      const select = 'select=at,things(name,ownerAt,owner(at))&things.sort=name'
+      const expected = { at, things: things.map((thing) => ({ ...thing, ownerAt: at, owner: { at } })) }
+      t.deepEqual((await server.get(`${one}?${select}`)).body, expected)
+      t.deepEqual((await server.get(`${path}?${select}&keys=${encodeURIComponent(at)}`)).body.items, [expected])
+      t.is((await server.get(`${one}/things`)).body.totalCount, 2)
+      t.is((await server.patch(one, { name: 'changed' })).body.name, 'changed')
+    }
+    const { body } = await server.get(`${path}?select=at,things(name)&pageSize=100`)
+    const counts = body.items.map(({ at, things }: { at: string; things: [] }) => [at, things.length])
+    t.deepEqual(
+      counts,
+      [...instants].sort().map((at) => [at, 2]),
+    )
+    t.is((await server.get(`${path}?filter=things.Count=2&count=true`)).body.count, instants.length)
+  }
+}
+
+/** Models with hooks find the record of an instance by its key. */
+async function assertKeys(t: ExecutionContext, server: TestClient, instants: readonly string[]): Promise<void> {
+  for (const at of instants) t.is((await server.post('/api/ticks', { at })).status, 201)
+  for (const at of instants) {
+    const patched = await server.patch(`/api/ticks/${at}`, { name: at })
+    t.deepEqual([patched.status, patched.body], [200, { at, name: at }], patched.text)
+  }
+  for (const [index, at] of instants.entries()) {
+    t.is((await server.delete(`/api/ticks/${at}`)).status, 204)
+    const left = await server.get('/api/ticks?sort=at')
+    t.deepEqual(
+      left.body.items.map((tick: { readonly at: string }) => tick.at),
+      instants.slice(index + 1),
+    )
   }
 }
 
@@ -145,11 +188,9 @@ for (const { title, options, session, since = '' } of ZONES) {
       console.error = error
       await server.close()
     })
-    await assertSame(
-      t,
-      server,
-      INSTANTS.filter((instant) => instant > since),
-    )
+    const instants = INSTANTS.filter((instant) => instant > since)
+    await assertSame(t, server, instants)
+    await assertSameOwners(t, server, instants)
   })
 }
 
@@ -161,5 +202,6 @@ for (const zone of ['America/Los_Angeles', 'Asia/Kolkata', 'Pacific/Kiritimati']
     t.teardown(() => program.stop())
     const [url] = await program.waitForOutput(/http:\S+/)
     await assertSame(t, clientOf(url), INSTANTS)
+    await assertSameOwners(t, clientOf(url), INSTANTS)
   })
 }

@@ -3,7 +3,7 @@
 // the others do, the row says what it keeps.
 
 import ava from 'ava'
-import { DataTypes, type ModelAttributes } from 'sequelize'
+import { DataTypes, type Model, type ModelAttributes } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
 import { keysOf, list } from '../../support/lists.js'
@@ -92,6 +92,14 @@ const given = await openStage(({ sequelize }, app) => {
   const attributes: ModelAttributes = {
     code: { type: 'VARCHAR(20)', unique: true },
     count: 'INTEGER',
+    opening: 'TIME',
+    meta: 'JSON',
+    parsed: {
+      type: 'JSON',
+      set(this: Model, value: unknown) {
+        this.setDataValue('parsed', JSON.stringify({ set: value }))
+      },
+    },
     site: { type: DataTypes.STRING, get: () => new URL('https://example.org/a') },
     price: { type: DataTypes.DECIMAL(10, 2), get: () => ({ toJSON: () => '12.5', s: 1, e: 1 }) },
     moment: {
@@ -99,13 +107,14 @@ const given = await openStage(({ sequelize }, app) => {
       get: () => ({ toJSON: () => '2024-01-15T12:30:00.000Z', _i: 5 }),
     },
     nothing: { type: DataTypes.VIRTUAL, get: () => ({ toJSON: () => undefined }) },
+    sums: { type: DataTypes.VIRTUAL, get: () => ({ total: 5n }) },
   }
   const options = { tableName: 'given', timestamps: false }
   const hooks = { beforeSave: () => undefined, beforeFind: () => undefined }
   const Given = sequelize.define('Given', attributes, options)
   const Found = sequelize.define('Found', attributes, { ...options, hooks })
-  app.use(crudRouter(Given))
-  app.use(crudRouter(Found))
+  app.use(crudRouter(Given, { operations: Operations.AllWithBulk | Operations.BulkUpdate }))
+  app.use(crudRouter(Found, { operations: Operations.AllWithBulk | Operations.BulkUpdate }))
   return { Given, Found }
 })
 test.after.always(async () => {
@@ -490,9 +499,11 @@ test('nothing in this file was unexpected', (t) => {
 test('a type that is given as SQL is what it says, and no JSON', async (t) => {
   for (const path of ['/api/givens', '/api/founds']) {
     for (const code of ['123', 'true', '{"a":1}', '"q"', 'plain']) {
-      const { status, body } = await given.post(path, { code, count: 5 })
-      t.deepEqual([status, body.code, body.count], [201, code, 5], path)
-      t.is((await given.get(`${path}/${body.id}`)).body.code, code)
+      const { status, body } = await given.post(path, { code, count: 5, opening: '09:30:00' })
+      t.deepEqual([status, body.code, body.count, body.opening], [201, code, 5, '09:30:00'], path)
+      const found = await given.get(`${path}/${body.id}`)
+      t.deepEqual(found.body, body)
+      t.deepEqual((await given.patch(`${path}/${body.id}`, { opening: body.opening })).body, body)
       t.deepEqual(await keysOf(given, path, { filter: `code=${code.replace(/[,|()]/g, '\\$&')}` }), [body.id])
       t.deepEqual((await given.post(path, { code })).status, 409)
       t.is((await given.delete(`${path}/${body.id}`)).status, 204)
@@ -502,11 +513,64 @@ test('a type that is given as SQL is what it says, and no JSON', async (t) => {
   }
 })
 
+test('JSON that is given as SQL is any JSON, and goes through setters', async (t) => {
+  for (const path of ['/api/givens', '/api/founds']) {
+    for (const meta of [{ a: [1, null, "it's"] }, [1, 'a'], [], 'text', '"q"', '', 5, 1.5, true, false, null]) {
+      const about = `${path} ${JSON.stringify(meta)}`
+      const { status, body, text } = await given.post(path, { meta, parsed: meta })
+      t.deepEqual([status, body.meta, body.parsed], [201, meta, { set: meta }], `${about} ${text}`)
+      const one = `${path}/${body.id}`
+      t.deepEqual((await given.get(one)).body, body, about)
+      t.deepEqual((await given.patch(one, { meta: { b: 1 } })).body.meta, { b: 1 })
+      t.deepEqual((await given.patch(one, { meta })).body, body, about)
+      const [made] = (await given.post(`${path}/bulk`, [{ meta }])).body
+      t.deepEqual(made.meta, meta, about)
+      const [written] = (await given.patch(`${path}/bulk`, [{ id: made.id, meta, count: 1 }])).body
+      t.deepEqual(written.meta, meta, about)
+    }
+  }
+})
+
+test('a type that only SQL knows takes what its column takes, and refuses the rest', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const type = databaseName === 'mariadb' || databaseName === 'mysql' ? 'INET6' : 'INET'
+    const attributes = { address: { type }, other: { type } }
+    for (const name of ['Host', 'HookedHost']) {
+      const model = sequelize.define(name, attributes, { timestamps: false })
+      if (name === 'HookedHost') model.addHook('beforeSave', () => undefined)
+      app.use(crudRouter(model, { operations: Operations.AllWithBulk | Operations.BulkUpdate }))
+    }
+  })
+  t.teardown(() => stage.close())
+  for (const path of ['/api/hosts', '/api/hookedhosts']) {
+    const { body: first } = await stage.post(path, { address: '::1' })
+    t.is(first.address, '::1')
+    for (const address of [['::1'], ['::1', '::2'], [], {}, { a: 1 }, [1, [2, 3]], 5, true]) {
+      for (const { status, body, text } of [
+        await stage.post(path, { address, other: [] }),
+        await stage.post(`${path}/bulk`, [{ address }]),
+        await stage.patch(`${path}/${first.id}`, { address }),
+        await stage.patch(`${path}/bulk`, [{ id: first.id, address }]),
+      ]) {
+        t.true(status < 300 || status === 400, `${status} ${JSON.stringify(address)} ${text}`)
+        const [stored] = [body].flat()
+        const shown = databaseName === 'sqlite' && typeof address === 'object' ? JSON.stringify(address) : address
+        if (status < 300) t.deepEqual(stored.address, shown === true ? 1 : shown, text)
+      }
+    }
+  }
+})
+
 test('what a getter gives is shown as its toJSON says', async (t) => {
   for (const path of ['/api/givens', '/api/founds']) {
     const { body } = await given.post(path, { code: path })
+    const { id } = body
     const shown = { site: 'https://example.org/a', price: 12.5, moment: '2024-01-15T12:30:00.000Z', nothing: null }
-    t.like(body, shown)
-    t.like((await given.get(`${path}/${body.id}`)).body, shown)
+    const sums = { total: 5 }
+    t.like(body, { ...shown, sums })
+    t.like((await given.get(`${path}/${id}`)).body, { ...shown, sums })
+    t.like((await given.get(`${path}?sort=-id`)).body.items[0], { id, ...shown, sums })
+    t.like((await given.patch(`${path}/bulk`, [{ id, count: 1 }])).body[0], { id, ...shown, sums })
+    t.like((await given.post(`${path}/bulk`, [{ count: 1 }])).body[0], { ...shown, sums })
   }
 })

@@ -63,6 +63,36 @@ test('a hub is a channel at its namespace with four messages, and a resource wit
   t.is(components.messages.TeamOnDeleted?.['x-arguments'].length, 1)
 })
 
+test('the hub of a resource without reads needs the policy of lists, and its events have the fields that lists exclude', async (t) => {
+  const { sequelize, app, io } = stage
+  const Note = sequelize.define(
+    'Note',
+    { text: DataTypes.STRING(20), long: DataTypes.STRING(20) },
+    { timestamps: false },
+  )
+  await Note.sync()
+  const notes = crudRouter(Note, {
+    push: { io },
+    identity,
+    operations: ['create'],
+    getListPolicy: hasRole('coach'),
+    fields: { long: { exclude: 'list' } },
+  })
+  app.use(notes)
+  const { components, operations } = asyncApi({ resources: [notes], info: INFO })
+  t.deepEqual(operations.sendNoteOnCreated?.security, [{ $ref: '#/components/securitySchemes/bearerAuth' }])
+  t.truthy((await stage.subscribe(notes)).refusal)
+  const subscriber = await stage.subscribe(notes, { headers: bearer({ roles: ['coach'] }) })
+  const { body } = await stage.post('/api/notes', { text: 'a', long: 'b' })
+  await stage.drain(notes, subscriber)
+  t.deepEqual(subscriber.received[0], ['OnCreated', { id: body.id, text: 'a', long: 'b' }])
+  const ajv = new Ajv({ strict: false, allErrors: true })
+  formats.default(ajv)
+  ajv.addSchema({ $id: 'document', components })
+  t.true(ajv.validate({ $ref: 'document#/components/messages/NoteOnCreated/payload' }, body))
+  t.deepEqual(Object.keys(components.schemas?.Note?.properties ?? {}), ['id', 'text', 'long'])
+})
+
 test('every event that a client gets is what its message says', async (t) => {
   const { components } = document()
   const ajv = new Ajv({ strict: false, allErrors: true })

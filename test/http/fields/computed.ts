@@ -481,6 +481,15 @@ test.serial('a wrong number or type of values is 500, and undoes the write', asy
   }
 })
 
+test.serial('values may be promises, and one that is rejected is a 500 like every error of a resolver', async (t) => {
+  broken = [Promise.resolve(3)]
+  t.deepEqual((await stage.get('/api/reports/1')).body, { id: 1, name: 'Mill', broken: 3 })
+  for (const values of [['a'], [Promise.reject(new Error('away'))], [1, Promise.reject(new Error('away'))]]) {
+    broken = values
+    t.is((await stage.get('/api/reports/1')).status, 500)
+  }
+})
+
 test.serial('a problem that a resolver throws is the answer', async (t) => {
   broken = new Problem({ status: 503, title: 'No weather' })
   const { status, body } = await stage.get('/api/reports/1')

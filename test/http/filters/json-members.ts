@@ -347,10 +347,42 @@ test('undeclared members, members of members and wrong values are refused as for
     t.regex(text, message, filter)
   }
   t.is((await list(server, '/api/items', { sort: 'meta.tags' })).status, 400)
-  for (const parameters of [{ group: 'meta.color' }, { aggregate: 'max(meta.size)' }] as Parameters[]) {
+  for (const [parameters, message] of [
+    [{ group: 'meta.tags' }, /records cannot be grouped by arrays in JSON/],
+    [{ aggregate: 'max(meta.size)' }, /max\(\) cannot be used with members of JSON/],
+  ] as const) {
     const { status, text } = await list(server, '/api/items', parameters)
     t.is(status, 400)
-    t.regex(text, /(records cannot be grouped by|max\(\) cannot be used with) members of JSON/)
+    t.regex(text, message)
+  }
+})
+
+test('aggregates group records by members, as the list shows the members', async (t) => {
+  const paths = Object.entries(MEMBERS).flatMap(([path, type]) => (type === 'array' ? [] : [path]))
+  const valueAt = (document: unknown, path: string): unknown =>
+    path.split('.').reduce<unknown>((at, name) => Reflect.get(Object(at), name) ?? null, document)
+  for (const route of ['/api/items', '/hooked']) {
+    for (const path of paths) {
+      const { items } = (await list(server, route, { select: `meta.${path}`, pageSize: '1000' })).body
+      const counts = new Map<string, number>()
+      for (const { meta } of items) {
+        const text = JSON.stringify(valueAt(meta, path))
+        counts.set(text, (counts.get(text) ?? 0) + 1)
+      }
+      const group = `meta.${path}`
+      const found = await list(server, route, { aggregate: 'count', group, sort: `-count,${group}`, pageSize: '1000' })
+      t.is(found.status, 200, found.text)
+      const groups = found.body.items.map(
+        (each: { readonly group: { readonly meta: unknown }; readonly count: number }) => [
+          JSON.stringify(valueAt(each.group.meta, path)),
+          each.count,
+        ],
+      )
+      t.deepEqual(groups.toSorted(), [...counts].toSorted(), `${route} ${path}`)
+    }
+    const rest = { group: 'team.meta.color,meta.isOld', having: 'count>0', filter: 'meta.color!=null' }
+    t.is((await list(server, route, { aggregate: 'count,max(id)', ...rest })).status, 200)
+    t.is((await list(server, route, { group: 'meta.color,Meta.Color' })).status, 400)
   }
 })
 

@@ -104,3 +104,29 @@ for (const kind of kinds) {
     t.is(await model(kind, 'Mark').count(), 1)
   })
 }
+
+test('long decimal keys of models with find hooks are read with related records and in their order', async (t) => {
+  const joined = await openStage(({ sequelize }, app) => {
+    const options = { timestamps: false, hooks: { beforeFind: () => undefined } }
+    const key = { type: DataTypes.DECIMAL(20, 4), primaryKey: true }
+    const Order = sequelize.define('Order', { key, name: DataTypes.STRING }, options)
+    const Line = sequelize.define('Line', { key }, options)
+    Order.hasMany(Line, { as: 'lines', foreignKey: 'part' })
+    Line.belongsTo(Order, { as: 'order', foreignKey: 'part' })
+    app.use(crudRouter(Order), crudRouter(Line, { flatten: ['order'] }))
+  })
+  t.teardown(() => joined.close())
+  for (const key of ['2.1250', '1.1250']) {
+    t.is((await joined.post('/api/orders', { key, name: key })).status, 201)
+    const line = await joined.post('/api/lines', { key, part: key })
+    t.like(line, { status: 201, body: { key, part: key, orderName: key } }, line.text)
+    t.deepEqual((await joined.get(`/api/lines/${key}?select=key,order(key)`)).body, { key, order: { key } })
+  }
+  const { status, body, text } = await joined.get('/api/lines?sort=order.key&select=key,order.key')
+  t.is(status, 200, text)
+  t.deepEqual(
+    body.items,
+    ['1.1250', '2.1250'].map((key) => ({ key, order: { key } })),
+  )
+  t.is((await joined.get('/api/orders?select=key,lines(key)&sort=-lines.Count')).status, 200)
+})

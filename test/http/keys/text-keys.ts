@@ -29,7 +29,13 @@ const server = await openStage(({ sequelize }, app) => {
   })
   if (Member === undefined || Watched === undefined) throw new TypeError('two models are due')
   Watched.addHook('beforeDestroy', () => undefined)
-  const operations = Operations.AllWithBulk
+  const operations = Operations.AllWithBulk | Operations.BulkUpdate
+  const day = { type: DataTypes.DATEONLY, primaryKey: true, field: 'visited_on' }
+  const Visit = sequelize.define('Visit', { code, day, label: DataTypes.STRING }, plain)
+  const Stay = sequelize.define('Stay', { code, day, label: DataTypes.STRING }, plain)
+  for (const hook of ['beforeFind', 'beforeSave', 'beforeDestroy'] as const) Stay.addHook(hook, () => undefined)
+  app.use(crudRouter(Visit, { operations, route: 'visits' }))
+  app.use(crudRouter(Stay, { operations, route: 'stays' }))
   app.use(crudRouter(Tag, { operations, route: 'tags' }))
   app.use(crudRouter(Hooked, { operations, route: 'hooked' }))
   app.use(crudRouter(Ruled, { operations, route: 'ruled' }))
@@ -108,5 +114,26 @@ for (const [path, name] of [
       left.map((each) => Reflect.get(each, 'code')),
       ['b', 'c'],
     )
+  })
+}
+
+for (const [path, what] of [
+  ['visits', 'a model'],
+  ['stays', 'a model with hooks'],
+] as const) {
+  test(`several keys of ${what} find their records, where a column has another name than its attribute`, async (t) => {
+    const found = [
+      { code: 'A', day: '2026-01-01' },
+      { code: 'b', day: '2026-01-02' },
+    ]
+    for (const each of found) t.is((await server.post(`/${path}`, each)).status, 201)
+    const keys = ['A~2026-01-01', 'b~2026-01-02', 'b~2026-01-01']
+    const read = await server.get(`/${path}?keys=${keys.join(',')}&select=code,day`)
+    t.deepEqual([read.status, read.body.items], [200, found], read.text)
+    const named = found.map((each) => ({ ...each, label: 'x' }))
+    const patched = await server.patch(`/${path}/bulk`, named)
+    t.deepEqual([patched.status, patched.body], [200, named], patched.text)
+    const deleted = await server.post(`/${path}/bulk-delete`, keys)
+    t.deepEqual([deleted.status, deleted.body], [200, { deleted: 2 }], deleted.text)
   })
 }

@@ -112,6 +112,13 @@ for (const way of ways) {
       const { status, text } = await stage.send(method, `/${way}/${path}`, { json })
       t.is(status, 409, `${method} ${path} ${JSON.stringify(json)}: ${text}`)
     }
+    const long = 'longer than the column'
+    const alone = await stage.post(`/${way}/owners`, { id: key, name: long })
+    t.is(alone.status, 400, 'invalid values come before taken keys')
+    t.deepEqual(alone.body.errors, { name: ['must be at most 20 characters.'] })
+    const bulk = await stage.post(`/${way}/owners/bulk`, [body, { id: newId().toLowerCase(), name: long }])
+    t.is(bulk.status, 400)
+    t.deepEqual(bulk.body.errors, { '[1].name': ['must be at most 20 characters.'] })
     t.is(await model(way, 'Owner').count({ where: { name: ['twin', 'holder', 'beside the twin'] } }), 0)
     t.is(await model(way, 'Item').count({ where: { name: 'twin' } }), 0)
   })
@@ -313,3 +320,24 @@ for (const way of ways) {
     t.is(await count(), 0)
   })
 }
+
+test('validators behind a hook of the host refuse a value before a key that is taken in its own spelling', async (t) => {
+  const other = await openStage(({ sequelize: own }, app) => {
+    const isGood = (value: unknown): void => {
+      if (value === 'bad') throw new Error('is bad')
+    }
+    const attributes = {
+      id: { type: DataTypes.UUID, primaryKey: true },
+      name: { type: DataTypes.STRING(20), validate: { isGood } },
+    }
+    const Badge = own.define('Badge', attributes, { timestamps: false })
+    Badge.addHook('beforeValidate', () => undefined)
+    app.use(crudRouter(Badge))
+  })
+  const id = newId().toLowerCase()
+  t.is((await other.post('/api/badges', { id, name: 'good' })).status, 201)
+  t.is((await other.post('/api/badges', { id, name: 'good' })).status, 409)
+  const { status, body } = await other.post('/api/badges', { id, name: 'bad' })
+  t.deepEqual([status, body.errors], [400, { name: ['is bad'] }])
+  await other.close()
+})

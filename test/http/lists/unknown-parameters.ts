@@ -246,6 +246,16 @@ const MEANT: readonly (readonly [query: string, meant: string])[] = [
   ['filter[level]=30', 'filter=level=30'],
   ['title[like]=a%20b', 'filter=title=*...'],
   ['Level[ne]=30', 'filter=level!=30'],
+  ['filter[level][gte]=30', 'filter=level>=30'],
+  ['level_gte=30', 'filter=level>=30'],
+  ['level__lt=30', 'filter=level<30'],
+  ['title_like=an', 'filter=title=*an'],
+  ['level>=30', 'filter=level>=30'],
+  ['level<=30', 'filter=level<=30'],
+  ['level!=30', 'filter=level!=30'],
+  ['level>30', 'filter=level>30'],
+  ['Title!^a', 'filter=title!^a'],
+  ['_start=40', 'page'],
   ['alarm_mode_of_the_day=x', 'alarmModeOfTheDay'],
 ]
 
@@ -281,11 +291,26 @@ test('a parameter of an operation that is off says so', async (t) => {
   }
 })
 
+test('a comparison in a name is not suggested for operators that the field lacks, or for names that are spelt otherwise', async (t) => {
+  for (const [query, hint] of [
+    ['level_like=3', ''],
+    ['level^3', ' Did you mean "level"?'],
+    ['level>3=x', ' Did you mean "level"?'],
+    ['titel_gte=3', ''],
+    ['page_in=3', ''],
+  ] as const) {
+    const { body } = await served.get(`/api/measures?${query}`)
+    t.deepEqual(Object.values(body.errors), [unknown('list', hint)], query)
+  }
+})
+
 test('masked names are suggested in no way, and change no answer', async (t) => {
   const all = { permissions: 'levels' }
   for (const [query, hint, open] of [
     ['level[gte]=30', '', ' Did you mean "filter=level>=30"?'],
     ['filter[level]=30', '', ' Did you mean "filter=level=30"?'],
+    ['level_gte=30', '', ' Did you mean "filter=level>=30"?'],
+    ['level>=30', '', ' Did you mean "filter=level>=30"?'],
     ['levle=1', '', ' Did you mean "level"?'],
     ['offset=1', ' Did you mean "page"?', null],
   ] as const) {

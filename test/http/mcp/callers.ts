@@ -1,7 +1,8 @@
 // Who asks by tools: which function says it, whether what it says lets a message in, and what is told of those who are refused.
 
+import { setTimeout as wait } from 'node:timers/promises'
 import test from 'ava'
-import type { Request, RequestHandler } from 'express'
+import express, { type Request, type RequestHandler } from 'express'
 import { DataTypes } from 'sequelize'
 import {
   crudRouter,
@@ -223,6 +224,27 @@ test.serial('an identity that is given stands for whoever asks, before the funct
   t.deepEqual(heard, [['getList', 'the operator']])
   await local.close()
   await router.close()
+})
+
+test.serial('what reads bodies in front of the routes waits for none that a call without HTTP lacks', async (t) => {
+  const Read = stage.sequelize.define('Read', { text: DataTypes.STRING }, plain)
+  await Read.sync()
+  const readAll: RequestHandler = (req, _res, next) => {
+    req.once('end', next).resume()
+  }
+  for (const use of [express.json(), express.text({ type: '*/*' }), readAll]) {
+    const router = crudRouter(Read, { use, authorizePolicy: () => true })
+    const local = await connectAgentInProcess(
+      crudMcp({ resources: [router], identity: named('the operator'), write: true }),
+    )
+    const created = await Promise.race([
+      local.call('create_record', { resource: 'reads', values: { text: 'a' } }),
+      wait(5000).then(() => null),
+    ])
+    t.is(created?.body.record.text, 'a')
+    await local.close()
+    await router.close()
+  }
 })
 
 test.serial(

@@ -1,4 +1,6 @@
+import { IncomingMessage } from 'node:http'
 import { createRequire } from 'node:module'
+import { Socket } from 'node:net'
 import test from 'ava'
 import Joi from 'joi'
 import { DataTypes, Model, type ModelStatic, Sequelize } from 'sequelize'
@@ -209,6 +211,13 @@ const ROWS: readonly Row[] = [
     {},
     'NOT_A_MODEL',
     'The first argument must be a Sequelize model class, not the function define. If it defines a model, call it and pass its result. (NOT_A_MODEL)',
+  ],
+  [
+    'a request for a model, as from app.use(crudRouter)',
+    new IncomingMessage(new Socket()) as unknown as ModelStatic<Model>,
+    {},
+    'NOT_A_MODEL',
+    'The first argument must be a Sequelize model class, not an IncomingMessage. (NOT_A_MODEL)',
   ],
   [
     'an array for a model',

@@ -6,6 +6,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler, R
 import { DataTypes, Op } from 'sequelize'
 import { type CrudOptions, crudController, crudHub, crudRouter, Operations, queryOf } from '../../../lib/index.js'
 import { openDatabase } from '../../support/database.js'
+import { allowUndocumented } from '../../support/replies.js'
 import { type Answer, serve, type TestServer } from '../../support/server.js'
 
 // One table serves all tests.
@@ -261,6 +262,49 @@ test(`${framework}: a path that decodes is as it was, and so is what follows the
     t.is((await server.get(`/api/tags/${encodeURIComponent(slug)}`)).body.slug, slug)
   }
   t.deepEqual((await server.get('/api/tags/a%25b/players')).body, { path: '/api/tags/a%25b/players', slug: 'a%b' })
+})
+
+test(`${framework}: where the application has answered first, nothing fails and the connection stays open`, async (t) => {
+  const errors: unknown[] = []
+  const app = express()
+  allowUndocumented(app)
+  for (const [path, wait] of [
+    ['/before', 0],
+    ['/meanwhile', 20],
+  ] as const) {
+    const answer: RequestHandler = (_req, res, next) => {
+      const respond = (): unknown => res.status(503).json({ early: true })
+      if (wait === 0) respond()
+      else setTimeout(respond, wait)
+      next()
+    }
+    const authorizePolicy = async (): Promise<true> => {
+      await sleep(2 * wait)
+      return true
+    }
+    const operations = Operations.AllWithBulk | Operations.Restore | Operations.Export
+    // Once a response is sent, Node discards the body of its request, which the parser of Express 4 reports.
+    const onError = (error: unknown): unknown => /stream is not readable/.test(String(error)) || errors.push(error)
+    app.use(path, answer, crudRouter(Player, { ...options, operations, authorizePolicy, onError, serverTiming: true }))
+  }
+  app.use(((error, _req, _res, next) => {
+    errors.push(error)
+    next(error)
+  }) satisfies ErrorRequestHandler)
+  const server = await serving(t, app)
+  let connections = 0
+  server.server.on('connection', () => {
+    connections += 1
+  })
+  for (const path of ['/before', '/meanwhile']) {
+    for (const [method, below, json] of [...REQUESTS, ['GET', '?format=csv'], ['QUERY', '', {}]] as typeof REQUESTS) {
+      const answer = await server.send(method, `${path}/api/players${below}`, json === undefined ? {} : { json })
+      t.is(answer.status, 503, `${method} ${path}${below}`)
+      await sleep(60)
+    }
+  }
+  t.deepEqual(errors, [])
+  t.is(connections, 1)
 })
 
 /** `false` as the database keeps it. */

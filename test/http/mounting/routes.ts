@@ -145,6 +145,27 @@ for (const [framework, create] of FRAMEWORKS) {
     }
   })
 
+  test(`${framework}: where the host rewrites paths, Location is a path of the client, like Link`, async (t) => {
+    const server = await serving(
+      t,
+      (app) => {
+        app.use((req, _res, next) => {
+          req.url = req.url.replace(/^\/v1(?=\/)/, '').replace(/^\/gamers/, '/api/players')
+          next()
+        })
+        app.use(crudRouter(Player))
+      },
+      create,
+    )
+    for (const path of ['/v1/api/players', '/gamers', '/gamers/']) {
+      const { body, headers } = await server.post(`${path}?from=/x/`, { name: 'Rewritten' })
+      const location = headers.get('location') ?? ''
+      t.is(location, `${path.replace(/\/$/, '')}/${body.id}`)
+      t.is((await server.get(location)).body.name, 'Rewritten')
+      t.regex((await server.get(path)).headers.get('link') ?? '', new RegExp(`^<${path}\\?page=1>`))
+    }
+  })
+
   test(`${framework}: parameters of the mount path reach the resource's handlers, and the key is still the key`, async (t) => {
     const seen: unknown[] = []
     const router = crudRouter(Player, {

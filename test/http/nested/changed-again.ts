@@ -113,3 +113,29 @@ test('a record that two relations of a body lead to is shown as it is after both
     t.deepEqual(body.captain, captain)
   }
 })
+
+test('records that hooks may have changed are read again together', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const Order = sequelize.define('Order', { name }, plain)
+    const Line = sequelize.define('Line', { price: DataTypes.INTEGER }, plain)
+    Order.hasMany(Line, { as: 'lines', foreignKey: 'orderId' })
+    app.use(
+      crudRouter(Order, { operations, relations: { lines: { write: true } } }),
+      crudRouter(Line, { operations, hooks: { afterUpdate: () => undefined } }),
+    )
+  })
+  t.teardown(() => stage.close())
+  const countReadsAtEnd = async (length: number): Promise<number> => {
+    const { body } = await stage.post('/api/orders', { lines: Array.from({ length }, () => ({ price: 1 })) })
+    const lines = body.lines.map(({ id }: { readonly id: number }) => ({ id, price: 2 }))
+    stage.statements.length = 0
+    const { status, body: changed } = await stage.patch(`/api/orders/${body.id}`, { lines })
+    t.is(status, 200)
+    t.like(changed, { lines })
+    const lastWrite = stage.statements.findLastIndex((sql) => sql.includes('UPDATE'))
+    return stage.statements.slice(lastWrite).filter((sql) => sql.includes('SELECT')).length
+  }
+  const reads = await countReadsAtEnd(3)
+  t.true(reads > 0)
+  t.is(await countReadsAtEnd(12), reads)
+})

@@ -9,7 +9,7 @@ import { VARIANTS } from '../../support/variants.js'
 const served = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
   const name = { type: DataTypes.STRING(9), allowNull: false }
-  const Order = sequelize.define('Order', { name }, plain)
+  const Order = sequelize.define('Order', { name, code: { type: DataTypes.STRING(9), unique: true } }, plain)
   const Line = sequelize.define('Line', { name }, plain)
   const Tag = sequelize.define('Tag', { name }, plain)
   Order.hasMany(Line, { as: 'lines', foreignKey: 'orderId' })
@@ -38,6 +38,32 @@ test('errors of children are answered together with keys of links that do not ex
   const several = await served.patch('/api/orders/bulk', [{ id, ...body }])
   t.deepEqual([several.status, several.body.errors], [400, errors('[0].')])
   t.deepEqual([await served.Line.count(), (await order.reload()).get('name')], [1, 'first'])
+})
+
+test('errors of all items are answered together with keys of links that do not exist', async (t) => {
+  const first = (await served.Order.create({ name: 'one', code: 'one' })).get('id')
+  const second = (await served.Order.create({ name: 'two' })).get('id')
+  const missing = { '[0].tags[0]': ['does not exist.'] }
+  const updated = await served.patch('/api/orders/bulk', [
+    { id: first, name: 5, tags: [99] },
+    { id: second, name: 'x'.repeat(10), lines: [{ name: 'net', orderId: first }, {}] },
+  ])
+  const errors = {
+    ...missing,
+    '[0].name': ['must be a string.'],
+    '[1].name': ['must be at most 9 characters.'],
+    '[1].lines[0].orderId': ['must be the owner.'],
+    '[1].lines[1].name': ['is required.'],
+  }
+  t.deepEqual([updated.status, updated.body.errors], [400, errors])
+  const upserted = await served.send('PUT', '/api/orders/bulk?by=code', {
+    json: [
+      { code: 'one', tags: [99], lines: [{}] },
+      { code: 'new', name: 'new', tags: [98] },
+    ],
+  })
+  const bothMissing = { ...missing, '[1].tags[0]': ['does not exist.'], '[0].lines[0].name': ['is required.'] }
+  t.deepEqual([upserted.status, upserted.body.errors], [400, bothMissing])
 })
 
 for (const { title, options, finds = false } of VARIANTS) {

@@ -171,3 +171,26 @@ test('null as the key of an owner is told before the owner turns out to have non
   t.deepEqual(await told({ text: 'x', shelfCode: null }), [400, ['boxes[0].shelfCode']])
   t.deepEqual(await told({ text: 'x' }), [409, []])
 })
+
+test('a decimal key of an owner is that number, however a body writes it', async (t) => {
+  const own = await openStage(({ sequelize: other }, app) => {
+    const plain = { timestamps: false }
+    const Rate = other.define('Rate', { rate: { type: DataTypes.DECIMAL(20, 4), primaryKey: true } }, plain)
+    const Offer = other.define('Offer', { rateId: DataTypes.DECIMAL(20, 4) }, plain)
+    Rate.hasMany(Offer, { as: 'offers', foreignKey: 'rateId' })
+    app.use(crudRouter(Rate, { relations: { offers: { write: true, routes: true } } }))
+    app.use(crudRouter(Offer))
+  })
+  t.teardown(() => own.close())
+  for (const [rate, rateId] of [
+    ['1.5', 1.5],
+    ['2.5000', '2.5'],
+  ]) {
+    const { status, body, text } = await own.post('/api/rates', { rate, offers: [{ rateId }] })
+    t.deepEqual([status, body.offers?.[0].rateId], [201, body.rate], text)
+    const added = await own.post(`/api/rates/${body.rate}/offers`, { rateId })
+    t.deepEqual([added.status, added.body.rateId], [201, body.rate], added.text)
+    t.is((await own.post(`/api/rates/${body.rate}/offers`, { rateId: '1.51' })).status, 400)
+    t.is((await own.patch(`/api/rates/${body.rate}`, { offers: [{ rateId: true }] })).status, 400)
+  }
+})

@@ -306,6 +306,8 @@ test('an adapter that never says how many servers there are is waited for no lon
   )
 })
 
+type Adapter = Namespace['adapter']
+
 /** Two servers whose clients have heard of a first record. */
 async function joinTwo(t: ExecutionContext) {
   const wire = openInProcessCluster()
@@ -339,6 +341,63 @@ test('clients are told to list again after an event that was published and did n
   await post(one, 'trimmed, and nothing behind it')
   await comes(() => missedBy(far) > before)
   t.deepEqual(one.errors, [])
+})
+
+/** Writes records until a subscriber hears of one. It must not take until the servers renew the views of their clients. */
+async function postUntilHeard(member: Member, subscriber: Subscriber, tenantId = 1): Promise<void> {
+  const before = textsOf(subscriber).length
+  const end = performance.now() + 30_000
+  while (textsOf(subscriber).length === before) {
+    if (performance.now() > end) throw new Error('nothing was heard')
+    await post(member, 'later', tenantId)
+    await wait(200)
+  }
+}
+
+test('a client that connected while no server could reach another hears what is written from then on', async (t) => {
+  const { wire, one, two, far } = await joinTwo(t)
+  const adapters = [one, two].flatMap(({ io }) => [...io._nsps.values()].map(({ adapter }) => adapter))
+  const counts = adapters.map((adapter) => adapter.serverCount.bind(adapter))
+  // An adapter forgets servers that it has not heard of for some seconds.
+  for (const adapter of adapters) adapter.serverCount = async () => 1
+  wire.publish = down
+  await post(one, 'lost')
+  await wait(3000)
+  const comer = await subscribe(two, { tenant: 2, permissions: ['payroll'] })
+  wire.publish = deliverAtOnce
+  for (const [index, adapter] of adapters.entries()) adapter.serverCount = counts[index] as Adapter['serverCount']
+  await comes(() => missedBy(far) > 0)
+  await postUntilHeard(one, comer, 2)
+  t.false(textsOf(comer).includes('lost'))
+})
+
+/** Resolves when each of two servers has sent, or tried to send, two more heartbeats. */
+async function twoHeartbeats({ published }: InProcessCluster): Promise<void> {
+  const from = published.length
+  await comes(() => {
+    const beats = published.slice(from).filter((text) => text.includes('router:beat'))
+    const servers = beats.map((text) => JSON.parse(text).uid)
+    return new Set(servers.filter((uid, index) => servers.indexOf(uid) !== index)).size === 2
+  })
+}
+
+test('clients whom a server had forgotten are told to list again once the servers reach each other', async (t) => {
+  const { wire, one, two, near, far } = await joinTwo(t)
+  const joined = wire.published.flatMap((text) => JSON.parse(text).data?.packet ?? []).findLast(({ texts }) => texts)
+  // As after three minutes of silence.
+  const { adapter } = two.hub.resource.hub as Namespace
+  await adapter.serverSideEmit(['sequelize-crud-router:left', joined])
+  await wait(100)
+  await post(one, 'lost')
+  await comes(() => textsOf(near).includes('lost'))
+  await wait(1500)
+  wire.publish = down
+  // After three heartbeats the servers would count as lost.
+  await twoHeartbeats(wire)
+  t.deepEqual([textsOf(far), missedBy(far)], [['first'], 0])
+  wire.publish = deliverAtOnce
+  await comes(() => missedBy(far) > 0)
+  await postUntilHeard(one, far)
 })
 
 test('clients are told to list again when a server is gone without a last word, and not when it was closed', async (t) => {

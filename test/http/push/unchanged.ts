@@ -18,6 +18,9 @@ const VARIANTS: Readonly<Record<string, { hooks?: object; options?: CrudOptions 
 
 const isAlone = databaseName === 'sqlite'
 
+/** Resources whose records a request without values changes as well. */
+const WRITTEN = { stamped: { audit: true }, versioned: { concurrency: true } } as const
+
 const hubs = new Map<string, CrudRouter>()
 const stage = await openPush(({ sequelize }, app, io) => {
   const Group = sequelize.define('group', { name: DataTypes.STRING(20) }, { timestamps: false })
@@ -31,6 +34,12 @@ const stage = await openPush(({ sequelize }, app, io) => {
     Thing.belongsTo(Group, { as: 'group', foreignKey: 'groupId' })
     const operations = Operations.AllWithBulk | Operations.Replace
     const hub = crudRouter(Thing, { route: `api/${name}`, operations, push: { io }, ...options })
+    hubs.set(name, hub)
+    app.use(hub)
+  }
+  for (const [name, options] of Object.entries(WRITTEN)) {
+    const Thing = sequelize.define(name, { level: DataTypes.INTEGER }, { timestamps: false })
+    const hub = crudRouter(Thing, { route: `api/${name}`, push: { io }, ...options })
     hubs.set(name, hub)
     app.use(hub)
   }
@@ -62,5 +71,24 @@ for (const [name, { options: { flatten: flattens } = {} }] of Object.entries(VAR
     await stage.drain(hub, subscriber)
     t.is(subscriber.received.length, 1)
     t.like(subscriber.received[0]?.[1], { sku: 'a', name: 'later', level: 2, ...(flattens && { groupName: 'g' }) })
+  })
+}
+
+for (const name of [...Object.keys(VARIANTS), ...Object.keys(WRITTEN)]) {
+  const isWritten = name in WRITTEN
+  test(`${name}: a PATCH of the stored values is told, one without values ${isWritten ? 'too' : 'is not'}`, async (t) => {
+    const hub = hubs.get(name)
+    if (hub === undefined) throw new Error(`${name} is not mounted`)
+    const record = await sequelize.model(name).create({ level: 3 })
+    const subscriber = await stage.subscribe(hub)
+    for (const change of [{ level: 3 }, {}]) {
+      const { status } = await stage.patch(`/api/${name}/${record.get('id')}`, change, { 'if-match': '*' })
+      t.is(status, 200)
+    }
+    await stage.drain(hub, subscriber)
+    t.deepEqual(
+      subscriber.received.map(([event]) => event),
+      Array(isWritten ? 2 : 1).fill('OnUpdated'),
+    )
   })
 }

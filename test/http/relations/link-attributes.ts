@@ -2,13 +2,15 @@
 
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
-import { crudRouter, Operations } from '../../../lib/index.js'
+import { type CrudRouter, crudRouter, Operations, openApi } from '../../../lib/index.js'
+import { INFO } from '../../support/documented.js'
 import type { Parameters } from '../../support/lists.js'
 import type { Answer } from '../../support/server.js'
 import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
 const models: Record<string, ModelStatic<Model>> = {}
+let basketItems: CrudRouter | undefined
 const warnings: Error[] = []
 process.on('warning', (warning) => warnings.push(warning))
 
@@ -17,7 +19,7 @@ const identity = identityFromHeader
 
 const server = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
-  const Basket = sequelize.define('Basket', { name: DataTypes.STRING }, plain)
+  const Basket = sequelize.define('Basket', { name: DataTypes.STRING, size: DataTypes.INTEGER }, plain)
   const Product = sequelize.define('Product', { name: DataTypes.STRING, price: DataTypes.INTEGER }, plain)
   const BasketItem = sequelize.define(
     'BasketItem',
@@ -46,26 +48,26 @@ const server = await openStage(({ sequelize }, app) => {
   })
   const Hooked = sequelize.define('Hooked', { name: DataTypes.STRING }, plain)
   Hooked.addHook('beforeFind', () => undefined)
-  const HookedLink = sequelize.define('HookedLink', { rank: DataTypes.INTEGER }, plain)
+  const HookedLink = sequelize.define('HookedLink', { rank: DataTypes.INTEGER, size: DataTypes.INTEGER }, plain)
   Basket.belongsToMany(Hooked, { as: 'hooked', through: HookedLink, foreignKey: 'basketId', otherKey: 'hookedId' })
+  Hooked.belongsToMany(Basket, { as: 'baskets', through: HookedLink, foreignKey: 'hookedId', otherKey: 'basketId' })
   Object.assign(models, { Basket, Product, BasketItem, Shelf, ShelfPlace, Hooked, HookedLink })
   const open = { relations: { products: { routes: true } } }
   app.use(crudRouter(Basket, { identity, relations: { ...open.relations, hooked: { routes: true } }, operations }))
   app.use(crudRouter(Product, { identity, operations, relations: { baskets: { routes: true } } }))
   app.use(crudRouter(Shelf, { ...open }))
   app.use(crudRouter(ShelfPlace))
-  app.use(crudRouter(Hooked, { route: 'hooked' }))
+  app.use(crudRouter(Hooked, { route: 'api/hooked' }))
   app.use(crudRouter(HookedLink))
-  app.use(
-    crudRouter(BasketItem, {
-      identity,
-      keyProperty: ['basketId', 'productId'],
-      fields: { secret: { exclude: true }, marks: { members: { '': ['string'] } } },
-      mask: { cost: 'accounting' },
-      getListPolicy: ({ identity: caller }) => caller?.name !== 'nobody',
-      scope: ({ identity: caller }) => (caller?.name === 'one' ? { quantity: 1 } : null),
-    }),
-  )
+  basketItems = crudRouter(BasketItem, {
+    identity,
+    keyProperty: ['basketId', 'productId'],
+    fields: { secret: { exclude: true }, marks: { members: { '': ['string'] } } },
+    mask: { cost: 'accounting' },
+    getListPolicy: ({ identity: caller }) => caller?.name !== 'nobody',
+    scope: ({ identity: caller }) => (caller?.name === 'one' ? { quantity: 1 } : null),
+  })
+  app.use(basketItems)
 })
 test.after.always(() => server.close())
 
@@ -95,7 +97,7 @@ test.before(async () => {
   await models.Hooked?.bulkCreate([{ name: 'x' }, { name: 'y' }])
   await models.HookedLink?.bulkCreate([
     { basketId: 1, hookedId: 1, rank: 2 },
-    { basketId: 1, hookedId: 2, rank: 1 },
+    { basketId: 1, hookedId: 2, rank: 1, size: 4 },
     { basketId: 2, hookedId: 1, rank: 9 },
   ])
 })
@@ -294,6 +296,17 @@ test('links where hooks of the host see the query', async (t) => {
   ])
   t.deepEqual(await namesOf('/api/baskets/1/hooked', { filter: 'hookedLink.rank>1' }), ['x'])
   t.deepEqual(await namesOf('/api/baskets', { filter: 'hooked.hookedLink.rank=9' }), ['B'])
+  // The baskets have an attribute `size` too.
+  for (const [filter, names] of [
+    ['Baskets.HookedLink.Rank>8', ['x']],
+    ['Baskets.Any(Name=A,HookedLink.Rank!=2)', ['y']],
+    ['Baskets.Any(HookedLink.Size=4)', ['y']],
+    ['Baskets.Any(HookedLink.Size=null)', ['x']],
+    ['Baskets.All(HookedLink.Rank=in=1;3)', ['y']],
+    ['Baskets.Count(HookedLink.Rank>1)=2', ['x']],
+  ] as const) {
+    t.deepEqual(await namesOf('/api/hooked', { filter, sort: 'id' }), names, filter)
+  }
 })
 
 const unknown = async (path: string, parameters: Parameters, headers = {}): Promise<string> => {
@@ -410,4 +423,69 @@ test('a body for a link cannot change what the relation fixes or the keys of the
   t.like(places, [{ row: 1, kind: 'front', productId: 1 }])
   await models.ShelfPlace?.destroy({ where: { shelfCode: 'low' } })
   await models.Shelf?.destroy({ where: { code: 'low' } })
+})
+
+test('a link that is created as a record must have the keys of both records, and is told of all that it lacks', async (t) => {
+  const made = await server.post('/api/basketitems', { note: 'x' })
+  t.deepEqual(
+    [made.status, made.body.errors],
+    [400, { basketId: ['is required.'], productId: ['is required.'], quantity: ['is required.'] }],
+  )
+  const { BasketItemCreate: body } = Object(
+    openApi({ resources: [basketItems].flatMap((each) => each ?? []), info: INFO }).components.schemas,
+  )
+  t.deepEqual(body.required, ['quantity', 'basketId', 'productId'])
+})
+
+test('conditions on links find the same records by the options of findAll, and through find hooks', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const define = (name: string, more = {}): ModelStatic<Model> =>
+      sequelize.define(name, { name: DataTypes.STRING, ...more }, plain)
+    const [Person, Hooked] = [define('Person'), define('HookedPerson')]
+    // A link and its record have attributes with equal names.
+    const Skill = define('Skill', { grade: DataTypes.INTEGER })
+    Hooked.addHook('beforeFind', () => undefined)
+    for (const [model, name] of [[Person, 'Mark'] as const, [Hooked, 'HookedMark'] as const]) {
+      const Mark = sequelize.define(name, { grade: DataTypes.INTEGER, note: DataTypes.STRING }, plain)
+      model.belongsToMany(Skill, { as: 'skills', through: Mark, foreignKey: 'personId', otherKey: 'skillId' })
+      app.use(crudRouter(Mark, { keyProperty: ['personId', 'skillId'] }))
+    }
+    const people = crudRouter(Person)
+    app.use(people, crudRouter(Hooked), crudRouter(Skill))
+    app.get('/found', async (req, res) => {
+      const found = await Person.findAll(await people.findOptions(req, { ...req.query }))
+      res.json({ items: found.map((person) => ({ id: person.get('id') })) })
+    })
+  })
+  t.teardown(() => stage.close())
+  await stage.sequelize.model('Skill').bulkCreate([{ grade: 1 }, { grade: 5 }])
+  for (const [person, mark] of [
+    ['Person', 'Mark'],
+    ['HookedPerson', 'HookedMark'],
+  ] as const) {
+    await stage.sequelize.model(person).bulkCreate([{ name: 'a' }, { name: 'b' }, { name: 'c' }])
+    await stage.sequelize.model(mark).bulkCreate([
+      { personId: 1, skillId: 1, grade: 3, note: 'x' },
+      { personId: 2, skillId: 2, grade: 1 },
+      { personId: 3, skillId: 1, grade: null },
+    ])
+  }
+  const find = async (path: string, filter: string): Promise<unknown> => {
+    const { body } = await stage.get(`${path}?${queryOf({ filter, select: 'id', sort: 'id' })}`)
+    return body.items?.map(({ id }: { id: number }) => id) ?? body
+  }
+  for (const [filter, ids] of [
+    ['Skills.Any(@.Grade>2)', [1]],
+    ['Skills.Any(@.Grade=null)', [3]],
+    ['Skills.Any(@.Grade!=3)', [2, 3]],
+    ['Skills.All(@.Grade=3)', [1]],
+    ['Skills.None(@.Grade=3)', [2, 3]],
+    ['Skills.Any(@.Grade=3|Grade=5)', [1, 2]],
+    ['Skills.Any(@.Note=x,@.Grade=3,Grade=1)', [1]],
+  ] as const) {
+    t.deepEqual(await find('/api/people', filter.replaceAll('@', 'Mark')), ids, filter)
+    t.deepEqual(await find('/found', filter.replaceAll('@', 'Mark')), ids, filter)
+    t.deepEqual(await find('/api/hookedpeople', filter.replaceAll('@', 'HookedMark')), ids, filter)
+  }
 })

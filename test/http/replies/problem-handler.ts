@@ -385,3 +385,32 @@ for (const [name, create] of FRAMEWORKS) {
     )
   })
 }
+
+for (const [name, create] of FRAMEWORKS) {
+  test(`on ${name} a problem is readable, whatever encoding the route had chosen for its response`, async (t) => {
+    for (const header of ['Content-Encoding', 'Transfer-Encoding']) {
+      const route: RequestHandler = (_req, res, next) => {
+        res.setHeader(header, header === 'Content-Encoding' ? 'gzip' : 'chunked')
+        next(new Problem({ status: 409 }))
+      }
+      const server = await hosting(t, create, route)
+      const response = await fetch(`${server.url}/route`)
+      t.is(response.status, 409)
+      t.like(await response.json(), { code: 'conflict' })
+    }
+  })
+
+  test(`on ${name} an error that is exposed keeps its headers, as with Express' own handler`, async (t) => {
+    const headers = { 'WWW-Authenticate': 'Basic' }
+    for (const [expose, challenge] of [
+      [true, 'Basic'],
+      [false, null],
+    ] as const) {
+      const route = failing(Object.assign(httpError(401, 'Sign in.', expose), { headers }))
+      const server = await hosting(t, create, route)
+      const answer = await server.get('/route')
+      t.is(answer.status, 401)
+      t.is(answer.headers.get('www-authenticate'), challenge)
+    }
+  })
+}

@@ -63,6 +63,9 @@ const WRONG: readonly (readonly [what: string, scope: unknown, reason: RegExp])[
     /must return a value of type integer for "ownerId", not string/,
   ],
   ['a fraction for whole numbers', { ownerId: 1.5 }, /must return a value of type integer for "ownerId", not 1\.5$/],
+  ['a value that an enumeration lacks', { state: 'lost' }, /must return one of the values open, closed for "state"/],
+  ['one of several values that an enumeration lacks', { state: ['open', 'Closed'] }, /values open, closed for "state"/],
+  ['a number for an enumeration', { state: 1 }, /one of the values open, closed for "state", not 1$/],
   ['an array of arrays', { ownerId: [[1]] }, /must return a value of type integer for "ownerId", not object/],
   [
     'values of a JSON attribute',
@@ -88,6 +91,7 @@ const stage = await openStage(({ sequelize }, app) => {
   Object.assign(Ticket.rawAttributes, {
     shout: { type: DataTypes.VIRTUAL, get: () => 'X' },
     doc: { type: DataTypes.JSON },
+    state: { type: DataTypes.ENUM('open', 'closed') },
     secret: { type: DataTypes.STRING },
     name: { type: DataTypes.STRING },
     label: { type: DataTypes.STRING },

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import test from 'ava'
 import express from 'express'
-import { DataTypes } from 'sequelize'
+import { DataTypes, Op } from 'sequelize'
 import { crudRouter, Operations, problemHandler } from '../../../lib/index.js'
 import { openStage } from '../../support/stage.js'
 
@@ -22,6 +22,7 @@ app.use(
     onError: (error) => unexpected.push(error),
   }),
 )
+app.use('/raw', express.raw({ type: () => true }), crudRouter(Player, { operations: Operations.AllWithBulk }))
 app.use('/parsed', express.json(), crudRouter(Player), problemHandler({ onError: (error) => unexpected.push(error) }))
 test.after.always(() => server.close())
 
@@ -161,6 +162,26 @@ for (const type of [
     const { status, body } = await sending(Buffer.from('{"name":"Ola"}'), { 'content-type': type })
     t.is(status, 201)
     t.is(body.name, 'Ola')
+  })
+}
+
+// Latin-1, cut off within a character, a surrogate, an overlong form.
+for (const bytes of [[0xe9], [0xe2, 0x82], [0xed, 0xa0, 0x80], [0xc0, 0xaf]]) {
+  const hex = Buffer.from(bytes).toString('hex')
+  test(`a body that is not UTF-8 is refused instead of stored with other characters: ${hex}`, async (t) => {
+    const body = Buffer.concat([Buffer.from('{"name":"Jos'), Buffer.from(bytes), Buffer.from('"}')])
+    for (const [path, type] of [
+      ['/api/players', 'application/json'],
+      ['/api/players', 'application/json; charset=utf-8'],
+      ['/api/players/bulk', 'application/jsonl'],
+      ['/raw/api/players', 'application/json'],
+      ['/raw/api/players/bulk', 'application/jsonl'],
+    ] as const) {
+      const response = await fetch(server.url + path, { method: 'POST', headers: { 'content-type': type }, body })
+      t.is(response.status, 400, `${path} ${type}`)
+      t.like(await response.json(), { title: 'Malformed body.', detail: 'The body is not valid UTF-8.' })
+    }
+    t.is(await Player.count({ where: { name: { [Op.startsWith]: 'Jos' } } }), 0)
   })
 }
 

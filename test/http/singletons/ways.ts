@@ -9,6 +9,7 @@ import {
   createCrud,
   createHandler,
   crudRouter,
+  Operations,
   problemHandler,
 } from '../../../lib/index.js'
 import { serve } from '../../support/server.js'
@@ -130,4 +131,26 @@ test('a route that a host gives under configure has the actions as well', async 
   t.is((await stage.get('/api/self/hello')).body, 'hello')
   t.is((await stage.send('POST', '/api/self/shout', { headers: ann })).body.name, 'ANN')
   t.is((await stage.get('/api/self', ann)).body.name, 'ANN')
+})
+
+test('a body that nests the record of a caller without one is 404, as the document says', async (t) => {
+  const other = await openStage(({ sequelize }, app) => {
+    const Owner = sequelize.define('Owner', { name: DataTypes.STRING(20) }, { timestamps: false })
+    const Card = sequelize.define('Card', { text: DataTypes.STRING(20) }, { timestamps: false })
+    const Label = sequelize.define('Label', { word: DataTypes.STRING(20) }, { timestamps: false })
+    Owner.hasMany(Card, { as: 'cards', foreignKey: 'ownerId' })
+    Owner.belongsToMany(Label, { as: 'labels', foreignKey: 'ownerId', otherKey: 'labelId', through: 'OwnerLabels' })
+    const common = { identity: identityFromHeader }
+    const singleton = () => null
+    app.use(crudRouter(Card, { ...common, route: 'api/card', singleton }))
+    app.use(crudRouter(Label, { ...common, route: 'api/label', singleton }))
+    const relations = { cards: { write: true }, labels: { write: true } }
+    app.use(crudRouter(Owner, { ...common, operations: Operations.AllWithBulk, relations }))
+  })
+  // The stage refuses responses that the document lacks.
+  for (const nested of [{ cards: [{ text: 'x' }] }, { labels: [1] }]) {
+    t.is((await other.post('/api/owners', nested)).status, 404)
+    t.is((await other.post('/api/owners/bulk', [nested])).status, 404)
+  }
+  await other.close()
 })

@@ -49,6 +49,8 @@ for (const journal of ['WAL', 'DELETE']) {
         const host = async (): Promise<void> => {
           for (let turn = 0; turn < TURNS; turn += 1) {
             await sequelize.transaction(async (transaction) => {
+              // SQLite lets the host wait for a lock for one second, which other writers of a busy machine may use up.
+              await sequelize.query('PRAGMA busy_timeout = 30000', { transaction })
               const row: Model = await sequelize.model('Item').create({ name: 'host', level: turn }, { transaction })
               await row.update({ level: 1000 + turn }, { transaction })
             })

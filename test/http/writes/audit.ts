@@ -377,3 +377,44 @@ for (const [name, type] of [
     }
   })
 }
+
+for (const [option, attribute, needed] of [
+  ['audit', 'created_by', 'createdBy'],
+  ['concurrency', 'row_version', 'rowVersion'],
+  ['softDelete', 'is_deleted', 'isDeleted'],
+] as const) {
+  test(`the column of ${attribute} is not given to an attribute that ${option} adds`, async (t) => {
+    const { sequelize, close } = await openDatabase()
+    try {
+      const Note = sequelize.define('Note', { [attribute]: DataTypes.STRING }, { underscored: true, timestamps: false })
+      const error = t.throws(() => crudRouter(Note, { [option]: true }), { instanceOf: CrudConfigError })
+      t.is(error?.code, 'INVALID_ATTRIBUTE')
+      t.regex(error?.message ?? '', new RegExp(`"${needed}", whose column "${attribute}" belongs`))
+      t.false(needed in Note.getAttributes())
+    } finally {
+      await close()
+    }
+  })
+}
+
+test('the attribute that has the column is maintained where the option names it, and no body writes it', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const Note = sequelize.define('Note', { created_by: DataTypes.STRING }, { underscored: true, timestamps: false })
+    app.use(crudRouter(Note, { audit: { createdBy: 'created_by' }, identity: identityFromHeader }))
+  })
+  t.teardown(() => stage.close())
+  const created = await stage.post('/api/notes', { createdBy: 'bob' }, asUser('ann'))
+  t.is(created.body.createdBy, 'ann')
+  t.is((await stage.patch('/api/notes/1', { createdBy: 'bob' })).body.createdBy, 'ann')
+})
+
+test('a virtual attribute has no column that could be taken', async (t) => {
+  const { sequelize, close } = await openDatabase()
+  try {
+    const created_by = { type: DataTypes.VIRTUAL, get: () => 'x' }
+    const Note = sequelize.define('Note', { created_by }, { underscored: true, timestamps: false })
+    t.notThrows(() => crudRouter(Note, { audit: true, fields: { created_by: { exclude: true } } }))
+  } finally {
+    await close()
+  }
+})

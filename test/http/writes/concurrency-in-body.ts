@@ -87,6 +87,43 @@ test('a row from before there were versions shows the first', async (t) => {
   }
 })
 
+test('the version of a missing record is null, and forms one group', async (t) => {
+  const stage = await openPush(({ sequelize }, app) => {
+    const Box = sequelize.define('Box', { name: DataTypes.STRING }, { timestamps: false })
+    const Item = sequelize.define('Item', { name: DataTypes.STRING }, { timestamps: false })
+    Item.belongsTo(Box, { as: 'box', foreignKey: 'boxId' })
+    const concurrency = { inBody: true }
+    const operations = Operations.All | Operations.Aggregate | Operations.Export
+    app.use(crudRouter(Box, { concurrency, operations }))
+    app.use(crudRouter(Item, { flatten: ['box'], operations }))
+  })
+  try {
+    t.is((await stage.get('/api/boxes?aggregate=max(rowVersion)')).body.items[0].max.rowVersion, null)
+    await stage.post('/api/boxes', { name: 'b' })
+    await stage.post('/api/items', { name: 'in', boxId: 1 })
+    const lost = await stage.post('/api/items', { name: 'lost' })
+    t.deepEqual(lost.body, { id: 2, name: 'lost', boxId: null, boxName: null, boxRowVersion: null })
+    const versions = [{ boxRowVersion: null }, { boxRowVersion: 0 }]
+    t.deepEqual((await stage.get('/api/items?select=boxRowVersion&sort=-id')).body.items, versions)
+    t.like((await stage.get('/api/items?sort=-id')).body.items, versions)
+    const csv = await stage.get('/api/items?format=csv&sort=-id')
+    t.is(csv.text.split('\r\n')[1], '2,lost,,,')
+    t.deepEqual((await stage.get('/api/items?aggregate=count&group=box.rowVersion')).body.items, [
+      { group: { box: { rowVersion: null } }, count: 1 },
+      { group: { box: { rowVersion: 0 } }, count: 1 },
+    ])
+    const walked: unknown[] = []
+    for (let after: string | null = ''; after !== null; ) {
+      const { body } = await stage.get(`/api/items?sort=boxRowVersion&pageSize=1&after=${after}`)
+      walked.push(...body.items.map(({ name }: { readonly name: string }) => name))
+      after = body.nextCursor
+    }
+    t.deepEqual(walked, ['lost', 'in'])
+  } finally {
+    await stage.close()
+  }
+})
+
 test('without it an added version is in no answer, also where another router of the model shows it', async (t) => {
   const stage = await openPush(({ sequelize }, app) => {
     const Thing = sequelize.define('Thing', { name: DataTypes.STRING }, { timestamps: false })

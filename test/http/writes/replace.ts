@@ -82,7 +82,9 @@ const Named = define('named', {
 })
 const Traced = define('traced', SLUG)
 const Failing = define('failing', SLUG)
+const Contested = define('contested', SLUG)
 
+mount(Contested, { limits: { retries: 1 }, onError: () => undefined })
 mount(Numbered)
 mount(Named)
 mount(Versioned, { concurrency: true })
@@ -354,6 +356,20 @@ test('who may make a record is asked once, whether or not there is one, and not 
   t.deepEqual([status, body.detail], [403, 'You may not create a record with this tenant.'])
   t.deepEqual(decided, [])
   t.is(await Confined.count(), 1)
+})
+
+test('a PUT that would create a record is retried after deadlocks as often as any write', async (t) => {
+  let calls = 0
+  Contested.addHook('beforeCreate', () => {
+    calls += 1
+    throw Object.assign(new Error('deadlock detected'), { code: '40P01' })
+  })
+  for (const headers of [{}, { 'if-none-match': '*' }]) {
+    calls = 0
+    const { status } = await server.send('PUT', '/api/contested/new', { json: { name: 'New' }, headers })
+    t.is(status, 503)
+    t.is(calls, 2)
+  }
 })
 
 test('the route is there with the operation alone', async (t) => {

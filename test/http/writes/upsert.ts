@@ -72,6 +72,7 @@ const Line = define('line', {
 const Versioned = define('versioned', FIELDS)
 const Traced = define('traced', FIELDS)
 const Few = define('few', FIELDS)
+const Contested = define('contested', FIELDS)
 const Apart = define('apart', { name: DataTypes.STRING })
 const Signed = define('signed', { by: DataTypes.STRING(9) })
 mount(Apart)
@@ -87,6 +88,7 @@ mount(Traced, {
     beforeUpdate: ({ operation }) => void heard.push(`update ${operation}`),
   },
 })
+mount(Contested)
 mount(Few, { limits: { bulkItems: 2 }, operations: ['upsert', 'getList'] })
 const own = crudController(Slug, { operations: Operations.Replace })
 app.put('/own', own.upsert)
@@ -336,6 +338,23 @@ test('upsert comes with Replace, or alone by its name', async (t) => {
   t.is((await put('few/bulk?by=sku', [{}, {}, {}])).body.code, 'malformed-body')
   const { headers } = await server.send('OPTIONS', '/api/plain/bulk')
   t.is(headers.get('allow'), 'POST, PUT, OPTIONS')
+})
+
+// Writes of SQLite run one at a time.
+const onServers = server.name === 'sqlite' ? test.skip : test
+
+onServers('a record that another request creates meanwhile is patched, also after deadlocks', async (t) => {
+  let calls = 0
+  Contested.addHook('beforeCreate', async (created) => {
+    calls += 1
+    if (calls < 3) throw Object.assign(new Error('deadlock detected'), { code: '40P01' })
+    await Contested.create({ sku: created.get('sku'), name: 'Ann' }, { hooks: false })
+  })
+  const { status, body } = await put('contested/bulk?by=sku', [{ sku: 'a', name: 'Ada' }])
+  t.is(status, 200)
+  t.deepEqual(body, { created: 0, updated: 1 })
+  t.is(calls, 3)
+  t.like(await listed('contested'), [{ sku: 'a', name: 'Ada' }])
 })
 
 test('there is no PUT /bulk where nothing tells records apart, and none may be asked for by name', async (t) => {

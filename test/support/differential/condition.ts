@@ -1,4 +1,5 @@
 import type { Operator } from '../../../types/query.js'
+import { COMPLEMENTS } from '../operators.js'
 import type { Operand } from './operands.js'
 import type { Column, Relation } from './schema.js'
 
@@ -37,29 +38,6 @@ export interface Count {
   readonly numbers: readonly bigint[]
 }
 
-const COMPLEMENTS: readonly (readonly [Operator, Operator])[] = [
-  ['eq', 'ne'],
-  ['gt', 'lte'],
-  ['gte', 'lt'],
-  ['contains', 'notContains'],
-  ['startsWith', 'notStartsWith'],
-  ['endsWith', 'notEndsWith'],
-  ['in', 'notIn'],
-]
-
-const complements: ReadonlyMap<Operator, Operator> = new Map(
-  COMPLEMENTS.flatMap(([one, other]) => [
-    [one, other],
-    [other, one],
-  ]),
-)
-
-export function complementOf(operator: Operator): Operator {
-  const complement = complements.get(operator)
-  if (complement === undefined) throw new RangeError(`${operator} has no complement`)
-  return complement
-}
-
 export function isOrder(operator: Operator): boolean {
   return operator === 'gt' || operator === 'gte' || operator === 'lt' || operator === 'lte'
 }
@@ -80,7 +58,7 @@ export function negated(condition: Condition): Condition {
     case 'compare':
       return negatedCompare(condition)
     case 'count':
-      return { ...condition, operator: complementOf(condition.operator) }
+      return { ...condition, operator: COMPLEMENTS[condition.operator] }
     case 'elements':
       return condition.quantifier === 'all'
         ? { ...condition, quantifier: 'any', condition: negated(condition.condition) }
@@ -93,7 +71,7 @@ export function negated(condition: Condition): Condition {
  * Other operators have an exact negation.
  */
 function negatedCompare(condition: Compare): Condition {
-  const turned: Compare = { ...condition, operator: complementOf(condition.operator) }
+  const turned: Compare = { ...condition, operator: COMPLEMENTS[condition.operator] }
   if (!isOrder(condition.operator) || !mayBeNull(condition)) return turned
   return { kind: 'or', nodes: [turned, { ...condition, operator: 'eq', operands: [{ kind: 'null' }] }] }
 }

@@ -1,9 +1,10 @@
 // Generates random conditions on the rows of a world (world.ts).
 
 import fc, { type Arbitrary } from 'fast-check'
-import { OPERATORS } from '../../../lib/language/operators.js'
+import { operatorInfoOf } from '../../../lib/language/operators.js'
 import type { Operator } from '../../../types/query.js'
-import { type Condition, complementOf, isOrder, mayBeNull } from './condition.js'
+import { COMPLEMENTS, EQUALITY, ORDER, PARTS } from '../operators.js'
+import { type Condition, isOrder, mayBeNull } from './condition.js'
 import { type Operand, operandOf } from './operands.js'
 import { foldAscii } from './oracle.js'
 import type { Column, Kind, Relation, Table } from './schema.js'
@@ -25,37 +26,9 @@ export interface Place {
   readonly column: Column
 }
 
-type OperatorGroup = 'equality' | 'order' | 'part'
-
-/** The group of each operator. `oracle.ts` says what an operator finds. */
-const GROUPS: Readonly<Record<Operator, OperatorGroup>> = {
-  eq: 'equality',
-  ne: 'equality',
-  in: 'equality',
-  notIn: 'equality',
-  gt: 'order',
-  gte: 'order',
-  lt: 'order',
-  lte: 'order',
-  contains: 'part',
-  startsWith: 'part',
-  endsWith: 'part',
-  notContains: 'part',
-  notStartsWith: 'part',
-  notEndsWith: 'part',
-}
-
-const EQUALITY = operatorsIn('equality')
-const ORDERS = operatorsIn('order')
-const PARTS = operatorsIn('part')
-
-function operatorsIn(group: OperatorGroup): readonly Operator[] {
-  return OPERATORS.map(({ name }) => name).filter((name) => GROUPS[name] === group)
-}
-
 function operatorsOf(kind: Kind): readonly Operator[] {
-  if (kind === 'text') return [...EQUALITY, ...ORDERS, ...PARTS]
-  return kind === 'boolean' || kind === 'enum' || kind === 'uuid' ? EQUALITY : [...EQUALITY, ...ORDERS]
+  if (kind === 'text') return [...EQUALITY, ...ORDER, ...PARTS]
+  return kind === 'boolean' || kind === 'enum' || kind === 'uuid' ? EQUALITY : [...EQUALITY, ...ORDER]
 }
 
 const NULL: Arbitrary<Operand> = fc.constant({ kind: 'null' })
@@ -153,7 +126,7 @@ export class Conditions {
       { weight: 1, arbitrary: fc.constantFrom(-1n, 2n ** 31n, -(2n ** 63n), 10n ** 20n) },
     )
     return fc
-      .record({ condition: fc.option(inner), operator: fc.constantFrom(...EQUALITY, ...ORDERS) })
+      .record({ condition: fc.option(inner), operator: fc.constantFrom(...EQUALITY, ...ORDER) })
       .chain(({ condition, operator }) =>
         fc
           .array(number, { minLength: 1, maxLength: isList(operator) ? 3 : 1 })
@@ -197,7 +170,7 @@ export class Conditions {
   #mayFold({ table, column }: Place, operator: Operator, operands: readonly Operand[]): boolean {
     if (column.kind !== 'text') return true
     if (isOrder(operator)) return false
-    const positive = GROUPS[operator] === 'part' && operator.startsWith('not') ? complementOf(operator) : operator
+    const positive = PARTS.includes(operator) && operator.startsWith('not') ? COMPLEMENTS[operator] : operator
     const texts = operands.flatMap((operand) => (operand.kind === 'value' ? [operand.text] : []))
     // Some requests include deleted rows, so the values of deleted rows count as well.
     const values = this.#world.all(table.name).map((row) => valueIn(row, column))
@@ -218,7 +191,7 @@ function isPartBy(operator: Operator, text: string, part: string): boolean {
 }
 
 function isList(operator: Operator): boolean {
-  return operator === 'in' || operator === 'notIn'
+  return operatorInfoOf(operator).list
 }
 
 interface Path {

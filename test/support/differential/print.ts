@@ -1,6 +1,7 @@
 // Writes conditions in the filter language. The printer varies details that have no effect: the case of names, blanks,
 // parentheses, unnecessary escapes, and the form of quantifiers.
 
+import { operatorInfoOf } from '../../../lib/language/operators.js'
 import type { Operator } from '../../../types/query.js'
 import { TOKENS } from '../operators.js'
 import type { Compare, Condition, Count, Elements } from './condition.js'
@@ -55,7 +56,7 @@ class Printer {
 
   #compare({ relations, column, operator, operands, ignoreCase }: Compare, prefix: string): string {
     const path = this.#path(prefix, relations, column.name)
-    const isList = operator === 'in' || operator === 'notIn'
+    const isList = operatorInfoOf(operator).list
     const values = operands.map((operand) => this.#operand(operator, operand, isList)).join(this.#padded(';'))
     return `${path}${this.#padded(this.#token(operator))}${values}${ignoreCase ? '/i' : ''}`
   }

@@ -1,20 +1,36 @@
-// Expressions for arrays that Sequelize writes incorrectly. Sequelize writes BLOB items as text literals, and fails for
-// a null among dates.
+// Values that Sequelize writes incorrectly. Sequelize writes BLOB items as text literals, fails for a null among dates,
+// and has no JSON for a type that is given as SQL. The drivers of SQLite and MariaDB have no arrays and objects.
 
 import type { Model, ModelStatic } from 'sequelize'
+import type { Dialect } from '../../types/dialect.js'
 import type { Field, ValueType } from '../../types/field.js'
 import { readDateTime } from '../common/values.js'
+import { attributesWithAccessors } from './model.js'
 import { escapeValue, literal } from './sql.js'
 
+/** Whether `toWritable` may change values of the field. A setter of the host gets the value of the body. */
+export function isRewritten(
+  model: ModelStatic<Model>,
+  { hasArrays }: Pick<Dialect, 'hasArrays'>,
+  { name, valueType }: Field,
+): boolean {
+  const { type, set } = attributesWithAccessors(model)[name] ?? {}
+  const isOpaque = valueType.type === 'json' && typeof type === 'string' && set === undefined
+  return valueType.items !== undefined || (isOpaque && (valueType.document === true || !hasArrays))
+}
+
 /**
- * Converts an array to an expression if Sequelize would write the array incorrectly. Returns other values unchanged.
+ * Converts a value to an expression, or to JSON text, if Sequelize or the driver would write the value incorrectly.
+ * Returns other values unchanged.
  */
-export function toWritableArray(
+export function toWritable(
   model: ModelStatic<Model>,
   field: Pick<Field, 'name' | 'valueType'>,
   value: unknown,
 ): unknown {
-  const { items } = field.valueType
+  const { items, document } = field.valueType
+  if (value === null) return null
+  if (document === true || (items === undefined && typeof value === 'object')) return JSON.stringify(value)
   if (items === undefined || !Array.isArray(value)) return value
   const type: unknown = model.getAttributes()[field.name]?.type
   if (typeof type !== 'object' || type === null || !('toSql' in type) || typeof type.toSql !== 'function') return value
