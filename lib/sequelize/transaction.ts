@@ -39,11 +39,19 @@ export function isTransactionRolledBack(transaction: Transaction): boolean {
 /** A transaction with the hooks that run after its COMMIT, and with members of its connection. */
 interface CommittingTransaction {
   readonly _afterCommitHooks: ((transaction: Transaction) => unknown)[]
-  readonly connection?: { readonly getTransactionStatus?: () => unknown }
+  readonly sequelize: Sequelize
+  readonly connection?: { readonly getTransactionStatus?: () => unknown; readonly readyForQuery?: boolean }
 }
 
-/** Whether a statement has failed in a transaction on PostgreSQL, whose COMMIT is then a rollback without an error. */
-function isAborted({ connection }: CommittingTransaction): boolean {
+/**
+ * Whether a statement has failed in a transaction on PostgreSQL, whose COMMIT is then a rollback without an error. The
+ * driver knows the status only when the server is ready for the next statement, which may be after the error.
+ */
+async function isAborted(transaction: Transaction & CommittingTransaction): Promise<boolean> {
+  const { connection, sequelize } = transaction
+  // An aborted transaction rejects the statement. The status is known by then.
+  if (connection?.readyForQuery === false)
+    await sequelize.query('SELECT 1', { transaction, logging: false }).catch(() => undefined)
   return connection?.getTransactionStatus?.() === 'E'
 }
 
@@ -64,9 +72,9 @@ export function runWhenCommitted(
   const commit = transaction.commit
   const commitThenRun = async (): Promise<void> => {
     if (!isTransactionOpen(transaction)) return commit.call(transaction)
-    const committing = transaction as object as CommittingTransaction
+    const committing = transaction as Transaction & CommittingTransaction
+    let isCommitted = !(await isAborted(committing))
     const hooks = committing._afterCommitHooks.splice(0)
-    let isCommitted = !isAborted(committing)
     try {
       await commit.call(transaction)
     } catch (error) {

@@ -1,5 +1,20 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { Transform } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
+
+/** Passes PostgreSQL's messages on. What follows an error in the same chunk comes later, as it may over a network. */
+function splitErrors(): Transform {
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const isError = chunk[0] === 'E'.charCodeAt(0) && chunk.length >= 5
+      const end = isError ? 1 + chunk.readUInt32BE(1) : chunk.length
+      this.push(chunk.subarray(0, end))
+      if (!isError) return done()
+      void wait(30).then(() => done(null, chunk.subarray(end)))
+    },
+  })
+}
 
 /** A local port that forwards all connections to another port. Tests can interrupt it. */
 export interface TcpProxy {
@@ -21,7 +36,7 @@ export interface TcpProxy {
   readonly close: () => Promise<void>
 }
 
-export async function openTcpProxy(target: number): Promise<TcpProxy> {
+export async function openTcpProxy(target: number, isSplittingErrors = false): Promise<TcpProxy> {
   /** Open sockets from clients, with their sockets to the server. */
   const open = new Map<Socket, Socket>()
   const answering = new Set<Socket>()
@@ -43,7 +58,8 @@ export async function openTcpProxy(target: number): Promise<TcpProxy> {
         open.delete(socket)
         other.destroy()
       })
-      socket.pipe(other)
+      if (isSplittingErrors && socket === far) socket.pipe(splitErrors()).pipe(other)
+      else socket.pipe(other)
     }
   }
   const server = createServer((near) => {

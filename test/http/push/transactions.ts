@@ -3,13 +3,15 @@
 
 import { setTimeout as wait } from 'node:timers/promises'
 import ava from 'ava'
-import type { RequestHandler } from 'express'
+import express, { type RequestHandler } from 'express'
 import { DataTypes, QueryTypes, Sequelize, type Transaction } from 'sequelize'
 import { type CrudHub, type CrudRouter, crudHub, crudRouter, Operations } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
 import { databaseName } from '../../support/database.js'
 import { eventPackets, openPush, type Subscriber, waitUntil } from '../../support/push.js'
-import { onServer } from '../../support/servers.js'
+import { serve } from '../../support/server.js'
+import { onServer, serverOptions } from '../../support/servers.js'
+import { openTcpProxy } from '../../support/wire.js'
 
 Sequelize.useCLS(new Namespace())
 
@@ -388,4 +390,38 @@ test("a write that outlives the host's transaction is not told when that was rol
   hook = null
   t.deepEqual(await told(hooked, subscriber), [])
   t.is((await hooked.resource.model.findByPk(id))?.get('name'), 'before')
+})
+
+const onPostgres = databaseName === 'postgres' ? test : test.skip
+
+onPostgres('what is rolled back at a COMMIT right behind the error of a statement is not told', async (t) => {
+  const options = serverOptions('postgres')
+  const wire = await openTcpProxy(options.port, true)
+  const database = stage.sequelize.getDatabaseName()
+  const far = new Sequelize({ ...options, host: 'localhost', port: wire.port, database, logging: false })
+  t.teardown(async () => {
+    await far.close()
+    await wire.close()
+  })
+  const Order = far.define('Order', { name: DataTypes.STRING }, { timestamps: false })
+  const router = crudRouter(Order, { push: { io: stage.io, path: '/far' } })
+  const subscriber = await stage.subscribe(router)
+  const app = express()
+  app.use((_req, res, next) => {
+    const work = far.transaction(async (transaction) => {
+      await new Promise((resolve) => {
+        res.on('finish', resolve)
+        next()
+      })
+      // The server tells of the error before it tells that the transaction is aborted.
+      await far.query('SELECT * FROM missing', { transaction }).catch(() => undefined)
+    })
+    ends.push(work.catch(() => undefined))
+  }, router)
+  const server = await serve(app)
+  t.teardown(server.close)
+  const { status } = await server.post('/api/orders', { name: 'rolled back' })
+  t.is(status, 201)
+  t.deepEqual(await told(router, subscriber), [])
+  t.is(await order.resource.model.count({ where: { name: 'rolled back' } }), 0)
 })
