@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
+import { SQL_WRITERS } from '../bench/trace/report.js'
 import { type Import, parseSource, readSources, type Source } from './support/imports.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -329,6 +330,15 @@ function joiFiles(of: readonly Source[]): string[] {
     .filter((file) => file.imports.some((wanted) => wanted.target === 'joi' && !wanted.typeOnly))
     .map((file) => file.path)
 }
+
+test('every file and folder that the trace counts as writing SQL is there', (t) => {
+  const paths = files.map(({ path }) => path)
+  for (const writer of SQL_WRITERS)
+    t.true(
+      paths.some((path) => path.startsWith(`lib/${writer}`)),
+      writer,
+    )
+})
 
 test('joi is imported at run time by exactly one file', (t) => {
   t.is(joiFiles(files).length, 1, joiFiles(files).join(', '))

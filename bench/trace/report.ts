@@ -3,8 +3,28 @@
 import { recordEntries, type TracedFunction } from './entries.js'
 import type { TracedRequest, TracedServer } from './requests.js'
 
-/** Files of `lib` whose functions write SQL text. */
-const WRITES_SQL = /^lib\/(?:perform\/statement\/|sequelize\/(?:dialect\/|sql\.|tree\.|words\.)|common\/sqlText\.)/
+/** Files and folders of `lib` whose functions write Sequelize's `where` and `include` trees, and the text of SQL. */
+export const SQL_WRITERS: readonly string[] = [
+  'common/sqlText.ts',
+  'perform/aggregate.ts',
+  'perform/childSelect.ts',
+  'perform/columnConditions.ts',
+  'perform/comparisons.ts',
+  'perform/joins.ts',
+  'perform/keysetPredicate.ts',
+  'perform/presentTables.ts',
+  'perform/statement/',
+  'perform/tableContext.ts',
+  'perform/where.ts',
+  'sequelize/dialect/',
+  'sequelize/sql.ts',
+  'sequelize/sqlCache.ts',
+  'sequelize/whereTree.ts',
+]
+
+function writesSql({ file }: Pick<TracedFunction, 'file'>): boolean {
+  return SQL_WRITERS.some((writer) => file.replace(/js$/, 'ts').startsWith(`lib/${writer}`))
+}
 
 /** Number of warm-up requests before the traced request. Warm-up requests do work that happens only once. */
 const WARM_UP = 30
@@ -28,7 +48,7 @@ export async function traceRequest(request: TracedRequest, server: TracedServer)
   return {
     name: request.name,
     all: countsOf(entered),
-    withoutSql: countsOf(entered.filter(({ file }) => !WRITES_SQL.test(file))),
+    withoutSql: countsOf(entered.filter((one) => !writesSql(one))),
   }
 }
 
@@ -39,8 +59,9 @@ export async function traceRequest(request: TracedRequest, server: TracedServer)
 export async function listEntered(request: TracedRequest, server: TracedServer): Promise<string> {
   const entered = new Set(await findEntered(request, server))
   const lines: { readonly file: string; readonly names: string[] }[] = []
-  for (const { file, name } of entered) {
-    if (name === '' || WRITES_SQL.test(file)) continue
+  for (const traced of entered) {
+    const { file, name } = traced
+    if (name === '' || writesSql(traced)) continue
     const last = lines.at(-1)
     if (last?.file === file) last.names.push(name)
     else lines.push({ file, names: [name] })
