@@ -1,6 +1,6 @@
-import type { Model } from 'sequelize'
+import type { Model, ModelStatic } from 'sequelize'
 import type { BehaviourDefinition, ManagedAttribute } from '../../types/behaviour.js'
-import type { Value } from '../../types/field.js'
+import type { Field, Value } from '../../types/field.js'
 import type { Predicate, ServerValues, SinglePlan } from '../../types/plan.js'
 import type { Behaviour, Resource } from '../../types/resource.js'
 import { requireField } from '../common/columns.js'
@@ -30,6 +30,8 @@ export interface SoftDeleteOptions {
 interface DeletedMark {
   readonly isDeleted: string | null
   readonly deletedAt: string
+  /** The date of records that are not deleted. */
+  readonly living: Date | null
 }
 
 /** Marks deleted records instead of removing their rows. Only a list with `includeDeleted` shows deleted records. */
@@ -46,17 +48,35 @@ export const softDelete: BehaviourDefinition = {
         )
       }
       // Sequelize itself maintains the mark of a paranoid model.
-      return { facts, attributes: [], behaviour: () => createBehaviour({ isDeleted: null, deletedAt: own }) }
+      const mark = { isDeleted: null, deletedAt: own, living: readLivingDate(model, own) }
+      return { facts, attributes: [], behaviour: () => createBehaviour(mark) }
     }
     if (option === undefined || option === false) return null
     const names = option === true ? {} : option
-    const mark = { isDeleted: names.isDeleted ?? 'isDeleted', deletedAt: names.deletedAt ?? 'deletedAt' }
+    const mark = {
+      isDeleted: names.isDeleted ?? 'isDeleted',
+      deletedAt: names.deletedAt ?? 'deletedAt',
+      living: null,
+    }
     const attributes: readonly ManagedAttribute[] = [
       { name: mark.isDeleted, kind: 'flag' },
       { name: mark.deletedAt, kind: 'dateTime' },
     ]
     return { attributes, facts, behaviour: () => createBehaviour(mark) }
   },
+}
+
+/**
+ * Returns the default of a paranoid model's date, which Sequelize gives to records that are not deleted.
+ * @throws CrudConfigError for a default that is not a Date
+ */
+function readLivingDate(model: ModelStatic<Model>, deletedAt: string): Date | null {
+  const value: unknown = model.getAttributes()[deletedAt]?.defaultValue ?? null
+  if (value === null || value instanceof Date) return value
+  throw new CrudConfigError(
+    'INVALID_ATTRIBUTE',
+    `${model.name}: the default of the attribute "${deletedAt}" must be a Date or null, because the model is paranoid. Records that are not deleted have this default.`,
+  )
 }
 
 function createBehaviour(mark: DeletedMark): Behaviour {
@@ -111,7 +131,7 @@ function markDeleted(mark: DeletedMark, instant: Date): ServerValues {
 
 function clearMark({ values, increments }: ServerValues, mark: DeletedMark): ServerValues {
   return {
-    values: new Map<string, Value>([...values, [mark.deletedAt, null], ...booleanMark(mark, false)]),
+    values: new Map<string, Value>([...values, [mark.deletedAt, mark.living], ...booleanMark(mark, false)]),
     increments,
   }
 }
@@ -122,12 +142,16 @@ function booleanMark({ isDeleted }: DeletedMark, value: boolean): readonly (read
 }
 
 /** The condition that a record is not marked. In rows older than the column the mark may be null. */
-function matchNotDeleted({ fields }: Resource, { isDeleted, deletedAt }: DeletedMark): Predicate {
-  if (isDeleted === null) return matchNull(requireField(fields, deletedAt), false)
+function matchNotDeleted({ fields }: Resource, { isDeleted, deletedAt, living }: DeletedMark): Predicate {
+  if (isDeleted === null) return matchDate(requireField(fields, deletedAt), living, false)
   return matchValue(requireField(fields, isDeleted), true, true)
 }
 
-function matchDeleted({ fields }: Resource, { isDeleted, deletedAt }: DeletedMark): Predicate {
-  if (isDeleted === null) return matchNull(requireField(fields, deletedAt), true)
+function matchDeleted({ fields }: Resource, { isDeleted, deletedAt, living }: DeletedMark): Predicate {
+  if (isDeleted === null) return matchDate(requireField(fields, deletedAt), living, true)
   return matchValue(requireField(fields, isDeleted), true, false)
+}
+
+function matchDate(field: Field, date: Date | null, negated: boolean): Predicate {
+  return date === null ? matchNull(field, negated) : matchValue(field, date, negated)
 }

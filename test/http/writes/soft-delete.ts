@@ -1,7 +1,7 @@
 // Soft delete: a record is active or deleted, DELETE marks it and restore unmarks it. Nothing but a list that asks for it
 // sees a deleted one. A paranoid model keeps its own mark.
 
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import {
   DataTypes,
   type Model,
@@ -32,9 +32,14 @@ interface Variant {
   readonly deletedAt: string
   /** Those of them that responses have. */
   readonly shown: readonly string[]
+  /** The date of records that are not deleted. Default: null. */
+  readonly living?: string
 }
 
 const nothing = (): void => undefined
+
+const NEVER = '9999-12-31T00:00:00.000Z'
+const neverDeleted: ModelAttributes = { deletedAt: { type: DataTypes.DATE(3), defaultValue: new Date(NEVER) } }
 
 const VARIANTS: readonly Variant[] = [
   {
@@ -81,6 +86,31 @@ const VARIANTS: readonly Variant[] = [
     isDeleted: null,
     deletedAt: 'removedAt',
     shown: ['removedAt'],
+  },
+  {
+    title: 'on a paranoid model whose date has a default',
+    softDelete: true,
+    attributes: neverDeleted,
+    model: { paranoid: true },
+    isDeleted: null,
+    deletedAt: 'deletedAt',
+    shown: ['deletedAt'],
+    living: NEVER,
+  },
+  {
+    title: 'on a paranoid model whose date has a default, with hooks of its own',
+    softDelete: true,
+    attributes: neverDeleted,
+    model: { paranoid: true },
+    prepare: (model) => {
+      for (const hook of ['afterFind', 'afterDestroy', 'beforeRestore', 'beforeUpdate'] as const) {
+        model.addHook(hook, nothing)
+      }
+    },
+    isDeleted: null,
+    deletedAt: 'deletedAt',
+    shown: ['deletedAt'],
+    living: NEVER,
   },
   {
     title: 'on a model with hooks of its own',
@@ -214,7 +244,12 @@ const TEAMS: readonly (readonly [filter: string, ids: readonly number[]])[] = [
 ]
 
 for (const variant of VARIANTS) {
-  const { title, isDeleted, deletedAt, shown } = variant
+  const { title, isDeleted, deletedAt, shown, living = null } = variant
+  const assertLiving = (t: ExecutionContext, row: Record<string, unknown> | null): void => {
+    if (isDeleted !== null) t.false(row?.[isDeleted])
+    if (living === null) t.is(row?.[deletedAt], null)
+    else t.is(timeOf(row?.[deletedAt]), Date.parse(living))
+  }
   const opened = openWorld(variant)
   test.after.always(async () => (await opened).close())
 
@@ -370,8 +405,7 @@ for (const variant of VARIANTS) {
     const { id } = await created(world, '/api/items', { name: 'Alive' })
     const { body: bulk } = await world.post('/api/items/bulk', [{ name: 'Alive too' }])
     for (const row of [await readStoredRow(world.Item, id), await readStoredRow(world.Item, bulk[0].id)]) {
-      if (isDeleted !== null) t.false(row?.[isDeleted])
-      t.is(row?.[deletedAt], null)
+      assertLiving(t, row)
     }
   })
 
@@ -417,9 +451,7 @@ for (const variant of VARIANTS) {
     t.is(answer.body.name, rest.name)
     t.deepEqual(Object.keys(answer.body).sort(), ['id', ...Object.keys(rest)].sort())
     t.deepEqual((await world.get(`/api/items/${id}`)).body, answer.body)
-    const row = await readStoredRow(world.Item, id)
-    if (isDeleted !== null) t.false(row?.[isDeleted])
-    t.is(row?.[deletedAt], null)
+    assertLiving(t, await readStoredRow(world.Item, id))
     t.is((await world.delete(`/api/items/${id}`)).status, 204)
     t.is((await world.send('POST', `/api/items/${id}/restore`)).status, 200)
   })
@@ -477,7 +509,7 @@ for (const variant of VARIANTS) {
       shown,
     )
     if (isDeleted !== null && shown.includes(isDeleted)) t.false(body[isDeleted])
-    if (shown.includes(deletedAt)) t.is(body[deletedAt], null)
+    if (shown.includes(deletedAt)) t.is(body[deletedAt], living)
   })
 
   test(`${title}, nobody can write the mark: not in create, bulk create or PATCH`, async (t) => {
@@ -487,9 +519,7 @@ for (const variant of VARIANTS) {
     const { body: bulk } = await world.post('/api/items/bulk', [{ name: 'Plain', ...mark }])
     t.is((await world.patch(`/api/items/${one.id}`, { name: 'Plainer', ...mark })).body.name, 'Plainer')
     for (const id of [one.id, bulk[0].id]) {
-      const row = await readStoredRow(world.Item, id)
-      if (isDeleted !== null) t.false(row?.[isDeleted])
-      t.is(row?.[deletedAt], null)
+      assertLiving(t, await readStoredRow(world.Item, id))
       t.is((await world.get(`/api/items/${id}`)).status, 200)
     }
   })
@@ -498,9 +528,7 @@ for (const variant of VARIANTS) {
     if (shown.includes(name)) {
       test(`${title}, ${name} can be filtered, sorted and selected by`, async (t) => {
         const world = await opened
-        const deleted = name === isDeleted ? 'true' : 'null'
-        const operator = name === isDeleted ? '=' : '!='
-        const filter = `${name}${operator}${deleted}`
+        const filter = name === isDeleted ? `${name}=true` : `${name}!=${living}`
         t.deepEqual(ids(await world.get(listPath('/api/players', { filter, includeDeleted: true }))), [2, 4])
         t.deepEqual(ids(await world.get(listPath('/api/players', { filter }))), [])
         t.is((await world.get(`/api/players?sort=-${name}`)).status, 200)
@@ -785,6 +813,16 @@ test('softDelete: false on a paranoid model is a CrudConfigError', async (t) => 
   t.true(error instanceof CrudConfigError)
   t.like(error, { code: 'INVALID_OPTION' })
   t.regex(String(error), /Thing.*softDelete.*paranoid/)
+})
+
+test('a paranoid model whose date has a default that is not a Date is a CrudConfigError', async (t) => {
+  for (const defaultValue of [DataTypes.NOW, '9999-12-31']) {
+    const deletedAt = { type: DataTypes.DATE, defaultValue }
+    const error = await mounting((sequelize) => sequelize.define('Thing', { deletedAt }, { paranoid: true }), {})
+    t.true(error instanceof CrudConfigError)
+    t.like(error, { code: 'INVALID_ATTRIBUTE' })
+    t.regex(String(error), /Thing.*deletedAt.*Date/)
+  }
 })
 
 test('a paranoid model soft-deletes without being told', async (t) => {
