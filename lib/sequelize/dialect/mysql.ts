@@ -91,6 +91,14 @@ const textComparisons: TextComparisons = {
 }
 
 const UTC = '+00:00'
+const OFFSET = /^([+-])(\d\d:\d\d)$/
+
+/** Converts an instant to UTC. CONVERT_TZ does not convert instants outside of the range of TIMESTAMP. */
+function convertToUtc(column: string, timezone: string): string {
+  const [, sign, time] = OFFSET.exec(timezone) ?? []
+  if (time === undefined) return `CONVERT_TZ(${column}, '${timezone}', '${UTC}')`
+  return `(${column} ${sign === '+' ? '-' : '+'} INTERVAL '${time}' HOUR_MINUTE)`
+}
 
 // Operators of boolean full-text mode, inside and outside of quotes.
 const BOOLEAN_OPERATORS = /[-+<>()~*"@]/g
@@ -308,7 +316,7 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   double: toDouble,
   concat: (parts) => `CONCAT(${parts.join(', ')})`,
   datePart: (column, { valueType: { type } }, unit, timezone) => {
-    const utc = type === 'date' || timezone === UTC ? column : `CONVERT_TZ(${column}, '${timezone}', '${UTC}')`
+    const utc = type === 'date' || timezone === UTC ? column : convertToUtc(column, timezone)
     return `DATE_FORMAT(${utc}, '${DATE_FORMATS[unit]}')`
   },
   columnTypes: mysqlTypes,

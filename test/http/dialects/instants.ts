@@ -2,7 +2,7 @@
 
 import ava, { type ExecutionContext } from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Options } from 'sequelize'
-import { crudRouter } from '../../../lib/index.js'
+import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName } from '../../support/database.js'
 import type { TestServer } from '../../support/server.js'
 import { openStage } from '../../support/stage.js'
@@ -24,7 +24,7 @@ async function served(t: ExecutionContext, more: Options = {}): Promise<Served> 
     day: DataTypes.DATEONLY,
   })
   await sequelize.sync()
-  app.use(crudRouter(Event))
+  app.use(crudRouter(Event, { operations: Operations.All | Operations.Aggregate }))
   t.teardown(server.close)
   return { ...server, Event }
 }
@@ -57,6 +57,32 @@ onMySql('where the host stores times of another zone, they are told in UTC', asy
   await Event.bulkCreate(INSTANTS.slice(0, 4).map((at) => ({ at })) as never)
   for (const [index, at] of INSTANTS.slice(0, 4).entries()) t.like((await get(`/api/events/${index + 1}`)).body, { at })
 })
+
+for (const timezone of ['+05:30', '-08:00']) {
+  onMySql(`parts of dates are in UTC, long ago and far ahead too: ${timezone}`, async (t) => {
+    const { get, Event } = await served(t, { timezone })
+    const instants = [
+      '1000-01-01T21:00:00.000Z',
+      '1965-07-01T02:30:00.000Z',
+      '2024-02-29T23:59:59.999Z',
+      '9998-12-31T22:00:00.000Z',
+    ]
+    await Event.bulkCreate(instants.map((at) => ({ at })) as never)
+    for (const [unit, length] of [
+      ['hour', 13],
+      ['day', 10],
+      ['month', 7],
+      ['year', 4],
+    ] as const) {
+      const { body } = await get(`/api/events?group=${unit}(at)`)
+      const groups = body.items.map(({ group }: { group: { at: Record<string, string> } }) => group.at[unit])
+      t.deepEqual(
+        groups,
+        instants.map((at) => at.slice(0, length)),
+      )
+    }
+  })
+}
 
 onPostgres('instants that are none to JavaScript are told as before, and other zones are minded', async (t) => {
   const { get, Event } = await served(t, { timezone: '+05:30' })
