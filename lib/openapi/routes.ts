@@ -137,7 +137,8 @@ function writeOperation(
   const headers = deprecationHeaders(deprecated)
   const described = [entry.describe?.(subject) ?? [], deprecated === null ? [] : describeDeprecation(deprecated)].flat()
   const own = permissions.slice(-1)
-  const all = [...permissions, ...own.flatMap(nestedPermissions)]
+  // The last response of a status is documented: that of the request's own resource.
+  const all = [...own.flatMap(nestedPermissions), ...permissions]
   const once = own.filter(hasIdempotencyKey)
   const keys = once.map((each) => idempotencyKey(each.subject.resource.documented.requiresIdempotencyKey))
   const parameters = [...pathParameters, ...keys, ...(entry.parameters?.(subject) ?? [])]

@@ -130,6 +130,18 @@ test('a write that may be done once says so wherever it stands, and its reply wh
   }
 })
 
+test('a body that nests records has the problems of its own resource', (t) => {
+  const { Team, Player } = models()
+  const players = crudRouter(Player, { concurrency: true })
+  const teams = crudRouter(Team, { idempotency: true, relations: { players: { write: true } } })
+  const document = openApi({ resources: [teams, players], info: INFO })
+  for (const post of [operationAt(document, 'post', '/api/teams'), operationAt(document, 'patch', '/api/teams/{id}')]) {
+    const { 400: invalid, 409: conflict } = post.responses
+    t.deepEqual(Object.keys(Object(conflict).headers ?? {}), ['Retry-After'])
+    t.is(Object(invalid).description, 'The body, or a value in it, is invalid.')
+  }
+})
+
 test('a body below its owner need not say whose it is, whatever else it must have', async (t) => {
   const stage = await openStage(({ sequelize }, app) => {
     const { Team, Player, Note } = define(sequelize)
