@@ -19,13 +19,6 @@ import { ambientTransaction, runWhenCommitted } from '../sequelize/transaction.j
 import { type StatementContext, storeOf, withTransaction } from './store.js'
 import { inTransaction, markRaced, runSingleStatement } from './transaction.js'
 
-/** Settings of an idempotent write. */
-export interface IdempotentOptions {
-  readonly policyChecks: PolicyChecks | undefined
-  /** Whether each statement sees all data that was committed before the statement started. */
-  readonly readsCommitted: boolean
-}
-
 /** The reply of a write, new or replayed. */
 export interface IdempotentResult {
   readonly reply: Reply
@@ -45,7 +38,7 @@ export async function writeIdempotently(
   plan: Plan,
   idempotency: IdempotencyRequest,
   write: (store: StatementContext) => Promise<Pick<IdempotentResult, 'reply' | 'done'> & { readonly stored: Reply }>,
-  { policyChecks, readsCommitted }: IdempotentOptions,
+  policyChecks: PolicyChecks | undefined,
 ): Promise<IdempotentResult> {
   const model = requireIdempotencyModel(store)
   const { id, fingerprint, expires: expiresAt } = idempotency
@@ -62,7 +55,8 @@ export async function writeIdempotently(
     await storeReply(model, id, JSON.stringify(stored), transaction)
     return { reply, done, passedPolicies: [] }
   }
-  const came = await inTransaction(store, writeOnce, { isRepeatable: true, readsCommitted })
+  // Repeatable read would show all records as of the first statement, which looks for a stored reply.
+  const came = await inTransaction(store, writeOnce, { isRepeatable: true, readsCommitted: true })
   if (came.done !== null) cleanUp(store)
   return came
 }

@@ -101,13 +101,7 @@ export async function performIdempotentWork(
       const reply = made(done)
       return { done, reply, stored: toStored(done, reply) }
     }
-    // Repeatable read shows all records as of the first statement, which looks for a stored reply. Scope checks and
-    // tracked records need what other transactions commit afterwards.
-    const seesCommitted = isScoped(work) || isTracked(work)
-    return writeIdempotently(store, work.plan, idempotency, write, {
-      policyChecks: work.policyChecks,
-      readsCommitted: seesCommitted,
-    })
+    return writeIdempotently(store, work.plan, idempotency, write, work.policyChecks)
   })
 }
 

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import ava from 'ava'
 import { DataTypes, type Model, type ModelOptions, type ModelStatic, Op, Sequelize } from 'sequelize'
 import { type CrudOptions, createCrud, crudController, crudRouter, Operations } from '../../../lib/index.js'
-import { sqliteOptions } from '../../support/database.js'
+import { databaseName, sqliteOptions } from '../../support/database.js'
 import type { Answer } from '../../support/server.js'
 import { openStage, timeOf } from '../../support/stage.js'
 
@@ -382,4 +382,30 @@ test("the host's own model of the table is used where it gives one", async (t) =
     code: 'INVALID_OPTION',
     message: /wrong: idempotency.model must use the same Sequelize instance as the resource/,
   })
+})
+
+const betweenWrites = databaseName === 'sqlite' ? ava.serial.skip : ava.serial
+
+betweenWrites('a write sees what others commit while it waits for its record', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const Order = sequelize.define('Order', { name: DataTypes.STRING }, { timestamps: false })
+    const no = { type: DataTypes.INTEGER, primaryKey: true }
+    const Line = sequelize.define('Line', { no, text: DataTypes.STRING }, { timestamps: false })
+    Order.hasMany(Line, { as: 'lines', foreignKey: 'orderId' })
+    app.use(crudRouter(Order, { idempotency: true, relations: { lines: { write: true } } }), crudRouter(Line))
+    return { Order, Line }
+  })
+  t.teardown(() => stage.close())
+  const { Order, Line } = stage
+  const body = { lines: [{ no: 1, text: 'new' }] }
+  await stage.post('/api/orders', { lines: [{ no: 1, text: 'old' }] })
+  const other = await stage.sequelize.transaction()
+  await Order.findByPk(1, { transaction: other, lock: true })
+  stage.statements.length = 0
+  const waiting = stage.patch('/api/orders/1', body, key('waits'))
+  while (!stage.statements.some((sql) => / FOR (NO KEY )?UPDATE/.test(sql))) await wait(5)
+  await Line.destroy({ where: { no: 1 }, transaction: other })
+  await other.commit()
+  const { status, body: shown } = await waiting
+  t.deepEqual([status, shown.lines], [200, [{ no: 1, text: 'new', orderId: 1 }]])
 })
