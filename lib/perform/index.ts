@@ -139,15 +139,20 @@ function createStore(
   return isRead ? withAbort(store, client) : withClient(store, client, order)
 }
 
+/** A transaction that reads records before it changes them. READ COMMITTED returns the latest committed values. */
+const READS_FIRST = { isRepeatable: true, readsCommitted: true } as const
+
 function executeWithScopes(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
   const { plan, nestedWrites = [], items = [] } = work
   // The statement of a read already contains the scope's condition.
   if (readsOnly(plan) && nestedWrites.length + items.length === 0) return executeAndFinish(store, work, finish)
   if (isScoped(work)) return writeWithinScopes(store, (inside) => executeAndFinish(inside, work, finish))
   if (!isTracked(work)) return executeAndFinish(store, work, finish)
-  // The transaction reads records before it changes them. READ COMMITTED returns the latest committed values.
-  const how = { isRepeatable: true, readsCommitted: true }
-  return inTransaction(store, (transaction) => executeAndFinish(withTransaction(store, transaction), work, finish), how)
+  return inTransaction(
+    store,
+    (transaction) => executeAndFinish(withTransaction(store, transaction), work, finish),
+    READS_FIRST,
+  )
 }
 
 async function executeAndFinish(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
@@ -178,11 +183,15 @@ async function executeNested(store: StatementContext, work: Work, finish?: Finis
     return outcome
   }
   try {
-    return await inTransaction(store, async (transaction) => {
-      const done = await executeWork(withTransaction(store, transaction), work, executePart)
-      await finish?.(done, transaction)
-      return done
-    })
+    return await inTransaction(
+      store,
+      async (transaction) => {
+        const done = await executeWork(withTransaction(store, transaction), work, executePart)
+        await finish?.(done, transaction)
+        return done
+      },
+      READS_FIRST,
+    )
   } catch (error) {
     throw await addAllErrors(error, store, work)
   }

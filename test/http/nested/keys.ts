@@ -1,9 +1,11 @@
 // Records within a body are told apart by their keys, of which what points at the owner may be a part, or the whole: no element
 // need state that, and clients may choose the rest of the key or not.
 
+import { setTimeout as wait } from 'node:timers/promises'
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic } from 'sequelize'
 import { type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
+import { databaseName } from '../../support/database.js'
 import { asUser, identityFromHeader, openStage } from '../../support/stage.js'
 
 const test = ava.serial
@@ -193,4 +195,51 @@ test('a decimal key of an owner is that number, however a body writes it', async
     t.is((await own.post(`/api/rates/${body.rate}/offers`, { rateId: '1.51' })).status, 400)
     t.is((await own.patch(`/api/rates/${body.rate}`, { offers: [{ rateId: true }] })).status, 400)
   }
+})
+
+const betweenWrites = databaseName === 'sqlite' ? ava.serial.skip : ava.serial
+
+betweenWrites('a body sees what others commit while it waits for a nested record', async (t) => {
+  const served = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const key = () => ({ type: DataTypes.INTEGER, primaryKey: true })
+    const text = DataTypes.STRING(9)
+    const Order = sequelize.define('Order', { text }, plain)
+    const Line = sequelize.define('Line', { no: key(), text }, plain)
+    const Parcel = sequelize.define('Parcel', { text }, plain)
+    const Item = sequelize.define('Item', { no: key(), text }, plain)
+    Order.hasMany(Line, { as: 'lines', foreignKey: 'orderId' })
+    Order.hasMany(Parcel, { as: 'parcels', foreignKey: 'orderId' })
+    Parcel.hasMany(Item, { as: 'items', foreignKey: 'parcelId' })
+    app.use(crudRouter(Order, { relations: { lines: { write: true }, parcels: { write: true } } }))
+    app.use(crudRouter(Line), crudRouter(Parcel, { relations: { items: { write: true } } }), crudRouter(Item))
+    return { Parcel, Item }
+  })
+  t.teardown(() => served.close())
+  const { Parcel, Item, sequelize, statements } = served
+  const items = [
+    { no: 1, text: 'a' },
+    { no: 2, text: 'a' },
+  ]
+  await served.post('/api/orders', { parcels: [{ items }] })
+  const transaction = await sequelize.transaction()
+  await Parcel.findByPk(1, { transaction, lock: true })
+  statements.length = 0
+  const body = { lines: [{ no: 5 }], parcels: [{ id: 1, items: [{ no: 1 }, { no: 2, text: 'b' }] }] }
+  const waiting = served.patch('/api/orders/1', body)
+  while (!statements.some((sql) => /Parcel.* FOR (NO KEY )?UPDATE/.test(sql))) await wait(5)
+  await Item.update({ text: 'c' }, { where: { no: 1 }, transaction })
+  await Item.destroy({ where: { no: 2 }, transaction })
+  await transaction.commit()
+  const { status, body: shown } = await waiting
+  t.deepEqual(
+    [status, shown.parcels?.[0].items],
+    [
+      200,
+      [
+        { no: 1, text: 'c', parcelId: 1 },
+        { no: 2, text: 'b', parcelId: 1 },
+      ],
+    ],
+  )
 })
