@@ -4,7 +4,10 @@ import type { Resource } from '../../types/resource.js'
 import type { BodyElement } from '../../types/work.js'
 import { type BodyErrors, errorsAt } from '../common/bodyErrors.js'
 import { keyOfBodyParts } from '../common/keys.js'
+import { createMessage } from '../common/messages.js'
+import { normalizeName } from '../common/normalizedName.js'
 import { isObject } from '../common/object.js'
+import type { ProblemErrors } from '../common/problem.js'
 import { readBodyKey, readKeyParts } from '../plan/index.js'
 import { type ConnectingAttribute, removeConnectingAttributes } from './connectingAttributes.js'
 import { type Body, hasElementKey, isUnchanged, memberOf, readElementKey, versionFieldOf } from './members.js'
@@ -85,6 +88,7 @@ export function parseElements(
     if (given !== undefined && typeof given !== 'number')
       ambiguous.add(errorsAt(target, [`${each.place}.${version}`], 'number'))
     const isNew = !hasElementKey(relation, body)
+    if (isNew) errors.add(misspeltKeysOf(target, body), `${each.place}.`)
     return {
       place: each.place,
       keyOf: (value) => {
@@ -97,6 +101,20 @@ export function parseElements(
       body,
     }
   })
+}
+
+/** Returns the errors of misspelt keys. The validators of bodies report only keys that clients choose. */
+function misspeltKeysOf({ keys, fields, translate }: Resource, body: Body): ProblemErrors {
+  const assigned = new Map(
+    keys.flatMap(({ json, targets }) => (targets.has('create') ? [] : [[normalizeName(json), json]])),
+  )
+  const exact = new Set(fields.map(({ json }) => json))
+  return Object.fromEntries(
+    Object.keys(body).flatMap((each) => {
+      const name = exact.has(each) ? undefined : assigned.get(normalizeName(each))
+      return name === undefined ? [] : [[each, [translate(createMessage('misspelt-property', { name }))]]]
+    }),
+  )
 }
 
 /** Returns a text that distinguishes an element from its siblings; null for an element without a key. */

@@ -162,6 +162,28 @@ for (const route of ROUTES) {
     t.is(await served.Sensor.count(), before)
   })
 
+  test(`the misspelt key of a record within a body replaces no record: ${route}`, async (t) => {
+    const { id, code } = await made()
+    const { body } = await served.patch(`${route}/${id}`, { sensorList: [{ sensorKind: 'heat' }] })
+    const [sensor] = body.sensorList
+    const within = { sensorList: [{ Id: sensor.id, sensorKind: 'smoke' }, { sensorKind: 'x' }, { _ID: sensor.id }] }
+    const places = (before: string) => ({
+      [`${before}sensorList[0].Id`]: meant('id'),
+      [`${before}sensorList[2]._ID`]: meant('id'),
+      [`${before}sensorList[2].sensorKind`]: ['is required.'],
+    })
+    t.deepEqual((await served.patch(`${route}/${id}`, within)).body.errors, places(''))
+    t.deepEqual((await served.send('PUT', `${route}/${id}`, { json: within })).body.errors, places(''))
+    t.deepEqual((await served.patch(`${route}/bulk`, [{ id, ...within }])).body.errors, places('[0].'))
+    const upserted = await served.send('PUT', `${route}/bulk?by=code`, { json: [{ code, ...within }] })
+    t.deepEqual(upserted.body.errors, places('[0].'))
+    t.is((await served.Sensor.findByPk(sensor.id))?.get('sensor_kind'), 'heat')
+    // A record with its key is found, so another name that resembles the key is ignored.
+    const kept = await served.patch(`${route}/${id}`, { sensorList: [{ id: sensor.id, ID: 0, sensorKind: 'smoke' }] })
+    t.is(kept.status, 200, kept.text)
+    t.deepEqual(kept.body.sensorList, [{ ...sensor, sensorKind: 'smoke' }])
+  })
+
   test(`relations are members for whom they are open: ${route}`, async (t) => {
     for (const name of ['sensor_list', 'SensorList', 'sensors-list']) {
       const { status, body } = await served.post(route, { [name]: [] })
