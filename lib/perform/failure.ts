@@ -32,11 +32,11 @@ export function missingIndexError(error: unknown, { name, search, dialect }: Res
   return Object.assign(new CrudConfigError('INVALID_OPTION', message), { cause: error })
 }
 
-/** The error for `onError` if a scope's condition is too large for the database, or null for other errors. */
+/** The error for `onError` if conditions of scopes are too large for the database, or null for other errors. */
 export function oversizedScopeError(error: unknown, { name, dialect }: Resource, plan: Plan): Error | null {
   if (classifyFailure(error, dialect()) !== 'tooLarge' || !isMostlyScope(plan)) return null
   return new TypeError(
-    `${name}: the condition of the scope is too large for the database. Return a shorter condition`,
+    `${name}: the condition of its scope, or of a related resource's scope, is too large for the database. Return a shorter condition`,
     { cause: error },
   )
 }

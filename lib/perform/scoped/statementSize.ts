@@ -1,4 +1,5 @@
-import type { Column, Join, Plan, Predicate } from '../../../types/plan.js'
+import type { Column, Join, OrderKey, Plan, Predicate } from '../../../types/plan.js'
+import type { Embed, Projection } from '../../../types/projection.js'
 import { type Visitors, visit } from '../../common/visitor.js'
 
 /** Approximate size of the statements, in parts: scope conditions of the host, and values that the client has sent. */
@@ -31,10 +32,27 @@ function partPlansOf(plan: Plan): readonly Plan[] {
 function addPlan(plan: Plan, size: StatementSize): void {
   if ('scope' in plan && plan.scope !== undefined) addConditionSize({ kind: 'apart', condition: plan.scope }, size)
   if ('where' in plan && plan.where !== null) addConditionSize(plan.where, size)
-  if ('projection' in plan) for (const column of plan.projection.columns) size.client += 1 + column.joins.length
-  if ('order' in plan) for (const { column } of plan.order) size.client += 1 + column.joins.length
+  if ('projection' in plan) addProjection(plan.projection, 'order' in plan ? plan.order : [], size)
   if ('changes' in plan) size.client += plan.changes.size
   if ('records' in plan) for (const record of plan.records) size.client += record.size
+}
+
+function addProjection({ columns, embeds = [] }: Projection, order: readonly OrderKey[], size: StatementSize): void {
+  // One join serves all columns whose paths have the same condition.
+  const conditions = new Set<Predicate>()
+  for (const { joins, countedJoin } of [...columns, ...order.map(({ column }) => column)]) {
+    size.client += 1 + joins.length
+    for (const { condition, joinRowCondition } of countedJoin === undefined ? joins : [...joins, countedJoin])
+      for (const limit of [condition, joinRowCondition]) if (limit !== null) conditions.add(limit)
+  }
+  for (const condition of conditions) addConditionSize(condition, size)
+  for (const embed of embeds) addEmbed(embed, size)
+}
+
+function addEmbed({ join, where, order, projection }: Embed, size: StatementSize): void {
+  addJoins([join], size, false)
+  if (where !== null) addConditionSize(where, size)
+  addProjection(projection, order, size)
 }
 
 function addConditionSize(condition: Predicate, size: StatementSize, isHosts = false): void {

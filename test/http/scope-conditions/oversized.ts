@@ -36,10 +36,19 @@ const stage = await openStage(({ sequelize }, app) => {
       scope: () => scope as never,
     }),
   )
+  const Leaf = sequelize.define('Leaf', { name: DataTypes.STRING(20) }, { timestamps: false })
+  Leaf.belongsTo(Node, { as: 'node', foreignKey: 'nodeId', constraints: false })
+  Leaf.belongsToMany(Node, { as: 'nodes', through: 'LeafNode', constraints: false, timestamps: false })
+  const operations = Operations.All | Operations.Aggregate | Operations.Export
+  const onError = (error: unknown): void => void errors.push(error)
+  app.use(crudRouter(Leaf, { route: 'leaves', operations, onError }))
+  app.use(crudRouter(Leaf, { route: 'flat', flatten: ['node'], onError }))
 })
 const Node = stage.sequelize.model('Node')
+const Leaf = stage.sequelize.model('Leaf')
 const made = await Node.create({ name: 'a', level: 1 })
 const id = Number(made.get('id'))
+await Leaf.create({ name: 'leaf', nodeId: id })
 
 test.after.always(() => stage.close())
 
@@ -78,7 +87,7 @@ for (const [what, tooLarge] of [
       t.is(status, 500, `${method} ${path} ${text}`)
       t.regex(
         String(errors[0]),
-        /Node: the condition of the scope is too large for the database\. Return a shorter condition/,
+        /Node: the condition of its scope, or of a related resource's scope, is too large for the database\. Return a shorter condition/,
         `${method} ${path}`,
       )
       t.is(errors.splice(0).length, 1)
@@ -86,6 +95,38 @@ for (const [what, tooLarge] of [
     t.is(await Node.count(), 1)
   })
 }
+
+run('a scope that is too large for a statement of another resource is a 500', async (t) => {
+  scope = filter.in('level', numbers)
+  const before = await Leaf.count()
+  for (const [method, path, json] of [
+    ['GET', '/leaves?select=node(name)', undefined],
+    ['GET', '/leaves/1?select=node(name)', undefined],
+    ['GET', '/leaves?select=nodes(name)', undefined],
+    ['GET', '/leaves?select=nodes.Count', undefined],
+    ['GET', '/leaves?filter=node.name=a', undefined],
+    ['GET', '/leaves?sort=node.name', undefined],
+    ['GET', '/leaves?sort=nodes.Count', undefined],
+    ['GET', '/leaves?after=&sort=node.name', undefined],
+    ['GET', '/leaves?aggregate=count&group=node.name', undefined],
+    ['GET', '/leaves?format=csv&select=node.name', undefined],
+    ['GET', '/flat', undefined],
+    ['GET', '/flat/1', undefined],
+    ['POST', '/flat', { name: 'new' }],
+    ['PATCH', '/flat/1', { name: 'changed' }],
+  ] as const) {
+    const { status, text } = await stage.send(method, path, { json })
+    t.is(status, 500, `${method} ${path} ${text}`)
+    t.regex(
+      String(errors[0]),
+      /Leaf: the condition of its scope, or of a related resource's scope, is too large for the database\./,
+      `${method} ${path}`,
+    )
+    t.is(errors.splice(0).length, 1)
+  }
+  t.is(await Leaf.count(), before)
+  t.is((await Leaf.findByPk(1))?.get('name'), 'leaf')
+})
 
 run('what the client makes too large is a 400 under a condition as well', async (t) => {
   scope = filter.or(filter.eq('level', 1), filter.eq('parent.level', 1))
