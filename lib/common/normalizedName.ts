@@ -2,3 +2,6 @@
 export function normalizeName(name: string): string {
   return name.toLowerCase().replace(/[_-]/g, '')
 }
+
+/** A name in the query language. */
+export const NAME: RegExp = /^[\p{L}_][\p{L}\p{N}_]*$/u

@@ -2,9 +2,9 @@ import type { ArrayType, Field, ItemOf, ItemType, MemberOf, MemberType, ValueTyp
 import type { MemberDeclaration } from '../../types/options.js'
 import { createDecoder } from '../codec/codecs.js'
 import { CrudConfigError } from '../common/errors.js'
+import { NAME } from '../common/normalizedName.js'
 import { createUnknownNameError } from '../config/suggest.js'
 import { type OperatorName, operatorsForType } from '../language/operators.js'
-import { NAME } from './names.js'
 
 /** The type of a member for clients, and the type that statements compare if it differs. */
 interface MemberTypeRow {

@@ -2,6 +2,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { Check } from '../../types/check.js'
 import type { CrudOptions } from '../../types/options.js'
 import type { Resource } from '../../types/resource.js'
+import { NAME } from '../common/normalizedName.js'
 
 /**
  * Returns the JSON name of an attribute: `first_name`, `FIRST_NAME`, `FirstName` and `firstName` all become
@@ -36,9 +37,6 @@ export function typeName(name: string): string {
 
 /** The words that follow a collection in a path, so that no member can have them as names. */
 const WORDS: ReadonlySet<string> = new Set(['any', 'all', 'none', 'count'])
-
-/** A name in the query language. */
-export const NAME: RegExp = /^[\p{L}_][\p{L}\p{N}_]*$/u
 
 /** Accepts the names that the host may choose for a member. */
 export const isMemberName: Check = (value) =>

@@ -3,7 +3,7 @@ import type { ModelAccess, Resource } from '../../types/resource.js'
 import type { View } from '../../types/view.js'
 import { isComputedField } from '../common/columns.js'
 import { COMPUTED_HINT } from '../common/hints.js'
-import { normalizeName } from '../common/normalizedName.js'
+import { NAME, normalizeName } from '../common/normalizedName.js'
 import { type Problem, problem } from '../common/problem.js'
 import { truncateEcho } from '../common/truncateEcho.js'
 import { findNearest } from '../config/suggest.js'
@@ -57,7 +57,7 @@ export function suggestField(
   if (lastRoot === null) return suggestMember(context, written, isUsable)
   if (name.length > MAX_GUESSED_LENGTH) return ''
   const usable = fieldsOfRoot(lastRoot).filter(
-    (field) => isUsable(field, lastRoot.access) && view.readable(field, lastRoot.access),
+    (field) => NAME.test(field.json) && isUsable(field, lastRoot.access) && view.readable(field, lastRoot.access),
   )
   const similar = findSimilarField(name, usable)
   return similar === undefined

@@ -18,6 +18,7 @@ const served = await openStage(({ sequelize }, app) => {
       salary: DataTypes.INTEGER,
       password: DataTypes.STRING,
       state_of_the_game_now: DataTypes.STRING,
+      'home.town': DataTypes.STRING,
     },
     plain,
   )
@@ -101,6 +102,14 @@ test('a field that the caller may not use is never suggested, nor is an answer t
     t.deepEqual(body.errors, { [parameter]: ['Unknown field "salarie" at position 0. Did you mean "salary"?'] })
   }
   t.is(await messageOf('/api/players', { select: 'salarie' }), 'Unknown field "salarie" at position 0.')
+})
+
+test('a name that the query language cannot write is not suggested', async (t) => {
+  for (const query of ['filter=homeTown=x', 'sort=homeTown', 'select=homeTown', 'group=homeTown']) {
+    const [parameter = ''] = query.split('=')
+    const { body } = await served.get(`/api/players?${query}`)
+    t.deepEqual(body.errors, { [parameter]: ['Unknown field "homeTown" at position 0.'] })
+  }
 })
 
 test('a key that answers do not show, and a closed relation, are like any other unknown name', async (t) => {
