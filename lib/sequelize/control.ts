@@ -15,7 +15,8 @@ import { canSend, sendText } from './send.js'
 export function runControl(sequelize: Sequelize, connection: Connection, sql: string): Promise<unknown> | null {
   // Traced requests use `query`, which publishes the statements.
   if (!isFast || !canSend(sequelize) || currentCause() !== undefined || !canRunServerQueries(sequelize)) return null
-  if (sequelize.getDialect() === 'sqlite') return statementsOfConnection(sequelize, connection).readRows(sql, [], false)
+  if (sequelize.getDialect() === 'sqlite')
+    return statementsOfConnection(sequelize, connection).readRows({ sql, values: [] })
   return awaitAnswer(sequelize, connection, { sql, values: [] }, sendText(sequelize, connection, sql))
 }
 

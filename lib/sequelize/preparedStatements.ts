@@ -44,6 +44,19 @@ interface PreparedText {
   readonly duplicates: Set<SqliteStatement>
 }
 
+/** A statement to run, with its values. */
+export interface PreparedRun {
+  readonly sql: string
+  readonly values: readonly unknown[]
+  /** Whether the statement reads one or a few records by key. Default: false. */
+  readonly isBrief?: boolean | undefined
+  /**
+   * Whether the statement is kept for other runs. In the cache, a large statement would displace many statements.
+   * Default: true.
+   */
+  readonly isReusable?: boolean
+}
+
 /** Callback of a driver call. */
 type DriverCallback<T> = (error: Error | null, value?: T) => void
 
@@ -85,21 +98,14 @@ export class PreparedStatements {
     }
   }
 
-  /** Returns the rows of a statement. `isBrief`: the statement reads one or a few records by key. */
-  readRows(sql: string, values: readonly unknown[], isBrief: boolean): Promise<readonly RawRow[]> {
-    return this.#runPrepared(sql, values, isBrief, (statement, done) => statement.all(values, this.#limitTime(done)))
-  }
-
-  /**
-   * Returns the rows of a statement that is compiled for one run. In the cache, a large statement would displace many
-   * statements.
-   */
-  readRowsOnce(sql: string, values: readonly unknown[]): Promise<readonly RawRow[]> {
-    return this.#run(sql, values, false, (done) => this.#connection.all(sql, values, done))
+  readRows({ sql, values, isBrief = false, isReusable = true }: PreparedRun): Promise<readonly RawRow[]> {
+    return isReusable
+      ? this.#runPrepared(sql, values, isBrief, (statement, done) => statement.all(values, this.#limitTime(done)))
+      : this.#run(sql, values, false, (done) => this.#connection.all(sql, values, done))
   }
 
   /** Returns the number of rows that the statement changed. */
-  runWrite(sql: string, values: readonly unknown[]): Promise<number> {
+  runWrite({ sql, values }: PreparedRun): Promise<number> {
     const toChangedCallback = (done: DriverCallback<number>): ChangedCallback =>
       function (error) {
         done(error, error === null ? this.changes : undefined)
@@ -147,24 +153,14 @@ export class PreparedStatements {
     })
   }
 
-  /** Runs a statement and publishes it to listeners. */
+  /** Calls the driver when the queue starts the statement, and publishes the statement to listeners. */
   #run<T>(
     sql: string,
     values: readonly unknown[],
     isBrief: boolean,
     call: (done: DriverCallback<T>) => void,
   ): Promise<T> {
-    return traceStatement({ dialect: 'sqlite', sql }, () => this.#runQueued(sql, values, isBrief, call), affectedRowsOf)
-  }
-
-  /** Calls the driver when the queue starts the statement. */
-  #runQueued<T>(
-    sql: string,
-    values: readonly unknown[],
-    isBrief: boolean,
-    call: (done: DriverCallback<T>) => void,
-  ): Promise<T> {
-    return new Promise((resolve, reject) => {
+    const run = (resolve: (value: T) => void, reject: (error: unknown) => void): void => {
       const logged = logQuery(this.#sequelize, this.#connection, sql, values)
       const done: DriverCallback<T> = (error, value) => {
         this.#queue.finish()
@@ -180,7 +176,8 @@ export class PreparedStatements {
           done(error as Error)
         }
       })
-    })
+    }
+    return traceStatement({ dialect: 'sqlite', sql }, () => new Promise(run), affectedRowsOf)
   }
 
   /** Compiles another statement of a text for future concurrent runs. */

@@ -2,16 +2,24 @@ import type { Sequelize, Transaction } from 'sequelize'
 import { isFast } from '../../common/fastPaths.js'
 import { internalError } from '../../common/internalError.js'
 import { isPromise } from '../../common/promise.js'
-import { type DirectRun, type DirectStatements, directStatementsOf } from '../../sequelize/directStatements.js'
+import { type DirectRun, directStatementsOf } from '../../sequelize/directStatements.js'
 import { isTimeout } from '../../sequelize/failure.js'
 import { type NumberedRun, namedStatementsOf } from '../../sequelize/namedStatements.js'
+import type { PooledRun } from '../../sequelize/pooledConnections.js'
 import {
-  type PreparedStatements,
+  type PreparedRun,
   preparedStatementsOf,
   runOnTimedConnection,
   statementsOfConnection,
 } from '../../sequelize/preparedStatements.js'
-import { canRunOwnQueries, canRunServerQueries, type RawRow, runReadQuery, runWriteQuery } from '../../sequelize/run.js'
+import {
+  canRunOwnQueries,
+  canRunServerQueries,
+  type QueryRun,
+  type RawRow,
+  runReadQuery,
+  runWriteQuery,
+} from '../../sequelize/run.js'
 import { ambientTransaction, isTransactionOpen } from '../../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../../sequelize/writeTransaction.js'
 import type { Statement } from '../statement/statement.js'
@@ -31,99 +39,86 @@ export interface Execution {
   readonly isKeyLookup?: boolean
 }
 
+/** Results of the methods that every driver has: the rows, or the number of rows that a statement changed. */
+interface Results {
+  readonly readRows: readonly RawRow[]
+  readonly runWrite: number
+}
+
+type Method = keyof Results
+
+/** The methods of a driver. `R` describes a statement and where it runs. */
+type Methods<R> = { readonly [M in Method]: (run: R) => Promise<Results[M]> }
+
 export function fetchRows(store: StatementContext, execution: Execution): Promise<readonly RawRow[]> {
-  return runExecution(store, execution, ROW_METHODS)
+  return runStatement(store, execution, 'readRows')
 }
 
 /** Runs an UPDATE or DELETE and returns the number of rows that the database reports. */
 export function countAffectedRows(store: StatementContext, execution: Execution): Promise<number> {
-  return runExecution(store, execution, AFFECTED_METHODS)
+  return runStatement(store, execution, 'runWrite')
 }
 
-/** Functions that run a statement: one for each method of the drivers. */
-interface RunMethods<T> {
-  readonly runPrepared: (prepared: PreparedStatements, execution: Execution) => Promise<T>
-  readonly runNamed: (store: StatementContext, execution: Execution) => Promise<T>
-  readonly runDirect: (statements: DirectStatements, run: DirectRun) => Promise<T>
-  readonly runQuery: (sequelize: Sequelize, bound: Parameters<typeof runReadQuery>[1]) => Promise<T>
-}
-
-const ROW_METHODS: RunMethods<readonly RawRow[]> = {
-  runPrepared: (prepared, { statement, isKeyLookup = false }) => {
-    const { sql, values } = statement.toNumbered()
-    return statement.isReusable ? prepared.readRows(sql, values, isKeyLookup) : prepared.readRowsOnce(sql, values)
-  },
-  runNamed: (store, execution) => namedStatementsOf(store.sequelize).readRows(createNamedRun(store, execution)),
-  runDirect: (statements, run) => statements.readRows(run),
-  runQuery: runReadQuery,
-}
-
-const AFFECTED_METHODS: RunMethods<number> = {
-  runPrepared: (prepared, { statement }) => {
-    const { sql, values } = statement.toNumbered()
-    return prepared.runWrite(sql, values)
-  },
-  runNamed: (store, execution) => namedStatementsOf(store.sequelize).runWrite(createNamedRun(store, execution)),
-  runDirect: (statements, run) => statements.runWrite(run),
-  runQuery: runWriteQuery,
-}
-
-function createNamedRun(
-  { resource, limit }: StatementContext,
-  { statement, transaction, isOnPrimary }: Execution,
-): NumberedRun {
-  const isNameable = statement.isReusable && resource.namedStatements
-  return { ...statement.toNumbered(), transaction, writes: isOnPrimary, isNameable, limit }
-}
-
-function runExecution<T>(store: StatementContext, execution: Execution, ways: RunMethods<T>): Promise<T> {
-  if (!isFast) return runBySequelize(store, execution, ways)
-  const { sequelize, dialect } = store
-  if (dialect.preparesBy === 'connection') return runDirectly(store, execution, ways)
+function runStatement<M extends Method>(store: StatementContext, execution: Execution, method: M): Promise<Results[M]> {
+  if (!isFast) return runBySequelize(store, execution, method)
+  const { sequelize, dialect, limit, resource } = store
+  if (dialect.preparesBy === 'connection') return runPrepared(store, execution, method)
   const { statement, transaction, isOnPrimary } = execution
   const around = transaction ?? ambientTransaction(sequelize)
   // A statement of a finished transaction goes to Sequelize, which throws its own error.
   if (!canRunServerQueries(sequelize) || (around !== undefined && !isTransactionOpen(around))) {
-    return runBySequelize(store, execution, ways)
+    return runBySequelize(store, execution, method)
   }
+  const pooled: PooledRun = { transaction: around, writes: isOnPrimary, limit }
   if (dialect.preparesBy === 'name') {
+    const named: Methods<NumberedRun> = namedStatementsOf(sequelize)
+    const isNameable = statement.isReusable && resource.namedStatements
     return withStatementTimeout(store, around, () =>
-      ways.runNamed(store, { statement, transaction: around, isOnPrimary }),
+      named[method]({ ...statement.toNumbered(), ...pooled, isNameable }),
     )
   }
-  const direct = directStatementsOf(sequelize)
-  if (direct === null) return runBySequelize(store, execution, ways)
+  const direct: Methods<DirectRun> | null = directStatementsOf(sequelize)
+  if (direct === null) return runBySequelize(store, execution, method)
   const sql = statement.toInline()
-  return withStatementTimeout(store, around, () =>
-    ways.runDirect(direct, { sql, transaction: around, writes: isOnPrimary, limit: store.limit }),
-  )
+  return withStatementTimeout(store, around, () => direct[method]({ sql, ...pooled }))
 }
 
-async function runDirectly<T>(store: StatementContext, execution: Execution, ways: RunMethods<T>): Promise<T> {
+/** Runs a statement on SQLite. */
+async function runPrepared<M extends Method>(
+  store: StatementContext,
+  execution: Execution,
+  method: M,
+): Promise<Results[M]> {
   const { sequelize, limit } = store
-  const { transaction } = execution
+  const { statement, transaction, isKeyLookup } = execution
   if (canPrepare(sequelize, transaction)) {
+    const runOn = (statements: Methods<PreparedRun>): Promise<Results[M]> =>
+      statements[method]({ ...statement.toNumbered(), isBrief: isKeyLookup, isReusable: statement.isReusable })
     try {
-      if (transaction === undefined && limit !== null) {
-        return await runOnTimedConnection(sequelize, limit, (statements) => ways.runPrepared(statements, execution))
-      }
+      if (transaction === undefined && limit !== null) return await runOnTimedConnection(sequelize, limit, runOn)
       const statements = preparedStatementsFor(sequelize, transaction)
-      const ready = isPromise(statements) ? await statements : statements
-      return await ways.runPrepared(ready, execution)
+      return await runOn(isPromise(statements) ? await statements : statements)
     } catch (error) {
       // Another writer holds the lock. Sequelize retries according to the host's configuration.
       if (!isTimeout(error)) throw error
     }
   }
-  return runBySequelize(store, execution, ways)
+  return runBySequelize(store, execution, method)
 }
 
-function runBySequelize<T>(store: StatementContext, execution: Execution, ways: RunMethods<T>): Promise<T> {
-  const { statement, transaction, isOnPrimary } = execution
+const QUERIES: {
+  readonly [M in Method]: (sequelize: Sequelize, run: QueryRun) => Promise<Results[M]>
+} = { readRows: runReadQuery, runWrite: runWriteQuery }
+
+function runBySequelize<M extends Method>(
+  store: StatementContext,
+  { statement, transaction, isOnPrimary }: Execution,
+  method: M,
+): Promise<Results[M]> {
   const { sequelize, limit } = store
-  return withSequelizeTimeout(store, transaction, () => {
-    return ways.runQuery(sequelize, { sql: statement.toInline(), transaction, writes: isOnPrimary, limit })
-  })
+  return withSequelizeTimeout(store, transaction, () =>
+    QUERIES[method](sequelize, { sql: statement.toInline(), transaction, writes: isOnPrimary, limit }),
+  )
 }
 
 function preparedStatementsFor(

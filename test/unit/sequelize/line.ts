@@ -36,7 +36,7 @@ async function busyUntil(statements: PreparedStatements, isBrief: boolean, done:
   const one = async (): Promise<void> => {
     while (!isOver && count < ENDLESS) {
       count += 1
-      await statements.readRows('SELECT name FROM things WHERE id = ?', [1 + (count % 20)], isBrief)
+      await statements.readRows({ sql: 'SELECT name FROM things WHERE id = ?', values: [1 + (count % 20)], isBrief })
     }
   }
   const all = Promise.all(Array.from({ length: 12 }, one))
@@ -74,17 +74,24 @@ for (const isBrief of [true, false]) {
 
   test(`texts that are new are compiled beside ${which} that follow one another, behind queries of the host too`, async (t) => {
     const { sequelize, statements } = await bench(t)
-    const one = (text: string): Promise<readonly unknown[]> => statements.readRows(`SELECT ${text} AS one`, [], isBrief)
+    const one = (text: string): Promise<readonly unknown[]> =>
+      statements.readRows({ sql: `SELECT ${text} AS one`, values: [], isBrief })
     const asked = wait(20).then(async () => {
       await sequelize.query('SELECT 0 AS one')
       const rows = [
         await one('1'),
         await one('2'),
-        await statements.readRowsOnce('SELECT 3 AS one', []),
+        await statements.readRows({ sql: 'SELECT 3 AS one', values: [], isReusable: false }),
         await one('4'),
       ]
       const host = Promise.all([5, 6].map((number) => sequelize.query(`SELECT ${number} AS one`)))
-      rows.push(...(await Promise.all([one('7'), one('8'), statements.readRowsOnce('SELECT 9 AS one', [])])))
+      rows.push(
+        ...(await Promise.all([
+          one('7'),
+          one('8'),
+          statements.readRows({ sql: 'SELECT 9 AS one', values: [], isReusable: false }),
+        ])),
+      )
       await host
       return [...rows, await one('10'), await one('11')]
     })
@@ -107,8 +114,13 @@ test('prepared statements go on while queries of the host follow one another wit
     }
   })
   const done = wait(20).then(async () => {
-    for (let count = 0; count < 50; count += 1) await statements.readRows('SELECT name FROM things', [], false)
-    await Promise.all(Array.from({ length: 50 }, () => statements.readRows('SELECT id FROM things', [], true)))
+    for (let count = 0; count < 50; count += 1)
+      await statements.readRows({ sql: 'SELECT name FROM things', values: [] })
+    await Promise.all(
+      Array.from({ length: 50 }, () =>
+        statements.readRows({ sql: 'SELECT id FROM things', values: [], isBrief: true }),
+      ),
+    )
   })
   await done
   isOver = true
@@ -120,22 +132,30 @@ test('what fails does not hold up those behind it', async (t) => {
   const { statements } = await bench(t)
   const asked = Array.from({ length: 60 }, (_, index) =>
     index % 3 === 0
-      ? statements.readRows('SELECT name FROM nothing', [], true)
-      : statements.readRows('SELECT abs(?) AS it', [index % 3 === 1 ? -index : Number.NaN], true),
+      ? statements.readRows({ sql: 'SELECT name FROM nothing', values: [], isBrief: true })
+      : statements.readRows({
+          sql: 'SELECT abs(?) AS it',
+          values: [index % 3 === 1 ? -index : Number.NaN],
+          isBrief: true,
+        }),
   )
   const told = await Promise.allSettled(asked)
   t.deepEqual(
     told.map(({ status }) => status),
     Array.from({ length: 60 }, (_, index) => (index % 3 === 0 ? 'rejected' : 'fulfilled')),
   )
-  t.deepEqual(await statements.readRows('SELECT 1 AS one', [], true), [{ one: 1 }])
+  t.deepEqual(await statements.readRows({ sql: 'SELECT 1 AS one', values: [], isBrief: true }), [{ one: 1 }])
 })
 
 test('each of many that run the same text at once has the rows of its own values', async (t) => {
   const { sequelize, statements } = await bench(t)
   for (const round of [1, 2, 3]) {
     const asked = Array.from({ length: 100 }, (_, index) =>
-      statements.readRows('SELECT name, ? AS own FROM things WHERE id = ?', [index * round, 1 + (index % 20)], true),
+      statements.readRows({
+        sql: 'SELECT name, ? AS own FROM things WHERE id = ?',
+        values: [index * round, 1 + (index % 20)],
+        isBrief: true,
+      }),
     )
     const rows = await Promise.all(asked)
     t.deepEqual(
@@ -145,7 +165,7 @@ test('each of many that run the same text at once has the rows of its own values
   }
   const counted = await Promise.all(
     Array.from({ length: 100 }, (_, index) => {
-      return statements.runWrite('UPDATE things SET name = name WHERE id <= ?', [index % 21])
+      return statements.runWrite({ sql: 'UPDATE things SET name = name WHERE id <= ?', values: [index % 21] })
     }),
   )
   t.deepEqual(
@@ -154,7 +174,9 @@ test('each of many that run the same text at once has the rows of its own values
   )
   await sequelize.query('ALTER TABLE things ADD COLUMN level INTEGER DEFAULT 7')
   const widened = await Promise.all(
-    Array.from({ length: 20 }, () => statements.readRows('SELECT * FROM things WHERE id = ?', [1], true)),
+    Array.from({ length: 20 }, () =>
+      statements.readRows({ sql: 'SELECT * FROM things WHERE id = ?', values: [1], isBrief: true }),
+    ),
   )
   t.true(widened.every(([row]) => row?.level === 7))
 })
@@ -163,7 +185,7 @@ test('a handle whose texts were compiled several times closes, and so does one t
   const { sequelize, statements } = await bench(t)
   const handle = await requireSqliteConnection(sequelize)
   const ask = (index: number): Promise<unknown> =>
-    statements.readRows(`SELECT ${index % 250} AS number WHERE 1 = ?`, [1], true).then(
+    statements.readRows({ sql: `SELECT ${index % 250} AS number WHERE 1 = ?`, values: [1], isBrief: true }).then(
       () => null,
       (error: unknown) => error,
     )
@@ -187,7 +209,9 @@ test('a handle that refuses to close, since the host has a statement on it, is u
   })
   const refused = await new Promise((resolve) => handle.close(resolve))
   t.regex(String(refused), /SQLITE_BUSY/)
-  t.deepEqual(await statements.readRows('SELECT name FROM things WHERE id = ?', [3], true), [{ name: 'thing 2' }])
+  t.deepEqual(await statements.readRows({ sql: 'SELECT name FROM things WHERE id = ?', values: [3], isBrief: true }), [
+    { name: 'thing 2' },
+  ])
   own.finalize()
 })
 
