@@ -379,8 +379,8 @@ function performAnnounced(
   { caller, call }: ParsedRequest,
   finish: Finish | undefined,
 ): Promise<WriteResult> {
-  const { resource, nestedWrites, items } = work
-  if (resource.behaviours.announceWrite === null && nestedWrites === undefined && items === undefined)
+  const { resource, nestedResources = [] } = work
+  if ([resource, ...nestedResources].every(({ behaviours }) => behaviours.announceWrite === null))
     return performWork(work, call, undefined, finish)
   return announceWrite(
     work,
