@@ -49,16 +49,28 @@ import { isTraced } from './trace/channels.js'
 import { measureStage, type TracedRequest, type TracedTarget, traceRequest } from './trace/request.js'
 
 /**
- * Replies to a call of one operation. The stages are: admit, parse, plan (resolve names, authorize resources), perform,
- * announce, shape. `handle` and `planFor` contain all stages.
+ * Options of `handle`: `identify` replaces the resource's identity function, and `limitIntent` changes the parsed
+ * intent.
  */
-async function handle(
+export interface ReplyOptions {
+  readonly identify?: IdentityFunction
+  readonly limitIntent?: (intent: Intent) => Intent
+  /** The action to call instead of the operation. */
+  readonly action?: Action | undefined
+}
+
+/**
+ * Identifies the caller, and replies to a call of one operation. The stages are: admit, parse, plan (resolve names,
+ * authorize resources), perform, announce, shape. `handle` and `planFor` contain all stages.
+ */
+export async function handle(
   resource: Resource,
   operation: OperationName,
   call: Call,
-  caller: Caller,
-  { limitIntent, action }: Pick<ReplyOptions, 'limitIntent' | 'action'>,
+  { identify, limitIntent, action }: ReplyOptions = {},
 ): Promise<Reply> {
+  setResourceHeaders(resource, call)
+  const caller = await createCaller(identify ?? resource.identity, call)
   const { admit, ownKey } = resource.behaviours
   if (admit !== null) await admit(resource, operation, caller, action?.name)
   const key = ownKey === null ? undefined : await ownKey(resource, caller)
@@ -69,29 +81,6 @@ async function handle(
   )
   const admitted = { resource, operation, action, caller, call, address: new CallAddress(call) }
   return await replyToIntent(admitted, limitIntent === undefined ? intent : limitIntent(intent))
-}
-
-/**
- * Options of `replyTo`: `identify` replaces the resource's identity function, and `limitIntent` changes the parsed
- * intent.
- */
-export interface ReplyOptions {
-  readonly identify?: IdentityFunction
-  readonly limitIntent?: (intent: Intent) => Intent
-  /** The action to call instead of the operation. */
-  readonly action?: Action | undefined
-}
-
-/** Identifies the caller, then replies to the call. */
-export async function replyTo(
-  resource: Resource,
-  operation: OperationName,
-  call: Call,
-  options: ReplyOptions = {},
-): Promise<Reply> {
-  setResourceHeaders(resource, call)
-  const caller = await createCaller(options.identify ?? resource.identity, call)
-  return await handle(resource, operation, call, caller, options)
 }
 
 /** Creates the caller with the identity from `identify`; anonymous without a function. */
@@ -247,9 +236,7 @@ async function replyInTransaction(
       : parsedIntent
   const parsedRequest = { resource, operation, action, intent, caller, call }
   return await wrapReply(parsedRequest, async () => {
-    const unamended = await measureStage('planTime', () =>
-      planWork(resource, intent, caller, (headers) => call.addHeaders(headers), link),
-    )
+    const unamended = await measureStage('planTime', () => planWork(resource, intent, caller, call, link))
     const amended = amend ? { ...unamended, plan: amend(unamended.plan) } : unamended
     const work =
       dependsOn.length === 0 ? amended : { ...amended, dependsOn: [...(amended.dependsOn ?? []), ...dependsOn] }

@@ -51,7 +51,7 @@ async function buildOptions(
   const caller = await authorizeRequest(resource, policyOperationOf(resource, query), request)
   const hidden = hiddenFieldsOf(caller, resource)
   const intent = readQuery(resource, query, hidden)
-  const { plan: amended } = await planFor(resource, intent, caller, () => undefined)
+  const { plan: amended } = await planFor(resource, intent, caller, null)
   if (!isListPlan(amended)) {
     throw internalError(`a behaviour of ${resource.name} replaced the plan of a list by one of kind "${amended.kind}"`)
   }

@@ -1,3 +1,4 @@
+import type { Call } from '../types/call.js'
 import type { Field } from '../types/field.js'
 import type { Intent, ListIntent } from '../types/intent.js'
 import type { Row } from '../types/outcome.js'
@@ -19,7 +20,7 @@ import { toJsonRecord } from './shape/record.js'
 
 /**
  * Plans an intent for a caller. Resources on relation paths are authorized, names are resolved in the caller's view,
- * and behaviours amend the plan. `addHeaders` receives headers for every later response, errors included.
+ * and behaviours amend the plan. Every later response to `call` has the headers of the view, errors included.
  *
  * @throws Problem for invalid input and for refused callers
  */
@@ -27,11 +28,11 @@ export async function planFor(
   resource: Resource,
   intent: Intent,
   caller: Caller,
-  addHeaders: (headers: View['headers']) => void,
+  call: Pick<Call, 'addHeaders'> | null,
   link: ParentLink | null = null,
 ): Promise<Work> {
   const view = await authorize(resource, intent, caller, link)
-  addHeaders(view.headers)
+  call?.addHeaders(view.headers)
   const { amend } = resource.behaviours
   const first = await planIntent(resource, intent, view, caller)
   const amended = amend ? await amendEach(first, (one) => amend(resource, one, caller)) : first

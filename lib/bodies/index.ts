@@ -21,13 +21,13 @@ export async function planWork(
   resource: Resource,
   intent: Intent,
   caller: Caller,
-  addHeaders: Session['addHeaders'],
+  call: Session['call'],
   link: ParentLink | null = null,
 ): Promise<Work> {
   const bodies = resource.nestedRelations.length === 0 ? [] : bodiesOf(intent)
   const relations = findRelations(resource, caller, bodies)
-  if (relations === null) return planFor(resource, intent, caller, addHeaders, link)
-  const session = createSession(caller, resource.limits, addHeaders, intent)
+  if (relations === null) return planFor(resource, intent, caller, call, link)
+  const session = createSession(caller, resource.limits, call, intent)
   await session.preauthorize(relations, bodies, intent.kind === 'create' || intent.kind === 'bulkCreate')
   const places = intent.kind === 'bulkCreate' ? bodies.map((_, index) => `[${index}]`) : undefined
   const work = await planBodies(session, { resource, caller, relations, places }, intent)
@@ -39,16 +39,11 @@ export async function planWork(
 }
 
 /** Creates the state that the parts of one request share. */
-export function createSession(
-  caller: Caller,
-  limits: Limits,
-  addHeaders: Session['addHeaders'],
-  intent?: Intent,
-): Session {
+export function createSession(caller: Caller, limits: Limits, call: Session['call'], intent?: Intent): Session {
   const named = intent !== undefined && 'unknownNames' in intent ? { unknownNames: intent.unknownNames } : {}
   // Responses to upserts and links contain counts instead of records.
   const minimal = intent === undefined || !('minimal' in intent) || intent.minimal
-  return new Session(caller, limits, { addHeaders, part: planPart, minimal, ...named })
+  return new Session(caller, limits, { call, part: planPart, minimal, ...named })
 }
 
 export { type ConnectingAttribute, removeConnectingAttributes } from './connectingAttributes.js'

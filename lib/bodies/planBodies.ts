@@ -27,7 +27,7 @@ export async function planBodies(session: Session, whose: PlannedBodies, intent:
   const named = [...relations.nested, ...relations.linked]
   const names = new Set(named.map(({ json }) => json))
   const own = await rewriteBodies(intent, (one) => removeMembers(one, names))
-  const work = await planFor(resource, own, caller, session.addHeaders)
+  const work = await planFor(resource, own, caller, session.call)
   const sources = named.map(({ binding }) => binding.source)
   const plan = await mapProjections(work.plan, (projection) => addOwnColumns(projection, sources))
   if (plan.kind === 'bulkUpdate' || plan.kind === 'replace' || plan.kind === 'upsert') {
@@ -53,7 +53,7 @@ export async function planPart(
   const relations = isFlat ? null : findRelations(resource, session.caller, bodiesOf(intent))
   const work =
     relations === null
-      ? await planFor(resource, intent, caller, session.addHeaders)
+      ? await planFor(resource, intent, caller, session.call)
       : await planBodies(session, { resource, caller, relations, places }, intent)
   const plan = await mapProjections(work.plan, (projection) => addVersion(resource, projection, caller))
   return { caller, work: { ...work, plan, ...(places === undefined ? {} : { places }) } }

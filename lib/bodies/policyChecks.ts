@@ -104,7 +104,7 @@ async function readProjection(resource: Resource, caller: Caller): Promise<Proje
   try {
     // An empty batch has the projection that every batch has.
     const none = { kind: 'bulkCreate', bodies: [], minimal: false, operation: 'create' } as const
-    const { plan } = await planFor(resource, none, caller, () => undefined)
+    const { plan } = await planFor(resource, none, caller, null)
     return 'projection' in plan ? plan.projection : null
   } catch (error) {
     if (isRefusal(error)) return null

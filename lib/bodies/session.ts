@@ -1,8 +1,8 @@
+import type { Call } from '../../types/call.js'
 import type { Intent, UnknownNameHandling } from '../../types/intent.js'
 import type { BulkCreatePlan, BulkDeletePlan, Caller, GetPlan, Plan, UpdatePlan } from '../../types/plan.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import type { Limits } from '../../types/settings.js'
-import type { View } from '../../types/view.js'
 import type { PassedPolicies, PlannedPart } from '../../types/work.js'
 import { assertKeysWritable } from '../common/foreignKeyBinding.js'
 import { getOrCreate } from '../common/getOrCreate.js'
@@ -45,7 +45,8 @@ type PartPlanner = (session: Session, resource: Resource, part: RequestPart) => 
 /** The state that all parts of one request share: the caller, completed policy checks and record limits. */
 export class Session {
   readonly caller: Caller
-  readonly addHeaders: (headers: View['headers']) => void
+  /** The call whose response gets the headers of all parts. */
+  readonly call: Pick<Call, 'addHeaders'>
   /** The limits of the resource that received the request. */
   readonly limits: Limits
   /** The treatment of unknown names, if the request states it. Undefined: each resource decides. */
@@ -62,15 +63,15 @@ export class Session {
     caller: Caller,
     limits: Limits,
     {
-      addHeaders,
+      call,
       part,
       unknownNames,
       minimal,
-    }: UnknownNameHandling & Pick<Session, 'addHeaders' | 'minimal'> & { readonly part: PartPlanner },
+    }: UnknownNameHandling & Pick<Session, 'call' | 'minimal'> & { readonly part: PartPlanner },
   ) {
     this.caller = caller
     this.limits = limits
-    this.addHeaders = addHeaders
+    this.call = call
     this.unknownNames = unknownNames
     this.minimal = minimal
     this.#planPart = part
@@ -152,7 +153,7 @@ export class Session {
     for (const linking of linked) await this.#preauthorizeLinks(linking, bodies, isNew)
     for (const relation of nested) {
       const { target, json } = relation
-      this.addHeaders(target.behaviours.headers)
+      this.call.addHeaders(target.behaviours.headers)
       if (level > this.limits.nestedWrites) {
         this.#limitError ??= nestingError(this.limits.nestedWrites)
         continue
@@ -190,7 +191,7 @@ export class Session {
     bodies: readonly unknown[],
     areNew: boolean,
   ) {
-    for (const each of [target, joinModelResource]) this.addHeaders(each.behaviours.headers)
+    for (const each of [target, joinModelResource]) this.call.addHeaders(each.behaviours.headers)
     const { length } = bodies.flatMap((body) => memberOf(body, json) ?? [])
     this.#recordCount += length
     await this.admit(target, 'getById')

@@ -4,7 +4,7 @@ import type { Call } from '../../types/call.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { setResourceHeaders } from '../common/headers.js'
 import { problem } from '../common/problem.js'
-import { type ResponseWriter, replyTo, serve } from '../handle.js'
+import { handle, type ResponseWriter, serve } from '../handle.js'
 import { type Operation, operationEntries, type PathMethod } from '../operations.js'
 import { optionsReply } from '../parse/methods.js'
 import { hasSharedRoute, isOperationRequested } from '../parse/operationTests.js'
@@ -66,7 +66,7 @@ export function createCallHandler(resource: Resource, own: OperationRow, formats
   const handleCall: CallHandler = (call, outlet) => {
     const operation = selectOperation(call)
     const place = { resource, relation: null, operation, isRead: resource.operationTable[operation].hook === null }
-    return serve(place, call, outlet, () => replyTo(resource, operation, call))
+    return serve(place, call, outlet, () => handle(resource, operation, call))
   }
   if (!isQueried) return handleCall
   return (call, outlet) => {
@@ -84,7 +84,7 @@ export function createCallHandler(resource: Resource, own: OperationRow, formats
 export function createActionCallHandler(resource: Resource, action: Action): CallHandler {
   const { name, operation, method } = action
   const place = { resource, relation: null, operation, action: name, isRead: method === 'get' }
-  return (call, outlet) => serve(place, call, outlet, () => replyTo(resource, operation, call, { action }))
+  return (call, outlet) => serve(place, call, outlet, () => handle(resource, operation, call, { action }))
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Reply } from '../../types/reply.js'
 import type { OperationName, Resource } from '../../types/resource.js'
 import { stringifyJson } from '../common/json.js'
 import { invalidQuery, problem } from '../common/problem.js'
-import { replyTo, serve } from '../handle.js'
+import { handle, serve } from '../handle.js'
 import { callRoute } from '../http/internalCall.js'
 import { OPERATIONS } from '../operations.js'
 import { bodyProblem } from '../parse/body.js'
@@ -81,7 +81,7 @@ export function callOperation(
     },
     (call, outlet) =>
       serve({ resource, relation: null, operation, isRead }, call, outlet, () =>
-        replyTo(resource, operation, call, { identify, limitIntent }),
+        handle(resource, operation, call, { identify, limitIntent }),
       ),
   )
 }
@@ -123,7 +123,7 @@ export function callAction(context: ToolContext, action: Action, given: Argument
     },
     (call, outlet) =>
       serve({ resource, relation: null, operation, action: name, isRead }, call, outlet, () =>
-        replyTo(resource, operation, call, { identify, limitIntent, action }),
+        handle(resource, operation, call, { identify, limitIntent, action }),
       ),
   )
 }

@@ -70,7 +70,7 @@ async function changeLinksInTransaction(
 ): Promise<Reply> {
   const { parent, parentId, target, call } = request
   const { resource, caller } = parent
-  const session = createSession(caller, resource.limits, (headers) => call.addHeaders(headers))
+  const session = createSession(caller, resource.limits, call)
   session.markAuthorized(target.resource, 'getById', target.caller)
   await resource.canValidate
   const key = requireKey(resource.keys, parentId)

@@ -56,7 +56,7 @@ export async function readNested(request: NestedRequest): Promise<Reply> {
   const key = await readNestedKey(request, parentKey)
   if (key === null) {
     // Planning reports an invalid query as 400, whether or not the record exists, like the target's own route.
-    await planWork(target.resource, intent, target.caller, (headers) => call.addHeaders(headers))
+    await planWork(target.resource, intent, target.caller, call)
     throw problem('not-found')
   }
   const address = { url: toOriginForm(call.originalUrl), collection: '' }
