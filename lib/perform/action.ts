@@ -20,7 +20,7 @@ import { assertRecordMeets } from './scoped/readBack.js'
 import { requestHistoryOf, startRequestHistory } from './scoped/requestHistory.js'
 import { findOutOfScope, outOfScopeProblem } from './scoped/scopeChecks.js'
 import { noteStateBefore } from './scoped/trackedRecords.js'
-import { type StatementContext, withTransaction } from './store.js'
+import type { StatementContext } from './store.js'
 import { inTransaction } from './transaction.js'
 import { createRowLookup, executeForRecord, maxRowsOf } from './uuidSpellings.js'
 import { writeOne } from './write.js'
@@ -39,7 +39,7 @@ export async function performAction(store: StatementContext, plan: ActionPlan): 
     throw problem('validation', { errors: errors ?? {} })
   }
   if (!action.isTransactional) return executeAction(store, plan)
-  return inTransaction(store, (transaction) => executeAction(withTransaction(store, transaction), plan))
+  return inTransaction(store, (transaction) => executeAction({ ...store, transaction }, plan))
 }
 
 async function executeAction(store: StatementContext, plan: ActionPlan): Promise<Outcome> {
@@ -132,7 +132,7 @@ async function runHandlerWithoutTransaction(
   )
   const changes = new Map(changed)
   const outcome = await inTransaction(store, async (transaction) => {
-    const inside = withTransaction(store, transaction)
+    const inside = { ...store, transaction }
     await noteStateBefore(inside, record, plan)
     const written = await withLockedRecord(inside, { ...record, changes }, async (locked, one) => {
       await noteScopeParts(locked, { ...one, changes: NO_CHANGES })

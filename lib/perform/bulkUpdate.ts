@@ -15,7 +15,7 @@ import {
   writeItems,
 } from './items.js'
 import { readLocked, readVisible } from './read.js'
-import { type StatementContext, withTransaction } from './store.js'
+import type { StatementContext } from './store.js'
 import { loadTableTraits, skippedWriteError } from './tableTraits.js'
 import { inTransaction, isInTransaction, markRaced } from './transaction.js'
 import { canHaveTwoSpellings, createRowLookup, maxRowsOf, narrowToRecord } from './uuidSpellings.js'
@@ -67,7 +67,7 @@ async function executeBulkUpdate(
   if (plan.items.length === 0) return { kind: 'parts', parts: [] }
   await loadTableTraits(store)
   return inTransaction(store, async (transaction) => {
-    const joined = withTransaction(store, transaction)
+    const joined = { ...store, transaction }
     const found = await lockItems(joined, plan)
     const missing = found.items.flatMap((item, index) => (found.stored.has(item) ? [] : [`[${index}]`]))
     if (missing.length > 0) await assertAllLocked(joined, plan, found)

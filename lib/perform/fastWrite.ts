@@ -38,7 +38,7 @@ import {
   updateReturning,
   updateRows,
 } from './statements/rows.js'
-import { type StatementContext, withTransaction } from './store.js'
+import type { StatementContext } from './store.js'
 import { forgetTableTraits, loadTableTraits, loadTraitsForRecord, skippedWriteError } from './tableTraits.js'
 import { inTransaction, isInTransaction, retryRaced, runSingleStatement } from './transaction.js'
 import { hasValidChanges, NO_ERRORS, validateInTime, validateNew } from './validation.js'
@@ -303,7 +303,7 @@ async function deleteMany(store: StatementContext, plan: BulkDeletePlan): Promis
 function deleteManyChecked(store: StatementContext, plan: BulkDeletePlan): Promise<Outcome> {
   const { where, report, keys } = plan
   const deleteRecords = async (given: BulkDeletePlan, transaction: Transaction): Promise<number> => {
-    const joined = withTransaction(store, transaction)
+    const joined = { ...store, transaction }
     const columns = keyColumns(store.resource.keys)
     const { length } = await readVisible(joined, given.where, columns, keys.length)
     await deleteOrMarkRows(store, given.where, given, transaction)

@@ -13,7 +13,7 @@ import { missingReferenceProblem } from './foreignKeyProblem.js'
 import { collectPlanErrors } from './newRecords.js'
 import { readVisible } from './read.js'
 import { findExisting, fullConditionOf, missedWriteError, prepareChanged } from './refusal.js'
-import { type StatementContext, storeInSameTransaction, withTransaction } from './store.js'
+import { type StatementContext, storeInSameTransaction } from './store.js'
 import { inTransaction, withWriteTimeout } from './transaction.js'
 import { maxRowsOf } from './uuidSpellings.js'
 import { collectValueErrors, NO_ERRORS } from './validation.js'
@@ -100,7 +100,7 @@ function assertUnchanged<T>(
 ): Promise<T> {
   const fields = fieldsOfChecks(failing)
   return inTransaction(store, async (transaction) => {
-    const inside = withTransaction(store, transaction)
+    const inside = { ...store, transaction }
     const where = fullConditionOf(plan)
     const row = await findExisting(
       inside,

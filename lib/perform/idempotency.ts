@@ -16,7 +16,7 @@ import {
 } from '../sequelize/idempotencyRecords.js'
 import { sequelizeOf } from '../sequelize/internals.js'
 import { ambientTransaction, runWhenCommitted } from '../sequelize/transaction.js'
-import { type StatementContext, storeOf, withTransaction } from './store.js'
+import { type StatementContext, storeOf } from './store.js'
 import { inTransaction, markRaced, runSingleStatement } from './transaction.js'
 
 /** The reply of a write, new or replayed. */
@@ -50,7 +50,7 @@ export async function writeIdempotently(
       // A duplicate request inserted the key first. The next attempt finds the stored reply.
       throw classifyFailure(error, store.dialect) === 'unique' ? markRaced(inProgressProblem()) : error
     })
-    const { reply, done, stored: replayed } = await write(withTransaction(store, transaction))
+    const { reply, done, stored: replayed } = await write({ ...store, transaction })
     const stored: StoredReply = { ...replayed, asked: policyChecks?.passed() ?? [] }
     await storeReply(model, id, JSON.stringify(stored), transaction)
     return { reply, done, passedPolicies: [] }

@@ -36,15 +36,7 @@ import { isScoped, writeWithinScopes } from './scoped/readBack.js'
 import { requestHistoryOf } from './scoped/requestHistory.js'
 import { assertStorable } from './scoped/scopeChecks.js'
 import { isTracked, noteStateBefore } from './scoped/trackedRecords.js'
-import {
-  ensureColumnTypes,
-  type StatementContext,
-  storeOf,
-  withAbort,
-  withClient,
-  withCommitOrder,
-  withTransaction,
-} from './store.js'
+import { ensureColumnTypes, type StatementContext, storeOf, withAbort } from './store.js'
 import {
   pendingCommitOf as commitIn,
   inTransaction,
@@ -93,7 +85,7 @@ export async function performIdempotentWork(
     readonly finish: Finish | undefined
   },
 ): Promise<IdempotentResult> {
-  const store = withClient(storeOf(work.resource), client, order)
+  const store = { ...storeOf(work.resource), client, commitOrder: order }
   return withProblems({ store, plan: work.plan }, async () => {
     await preauthorize(store, work)
     const write = async (inside: StatementContext) => {
@@ -114,7 +106,7 @@ export async function performInRequest<T>(
   client: ClientConnection,
   work: (planned: (plan: Plan) => void) => Promise<T>,
 ): Promise<T> {
-  const store = withClient(storeOf(resource), client)
+  const store = { ...storeOf(resource), client }
   let last: Plan | null = null
   const notePlan = (plan: Plan): void => {
     last = plan
@@ -136,7 +128,7 @@ function createStore(
   const store = storeOf(resource)
   // A GET plan with nested writes reads the parent of these writes, so it is part of a write.
   const isRead = readsOnly(plan) && nestedWrites === undefined && items === undefined
-  return isRead ? withAbort(store, client) : withClient(store, client, order)
+  return isRead ? withAbort(store, client) : { ...store, client, commitOrder: order }
 }
 
 /** A transaction that reads records before it changes them. READ COMMITTED returns the latest committed values. */
@@ -148,11 +140,7 @@ function executeWithScopes(store: StatementContext, work: Work, finish?: Finish)
   if (readsOnly(plan) && nestedWrites.length + items.length === 0) return executeAndFinish(store, work, finish)
   if (isScoped(work)) return writeWithinScopes(store, (inside) => executeAndFinish(inside, work, finish))
   if (!isTracked(work)) return executeAndFinish(store, work, finish)
-  return inTransaction(
-    store,
-    (transaction) => executeAndFinish(withTransaction(store, transaction), work, finish),
-    READS_FIRST,
-  )
+  return inTransaction(store, (transaction) => executeAndFinish({ ...store, transaction }, work, finish), READS_FIRST)
 }
 
 async function executeAndFinish(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
@@ -160,7 +148,7 @@ async function executeAndFinish(store: StatementContext, work: Work, finish?: Fi
   if (nestedWrites.length + items.length > 0) return executeNested(store, work, finish)
   if (finish !== undefined) {
     return inTransaction(store, async (transaction) => {
-      const done = await executeAndFinish(withTransaction(store, transaction), work)
+      const done = await executeAndFinish({ ...store, transaction }, work)
       await finish(done, transaction)
       return done
     })
@@ -178,7 +166,7 @@ async function executeNested(store: StatementContext, work: Work, finish?: Finis
   }
   const { commitOrder } = store
   const executePart: typeof executePlan = async (inside, part) => {
-    const outcome = await executePlan(commitOrder === undefined ? inside : withCommitOrder(inside, commitOrder), part)
+    const outcome = await executePlan({ ...inside, commitOrder }, part)
     commitOrder?.noteWrite(part, outcome)
     return outcome
   }
@@ -186,7 +174,7 @@ async function executeNested(store: StatementContext, work: Work, finish?: Finis
     return await inTransaction(
       store,
       async (transaction) => {
-        const done = await executeWork(withTransaction(store, transaction), work, executePart)
+        const done = await executeWork({ ...store, transaction }, work, executePart)
         await finish?.(done, transaction)
         return done
       },

@@ -16,7 +16,7 @@ export interface StatementContext {
   readonly resource: Resource
   readonly model: ModelStatic<Model>
   readonly sequelize: Sequelize
-  /** A getter, because the dialect changes once the server's version is known. */
+  /** The dialect when the store was read. The dialect changes once the server's version is known. */
   readonly dialect: Dialect
   readonly fullPages: FullPages
   /** Statement timeout, or null for none. */
@@ -31,29 +31,27 @@ export interface StatementContext {
 
 const stores = new WeakMap<Resource, StatementContext>()
 
+/** Returns the store of a resource, with the current dialect. */
 export function storeOf(resource: Resource): StatementContext {
+  const dialect = resource.dialect()
   const known = stores.get(resource)
-  if (known !== undefined) return known
-  const { model, limits } = resource
-  const sequelize = sequelizeOf(model)
-  resource.dialect().fixConnections?.(sequelize)
-  watchTransactions(sequelize)
-  if (limits.statementTime !== false) {
-    if (resource.dialect().interrupt === null) useTimedConnections(sequelize)
-    else useTimedQueries(sequelize)
-  }
-  const store: StatementContext = {
-    resource,
-    model,
-    sequelize,
-    get dialect() {
-      return resource.dialect()
-    },
-    fullPages: new FullPages(),
-    limit: limits.statementTime === false ? null : new StatementLimit(limits.statementTime, resource.dialect),
-  }
+  if (known?.dialect === dialect) return known
+  const store = known === undefined ? createBaseStore(resource, dialect) : { ...known, dialect }
   stores.set(resource, store)
   return store
+}
+
+function createBaseStore(resource: Resource, dialect: Dialect): StatementContext {
+  const { model, limits } = resource
+  const sequelize = sequelizeOf(model)
+  dialect.fixConnections?.(sequelize)
+  watchTransactions(sequelize)
+  const fullPages = new FullPages()
+  if (limits.statementTime === false) return { resource, model, sequelize, dialect, fullPages, limit: null }
+  if (dialect.interrupt === null) useTimedConnections(sequelize)
+  else useTimedQueries(sequelize)
+  const limit = new StatementLimit(limits.statementTime, resource.dialect)
+  return { resource, model, sequelize, dialect, fullPages, limit }
 }
 
 /** Reads the column types that statements depend on. Returns null if the types are already known. */
@@ -68,22 +66,7 @@ export function storeInSameTransaction(
   { transaction }: Pick<StatementContext, 'transaction'>,
   resource: Resource,
 ): StatementContext {
-  return transaction === undefined ? storeOf(resource) : withTransaction(storeOf(resource), transaction)
-}
-
-/** Returns a copy of the store that uses a transaction. */
-export function withTransaction(store: StatementContext, transaction: Transaction): StatementContext {
-  return copyStore(store, { transaction })
-}
-
-/** Returns a copy of the store that reports its writes to `order`. */
-export function withCommitOrder(store: StatementContext, order: CommitOrder): StatementContext {
-  return copyStore(store, { commitOrder: order })
-}
-
-/** Returns a copy of the store for a client that may disconnect before a write has begun. */
-export function withClient(store: StatementContext, client: ClientConnection, order?: CommitOrder): StatementContext {
-  return copyStore(store, { client, commitOrder: order })
+  return transaction === undefined ? storeOf(resource) : { ...storeOf(resource), transaction }
 }
 
 /**
@@ -91,31 +74,10 @@ export function withClient(store: StatementContext, client: ClientConnection, or
  * cancelled, because their connection is unknown.
  */
 export function withAbort(store: StatementContext, client: ClientConnection): StatementContext {
-  return store.limit === null ? store : copyStore(store, { limit: store.limit.withClient(client) })
+  return store.limit === null ? store : { ...store, limit: store.limit.withClient(client) }
 }
 
 /** Returns the store with the resource's current dialect, which changes once the server's version is known. */
 export function withCurrentDialect(store: StatementContext): StatementContext {
-  const dialect = store.resource.dialect()
-  return store.dialect === dialect ? store : copyStore(store, { dialect })
-}
-
-type StoreChange = Partial<Pick<StatementContext, 'dialect' | 'limit' | 'transaction' | 'client' | 'commitOrder'>>
-
-/** Copies member by member, because spreading an object with a getter is slow on this frequent path. */
-function copyStore(
-  { resource, model, sequelize, dialect, fullPages, limit, transaction, client, commitOrder }: StatementContext,
-  change: StoreChange,
-): StatementContext {
-  return {
-    resource,
-    model,
-    sequelize,
-    dialect: change.dialect ?? dialect,
-    fullPages,
-    limit: change.limit ?? limit,
-    transaction: change.transaction ?? transaction,
-    client: change.client ?? client,
-    commitOrder: change.commitOrder ?? commitOrder,
-  }
+  return { ...store, dialect: store.resource.dialect() }
 }

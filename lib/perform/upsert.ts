@@ -5,7 +5,7 @@ import { addCondition, removeSubqueries } from '../common/predicates.js'
 import { isUniqueConflict } from './failure.js'
 import { type ItemPlan, type ItemsChildren, type ItemWriter, preconditionOf, writeItems } from './items.js'
 import { readLocked, readVisible } from './read.js'
-import { type StatementContext, withTransaction } from './store.js'
+import type { StatementContext } from './store.js'
 import { inTransaction, markRaced } from './transaction.js'
 import { maxRowsOf, narrowToRecord } from './uuidSpellings.js'
 
@@ -21,7 +21,7 @@ export async function performUpsert(
 ): Promise<Outcome> {
   if (plan.items.length === 0) return { kind: 'parts', parts: [] }
   return inTransaction(store, async (transaction) => {
-    const joined = withTransaction(store, transaction)
+    const joined = { ...store, transaction }
     const { items, stored } = await resolveItems(joined, plan)
     const refused = items.find((item) => item.kind === 'create' && item.policyError !== undefined)
     if (refused?.kind === 'create') throw refused.policyError

@@ -11,7 +11,7 @@ import { hasHostHooks, isDestroyedOneByOne, isWrittenByInstances } from '../exec
 import { readVisible } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { updateRows } from '../statements/rows.js'
-import { type StatementContext, withTransaction } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { loadTableTraits, skippedWriteError } from '../tableTraits.js'
 import { inTransaction } from '../transaction.js'
 import { deleteAndReport } from '../writtenRows.js'
@@ -45,7 +45,7 @@ async function removeChecked(store: StatementContext, plan: BulkDeletePlan, tran
     return createRemover(store, plan, transaction, rows)
   })
   const remaining = await readVisible(
-    withTransaction(store, transaction),
+    { ...store, transaction },
     addCondition(plan.where, buildIdentityPredicate(keys, found)),
     keyColumns(keys),
     1,

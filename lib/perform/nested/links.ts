@@ -29,7 +29,7 @@ import { lockForWrite } from '../refusal.js'
 import { assertRecordsMeet, type RecordPlaces } from '../scoped/readBack.js'
 import { findOutOfScope, outOfScopeProblem } from '../scoped/scopeChecks.js'
 import { noteStateBefore } from '../scoped/trackedRecords.js'
-import { type StatementContext, storeInSameTransaction, withCommitOrder } from '../store.js'
+import { type StatementContext, storeInSameTransaction } from '../store.js'
 import { markRaced } from '../transaction.js'
 import { contentionProblem } from '../writeTimeout.js'
 import { type Diff, executePlanned, limitPlan, type PendingWrite, type WorkWriter } from './diff.js'
@@ -136,7 +136,7 @@ async function noteStates({ linkChange, store, removed }: LinkDiff, order: Commi
   if (store.resource.behaviours.selectTracking === null) return
   for (const rows of splitIntoChunks([...removed.first.values()].flat())) {
     const { work } = await linkChange.remove(keysOfRows(linkChange, rows))
-    await noteStateBefore(withCommitOrder(store, order), work.plan)
+    await noteStateBefore({ ...store, commitOrder: order }, work.plan)
   }
 }
 

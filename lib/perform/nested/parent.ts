@@ -6,7 +6,7 @@ import { internalError } from '../../common/internalError.js'
 import { lockForWrite } from '../refusal.js'
 import { requestHistoryOf } from '../scoped/requestHistory.js'
 import { assertAllStorable, markScopeChecked } from '../scoped/scopeChecks.js'
-import { type StatementContext, storeOf, withTransaction } from '../store.js'
+import { type StatementContext, storeOf } from '../store.js'
 import { diffChildren, executeInPlace } from './children.js'
 import { assertVersions, type Diff, type PendingWrite, RemovalCounter, type WorkExecution } from './diff.js'
 import { attributeErrors, collectErrors, errorsOfWorks, hasWorkErrors, withErrorsOfWorks } from './errors.js'
@@ -76,7 +76,7 @@ async function planPendingWithin(
 ): Promise<readonly PendingWrite[]> {
   const isNew = plan.kind === 'create' || plan.kind === 'bulkCreate'
   if (isNew || nestedWrites.length === 0 || transaction === undefined) return []
-  const inside = withTransaction(storeOf(resource), transaction)
+  const inside = { ...storeOf(resource), transaction }
   return executeInPlace({ place: places[0] ?? '' }, async () => {
     const values = await lockParent(inside, plan, nestedWrites)
     // A separate counter is used, because the execution counts the removals.

@@ -7,7 +7,7 @@ import { internalError } from '../../common/internalError.js'
 import { outcomeRows } from '../../common/outcomeRows.js'
 import { toPlainValue } from '../../common/plainValue.js'
 import { problem } from '../../common/problem.js'
-import { type StatementContext, storeOf, withCommitOrder, withTransaction } from '../store.js'
+import { type StatementContext, storeOf } from '../store.js'
 
 /**
  * Adds foreign keys to the plan of new children.
@@ -46,6 +46,5 @@ export function storeOfWork(
 ): StatementContext {
   if (transaction === undefined)
     throw internalError(`nested records of ${resource.name} are written outside a transaction`)
-  const store = withTransaction(storeOf(resource), transaction)
-  return commitOrder === undefined ? store : withCommitOrder(store, commitOrder)
+  return { ...storeOf(resource), transaction, commitOrder }
 }

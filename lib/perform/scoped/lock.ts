@@ -9,7 +9,7 @@ import { loadLocked } from '../instances/load.js'
 import { readLocked } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
 import { findExisting, isRestore, racedWriteError } from '../refusal.js'
-import { type StatementContext, withTransaction } from '../store.js'
+import type { StatementContext } from '../store.js'
 import { inTransaction } from '../transaction.js'
 import { maxRowsOf } from '../uuidSpellings.js'
 
@@ -26,7 +26,7 @@ export async function withLockedRecord<P extends SingleWritePlan, T>(
 ): Promise<T> {
   if (!hasSubquery(plan.where)) return write(store, plan)
   return inTransaction(store, async (transaction) => {
-    const inside = withTransaction(store, transaction)
+    const inside = { ...store, transaction }
     await lockRecord(inside, plan)
     return write(inside, { ...plan, where: removeSubqueries(plan.where) })
   })
@@ -51,7 +51,7 @@ export async function withLockedRecords<T>(
 ): Promise<T> {
   if (!hasSubquery(plan.where)) return write(store, plan)
   return inTransaction(store, async (transaction) => {
-    const inside = withTransaction(store, transaction)
+    const inside = { ...store, transaction }
     const { keys } = store.resource
     const rows = await readLocked(inside, plan.where, keyColumns(keys), maxRowsOf(keys, plan.keys.length))
     const found = rows.length === 0 ? ({ kind: 'never' } as const) : buildIdentityPredicate(keys, rows)

@@ -19,7 +19,7 @@ import { runInSavepoint } from '../../sequelize/transaction.js'
 import { WriteTransaction } from '../../sequelize/writeTransaction.js'
 import { buildIdentityPredicate, identityText } from '../recordIdentity.js'
 import { statementReader } from '../statements/read.js'
-import { type StatementContext, storeInSameTransaction, withTransaction } from '../store.js'
+import { type StatementContext, storeInSameTransaction } from '../store.js'
 import { inTransaction, surroundingTransaction } from '../transaction.js'
 import { findPathParts, type PathPart, replaceParts } from './paths.js'
 import { requestHistoryOf, startRequestHistory } from './requestHistory.js'
@@ -73,7 +73,7 @@ export function writeWithinScopes(
   work: (store: StatementContext) => Promise<WriteResult>,
 ): Promise<WriteResult> {
   const writeAndReadBack = async (transaction: Transaction): Promise<WriteResult> => {
-    const inside = withTransaction(store, transaction)
+    const inside = { ...store, transaction }
     startRequestHistory(transaction)
     const done = await work(inside)
     await readBack(inside, done)
