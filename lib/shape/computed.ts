@@ -61,8 +61,11 @@ export function clearPerCallerValues(shown: readonly ShownRows[]): boolean {
 }
 
 /** Whether records of a projection have a computed field. */
-export function hasComputedFields({ members, embeds = [] }: Projection): boolean {
-  return hasComputedMember(members) || embeds.some(({ projection }) => hasComputedFields(projection))
+export function hasComputedFields({ members, embeds = [] }: Pick<Projection, 'members' | 'embeds'>): boolean {
+  return (
+    members.some((member) => member.kind === 'computed' || ('members' in member && hasComputedFields(member))) ||
+    embeds.some(({ projection }) => hasComputedFields(projection))
+  )
 }
 
 /**
@@ -74,12 +77,6 @@ export function computedValue(row: Row, member: ComputedMember): JsonValue {
   if (value === undefined)
     throw internalError(`${member.field.computed.where} has no value for a record, because "resolve" was not called`)
   return value
-}
-
-function hasComputedMember(members: readonly Member[]): boolean {
-  return members.some(
-    (member) => member.kind === 'computed' || ('members' in member && hasComputedMember(member.members)),
-  )
 }
 
 function* computedPlacesOf(shown: readonly ShownRows[]): Generator<ComputedPlace> {

@@ -11,13 +11,7 @@ import { type Visitors, visit } from '../common/visitor.js'
 import { computedValue } from './computed.js'
 
 /** Converts a row to a JSON record. Computed fields must already be resolved. */
-export function toJsonRecord({ members, embeds = NONE }: Projection, row: Row): JsonRecord {
-  return createJsonMembers(members, row, embeds)
-}
-
-const NONE: readonly Embed[] = Object.freeze([])
-
-function createJsonMembers(members: readonly Member[], row: Row, embeds: readonly Embed[]): JsonRecord {
+export function toJsonRecord({ members, embeds = NONE }: JsonMembers, row: Row): JsonRecord {
   const record: JsonRecord = {}
   for (const member of members) {
     // Most members are plain values, which need no dispatch.
@@ -26,6 +20,10 @@ function createJsonMembers(members: readonly Member[], row: Row, embeds: readonl
   }
   return record
 }
+
+type JsonMembers = Pick<Projection, 'members' | 'embeds'>
+
+const NONE: readonly Embed[] = Object.freeze([])
 
 type WriterArguments = [record: JsonRecord, row: Row, members: readonly Member[], embeds: readonly Embed[]]
 
@@ -39,7 +37,7 @@ const MEMBER_WRITERS: Visitors<OtherMember, WriterArguments, void> = {
     record[member.json] = computedValue(row, member)
   },
   nested: ({ json, presence, members }, record, row, _, embeds) => {
-    record[json] = (row[presence] ?? null) === null ? null : createJsonMembers(members, row, embeds)
+    record[json] = (row[presence] ?? null) === null ? null : toJsonRecord({ members, embeds }, row)
   },
   many: ({ json, index }, record, row, _, embeds) => {
     // Embedded collections are the last elements of a row.
@@ -51,7 +49,7 @@ const MEMBER_WRITERS: Visitors<OtherMember, WriterArguments, void> = {
     if (embedded.isTruncated) record[`${json}@more`] = true
   },
   object: ({ json, members }, record, row, _, embeds) => {
-    record[json] = createJsonMembers(members, row, embeds)
+    record[json] = toJsonRecord({ members, embeds }, row)
   },
   flattened: ({ json, field, index }, record, row, members) =>
     spreadMembers(record, json, field.decode(row[index]), FLATTEN_LEVELS, members),
