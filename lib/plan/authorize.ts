@@ -46,9 +46,9 @@ export async function authorize(
       : await authorizeRelations(createRoot(resource, link?.relation), intent, related, caller)
   const whole = createView(resource, answers, caller)
   const view = link === null ? whole : limitViewToParent(whole, link)
-  const added = canReachRestricted ? addedHeadersOf(resource, intent) : NONE
-  const onPaths = relationHeadersOf(resource, intent, related, view)
-  const headers = added === NONE ? onPaths : mergeHeaders([added, onPaths])
+  const headers = canReachRestricted
+    ? mergeHeaders([addedHeadersOf(resource, intent), relationHeadersOf(resource, intent, related, view)])
+    : NONE
   const references = referencesInBodies(resource, intent)
   if (references.length === 0) return { ...view, headers }
   const conditions = new Map<ForeignKeyReference, Predicate | null>()
