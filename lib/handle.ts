@@ -345,10 +345,11 @@ async function resolveReadComputed(done: WriteResult, { request, identity }: Cal
  * reply has no computed fields.
  */
 function createFinish({ intent, caller: { request, identity } }: ParsedRequest, work: Work): Finish | undefined {
-  const { plan, nestedWrites = [], items = [] } = work
+  const { plan, nestedResources = [] } = work
+  if (isComputedLast(plan) || hasMinimalReturn(intent)) return undefined
   // Nested records are known only after they are written.
-  const isTree = nestedWrites.length + items.length > 0
-  if (isComputedLast(plan) || hasMinimalReturn(intent) || !(isTree || hasComputedInReply(plan))) return undefined
+  const hasComputed = hasComputedInReply(plan) || nestedResources.some(({ computed }) => computed.length > 0)
+  if (!hasComputed) return undefined
   return (done, transaction) => resolveComputed(rowsInReply(done), { request, identity, transaction })
 }
 
