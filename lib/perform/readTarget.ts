@@ -24,11 +24,9 @@ export function withReadTarget<T>(
   work: () => T,
 ): T {
   const { sequelize } = storeOf(resource)
-  return runWithLoggingReport(
-    sequelize,
-    (error) => reportError(error, request, resource.onError),
-    () => (isRead && !isPrimaryPreferred ? work() : runOnPrimary(sequelize, work)),
-  )
+  const report = (error: unknown): void => reportError(error, request, resource.onError)
+  const onTarget = isRead && !isPrimaryPreferred ? work : () => runOnPrimary(sequelize, work)
+  return runWithLoggingReport(sequelize, report, onTarget)
 }
 
 /**

@@ -139,7 +139,7 @@ export function conversionOf(
 ): Conversion | null {
   // The item type of an array differs from the column type.
   if (columnTypes === null || field.virtual || field.derived?.kind === 'item') return null
-  const type = typeOf(model, field)
+  const type = typesOf(model)?.get(field.column)
   return type === undefined ? null : columnTypes.convert(type, storedFieldOf(field).valueType)
 }
 
@@ -150,12 +150,8 @@ export function hasTwoUuidSpellings(
   field: Field,
 ): boolean {
   if (field.valueType.type !== 'uuid') return false
-  const type = typeOf(model, field)
+  const type = typesOf(model)?.get(field.column)
   return columnTypes === null || type === undefined || columnTypes.isSpellingPreserved(type)
-}
-
-function typeOf(model: ModelStatic<Model>, { column }: Field): string | undefined {
-  return typesOf(model)?.get(column)
 }
 
 /** Returns the types of a model's columns, or undefined before they are read. */

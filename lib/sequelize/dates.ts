@@ -34,7 +34,8 @@ function exactTypeOf(type: object): DateType {
 
 function formatDate(model: ModelStatic<Model>, field: Field, type: DateType, value: Date): string {
   const { timezone } = internalsOf(sequelizeOf(model)).options
-  if (timezone !== UTC || !hasFourDigitYear(value)) {
+  const year = value.getUTCFullYear()
+  if (timezone !== UTC || year < 0 || year > 9999) {
     return type.stringify(value, { timezone, field: model.getAttributes()[field.name] })
   }
   const known = formatsByType.get(type)
@@ -73,11 +74,6 @@ function formatUtc(date: Date): string {
     lastFormattedTime = time
   }
   return lastFormattedText
-}
-
-function hasFourDigitYear(date: Date): boolean {
-  const year = date.getUTCFullYear()
-  return year >= 0 && year <= 9999
 }
 
 /** Returns the time zone of stored dates without an offset. Default: `+00:00`. */
