@@ -22,10 +22,6 @@ export function storeVersion(sequelize: Sequelize, words: unknown): void {
  * driver does not determine the product: `10.11.6 MariaDB`. With mysql2 the product is known after the first write.
  */
 export function serverVersionOf(sequelize: Sequelize): string {
-  return `${String(versionOf(sequelize))}${/mariadb/i.test(greetingOf(sequelize)) ? ' MariaDB' : ''}`
-}
-
-/** Returns the stored greeting or version text of the server; empty before it is stored. */
-export function greetingOf(sequelize: Sequelize): string {
-  return greetingsBySequelize.get(sequelize) ?? ''
+  const greeting = greetingsBySequelize.get(sequelize) ?? ''
+  return `${String(versionOf(sequelize))}${/mariadb/i.test(greeting) ? ' MariaDB' : ''}`
 }

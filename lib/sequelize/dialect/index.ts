@@ -1,7 +1,6 @@
 import type { Sequelize } from 'sequelize'
 import type { Dialect } from '../../../types/dialect.js'
-import { versionOf } from '../model.js'
-import { greetingOf, serverVersionOf } from '../serverVersion.js'
+import { serverVersionOf } from '../serverVersion.js'
 import { mariadb, mysql } from './mysql.js'
 import { postgres } from './postgres.js'
 import { sqlite } from './sqlite.js'
@@ -33,20 +32,17 @@ export function findDialect(name: string, version?: unknown, table: DialectTable
  * @throws TypeError for an unsupported database
  */
 export function dialectOf(sequelize: Sequelize, table: DialectTable): Dialect {
-  const version = versionOf(sequelize)
-  const greeting = greetingOf(sequelize)
+  const version = serverVersionOf(sequelize)
   const last = lastBySequelize.get(sequelize)
-  if (last !== undefined && last.version === version && last.greeting === greeting && last.table === table)
-    return last.dialect
-  const dialect = findDialect(sequelize.getDialect(), serverVersionOf(sequelize), table)
+  if (last !== undefined && last.version === version && last.table === table) return last.dialect
+  const dialect = findDialect(sequelize.getDialect(), version, table)
   if (dialect === undefined) throw new TypeError(`the Sequelize dialect "${sequelize.getDialect()}" is not supported`)
-  lastBySequelize.set(sequelize, { version, greeting, table, dialect })
+  lastBySequelize.set(sequelize, { version, table, dialect })
   return dialect
 }
 
 interface LastDialect {
-  readonly version: unknown
-  readonly greeting: string
+  readonly version: string
   readonly table: DialectTable
   readonly dialect: Dialect
 }
