@@ -65,27 +65,26 @@ export class WriteTimer {
     return this.#isExpired
   }
 
-  /** Runs a step that may hang. On timeout the step is abandoned, because its effect is rolled back. */
-  race<T>(step: Promise<T>): Promise<T> {
-    return this.#waitFor(step, null)
-  }
-
-  /** Runs a step that completes the write. On timeout its result still counts if the database answers soon. */
-  settle<T>(step: Promise<T>): Promise<T> {
-    return this.#waitFor(step, step)
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer)
-  }
-
-  #waitFor<T>(step: Promise<T>, counted: Promise<unknown> | null): Promise<T> {
+  /**
+   * Runs a step that may hang. On timeout the step is abandoned, because its effect is rolled back. `counted` is the
+   * step if its result still counts.
+   */
+  race<T>(step: Promise<T>, counted: Promise<unknown> | null = null): Promise<T> {
     return new Promise((resolve, reject) => {
       step.then(resolve, reject)
       this.#reject = reject
       this.#pendingOutcome = counted
       if (this.#isExpired) this.#expire()
     })
+  }
+
+  /** Runs a step that completes the write. On timeout its result still counts if the database answers soon. */
+  settle<T>(step: Promise<T>): Promise<T> {
+    return this.race(step, step)
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
   }
 
   #expire(): void {
