@@ -33,7 +33,7 @@ export function planIntent(resource: Resource, intent: Intent, view: View, calle
   }
   switch (intent.kind) {
     case 'get':
-      return planGet(resource, intent, view, () => requireKey(resource.keys, intent.key))
+      return planGet(resource, intent, view)
     case 'action':
       return planAction(resource, intent, view, caller, () => requireKey(resource.keys, intent.key ?? ''))
     case 'create':
