@@ -206,6 +206,8 @@ export interface Resource extends ResourceInfo, Facts {
   readonly nested: readonly { readonly json: string; readonly items: boolean }[]
   /** The body members that may contain related records, by JSON name. */
   readonly nestedRelations: readonly string[]
+  /** The resources whose records bodies may nest or link, at any depth. Resolved on first use. */
+  readonly nestedResources: () => readonly Resource[]
   readonly unmaskedProjections: UnmaskedProjections
   readonly defaultSort: readonly SortNode[]
   /** The configuration of the parameter `search`; null without it. */

@@ -7,7 +7,7 @@ import type { Work } from '../../types/work.js'
 import { planFor } from '../read.js'
 import { bodiesOf } from './bodies.js'
 import { planBodies, planPart } from './planBodies.js'
-import { collectCheckedResources, collectNestedResources, createPolicyChecks } from './policyChecks.js'
+import { collectCheckedResources, createPolicyChecks } from './policyChecks.js'
 import { findRelations } from './relations.js'
 import { Session } from './session.js'
 
@@ -33,7 +33,7 @@ export async function planWork(
   const work = await planBodies(session, { resource, caller, relations, places }, intent)
   return {
     ...work,
-    nestedResources: collectNestedResources(resource),
+    nestedResources: resource.nestedResources(),
     policyChecks: createPolicyChecks(session, () => collectCheckedResources(resource)),
   }
 }

@@ -1,9 +1,9 @@
 import type { Caller, Projection } from '../../types/plan.js'
-import type { PlannedWrite, Relation, Resource } from '../../types/resource.js'
+import type { PlannedWrite, Resource } from '../../types/resource.js'
 import type { PassedPolicies, PolicyChecks, Work } from '../../types/work.js'
 import { NO_PERMISSION } from '../common/denials.js'
-import { CrudConfigError } from '../common/errors.js'
 import { isRefusal, problem } from '../common/problem.js'
+import { resolveRelated } from '../common/relatedResources.js'
 import { compileJoinModel } from '../compile/joinModel.js'
 import { planFor } from '../read.js'
 import type { Session } from './session.js'
@@ -34,30 +34,12 @@ function missingResourceError(): Error {
   return problem('forbidden', { detail: NO_PERMISSION })
 }
 
-/** Returns the resources whose records a body may nest or link, at any depth, without duplicates. */
-export function collectNestedResources(resource: Resource): readonly Resource[] {
-  const met = new Set<Resource>()
-  const addResource = (one: Resource): void => {
-    const related = resolveRelated(one, (relation) => [
-      relation.relatedResource(),
-      relation.joinModel?.joinModelResource() ?? null,
-    ])
-    for (const nested of related) {
-      if (met.has(nested)) continue
-      met.add(nested)
-      addResource(nested)
-    }
-  }
-  addResource(resource)
-  return [...met]
-}
-
 /**
- * Returns the resources of `collectNestedResources`, and substitutes for join models that have no resource. Policy
+ * Returns the resources that bodies may nest or link, and substitutes for join models that have no resource. Policy
  * checks of a substitute always pass.
  */
 export function collectCheckedResources(resource: Resource): readonly Resource[] {
-  const nested = collectNestedResources(resource)
+  const nested = resource.nestedResources()
   return [...nested, ...[resource, ...nested].flatMap(createSubstitutes)]
 }
 
@@ -65,25 +47,6 @@ function createSubstitutes(resource: Resource): readonly Resource[] {
   return resolveRelated(resource, ({ joinModel }) =>
     joinModel === null || joinModel.joinModelResource() !== null ? [] : [compileJoinModel(joinModel.model)],
   )
-}
-
-/**
- * Returns the resources behind relations of bodies. Ambiguous and missing resources are left out, because a body that
- * names their relation gets the error.
- */
-function resolveRelated(
-  { nestedRelations, relations }: Resource,
-  resourcesOf: (relation: Relation) => readonly (Resource | null)[],
-): readonly Resource[] {
-  return nestedRelations.flatMap((json) => {
-    const relation = relations().get(json.toLowerCase())
-    try {
-      return (relation === undefined ? [] : resourcesOf(relation)).filter((each) => each !== null)
-    } catch (error) {
-      if (error instanceof CrudConfigError) return []
-      throw error
-    }
-  })
 }
 
 /**
@@ -95,8 +58,7 @@ export async function readNestedProjections(
   caller: Caller,
 ): ReturnType<PlannedWrite['nestedProjections']> {
   const shown: (readonly [Resource, Projection | null])[] = []
-  for (const nested of collectNestedResources(resource))
-    shown.push([nested, await readProjection(nested, { ...caller })])
+  for (const nested of resource.nestedResources()) shown.push([nested, await readProjection(nested, { ...caller })])
   return shown
 }
 

@@ -34,6 +34,7 @@ import { mergeLimits } from './limits.js'
 import { textBoundsOf } from './modelRules.js'
 import { typeNamesOf } from './names.js'
 import { createNaming } from './naming.js'
+import { createNestedResources } from './nestedResources.js'
 import { assertSingletonOperations, isSingleRecordOperation, isUpsertable, resolveOperations } from './operations.js'
 import { checkOptions, optionShape } from './options.js'
 import { createQuerySettings } from './query.js'
@@ -260,6 +261,7 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
     hostAccess: createHostAccess({ model, fields, naming, dialect }),
     nested: nestedRoutesOf(model, given, naming),
     nestedRelations: nestedMembers,
+    nestedResources: createNestedResources({ nestedRelations: nestedMembers, relations }),
     flatten,
     unmaskedProjections: createUnmaskedProjections(known, keys, flatten),
     names: typeNamesOf(model, given),
