@@ -209,6 +209,8 @@ export interface Resource extends ResourceInfo, Facts {
   /** The resources whose records bodies may nest or link, at any depth. Resolved on first use. */
   readonly nestedResources: () => readonly Resource[]
   readonly unmaskedProjections: UnmaskedProjections
+  /** The field of the version attribute; null without versions. */
+  readonly versionField: Field | null
   readonly defaultSort: readonly SortNode[]
   /** The configuration of the parameter `search`; null without it. */
   readonly search: Search | null

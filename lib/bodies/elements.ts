@@ -10,7 +10,7 @@ import { isObject } from '../common/object.js'
 import type { ProblemErrors } from '../common/problem.js'
 import { readBodyKey, readKeyParts } from '../plan/index.js'
 import { type ConnectingAttribute, removeConnectingAttributes } from './connectingAttributes.js'
-import { type Body, hasElementKey, isUnchanged, memberOf, readElementKey, versionFieldOf } from './members.js'
+import { type Body, hasElementKey, isUnchanged, memberOf, readElementKey } from './members.js'
 import type { NestedRelation } from './relations.js'
 
 /** A nested record of a body, with its place in the body. */
@@ -74,7 +74,7 @@ export function parseElements(
   { errors, ambiguous }: { readonly errors: BodyErrors; readonly ambiguous: BodyErrors },
 ): readonly BodyElement[] {
   const { target } = relation
-  const version = versionFieldOf(target)?.json
+  const version = target.versionField?.json
   const ends = connectingAttributesOf(relation, parentKey)
   const seen = new Set<string>()
   return bodies.map((each): BodyElement => {

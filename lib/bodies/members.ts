@@ -1,4 +1,3 @@
-import type { Field } from '../../types/field.js'
 import type { Resource } from '../../types/resource.js'
 import type { ForeignKeyBinding } from '../../types/work.js'
 import { isObject } from '../common/object.js'
@@ -11,25 +10,19 @@ export function memberOf(body: unknown, name: string): unknown {
   return isObject(body) && Object.hasOwn(body, name) ? body[name] : undefined
 }
 
-/** Returns the version field of a resource; undefined without versions. */
-export function versionFieldOf({ fields, version }: Resource): Field | undefined {
-  return fields.find(({ name }) => name === version)
-}
-
 /**
  * Returns the version in a body, in the form of `If-Match`. Null if the body has no version. A value that is not an
  * integer matches no version.
  */
-export function readBodyMatch(resource: Resource, body: Body): readonly string[] | null {
-  const version = versionFieldOf(resource)
-  const stated = version && memberOf(body, version.json)
+export function readBodyMatch({ versionField }: Resource, body: Body): readonly string[] | null {
+  const stated = versionField === null ? undefined : memberOf(body, versionField.json)
   if (stated === undefined) return null
   return Number.isSafeInteger(stated) ? [String(stated)] : []
 }
 
 /** Whether an element has only a key and a version, so that its record stays unchanged. */
 export function isUnchanged(target: Resource, element: Body): boolean {
-  const names = new Set([...target.keys.map(({ json }) => json), versionFieldOf(target)?.json])
+  const names = new Set([...target.keys.map(({ json }) => json), target.versionField?.json])
   return Object.keys(element).every((name) => names.has(name))
 }
 

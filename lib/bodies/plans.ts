@@ -6,7 +6,6 @@ import { amendEach } from '../common/compositeWrites.js'
 import { internalError } from '../common/internalError.js'
 import { hiddenFieldsOf } from '../plan/index.js'
 import { hasBodyName } from './connectingAttributes.js'
-import { versionFieldOf } from './members.js'
 
 /** Changes the projections of a plan. In a plan of several writes, the projection of each write is changed. */
 export function mapProjections(plan: Plan, change: (projection: Projection) => Projection): Plan | Promise<Plan> {
@@ -34,8 +33,8 @@ export function omitParentErrors(
  * not read is not added.
  */
 export function addVersion(resource: Resource, projection: Projection, caller: Caller): Projection {
-  const field = versionFieldOf(resource)
-  if (field === undefined || projection.members.length === 0) return projection
+  const field = resource.versionField
+  if (field === null || projection.members.length === 0) return projection
   if (hiddenFieldsOf(caller, resource).has(field.name)) return projection
   if (projection.members.some(({ json }) => json === field.json)) return projection
   const wide = addOwnColumns(projection, [field])

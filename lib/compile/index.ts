@@ -268,6 +268,7 @@ function createResourceParts(checked: CheckedOptions): Omit<Resource, 'hub'> {
     query,
     defaultSort,
     limits: mergeLimits(given, dialect()),
+    versionField: fields.find(({ name }) => name === facts.version) ?? null,
     translate,
     uniques,
     keepsFormulas: given.export?.formulas === 'keep',

@@ -149,10 +149,11 @@ function readOwnMember(body: object, name: string | undefined): unknown {
  * Returns a reader for elements of a batch. Each element contains the key and the version that single requests have in
  * path and headers.
  */
-function createBatchItemReader({ keys, version, fields }: Resource): (body: unknown) => BatchItem | null {
-  const versionName = fields.find(({ name }) => name === version)?.json
+function createBatchItemReader({ keys, versionField }: Resource): (body: unknown) => BatchItem | null {
   return (body) =>
-    isObject(body) ? { key: keyOfItem(keys, body), version: readOwnMember(body, versionName), body: { ...body } } : null
+    isObject(body)
+      ? { key: keyOfItem(keys, body), version: readOwnMember(body, versionField?.json), body: { ...body } }
+      : null
 }
 
 /** Returns the key of an element; undefined if a part is missing, and an impossible key if a part is invalid. */

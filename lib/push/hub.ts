@@ -442,9 +442,8 @@ function findPayloadFields({ fields, computed }: Resource): readonly Field[] {
 }
 
 /** The version field. Returns null if the resource has no version, or if the version is hidden from some callers. */
-function visibleVersionOf({ version, fields, behaviours }: Resource): Field | null {
-  const field = fields.find(({ name }) => name === version)
-  if (field === undefined || !field.targets.has('response') || !field.targets.has('list')) return null
+function visibleVersionOf({ versionField: field, behaviours }: Resource): Field | null {
+  if (field === null || !field.targets.has('response') || !field.targets.has('list')) return null
   const anonymous = { request: NO_REQUEST, identity: null, instant: new Date() }
   return behaviours.readable?.(field, anonymous) === false ? null : field
 }

@@ -302,9 +302,9 @@ async function readChildren(
   { resource, binding, condition, elements, remainingDeletes, createLimitError }: ChildReplacement,
   value: unknown,
 ): Promise<Map<string, Row>> {
-  const { keys, fields, version } = resource
+  const { keys, versionField } = resource
   if (value === null || value === undefined) return new Map()
-  const versions = fields.filter(({ name }) => name === version)
+  const versions = versionField === null ? [] : [versionField]
   const where = addCondition(matchChildren(binding, value), condition)
   // Children in excess of the body's elements must be removed, and the number of removals is limited. One more row
   // shows that the limit is exceeded.
