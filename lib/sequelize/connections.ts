@@ -2,8 +2,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { QueryTypes, type Sequelize, type Transaction } from 'sequelize'
 import { requestCancel } from './cancel.js'
 import type { Dialect } from './dialect/index.js'
+import { internalsOf } from './internals.js'
 import { statementLoggingOf } from './logging.js'
-import { connectionManagerOf } from './model.js'
 import { markSeveralServers, SERVER_EXPRESSION, serverSideOf } from './serverSides.js'
 import { resetSocket } from './socket.js'
 import { interruptStatement } from './sqliteConnections.js'
@@ -58,7 +58,7 @@ const NO_SUCH_THREAD = 1094
 const MAX_ATTEMPTS = 10
 
 export function connectionsFor(sequelize: Sequelize): Connections {
-  return connectionManagerOf(sequelize) as Connections
+  return internalsOf(sequelize).connectionManager as object as Connections
 }
 
 /** Number of requests that wait for a connection of the pool, or for a statement of another request. SQLite has no pool. */

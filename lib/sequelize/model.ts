@@ -12,18 +12,9 @@ import {
 import { type Index, internalsOf, preparationOf, sequelizeOf, type WhereFragment } from './internals.js'
 import { oppositeScopeOf, throughScopeOf } from './polymorphic.js'
 
-export function connectionManagerOf(sequelize: Sequelize): object {
-  return internalsOf(sequelize).connectionManager
-}
-
 /** Whether an instance belongs to the copy of Sequelize that this package loads. */
 export function isSameSequelize(sequelize: unknown): boolean {
   return sequelize instanceof Sequelize
-}
-
-/** Returns the server version, which is known after the first connection. */
-export function versionOf(sequelize: Sequelize): unknown {
-  return internalsOf(sequelize).options.databaseVersion
 }
 
 /** Returns the host's `dialectOptions`, in general and of each replica, merged with Sequelize's options. */

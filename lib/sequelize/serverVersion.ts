@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize'
-import { versionOf } from './model.js'
+import { internalsOf } from './internals.js'
 
 /** Server greetings from the first connection. Sequelize keeps only the version number. */
 const greetingsBySequelize = new WeakMap<Sequelize, string>()
@@ -23,5 +23,5 @@ export function storeVersion(sequelize: Sequelize, words: unknown): void {
  */
 export function serverVersionOf(sequelize: Sequelize): string {
   const greeting = greetingsBySequelize.get(sequelize) ?? ''
-  return `${String(versionOf(sequelize))}${/mariadb/i.test(greeting) ? ' MariaDB' : ''}`
+  return `${String(internalsOf(sequelize).options.databaseVersion)}${/mariadb/i.test(greeting) ? ' MariaDB' : ''}`
 }

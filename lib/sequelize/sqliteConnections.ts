@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize'
-import { connectionManagerOf } from './model.js'
+import { internalsOf } from './internals.js'
 
 /** A connection of the sqlite3 driver. `uuid` identifies its transaction. */
 interface SqliteConnection {
@@ -36,7 +36,7 @@ const OWN_PREFIX = 'crud-'
  * file stays unreachable. The fix applies to the host's own transactions as well.
  */
 export function fixSqliteConnections(sequelize: Sequelize): void {
-  const manager = connectionManagerOf(sequelize) as SqliteConnectionManager
+  const manager = internalsOf(sequelize).connectionManager as object as SqliteConnectionManager
   if (fixedManagers.has(manager)) return
   fixedManagers.add(manager)
   const open = manager.getConnection

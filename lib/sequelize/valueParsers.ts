@@ -4,7 +4,6 @@
 import type { Sequelize } from 'sequelize'
 import { getOrCreate } from '../common/getOrCreate.js'
 import { internalsOf } from './internals.js'
-import { connectionManagerOf } from './model.js'
 
 type ParseText = (text: string) => unknown
 
@@ -93,7 +92,7 @@ const castToNumber: TypeCast = (cell) => {
 
 /** Returns the type cast for MySQL and MariaDB values, by the drivers' type names. */
 export function typeCastOf(sequelize: Sequelize): TypeCast {
-  const connections = connectionManagerOf(sequelize) as object as Casting
+  const connections = internalsOf(sequelize).connectionManager as object as Casting
   const usual: TypeCast = connections.constructor._typecast?.bind(connections) ?? ((_, next) => next())
   const asInstant = createInstantCast(sequelize, usual)
   const casts = new Map<string, TypeCast>([
