@@ -25,7 +25,6 @@ import {
   canReadRecord,
   findExisting,
   fullConditionOf,
-  isRestore,
   missedWriteError,
   racedWriteError,
   readRefused,
@@ -189,7 +188,7 @@ async function updateOne(store: StatementContext, plan: UpdatePlan): Promise<Out
   return inTransaction(store, async (transaction) => {
     const count = await updateExisting(store, plan, write, transaction)
     // If a trigger moves the record out of the caller's scope, the write is rolled back and the server answers 404.
-    const isOwn = isKnown && !isInTransaction(store) && !isRestore(plan)
+    const isOwn = isKnown && !isInTransaction(store) && plan.kind !== 'restore'
     return readUpdated(store, isOwn ? { ...plan, identity: plan.where } : plan, transaction, count === 0)
   })
 }

@@ -69,7 +69,7 @@ export async function prepareChanged(store: StatementContext, plan: UpdatePlan):
   const { changes, serverValues } = plan
   const { validation } = store.resource
   if (validation === 'attributes') return () => buildPartial(store, plan)
-  const instance = await loadLocked(store, plan.where, isRestore(plan))
+  const instance = await loadLocked(store, plan.where, plan.kind === 'restore')
   return () => applyChanges(store, instance, changes, serverValues)
 }
 
@@ -120,13 +120,9 @@ export async function canReadRecord(
   const row = await readOne(
     store,
     { where, projection: keyProjection(store) },
-    { includeDeleted: isRestore(plan), isFromPrimary: true, ...within },
+    { includeDeleted: plan.kind === 'restore', isFromPrimary: true, ...within },
   )
   return row !== null
-}
-
-export function isRestore({ kind }: { readonly kind: string }): boolean {
-  return kind === 'restore'
 }
 
 /** Reads the record of a write, and locks the record inside a transaction. Returns null if the record is missing. */
@@ -139,7 +135,7 @@ export async function findExisting(
   // PostgreSQL cannot lock the nullable side of a join.
   const lock = projection.columns.every(({ joins }) => joins.length === 0)
   const within = {
-    includeDeleted: isRestore(plan),
+    includeDeleted: plan.kind === 'restore',
     isFromPrimary: true,
     ...(transaction === undefined ? {} : { transaction, lock }),
   }

@@ -5,7 +5,7 @@ import type { TableTraits } from '../../../types/table.js'
 import { silentOption } from '../../sequelize/instances.js'
 import { statementLoggingOf } from '../../sequelize/logging.js'
 import { timestampsOf } from '../../sequelize/model.js'
-import { findExisting, fullConditionOf, isRestore, missedWriteError } from '../refusal.js'
+import { findExisting, fullConditionOf, missedWriteError } from '../refusal.js'
 import { updateRows } from '../statements/rows.js'
 import type { StatementContext } from '../store.js'
 import { loadTraitsForRecord } from '../tableTraits.js'
@@ -51,7 +51,7 @@ async function saveUpdated(
     ...silentOption(hasManagedTimestamp(store, serverValues.values)),
     ...statementLoggingOf(store.sequelize),
   }
-  const isRestored = isRestore(plan) && store.model.options.paranoid
+  const isRestored = plan.kind === 'restore' && store.model.options.paranoid
   await withSkipCheck<unknown>(table, instance, () => (isRestored ? instance.restore(options) : instance.save(options)))
   await plan.after?.(instance, transaction)
   return readUpdated(store, plan, transaction, mayBeOld)
@@ -68,7 +68,7 @@ export async function claimInstance(
   transaction: Transaction,
 ): Promise<Model> {
   const where = fullConditionOf(plan)
-  const deleted = isRestore(plan)
+  const deleted = plan.kind === 'restore'
   if (increments.length > 0) {
     const count = await updateRows(store, { where, values: new Map(), increments, deleted }, transaction)
     if (count === 0) throw await missedWriteError(store, plan, transaction)

@@ -8,7 +8,7 @@ import { chooseReadExecutor } from '../executor.js'
 import { loadLocked } from '../instances/load.js'
 import { readLocked } from '../read.js'
 import { buildIdentityPredicate } from '../recordIdentity.js'
-import { findExisting, isRestore, racedWriteError } from '../refusal.js'
+import { findExisting, racedWriteError } from '../refusal.js'
 import type { StatementContext } from '../store.js'
 import { inTransaction } from '../transaction.js'
 import { maxRowsOf } from '../uuidSpellings.js'
@@ -35,7 +35,7 @@ export async function withLockedRecord<P extends SingleWritePlan, T>(
 async function lockRecord(store: StatementContext, { kind, where }: SingleWritePlan): Promise<void> {
   const columns = keyColumns(store.resource.keys)
   if (chooseReadExecutor(store, columns) === 'instances') {
-    await loadLocked(store, where, isRestore({ kind }))
+    await loadLocked(store, where, kind === 'restore')
     return
   }
   if ((await findExisting(store, { kind, where })) === null) {

@@ -4,7 +4,7 @@ import type { Field } from '../../../types/field.js'
 import type { Row } from '../../../types/outcome.js'
 import type { Predicate, Projection, UpdatePlan } from '../../../types/plan.js'
 import { type EncodedRow, encodeColumn, timestampValues } from '../encodedRows.js'
-import { fullConditionOf, isRestore } from '../refusal.js'
+import { fullConditionOf } from '../refusal.js'
 import type { StatementRequestOf } from '../statement/request.js'
 import { columnValues } from '../statement/row.js'
 import { createStatement } from '../statement/statement.js'
@@ -47,7 +47,7 @@ export function createRowUpdate(store: StatementContext, plan: UpdatePlan): RowU
   const values = new Map(changes)
   for (const [name, value] of timestampValues(store, 'update', instant)) values.set(name, value)
   for (const [name, value] of serverValues.values) values.set(name, value)
-  return { where: fullConditionOf(plan), values, increments: serverValues.increments, deleted: isRestore(plan) }
+  return { where: fullConditionOf(plan), values, increments: serverValues.increments, deleted: plan.kind === 'restore' }
 }
 
 /** Runs an UPDATE. Returns the updated record, or undefined if no record meets the condition. */
