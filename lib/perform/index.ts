@@ -113,7 +113,8 @@ export async function performInRequest<T>(
   }
   assertPoolCapacity(store)
   try {
-    return await inTransaction(store, () => work(notePlan), { isRepeatable: false })
+    // Policies read first. The write, and the conditions of scopes, need what other transactions commit afterwards.
+    return await inTransaction(store, () => work(notePlan), { isRepeatable: false, readsCommitted: true })
   } catch (error) {
     throw await translateError(error, store, last)
   }

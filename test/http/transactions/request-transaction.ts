@@ -285,6 +285,31 @@ for (const [what, options] of [
   })
 }
 
+onServers('a scope sees what others commit after a policy has read', async (t) => {
+  const server = await openStage()
+  t.teardown(server.close)
+  const { app, sequelize, patch } = server
+  const plain = { timestamps: false }
+  const Owner = sequelize.define('owner', { name: DataTypes.STRING }, plain)
+  const Thing = sequelize.define('thing', { name: DataTypes.STRING }, plain)
+  Thing.belongsTo(Owner, { as: 'owner', foreignKey: 'ownerId' })
+  await sequelize.sync()
+  await Owner.create({ name: 'mine' })
+  await Thing.create({ name: 'old', ownerId: 1 })
+  let runs = 0
+  const updatePolicy = async (): Promise<boolean> => {
+    runs += 1
+    await Owner.count()
+    // The first run is before the transaction.
+    if (runs === 2) await Owner.update({ name: 'theirs' }, { where: { id: 1 }, transaction: null })
+    return true
+  }
+  app.use(crudRouter(Thing, { transaction: 'request', scope: () => 'owner.name=mine', updatePolicy }))
+  t.is((await patch('/api/things/1', { name: 'new' })).status, 404)
+  t.is((await Thing.findByPk(1))?.get('name'), 'old')
+  t.is(runs, 2)
+})
+
 onPostgres('a conflict at COMMIT is 503 without a second attempt, since policies and hooks have run', async (t) => {
   let runs = 0
   const beforeCreate = (): void => {
