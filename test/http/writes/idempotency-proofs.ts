@@ -166,7 +166,8 @@ async function openProxy(target: number): Promise<Proxy> {
       socket.on('close', end)
     }
     near.on('data', (chunk: Buffer) => {
-      const cut = chunk.includes('COMMIT') ? next : null
+      // READ COMMITTED is no end of a transaction.
+      const cut = /COMMIT(?!TED)/.test(chunk.toString('latin1')) ? next : null
       if (cut !== null) next = null
       if (cut === 'before') end()
       else {
