@@ -105,14 +105,12 @@ export function parseElements(
 
 /** Returns the errors of misspelt keys. The validators of bodies report only keys that clients choose. */
 function misspeltKeysOf({ keys, fields, translate }: Resource, body: Body): ProblemErrors {
-  const assigned = new Map(
-    keys.flatMap(({ json, targets }) => (targets.has('create') ? [] : [[normalizeName(json), json]])),
-  )
-  const exact = new Set(fields.map(({ json }) => json))
   return Object.fromEntries(
-    Object.keys(body).flatMap((each) => {
-      const name = exact.has(each) ? undefined : assigned.get(normalizeName(each))
-      return name === undefined ? [] : [[each, [translate(createMessage('misspelt-property', { name }))]]]
+    Object.keys(body).flatMap((name) => {
+      const word = normalizeName(name)
+      const key = keys.find(({ json }) => normalizeName(json) === word)
+      if (key === undefined || fields.some(({ json }) => json === name)) return []
+      return [[name, [translate(createMessage('misspelt-property', { name: key.json }))]]]
     }),
   )
 }

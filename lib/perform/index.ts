@@ -135,8 +135,6 @@ function createStore(
 
 /** A transaction that reads records before it changes them. READ COMMITTED returns the latest committed values. */
 const READS_FIRST = { isRepeatable: true, readsCommitted: true } as const
-/** A transaction that only creates records. It keeps the database's isolation level, which needs a statement less. */
-const CREATES = { isRepeatable: true } as const
 
 function executeWithScopes(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
   const { plan, nestedWrites = [], items = [] } = work
@@ -169,7 +167,8 @@ async function executeNested(store: StatementContext, work: Work, finish?: Finis
     throw problem('validation', { errors: await withWriteTimeout(store, () => errorsOfWorks([work])) })
   }
   const { commitOrder } = store
-  const how = plan.kind === 'create' || plan.kind === 'bulkCreate' ? CREATES : READS_FIRST
+  // A transaction that only creates records keeps the database's isolation level, which needs a statement less.
+  const how = plan.kind === 'create' || plan.kind === 'bulkCreate' ? undefined : READS_FIRST
   const executePart: typeof executePlan = async (inside, part) => {
     const outcome = await executePlan({ ...inside, commitOrder }, part)
     commitOrder?.noteWrite(part, outcome)

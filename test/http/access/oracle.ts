@@ -96,18 +96,17 @@ const MODES: readonly Readonly<Record<string, string>>[] = [
   { select: 'name' },
 ]
 
-/** Preferences change what is told of unknown names, and the mode changes what is read: they are not combined. */
 const PREFERENCES: readonly Readonly<Record<string, string>>[] = [
   {},
   { prefer: 'handling=lenient' },
   { prefer: 'handling=strict' },
 ]
 
-/** Every mode without a preference, and every preference with one mode. */
-const WAYS = [
-  ...MODES.map((mode) => [mode, {}] as const),
-  ...PREFERENCES.slice(1).map((preference) => [{}, preference] as const),
-]
+/** Preferences change what is told of unknown names, and the mode changes what is read. */
+const WAYS = MODES.flatMap((mode) => PREFERENCES.map((preference) => ({ mode, preference })))
+
+/** Every mode without a preference, and every preference with one mode. Each place has all ways for one operator. */
+const FEW_WAYS = WAYS.filter(({ mode, preference }) => mode === MODES[0] || preference === PREFERENCES[0])
 
 for (const { title, world } of WORLDS) {
   const same = async (paths: readonly (readonly [name: string, path: string])[], headers: Record<string, string>) => {
@@ -125,7 +124,8 @@ for (const { title, world } of WORLDS) {
         for (const other of others) t.deepEqual(other, first, paths[0]?.[1])
       }
       for (const clause of OPERATORS) {
-        for (const [mode, preference] of WAYS) await compare(clause, mode, preference)
+        const ways = clause === OPERATORS[0] ? WAYS : FEW_WAYS
+        for (const { mode, preference } of ways) await compare(clause, mode, preference)
       }
       for (const clause of CLAUSES) for (const { caller } of CALLERS) await compare(clause, {}, caller)
     })
@@ -142,7 +142,7 @@ for (const { title, world } of WORLDS) {
     test(`${title}, ${path} sorted by ${before}? tells them apart for nobody`, async (t) => {
       for (const { caller, who } of CALLERS) {
         for (const sort of SORTS) {
-          for (const [mode, preference] of WAYS) {
+          for (const { mode, preference } of WAYS) {
             const paths = names.map(
               (name) => [name, listPath(path, { sort: sort.replace('?', before + name), ...mode })] as const,
             )

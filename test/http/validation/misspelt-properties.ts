@@ -2,7 +2,7 @@
 
 import ava from 'ava'
 import { DataTypes, type Model } from 'sequelize'
-import { type CrudOptions, createCrud, identityFromRequest, Operations } from '../../../lib/index.js'
+import { type CrudOptions, createCrud, crudRouter, identityFromRequest, Operations } from '../../../lib/index.js'
 import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
@@ -268,4 +268,24 @@ test('what is near an attribute of the scope is ignored like that attribute', as
   t.is(bulk.status, 201)
   t.is(bulk.body[0].tenantId, 7)
   t.deepEqual((await served.post('/api/devices', { tenant_id: 8 })).body.errors, { tenant_id: meant('tenantId') })
+})
+
+test('within a body, a field whose name resembles the key is no misspelt key, and a misspelt key of the client is told once', async (t) => {
+  const { patch, post, close } = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const Box = sequelize.define('Box', {}, plain)
+    const Slip = sequelize.define('Slip', { _id: DataTypes.STRING(20) }, plain)
+    const no = { type: DataTypes.INTEGER, primaryKey: true }
+    const Part = sequelize.define('Part', { no, text: DataTypes.STRING(20) }, plain)
+    Box.hasMany(Slip, { as: 'slips', foreignKey: 'boxId' })
+    Box.hasMany(Part, { as: 'parts', foreignKey: 'boxId' })
+    app.use(crudRouter(Box, { relations: { slips: { write: true }, parts: { write: true } } }))
+    app.use(crudRouter(Slip), crudRouter(Part))
+  })
+  t.teardown(close)
+  await post('/api/boxes', {})
+  const { body } = await patch('/api/boxes/1', { slips: [{ _id: 'x' }] })
+  t.deepEqual(body.slips, [{ id: 1, _id: 'x', boxId: 1 }])
+  const refused = await patch('/api/boxes/1', { parts: [{ No: 1, text: 'x' }] })
+  t.deepEqual(refused.body.errors, { 'parts[0].no': ['is required.'], 'parts[0].No': meant('no') })
 })
