@@ -28,7 +28,8 @@ import {
   type IdempotentResult,
   performIdempotentWork,
   performInRequest,
-  performWork,
+  performRead,
+  performWrite,
   queueDuplicates,
 } from './perform/index.js'
 import { addReadTargetHeaders, withReadTarget } from './perform/readTarget.js'
@@ -264,15 +265,43 @@ export function wrapReply(call: ParsedRequest, reply: () => Promise<Reply>): Pro
   return around ? around(call, reply) : reply()
 }
 
-/** Performs the work and shapes its reply, or replays the stored reply of an idempotent write. */
+/** Performs the work and shapes its reply. */
 export async function performPlan(
+  request: ParsedRequest,
+  work: Work,
+  shaped: (done: WriteResult) => Reply,
+): Promise<Reply> {
+  return isRead(work) ? shaped(await readRecords(request, work)) : performAndReply(request, work, shaped)
+}
+
+/** Whether the work only reads. A `get` plan with nested writes reads the parent of these writes. */
+function isRead({ plan, nestedWrites, items }: Work): boolean {
+  return readsOnly(plan) && nestedWrites === undefined && items === undefined
+}
+
+async function readRecords({ caller, call }: ParsedRequest, work: Work): Promise<WriteResult> {
+  const done = await performRead(work, call)
+  return completeRecords(hasComputedInReply(work.plan) ? await resolveReadComputed(done, caller) : done)
+}
+
+/** Builds the collections in the records of a reply. */
+async function completeRecords(done: WriteResult): Promise<WriteResult> {
+  const { plan } = done.work
+  if ('projection' in plan && plan.projection.embeds === undefined) return done
+  const builder = new CollectionBuilder()
+  for (const [projection, rows] of rowsInReply(done)) await builder.build(projection, rows)
+  return done
+}
+
+/** Performs a write and shapes its reply, or replays the stored reply of an idempotent write. */
+async function performAndReply(
   request: ParsedRequest,
   work: Work,
   shaped: (done: WriteResult) => Reply,
 ): Promise<Reply> {
   const { caller, resource, call } = request
   // A work that changes links of a record does not write the record itself.
-  const isLinking = work.plan.kind === 'get' && work.nestedWrites !== undefined
+  const isLinking = work.plan.kind === 'get'
   const most = BATCH_OPERATIONS.has(request.operation) || isLinking ? readMaxAffected(call.headers.prefer) : null
   const made = most === null ? shaped : (done: WriteResult) => confirmMaxAffected(shaped(done), most)
   const { resolveIdempotency } = resource.behaviours
@@ -283,18 +312,14 @@ export async function performPlan(
     // Values that depend on the caller are removed, because several unidentified callers share the stored reply.
     const reshapeShared = (done: WriteResult, reply: Reply): Reply =>
       idempotency.isShared && clearPerCallerValues(rowsInReply(done)) ? made(done) : reply
-    const performWrite = (order: CommitOrder | undefined): Promise<IdempotentResult> =>
+    const write = (order: CommitOrder | undefined): Promise<IdempotentResult> =>
       performIdempotentWork(work, call, { idempotency, made, toStored: reshapeShared, order, finish })
-    return queueDuplicates(resource, idempotency, () => performIdempotent(work, caller, performWrite))
+    return queueDuplicates(resource, idempotency, () => performIdempotent(work, caller, write))
   }
   const done = await performAnnounced(work, request, finish)
   const { plan } = work
   const resolved = isComputedLast(plan) && hasComputedInReply(plan) ? await resolveReadComputed(done, caller) : done
-  if (!('projection' in plan) || plan.projection.embeds !== undefined) {
-    const builder = new CollectionBuilder()
-    for (const [projection, rows] of rowsInReply(resolved)) await builder.build(projection, rows)
-  }
-  return made(resolved)
+  return made(await completeRecords(resolved))
 }
 
 /** Whether computed fields are resolved after the work: in reads, and in actions without a transaction. */
@@ -361,7 +386,7 @@ function isReadOperation(operation: OperationName): boolean {
   return OPERATIONS[operation].hook === null
 }
 
-/** Performs a plan and, if push is enabled, announces it: parents before children. */
+/** Performs a write and, if push is enabled, announces it: parents before children. */
 function performAnnounced(
   work: Work,
   { caller, call }: ParsedRequest,
@@ -369,11 +394,11 @@ function performAnnounced(
 ): Promise<WriteResult> {
   const { resource, nestedResources = [] } = work
   if ([resource, ...nestedResources].every(({ behaviours }) => behaviours.announceWrite === null))
-    return performWork(work, call, undefined, finish)
+    return performWrite(work, call, undefined, finish)
   return announceWrite(
     work,
     caller,
-    (order) => performWork(work, call, order, finish),
+    (order) => performWrite(work, call, order, finish),
     (done) => done,
   )
 }

@@ -8,7 +8,7 @@ import { matchKeys } from '../common/keys.js'
 import { toPlainValue } from '../common/plainValue.js'
 import { matchStoredValues } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
-import { performWork } from '../perform/index.js'
+import { performRead } from '../perform/index.js'
 import { authorizeTarget, requireKey } from '../plan/index.js'
 import { isEqualInDatabase } from '../read.js'
 import type { NestedRequest } from './request.js'
@@ -32,7 +32,7 @@ export async function readParentKey(request: NestedRequest): Promise<ParentKey> 
   const projection = { columns: [column], members: [] }
   const planned = { kind: 'get', key, where: matchKeys(resource.keys, [key]), projection } as const
   const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
-  const { outcome } = await performWork({ resource, plan, foreignKeyChecks: [] }, call)
+  const { outcome } = await performRead({ resource, plan, foreignKeyChecks: [] }, call)
   const columns: readonly Column[] = 'projection' in plan ? plan.projection.columns : projection.columns
   const value = outcome.kind === 'record' ? (outcome.row[columns.indexOf(column)] ?? null) : null
   return { json: column.field.decode(value), stored: value === null ? null : toPlainValue(column.field, value) }

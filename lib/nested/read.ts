@@ -13,7 +13,7 @@ import { toOriginForm } from '../common/requestTarget.js'
 import { replyToIntent } from '../handle.js'
 import { parse } from '../parse/index.js'
 import { isQueryMethod } from '../parse/queryMethod.js'
-import { performWork } from '../perform/index.js'
+import { performRead } from '../perform/index.js'
 import { hiddenFieldsOf } from '../plan/index.js'
 import { buildParentCondition, type ParentKey, readParentKey, resolveParentLink } from './parent.js'
 import type { NestedRequest } from './request.js'
@@ -86,7 +86,7 @@ async function readNestedKey(request: NestedRequest, parentKey: ParentKey): Prom
     hasQuery: false,
   }
   const plan = (await resource.behaviours.amend?.(resource, planned, caller)) ?? planned
-  const { outcome } = await performWork({ resource, plan, foreignKeyChecks: [] }, call)
+  const { outcome } = await performRead({ resource, plan, foreignKeyChecks: [] }, call)
   const [row] = outcome.kind === 'page' ? outcome.rows : []
   const key = row === undefined ? undefined : keyOfRow(resource.keys, planned.projection.columns, row)
   return key === undefined ? null : String(key)

@@ -5,7 +5,6 @@ import type { BulkCreatePlan, CreatePlan, Plan, Predicate, Projection, UpdatePla
 import type { Reply } from '../../types/reply.js'
 import type { IdempotencyRequest, Resource } from '../../types/resource.js'
 import type { CommitOrder, Finish, Work, WriteResult } from '../../types/work.js'
-import { readsOnly } from '../common/listPlan.js'
 import { Problem, problem } from '../common/problem.js'
 import { ResponseSize } from '../common/responseSize.js'
 import { type Visitors, visit } from '../common/visitor.js'
@@ -51,16 +50,29 @@ import { writeOne } from './write.js'
 import { poolFullProblem } from './writeTimeout.js'
 
 /**
- * Executes a plan. A write and its nested writes run in one transaction.
+ * Executes a plan that only reads. The read is cancelled when the client disconnects.
+ * @throws Problem for errors of the request (400, 404) and temporary failures (503); any other error unchanged
+ */
+export function performRead(work: Work, client: ClientConnection): Promise<WriteResult> {
+  const { plan } = work
+  const store = withAbort(storeOf(work.resource), client)
+  return withProblems({ store, plan }, async () => {
+    const outcome = await completeOutcome(store, plan, await visit(PLAN_EXECUTIONS, plan, store, work))
+    return { work, outcome, nested: [], parts: [] }
+  })
+}
+
+/**
+ * Executes a write and its nested writes in one transaction. The write is not started if the client has disconnected.
  * @throws Problem for errors of the request (400, 404, 409) and temporary failures (503); any other error unchanged
  */
-export function performWork(
+export function performWrite(
   work: Work,
   client: ClientConnection,
   order?: CommitOrder,
   finish?: Finish,
 ): Promise<WriteResult> {
-  const store = createStore(work, client, order)
+  const store = { ...storeOf(work.resource), client, commitOrder: order }
   return withProblems({ store, plan: work.plan }, async () => {
     if (work.nestedWrites !== undefined || work.items !== undefined) await preauthorize(store, work)
     return await executeWithScopes(store, work, finish)
@@ -121,25 +133,10 @@ export async function performInRequest<T>(
   }
 }
 
-/** Creates a store that stops when the client disconnects: reads are cancelled, and writes are not started. */
-function createStore(
-  { resource, plan, nestedWrites, items }: Work,
-  client: ClientConnection,
-  order?: CommitOrder,
-): StatementContext {
-  const store = storeOf(resource)
-  // A GET plan with nested writes reads the parent of these writes, so it is part of a write.
-  const isRead = readsOnly(plan) && nestedWrites === undefined && items === undefined
-  return isRead ? withAbort(store, client) : { ...store, client, commitOrder: order }
-}
-
 /** A transaction that reads records before it changes them. READ COMMITTED returns the latest committed values. */
 const READS_FIRST = { isRepeatable: true, readsCommitted: true } as const
 
 function executeWithScopes(store: StatementContext, work: Work, finish?: Finish): Promise<WriteResult> {
-  const { plan, nestedWrites = [], items = [] } = work
-  // The statement of a read already contains the scope's condition.
-  if (readsOnly(plan) && nestedWrites.length + items.length === 0) return executeAndFinish(store, work, finish)
   if (isScoped(work)) return writeWithinScopes(store, (inside) => executeAndFinish(inside, work, finish))
   if (!isTracked(work)) return executeAndFinish(store, work, finish)
   return inTransaction(store, (transaction) => executeAndFinish({ ...store, transaction }, work, finish), READS_FIRST)
@@ -239,12 +236,13 @@ async function executePlan(store: StatementContext, work: Work): Promise<Outcome
   if (noting !== null) await noting
   const outcome = await visit(PLAN_EXECUTIONS, plan, store, work)
   before?.noteWrite(resource, plan, outcome)
-  if (!('projection' in plan) || plan.projection.embeds === undefined) return outcome
-  return completeOutcome(store, plan.projection, outcome)
+  return completeOutcome(store, plan, outcome)
 }
 
-/** Adds the embedded collections to an outcome. */
-async function completeOutcome(store: StatementContext, projection: Projection, outcome: Outcome): Promise<Outcome> {
+/** Adds the embedded collections, if any, to an outcome. */
+async function completeOutcome(store: StatementContext, plan: Plan, outcome: Outcome): Promise<Outcome> {
+  if (!('projection' in plan) || plan.projection.embeds === undefined) return outcome
+  const { projection } = plan
   const size = new ResponseSize(store.resource.limits.responseBytes)
   if (outcome.kind === 'record') {
     const [row = outcome.row] = await addCollections(store, projection, [outcome.row], size)
