@@ -94,35 +94,21 @@ const FUNCTIONS: {
     const where = parts.map((part) => part.where).reduce((sum, each) => addCondition(sum, each), null)
     return { fixed: parts.flatMap(({ fixed }) => fixed), where, sources: parts.flatMap(({ sources }) => sources) }
   },
-  ownKey:
-    ([only]) =>
-    (resource, caller) => {
-      if (only === undefined)
-        throw internalError(`the key of ${resource.name} was requested, but the resource is not a singleton`)
-      return only(resource, caller)
-    },
   staticCondition: (all) => (resource) =>
     all.map((staticCondition) => staticCondition(resource)).reduce((sum, each) => addCondition(sum, each)),
   recordHeaders: (all) => (plan, row) => mergeHeaders(all.map((headers) => headers(plan, row))),
-  resolveIdempotency: (all) => async (request, work) => {
-    for (const once of all) {
-      const idempotency = await once(request, work)
-      if (idempotency !== null) return idempotency
-    }
-    return null
-  },
-  serializeWrite: (all) => (plan, write) =>
-    all.reduce<typeof write>((next, inTurn) => () => inTurn(plan, next), write)(),
-  noteCommitOrder: (all) => (resource, plan, outcome, position) => {
-    for (const noteOrder of all) noteOrder(resource, plan, outcome, position)
-  },
-  expectWrite: (all) => (position) => {
-    for (const expect of all) expect(position)
-  },
-  announceWrite: (all) => (resource, plan, outcome, by) => {
-    for (const announce of all) announce(resource, plan, outcome, by)
-  },
-  selectTracking: (all) => (plan) => all.map((tracked) => tracked(plan)).find((tracking) => tracking !== null) ?? null,
+  ownKey: rejectSeveral,
+  resolveIdempotency: rejectSeveral,
+  serializeWrite: rejectSeveral,
+  noteCommitOrder: rejectSeveral,
+  expectWrite: rejectSeveral,
+  announceWrite: rejectSeveral,
+  selectTracking: rejectSeveral,
+}
+
+/** Combines a hook that only one behaviour of a resource may implement. */
+function rejectSeveral(): never {
+  throw internalError('several behaviours implement a hook that only one behaviour may implement')
 }
 
 /** Combines the values of several behaviours for one hook. Without behaviours the value is empty. */
