@@ -33,6 +33,16 @@ const TYPES: Readonly<Record<ManagedAttributeKind, readonly FieldType[]>> = {
   text: ['string'],
 }
 
+/** Names of members in which a Sequelize instance keeps its own state. */
+const INSTANCE_MEMBERS: ReadonlySet<string> = new Set([
+  'dataValues',
+  'isNewRecord',
+  'uniqno',
+  '_changed',
+  '_options',
+  '_previousDataValues',
+])
+
 // Keeps added attributes, so that a second router over the model does not treat them as declared.
 const addedByModel = new WeakMap<ModelStatic<Model>, Set<string>>()
 
@@ -97,6 +107,17 @@ function declareAttribute(
   kind: ManagedAttributeKind,
 ): ModelAttributeColumnOptions {
   return completeAttribute(model, name, DECLARATIONS[kind])
+}
+
+/**
+ * Asserts that instances can store the attributes. Sequelize calls inherited members such as `toString` as getters and
+ * setters of the attributes with their names.
+ */
+export function assertStorable(model: ModelStatic<Model>, { all }: ModelAttributes): void {
+  const name = Object.keys(all).find((each) => each in Object.prototype || INSTANCE_MEMBERS.has(each))
+  if (name === undefined) return
+  const message = `${model.name}: Sequelize cannot store the attribute "${name}", because its instances have a member of this name. Rename the attribute, and keep the column by field: "${name}".`
+  throw new CrudConfigError('INVALID_ATTRIBUTE', message)
 }
 
 /**

@@ -22,7 +22,7 @@ import { driverOptionsOf, hasOwnToJson, isSameSequelize } from '../sequelize/mod
 import { hasContext } from '../sequelize/transaction.js'
 import { isRewritten } from '../sequelize/writable.js'
 import { createActions } from './actions.js'
-import { addAttributes, attributesOf, planAttributes } from './attributes.js'
+import { addAttributes, assertStorable, attributesOf, planAttributes } from './attributes.js'
 import { combineFacts, documentedOf, foldBehaviours, prepareBehaviours, subjectOf } from './behaviours.js'
 import { createComputedFields } from './computed.js'
 import { resolveDefaultSort } from './defaultSort.js'
@@ -131,6 +131,7 @@ function runPasses(model: ModelStatic<Model>, options: CrudOptions, entry: Entry
   for (const check of [
     () => isSingleton && assertSingletonOperations(name, operations, tables.operations),
     () => checkRelations(model, given, { operations: table, noRoutesReason, naming }),
+    () => assertStorable(model, attributes),
     () => givesRows || assertNoToJson(model, given),
     () => assertTransactionContext(model, given),
     () => assertConsistent(name, { operations: served, keys, facts }, given),

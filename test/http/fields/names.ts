@@ -1,6 +1,6 @@
 import ava from 'ava'
 import { DataTypes, type Model, type ModelStatic, type Sequelize } from 'sequelize'
-import { crudRouter, Operations } from '../../../lib/index.js'
+import { CrudConfigError, type CrudOptions, crudRouter, Operations } from '../../../lib/index.js'
 import { list } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 
@@ -82,4 +82,51 @@ test('over a path too the name is that of the attribute which is shown, however 
   t.deepEqual(await names({ filter: 'Vault.PinCode^SECRET' }), [])
   t.deepEqual(await names({ filter: 'Vault.PinCode=A' }), ['second'])
   t.deepEqual(await names({ sort: 'Vault.PinCode' }), ['second', 'first'])
+})
+
+/** Names that all objects have, and names in which an instance of Sequelize keeps its own state. */
+const TAKEN_NAMES = [
+  ...['toString', 'valueOf', 'hasOwnProperty', 'isPrototypeOf', 'toLocaleString', 'constructor', '__proto__'],
+  ...['dataValues', 'isNewRecord', 'uniqno', '_changed', '_options', '_previousDataValues'],
+]
+
+test('a model whose attribute has the name of a member of every instance is refused, also where the field is excluded', (t) => {
+  for (const name of TAKEN_NAMES) {
+    const attributes = Object.fromEntries([[name, DataTypes.STRING]])
+    const model = served.sequelize.define(`Taken${name}`, attributes, { timestamps: false })
+    const message = `${model.name}: Sequelize cannot store the attribute "${name}", because its instances have a member of this name. Rename the attribute, and keep the column by field: "${name}". (INVALID_ATTRIBUTE)`
+    const options: CrudOptions = { fields: Object.fromEntries([[name, { exclude: true }]]) }
+    for (const mount of [() => crudRouter(model), () => crudRouter(model, options)]) {
+      t.throws(mount, { instanceOf: CrudConfigError, code: 'INVALID_ATTRIBUTE', message })
+    }
+  }
+})
+
+test('a behaviour cannot add an attribute with the name of a member of every instance', (t) => {
+  const model = served.sequelize.define('Marked', { name: DataTypes.STRING }, { timestamps: false })
+  t.throws(() => crudRouter(model, { concurrency: { rowVersion: 'valueOf' } }), { code: 'INVALID_ATTRIBUTE' })
+  t.deepEqual(Object.keys(model.getAttributes()), ['id', 'name'])
+})
+
+test('a column and a field may have the names of members that all objects have', async (t) => {
+  const text = { type: DataTypes.STRING, field: 'toString' }
+  const options = { timestamps: false, hooks: { beforeSave: () => undefined } }
+  const models = [
+    served.sequelize.define('Plain', { text, value_of: DataTypes.STRING }, { timestamps: false }),
+    served.sequelize.define('Hooked', { text, value_of: DataTypes.STRING }, options),
+  ]
+  for (const model of models) {
+    served.app.use(crudRouter(model, { fields: { text: { name: 'hasOwnProperty' } } }))
+    await model.sync()
+  }
+  for (const path of ['/api/plains', '/api/hookeds']) {
+    const created = await served.post(path, { hasOwnProperty: 'a', valueOf: 'b' })
+    t.deepEqual([created.status, created.body], [201, { id: 1, hasOwnProperty: 'a', valueOf: 'b' }])
+    const empty = await served.post(path, {})
+    t.deepEqual([empty.status, empty.body], [201, { id: 2, hasOwnProperty: null, valueOf: null }])
+    const changed = await served.patch(`${path}/2`, { valueOf: 'c' })
+    t.deepEqual(changed.body, { id: 2, hasOwnProperty: null, valueOf: 'c' })
+    const found = await list(served, path, { filter: 'hasOwnProperty=a', sort: 'valueOf' })
+    t.deepEqual(found.body.items, [{ id: 1, hasOwnProperty: 'a', valueOf: 'b' }])
+  }
 })
