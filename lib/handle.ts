@@ -70,7 +70,6 @@ export async function handle(
   call: Call,
   { identify, limitIntent, action }: ReplyOptions = {},
 ): Promise<Reply> {
-  setResourceHeaders(resource, call)
   const caller = await createCaller(identify ?? resource.identity, call)
   const { admit, ownKey } = resource.behaviours
   if (admit !== null) await admit(resource, operation, caller, action?.name)
@@ -118,6 +117,7 @@ export function serve(
   work: (watched: TracedRequest | null) => Promise<Reply>,
 ): Promise<void> {
   const { resource } = place
+  setResourceHeaders(resource, call)
   const from = { isRead: place.isRead, isPrimaryPreferred: isPrimaryPreferred(call.headers.prefer) }
   const shutdown = shutdownStateOf(resource)
   const { serverTiming } = resource

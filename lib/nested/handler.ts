@@ -5,7 +5,6 @@ import type { Reply } from '../../types/reply.js'
 import type { OperationName, Relation, Resource } from '../../types/resource.js'
 import { requireField } from '../common/columns.js'
 import { assertKeysWritable } from '../common/foreignKeyBinding.js'
-import { setResourceHeaders } from '../common/headers.js'
 import { internalError } from '../common/internalError.js'
 import { problem } from '../common/problem.js'
 import { identifyCaller } from '../identity/identity.js'
@@ -39,7 +38,6 @@ export async function handleNested(
   call: Call,
   { isFile, watched }: { readonly isFile: () => boolean; readonly watched: TracedRequest | null },
 ): Promise<Reply> {
-  setResourceHeaders(resource, call)
   const relation = resource.relations().get(name.toLowerCase())
   if (relation === undefined)
     throw internalError(

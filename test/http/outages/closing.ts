@@ -200,6 +200,38 @@ test.serial('a closed router or controller answers new requests 503, and says wh
   t.deepEqual(heard, [])
 })
 
+test.serial('a 503 of a closed resource has the headers of its other replies that depend on the caller', async (t) => {
+  const key = { singleton: (): number => 1, route: 'own', operations: ['getById'] } as const
+  const scope = (): null => null
+  const team = { routes: true, resource: () => teams } as const
+  const teams = crudRouter(world.Team, silent)
+  const scoped = crudRouter(world.Team, { ...silent, route: 'scoped', scope })
+  const masked = crudRouter(world.Player, { ...silent, route: 'masked', mask: { story: 'x' }, relations: { team } })
+  const routers = [teams, scoped, masked, crudRouter(world.Team, { ...silent, ...key })]
+  const server = await serve(express().use(routers))
+  t.teardown(() => server.close())
+  const paths = ['/scoped', '/scoped/1', '/masked/1', '/masked/1/team', '/own', '/api/teams']
+  const ask = async (status: number): Promise<unknown> =>
+    await Promise.all(
+      paths.map(async (path) => {
+        const reply = await server.get(path)
+        t.is(reply.status, status, path)
+        return [reply.headers.get('vary'), reply.headers.get('cache-control')]
+      }),
+    )
+  const open = await ask(200)
+  t.deepEqual(open, [
+    ['Authorization', 'private'],
+    ['Authorization', 'private'],
+    ['Authorization', 'private'],
+    ['Authorization', 'private'],
+    ['Authorization, Cookie', 'private'],
+    [null, null],
+  ])
+  await Promise.all(routers.map((each) => each.close()))
+  t.deepEqual(await ask(503), open)
+})
+
 test.serial('what is under way when a router is closed ends, and its clients hear of it', async (t) => {
   const { pass, open, reached } = gate()
   const io = new Server()
