@@ -76,14 +76,11 @@ export function parseElements(
   const { target } = relation
   const version = target.versionField?.json
   const ends = connectingAttributesOf(relation, parentKey)
-  const seen = new Set<string>()
+  const addRepeatedKey = createRepeatedKeyCheck(relation, ambiguous)
   return bodies.map((each): BodyElement => {
     const { body, wrong, stated } = removeConnectingAttributes(target, each.body, ends, `${each.place}.`)
     errors.add(wrong)
-    const name = elementKeyText(relation, body)
-    if (name !== null && seen.has(name))
-      ambiguous.add(errorsAt(target, [`${each.place}.${target.keys.at(-1)?.json}`], 'twice'))
-    if (name !== null) seen.add(name)
+    addRepeatedKey({ body, place: each.place })
     const given = version === undefined ? undefined : memberOf(body, version)
     if (given !== undefined && typeof given !== 'number')
       ambiguous.add(errorsAt(target, [`${each.place}.${version}`], 'number'))
@@ -101,6 +98,18 @@ export function parseElements(
       body,
     }
   })
+}
+
+/** Returns a function that adds an error for an element if an earlier element has the same key. */
+export function createRepeatedKeyCheck(relation: NestedRelation, errors: BodyErrors): (element: NestedBody) => void {
+  const { target } = relation
+  const seen = new Set<string>()
+  return ({ body, place }) => {
+    const key = elementKeyText(relation, body)
+    if (key === null) return
+    if (seen.has(key)) errors.add(errorsAt(target, [`${place}.${target.keys.at(-1)?.json}`], 'twice'))
+    seen.add(key)
+  }
 }
 
 /** Returns the errors of misspelt keys. The validators of bodies report only keys that clients choose. */

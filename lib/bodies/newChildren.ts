@@ -1,8 +1,8 @@
 import type { ChildInserts } from '../../types/work.js'
 import { BodyErrors } from '../common/bodyErrors.js'
 import { removeConnectingAttributes } from './connectingAttributes.js'
-import { connectingAttributesOf, type NestedBody, readNestedBodies } from './elements.js'
-import { memberOf } from './members.js'
+import { connectingAttributesOf, createRepeatedKeyCheck, type NestedBody, readNestedBodies } from './elements.js'
+import { hasClientKeys, memberOf } from './members.js'
 import type { NestedRelation } from './relations.js'
 import type { Session } from './session.js'
 import { planInserts, type WriteTarget } from './writes.js'
@@ -17,16 +17,21 @@ export async function planNewChildren(
   const { target, json, many, binding } = relation
   const errors = new BodyErrors()
   const all: NestedBody[] = []
+  // Keys that clients do not choose are ignored.
+  const isKeyed = hasClientKeys(target, binding)
   const groups = parents.map((parent, index) => {
     const bodies = readNestedBodies(relation, parent, at(index), errors)
     if (bodies === null || bodies === undefined) return bodies
     // The key of a new parent is known only if its body contains the key.
     const key = binding.source.targets.has('create') ? memberOf(parent, binding.source.json) : undefined
     const ends = connectingAttributesOf(relation, key).map((end) => ({ ...end, isExact: true }))
+    const addRepeatedKey = isKeyed ? createRepeatedKeyCheck(relation, errors) : null
     return bodies.map(({ body: given, place }) => {
       const { body, wrong } = removeConnectingAttributes(target, given, ends, `${place}.`)
       errors.add(wrong)
-      return all.push({ body, place }) - 1
+      const element = { body, place }
+      addRepeatedKey?.(element)
+      return all.push(element) - 1
     })
   })
   const { work, caller } = await planInserts(session, createChildTarget(relation, session), all)

@@ -100,6 +100,41 @@ test('a key with text that is not well-formed is the key of no record', async (t
   }
 })
 
+test('a key that clients choose is in one collection once, in the body of a new record as in that of an existing one', async (t) => {
+  const { id, path } = await order()
+  const code = { code: 'twice', no: 1 }
+  const bodies = [
+    [{ seats: [{ no: 5 }, { no: 6 }, { no: 5, text: 'b' }] }, 'seats[2].no'],
+    [
+      { labels: [code, { ...code, no: 2 }, code, { text: 'x' }, { ...code, text: 'y' }] },
+      'labels[2].no',
+      'labels[4].no',
+    ],
+  ] as const
+  for (const [body, ...places] of bodies) {
+    const told = (prefix = ''): object => Object.fromEntries(places.map((each) => [prefix + each, ['is there twice.']]))
+    const before = await sequelize.model('Order').count()
+    for (const [reply, prefix] of [
+      [await stage.post('/api/orders', body), ''],
+      [await stage.post('/api/orders/bulk', [{ text: 'a' }, body]), '[1].'],
+      [await patch(path, body), ''],
+      [await patch('/api/orders/bulk', [{ id, ...body }]), '[0].'],
+    ] as const) {
+      t.is(reply.status, 400, reply.text)
+      t.like(reply.body.errors, told(prefix), reply.text)
+    }
+    t.is(await sequelize.model('Order').count(), before)
+  }
+  const other = await stage.post('/api/orders', { text: 'longer than 9', seats: [{ no: 1 }, { no: 1 }] })
+  t.deepEqual(Object.keys(other.body.errors), ['text', 'seats[1].no'])
+})
+
+test('keys that clients do not choose may be in the body of a new record twice, and are ignored', async (t) => {
+  const made = await stage.post('/api/orders', { tickets: [{ no: 1 }, { no: 1 }] })
+  t.is(made.status, 201, made.text)
+  t.is((await rowsOf('Ticket', made.body.id)).length, 2)
+})
+
 test('a key that nobody has is that of no record where clients do not choose a part of it', async (t) => {
   const { id, path } = await order()
   const { status, body } = await patch(path, { tickets: [{ text: 'a' }, { no: 77, text: 'b' }] })
