@@ -21,7 +21,7 @@ import {
 import { sequelizeOf } from '../sequelize/internals.js'
 import { columnsIn, columnsOfIndex, uniqueMessageOf } from '../sequelize/model.js'
 import { quoteTable } from '../sequelize/sql.js'
-import { isMostlyScope } from './scoped/statementSize.js'
+import { isMostlyScope, type SizedPlan } from './scoped/statementSize.js'
 import { retryAfterSeconds } from './writeTimeout.js'
 
 /** The error for `onError` if a search lacks its full-text index, or null for other errors. */
@@ -33,7 +33,7 @@ export function missingIndexError(error: unknown, { name, search, dialect }: Res
 }
 
 /** The error for `onError` if conditions of scopes are too large for the database, or null for other errors. */
-export function oversizedScopeError(error: unknown, { name, dialect }: Resource, plan: Plan): Error | null {
+export function oversizedScopeError(error: unknown, { name, dialect }: Resource, plan: SizedPlan): Error | null {
   if (classifyFailure(error, dialect()) !== 'tooLarge' || !isMostlyScope(plan)) return null
   return new TypeError(
     `${name}: the condition of its scope, or of a related resource's scope, is too large for the database. Return a shorter condition`,

@@ -25,6 +25,7 @@ import {
   type RecordReader,
   type RowWindow,
 } from './executor.js'
+import { oversizedScopeError } from './failure.js'
 import { instanceReader } from './instances/read.js'
 import { type RowSource, readLargeColumnsSeparately } from './largeColumnReads.js'
 import { type NullPartition, partitionByNulls } from './nullPartitions.js'
@@ -64,7 +65,20 @@ export function readVisible(
 ): Promise<readonly Row[]> {
   const { transaction } = store
   const within: ReadOptions = { isFromPrimary: true, ...(transaction === undefined ? {} : { transaction, lock }) }
-  return readerOf(store, columns).readRows(store, { where, columns, order: [], limit }, within)
+  return readConditionally(store, { where, columns, order: [], limit }, within)
+}
+
+/** Reads records. If the read fails because of a scope, the error does not belong to the plan of the request. */
+async function readConditionally(
+  store: StatementContext,
+  window: RowWindow & { readonly where: Predicate },
+  within: ReadOptions,
+): Promise<readonly Row[]> {
+  try {
+    return await readerOf(store, window.columns).readRows(store, window, within)
+  } catch (error) {
+    throw oversizedScopeError(error, store.resource, window) ?? error
+  }
 }
 
 /**
@@ -151,12 +165,11 @@ export async function readLocked(
 ): Promise<readonly Row[]> {
   const order = by.map((key) => ({ column: ownColumn(key), direction: 'asc' }) as const)
   const { transaction } = store
-  const { readRows } = readerOf(store, columns)
   const window = { where, columns, order, limit }
-  if (transaction === undefined) return readRows(store, window, { isFromPrimary: true })
-  const found = await readRows(store, window, { transaction, lock: true, isFromPrimary: true })
+  if (transaction === undefined) return readConditionally(store, window, { isFromPrimary: true })
+  const found = await readConditionally(store, window, { transaction, lock: true, isFromPrimary: true })
   return (await loadTraitsForRecord(store)).canSkipLocks
-    ? readRows(store, window, { transaction, isFromPrimary: true })
+    ? readConditionally(store, window, { transaction, isFromPrimary: true })
     : found
 }
 

@@ -8,15 +8,19 @@ interface StatementSize {
   client: number
 }
 
+/** A plan, or the condition of one of its reads. */
+export type SizedPlan = Plan | { readonly where: Predicate }
+
 /** Whether scope conditions make up most of a plan's statements. */
-export function isMostlyScope(plan: Plan): boolean {
+export function isMostlyScope(plan: SizedPlan): boolean {
   const size: StatementSize = { host: 0, client: 0 }
   for (const part of partPlansOf(plan)) addPlan(part, size)
   return size.host > size.client
 }
 
 /** Returns the plans that a plan consists of. */
-function partPlansOf(plan: Plan): readonly Plan[] {
+function partPlansOf(plan: SizedPlan): readonly SizedPlan[] {
+  if (!('kind' in plan)) return [plan]
   switch (plan.kind) {
     case 'bulkUpdate':
       return [plan.combined, ...plan.items]
@@ -29,7 +33,7 @@ function partPlansOf(plan: Plan): readonly Plan[] {
   }
 }
 
-function addPlan(plan: Plan, size: StatementSize): void {
+function addPlan(plan: SizedPlan, size: StatementSize): void {
   if ('scope' in plan && plan.scope !== undefined) addConditionSize({ kind: 'apart', condition: plan.scope }, size)
   if ('where' in plan && plan.where !== null) addConditionSize(plan.where, size)
   if ('projection' in plan) addProjection(plan.projection, 'order' in plan ? plan.order : [], size)

@@ -18,6 +18,9 @@ let scope: unknown = null
 const stage = await openStage(({ sequelize }, app) => {
   const Node = sequelize.define('Node', { name: DataTypes.STRING(20), level: DataTypes.INTEGER }, { timestamps: false })
   Node.belongsTo(Node, { as: 'parent', foreignKey: 'parentId', constraints: false })
+  const Bird = sequelize.define('Bird', { name: DataTypes.STRING(20) }, { timestamps: false })
+  Node.hasMany(Bird, { as: 'birds', foreignKey: 'nodeId' })
+  const written = { write: true, routes: true } as const
   const limits = {
     clauses: 1e6,
     listItems: 1e6,
@@ -34,6 +37,7 @@ const stage = await openStage(({ sequelize }, app) => {
       operations: Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace,
       onError: (error) => errors.push(error),
       scope: () => scope as never,
+      relations: { birds: written },
     }),
   )
   const Leaf = sequelize.define('Leaf', { name: DataTypes.STRING(20) }, { timestamps: false })
@@ -43,6 +47,20 @@ const stage = await openStage(({ sequelize }, app) => {
   const onError = (error: unknown): void => void errors.push(error)
   app.use(crudRouter(Leaf, { route: 'leaves', operations, onError }))
   app.use(crudRouter(Leaf, { route: 'flat', flatten: ['node'], onError }))
+  const Egg = sequelize.define('Egg', { name: DataTypes.STRING(20) }, { timestamps: false })
+  Bird.belongsTo(Node, { as: 'node', foreignKey: 'nodeId' })
+  Bird.belongsToMany(Node, { as: 'nests', through: 'BirdNest', timestamps: false })
+  Bird.hasMany(Egg, { as: 'eggs', foreignKey: 'birdId' })
+  Egg.belongsTo(Node, { as: 'node', foreignKey: 'nodeId' })
+  app.use(
+    crudRouter(Bird, {
+      limits,
+      operations: Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace,
+      relations: { nests: written, eggs: written },
+      onError,
+    }),
+    crudRouter(Egg, { onError }),
+  )
 })
 const Node = stage.sequelize.model('Node')
 const Leaf = stage.sequelize.model('Leaf')
@@ -128,8 +146,49 @@ run('a scope that is too large for a statement of another resource is a 500', as
   t.is((await Leaf.findByPk(1))?.get('name'), 'leaf')
 })
 
+run('a scope of a record to which a body refers that is too large for the database is a 500', async (t) => {
+  scope = null
+  const bird = (await stage.post('/api/birds', { name: 'b', nodeId: id, eggs: [{ name: 'e' }], nests: [id] })).body
+  const [{ id: egg }] = bird.eggs
+  const path = `/api/birds/${bird.id}`
+  scope = filter.in('level', numbers)
+  const before = [await stage.sequelize.model('Bird').count(), await stage.sequelize.model('Egg').count()]
+  const other = Number((await Node.create({ name: 'other', level: 1 })).get('id'))
+  for (const [method, at, json] of [
+    ['POST', '/api/birds', { name: 'c', nodeId: id }],
+    ['POST', '/api/birds/bulk', [{ name: 'c' }, { name: 'c', nodeId: id }]],
+    ['PATCH', path, { nodeId: other }],
+    ['PATCH', '/api/birds/bulk', [{ id: bird.id, nodeId: other }]],
+    ['PUT', path, { name: 'c', nodeId: other }],
+    ['POST', '/api/birds', { eggs: [{ name: 'e', nodeId: id }] }],
+    ['PATCH', path, { eggs: [{ id: egg, nodeId: other }] }],
+    ['PATCH', path, { eggs: [{ id: egg }, { nodeId: id }] }],
+    ['POST', '/api/birds', { nests: [id] }],
+    ['PATCH', path, { nests: [other] }],
+    ['PATCH', '/api/birds/bulk', [{ id: bird.id, nests: [other] }]],
+    ['GET', `${path}/nests`, undefined],
+    ['PUT', `${path}/nests`, [other]],
+    ['POST', `${path}/nests`, [other]],
+    ['PUT', `${path}/nests/${other}`, undefined],
+    ['DELETE', `${path}/nests/${id}`, undefined],
+    ['POST', `${path}/eggs`, { nodeId: id }],
+    ['GET', `/nodes/${id}/birds`, undefined],
+    ['POST', `/nodes/${id}/birds`, { name: 'c' }],
+    ['PATCH', `/nodes/${id}`, { birds: [{ id: bird.id, name: 'c' }] }],
+  ] as const) {
+    const { status, text } = await stage.send(method, at, { json })
+    const what = `${method} ${at} ${JSON.stringify(json)} ${text}`
+    t.is(status, 500, what)
+    t.regex(String(errors[0]), /the condition of its scope, or of a related resource's scope, is too large/, what)
+    t.is(errors.splice(0).length, 1)
+  }
+  t.deepEqual([await stage.sequelize.model('Bird').count(), await stage.sequelize.model('Egg').count()], before)
+})
+
 run('what the client makes too large is a 400 under a condition as well', async (t) => {
   scope = filter.or(filter.eq('level', 1), filter.eq('parent.level', 1))
   t.is((await stage.post('/nodes/bulk-delete', numbers)).status, 400)
+  const birds = numbers.map((nodeId) => ({ nodeId }))
+  t.is((await stage.post('/api/birds/bulk', birds)).status, 400)
   t.deepEqual(errors, [])
 })
