@@ -161,7 +161,7 @@ async function executeNested(store: StatementContext, work: Work, finish?: Finis
   const { plan } = work
   // Bodies of new records are validated before the transaction starts.
   if (plan.kind !== 'update' && plan.kind !== 'get' && hasWorkErrors(work)) {
-    throw problem('validation', { errors: await withWriteTimeout(store, () => errorsOfWorks([work])) })
+    throw problem('validation', { errors: await withWriteTimeout(store, () => errorsOfWorks(store, [work])) })
   }
   const { commitOrder } = store
   // A transaction that only creates records keeps the database's isolation level, which needs a statement less.

@@ -46,7 +46,7 @@ export interface ItemsChildren {
    * Returns the validation errors of the children. Validates the children only if the request fails anyway: if
    * `isRefused` is true, or if planning has found an error.
    */
-  readonly collectErrors: (isRefused: boolean) => Promise<ProblemErrors>
+  readonly collectErrors: (store: StatementContext, isRefused: boolean) => Promise<ProblemErrors>
   /** Writes the children of an item that is already written. */
   readonly writeChildren: (store: StatementContext, index: number, item: ItemPlan, outcome: Outcome) => Promise<void>
 }
@@ -68,7 +68,7 @@ export async function writeItems(
   assertVersions(versionChecksOf(store, items, stored))
   assertVersions(children?.versions() ?? [])
   const errors = await collectItemErrors(store, items)
-  refuse('validation', { ...errors, ...(await children?.collectErrors(hasErrors(errors))) })
+  refuse('validation', { ...errors, ...(await children?.collectErrors(store, hasErrors(errors))) })
   await assertStorableItems(store, items, children)
   const parts: WrittenRecord[] = []
   const sequence = new WriteSequence()

@@ -1,22 +1,16 @@
 import type { Model } from 'sequelize'
 import type { Invalid } from '../../types/changes.js'
-import type { BulkCreatePlan, CreatePlan, Plan } from '../../types/plan.js'
+import type { BulkCreatePlan, CreatePlan, Plan, UpdatePlan } from '../../types/plan.js'
 import { BodyErrors, errorsAt, refuse } from '../common/bodyErrors.js'
 import { type ProblemErrors, problem } from '../common/problem.js'
 import { findValidationErrors } from '../sequelize/failure.js'
 import { hasHooks } from '../sequelize/model.js'
 import { buildInstance } from './build.js'
 import { validationMessages } from './failure.js'
+import { prepareChanged } from './refusal.js'
 import type { StatementContext } from './store.js'
 import { withWriteTimeout } from './transaction.js'
-import {
-  assertLengths,
-  buildPartial,
-  collectValueErrors,
-  findTooLong,
-  NO_ERRORS,
-  validationProblem,
-} from './validation.js'
+import { assertLengths, collectValueErrors, findTooLong, NO_ERRORS, validationProblem } from './validation.js'
 
 /**
  * Builds the instance of a new record.
@@ -50,15 +44,27 @@ export async function collectPlanErrors(store: StatementContext, plan: Plan): Pr
       return collectValueErrors(store, plan.invalid ?? NO_ERRORS, build, { hasHostCode: plan.before !== null })
     }
     case 'update': {
-      // Validators that need the whole record run during the write.
-      if (plan.invalid === null && store.resource.validation === 'instance') return {}
-      const build = () => buildPartial(store, plan)
-      return collectValueErrors(store, plan.invalid ?? NO_ERRORS, build, { hasHostCode: plan.before !== null })
+      const found = plan.invalid ?? NO_ERRORS
+      const build = await tryPrepareChanged(store, plan)
+      if (build === null) return found.errors
+      return collectValueErrors(store, found, build, { hasHostCode: plan.before !== null })
     }
     case 'bulkCreate':
       return collectRecordErrors(store, plan)
     default:
       return {}
+  }
+}
+
+/**
+ * Like `prepareChanged`. Returns null if the record cannot be read, for example because the transaction of the host has
+ * failed.
+ */
+async function tryPrepareChanged(store: StatementContext, plan: UpdatePlan): Promise<(() => Model) | null> {
+  try {
+    return await prepareChanged(store, plan)
+  } catch {
+    return null
   }
 }
 

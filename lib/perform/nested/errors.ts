@@ -8,7 +8,7 @@ import { Problem, type ProblemErrors, problem } from '../../common/problem.js'
 import { findValidationErrors } from '../../sequelize/failure.js'
 import { failureProblem, partFailureProblem } from '../failure.js'
 import { collectPlanErrors } from '../newRecords.js'
-import { type StatementContext, storeOf } from '../store.js'
+import { type StatementContext, storeInSameTransaction } from '../store.js'
 import { withWriteTimeout } from '../transaction.js'
 
 /** Write that an error belongs to. */
@@ -141,28 +141,30 @@ export function hasNestedErrors(nestedWrite: NestedWrite): boolean {
   return Object.keys(nestedWrite.errors).length > 0 || (nestedWrite.kind === 'new' && hasWorkErrors(nestedWrite.work))
 }
 
-/** Returns all validation errors of `works` and `nestedWrites`, including nested writes. */
+/**
+ * Returns all validation errors of `works` and `nestedWrites`, including nested writes. Reads the records that validators
+ * need in the transaction of `store`.
+ */
 export async function errorsOfWorks(
+  store: StatementContext,
   works: readonly Work[],
   nestedWrites: readonly NestedWrite[] = [],
 ): Promise<ProblemErrors> {
   const errors = new BodyErrors()
-  await collectNestedWrites(errors, nestedWrites)
-  for (const work of works) await collectWork(errors, work)
-  return errors.all
-}
-
-async function collectWork(errors: BodyErrors, { resource, plan, places, nestedWrites = [] }: Work): Promise<void> {
-  const own = await collectPlanErrors(storeOf(resource), plan)
-  errors.add(places === undefined ? own : placeFieldNames(own, plan, places))
-  await collectNestedWrites(errors, nestedWrites)
-}
-
-async function collectNestedWrites(errors: BodyErrors, nestedWrites: readonly NestedWrite[]): Promise<void> {
-  for (const nestedWrite of nestedWrites) {
-    errors.add(nestedWrite.errors)
-    if (nestedWrite.kind === 'new') await collectWork(errors, nestedWrite.work)
+  const collectWork = async ({ resource, plan, places, nestedWrites: inside = [] }: Work): Promise<void> => {
+    const own = await collectPlanErrors(storeInSameTransaction(store, resource), plan)
+    errors.add(places === undefined ? own : placeFieldNames(own, plan, places))
+    await collectNestedWrites(inside)
   }
+  const collectNestedWrites = async (inside: readonly NestedWrite[]): Promise<void> => {
+    for (const nestedWrite of inside) {
+      errors.add(nestedWrite.errors)
+      if (nestedWrite.kind === 'new') await collectWork(nestedWrite.work)
+    }
+  }
+  await collectNestedWrites(nestedWrites)
+  for (const work of works) await collectWork(work)
+  return errors.all
 }
 
 /** Runs `write`. If `write` fails, `addAllErrors` also reports the validation errors of `works`. */
@@ -185,6 +187,6 @@ export async function addAllErrors(error: unknown, store: StatementContext, work
   const known = findValidationErrors(error) === null ? error : failureProblem(error, store.resource, work.plan)
   if (!hasFieldErrors(known)) return error
   const works = [work, ...(otherWorks.get(Object(error)) ?? [])]
-  const errors = { ...(await withWriteTimeout(store, () => errorsOfWorks(works))), ...known.errors }
+  const errors = { ...(await withWriteTimeout(store, () => errorsOfWorks(store, works))), ...known.errors }
   return Object.assign(problem('validation', { errors }), { cause: error })
 }

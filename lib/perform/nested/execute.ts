@@ -87,7 +87,7 @@ async function assertNewStorable(store: StatementContext, work: Work): Promise<W
   try {
     await assertAllStorable(store, newWorksIn(work))
   } catch (error) {
-    refuse('validation', await withWriteTimeout(store, () => errorsOfWorks([work])))
+    refuse('validation', await withWriteTimeout(store, () => errorsOfWorks(store, [work])))
     throw error
   }
   return markScopeChecked(work)
@@ -105,7 +105,7 @@ async function replaceOrInsert(
     const nestedWrites = own.kind === 'create' ? itemWrites?.forNew : await itemWrites?.planExisting(own.key)
     const part: Work = { resource, plan: own, foreignKeyChecks, nestedWrites: nestedWrites ?? [] }
     if (own.kind === 'create' && hasWorkErrors(part))
-      throw problem('validation', { errors: await errorsOfWorks([part]) })
+      throw problem('validation', { errors: await errorsOfWorks(inside, [part]) })
     const done = await withErrorsOfWorks(
       () => [part],
       () => execution.execute(inside, part),

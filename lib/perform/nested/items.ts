@@ -78,11 +78,11 @@ export function createItemChildren(itemWrites: readonly ItemNestedWrites[], exec
       ...allNestedWrites().flatMap((nestedWrite) => (nestedWrite.kind === 'new' ? newWorksIn(nestedWrite.work) : [])),
       ...(await planPendingWrites(store, allDiffs(), execution)),
     ],
-    collectErrors: async (isRefused) => {
+    collectErrors: async (store, isRefused) => {
       const diffErrors = mergeErrors(allDiffs().map((diff) => diff.errors))
       const isInvalid =
         isRefused || allNestedWrites().some(hasNestedErrors) || allWorks().some(hasWorkErrors) || hasErrors(diffErrors)
-      return isInvalid ? { ...(await errorsOfWorks(allWorks(), allNestedWrites())), ...diffErrors } : {}
+      return isInvalid ? { ...(await errorsOfWorks(store, allWorks(), allNestedWrites())), ...diffErrors } : {}
     },
     writeChildren: async (store, index, plan, outcome) => {
       const came =

@@ -37,7 +37,7 @@ export async function updateParent(
   const works = [work, ...diffs.flatMap((diff) => diff.works)]
   const errors = mergeErrors(diffs.map((diff) => diff.errors))
   if (hasErrors(errors) || works.some(hasWorkErrors))
-    refuse('validation', { ...(await errorsOfWorks(works)), ...errors })
+    refuse('validation', { ...(await errorsOfWorks(store, works)), ...errors })
   await assertAllStorable(store, [work, ...(await planPendingWrites(store, diffs, execution))])
   return withErrorsOfWorks(
     () => works,

@@ -21,6 +21,19 @@ const served = await openStage(({ sequelize }, app) => {
 })
 test.after.always(() => served.close())
 
+function range(): Record<'least' | 'most', typeof DataTypes.INTEGER> {
+  return { least: DataTypes.INTEGER, most: DataTypes.INTEGER }
+}
+
+function inOrder(this: Model): void {
+  if (Number(this.get('least')) > Number(this.get('most') ?? Number.POSITIVE_INFINITY))
+    throw new Error('least must not be above most.')
+}
+
+function notGrey(value: unknown): void {
+  if (value === 'grey') throw new Error('must not be grey.')
+}
+
 test('errors of children are answered together with keys of links that do not exist', async (t) => {
   const order = await served.Order.create({ name: 'first' })
   const id = Number(order.get('id'))
@@ -67,6 +80,67 @@ test('errors of all items are answered together with keys of links that do not e
 })
 
 for (const { title, options, finds = false } of VARIANTS) {
+  test(`a validator of the whole model is answered for every child, beside all other errors: ${title}`, async (t) => {
+    const stage = await openStage(({ sequelize }, app) => {
+      const plain = { timestamps: false }
+      const Tray = sequelize.define('Tray', { label: { type: DataTypes.STRING(9), validate: { notGrey } } }, plain)
+      const columns = { product: { type: DataTypes.STRING(9), validate: { notGrey } }, ...range() }
+      const Cup = sequelize.define('Cup', columns, { ...plain, validate: { inOrder } })
+      if (finds) for (const each of [Tray, Cup]) each.addHook('beforeFind', () => undefined)
+      Tray.hasMany(Cup, { as: 'cups', foreignKey: 'trayId' })
+      const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+      app.use(crudRouter(Tray, { operations, relations: { cups: { write: true } } }), crudRouter(Cup, options))
+      return { Tray, Cup }
+    })
+    t.teardown(() => stage.close())
+    const { Tray, Cup } = stage
+    await Tray.create({ label: 'one' })
+    await Cup.bulkCreate([1, 2, 3, 4].map(() => ({ trayId: 1, least: 1, most: 5 })))
+    const cups = [
+      { id: 1, least: 9 },
+      { id: 2 },
+      { id: 3, product: 'grey' },
+      { id: 4, least: 6, product: {} },
+      { most: 0 },
+    ]
+    const order = ['least must not be above most.']
+    const childErrors = (prefix: string) => ({
+      [`${prefix}cups[0].inOrder`]: order,
+      [`${prefix}cups[2].product`]: ['must not be grey.'],
+      [`${prefix}cups[3].product`]: ['must be a string.'],
+      [`${prefix}cups[3].inOrder`]: order,
+    })
+    const valid = [cups[0], cups[1], cups[2], { id: 4, least: 6 }]
+    const validErrors = (prefix: string) => ({
+      [`${prefix}cups[0].inOrder`]: order,
+      [`${prefix}cups[2].product`]: ['must not be grey.'],
+      [`${prefix}cups[3].inOrder`]: order,
+    })
+    for (const [method, path, wrap, prefix] of [
+      ['PATCH', '/api/trays/1', (body: object) => body, ''],
+      ['PUT', '/api/trays/1', (body: object) => body, ''],
+      ['PATCH', '/api/trays/bulk', (body: object) => [{ id: 1, ...body }], '[0].'],
+    ] as const) {
+      for (const [body, errors] of [
+        [{ label: 'two', cups: valid }, validErrors(prefix)],
+        [
+          { label: 'grey', cups: valid },
+          { [`${prefix}label`]: ['must not be grey.'], ...validErrors(prefix) },
+        ],
+        [{ label: 'two', cups }, childErrors(prefix)],
+        [
+          { label: {}, cups },
+          { [`${prefix}label`]: ['must be a string.'], ...childErrors(prefix) },
+        ],
+      ] as const) {
+        const { status, body: answer, text } = await stage.send(method, path, { json: wrap(body) })
+        t.is(status, 400, text)
+        t.deepEqual(answer.errors, errors, `${method} ${path} ${JSON.stringify(body)}`)
+      }
+    }
+    t.is(await Cup.count({ where: { least: 1 } }), 4)
+  })
+
   test(`a body that removes a child outside the delete scope is a 404, and nothing is written: ${title}`, async (t) => {
     const stage = await openStage(({ sequelize }, app) => {
       const plain = { timestamps: false }
