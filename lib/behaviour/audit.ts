@@ -2,7 +2,8 @@ import type { Model } from 'sequelize'
 import type { BehaviourDefinition, ManagedAttribute } from '../../types/behaviour.js'
 import type { Value } from '../../types/field.js'
 import type { Caller, ServerValues, SinglePlan } from '../../types/plan.js'
-import type { Behaviour } from '../../types/resource.js'
+import type { Behaviour, Resource } from '../../types/resource.js'
+import { isLonger } from '../common/values.js'
 import { attributeNames } from '../config/checks.js'
 
 declare module '../../types/options.js' {
@@ -58,10 +59,11 @@ export const audit: BehaviourDefinition = {
 }
 
 function createBehaviour(stamps: AuditColumns): Behaviour {
-  return { amend: (_, plan, caller) => amendPlan(plan, stamps, caller) }
+  return { amend: (resource, plan, caller) => amendPlan(resource, plan, stamps, caller) }
 }
 
 function amendPlan(
+  resource: Resource,
   plan: SinglePlan,
   { createdAt, updatedAt, createdBy, updatedBy }: AuditColumns,
   caller: Caller,
@@ -72,13 +74,14 @@ function amendPlan(
     [updatedAt, instant],
     [updatedBy, name],
   ]
-  const addUpdated = ({ values, increments }: ServerValues): ServerValues => ({
-    values: new Map([...values, ...updated]),
-    increments,
-  })
+  const addUpdated = ({ values, increments }: ServerValues): ServerValues => {
+    assertFits(resource, updatedBy, name)
+    return { values: new Map([...values, ...updated]), increments }
+  }
   switch (plan.kind) {
     case 'create':
     case 'bulkCreate':
+      for (const attribute of [createdBy, updatedBy]) assertFits(resource, attribute, name)
       return {
         ...plan,
         serverValues: new Map([...plan.serverValues, [createdAt, instant], [createdBy, name], ...updated]),
@@ -92,4 +95,13 @@ function amendPlan(
     default:
       return plan
   }
+}
+
+/** Asserts that an attribute holds the name of the caller. Databases would refuse a longer name as the client's error. */
+function assertFits({ name: model, fields }: Resource, attribute: string, name: string | null): void {
+  const { maxLength } = fields.find((field) => field.name === attribute)?.valueType ?? {}
+  if (name === null || maxLength === undefined || !isLonger(name, maxLength)) return
+  throw new TypeError(
+    `${model}: the name of the caller is longer than the attribute "${attribute}", which holds ${maxLength} characters. Declare it with a longer type.`,
+  )
 }

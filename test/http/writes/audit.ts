@@ -418,3 +418,63 @@ test('a virtual attribute has no column that could be taken', async (t) => {
     await close()
   }
 })
+
+test('a name that is longer than its column is a 500 on every database, whose reason onError gets', async (t) => {
+  const errors: unknown[] = []
+  const onError = (error: unknown): void => void errors.push(error)
+  const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+  const stage = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const options = { identity: identityFromHeader, audit: true, softDelete: true, operations, onError }
+    const text = { text: DataTypes.STRING }
+    const names = { createdBy: DataTypes.STRING(4), updatedBy: DataTypes.TEXT }
+    app.use(
+      crudRouter(sequelize.define('Added', text, { ...plain, name: { plural: 'added', singular: 'added' } }), options),
+    )
+    const Short = sequelize.define(
+      'Short',
+      { ...text, ...names },
+      { ...plain, name: { plural: 'short', singular: 'short' } },
+    )
+    app.use(crudRouter(Short, options))
+    return { Short }
+  })
+  t.teardown(() => stage.close())
+  const refuses = async (user: string, reason: string, requests: readonly (readonly [string, string, unknown])[]) => {
+    for (const [method, path, json] of requests) {
+      const { status, text } = await stage.send(method, path, { json, headers: asUser(user) })
+      t.is(status, 500, `${method} ${path} ${text}`)
+      t.deepEqual(errors.splice(0).map(String), [`TypeError: ${reason}`])
+    }
+  }
+  const name = 'n'.repeat(255)
+  t.is((await stage.post('/api/added', { text: 'a' }, asUser(name))).status, 201)
+  await refuses(
+    `${name}n`,
+    'Added: the name of the caller is longer than the attribute "createdBy", which holds 255 characters. Declare it with a longer type.',
+    [
+      ['POST', '/api/added', { text: 'a' }],
+      ['POST', '/api/added/bulk', [{ text: 'a' }]],
+    ],
+  )
+  await refuses(
+    `${name}n`,
+    'Added: the name of the caller is longer than the attribute "updatedBy", which holds 255 characters. Declare it with a longer type.',
+    [
+      ['PATCH', '/api/added/1', { text: 'b' }],
+      ['PATCH', '/api/added/bulk', [{ id: 1, text: 'b' }]],
+      ['PUT', '/api/added/1', { text: 'b' }],
+      ['DELETE', '/api/added/1', undefined],
+      ['POST', '/api/added/bulk-delete', [1]],
+    ],
+  )
+  t.is((await stage.get('/api/added/1')).body.text, 'a')
+  t.is((await stage.post('/api/short', { text: 'a' }, asUser('anna'))).status, 201)
+  await refuses(
+    'annas',
+    'Short: the name of the caller is longer than the attribute "createdBy", which holds 4 characters. Declare it with a longer type.',
+    [['POST', '/api/short', { text: 'a' }]],
+  )
+  const changed = await stage.patch('/api/short/1', { text: 'b' }, asUser('annas'))
+  t.deepEqual([changed.status, changed.body.createdBy, changed.body.updatedBy], [200, 'anna', 'annas'], changed.text)
+})
