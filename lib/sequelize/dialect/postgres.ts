@@ -124,9 +124,10 @@ const textComparisons: TextComparisons = {
 
 /** Full-text search with the `simple` configuration, without a language. The host's index must use the same expression. */
 const fullText: FullText = {
-  // Quotes turn off the query operators "or" and minus. Other characters would make the parser detect paths and tags.
+  // Quotes turn off the query operators "or" and minus. Other characters would make the parser detect tags. In the text,
+  // `km/h` is one word, so slashes stay.
   encode: (words) => {
-    const quoted = omitSymbolWords(words).map((word) => `"${word.replace(/[^\p{L}\p{M}\p{N}.@_'-]/gu, ' ')}"`)
+    const quoted = omitSymbolWords(words).map((word) => `"${word.replace(/[^\p{L}\p{M}\p{N}.@_'/-]/gu, ' ')}"`)
     return quoted.length === 0 ? null : quoted.join(' ')
   },
   write: (columns, operand) => {

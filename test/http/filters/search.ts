@@ -243,6 +243,7 @@ if (hasFullText) {
       { title: 'Lazy cats', body: 'sleep, quick or slow' },
       { title: 'Nothing', body: null },
       { title: null, body: 'quick-witted dogs' },
+      { title: 'Speed', body: 'in miles/hour' },
     ])
     for (const [search, found] of [
       ['quick', [1, 2, 4]],
@@ -259,6 +260,9 @@ if (hasFullText) {
       ['nothing', [3]],
       ['++', []],
       ['quick ++', [1, 2, 4]],
+      ['miles/hour', [5]],
+      ['speed "in miles/hour"', [5]],
+      ['hour/miles', []],
     ] as const) {
       t.deepEqual(await keysOf(server, '/texts', { search, sort: 'id' }), found, search)
     }
@@ -266,6 +270,15 @@ if (hasFullText) {
       count: 2,
     })
     t.deepEqual((await list(server, '/texts', { search: 'lazy', sort: '-id', pageSize: 1 })).body.totalCount, 2)
+  })
+
+  test('a fullText phrase with more words than the database accepts is a 400', async (t) => {
+    const search = `"${'quick '.repeat(600).trim()}"`
+    const { status, body } = await list(server, '/texts', { search })
+    // PostgreSQL has no limit for the words of a phrase.
+    t.is(status, databaseName === 'postgres' ? 200 : 400)
+    if (status === 400) t.regex(body.detail, /too large for the database/)
+    t.deepEqual(heard, [])
   })
 
   if (databaseName !== 'postgres') {
