@@ -83,7 +83,8 @@ export function planKeyJson(keys: KeyFields, key: unknown): JsonValue {
   const [only] = keys
   if (only !== undefined && keys.length === 1) return only.decode(key)
   if (typeof key !== 'string') return null
-  const isSpelled = keys.some(({ valueType: { type } }) => type === 'uuid')
+  // Clients may write other spellings of these values than responses.
+  const isSpelled = keys.some(({ valueType: { type } }) => type === 'uuid' || type === 'decimal')
   return isSpelled ? (encodeKey(keys, comparableKeyParts(keys, key)) ?? null) : key
 }
 

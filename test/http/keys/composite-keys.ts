@@ -112,9 +112,24 @@ const stage = await openPush(({ sequelize }, app, io) => {
     { ...columns(), product: DataTypes.STRING(20), name: DataTypes.STRING(20) },
     plain,
   )
+  // Responses have every decimal place of such a DECIMAL: 1.5 is "1.500000".
+  const Price = sequelize.define(
+    'Price',
+    {
+      amount: { type: DataTypes.DECIMAL(20, 6), primaryKey: true },
+      no: { type: DataTypes.INTEGER, primaryKey: true },
+      note: DataTypes.STRING(20),
+    },
+    plain,
+  )
+  Order.hasMany(Price, { as: 'prices', foreignKey: 'orderId' })
+  const priceRouter = crudRouter(Price, { operations: ALL, route: 'prices', push: true })
+  routers.set('prices', priceRouter)
+  app.use(priceRouter)
   Order.hasMany(Item, { as: 'items', foreignKey: 'orderId' })
   Item.belongsTo(Order, { as: 'order', foreignKey: 'orderId' })
-  app.use('/v1', crudRouter(Order, { relations: { items: { routes: true, write: true } } }))
+  const relations = { items: { routes: true, write: true }, prices: { write: true } }
+  app.use('/v1', crudRouter(Order, { relations }))
   app.use('/v1', crudRouter(Item, { relations: { order: { routes: true } } }))
 })
 
@@ -473,6 +488,37 @@ for (const route of ['Size', 'HookedSize']) {
     t.deepEqual((await stage.post(`/${route}/bulk-delete`, rest)).body, { deleted: 3 })
   })
 }
+
+test('decimal places that a key leaves out change nothing', async (t) => {
+  const router = routers.get('prices')
+  if (router === undefined) throw new TypeError('not mounted')
+  const { received, socket } = await stage.subscribe(router)
+  const prices = [1, 2, 3].map((no) => ({ amount: '1.5', no, note: 'new' }))
+  const { body } = await stage.post('/v1/api/orders', { customer: 'Ewa', prices })
+  t.is(body.prices[0].amount, '1.500000')
+  t.is((await stage.get('/prices/1.5~1')).body.note, 'new')
+  // Elements are the children with these keys. One child is changed, one kept, and one deleted.
+  const elements = [
+    { amount: '1.5', no: 1, note: 'changed' },
+    { amount: '1.50', no: 2 },
+  ]
+  const { status, text } = await stage.patch(`/v1/api/orders/${body.id}`, { prices: elements })
+  t.is(status, 200, text)
+  t.deepEqual((await stage.post('/prices/bulk-delete', ['1.5~2'])).body, { deleted: 1 })
+  t.is((await stage.delete('/prices/1.5~1')).status, 204)
+  router.notify?.deleted({ amount: '2.5', no: 4 })
+  await waitUntil(socket, () => received.some(([, argument]) => argument === '2.500000~4'))
+  t.deepEqual(
+    received.filter(([event]) => event !== 'OnCreated'),
+    [
+      ['OnDeleted', '1.500000~3'],
+      ['OnUpdated', { amount: '1.500000', no: 1, note: 'changed', orderId: body.id }],
+      ['OnDeleted', '1.500000~2'],
+      ['OnDeleted', '1.500000~1'],
+      ['OnDeleted', '2.500000~4'],
+    ],
+  )
+})
 
 test('what is not unique together is no key', (t) => {
   const refused = (keyProperty: readonly string[], message: RegExp): void => {
