@@ -21,7 +21,7 @@ import { requestHistoryOf, startRequestHistory } from './scoped/requestHistory.j
 import { findOutOfScope, outOfScopeProblem } from './scoped/scopeChecks.js'
 import { noteStateBefore } from './scoped/trackedRecords.js'
 import type { StatementContext } from './store.js'
-import { inTransaction } from './transaction.js'
+import { inRefusableTransaction, inTransaction } from './transaction.js'
 import { createRowLookup, executeForRecord, maxRowsOf } from './uuidSpellings.js'
 import { writeOne } from './write.js'
 
@@ -39,7 +39,17 @@ export async function performAction(store: StatementContext, plan: ActionPlan): 
     throw problem('validation', { errors: errors ?? {} })
   }
   if (!action.isTransactional) return executeAction(store, plan)
-  return inTransaction(store, (transaction) => executeAction({ ...store, transaction }, plan))
+  return inActionTransaction(store, plan, (inside) => executeAction(inside, plan))
+}
+
+/** Runs work in a transaction. Under a scope, the write of the action may be refused after it was made. */
+function inActionTransaction<T>(
+  store: StatementContext,
+  { scopeCondition }: ActionPlan,
+  work: (inside: StatementContext) => Promise<T>,
+): Promise<T> {
+  const run = scopeCondition === null ? inTransaction : inRefusableTransaction
+  return run(store, (transaction) => work({ ...store, transaction }))
 }
 
 async function executeAction(store: StatementContext, plan: ActionPlan): Promise<Outcome> {
@@ -131,8 +141,7 @@ async function runHandlerWithoutTransaction(
     ([name, value]) => instance.changed(name as never) || !isDeepStrictEqual(value, before.get(name)),
   )
   const changes = new Map(changed)
-  const outcome = await inTransaction(store, async (transaction) => {
-    const inside = { ...store, transaction }
+  const outcome = await inActionTransaction(store, plan, async (inside) => {
     await noteStateBefore(inside, record, plan)
     const written = await withLockedRecord(inside, { ...record, changes }, async (locked, one) => {
       await noteScopeParts(locked, { ...one, changes: NO_CHANGES })

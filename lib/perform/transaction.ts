@@ -13,6 +13,7 @@ import {
   ambientTransaction,
   isTransactionRolledBack,
   runInContext,
+  runInSavepoint,
   runWhenCommitted,
 } from '../sequelize/transaction.js'
 import { LoneStatement, WriteTransaction } from '../sequelize/writeTransaction.js'
@@ -47,6 +48,20 @@ export async function inTransaction<T>(
     return runInContext(store.sequelize, () => runTransaction(transaction, time, work, store))
   }
   return retryConflicts(store, write, how)
+}
+
+/**
+ * Runs a write that may be refused after its statements, as `inTransaction` does. In a transaction of the host, an error
+ * rolls back to a savepoint. A transaction of the package is rolled back as a whole.
+ */
+export function inRefusableTransaction<T>(
+  store: StatementContext,
+  work: (transaction: Transaction) => Promise<T>,
+  how?: TransactionOptions,
+): Promise<T> {
+  const write = (transaction: Transaction): Promise<T> =>
+    transaction instanceof WriteTransaction ? work(transaction) : runInSavepoint(transaction, work)
+  return inTransaction(store, write, how)
 }
 
 /**

@@ -91,13 +91,22 @@ export function runWhenCommitted(
   transaction.commit = commitThenRun
 }
 
-/** Runs work in a savepoint of the host's transaction. A failure rolls back to the savepoint, and the host may continue. */
+/**
+ * Runs work in a savepoint of the host's transaction. A failure rolls back to the savepoint, and the host may continue.
+ * `afterCommit` hooks run after the commit of the host, because Sequelize would run them at the end of the savepoint.
+ */
 export function runInSavepoint<T>(transaction: Transaction, work: (savepoint: Transaction) => Promise<T>): Promise<T> {
-  const { sequelize } = transaction as Transaction & { readonly sequelize: { readonly transaction: BeginSavepoint } }
-  return sequelize.transaction({ transaction }, work)
+  const outer = transaction as WithCommitHooks & { readonly sequelize: { readonly transaction: BeginSavepoint } }
+  return outer.sequelize.transaction({ transaction }, async (savepoint) => {
+    const done = await work(savepoint)
+    outer._afterCommitHooks.push(...savepoint._afterCommitHooks.splice(0))
+    return done
+  })
 }
+
+type WithCommitHooks = Transaction & Pick<CommittingTransaction, '_afterCommitHooks'>
 
 type BeginSavepoint = <T>(
   options: { readonly transaction: Transaction },
-  work: (savepoint: Transaction) => Promise<T>,
+  work: (savepoint: WithCommitHooks) => Promise<T>,
 ) => Promise<T>

@@ -15,12 +15,10 @@ import { outcomeRows } from '../../common/outcomeRows.js'
 import { addCondition, hasSubquery, NEVER } from '../../common/predicates.js'
 import type { ProblemErrors } from '../../common/problem.js'
 import { associationKeysOf } from '../../sequelize/model.js'
-import { runInSavepoint } from '../../sequelize/transaction.js'
-import { WriteTransaction } from '../../sequelize/writeTransaction.js'
 import { buildIdentityPredicate, identityText } from '../recordIdentity.js'
 import { statementReader } from '../statements/read.js'
 import { type StatementContext, storeInSameTransaction } from '../store.js'
-import { inTransaction, surroundingTransaction } from '../transaction.js'
+import { inRefusableTransaction } from '../transaction.js'
 import { findPathParts, type PathPart, replaceParts } from './paths.js'
 import { requestHistoryOf, startRequestHistory } from './requestHistory.js'
 import { outOfScopeProblem } from './scopeChecks.js'
@@ -79,10 +77,7 @@ export function writeWithinScopes(
     await readBack(inside, done)
     return done
   }
-  const joined = surroundingTransaction(store)
-  // A transaction of the package is rolled back as a whole.
-  if (joined !== undefined && !(joined instanceof WriteTransaction)) return runInSavepoint(joined, writeAndReadBack)
-  return inTransaction(store, writeAndReadBack, { isRepeatable: true, readsCommitted: true })
+  return inRefusableTransaction(store, writeAndReadBack, { isRepeatable: true, readsCommitted: true })
 }
 
 /** Stored record, and the condition that the record must meet. */

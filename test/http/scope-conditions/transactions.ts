@@ -3,7 +3,7 @@
 
 import test from 'ava'
 import { DataTypes, Sequelize } from 'sequelize'
-import { crudRouter, filter, Operations } from '../../../lib/index.js'
+import { crudRouter, filter, type Hooks, Operations, type RecordActionOptions } from '../../../lib/index.js'
 import { Namespace } from '../../support/continuation.js'
 import { openStage } from '../../support/stage.js'
 
@@ -11,6 +11,9 @@ Sequelize.useCLS(new Namespace())
 
 /** The end of the transaction of the latest request. */
 let committed: Promise<void> = Promise.resolve()
+
+/** What happened in the latest request, in its order. */
+const steps: string[] = []
 
 const stage = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
@@ -23,17 +26,37 @@ const stage = await openStage(({ sequelize }, app) => {
       const end = new Promise((resolve) => response.once('finish', resolve))
       next()
       await end
+      steps.push('the host ends')
+      if (request.headers['x-end'] === 'rollback') throw new Error('the host rolls back')
     })
-    committed = transaction.then(() => undefined)
-    await transaction
+    committed = transaction.then(
+      () => undefined,
+      () => undefined,
+    )
+    await committed
   })
+  const isShown = () => filter.or(filter.eq('ownerId', 1), filter.any('logs', filter.eq('text', 'x')))
   const router = crudRouter(Ticket, {
     route: 'tickets',
     operations: Operations.AllWithBulk,
-    scope: () => filter.or(filter.eq('ownerId', 1), filter.any('logs', filter.eq('text', 'x'))),
+    scope: isShown,
     relations: { logs: { write: true } },
   })
   app.use('/hosted', router)
+  const give: RecordActionOptions = {
+    on: 'record',
+    method: 'post',
+    handler: ({ record }) => void record?.set('ownerId', 2),
+  }
+  const actions = { give, giveLater: { ...give, transaction: false } }
+  for (const [route, scope] of Object.entries({ shown: isShown, owned: () => ({ ownerId: 1 }) }))
+    app.use('/hosted', crudRouter(Ticket, { route, scope, actions }))
+  const hooks: Hooks = {
+    afterUpdate: ({ transaction }) => transaction.afterCommit(() => void steps.push('after the commit')),
+  }
+  app.use('/hosted', crudRouter(Ticket, { route: 'hooked', scope: isShown, hooks }))
+  const never: Hooks = { beforeUpdate: () => new Promise(() => undefined) }
+  app.use('/hosted', crudRouter(Ticket, { route: 'slow', scope: isShown, hooks: never, limits: { writeTime: 100 } }))
   app.use(crudRouter(Log, { route: 'logs' }))
 })
 const { sequelize } = stage
@@ -62,6 +85,10 @@ test.serial('a refusal goes back to a savepoint of the transaction of the host, 
     ['POST', '/hosted/tickets', { title: 'n', logs: [{ text: 'y' }] }],
     ['PATCH', '/hosted/tickets/1', { ownerId: 2 }],
     ['PATCH', '/hosted/tickets/1', { ownerId: null, logs: [{ text: 'y' }] }],
+    ['POST', '/hosted/shown/1/give', {}],
+    ['POST', '/hosted/shown/1/give-later', {}],
+    ['POST', '/hosted/owned/1/give', {}],
+    ['POST', '/hosted/owned/1/give-later', {}],
   ] as const) {
     const before = await Log.count()
     const answer = await stage.send(method, path, { json })
@@ -78,4 +105,25 @@ test.serial('a refusal goes back to a savepoint of the transaction of the host, 
   t.is((await stage.delete('/hosted/tickets/2')).status, 204)
   await committed
   t.is(await Ticket.count(), 2)
+})
+
+test.serial(
+  "afterCommit of a hook runs after the commit of the host's transaction, and not after a rollback",
+  async (t) => {
+    for (const [end, expected] of [
+      ['commit', ['the host ends', 'after the commit']],
+      ['rollback', ['the host ends']],
+    ] as const) {
+      steps.length = 0
+      const { status } = await stage.patch('/hosted/hooked/1', { title: 'h' }, { 'x-end': end })
+      t.is(status, 200)
+      await committed
+      t.deepEqual(steps, expected)
+    }
+  },
+)
+
+test.serial("a write that takes too long in the host's transaction is a 503", async (t) => {
+  t.is((await stage.patch('/hosted/slow/1', { title: 'late' }, { 'x-end': 'rollback' })).status, 503)
+  await committed
 })
