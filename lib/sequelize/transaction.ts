@@ -95,18 +95,39 @@ export function runWhenCommitted(
  * Runs work in a savepoint of the host's transaction. A failure rolls back to the savepoint, and the host may continue.
  * `afterCommit` hooks run after the commit of the host, because Sequelize would run them at the end of the savepoint.
  */
-export function runInSavepoint<T>(transaction: Transaction, work: (savepoint: Transaction) => Promise<T>): Promise<T> {
-  const outer = transaction as WithCommitHooks & { readonly sequelize: { readonly transaction: BeginSavepoint } }
-  return outer.sequelize.transaction({ transaction }, async (savepoint) => {
-    const done = await work(savepoint)
-    outer._afterCommitHooks.push(...savepoint._afterCommitHooks.splice(0))
-    return done
+export async function runInSavepoint<T>(
+  transaction: Transaction,
+  work: (savepoint: Transaction) => Promise<T>,
+): Promise<T> {
+  const outer = transaction as SavepointTransaction
+  const { sequelize, name } = outer
+  const savepoint = new Transaction(sequelize, { transaction }) as SavepointTransaction
+  // Sequelize numbers the savepoints of each savepoint from 1, so this name could be that of a savepoint of the host.
+  savepointCount += 1
+  savepoint.name = `${savepoint.id}-crud-${savepointCount}`
+  return runInContext(sequelize, async () => {
+    try {
+      await savepoint.prepareEnvironment()
+      // Sequelize gives the outer savepoint the name of the inner one. A rollback of the outer savepoint needs its own name.
+      outer.name = name
+      const done = await work(savepoint)
+      outer._afterCommitHooks.push(...savepoint._afterCommitHooks.splice(0))
+      await savepoint.commit()
+      return done
+    } catch (error) {
+      if (savepoint.finished === undefined) await savepoint.rollback().catch(() => undefined)
+      throw error
+    } finally {
+      outer.name = name
+    }
   })
 }
 
-type WithCommitHooks = Transaction & Pick<CommittingTransaction, '_afterCommitHooks'>
+let savepointCount = 0
 
-type BeginSavepoint = <T>(
-  options: { readonly transaction: Transaction },
-  work: (savepoint: WithCommitHooks) => Promise<T>,
-) => Promise<T>
+interface SavepointTransaction extends Transaction, Pick<CommittingTransaction, '_afterCommitHooks' | 'sequelize'> {
+  readonly id: string
+  readonly finished?: string
+  name: string
+  readonly prepareEnvironment: () => Promise<unknown>
+}

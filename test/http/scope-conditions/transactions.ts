@@ -35,6 +35,20 @@ const stage = await openStage(({ sequelize }, app) => {
     )
     await committed
   })
+  // The host has a savepoint in its transaction, which it rolls back.
+  app.use('/undone', (request, response, next) => {
+    committed = sequelize.transaction(async (transaction) => {
+      await Log.create({ text: 'outside of the savepoint' })
+      const undone = sequelize.transaction({ transaction }, async () => {
+        await Log.create({ text: request.method })
+        const end = new Promise((resolve) => response.once('finish', resolve))
+        next()
+        await end
+        throw new Error('the host rolls back')
+      })
+      await undone.catch(() => undefined)
+    })
+  })
   const isShown = () => filter.or(filter.eq('ownerId', 1), filter.any('logs', filter.eq('text', 'x')))
   const router = crudRouter(Ticket, {
     route: 'tickets',
@@ -42,7 +56,7 @@ const stage = await openStage(({ sequelize }, app) => {
     scope: isShown,
     relations: { logs: { write: true } },
   })
-  app.use('/hosted', router)
+  app.use(['/hosted', '/undone'], router)
   const give: RecordActionOptions = {
     on: 'record',
     method: 'post',
@@ -126,4 +140,12 @@ test.serial(
 test.serial("a write that takes too long in the host's transaction is a 503", async (t) => {
   t.is((await stage.patch('/hosted/slow/1', { title: 'late' }, { 'x-end': 'rollback' })).status, 503)
   await committed
+})
+
+test.serial('a savepoint of the host undoes what it has written before and in a write under a condition', async (t) => {
+  const [logs, tickets] = [await Log.count(), await Ticket.count()]
+  t.is((await stage.post('/undone/tickets', { title: 'n', ownerId: 1 })).status, 201)
+  await committed
+  t.is(await Log.count(), logs + 1)
+  t.is(await Ticket.count(), tickets)
 })
