@@ -17,7 +17,7 @@ import {
 import { sequelizeOf } from '../sequelize/internals.js'
 import { ambientTransaction, runWhenCommitted } from '../sequelize/transaction.js'
 import { type StatementContext, storeOf } from './store.js'
-import { inTransaction, markRaced, runSingleStatement } from './transaction.js'
+import { inRefusableTransaction, markRaced, runSingleStatement } from './transaction.js'
 
 /** The reply of a write, new or replayed. */
 export interface IdempotentResult {
@@ -56,7 +56,7 @@ export async function writeIdempotently(
     return { reply, done, passedPolicies: [] }
   }
   // Repeatable read would show all records as of the first statement, which looks for a stored reply.
-  const came = await inTransaction(store, writeOnce, { isRepeatable: true, readsCommitted: true })
+  const came = await inRefusableTransaction(store, writeOnce, { isRepeatable: true, readsCommitted: true })
   if (came.done !== null) cleanUp(store)
   return came
 }

@@ -69,6 +69,7 @@ const stage = await openStage(({ sequelize }, app) => {
     afterUpdate: ({ transaction }) => transaction.afterCommit(() => void steps.push('after the commit')),
   }
   app.use('/hosted', crudRouter(Ticket, { route: 'hooked', scope: isShown, hooks }))
+  app.use('/hosted', crudRouter(Ticket, { route: 'once', scope: isShown, idempotency: true }))
   const never: Hooks = { beforeUpdate: () => new Promise(() => undefined) }
   app.use('/hosted', crudRouter(Ticket, { route: 'slow', scope: isShown, hooks: never, limits: { writeTime: 100 } }))
   app.use(crudRouter(Log, { route: 'logs' }))
@@ -140,6 +141,14 @@ test.serial(
 test.serial("a write that takes too long in the host's transaction is a 503", async (t) => {
   t.is((await stage.patch('/hosted/slow/1', { title: 'late' }, { 'x-end': 'rollback' })).status, 503)
   await committed
+})
+
+test.serial('a refused write in the transaction of the host leaves its Idempotency-Key free', async (t) => {
+  const headers = { 'idempotency-key': 'refused' }
+  for (const _ of ['first', 'again']) {
+    t.is((await stage.post('/hosted/once', { title: 'n', ownerId: 2 }, headers)).status, 403)
+    await committed
+  }
 })
 
 test.serial('a savepoint of the host undoes what it has written before and in a write under a condition', async (t) => {
