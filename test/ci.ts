@@ -12,14 +12,14 @@ const test = process.platform === 'win32' ? ava.skip : ava
 const PACKAGES = ['.', 'docs', 'examples/admin/page', 'examples/observed/telemetry', 'test/events', 'test/conformance']
 
 /** Runs `.ci/run` with shell commands in place of what it calls; each is noted. */
-async function run(commands: Readonly<Record<string, string>>) {
+async function run(commands: Readonly<Record<string, string>>, servers: Readonly<Record<string, string>> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-ci-'))
   const put = (path: string, text: string): Promise<void> => writeFile(join(folder, path), text, { mode: 0o755 })
   for (const path of ['.ci', 'bin', ...PACKAGES.map((each) => `${each}/node_modules`)]) {
     await mkdir(join(folder, path), { recursive: true })
   }
   await put('.ci/run', await readFile(join(root, '.ci/run'), 'utf8'))
-  await put('.ci/services', '#!/bin/sh\n')
+  for (const path of ['.ci/services', 'bin/mariadbd']) await put(path, '#!/bin/sh\n')
   for (const path of PACKAGES) {
     await put(`${path}/package-lock.json`, '{}')
     await utimes(join(folder, path, 'package-lock.json'), 0, 0)
@@ -29,7 +29,9 @@ async function run(commands: Readonly<Record<string, string>>) {
   for (const name of ['npm', 'node']) {
     await put(`bin/${name}`, `#!/bin/sh\necho "${name} $*" >> calls\ncase "${name} $*" in\n${cases.join('\n')}\nesac\n`)
   }
-  const env = { ...process.env, PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` }
+  const named = /^(?:MYSQL|MARIADB)_/
+  const others = Object.fromEntries(Object.entries(process.env).filter(([name]) => !named.test(name)))
+  const env = { ...others, ...servers, PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` }
   const { status, stdout } = spawnSync(join(folder, '.ci/run'), { cwd: folder, encoding: 'utf8', env })
   const calls = await readFile(join(folder, 'calls'), 'utf8')
   await rm(folder, { recursive: true })
@@ -58,6 +60,13 @@ test('CI runs the static checks and `npm test`, then the rest, none of it by the
     last: '37 passed, 0 failed',
     calls: [VERSION, CHECK, TEST, NODES, SERVERS, BUILT_IN, PLAIN],
   })
+})
+
+test('CI tests on a MariaDB of its own, unless the environment names a server', async (t) => {
+  const echo = { ...FINE, [SERVERS]: 'echo "$MYSQL_PORT $MARIADB_PORT" >> calls' }
+  t.is((await run(echo)).calls.at(-3), '33306 ')
+  t.is((await run(echo, { MYSQL_PORT: '3307' })).calls.at(-3), '3307 ')
+  t.is((await run(echo, { MARIADB_PORT: '3308' })).calls.at(-3), ' 3308')
 })
 
 test('whatever fails fails CI, which runs the rest all the same', async (t) => {
