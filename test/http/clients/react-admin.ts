@@ -167,7 +167,7 @@ test('lists in any order, by any filter and page, are those of the oracle', asyn
       const { data, total } = await right.getList('posts', params)
       t.deepEqual(await provider.getList('posts', params), { data, total })
     }),
-    { numRuns: 300, seed },
+    { numRuns: 150, seed },
   )
 })
 
@@ -179,7 +179,7 @@ test('lists of what refers to a record are those of the oracle', async (t) => {
       const { data, total } = await right.getManyReference('posts', given)
       t.deepEqual(await provider.getManyReference('posts', given), { data, total })
     }),
-    { numRuns: 100, seed },
+    { numRuns: 50, seed },
   )
 })
 

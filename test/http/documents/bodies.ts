@@ -17,7 +17,7 @@ import type { Answer } from '../../support/server.js'
 import { openStage } from '../../support/stage.js'
 
 const seed = Number(process.env.BODIES_SEED ?? randomInt(2 ** 31))
-const cases = Number(process.env.BODIES_CASES ?? 600)
+const cases = Number(process.env.BODIES_CASES ?? 300)
 
 const test = ava.serial
 /** All but restore, which has no body. */

@@ -10,7 +10,7 @@ import { keysOf } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 
 const seed = Number(process.env.SEARCH_SEED ?? randomInt(2 ** 31))
-const cases = Number(process.env.SEARCH_CASES ?? 300)
+const cases = Number(process.env.SEARCH_CASES ?? 150)
 
 const models: ModelStatic<Model>[] = []
 const stage = await openStage(({ sequelize }, app) => {

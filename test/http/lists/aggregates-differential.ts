@@ -19,7 +19,7 @@ import { list } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
 
 const seed = Number(process.env.AGGREGATE_SEED ?? randomInt(2 ** 31))
-const cases = Number(process.env.AGGREGATE_CASES ?? 300)
+const cases = Number(process.env.AGGREGATE_CASES ?? 150)
 
 const models: ModelStatic<Model>[] = []
 const stage = await openStage(({ sequelize }, app) => {

@@ -11,7 +11,7 @@ import { serveLeague } from '../../support/league.js'
 import type { Answer } from '../../support/server.js'
 import { openStage, readStoredRow, type Stage } from '../../support/stage.js'
 
-const ROUNDS = Number(process.env.RACE_ROUNDS ?? 6)
+const ROUNDS = Number(process.env.RACE_ROUNDS ?? 2)
 
 const EVERYTHING = Operations.AllWithBulk | Operations.Restore
 

@@ -9,7 +9,7 @@ import { type StatementContext, storeOf } from '../../../lib/perform/store.js'
 import { ALL_RESOURCES, buildRequest, recipes, scopes, values } from '../../support/statementRequests.js'
 
 const seed = Number(process.env.STATEMENT_SEED ?? randomInt(2 ** 31))
-const pairs = Number(process.env.STATEMENT_PAIRS ?? 1000)
+const pairs = Number(process.env.STATEMENT_PAIRS ?? 500)
 
 interface Pair {
   readonly store: StatementContext
