@@ -13,7 +13,6 @@ const PART = [
   'writes/patch',
   'bulk/bulk',
   'lists/pages',
-  'filters/filter',
   'replies/export',
   'lists/query-method',
   'writes/bodies',
@@ -21,7 +20,7 @@ const PART = [
   'nested/routes',
   'mounting/host-requests',
 ]
-const PUSHED = ['push/events', 'security/callers']
+const PUSHED = ['push/shapes', 'push/failures', 'security/callers']
 
 /** Other runtimes. The package does not promise to support them. */
 const OTHERS = { bun: ['bun@1.4.5', '--', 'bun'], deno: ['deno@2.9.6', '--', 'deno'] }

@@ -6,7 +6,7 @@ import { join, sep } from 'node:path'
 
 /**
  * Tests that have equal results on every database. Such tests are about Express, parsing, descriptions of the API,
- * identities, subscribers, and clients that use HTTP. Names of folders end with a slash.
+ * identities, validators of models, closing, subscribers, and clients that use HTTP. Names of folders end with a slash.
  */
 const ONCE = [
   'access/identity',
@@ -15,6 +15,7 @@ const ONCE = [
   'actions/documents',
   'actions/mcp',
   'actions/mount',
+  'bulk/turns',
   'clients/client',
   'clients/react-admin',
   'clients/refine',
@@ -27,6 +28,7 @@ const ONCE = [
   'documents/openApi',
   'documents/requests',
   'express4/',
+  'fields/computed-options',
   'filters/errors',
   'filters/malformed',
   'filters/parsed-texts',
@@ -39,6 +41,7 @@ const ONCE = [
   'mcp/confirm',
   'mcp/hosts',
   'mcp/mcp',
+  'mcp/pages',
   'mcp/revisions',
   'mounting/config-errors',
   'mounting/cors',
@@ -49,12 +52,16 @@ const ONCE = [
   'mounting/host-logger',
   'mounting/host-requests',
   'mounting/routers',
+  'outages/closing',
   'push/client',
+  'push/crowds',
+  'push/failures',
   'push/growth',
   'push/growth-servers',
   'push/servers',
   'push/subscribers',
   'relations/link-attribute-documents',
+  'replies/compressed',
   'replies/messages',
   'replies/problem-handler',
   'replies/replies',
@@ -66,18 +73,19 @@ const ONCE = [
   'security/push-open',
   'singletons/client',
   'transactions/sqlite-locks',
+  'validation/model-validators',
+  'validation/own-validators',
   'writes/bodies',
 ]
 
 /**
  * Tests that depend on the driver. Such tests run with the second driver of a server. The tests are about connections,
- * conversion of values, errors, transactions, and results of statements. Other tests depend only on the SQL, which both
- * drivers share.
+ * conversion of values, errors, transactions, and results of statements. Other tests depend only on the SQL, on hooks and
+ * on the server, which both drivers share.
  */
 const SECOND_DRIVER = [
   'access/scope',
   'bulk/bulk',
-  'bulk/crash',
   'bulk/update',
   'dialects/',
   'filters/differential',
@@ -87,7 +95,6 @@ const SECOND_DRIVER = [
   'keys/text-keys',
   'nested/bodies',
   'nested/contested',
-  'nested/crash',
   'outages/exhausted',
   'outages/failures',
   'outages/left',
@@ -97,7 +104,6 @@ const SECOND_DRIVER = [
   'outages/statement-time',
   'outages/write-time',
   'push/late-answers',
-  'push/order',
   'push/transactions',
   'push/unchanged',
   'relations/link-contests',
@@ -107,17 +113,15 @@ const SECOND_DRIVER = [
   'replies/watching',
   'schemas/created',
   'transactions/cls',
-  'transactions/hooks',
   'validation/table-rules',
   'validation/validation',
-  'writes/concurrency',
+  'writes/concurrency-in-body',
   'writes/create',
   'writes/delete',
   'writes/idempotency',
   'writes/idempotency-proofs',
   'writes/patch',
   'writes/replace',
-  'writes/soft-delete',
   'writes/statements',
   'writes/upsert',
 ]

@@ -1,6 +1,7 @@
 import test from 'ava'
 import express from 'express'
 import { crudRouter, Operations } from '../../../lib/index.js'
+import { databaseName } from '../../support/database.js'
 import { list } from '../../support/lists.js'
 import { CHINOOK } from '../../support/schemas/chinook/schema.js'
 import { serveSchema } from '../../support/schemas/schema.js'
@@ -140,4 +141,5 @@ for (const { title, served } of others) {
   })
 }
 
-walkSchema(chinook)
+// On servers, northwind.ts sends the same requests to its tables.
+if (databaseName === 'sqlite') walkSchema(chinook)

@@ -2,6 +2,7 @@
 // first, the other gets the answer that nobody's asking before would have changed.
 
 import ava from 'ava'
+import { databaseName } from '../../support/database.js'
 import { eventPackets, openPush, type Subscriber } from '../../support/push.js'
 import {
   EVERYBODY,
@@ -69,8 +70,14 @@ for (const who of EVERYBODY) {
   })
 }
 
+/** Callers who ask after another caller: on a server each caller asks first once, and second once. */
+function followersOf(first: Who): readonly Who[] {
+  if (databaseName === 'sqlite') return EVERYBODY.filter((who) => who !== first)
+  return EVERYBODY.filter((_, index) => EVERYBODY.at(index - 1) === first)
+}
+
 for (const first of EVERYBODY) {
-  for (const second of EVERYBODY.filter((who) => who !== first)) {
+  for (const second of followersOf(first)) {
     test(`${second} gets the same answers where ${first} has asked before`, async (t) => {
       const [mine, theirs] = [await referencesOf(second), await referencesOf(first)]
       const world = newWorld()
