@@ -12,14 +12,19 @@ const test = process.platform === 'win32' ? ava.skip : ava
 const PACKAGES = ['.', 'docs', 'examples/admin/page', 'examples/observed/telemetry', 'test/events', 'test/conformance']
 
 /** Runs `.ci/run` with shell commands in place of what it calls; each is noted. */
-async function run(commands: Readonly<Record<string, string>>, servers: Readonly<Record<string, string>> = {}) {
+async function run(
+  commands: Readonly<Record<string, string>>,
+  servers: Readonly<Record<string, string>> = {},
+  services = '',
+) {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-ci-'))
   const put = (path: string, text: string): Promise<void> => writeFile(join(folder, path), text, { mode: 0o755 })
   for (const path of ['.ci', 'bin', ...PACKAGES.map((each) => `${each}/node_modules`)]) {
     await mkdir(join(folder, path), { recursive: true })
   }
   await put('.ci/run', await readFile(join(root, '.ci/run'), 'utf8'))
-  for (const path of ['.ci/services', 'bin/mariadbd']) await put(path, '#!/bin/sh\n')
+  await put('.ci/services', `#!/bin/sh\n${services}\n`)
+  await put('bin/mariadbd', '#!/bin/sh\n')
   for (const path of PACKAGES) {
     await put(`${path}/package-lock.json`, '{}')
     await utimes(join(folder, path, 'package-lock.json'), 0, 0)
@@ -67,6 +72,11 @@ test('CI tests on a MariaDB of its own, unless the environment names a server', 
   t.is((await run(echo)).calls.at(-3), '33306 ')
   t.is((await run(echo, { MYSQL_PORT: '3307' })).calls.at(-3), '3307 ')
   t.is((await run(echo, { MARIADB_PORT: '3308' })).calls.at(-3), ' 3308')
+})
+
+test('CI tests on the MariaDB of the machine if its own does not start', async (t) => {
+  const echo = { ...FINE, [SERVERS]: 'echo "port $MYSQL_PORT" >> calls' }
+  t.is((await run(echo, {}, '[ "$MYSQL_PORT" != 33306 ]')).calls.at(-3), 'port ')
 })
 
 test('whatever fails fails CI, which runs the rest all the same', async (t) => {
