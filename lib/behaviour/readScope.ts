@@ -4,6 +4,7 @@ import type { FixedValues, ResolvedScope, Resource } from '../../types/resource.
 import type { ConditionSource } from '../../types/rooms.js'
 import { addCondition, matchAnyOrNull } from '../common/predicates.js'
 import { Problem } from '../common/problem.js'
+import { isPromise } from '../common/promise.js'
 import { planCondition } from '../plan/condition.js'
 import { isStoredUnchanged, readTypedValue, type ScopeValue } from './scopeValues.js'
 
@@ -15,6 +16,26 @@ const UNRESTRICTED: ResolvedScope = Object.freeze({ fixed: [], where: null, sour
  * @throws TypeError for anything but null, attribute values and conditions
  */
 export function readScope(resource: Resource, given: Scope | null | undefined): ResolvedScope {
+  try {
+    return resolveScope(resource, given)
+  } catch (error) {
+    const promises = promisesIn(given)
+    if (promises.length === 0) throw error
+    // A rejection that nobody handles would end the process.
+    for (const each of promises) Promise.resolve(each).catch(() => undefined)
+    throw new TypeError(`${resource.name}: scope returned a promise as a value. Await it in an async function`)
+  }
+}
+
+/** Returns the promises among the values of an invalid scope, its `fixed` values and its arrays. */
+function promisesIn(given: unknown, depth = 0): readonly unknown[] {
+  if (isPromise(given)) return [given]
+  // `fixed` has values, or arrays of values. An invalid scope may also be an object with cycles.
+  if (typeof given !== 'object' || given === null || depth === 3) return []
+  return Object.values(given).flatMap((value) => promisesIn(value, depth + 1))
+}
+
+function resolveScope(resource: Resource, given: Scope | null | undefined): ResolvedScope {
   if (given === null) return UNRESTRICTED
   if (typeof given === 'string') return confineByCondition(resource, given)
   // Only an explicit null means no restriction. A missing return must not open all records.

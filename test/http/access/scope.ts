@@ -595,6 +595,40 @@ THROWS.forEach(([what], index) => {
   })
 })
 
+test('a promise as a value of a scope is 500 and reaches onError, and nothing ends the process if it rejects', async (t) => {
+  const unhandled: unknown[] = []
+  const noteUnhandled = (reason: unknown): void => void unhandled.push(reason)
+  process.on('unhandledRejection', noteUnhandled)
+  t.teardown(() => process.off('unhandledRejection', noteUnhandled))
+  const reject = (): Promise<never> => Promise.reject(new Error('no tenant'))
+  const cycle: object[] = []
+  cycle.push(cycle, cycle)
+  const scopes: readonly (() => unknown)[] = [
+    () => ({ tenantId: Promise.resolve(1) }),
+    () => ({ tenantId: reject() }),
+    () => ({ tenantId: reject(), title: reject() }),
+    () => ({ tenantId: [1, reject(), reject()] }),
+    () => ({ where: reject() }),
+    () => ({ where: 'tenantId=1', fixed: { tenantId: reject() } }),
+    () => ({ where: 'tenantId=1', fixed: reject() }),
+    () => [reject()],
+    () => ({ tenantId: cycle, title: reject() }),
+  ]
+  for (const scope of scopes) {
+    const found: unknown[] = []
+    const own = await openStage(({ sequelize }, app) => {
+      const Deed = sequelize.define('Deed', { tenantId: DataTypes.INTEGER, title: DataTypes.STRING }, plain)
+      app.use(crudRouter(Deed, { scope: scope as () => Scope, onError: (error) => found.push(error) }))
+    })
+    t.is((await own.get('/api/deeds')).status, 500)
+    await own.close()
+    t.deepEqual(found.map(String), [
+      'TypeError: Deed: scope returned a promise as a value. Await it in an async function',
+    ])
+  }
+  t.deepEqual(unhandled, [])
+})
+
 test('a scope may refuse with a Problem', async (t) => {
   const { status, body } = await stage.get('/refused/api/items')
   t.is(status, 403)
