@@ -3,6 +3,7 @@
 import {
   type Association,
   type FindOptions,
+  type IncludeOptions,
   type Model,
   type ModelAttributeColumnOptions,
   type ModelStatic,
@@ -93,14 +94,20 @@ export function scopeOptionsOf(model: ModelStatic<Model>): readonly string[] {
 
 /** Whether the default scope joins a collection, so that a query has several rows for a record. */
 export function includesCollections(model: ModelStatic<Model>): boolean {
+  const options: { include: unknown; hasDuplicating?: boolean } = { include: scopeIncludesOf(model) }
+  preparationOf(model)._validateIncludedElements(options, {})
+  return options.hasDuplicating === true
+}
+
+/** Returns the includes of the default scope. As outer joins they exclude no record. */
+export function scopeIncludesOf(model: ModelStatic<Model>): readonly IncludeOptions[] {
   const preparation = preparationOf(model)
   const include = preparation._scope?.include
-  if (include === undefined) return false
-  const options: { include: unknown; hasDuplicating?: boolean } = Utils.cloneDeep({ include })
+  if (include === undefined) return []
+  const options: { include: unknown } = Utils.cloneDeep({ include })
   preparation._conformIncludes(options, model)
   preparation._expandIncludeAll(options)
-  preparation._validateIncludedElements(options, {})
-  return options.hasDuplicating === true
+  return Array.isArray(options.include) ? options.include.map((each) => ({ ...each, required: false })) : []
 }
 
 /** Whether the default scope has more than a condition, so that only `findAll` can apply it. */

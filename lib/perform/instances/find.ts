@@ -17,6 +17,7 @@ import {
   hasScope,
   includesCollections,
   runBeforeFindHooks,
+  scopeIncludesOf,
   scopeOptionsOf,
 } from '../../sequelize/model.js'
 import { readOptionOf } from '../../sequelize/primary.js'
@@ -203,10 +204,17 @@ async function findJoinedInstances(store: FindSource, parts: JoinedParts): Promi
     hooks = true,
     lock = false,
   } = parts
-  const { where, ...rest } = buildFinderOptions(store, parts)
+  // Getters and virtual attributes may read related records that the default scope includes.
+  const isComputed = ({ joins, field }: Column): boolean => joins.length === 0 && isGetterOrVirtual({ field })
+  const included = unscoped && parts.columns.some(isComputed) ? scopeIncludesOf(store.model) : []
+  // The condition of a read without the default scope names all its records.
+  const counted = included.length === 0 ? parts : { ...parts, limit: undefined, offset: undefined }
+  const { where, include: joined = [], ...rest } = buildFinderOptions(store, counted)
+  const include = [joined, included].flat(2)
   const options = {
     ...NO_ORDER,
     ...rest,
+    ...(include.length === 0 ? {} : { include }),
     ...(where === undefined ? {} : { where: unscoped ? where : addScope(store.model, where) }),
     ...(transaction === undefined ? {} : { transaction }),
     ...(transaction && lock && store.dialect.readsSnapshots ? { lock: transaction.LOCK.UPDATE } : {}),

@@ -7,7 +7,7 @@ import { openStage } from '../../support/stage.js'
 
 const test = ava.serial
 
-const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Export
+const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace | Operations.Export
 const plain = { timestamps: false }
 const errors: unknown[] = []
 const onError = (error: unknown): void => void errors.push(error)
@@ -176,6 +176,42 @@ test('records with keys of several attributes are counted and paged as well', as
     await close()
   }
 })
+
+for (const route of ['/included', '/manned']) {
+  test(`responses to writes of ${route} have the values of virtual attributes that a GET has`, async (t) => {
+    for (const id of [3, 4]) {
+      const before = await stage.get(`${route}/${id}`)
+      t.true(before.body.size > 1, before.text)
+      const { name, coachId } = before.body
+      const patched = await stage.patch(`${route}/${id}`, { name: 'x' })
+      t.deepEqual([patched.status, patched.body], [200, { ...before.body, name: 'x' }])
+      const other = { name: 'other' }
+      const several = await stage.patch(`${route}/bulk`, [
+        { id, name },
+        { id: id + 5, ...other },
+      ])
+      const { body: changed } = await stage.get(`${route}/${id + 5}`)
+      t.deepEqual(
+        [several.status, several.body],
+        [200, [before.body, changed]],
+      )
+      const replaced = await stage.send('PUT', `${route}/${id}`, { json: { name, coachId } })
+      t.deepEqual([replaced.status, replaced.body], [200, before.body])
+    }
+    const created = await stage.post(route, { name: 'new' })
+    t.deepEqual([created.status, created.body.size, created.body.name], [201, 0, 'new'])
+    const bulk = await stage.post(`${route}/bulk`, [{ name: 'n' }, { name: 'm' }])
+    t.deepEqual(
+      bulk.body.map(({ name, size }: { name: string; size: number }) => [name, size]),
+      [
+        ['n', 0],
+        ['m', 0],
+      ],
+    )
+    await stage.Bare.destroy({ where: { id: [created.body.id, ...bulk.body.map(({ id }: { id: number }) => id)] } })
+    t.deepEqual(errors, [])
+  })
+}
 
 test('records with an included collection are changed and deleted', async (t) => {
   t.like(await stage.patch('/included/4', { name: 'new' }), { status: 200, body: { id: 4, name: 'new' } })
