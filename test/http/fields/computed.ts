@@ -4,6 +4,7 @@ import test from 'ava'
 import { type CreationOptional, DataTypes, type InferAttributes, type InferCreationAttributes, Model } from 'sequelize'
 import { type ComputedContext, type ComputedField, crudRouter, Operations, Problem } from '../../../lib/index.js'
 import { list } from '../../support/lists.js'
+import type { Answer } from '../../support/server.js'
 import { openStage } from '../../support/stage.js'
 import { identity, withPermission } from '../../support/tokens.js'
 
@@ -451,6 +452,48 @@ test.serial('nested bodies are answered with the fields of their records', async
   )
   await Device.destroy({ where: { houseId: made.body.id } })
   await House.destroy({ where: { id: made.body.id } })
+})
+
+test.serial('nested bodies of a record without computed fields are answered with those of their records', async (t) => {
+  const transactions: boolean[] = []
+  const shed = await openStage(({ sequelize }, app) => {
+    const plain = { timestamps: false }
+    const [Shed, Shelf, Tool] = ['Shed', 'Shelf', 'Tool'].map((name) =>
+      sequelize.define(name, { name: DataTypes.STRING }, plain),
+    )
+    if (Shed === undefined || Shelf === undefined || Tool === undefined) throw new Error('a model is missing')
+    Shed.hasMany(Shelf, { as: 'shelves', foreignKey: 'shedId' })
+    Shelf.hasMany(Tool, { as: 'tools', foreignKey: 'shelfId' })
+    const operations = Operations.AllWithBulk | Operations.BulkUpdate | Operations.Replace
+    const written = { write: true, routes: true } as const
+    const label: ComputedField<Model> = {
+      type: 'string',
+      needs: ['name'],
+      resolve: (records, { transaction }) => {
+        transactions.push(transaction !== null)
+        return records.map((record) => `a ${Reflect.get(record, 'name')}`)
+      },
+    }
+    app.use(crudRouter(Tool, { computed: { label } }))
+    app.use(crudRouter(Shelf, { relations: { tools: written } }))
+    app.use(crudRouter(Shed, { operations, relations: { shelves: written } }))
+  })
+  t.teardown(shed.close)
+  const shelves = [{ name: 'top', tools: [{ name: 'saw' }, { name: 'axe' }] }]
+  const labels = ({ status, body, text }: Answer): unknown => {
+    t.true(status < 300, text)
+    const [first] = [body].flat()
+    const nested: readonly { tools: readonly { label: unknown }[] }[] = first.shelves ?? [first]
+    return nested.flatMap(({ tools }) => tools.map(({ label }) => label))
+  }
+  const expected = ['a saw', 'a axe']
+  t.deepEqual(labels(await shed.post('/api/sheds', { name: 'old', shelves })), expected)
+  t.deepEqual(labels(await shed.post('/api/sheds/bulk', [{ name: 'new', shelves }])), expected)
+  t.deepEqual(labels(await shed.patch('/api/sheds/1', { shelves })), expected)
+  t.deepEqual(labels(await shed.patch('/api/sheds/bulk', [{ id: 1, shelves }])), expected)
+  t.deepEqual(labels(await shed.send('PUT', '/api/sheds/1', { json: { name: 'old', shelves } })), expected)
+  t.deepEqual(labels(await shed.post('/api/sheds/1/shelves', shelves[0])), expected)
+  t.deepEqual(transactions, [true, true, true, true, true, true])
 })
 
 const WRONG: readonly (readonly [what: string, values: unknown])[] = [
