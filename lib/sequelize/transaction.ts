@@ -99,9 +99,9 @@ export async function runInSavepoint<T>(
   transaction: Transaction,
   work: (savepoint: Transaction) => Promise<T>,
 ): Promise<T> {
-  const outer = transaction as SavepointTransaction
+  const outer = transaction as NamedTransaction
   const { sequelize, name } = outer
-  const savepoint = new Transaction(sequelize, { transaction }) as SavepointTransaction
+  const savepoint = new Savepoint(sequelize, { transaction })
   // Sequelize numbers the savepoints of each savepoint from 1, so this name could be that of a savepoint of the host.
   savepointCount += 1
   savepoint.name = `${savepoint.id}-crud-${savepointCount}`
@@ -125,9 +125,26 @@ export async function runInSavepoint<T>(
 
 let savepointCount = 0
 
-interface SavepointTransaction extends Transaction, Pick<CommittingTransaction, '_afterCommitHooks' | 'sequelize'> {
-  readonly id: string
-  readonly finished?: string
-  name: string
-  readonly prepareEnvironment: () => Promise<unknown>
+type NamedTransaction = Transaction & Pick<CommittingTransaction, '_afterCommitHooks' | 'sequelize'> & { name: string }
+
+/**
+ * A savepoint that ends with its transaction. Sequelize would run later statements on the connection of the transaction,
+ * which may be in use by others.
+ */
+class Savepoint extends Transaction {
+  declare readonly id: string
+  declare name: string
+  declare readonly parent: Transaction & { readonly finished?: string }
+  declare readonly prepareEnvironment: () => Promise<unknown>
+  declare readonly _afterCommitHooks: CommittingTransaction['_afterCommitHooks']
+
+  #finished: string | undefined
+
+  get finished(): string | undefined {
+    return this.#finished ?? this.parent.finished
+  }
+
+  set finished(how: string | undefined) {
+    this.#finished = how
+  }
 }

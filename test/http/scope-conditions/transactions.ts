@@ -15,6 +15,9 @@ let committed: Promise<void> = Promise.resolve()
 /** What happened in the latest request, in its order. */
 const steps: string[] = []
 
+/** Lets the hook of a slow write go on. `outcome` is what became of its statement. */
+const late = { goOn: (): void => undefined, outcome: '' }
+
 const stage = await openStage(({ sequelize }, app) => {
   const plain = { timestamps: false }
   const Ticket = sequelize.define('Ticket', { title: DataTypes.STRING, ownerId: DataTypes.INTEGER }, plain)
@@ -70,8 +73,19 @@ const stage = await openStage(({ sequelize }, app) => {
   }
   app.use('/hosted', crudRouter(Ticket, { route: 'hooked', scope: isShown, hooks }))
   app.use('/hosted', crudRouter(Ticket, { route: 'once', scope: isShown, idempotency: true }))
-  const never: Hooks = { beforeUpdate: () => new Promise(() => undefined) }
-  app.use('/hosted', crudRouter(Ticket, { route: 'slow', scope: isShown, hooks: never, limits: { writeTime: 100 } }))
+  const slow: Hooks = {
+    beforeUpdate: async ({ transaction }) => {
+      await new Promise<void>((resolve) => {
+        late.goOn = resolve
+      })
+      late.outcome = await Log.create({ text: 'late' }, { transaction }).then(
+        () => 'written',
+        () => 'refused',
+      )
+    },
+  }
+  const slowOptions = { scope: isShown, hooks: slow, limits: { writeTime: 100 }, onError: () => undefined }
+  app.use('/hosted', crudRouter(Ticket, { route: 'slow', ...slowOptions }))
   app.use(crudRouter(Log, { route: 'logs' }))
 })
 const { sequelize } = stage
@@ -138,9 +152,17 @@ test.serial(
   },
 )
 
-test.serial("a write that takes too long in the host's transaction is a 503", async (t) => {
-  t.is((await stage.patch('/hosted/slow/1', { title: 'late' }, { 'x-end': 'rollback' })).status, 503)
-  await committed
+test.serial("a write that takes too long in the host's transaction is a 503, and writes nothing later", async (t) => {
+  for (const end of ['rollback', 'commit']) {
+    late.outcome = ''
+    t.is((await stage.patch('/hosted/slow/1', { title: 'late' }, { 'x-end': end })).status, 503)
+    await committed
+    const logs = await Log.count()
+    late.goOn()
+    while (late.outcome === '') await new Promise(setImmediate)
+    t.is(late.outcome, 'refused')
+    t.is(await Log.count(), logs)
+  }
 })
 
 test.serial('a refused write in the transaction of the host leaves its Idempotency-Key free', async (t) => {
