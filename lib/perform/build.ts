@@ -25,7 +25,8 @@ export function toSettableValues(
   { model, resource }: Pick<StatementContext, 'model' | 'resource'>,
   changes: Changes,
 ): { [attribute: string]: unknown } {
-  const values: { [attribute: string]: unknown } = Object.fromEntries(changes)
+  const values: { [attribute: string]: unknown } = {}
+  for (const [name, value] of changes) values[name] = value
   for (const field of resource.rewritten) {
     if (changes.has(field.name)) values[field.name] = toWritable(model, field, changes.get(field.name))
   }
