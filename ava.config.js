@@ -15,10 +15,15 @@ const hasHooks = nodeModule.registerHooks !== undefined && !process.versions.bun
 const isBundled = isRun && hasHooks && existsSync(`${build}/lib/bundled/modules.json`)
 const bundled = isBundled ? ['--import', new URL('test/bundled.mjs', import.meta.url).href] : []
 
+// Files that take minutes start first. Otherwise the last file would run alone, and leave processors idle.
+const LONGEST = ['site', 'admin', 'live', 'cluster', 'examples', 'package', 'created', 'docs', 'recipes']
+const rankOf = (path) => LONGEST.toReversed().findIndex((name) => /[^/\\]+$/.exec(path)?.[0] === `${name}.js`)
+
 export default {
   files: isOperations
     ? [`${build}/test/operations/*.js`]
     : [`${build}/test/*.js`, `${build}/test/{http,unit}/**/*.js`, `!${build}/test/support/**`],
+  sortTestFiles: (a, b) => rankOf(b) - rankOf(a) || a.localeCompare(b),
   nodeArguments: isRun ? bundled : ['--enable-source-maps'],
   timeout: isOperations ? '5m' : '2m',
   // A thread of Node that hangs as it ends holds AVA up with it, which then tells of nothing. A process is killed.
