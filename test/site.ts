@@ -40,7 +40,8 @@ ava.before(async (t) => {
     cwd: SOURCE,
     env: { ...env, BASE },
   })
-  server = createServer(express().use(BASE, express.static(folder)))
+  // Each page has the scripts of the pages that it links to fetched ahead. A browser that keeps them fetches each once.
+  server = createServer(express().use(BASE, express.static(folder, { maxAge: '1h' })))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   if (hasBrowser) browser = await launch()
