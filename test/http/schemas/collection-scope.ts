@@ -191,10 +191,7 @@ for (const route of ['/included', '/manned']) {
         { id: id + 5, ...other },
       ])
       const { body: changed } = await stage.get(`${route}/${id + 5}`)
-      t.deepEqual(
-        [several.status, several.body],
-        [200, [before.body, changed]],
-      )
+      t.deepEqual([several.status, several.body], [200, [before.body, changed]])
       const replaced = await stage.send('PUT', `${route}/${id}`, { json: { name, coachId } })
       t.deepEqual([replaced.status, replaced.body], [200, before.body])
     }
