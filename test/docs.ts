@@ -242,6 +242,16 @@ test('every other command of the documents is one that the package has', async (
 
 // ---------------------------------------------------------------- pages
 
+test('the changelog has no entry twice, as a merge may leave it', async (t) => {
+  const text = await readFile(join(root, 'CHANGELOG.md'), 'utf8')
+  const starts = text.split('\n').flatMap((line) => (line.startsWith('- ') ? [line.slice(0, 60)] : []))
+  t.true(starts.length > 50)
+  t.deepEqual(
+    starts.filter((start, at) => starts.indexOf(start) !== at),
+    [],
+  )
+})
+
 test('every link of the documents leads to a page and a heading that are there', (t) => {
   const anchors = new Map(pages.map(({ path, text }) => [path, anchorsOf(text)]))
   for (const { path, text } of pages) {
