@@ -134,6 +134,12 @@ export interface Dialect {
   /** Whether a transaction reads from the snapshot of its first read, except for rows that it locks. */
   readonly readsSnapshots: boolean
 
+  /**
+   * Locks numbers in the given order, until the transaction ends. `space` separates the numbers of different tables. Null
+   * if the database detects deadlocks at once. PostgreSQL detects a deadlock only after a second.
+   */
+  readonly lockNumbers: ((space: number, numbers: readonly number[]) => string) | null
+
   /** Fixes Sequelize's connection handling before the first connection; null if nothing needs a fix. */
   readonly fixConnections: ((sequelize: Sequelize) => void) | null
 

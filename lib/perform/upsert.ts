@@ -7,6 +7,7 @@ import { type ItemPlan, type ItemsChildren, type ItemWriter, preconditionOf, wri
 import { readLocked, readVisible } from './read.js'
 import type { StatementContext } from './store.js'
 import { inTransaction, markRaced } from './transaction.js'
+import { lockUniqueValues } from './uniqueLocks.js'
 import { maxRowsOf, narrowToRecord } from './uuidSpellings.js'
 
 /**
@@ -40,24 +41,23 @@ export async function performUpsert(
 /** Plans the write of each item: the update of an existing record, with its stored version, or a creation. */
 export async function resolveItems(
   store: StatementContext,
-  { by, uniqueTextOf, items, lookups, anyUpdate }: UpsertPlan,
+  plan: UpsertPlan,
 ): Promise<{ readonly items: readonly ItemPlan[]; readonly stored: ReadonlyMap<ItemPlan, unknown> }> {
+  const { by, uniqueTextOf, items, anyUpdate } = plan
   const { key, keys: fields } = store.resource
   const version = items.map(({ update }) => preconditionOf(update)).find((each) => each !== null)?.field ?? key
   const columns = keyColumns([...fields, version, ...by])
   const { length } = fields
-  const found: Row[] = []
-  // The rows are not locked, because a gap lock on missing rows would block other requests that create these rows.
-  for (const where of lookups) {
-    found.push(
-      ...(await readVisible(
-        store,
-        addCondition(where, anyUpdate.where),
-        keyColumns(fields),
-        maxRowsOf(fields, items.length),
-      )),
-    )
-  }
+  let found = await findItems(store, plan)
+  // Another transaction may insert the records while this transaction waits for the locks.
+  if (
+    items.length - found.length > 1 &&
+    (await lockUniqueValues(
+      store,
+      items.map(({ create }) => create.changes),
+    ))
+  )
+    found = await findItems(store, plan)
   const keys = found.map((row) => encodeKey(fields, row))
   const most = maxRowsOf(fields, keys.length)
   const rows =
@@ -74,4 +74,18 @@ export async function resolveItems(
     return item
   })
   return { items: parts, stored }
+}
+
+/**
+ * Finds the existing records of the items. The rows are not locked, because a gap lock on missing rows would block other
+ * requests that create these rows.
+ */
+async function findItems(store: StatementContext, { items, lookups, anyUpdate }: UpsertPlan): Promise<readonly Row[]> {
+  const { keys } = store.resource
+  const most = maxRowsOf(keys, items.length)
+  const found: Row[] = []
+  for (const where of lookups) {
+    found.push(...(await readVisible(store, addCondition(where, anyUpdate.where), keyColumns(keys), most)))
+  }
+  return found
 }

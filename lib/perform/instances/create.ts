@@ -17,7 +17,8 @@ import { buildInstances, validateAll } from '../newRecords.js'
 import { readOne, readWrittenByKey } from '../read.js'
 import type { StatementContext } from '../store.js'
 import { loadTableTraits } from '../tableTraits.js'
-import { inTransaction, recreateOnRetry } from '../transaction.js'
+import { inTransaction, isInTransaction, recreateOnRetry } from '../transaction.js'
+import { lockUniqueValues } from '../uniqueLocks.js'
 import { validate, validateNew } from '../validation.js'
 import { instanceRow } from './find.js'
 import { instanceKeyOf } from './load.js'
@@ -79,7 +80,12 @@ export async function saveNewInstances(
 ): Promise<Outcome> {
   const recreate = recreateOnRetry(instances, () => buildInstances(store, plan))
   const table = await loadTableTraits(store)
-  return inTransaction(store, (transaction) => createInstances(store, table, recreate(), plan, transaction))
+  const isJoined = isInTransaction(store)
+  return inTransaction(store, async (transaction) => {
+    // A transaction that already runs may have locked rows.
+    if (!isJoined) await lockUniqueValues({ ...store, transaction }, plan.records)
+    return createInstances(store, table, recreate(), plan, transaction)
+  })
 }
 
 const NO_CHANGES: Changes = new Map()

@@ -134,6 +134,7 @@ export const STANDARD: Omit<Dialect, DialectSpecific> = Object.freeze({
   insertedKeys: null,
   queuesWrites: false,
   readsSnapshots: false,
+  lockNumbers: null,
   fixConnections: null,
   interrupt: null,
   maxAliasBytes: Number.POSITIVE_INFINITY,

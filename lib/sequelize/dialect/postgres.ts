@@ -353,6 +353,8 @@ export const postgres: Dialect = Object.freeze<Dialect>({
     const value = `SUM(${column})::numeric`
     return { value, read: `${value}::text`, units: sumInUnits(value, field) }
   },
+  lockNumbers: (space, numbers) =>
+    `SELECT pg_advisory_xact_lock(${space}, n) FROM unnest(ARRAY[${numbers.join()}]) AS n`,
   double: (number) => `(${number})::float8`,
   concat: (parts) => `(${parts.map((part) => `(${part})::text`).join(' || ')})`,
   minMaxOperand: (column, { valueType: { binary = false } }) => (binary ? `convert_from(${column}, 'UTF8')` : column),

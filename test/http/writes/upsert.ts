@@ -1,5 +1,6 @@
 // `PUT /{resource}/bulk?by=sku`: each object patches the record that has its value, or makes one.
 
+import { setTimeout } from 'node:timers/promises'
 import ava from 'ava'
 import express from 'express'
 import { DataTypes, type Model, type ModelAttributes, type ModelOptions, type ModelStatic } from 'sequelize'
@@ -89,6 +90,16 @@ mount(Traced, {
   },
 })
 mount(Contested)
+const opposite = { attempts: 0 }
+const Opposite = define('opposite', FIELDS, {
+  hooks: {
+    beforeCreate: async () => {
+      opposite.attempts += 1
+      await setTimeout(30)
+    },
+  },
+})
+mount(Opposite)
 mount(Few, { limits: { bulkItems: 2 }, operations: ['upsert', 'getList'] })
 const own = crudController(Slug, { operations: Operations.Replace })
 app.put('/own', own.upsert)
@@ -355,6 +366,28 @@ onServers('a record that another request creates meanwhile is patched, also afte
   t.deepEqual(body, { created: 0, updated: 1 })
   t.is(calls, 3)
   t.like(await listed('contested'), [{ sku: 'a', name: 'Ada' }])
+})
+
+onServers('requests that write the same new records in opposite orders wait for each other', async (t) => {
+  const skus = Array.from({ length: 4 }, (_, index) => `opposite ${index}`)
+  const send = (method: string, path: string) =>
+    Promise.all(
+      [skus, skus.toReversed()].map((order) =>
+        server.send(method, path, { json: order.map((sku) => ({ sku, name: 'Ann' })) }),
+      ),
+    )
+  const upserted = await send('PUT', '/api/opposite/bulk?by=sku')
+  t.deepEqual(
+    upserted.map(({ status }) => status),
+    [200, 200],
+  )
+  t.deepEqual(upserted.map(({ body }) => body.created).sort(), [0, 4])
+  await Opposite.destroy({ where: {} })
+  const created = await send('POST', '/api/opposite/bulk')
+  t.deepEqual(created.map(({ status }) => status).sort(), [201, 409])
+  t.is((await listed('opposite')).length, 4)
+  // MariaDB and MySQL detect a deadlock at once, and PostgreSQL only after a second.
+  if (server.name === 'postgres') t.is(opposite.attempts, 4 + 4 + 1)
 })
 
 test('there is no PUT /bulk where nothing tells records apart, and none may be asked for by name', async (t) => {
