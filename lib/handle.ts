@@ -14,6 +14,7 @@ import { rewriteBodies } from './common/compositeWrites.js'
 import { setResourceHeaders } from './common/headers.js'
 import { readsOnly } from './common/listPlan.js'
 import { type Problem, problem } from './common/problem.js'
+import { isTrue } from './common/promise.js'
 import { reportError } from './common/report.js'
 import { toOriginForm } from './common/requestTarget.js'
 import { type AbortableResponse, shutdownStateOf } from './common/shutdown.js'
@@ -162,7 +163,7 @@ function hasServerTiming(
   { request }: Call,
 ): boolean {
   try {
-    return serverTiming(request) === true
+    return isTrue(serverTiming(request))
   } catch (error) {
     reportError(error, request, onError)
     return false

@@ -10,6 +10,7 @@ import { CrudConfigError } from '../common/errors.js'
 import { PRIVATE_HEADERS } from '../common/headers.js'
 import { isObject } from '../common/object.js'
 import { keepOmittedFields } from '../common/omittedFields.js'
+import { isTrue } from '../common/promise.js'
 import { option } from '../config/checks.js'
 import { createUnknownNameError } from '../config/suggest.js'
 
@@ -111,5 +112,5 @@ export function isPermitted(identity: Identity | null, permission: string | null
 }
 
 function hasPermissionIn(granted: { readonly has: (permission: string) => unknown }, permission: string): boolean {
-  return granted.has(permission) === true
+  return isTrue(granted.has(permission))
 }

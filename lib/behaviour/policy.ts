@@ -10,6 +10,7 @@ import { CrudConfigError } from '../common/errors.js'
 import { PRIVATE_HEADERS } from '../common/headers.js'
 import { isListPlan } from '../common/listPlan.js'
 import { isRefusal, problem } from '../common/problem.js'
+import { isTrue } from '../common/promise.js'
 import { either, everyMember, isFlag, isFunction, isName, option, repeatRow } from '../config/checks.js'
 import { createUnknownNameError } from '../config/suggest.js'
 import { allOf, authenticated } from '../identity/policies.js'
@@ -208,7 +209,7 @@ function createBehaviour({ operations, actions, includeDeleted }: Policies): Beh
 
 /** Whether a policy allows an operation. Only `true` allows: a forgotten return or a truthy object does not. */
 async function isAllowed(decide: Policy | null, ...question: Question): Promise<boolean> {
-  return decide === null || (await decide(contextOf(...question))) === true
+  return decide === null || isTrue(await decide(contextOf(...question)))
 }
 
 /** Returns the error of a refusal; null if the policy allows. Other errors are thrown. */

@@ -4,7 +4,7 @@ import type { FixedValues, ResolvedScope, Resource } from '../../types/resource.
 import type { ConditionSource } from '../../types/rooms.js'
 import { addCondition, matchAnyOrNull } from '../common/predicates.js'
 import { Problem } from '../common/problem.js'
-import { isPromise } from '../common/promise.js'
+import { ignoreRejections } from '../common/promise.js'
 import { planCondition } from '../plan/condition.js'
 import { isStoredUnchanged, readTypedValue, type ScopeValue } from './scopeValues.js'
 
@@ -19,20 +19,9 @@ export function readScope(resource: Resource, given: Scope | null | undefined): 
   try {
     return resolveScope(resource, given)
   } catch (error) {
-    const promises = promisesIn(given)
-    if (promises.length === 0) throw error
-    // A rejection that nobody handles would end the process.
-    for (const each of promises) Promise.resolve(each).catch(() => undefined)
+    if (!ignoreRejections(given)) throw error
     throw new TypeError(`${resource.name}: scope returned a promise as a value. Await it in an async function`)
   }
-}
-
-/** Returns the promises among the values of an invalid scope, its `fixed` values and its arrays. */
-function promisesIn(given: unknown, depth = 0): readonly unknown[] {
-  if (isPromise(given)) return [given]
-  // `fixed` has values, or arrays of values. An invalid scope may also be an object with cycles.
-  if (typeof given !== 'object' || given === null || depth === 3) return []
-  return Object.values(given).flatMap((value) => promisesIn(value, depth + 1))
 }
 
 function resolveScope(resource: Resource, given: Scope | null | undefined): ResolvedScope {

@@ -12,6 +12,7 @@ import { normalizeName } from '../common/normalizedName.js'
 import { isObject } from '../common/object.js'
 import { addCondition, matchScope } from '../common/predicates.js'
 import { problem } from '../common/problem.js'
+import { ignoreRejections } from '../common/promise.js'
 import { isFunction, option } from '../config/checks.js'
 import { contextOf, evaluateOncePerCaller, type Question } from './question.js'
 import { isStoredUnchanged, readTypedValue } from './scopeValues.js'
@@ -89,6 +90,8 @@ function confineToKey(fixed: FixedValues): ResolvedScope {
 /** Reads the result of the host's function. @throws TypeError for a result other than null or a key of the resource */
 function readOwnKey(resource: Resource, key: unknown): FixedValues | null {
   if (key === null) return null
+  // A promise is refused below.
+  ignoreRejections(key)
   const { keys, name } = resource
   if (keys.length === 1) return [[resource.key, readKeyPart(name, resource.key, key)]]
   const parts: Readonly<Record<string, unknown>> = isObject(key) ? key : {}

@@ -1,5 +1,6 @@
 import type { CodedMessage, FieldMessage, MessageCode, MessageParameters, Messages } from '../../types/messages.js'
 import { NO_REQUEST } from './noRequest.js'
+import { ignoreRejections } from './promise.js'
 import { type OnError, reportError } from './report.js'
 
 /** The field messages by code. Names in braces are parameters. */
@@ -103,6 +104,7 @@ export function createTranslator(messages: Messages | undefined, onError: OnErro
       const text: unknown = messages(message.code, message.parameters)
       if (text === undefined) return formatEnglish(message)
       if (typeof text === 'string') return text
+      ignoreRejections(text)
       throw new TypeError(`the option "messages" must return a text or undefined for the code "${message.code}"`)
     } catch (error) {
       reportError(error, NO_REQUEST, onError)

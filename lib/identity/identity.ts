@@ -5,6 +5,7 @@ import type { Identity, IdentityFunction } from '../../types/identity.js'
 import { CrudConfigError } from '../common/errors.js'
 import { isObject } from '../common/object.js'
 import { problem } from '../common/problem.js'
+import { ignoreRejections, isPromise } from '../common/promise.js'
 import { didYouMean } from '../config/suggest.js'
 
 const ALGORITHMS = [
@@ -269,6 +270,10 @@ export function identityFromRequest(request: Request): Identity | null {
   }
   const { auth, user } = request as { auth?: unknown; user?: unknown }
   const claims = auth ?? user
+  if (isPromise(claims)) {
+    ignoreRejections(claims)
+    throw new TypeError('req.auth or req.user is a promise. Await it before the routes')
+  }
   return typeof claims === 'object' && claims !== null ? createIdentity(claims as Record<string, unknown>) : null
 }
 
@@ -285,6 +290,7 @@ export async function identifyCaller(identify: IdentityFunction, request: Reques
 function toIdentity(given: unknown): Identity | null {
   if (!given) return null
   if (isIdentity(given)) return given
+  ignoreRejections(given)
   throw new TypeError('the identity function must return an identity: { name, roles, permissions, claims } or null')
 }
 
@@ -293,7 +299,9 @@ function isIdentity(given: unknown): given is Identity {
   const { roles, permissions, claims } = given as {
     readonly [name in keyof Identity]?: { readonly has?: unknown }
   }
-  return typeof roles?.has === 'function' && typeof permissions?.has === 'function' && isObject(claims)
+  return (
+    typeof roles?.has === 'function' && typeof permissions?.has === 'function' && isObject(claims) && !isPromise(claims)
+  )
 }
 
 /** Creates the identity from the claims of a token or session. */

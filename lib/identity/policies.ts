@@ -1,5 +1,6 @@
 import type { Policy } from '../../types/identity.js'
 import { CrudConfigError } from '../common/errors.js'
+import { ignoreRejections, isTrue } from '../common/promise.js'
 
 /**
  * Allows callers that are not anonymous.
@@ -17,20 +18,20 @@ export const authenticated: Policy = (context) => {
 /** Allows callers with the role. */
 export function hasRole(role: string): Policy {
   assertName('hasRole', role)
-  return ({ identity }) => identity?.roles.has(role) === true
+  return ({ identity }) => isTrue(identity?.roles.has(role))
 }
 
 /** Allows callers with the permission. A role of that name does not count. */
 export function hasPermission(permission: string): Policy {
   assertName('hasPermission', permission)
-  return ({ identity }) => identity?.permissions.has(permission) === true
+  return ({ identity }) => isTrue(identity?.permissions.has(permission))
 }
 
 /** Allows callers that at least one policy allows. Policies are evaluated in order until one of them allows. */
 export function anyOf(...policies: readonly Policy[]): Policy {
   assertPolicies('anyOf', policies)
   return async (context) => {
-    for (const policy of policies) if ((await policy(context)) === true) return true
+    for (const policy of policies) if (isTrue(await policy(context))) return true
     return false
   }
 }
@@ -39,7 +40,7 @@ export function anyOf(...policies: readonly Policy[]): Policy {
 export function allOf(...policies: readonly Policy[]): Policy {
   assertPolicies('allOf', policies)
   return async (context) => {
-    for (const policy of policies) if ((await policy(context)) !== true) return false
+    for (const policy of policies) if (!isTrue(await policy(context))) return false
     return true
   }
 }
@@ -50,7 +51,11 @@ export function allOf(...policies: readonly Policy[]): Policy {
  */
 export function not(policy: Policy): Policy {
   assertPolicies('not', [policy])
-  return async (context) => (await policy(context)) === false
+  return async (context) => {
+    const answer: unknown = await policy(context)
+    ignoreRejections(answer)
+    return answer === false
+  }
 }
 
 function assertName(where: string, name: string): void {

@@ -7,6 +7,7 @@ import { yieldToEventLoop } from '../common/eventLoop.js'
 import { getOrCreate } from '../common/getOrCreate.js'
 import { internalError } from '../common/internalError.js'
 import { toJsonOfType } from '../common/jsonMembers.js'
+import { ignoreRejections } from '../common/promise.js'
 import { type Visitors, visit } from '../common/visitor.js'
 
 /** Rows, and the projection that converts the rows to records. */
@@ -119,6 +120,7 @@ async function resolveValues(
   const values: unknown = Array.isArray(given) ? await Promise.all(given) : given
   if (Array.isArray(values) && values.length === places.length) return values
   const described = Array.isArray(values) ? `${values.length} values` : 'something other than an array'
+  ignoreRejections(values)
   throw new TypeError(
     `${computed.where}: resolve returned ${described} for ${places.length} records. It must return an array with one value for each record`,
   )
