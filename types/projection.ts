@@ -6,7 +6,14 @@ import type { Column, Join, OrderKey, Predicate } from './predicate.js'
 export type Member =
   /** A constant: the value of a masked field. */
   | { readonly kind: 'constant'; readonly json: string; readonly value: JsonValue }
-  | { readonly kind: 'value'; readonly json: string; readonly index: number; readonly field: Field }
+  /** The value of a column. `place` is the member's position in `select`. */
+  | {
+      readonly kind: 'value'
+      readonly json: string
+      readonly index: number
+      readonly field: Field
+      readonly place?: number
+    }
   /** A nested object; null if the column at `presence` is null. */
   | {
       readonly kind: 'nested'
@@ -19,8 +26,7 @@ export type Member =
   /** The records of a collection as an array. The index refers to the projection's embeds. */
   | { readonly kind: 'many'; readonly json: string; readonly index: number }
   /**
-   * A value that the application computes from the columns `needs`. `place` is the field's position among the
-   * fields that the request selects.
+   * A value that the application computes from the columns `needs`. `place` is the member's position in `select`.
    */
   | {
       readonly kind: 'computed'

@@ -8,7 +8,7 @@ import { type Context, createElementContext, createUnknownFieldProblem, suggestF
 import { applyCollectionQueries, limitCollections } from './embeds.js'
 import { type Destination, fieldsOfRoot, resolveForCaller } from './path.js'
 import type { QueryPosition } from './queryCost.js'
-import { addMember, SelectedCollection, SelectedMembers, type SelectStart } from './selection.js'
+import { addMember, SelectedCollection, SelectedMembers, type SelectStart, setMember } from './selection.js'
 
 /** Shape of the selected records, and their maximum number. */
 interface SelectedShape {
@@ -98,7 +98,7 @@ class Selector {
     for (const field of fieldsOfRoot({ ...root, access })) {
       const { json } = field
       if (!this.#isInShape(field, access)) continue
-      if (view.readable(field, access)) tree.set(json, selection.createMember(joins, field))
+      if (view.readable(field, access)) setMember(tree, json, selection.createMember(joins, field))
       else this.masked.push(json)
     }
   }
@@ -130,8 +130,7 @@ class Selector {
       return
     }
     context.queryCost.addColumn(context.root, countColumn(joins, join), selectPosition(written))
-    const index = selection.columns.addCount(joins, join)
-    selection.membersAt(steps, joins).set(field.json, { kind: 'value', json: field.json, index, field })
+    setMember(selection.membersAt(steps, joins), field.json, selection.createCount(joins, join, field))
   }
 
   #findCollection({ context }: SelectStart, to: DestinationOf<'collection'>, written: Path): SelectedCollection | null {

@@ -17,7 +17,7 @@ interface PlannedComputed {
   readonly kind: 'computing'
   readonly field: CompiledComputedField
   readonly joins: readonly Join[]
-  /** Position among the columns. */
+  /** Position in `select`. */
   readonly position: number
 }
 
@@ -34,21 +34,25 @@ interface RelationMember {
   readonly joins: readonly Join[]
 }
 
-/** Places a computed field between two columns in the order of positions. */
-const HALF_STEP = 0.5
-
 /** Selected members of one statement's records. */
 export class SelectedMembers {
   readonly columns: ColumnList = new ColumnList()
   readonly #tree: MembersByName = new Map()
+  #count = 0
 
   /**
    * Creates the member of a field. Adds the column of a stored field. Columns that a computed field needs are added
    * later, after the requested columns.
    */
   createMember(joins: readonly Join[], field: Field, json: string = field.json): ValueMember | PlannedComputed {
-    if (!isComputedField(field)) return { kind: 'value', json, index: this.columns.add(joins, field), field }
-    return { kind: 'computing', field, joins, position: this.columns.list.length - HALF_STEP }
+    const place = this.#count++
+    if (isComputedField(field)) return { kind: 'computing', field, joins, position: place }
+    return { kind: 'value', json, index: this.columns.add(joins, field), field, place }
+  }
+
+  createCount(joins: readonly Join[], counted: Join, field: Field): ValueMember {
+    const index = this.columns.addCount(joins, counted)
+    return { kind: 'value', json: field.json, index, field, place: this.#count++ }
   }
 
   get isEmpty(): boolean {
@@ -85,7 +89,7 @@ export class SelectedMembers {
  */
 export function addMember(tree: MembersByName, value: ValueMember | PlannedComputed): void {
   if (value.kind === 'computing') {
-    tree.set(value.field.json, value)
+    setMember(tree, value.field.json, value)
     return
   }
   const member = jsonMemberOf(value.field)
@@ -99,7 +103,12 @@ export function addMember(tree: MembersByName, value: ValueMember | PlannedCompu
     at.set(name, document)
     at = document.tree
   }
-  at.set(last ?? value.json, last === undefined ? value : { ...value, json: last })
+  setMember(at, last ?? value.json, last === undefined ? value : { ...value, json: last })
+}
+
+/** Adds a member. A member that is selected twice keeps its first position. */
+export function setMember(tree: MembersByName, json: string, member: ValueMember | PlannedComputed): void {
+  if (tree.get(json)?.kind !== member.kind) tree.set(json, member)
 }
 
 function collectionsIn(tree: MembersByName): readonly SelectedCollection[] {

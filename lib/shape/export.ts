@@ -29,7 +29,7 @@ export function createExportContent(
 }
 
 interface PositionedCell extends Cell {
-  /** Position of the column, in the order of `select`. */
+  /** Position in `select`. */
   readonly place: number
 }
 
@@ -45,8 +45,9 @@ function createCells(members: readonly Member[]): readonly Cell[] {
 const CELLS: Visitors<Member, [prefix: string], readonly PositionedCell[]> = {
   // The place of a constant is never used, because `select` cannot name a constant.
   constant: ({ json, value }, prefix) => [{ ...createCell(prefix, json, 'json'), place: 0, value: () => value }],
-  value: ({ json, field, index }, prefix) => [
-    { ...createCell(prefix, json, field.valueType.type), place: index, value: (row) => field.decode(row[index]) },
+  // A flattened member and the path of the same name read the same column at two places.
+  value: ({ json, field, index, place = index }, prefix) => [
+    { ...createCell(prefix, json, field.valueType.type), place, value: (row) => field.decode(row[index]) },
   ],
   flattened: ({ json, field, index }, prefix) => [
     { ...createCell(prefix, json, 'json'), place: index, value: (row): JsonValue => field.decode(row[index]) },

@@ -3,7 +3,7 @@
 import { Agent } from 'node:http'
 import test from 'ava'
 import { DataTypes } from 'sequelize'
-import { crudRouter, hasRole } from '../../../lib/index.js'
+import { crudRouter, hasRole, Operations } from '../../../lib/index.js'
 import { listPath } from '../../support/league.js'
 import { keysOf, list } from '../../support/lists.js'
 import { openStage } from '../../support/stage.js'
@@ -35,7 +35,14 @@ const stage = await openStage(({ sequelize }, app) => {
   app.use(crudRouter(Player, { identity, flatten: ['team'] }))
   const Coach = sequelize.define('Coach', { name: DataTypes.STRING }, plain)
   Coach.belongsTo(Team, { as: 'team', foreignKey: 'teamId' })
-  app.use(crudRouter(Coach, { identity, flatten: ['team'], limits: { pathDepth: 1 } }))
+  app.use(
+    crudRouter(Coach, {
+      identity,
+      flatten: ['team'],
+      operations: Operations.All | Operations.Export,
+      limits: { pathDepth: 1 },
+    }),
+  )
 })
 const { League, Team, Player } = stage.sequelize.models
 await League?.bulkCreate([
@@ -68,6 +75,11 @@ test('a flattened member is selected under its own name, on pages and by key', a
   ])
   const single = await stage.get(listPath('/api/players/1', { select: 'teamname,TEAMLEAGUENAME,Team.Name' }), fan)
   t.deepEqual(single.body, { teamName: 'Lakers', teamLeagueName: 'North', team: { name: 'Lakers' } })
+})
+
+test('a file has a flattened member and its path at their places in select', async (t) => {
+  const { text } = await stage.get('/api/coaches?format=csv&select=team.name,id,teamName,team.id,id', fan)
+  t.is(text.split('\r\n')[0], 'team.name,id,teamName,team.id')
 })
 
 test('a flattened member filters and sorts as its path does', async (t) => {
