@@ -1,12 +1,13 @@
 import type { Association } from 'sequelize'
 import { internalError } from '../common/internalError.js'
 import type { WhereFragment } from '../sequelize/internals.js'
-import { associationKeysOf, hasSourceForeignKey } from '../sequelize/model.js'
+import { associationKeysOf, excludingIncludesOf, hasSourceForeignKey } from '../sequelize/model.js'
 import {
   createSelectList,
   literal,
   quote,
   quoteTable,
+  scopesOf,
   toColumns,
   writeCondition,
   writeScopedCondition,
@@ -125,6 +126,25 @@ export function scopeConditions({ model, alias }: TableContext, scopes: readonly
   // An empty scope is written as an empty text.
   const conditions = scopes.map((scope) => writeCondition(model, toColumns(model, scope), alias))
   return conditions.filter((sql) => sql !== '').map((sql) => literal(`(${sql})`))
+}
+
+/**
+ * Writes the default scope of a joined table as SQL, because Sequelize would translate its column names again. Includes
+ * that exclude records are written as a subquery.
+ */
+export function defaultScopeConditions(at: TableContext): readonly Fragment[] {
+  const { model } = at
+  const conditions = scopeConditions(at, scopesOf(model))
+  const include = excludingIncludesOf(model)
+  if (include.length === 0) return conditions
+  const keys = model.primaryKeyAttributes
+  const own: TableContext = { model, alias: model.name, canJoin: true }
+  const rows = writeSelect(model, {
+    attributes: keys.map((name, index) => [literal(writeColumn(own, name)), `_${index}`] as const),
+    include,
+  })
+  const matches = keys.map((name, index) => `_s._${index} = ${writeColumn(at, name)}`)
+  return [...conditions, literal(`EXISTS (SELECT 1 FROM (${rows}) AS _s WHERE ${matches.join(' AND ')})`)]
 }
 
 /**

@@ -22,11 +22,12 @@ import { operatorInfoOf } from '../language/operators.js'
 import { conversionOf, instanceColumnOf, readColumn } from '../sequelize/columnTypes.js'
 import type { Dialect } from '../sequelize/dialect/index.js'
 import type { WhereFragment as Fragment } from '../sequelize/internals.js'
-import { associationKeysOf, hasSourceForeignKey, isSeekable } from '../sequelize/model.js'
-import { createSelectList, literal, quote, scopesOf, writeCondition, writeSelect } from '../sequelize/sql.js'
+import { associationKeysOf, hasSourceForeignKey, isSeekable, joinedModelOf } from '../sequelize/model.js'
+import { createSelectList, literal, quote, writeCondition, writeSelect } from '../sequelize/sql.js'
 import { compareColumn, compareWithNull, joinAnd, joinOr, joinTexts, joinTrees } from '../sequelize/whereTree.js'
 import {
   type CorrelationKey,
+  defaultScopeConditions,
   scopeConditions,
   writeChildSelect,
   writeColumn,
@@ -173,10 +174,10 @@ export class WhereWriter {
       const { association } = join.relation
       const from = before === '' ? root : { model: association.source, alias: before, canJoin: false }
       const at: TableContext = { model: association.target, alias, canJoin: false }
-      // Written as SQL, because Sequelize would translate column names of the default scope again.
-      const conditions = [...this.#targetConditions(join, from, at), ...scopeConditions(at, scopesOf(at.model))]
+      const conditions = [...this.#targetConditions(join, from, at), ...defaultScopeConditions(at)]
       return {
         association,
+        model: joinedModelOf(association.target),
         attributes: [],
         // Requests INNER JOIN if the condition requires a row, because not every database infers it.
         required: this.#presentTables.has(path),

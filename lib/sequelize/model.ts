@@ -101,13 +101,40 @@ export function includesCollections(model: ModelStatic<Model>): boolean {
 
 /** Returns the includes of the default scope. As outer joins they exclude no record. */
 export function scopeIncludesOf(model: ModelStatic<Model>): readonly IncludeOptions[] {
+  return joinsOfScope(model).map((each) => ({ ...each, required: false }))
+}
+
+function joinsOfScope(model: ModelStatic<Model>): readonly IncludeOptions[] {
   const preparation = preparationOf(model)
   const include = preparation._scope?.include
   if (include === undefined) return []
   const options: { include: unknown } = Utils.cloneDeep({ include })
   preparation._conformIncludes(options, model)
   preparation._expandIncludeAll(options)
-  return Array.isArray(options.include) ? options.include.map((each) => ({ ...each, required: false })) : []
+  return Array.isArray(options.include) ? options.include : []
+}
+
+/**
+ * Returns the includes of the default scope without attributes if they exclude records, otherwise an empty array.
+ */
+export function excludingIncludesOf(model: ModelStatic<Model>): readonly IncludeOptions[] {
+  const include = joinsOfScope(model)
+  if (include.length === 0) return include
+  const options: { include: unknown; hasRequired?: boolean } = { include: [...include] }
+  preparationOf(model)._validateIncludedElements(options, {})
+  return options.hasRequired === true ? joinsOfScope(model).map(withoutAttributes) : []
+}
+
+function withoutAttributes({ include = [], ...options }: IncludeOptions): IncludeOptions {
+  return { ...options, attributes: [], include: (include as IncludeOptions[]).map(withoutAttributes) }
+}
+
+/**
+ * Returns the model of a joined table. Sequelize would also join the includes of its default scope, whose collections
+ * repeat the rows of the query.
+ */
+export function joinedModelOf(model: ModelStatic<Model>): ModelStatic<Model> {
+  return preparationOf(model)._scope?.include === undefined ? model : model.unscoped()
 }
 
 /** Whether the default scope has more than a condition, so that only `findAll` can apply it. */
