@@ -12,9 +12,13 @@ export class BodyErrors {
     return Object.fromEntries(this.#errors)
   }
 
-  /** Adds errors, with a prefix for their places. The errors replace earlier errors at equal places. */
+  /**
+   * Adds errors, with a prefix for their places. The errors replace earlier errors at equal places. An error of the whole
+   * record has an empty place.
+   */
   add(errors: ProblemErrors, prefix = ''): void {
-    for (const [place, messages] of Object.entries(errors)) this.#errors.set(prefix + place, messages)
+    for (const [place, messages] of Object.entries(errors))
+      this.#errors.set(place === '' ? prefix.replace(/\.$/, '') : prefix + place, messages)
   }
 }
 

@@ -214,9 +214,14 @@ function conflictProblem(error: unknown, resource: Resource): Problem {
   })
 }
 
-/** Whether the record of the host's that violated a constraint belongs to another table, for example in a hook. */
-function isOfOtherTable(error: unknown, { model }: Resource): boolean {
-  const instance = findValidationErrors(error)?.[0]?.instance ?? null
+/** Whether the first refused record belongs to another table, for example if a hook of the host writes it. */
+function isOfOtherTable(error: unknown, resource: Resource): boolean {
+  const [item] = findValidationErrors(error) ?? []
+  return item !== undefined && isItemOfOtherTable(item, resource)
+}
+
+function isItemOfOtherTable(item: ValidationErrorItem, { model }: Resource): boolean {
+  const instance = item.instance ?? null
   return instance !== null && quoteTable(instance.constructor as ModelStatic<Model>) !== quoteTable(model)
 }
 
@@ -244,6 +249,11 @@ export function validationMessages(
 ): Record<string, string[]> {
   const messages = new Map<string, string[]>()
   for (const item of items) {
+    // Names and messages of another table could reveal what the caller may not see.
+    if (isItemOfOtherTable(item, resource)) {
+      messages.set('', [resource.translate(createMessage('invalid'))])
+      continue
+    }
     const { path, type } = item
     const name = path === null ? '' : (findFieldByColumn(resource, path)?.json ?? path)
     // Sequelize's message for a null is replaced, because it names the table.

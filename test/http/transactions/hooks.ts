@@ -737,6 +737,43 @@ test('a unique value that a hook repeats in another table is no error of a field
   t.deepEqual([taken.status, taken.body.errors], [409, { code: ['is already taken.'] }])
 })
 
+test('an invalid value that a hook writes to another table names nothing of that table', async (t) => {
+  const stage = await openStage(({ sequelize }, app) => {
+    const Entry = sequelize.define(
+      'Entry',
+      {
+        secret: { type: DataTypes.STRING(20), validate: { len: { args: [5, 9], msg: 'secret is too short.' } } },
+        pin: { type: DataTypes.STRING(20), allowNull: false },
+      },
+      { timestamps: false },
+    )
+    const Item = sequelize.define('Item', { code: { type: DataTypes.STRING(20), unique: true } }, { timestamps: false })
+    Item.addHook('beforeValidate', async (item) => {
+      if (item.get('code') === 'validate') await Entry.create({ secret: 'x' })
+    })
+    const write: Hook = async ({ instance, transaction }) => {
+      if (instance.get('code') !== 'validate') await Entry.create({ secret: 'x' }, { transaction })
+    }
+    const operations = Operations.AllWithBulk | Operations.Replace
+    app.use(crudRouter(Item, { operations, hooks: { afterCreate: write } }))
+    return { Item }
+  })
+  t.teardown(() => stage.close())
+  for (const code of ['hook', 'validate']) {
+    for (const [method, path, json, place] of [
+      ['POST', '/api/items', { code }, ''],
+      ['POST', '/api/items/bulk', [{ code }], '[0]'],
+      ['PUT', '/api/items/bulk?by=code', [{ code }], '[0]'],
+    ] as const) {
+      const { status, text, body } = await stage.send(method, path, { json })
+      t.deepEqual([status, body.code], [400, 'validation'])
+      t.notRegex(text, /secret|pin/)
+      t.deepEqual(Object.values(body.errors), [['is not valid.']], `${method} ${path} ${place}`)
+    }
+  }
+  t.is(await stage.Item.count(), 0)
+})
+
 test('a validator that a soft-deleted record would break does not stop its deletion', async (t) => {
   for (const paranoid of [true, false]) {
     const models: ModelStatic<Model>[] = []
