@@ -28,6 +28,6 @@ export default {
   timeout: isOperations ? '5m' : '2m',
   // A thread of Node that hangs as it ends holds AVA up with it, which then tells of nothing. A process is killed.
   workerThreads: false,
-  // A third of their time files wait, for databases, clocks and browsers.
-  concurrency: isOperations ? 1 : availableParallelism() + 1,
+  // A third of their time files wait, for databases, clocks and browsers. `.ci/run` has two runs at the same time.
+  concurrency: isOperations ? 1 : Number(process.env.TEST_LANES ?? availableParallelism() + 1),
 }

@@ -32,8 +32,16 @@ const ALONE = /^test\/conformance\.js$/
 
 const pathOf = (file) => relative(build, file).replaceAll('\\', '/')
 
+const runsAlone = (file) => ALONE.test(pathOf(file))
+
 function canShareProcess(file) {
   return SHARED.test(pathOf(file)) && !PROCESS_WIDE.test(readFileSync(file, 'utf8'))
+}
+
+/** Arguments that stand for files. Other tests can run at the same time as those of `--others`. */
+const GROUPS = {
+  '--alone': () => allFiles().filter(runsAlone),
+  '--others': () => allFiles().filter((file) => !runsAlone(file)),
 }
 
 /**
@@ -42,12 +50,13 @@ function canShareProcess(file) {
  * everything.
  */
 function programsFor(args) {
-  const files = args.length === 0 ? allFiles() : args
-  if (!hasSharedProcesses || !files.every((file) => file.endsWith('.js') && existsSync(file))) return [[cli, args]]
+  const group = args.length === 0 ? allFiles : GROUPS[args[0]]
+  const files = group?.() ?? args
+  if (!hasSharedProcesses || !files.every((file) => file.endsWith('.js') && existsSync(file))) return [[cli, files]]
   const programs = [
     [together, files.filter(canShareProcess)],
-    [cli, files.filter((file) => !canShareProcess(file) && !ALONE.test(pathOf(file)))],
-    [cli, files.filter((file) => ALONE.test(pathOf(file)))],
+    [cli, files.filter((file) => !canShareProcess(file) && !runsAlone(file))],
+    [cli, files.filter(runsAlone)],
   ]
   return programs.filter(([, some]) => some.length > 0)
 }
@@ -72,14 +81,15 @@ const colour = process.stdout.isTTY ? ['--color'] : []
  */
 export async function runTests(database, args, seconds = SILENCE) {
   const run = servers.newRun()
-  // The files of a run share a compile cache, because they load equal modules.
-  const cache = await mkdtemp(join(tmpdir(), 'compiled-'))
-  const env = { ...process.env, TEST_DATABASE: database, TEST_RUN: run, NODE_COMPILE_CACHE: cache }
+  // The files of a run share a compile cache, because they load equal modules, and the packed packages.
+  const folder = await mkdtemp(join(tmpdir(), 'tests-'))
+  const shared = { TEST_FOLDER: folder, NODE_COMPILE_CACHE: join(folder, 'compiled') }
+  const env = { ...process.env, TEST_DATABASE: database, TEST_RUN: run, ...shared }
   const result = { passed: 0, failures: [], leftOut: [], status: 0, isStopped: false }
   for (const [program, some] of programsFor(args)) {
     if (!result.isStopped) await runProgram([program, ...colour, ...some], env, seconds, result)
   }
-  await rm(cache, { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true })
   await servers
     .sweep(database === 'node-sqlite' ? 'sqlite' : database, run)
     .catch(({ message }) => console.error(`${database} was not cleared up: ${message}`))

@@ -24,7 +24,7 @@ async function run(
   }
   await put('.ci/run', await readFile(join(root, '.ci/run'), 'utf8'))
   await put('.ci/services', `#!/bin/sh\n${services}\n`)
-  await put('bin/mariadbd', '#!/bin/sh\n')
+  for (const name of ['mariadbd', 'initdb']) await put(`bin/${name}`, '#!/bin/sh\n')
   for (const path of PACKAGES) {
     await put(`${path}/package-lock.json`, '{}')
     await utimes(join(folder, path, 'package-lock.json'), 0, 0)
@@ -34,55 +34,89 @@ async function run(
   for (const name of ['npm', 'node']) {
     await put(`bin/${name}`, `#!/bin/sh\necho "${name} $*" >> calls\ncase "${name} $*" in\n${cases.join('\n')}\nesac\n`)
   }
-  const named = /^(?:MYSQL|MARIADB)_/
+  const named = /^(?:(?:MYSQL|MARIADB)_|PG)/
   const others = Object.fromEntries(Object.entries(process.env).filter(([name]) => !named.test(name)))
   const env = { ...others, ...servers, PATH: `${join(folder, 'bin')}${delimiter}${process.env.PATH}` }
-  const { status, stdout } = spawnSync(join(folder, '.ci/run'), { cwd: folder, encoding: 'utf8', env })
+  const { status, stdout } = spawnSync(join(folder, '.ci/run'), { cwd: folder, encoding: 'utf8', env, timeout: 60_000 })
   const calls = await readFile(join(folder, 'calls'), 'utf8')
   await rm(folder, { recursive: true })
-  return { status, last: stdout.trimEnd().split('\n').at(-1), calls: calls.trimEnd().split('\n') }
+  const lines = stdout.trimEnd().split('\n')
+  return { status, last: lines.at(-1), lines, calls: calls.trimEnd().split('\n') }
 }
 
-const [VERSION, TEST, CHECK, NODES, SERVERS, BUILT_IN, PLAIN] = [
+const [VERSION, CHECK, ALONE, TEST, NODES, SERVERS, BUILT_IN, PLAIN] = [
   'node --version',
-  'npm test',
   'npm run check',
+  'npm test -- --alone',
+  'npm test -- --others',
   'node test/nodes.mjs 20.19 22 26',
-  'npm run test:databases -- mariadb postgres mysql',
+  'node test/databases.mjs mariadb postgres mysql',
   'node test/node-sqlite.mjs',
-  'npm run test:speed-off',
+  'node test/speed-off.mjs',
 ] as const
 const FINE = {
   [VERSION]: 'echo v24.13.0',
-  [TEST]: 'echo "10 passed, 0 failed"',
+  [ALONE]: 'echo "1 passed, 0 failed"',
+  [TEST]: 'echo "9 passed, 0 failed"',
   [NODES]: 'echo "3 passed, 0 failed"; echo "4 passed, 0 failed"',
   [SERVERS]: 'echo "failed on mysql: 9 passed, 9 failed"; echo "20 passed, 0 failed"',
 }
 
-test('CI runs the static checks and `npm test`, then the rest, none of it by the same driver again, and ends with the sum', async (t) => {
-  t.deepEqual(await run(FINE), {
-    status: 0,
-    last: '37 passed, 0 failed',
-    calls: [VERSION, CHECK, TEST, NODES, SERVERS, BUILT_IN, PLAIN],
+/** Commands in the order of their calls. Those of two groups run at the same time. */
+const FIRST = [VERSION, CHECK, ALONE]
+const GROUPS = [
+  [TEST, BUILT_IN, NODES],
+  [SERVERS, PLAIN],
+]
+
+test('CI runs the static checks and what needs the machine to itself, then the rest, none of it by the same driver again, and ends with the sum', async (t) => {
+  const { status, last, calls } = await run(FINE)
+  t.deepEqual([status, last], [0, '37 passed, 0 failed'])
+  t.deepEqual(calls.slice(0, 3), FIRST)
+  for (const group of GROUPS)
+    t.deepEqual(
+      calls.filter((call) => group.some((each) => each === call)),
+      group,
+    )
+  t.is(calls.length, 8)
+})
+
+test('CI runs the tests on the servers while it runs those on SQLite, and shows their output whole', async (t) => {
+  const wait = (file: string): string => `while [ ! -e ${file} ]; do sleep 0.05; done`
+  const { status, last, lines } = await run({
+    ...FINE,
+    [TEST]: `touch sqlite; ${wait('servers')}; echo "one of SQLite"; echo "9 passed, 0 failed"`,
+    [SERVERS]: `echo "one of a server"; touch servers; ${wait('sqlite')}; echo "20 passed, 0 failed"`,
   })
+  t.deepEqual([status, last], [0, '37 passed, 0 failed'])
+  t.true(lines.indexOf('one of SQLite') < lines.indexOf('one of a server'))
+  t.is(lines.indexOf('20 passed, 0 failed'), lines.indexOf('one of a server') + 1)
 })
 
-test('CI tests on a MariaDB of its own, unless the environment names a server', async (t) => {
-  const echo = { ...FINE, [SERVERS]: 'echo "$MYSQL_PORT $MARIADB_PORT" >> calls' }
-  t.is((await run(echo)).calls.at(-3), '33306 ')
-  t.is((await run(echo, { MYSQL_PORT: '3307' })).calls.at(-3), '3307 ')
-  t.is((await run(echo, { MARIADB_PORT: '3308' })).calls.at(-3), ' 3308')
+test('tests on the servers that are killed fail CI', async (t) => {
+  const { status, last } = await run({ ...FINE, [SERVERS]: 'kill -9 0' })
+  t.deepEqual([status, last], [1, '17 passed, 1 failed'])
 })
 
-test('CI tests on the MariaDB of the machine if its own does not start', async (t) => {
-  const echo = { ...FINE, [SERVERS]: 'echo "port $MYSQL_PORT" >> calls' }
-  t.is((await run(echo, {}, '[ "$MYSQL_PORT" != 33306 ]')).calls.at(-3), 'port ')
+test('CI tests on a MariaDB and a PostgreSQL of its own, unless the environment names a server', async (t) => {
+  const echo = { ...FINE, [SERVERS]: 'echo "ports $MYSQL_PORT $MARIADB_PORT $PGPORT" >> calls' }
+  t.true((await run(echo)).calls.includes('ports 11306  11432'))
+  t.true((await run(echo, { MYSQL_PORT: '3307' })).calls.includes('ports 3307  11432'))
+  t.true((await run(echo, { MARIADB_PORT: '3308' })).calls.includes('ports  3308 11432'))
+  t.true((await run(echo, { PGPORT: '5433' })).calls.includes('ports 11306  5433'))
+  t.true((await run(echo, { PGHOST: 'db' })).calls.includes('ports 11306  '))
+})
+
+test('CI tests on the servers of the machine if its own do not start', async (t) => {
+  const echo = { ...FINE, [SERVERS]: 'echo "ports $MYSQL_PORT $PGPORT" >> calls' }
+  t.true((await run(echo, {}, '[ "$MYSQL_PORT" != 11306 ]')).calls.includes('ports  '))
 })
 
 test('whatever fails fails CI, which runs the rest all the same', async (t) => {
   for (const [called, does, last] of [
-    [TEST, 'echo "9 passed, 1 failed"; exit 1', '36 passed, 1 failed'],
-    [TEST, 'exit 2', '27 passed, 1 failed'],
+    [ALONE, 'exit 1', '36 passed, 1 failed'],
+    [TEST, 'echo "8 passed, 1 failed"; exit 1', '36 passed, 1 failed'],
+    [TEST, 'exit 2', '28 passed, 1 failed'],
     [CHECK, 'exit 1', '37 passed, 1 failed'],
     [NODES, 'echo "3 passed, 0 failed"; echo "2 passed, 2 failed"; exit 1', '35 passed, 2 failed'],
     [SERVERS, 'echo "20 passed, 3 failed"; exit 1', '37 passed, 3 failed'],
@@ -93,7 +127,7 @@ test('whatever fails fails CI, which runs the rest all the same', async (t) => {
     const ran = await run({ ...FINE, [called]: does })
     t.is(ran.last, last, `${called}: ${does}`)
     t.not(ran.status, 0, called)
-    t.is(ran.calls.length, 7, called)
+    t.is(ran.calls.length, 8, called)
   }
 })
 
@@ -102,7 +136,7 @@ test('CI on another version of Node installs the one that is measured, or fails'
   const { status, calls } = await run(on20)
   t.is(status, 0)
   t.regex(calls[1] ?? '', /^npm install --prefix \S+ .*node@24$/)
-  t.deepEqual(calls.slice(2), [CHECK, TEST, NODES, SERVERS, BUILT_IN, PLAIN])
+  t.deepEqual(calls.slice(2).toSorted(), [CHECK, ALONE, ...GROUPS.flat()].toSorted())
   const failing = await run({ ...on20, 'npm install --prefix': 'exit 1' })
   t.is(failing.last, '0 passed, 1 failed')
   t.deepEqual(failing.calls.slice(2), [])

@@ -1,5 +1,5 @@
-// `npm test` runs all tests. The database is SQLite, unless TEST_DATABASE names another. The last line of output is `N
-// passed, N failed`.
+// `npm test` runs all tests. The database is SQLite, unless TEST_DATABASE names another. `--alone` runs only the tests
+// that need the machine to themselves, and `--others` all other tests. The last line of output is `N passed, N failed`.
 
 import { runTests } from './ava.mjs'
 
