@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Dialect, type Options, Sequelize } from 'sequelize'
 import { nodeSqlite } from '../../lib/node-sqlite/index.js'
 import { giveBack, takeDatabase } from './postgresDatabases.js'
 import {
   type DatabaseName,
+  fileFolder,
   isDatabaseName,
   newName,
   newRun,
@@ -63,7 +63,7 @@ export interface TestDatabase {
 export async function openDatabase(options: Options = {}): Promise<TestDatabase> {
   const statements: string[] = []
   const common: Options = { logging: (sql) => statements.push(sql), ...options }
-  if (databaseName === 'sqlite') return openFile(join(tmpdir(), `${newName(run)}.sqlite`), statements, common)
+  if (databaseName === 'sqlite') return openFile(join(fileFolder, `${newName(run)}.sqlite`), statements, common)
   const name = await createDatabase()
   // Servers allow about a hundred connections, and many tests run at the same time.
   const sequelize = new Sequelize({ pool: { max: 3 }, ...serverOptions(databaseName), ...common, database: name })

@@ -1,6 +1,7 @@
 // Addresses and names of the test databases.
 
 import { randomBytes } from 'node:crypto'
+import { existsSync, statfsSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -92,11 +93,25 @@ function isLeftOver(name: string, run: string): boolean {
   return itsRun !== undefined && (itsRun === run || Number.parseInt(began, 36) < Date.now() - DAY)
 }
 
+const MEMORY = '/dev/shm'
+
+function hasRoomInMemory(): boolean {
+  if (process.env.TMPDIR !== undefined || !existsSync(MEMORY)) return false
+  const { bavail, bsize } = statfsSync(MEMORY)
+  return bavail * bsize > 2 ** 30
+}
+
+/**
+ * Folder of the files of SQLite. SQLite waits for the disk at each commit and each new table, which is most of the time
+ * of many tests. In memory it does not.
+ */
+export const fileFolder: string = hasRoomInMemory() ? MEMORY : tmpdir()
+
 /** Drops databases that crashed or stopped tests have left. */
 export async function sweep(name: DatabaseName, run: string): Promise<void> {
   if (name === 'sqlite') {
-    const files = (await readdir(tmpdir())).filter((file) => isLeftOver(file, run))
-    await Promise.all(files.map((file) => rm(join(tmpdir(), file), { force: true })))
+    const files = (await readdir(fileFolder)).filter((file) => isLeftOver(file, run))
+    await Promise.all(files.map((file) => rm(join(fileFolder, file), { force: true })))
     return
   }
   await withConnection(serverOptions(name), async (server) => {
