@@ -3,6 +3,7 @@
 // names after the versions choose other tests. `bun` and `deno` count as versions.
 
 import { spawnSync } from 'node:child_process'
+import { delimiter, dirname } from 'node:path'
 
 /**
  * Test files that take seconds each and together use every stage. Versions of Node.js differ in the HTTP parser, in
@@ -32,22 +33,43 @@ const named = given.filter((text) => !versions.includes(text))
 const files = named.length > 0 ? named : [...PART, ...PUSHED].map((name) => `${build}/test/http/${name}.js`)
 const shell = process.platform === 'win32'
 
+/** Prepends the folder of a program to the path, where the tests' programs find it. */
+const pathOf = (program) => dirname(program) + delimiter + process.env.PATH
+
+/** How to start a version: its program and first arguments. Null if it cannot be installed. */
+function install(version) {
+  const isOther = Object.hasOwn(OTHERS, version)
+  const on = ['-y', '-p', ...(OTHERS[version] ?? [`node@${version}`, '--', 'node'])]
+  const asked = isOther ? ['--version'] : ['-p', 'process.execPath']
+  const { stdout } = spawnSync('npx', [...on, ...asked], { encoding: 'utf8', shell, timeout: 120_000 })
+  const said = (stdout ?? '').trim()
+  if (isOther) {
+    const installed = /^v?[\d.]+$|^deno [\d.]+/m.exec(said)?.[0]
+    const env = { TEST_DATABASE: 'node-sqlite', ...process.env }
+    return installed === undefined
+      ? null
+      : { name: `${version} ${installed.replace('deno ', '')}`, program: 'npx', args: on, shell, env }
+  }
+  // npx needs as long to start as a test file.
+  const program = said.split('\n').at(-1)
+  const installed = program === '' ? '' : (spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? '').trim()
+  return `${installed}.`.startsWith(`v${version}.`)
+    ? { name: `Node ${installed}`, program, args: [], shell: false, env: { ...process.env, PATH: pathOf(program) } }
+    : null
+}
+
 let failed = 0
 for (const version of versions.length > 0 ? versions : ['20.19', '22', '26']) {
-  const on = ['-y', '-p', ...(OTHERS[version] ?? [`node@${version}`, '--', 'node'])]
-  const found = spawnSync('npx', [...on, '--version'], { encoding: 'utf8', shell, timeout: 120_000 })
-  const installed = /^v?[\d.]+$|^deno [\d.]+/m.exec(found.stdout ?? '')?.[0]
-  const isOther = Object.hasOwn(OTHERS, version)
-  if (installed === undefined || (!isOther && !`${installed}.`.startsWith(`v${version}.`))) {
-    console.error(`${isOther ? '' : 'Node '}${version} cannot be installed here; its tests are left out`)
+  const installed = install(version)
+  if (installed === null) {
+    const name = Object.hasOwn(OTHERS, version) ? version : `Node ${version}`
+    console.error(`${name} cannot be installed here; its tests are left out`)
     continue
   }
-  const name = isOther ? `${version} ${installed.replace('deno ', '')}` : `Node ${installed}`
+  const { name, program, args, ...options } = installed
   console.log(`\n${name}`)
-  // Both runtimes have `node:sqlite`. On Bun, Sequelize finds no keys of Model.bulkCreate with the driver sqlite3.
-  const env = isOther ? { TEST_DATABASE: 'node-sqlite', ...process.env } : process.env
-  const program = version === 'deno' ? ['run', '--allow-all', 'test/run.mjs'] : ['test/run.mjs']
-  const { status } = spawnSync('npx', [...on, ...program, ...files], { stdio: 'inherit', shell, env })
+  const run = version === 'deno' ? ['run', '--allow-all', 'test/run.mjs'] : ['test/run.mjs']
+  const { status } = spawnSync(program, [...args, ...run, ...files], { stdio: 'inherit', ...options })
   if (status === 0) continue
   console.error(`the tests failed on ${name}`)
   failed += 1

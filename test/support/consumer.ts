@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { hasSqlite3 } from './sqlite3.js'
@@ -17,33 +19,60 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** A folder outside the repository that contains the packed tarball. */
-export interface Tarball {
-  readonly folder: string
+/** A packed package. */
+interface Packed {
   readonly file: string
   /** Paths inside the tarball. */
   readonly paths: readonly string[]
   /** Packed size in bytes. */
   readonly bytes: number
   readonly unpacked: number
+}
+
+/** A packed package, and a folder outside the repository for projects that use it. */
+export interface Tarball extends Packed {
+  readonly folder: string
   readonly remove: () => Promise<void>
 }
 
-/** Packs a built package. npm scripts are not run, because other tests read their output files at the same time. */
+/** Packs a built package. In a run of many test files, it is packed once. */
 export async function pack(from: string = root): Promise<Tarball> {
   const folder = await mkdtemp(join(tmpdir(), 'sequelize-crud-router-pack-'))
+  const packed = (await packForAll(from)) ?? (await packInto(folder, from))
+  return { ...packed, folder, remove: () => rm(folder, { recursive: true, force: true }) }
+}
+
+/** Seconds after which a test file packs for itself, because the one that packs for all has been ended. */
+const PATIENCE = 60
+
+/** Packs for all files of a run: the first one packs, and the others wait. Null outside of such a run. */
+async function packForAll(from: string): Promise<Packed | null> {
+  const shared = process.env.TEST_FOLDER
+  if (shared === undefined) return null
+  const folder = join(shared, basename(from))
+  const about = join(folder, 'packed.json')
+  if ((await mkdir(folder, { recursive: true })) !== undefined) {
+    const packed = await packInto(folder, from)
+    await writeFile(`${about}.part`, JSON.stringify(packed))
+    await rename(`${about}.part`, about)
+    return packed
+  }
+  for (let waited = 0; waited < PATIENCE && !existsSync(about); waited += 0.2) await sleep(200)
+  return existsSync(about) ? JSON.parse(await readFile(about, 'utf8')) : null
+}
+
+/** npm scripts are not run, because other tests read their output files at the same time. */
+async function packInto(folder: string, from: string): Promise<Packed> {
   const options = { cwd: from, shell: process.platform === 'win32' }
   const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', folder], options)
   const [packed]: { filename: string; size: number; unpackedSize: number; files: { path: string }[] }[] =
     JSON.parse(stdout)
   if (packed === undefined) throw new Error('npm packed nothing')
   return {
-    folder,
     file: join(folder, packed.filename),
     paths: packed.files.map(({ path }) => path),
     bytes: packed.size,
     unpacked: packed.unpackedSize,
-    remove: () => rm(folder, { recursive: true, force: true }),
   }
 }
 
