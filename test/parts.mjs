@@ -15,6 +15,7 @@ const ONCE = [
   'actions/documents',
   'actions/mcp',
   'actions/mount',
+  'bulk/crash',
   'bulk/turns',
   'clients/client',
   'clients/react-admin',

@@ -10,6 +10,12 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url))
 /** Output folder of this compiled file, relative to the root. */
 export const build = relative(root, fileURLToPath(new URL('../../', import.meta.url)))
 
+/**
+ * Options of Node.js for programs that load the package as this test does. In a run of all tests it is one file: loading its
+ * modules one by one takes longer than most tests of such programs.
+ */
+export const likeThis: readonly string[] = process.execArgv
+
 /** A running program. */
 export interface Program {
   /** The output so far. */

@@ -10,11 +10,12 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import test from 'ava'
+import { likeThis } from '../../support/program.js'
 
 const PROGRAM = fileURLToPath(new URL('../../support/bulkServer.js', import.meta.url))
-const BATCHES = 200
+const BATCHES = 80
 const SIZE = 100
-const ENOUGH = 40
+const ENOUGH = 20
 
 interface Server {
   readonly url: string
@@ -22,7 +23,7 @@ interface Server {
 }
 
 async function start(storage: string, ...more: readonly string[]): Promise<Server> {
-  const child = spawn(process.execPath, ['--enable-source-maps', PROGRAM, storage, ...more], {
+  const child = spawn(process.execPath, [...likeThis, PROGRAM, storage, ...more], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   for await (const url of createInterface({ input: child.stdout })) return { url, child }

@@ -3,6 +3,7 @@
 import { request } from 'node:http'
 import test, { type ExecutionContext } from 'ava'
 import express, { type Express } from 'express'
+import type { Browser } from 'playwright-core'
 import { DataTypes } from 'sequelize'
 import { type ApiDocsOptions, apiDocs, CrudConfigError, crudRouter, Operations, openApi } from '../../../lib/index.js'
 import { createApiDocs } from '../../../lib/openapi/apiDocs.js'
@@ -247,6 +248,16 @@ test('what is wrong is told where apiDocs is called, or to the error handler onc
 
 const inBrowser = hasBrowser ? test : test.skip
 
+let browser: Promise<Browser> | undefined
+
+/** The browser of all tests of this file. */
+function openBrowser(): Promise<Browser> {
+  browser ??= launch()
+  return browser
+}
+
+test.after.always(async () => (await browser)?.close())
+
 for (const [name, more, selector] of [
   ['Swagger UI', { ui: 'swagger' }, '.opblock'],
   ["the package's own page", {}, 'main section details summary'],
@@ -256,29 +267,29 @@ for (const [name, more, selector] of [
     async (t) => {
       t.timeout(120_000)
       const { url } = await serveDocs(t, more)
-      const browser = await launch()
-      t.teardown(() => browser.close())
-      for (const colorScheme of ['light', 'dark'] as const) {
-        for (const width of [400, 1400]) {
-          const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme })
-          const wrong: string[] = []
-          await page.route('**/*', (route) => {
-            if (route.request().url().startsWith(url)) return route.continue()
-            wrong.push(route.request().url())
-            return route.abort()
-          })
-          page.on('console', (message) => void (message.type() === 'error' && wrong.push(message.text())))
-          page.on('pageerror', (error) => wrong.push(String(error)))
-          await page.goto(`${url}/help/docs`)
-          const first = page.locator(selector).first()
-          await first.waitFor()
-          t.true((await page.locator(selector).count()) >= 14)
-          t.true(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), `${width}`)
-          await first.click()
-          await page.getByText('pageSize').first().waitFor()
-          t.deepEqual(wrong, [])
-          await page.close()
-        }
+      const browser = await openBrowser()
+      for (const [colorScheme, width] of [
+        ['light', 400],
+        ['dark', 1400],
+      ] as const) {
+        const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme })
+        const wrong: string[] = []
+        await page.route('**/*', (route) => {
+          if (route.request().url().startsWith(url)) return route.continue()
+          wrong.push(route.request().url())
+          return route.abort()
+        })
+        page.on('console', (message) => void (message.type() === 'error' && wrong.push(message.text())))
+        page.on('pageerror', (error) => wrong.push(String(error)))
+        await page.goto(`${url}/help/docs`)
+        const first = page.locator(selector).first()
+        await first.waitFor()
+        t.true((await page.locator(selector).count()) >= 14)
+        t.true(await page.evaluate('document.documentElement.scrollWidth <= window.innerWidth'), `${width}`)
+        await first.click()
+        await page.getByText('pageSize').first().waitFor()
+        t.deepEqual(wrong, [])
+        await page.close()
       }
     },
   )
@@ -288,9 +299,7 @@ inBrowser('a form of the page sends the GET, shows the answer, and writes a key 
   t.timeout(120_000)
   const { url, Player } = await serveDocs(t)
   const last = await Player.findOne({ order: [['id', 'DESC']] })
-  const browser = await launch()
-  t.teardown(() => browser.close())
-  const page = await browser.newPage({ viewport: { width: 1000, height: 900 } })
+  const page = await (await openBrowser()).newPage({ viewport: { width: 1000, height: 900 } })
   const wrong: string[] = []
   page.on('console', (message) => void (message.type() === 'error' && wrong.push(message.text())))
   page.on('pageerror', (error) => wrong.push(String(error)))

@@ -21,7 +21,7 @@ import { keyOf, textColumns, valuesIn, worldOf } from '../../support/differentia
 
 const seed = Number(process.env.DIFFERENTIAL_SEED ?? randomInt(2 ** 31))
 // A case takes five times as long on a server as on SQLite.
-const total = Number(process.env.DIFFERENTIAL_CASES ?? (databaseName === 'sqlite' ? 400 : 300))
+const total = Number(process.env.DIFFERENTIAL_CASES ?? (databaseName === 'sqlite' ? 250 : 150))
 
 const world = worldOf(seed)
 const served = await serveWorld(world)

@@ -200,14 +200,14 @@ const isMalformed = (filter: string): boolean => !parses(filter)
 for (const [index, [about, make]] of FAMILIES.entries()) {
   test(`what does not parse is 400 with a problem and nothing else: ${about}`, async (t) => {
     const bad: unknown[] = []
-    const asked = await forEach(index + 1, make, { count: 1000, isWanted: isMalformed }, (filter, answer) => {
+    const asked = await forEach(index + 1, make, { count: 400, isWanted: isMalformed }, (filter, answer) => {
       const { status, headers, body } = answer
       const isProblem = headers.get('content-type') === 'application/problem+json' && body.status === 400
       const isNamed = Object.keys(body.errors ?? {}).join() === 'filter' && body.errors.filter.length === 1
       const title = body.title === 'Malformed filter.' || body.title === 'Invalid query.'
       if (status !== 400 || !isProblem || !isNamed || !title || 'items' in body) bad.push({ filter, status, body })
     })
-    t.true(asked >= 1000)
+    t.true(asked >= 400)
     t.deepEqual(bad, [])
   })
 }
@@ -232,13 +232,13 @@ async function composed(filter: string): Promise<readonly number[]> {
 test('a filter that is answered was parsed whole, and no clause of it was dropped', async (t) => {
   const answered = new Set<string>()
   const unexpected: unknown[] = []
-  await forEach(11, mutated, { count: 2000, isWanted: () => true }, (filter, { status, body }) => {
+  await forEach(11, mutated, { count: 800, isWanted: () => true }, (filter, { status, body }) => {
     if (status === 200) answered.add(filter)
     if (status === 200 ? !parses(filter) : status !== 400) unexpected.push({ filter, status, body })
   })
   t.deepEqual(unexpected, [])
-  t.true(answered.size > 200, `only ${answered.size} mutations were filters`)
-  for (const filter of [...answered].slice(0, 400)) t.deepEqual(await found(filter), await composed(filter), filter)
+  t.true(answered.size > 50, `only ${answered.size} mutations were filters`)
+  for (const filter of [...answered].slice(0, 160)) t.deepEqual(await found(filter), await composed(filter), filter)
 })
 
 /** The parts of a filter between the separators outside its groups; escapes are passed over. */

@@ -3,6 +3,7 @@
 
 import test from 'ava'
 import { defineCrowd, fillCrowd, mountCrowd } from '../../support/crowd.js'
+import { databaseName } from '../../support/database.js'
 import { list } from '../../support/lists.js'
 import {
   type Lookup,
@@ -16,7 +17,8 @@ import {
 import { type Access, accessesOf, PRIMARY } from '../../support/plans.js'
 import { openStage } from '../../support/stage.js'
 
-const PLAYERS = 20_000
+/** The planners of servers read a small table as a whole. That of SQLite uses an index for any size. */
+const PLAYERS = databaseName === 'sqlite' ? 4000 : 20_000
 
 const crowd = await openStage(
   ({ sequelize }, app) => {
@@ -92,7 +94,7 @@ if (countsRows) {
 }
 
 test.serial('a keyset page deep in the table goes straight to its first row', async (t) => {
-  const cursor = await readCursorAfter(crowd, PLAYERS * 0.9)
+  const cursor = await readCursorAfter(crowd, PLAYERS * 0.75)
   for (const parameters of [{ cursor }, { cursor, filter: 'Level>50' }, { cursor, filter: 'Note=*1' }]) {
     const found = await accesses({ title: '', path: '/api/players', parameters, served: {} })
     t.is(found.length, 1)

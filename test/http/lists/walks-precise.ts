@@ -21,7 +21,7 @@ import * as precise from '../../support/preciseRows.js'
 import { openStage } from '../../support/stage.js'
 
 const seed = Number(process.env.WALK_SEED ?? randomInt(2 ** 31))
-const cases = Number(process.env.WALK_CASES ?? 80)
+const cases = Number(process.env.WALK_CASES ?? 50)
 
 const RECORDS = 90
 

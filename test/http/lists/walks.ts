@@ -20,7 +20,7 @@ import { walk } from '../../support/differential/walk.js'
 import { worldOf } from '../../support/differential/world.js'
 
 const seed = Number(process.env.WALK_SEED ?? randomInt(2 ** 31))
-const cases = Math.ceil(Number(process.env.WALK_CASES ?? 80) * 0.5)
+const cases = Math.ceil(Number(process.env.WALK_CASES ?? 50) * 0.5)
 
 const world = worldOf(seed)
 const served = await serveWorld(world)

@@ -18,6 +18,7 @@ import {
 } from '../../../lib/index.js'
 import { crudMcp } from '../../../lib/mcp/index.js'
 import { connectAgent, connectAgentOverHttp, REVISIONS } from '../../support/mcp.js'
+import { likeThis } from '../../support/program.js'
 import { openStage, type Stage } from '../../support/stage.js'
 import { bearer, identity, withPermission, withRole } from '../../support/tokens.js'
 
@@ -514,7 +515,7 @@ for (const revision of REVISIONS) {
       )
       const transport = new StdioClientTransport({
         command: process.execPath,
-        args: [program],
+        args: [...likeThis, program],
         env: Object.fromEntries(environment),
       })
       const local = await connectAgent(transport, { revision })

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import test from 'ava'
 import { databaseName, openDatabase } from '../../support/database.js'
 import { defineOrders, SIZE } from '../../support/orders.js'
-import { build, type Program, start } from '../../support/program.js'
+import { build, likeThis, type Program, start } from '../../support/program.js'
 import { serverOptions } from '../../support/servers.js'
 
-const ORDERS = 200
-const ENOUGH = 40
+const ORDERS = 80
+const ENOUGH = 20
 
 /** Creates an order with its lines, one of which has parts; true when the server said that it is there. */
 async function createOrder(url: string, number: number): Promise<boolean> {
@@ -47,7 +47,7 @@ for (const [title, ...more] of WAYS) {
         : { ...serverOptions(databaseName), database: sequelize.getDatabaseName(), logging: false }
     const programs: Program[] = []
     const begin = async (...args: readonly string[]): Promise<{ readonly program: Program; readonly url: string }> => {
-      const program = start([join(build, 'test/support/orderServer.js'), JSON.stringify(options), ...args])
+      const program = start([...likeThis, join(build, 'test/support/orderServer.js'), JSON.stringify(options), ...args])
       programs.push(program)
       const [url] = await program.waitForOutput(/http:\S+/)
       return { program, url }

@@ -85,8 +85,9 @@ async function created(t: ExecutionContext, statements: readonly string[], name:
   const asked = await node(folder, 'ask.js')
   t.is(asked.status, 0, asked.stdout + asked.stderr)
   const { told, models }: Answer = JSON.parse(asked.stdout)
-  const types = await typed(name, from)
-  t.deepEqual({ ...types, stderr: '' }, { status: 0, stdout: '', stderr: '' })
+  // The types depend on the tables, which the second driver of a server reads by the same statements.
+  const types = databaseName === 'mariadb' ? null : await typed(name, from)
+  if (types !== null) t.deepEqual({ ...types, stderr: '' }, { status: 0, stdout: '', stderr: '' })
   return { folder, told, models, output: stdout }
 }
 

@@ -19,7 +19,7 @@ import { keyOf, worldOf } from '../../support/differential/world.js'
 
 const seed = Number(process.env.SCOPES_SEED ?? randomInt(2 ** 31))
 /** For each of the two topics. */
-const total = Math.ceil(Number(process.env.SCOPES_CASES ?? 400) / 2)
+const total = Math.ceil(Number(process.env.SCOPES_CASES ?? 200) / 2)
 
 /** The scope that a request is sent under: of one table, the others have none. */
 const HEADER = 'x-scope'

@@ -26,7 +26,7 @@ import { Truth } from '../../fuzz/truth.js'
 import { openWorld } from '../../fuzz/world.js'
 
 const seed = Number(process.env.FUZZ_SEED ?? randomInt(2 ** 31))
-const requests = Number(process.env.FUZZ_REQUESTS ?? 500)
+const requests = Number(process.env.FUZZ_REQUESTS ?? 350)
 const first = Number(process.env.FUZZ_FIRST ?? 0)
 const most = 10
 

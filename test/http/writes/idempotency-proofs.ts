@@ -9,7 +9,7 @@ import express from 'express'
 import { DataTypes, type Model, type ModelStatic, type Options, Sequelize } from 'sequelize'
 import { crudRouter, Operations } from '../../../lib/index.js'
 import { databaseName, openDatabase, type TestDatabase } from '../../support/database.js'
-import { start } from '../../support/program.js'
+import { likeThis, start } from '../../support/program.js'
 import { type Answer, clientOf, serve, type TestClient, type TestServer } from '../../support/server.js'
 import { serverOptions } from '../../support/servers.js'
 
@@ -94,7 +94,7 @@ interface Child {
 
 async function startChild(t: ExecutionContext, database: TestDatabase): Promise<Child> {
   const path = fileURLToPath(new URL('../../support/onceServer.js', import.meta.url))
-  const program = start([path], { env: { ONCE: JSON.stringify(optionsOf(database)) } })
+  const program = start([...likeThis, path], { env: { ONCE: JSON.stringify(optionsOf(database)) } })
   t.teardown(() => program.stop('SIGKILL'))
   const [url] = await program.waitForOutput(/http:\/\/\S+/)
   return { client: clientOf(url), ended: program.ended }
