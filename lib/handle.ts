@@ -62,8 +62,8 @@ export interface ReplyOptions {
 }
 
 /**
- * Identifies the caller, and replies to a call of one operation. The stages are: admit, parse, plan (resolve names,
- * authorize resources), perform, announce, shape. `handle` and `planFor` contain all stages.
+ * Identifies the caller, and replies to a call of one operation. The stages admit and parse are in this function.
+ * `planAndReply` runs all other stages: authorize and plan (`planFor`), perform, announce and shape.
  */
 export async function handle(
   resource: Resource,
@@ -131,20 +131,20 @@ export function serve(
       return
     }
     const requests = shutdown.begin()
-    let isUntimed = isTimed
+    let isTimingDue = isTimed
     const sendTiming = (): void => {
-      isUntimed = false
+      isTimingDue = false
       if (watched !== null) call.addHeaders({ 'Server-Timing': watched.serverTiming() })
     }
     try {
       const reply = addReadTargetHeaders(resource, from, await work(watched))
-      if (isUntimed) sendTiming()
+      if (isTimingDue) sendTiming()
       if (reply.content.kind === 'export') shutdown.addStream(outlet)
       if (shutdown.isClosed) outlet.closeConnection()
       await outlet.reply(watched === null ? reply : watched.countRecords(reply))
     } catch (error) {
       watched?.noteError(error)
-      if (isUntimed) sendTiming()
+      if (isTimingDue) sendTiming()
       if (shutdown.isClosed) outlet.closeConnection()
       outlet.sendError(error)
     } finally {
@@ -191,8 +191,8 @@ export interface AuthorizedCall {
 export function replyToIntent(admitted: AuthorizedCall, parsedIntent: Intent): Promise<Reply> {
   const { format, isTransactional } = admitted.resource
   const reply = isTransactional
-    ? runInTransaction(admitted, (planned) => replyInTransaction(admitted, parsedIntent, planned))
-    : replyInTransaction(admitted, parsedIntent)
+    ? runInTransaction(admitted, (planned) => planAndReply(admitted, parsedIntent, planned))
+    : planAndReply(admitted, parsedIntent)
   // An idempotency record stores the unformatted reply, so that a replay is formatted again.
   return format === null ? reply : reply.then((made) => ({ ...made, format }))
 }
@@ -222,11 +222,11 @@ export async function runInTransaction<T>(
   })
 }
 
-async function replyInTransaction(
-  admitted: AuthorizedCall,
-  parsedIntent: Intent,
-  planned?: PlanListener,
-): Promise<Reply> {
+/**
+ * Runs the stages after parse. If the request runs in one transaction, `planned` receives the plan, so that a failed
+ * COMMIT is reported as an error of this plan.
+ */
+async function planAndReply(admitted: AuthorizedCall, parsedIntent: Intent, planned?: PlanListener): Promise<Reply> {
   const { resource, operation, action, caller, call, address, amend, link = null, dependsOn = [] } = admitted
   // The input of an action is not a record.
   const row = action === undefined ? resource.operationTable[operation] : { body: null, status: action.status }

@@ -69,7 +69,7 @@ export function planAttributes(model: ModelStatic<Model>, managed: readonly Mana
   const names = managed.map(({ name }) => name)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) {
-    const message = `${model.name}: two of the options softDelete, concurrency and audit use the attribute "${twice}". Name another attribute in one of them.`
+    const message = `${model.name}: two options, such as softDelete and audit, use the attribute "${twice}". Name another attribute in one of them.`
     throw new CrudConfigError('AMBIGUOUS_NAME', message)
   }
   const missing = managed.filter(({ name, kind }) => !hasAttribute(model, all, name, kind))
@@ -133,7 +133,7 @@ function assertFreeColumns(
     const [owner] =
       Object.entries(all).find(([, attribute]) => attribute.field === field && !isVirtual(attribute)) ?? []
     if (owner === undefined) continue
-    const message = `${model.name}: softDelete, concurrency or audit needs the attribute "${name}", whose column "${field}" belongs to the attribute "${owner}". Name "${owner}" in the option, or give it another column.`
+    const message = `${model.name}: an option, such as softDelete or audit, needs the attribute "${name}", whose column "${field}" belongs to the attribute "${owner}". Name "${owner}" in the option, or give it another column.`
     throw new CrudConfigError('INVALID_ATTRIBUTE', message)
   }
 }

@@ -22,8 +22,8 @@ import { findOutOfScope, outOfScopeProblem } from './scoped/scopeChecks.js'
 import { noteStateBefore } from './scoped/trackedRecords.js'
 import type { StatementContext } from './store.js'
 import { inRefusableTransaction, inTransaction } from './transaction.js'
-import { createRowLookup, executeForRecord, maxRowsOf } from './uuidSpellings.js'
-import { writeOne } from './write.js'
+import { createRowLookup, maxRowsOf, withKeySpelling } from './uuidSpellings.js'
+import { executeWrite } from './write.js'
 
 /**
  * Calls the handler of an action and saves its record as PATCH does, in one transaction unless `isTransactional` is
@@ -77,8 +77,8 @@ interface HandlerResult {
 async function runHandler(store: StatementContext, plan: ActionPlan): Promise<HandlerResult> {
   const { record } = plan
   if (record === null) return { parts: [], returned: await callHandler(store, plan, null, true), ownKey: undefined }
-  if (record.kind === 'get') return executeForRecord(store, record, (one) => runReadHandler(store, plan, one))
-  return executeForRecord(store, record, (one) =>
+  if (record.kind === 'get') return withKeySpelling(store, record, (one) => runReadHandler(store, plan, one))
+  return withKeySpelling(store, record, (one) =>
     store.transaction === undefined
       ? runHandlerWithoutTransaction(store, plan, one)
       : withLockedRecord(store, one, (inside, own) => runHandlerInTransaction(inside, plan, own)),
@@ -145,7 +145,7 @@ async function runHandlerWithoutTransaction(
     await noteStateBefore(inside, record, plan)
     const written = await withLockedRecord(inside, { ...record, changes }, async (locked, one) => {
       await noteScopeParts(locked, { ...one, changes: NO_CHANGES })
-      return writeOne(locked, one)
+      return executeWrite(locked, one)
     })
     await assertRecordInScope(inside, plan, record, written)
     return written

@@ -34,7 +34,7 @@ import { reviveDeleted } from './revive.js'
 import { withLockedRecord, withLockedRecords } from './scoped/lock.js'
 import { isScoped, writeWithinScopes } from './scoped/readBack.js'
 import { requestHistoryOf } from './scoped/requestHistory.js'
-import { assertStorable } from './scoped/scopeChecks.js'
+import { assertWithinScope } from './scoped/scopeChecks.js'
 import { isTracked, noteStateBefore } from './scoped/trackedRecords.js'
 import { ensureColumnTypes, type StatementContext, storeOf, withAbort } from './store.js'
 import {
@@ -45,8 +45,8 @@ import {
   withWriteTimeout,
 } from './transaction.js'
 import { performUpsert } from './upsert.js'
-import { executeForRecord, executeForRecords } from './uuidSpellings.js'
-import { writeOne } from './write.js'
+import { withKeySpelling, withKeySpellings } from './uuidSpellings.js'
+import { executeWrite } from './write.js'
 import { poolFullProblem } from './writeTimeout.js'
 
 /**
@@ -256,7 +256,7 @@ async function completeOutcome(store: StatementContext, plan: Plan, outcome: Out
 /** Executes each kind of plan. Foreign keys in bodies are checked before the write. */
 const PLAN_EXECUTIONS: Visitors<Plan, [store: StatementContext, work: Work], Promise<Outcome>> = {
   get: (plan, store) =>
-    executeForRecord(store, plan, async (one) => {
+    withKeySpelling(store, plan, async (one) => {
       const row = await readOne(store, one)
       if (row === null) throw problem('not-found')
       return { kind: 'record', row }
@@ -271,10 +271,10 @@ const PLAN_EXECUTIONS: Visitors<Plan, [store: StatementContext, work: Work], Pro
   create: async (plan, store, work) =>
     (await reviveDeleted(store, plan, (one) => executeUpdate(one, store, work))) ?? executeCreate(plan, store, work),
   update: executeUpdate,
-  restore: (plan, store) => executeForRecord(store, plan, (one) => withLockedRecord(store, one, writeOne)),
-  delete: (plan, store) => executeForRecord(store, plan, (one) => withLockedRecord(store, one, writeOne)),
+  restore: (plan, store) => withKeySpelling(store, plan, (one) => withLockedRecord(store, one, executeWrite)),
+  delete: (plan, store) => withKeySpelling(store, plan, (one) => withLockedRecord(store, one, executeWrite)),
   bulkCreate: executeCreate,
-  bulkDelete: (plan, store) => executeForRecords(store, plan, (some) => withLockedRecords(store, some, writeOne)),
+  bulkDelete: (plan, store) => withKeySpellings(store, plan, (some) => withLockedRecords(store, some, executeWrite)),
   replace: (plan, store, work) => performReplace(store, plan, createPartWriter(work)),
   upsert: (plan, store, work) => performUpsert(store, plan, createPartWriter(work)),
   bulkUpdate: (plan, store, work) =>
@@ -288,10 +288,10 @@ function executeUpdate(
   store: StatementContext,
   { resource, foreignKeyChecks }: Work,
 ): Promise<Outcome> {
-  return executeForRecord(store, plan, (one) =>
+  return withKeySpelling(store, plan, (one) =>
     withLockedRecord(store, one, async (inside, own) => {
-      await assertStorable(inside, own)
-      return writeWithForeignKeyChecks(inside, { resource, plan: own, foreignKeyChecks }, writeOne)
+      await assertWithinScope(inside, own)
+      return writeWithForeignKeyChecks(inside, { resource, plan: own, foreignKeyChecks }, executeWrite)
     }),
   )
 }
@@ -306,9 +306,9 @@ async function executeCreate(
   { resource, foreignKeyChecks }: Work,
 ): Promise<Outcome> {
   const isInvalid = plan.kind === 'create' ? plan.invalid !== null : plan.invalid.size > 0
-  if (!isInvalid) await assertStorable(store, plan)
+  if (!isInvalid) await assertWithinScope(store, plan)
   return writeWithForeignKeyChecks(store, { resource, plan, foreignKeyChecks }, (inside, met) =>
-    assertNewKeys(inside, met).then(() => writeOne(inside, met)),
+    assertNewKeys(inside, met).then(() => executeWrite(inside, met)),
   )
 }
 

@@ -14,7 +14,7 @@ import { applyChanges, loadAllLocked } from './instances/load.js'
 import { assertVersions, type VersionCheck } from './nested/diff.js'
 import { attributeToPlace } from './nested/errors.js'
 import { keyIdentityText } from './recordIdentity.js'
-import { assertAllStorable } from './scoped/scopeChecks.js'
+import { assertAllWithinScope } from './scoped/scopeChecks.js'
 import { refreshParts } from './staleRows.js'
 import type { StatementContext } from './store.js'
 import { buildPartial, collectValueErrors, hasUncheckedChanges, hasUncheckedValues, NO_ERRORS } from './validation.js'
@@ -69,7 +69,7 @@ export async function writeItems(
   assertVersions(children?.versions() ?? [])
   const errors = await collectItemErrors(store, items)
   refuse('validation', { ...errors, ...(await children?.collectErrors(store, hasErrors(errors))) })
-  await assertStorableItems(store, items, children)
+  await assertItemsWithinScope(store, items, children)
   const parts: WrittenRecord[] = []
   const sequence = new WriteSequence()
   const size = children?.writtenSize ?? new WrittenSize(store.resource.limits.responseBytes)
@@ -100,7 +100,7 @@ function markItemChecked(item: ItemPlan): ItemPlan {
  * Checks before the first write that the caller's scope admits all items.
  * @throws Problem 403 with the positions of the rejected items
  */
-async function assertStorableItems(
+async function assertItemsWithinScope(
   store: StatementContext,
   items: readonly ItemPlan[],
   children: ItemsChildren | null,
@@ -108,7 +108,7 @@ async function assertStorableItems(
   const works = items.map((plan, index): Work<ItemPlan> => {
     return { resource: store.resource, plan, foreignKeyChecks: [], places: [`[${index}]`] }
   })
-  await assertAllStorable(store, [...works, ...((await children?.planPendingWrites(store)) ?? [])])
+  await assertAllWithinScope(store, [...works, ...((await children?.planPendingWrites(store)) ?? [])])
 }
 
 function versionChecksOf(

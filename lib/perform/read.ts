@@ -177,7 +177,7 @@ export async function readLocked(
 export async function selectPage(store: StatementContext, plan: PagePlan): Promise<Outcome> {
   const { projection, pageSize, includeDeleted } = plan
   if (plan.total === 'none') {
-    const rows = await createWindow(store, plan, { limit: pageSize + 1, offset: (plan.page - 1) * pageSize })
+    const rows = await readWindow(store, plan, { limit: pageSize + 1, offset: (plan.page - 1) * pageSize })
     return { kind: 'page', rows: rows.slice(0, pageSize), totalCount: null, hasMore: rows.length > pageSize }
   }
   const result = { totalCount: null as number | null, hasMore: false }
@@ -270,7 +270,7 @@ const SHORT_PAGE = 100
 export async function selectKeysetPage(store: StatementContext, plan: KeysetPlan): Promise<Outcome> {
   const { pageSize, isKeysetOnly } = plan
   const isBrief = isKeysetOnly && pageSize <= SHORT_PAGE && !hasHiddenRecords(store.model)
-  const rows = await createWindow(store, plan, { limit: pageSize + 1, isKeyLookup: isBrief })
+  const rows = await readWindow(store, plan, { limit: pageSize + 1, isKeyLookup: isBrief })
   return { kind: 'keyset', rows: rows.slice(0, pageSize), hasMore: rows.length > pageSize }
 }
 
@@ -324,11 +324,11 @@ async function readPartition(
 ): Promise<readonly Row[]> {
   const { length } = projection.columns
   const listing = { where, order: own, projection, includeDeleted }
-  const quick = await createWindow(store, listing, { limit, keyReading: 'shared' })
+  const quick = await readWindow(store, listing, { limit, keyReading: 'shared' })
   const { isExact: isRead } = store.dialect.orderKeys
   const counted = own.flatMap(({ column }, index) => (isRead(column.field) ? [length + index] : []))
   const isExact = counted.every((index) => quick.every((row) => isSafeNumber(row[index])))
-  const read = isExact ? quick : await createWindow(store, listing, { limit, keyReading: 'exact' })
+  const read = isExact ? quick : await readWindow(store, listing, { limit, keyReading: 'exact' })
   const missing = order.length - own.length
   if (missing === 0) return read
   // All values of the first sort key are null in the null partition, so the statement does not read them.
@@ -358,7 +358,7 @@ export function addCursorValues(
 type WindowedPlan = Pick<SeekPlan, 'where' | 'order' | 'projection' | 'includeDeleted'>
 
 /** Reads the rows of a page, without counts. */
-function createWindow(
+function readWindow(
   store: StatementContext,
   { where, order, projection, includeDeleted }: WindowedPlan,
   { limit, offset, keyReading, isKeyLookup }: Pick<RowWindow, 'limit' | 'offset' | 'keyReading' | 'isKeyLookup'>,

@@ -13,10 +13,10 @@ import { hasNoKeys } from './writtenRows.js'
 type SingleRecordPlan = GetPlan | UpdatePlan | DeletePlan
 
 /**
- * Executes a plan for one record. Other programs may have stored both spellings of a UUID key. The record with the
- * key's exact spelling takes precedence.
+ * Executes a plan for one record. Plans without a UUID key are executed unchanged. Other programs may have stored both
+ * spellings of a UUID key. The record with the key's exact spelling takes precedence.
  */
-export async function executeForRecord<P extends SingleRecordPlan, T>(
+export async function withKeySpelling<P extends SingleRecordPlan, T>(
   store: StatementContext,
   plan: P,
   carryOut: (plan: P) => Promise<T>,
@@ -35,7 +35,7 @@ export async function executeForRecord<P extends SingleRecordPlan, T>(
 }
 
 /** Executes a plan for several records. Chooses one spelling of each key. */
-export async function executeForRecords(
+export async function withKeySpellings(
   store: StatementContext,
   plan: BulkDeletePlan,
   carryOut: (plan: BulkDeletePlan) => Promise<Outcome>,

@@ -18,7 +18,7 @@ import { hasNoKeys, NOTHING_DELETED } from './writtenRows.js'
  * @throws Problem for rejected writes
  * @throws errors of the database, unchanged
  */
-export async function writeOne(store: StatementContext, plan: WritePlan): Promise<Outcome> {
+export async function executeWrite(store: StatementContext, plan: WritePlan): Promise<Outcome> {
   switch (plan.kind) {
     case 'create':
       return writeNew(store, plan)

@@ -8,12 +8,12 @@ import { performBulkUpdate } from '../bulkUpdate.js'
 import type { ItemsChildren, ItemWriter as WriteItem } from '../items.js'
 import { performReplace } from '../replace.js'
 import { requestHistoryOf } from '../scoped/requestHistory.js'
-import { assertAllStorable, markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
+import { assertAllWithinScope, markScopeChecked, newWorksIn } from '../scoped/scopeChecks.js'
 import { refreshResult } from '../staleRows.js'
 import type { StatementContext } from '../store.js'
 import { withWriteTimeout } from '../transaction.js'
 import { performUpsert } from '../upsert.js'
-import { executeForRecord } from '../uuidSpellings.js'
+import { withKeySpelling } from '../uuidSpellings.js'
 import { WriteSequence } from '../writeSequence.js'
 import { RemovalCounter, type WorkExecution, type WorkWriter } from './diff.js'
 import { attributeErrors, errorsOfWorks, hasWorkErrors, withErrorsOfWorks } from './errors.js'
@@ -46,9 +46,9 @@ function executePart(store: StatementContext, work: Work, execution: WorkExecuti
   const { plan } = work
   switch (plan.kind) {
     case 'get':
-      return executeForRecord(store, plan, (one) => executeLinkChange(store, { ...work, plan: one }, execution.write))
+      return withKeySpelling(store, plan, (one) => executeLinkChange(store, { ...work, plan: one }, execution.write))
     case 'update':
-      return executeForRecord(store, plan, (one) => updateParent(store, { ...work, plan: one }, execution))
+      return withKeySpelling(store, plan, (one) => updateParent(store, { ...work, plan: one }, execution))
     case 'replace':
       return replaceOrInsert(store, { ...work, plan }, execution)
     case 'bulkUpdate':
@@ -85,7 +85,7 @@ async function assertNewStorable(store: StatementContext, work: Work): Promise<W
   // A request without scope conditions has no history and needs no check.
   if (!isNew || plan.isScopeChecked === true || requestHistoryOf(store) === null) return work
   try {
-    await assertAllStorable(store, newWorksIn(work))
+    await assertAllWithinScope(store, newWorksIn(work))
   } catch (error) {
     refuse('validation', await withWriteTimeout(store, () => errorsOfWorks(store, [work])))
     throw error

@@ -5,7 +5,7 @@ import { hasErrors, mergeErrors, refuse } from '../../common/bodyErrors.js'
 import { internalError } from '../../common/internalError.js'
 import { lockForWrite } from '../refusal.js'
 import { requestHistoryOf } from '../scoped/requestHistory.js'
-import { assertAllStorable, markScopeChecked } from '../scoped/scopeChecks.js'
+import { assertAllWithinScope, markScopeChecked } from '../scoped/scopeChecks.js'
 import { type StatementContext, storeOf } from '../store.js'
 import { diffChildren, executeInPlace } from './children.js'
 import { assertVersions, type Diff, type PendingWrite, RemovalCounter, type WorkExecution } from './diff.js'
@@ -38,7 +38,7 @@ export async function updateParent(
   const errors = mergeErrors(diffs.map((diff) => diff.errors))
   if (hasErrors(errors) || works.some(hasWorkErrors))
     refuse('validation', { ...(await errorsOfWorks(store, works)), ...errors })
-  await assertAllStorable(store, [work, ...(await planPendingWrites(store, diffs, execution))])
+  await assertAllWithinScope(store, [work, ...(await planPendingWrites(store, diffs, execution))])
   return withErrorsOfWorks(
     () => works,
     async () => {

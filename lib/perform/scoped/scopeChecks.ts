@@ -27,7 +27,7 @@ export function outOfScopeProblem(errors: ProblemErrors = {}): Problem {
  * reported first.
  * @throws Problem 404, 428, 412, 400 or 403
  */
-export async function assertStorable(store: StatementContext, plan: StorablePlan): Promise<void> {
+export async function assertWithinScope(store: StatementContext, plan: StorablePlan): Promise<void> {
   const failing = await findOutOfScope(store, [plan])
   if (failing.length === 0) return
   const errors =
@@ -54,7 +54,10 @@ async function collectUpdateErrors(store: StatementContext, plan: UpdatePlan): P
  * Checks the scopes of several writes before the first write.
  * @throws Problem 403 with the positions of all rejected records
  */
-export async function assertAllStorable(store: StatementContext, works: readonly Work<StorablePlan>[]): Promise<void> {
+export async function assertAllWithinScope(
+  store: StatementContext,
+  works: readonly Work<StorablePlan>[],
+): Promise<void> {
   for (const { resource, plan } of works) noteNewRecords(store, resource, plan)
   const errors: ProblemErrors[] = []
   let isRefused = false
