@@ -1,9 +1,10 @@
 import type { Association } from 'sequelize'
 import { internalError } from '../common/internalError.js'
 import type { WhereFragment } from '../sequelize/internals.js'
-import { associationKeysOf, excludingIncludesOf, hasSourceForeignKey } from '../sequelize/model.js'
+import { associationKeysOf, hasSourceForeignKey } from '../sequelize/model.js'
 import {
   createSelectList,
+  includeConditions,
   literal,
   quote,
   quoteTable,
@@ -128,23 +129,9 @@ export function scopeConditions({ model, alias }: TableContext, scopes: readonly
   return conditions.filter((sql) => sql !== '').map((sql) => literal(`(${sql})`))
 }
 
-/**
- * Writes the default scope of a joined table as SQL, because Sequelize would translate its column names again. Includes
- * that exclude records are written as a subquery.
- */
+/** Writes the default scope of a joined table as SQL, because Sequelize would translate its column names again. */
 export function defaultScopeConditions(at: TableContext): readonly Fragment[] {
-  const { model } = at
-  const conditions = scopeConditions(at, scopesOf(model))
-  const include = excludingIncludesOf(model)
-  if (include.length === 0) return conditions
-  const keys = model.primaryKeyAttributes
-  const own: TableContext = { model, alias: model.name, canJoin: true }
-  const rows = writeSelect(model, {
-    attributes: keys.map((name, index) => [literal(writeColumn(own, name)), `_${index}`] as const),
-    include,
-  })
-  const matches = keys.map((name, index) => `_s._${index} = ${writeColumn(at, name)}`)
-  return [...conditions, literal(`EXISTS (SELECT 1 FROM (${rows}) AS _s WHERE ${matches.join(' AND ')})`)]
+  return [...scopeConditions(at, scopesOf(at.model)), ...includeConditions(at.model, at.alias)]
 }
 
 /**

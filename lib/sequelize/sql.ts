@@ -18,6 +18,7 @@ import {
   sequelizeOf,
   type WhereFragment,
 } from './internals.js'
+import { excludingIncludesOf } from './model.js'
 import { cachedName, cachedText } from './sqlCache.js'
 
 /** SQL that Sequelize leaves unchanged. Use it only for text from compiled names and placeholders. */
@@ -116,7 +117,7 @@ function selectText(
     subQuery: false,
   }
   if (given.lock === true) options.lock = ROW_LOCK
-  if (!unscoped) options.where = addScopeByColumn(model, given.where)
+  if (!unscoped) options.where = addScopeByColumn(model, given.where, given.tableAs ?? model.name)
   if (include.length > 0) {
     const renamed = new Map<IncludeOptions, string>()
     options.include = copyIncludes(include, renamed)
@@ -173,8 +174,28 @@ export function addScope(model: ModelStatic<Model>, where: unknown): WhereFragme
 }
 
 /** Joins a condition by column with the model's default scope. */
-function addScopeByColumn(model: ModelStatic<Model>, where: object | undefined): WhereFragment {
-  return joinByAnd(where, ...scopesOf(model).map((scope) => toColumns(model, scope)))
+function addScopeByColumn(model: ModelStatic<Model>, where: object | undefined, alias: string): WhereFragment {
+  const scopes = scopesOf(model).map((scope) => toColumns(model, scope))
+  return joinByAnd(where, ...scopes, ...includeConditions(model, alias))
+}
+
+/**
+ * Returns the condition of includes in the default scope that exclude records. The condition is a subquery, because
+ * joined collections would repeat the rows of the query.
+ */
+export function includeConditions(model: ModelStatic<Model>, alias: string): readonly WhereFragment[] {
+  const include = excludingIncludesOf(model)
+  if (include.length === 0) return []
+  const keys = model.primaryKeyAttributes.map((name) => quote(model, model.getAttributes()[name]?.field ?? name))
+  const rows = selectText(model, {
+    unscoped: true,
+    attributes: keys.map((key, index) => [literal(`${quote(model, model.name)}.${key}`), `_${index}`] as const),
+    where: joinByAnd(...scopesOf(model).map((scope) => toColumns(model, scope))),
+    include,
+  })
+  const column = (key: string): string => (alias === '' ? key : `${quote(model, alias)}.${key}`)
+  const matches = keys.map((key, index) => `_s._${index} = ${column(key)}`)
+  return [literal(`EXISTS (SELECT 1 FROM (${rows}) AS _s WHERE ${matches.join(' AND ')})`)]
 }
 
 /**
@@ -193,11 +214,11 @@ function joinByAnd(...conditions: readonly unknown[]): WhereFragment {
 /**
  * Adds the default scope to a write's condition by column. Adds the `paranoid` condition too, unless `deleted` is true.
  */
-function addWriteScope(model: ModelStatic<Model>, where: object, deleted = false): object {
+function addWriteScope(model: ModelStatic<Model>, where: object, alias: string, deleted: boolean): object {
   // CVE-2023-22579: prevents an UPDATE or DELETE without a condition.
   if (Reflect.ownKeys(where).length === 0)
     throw internalError(`an UPDATE or DELETE of ${model.name} has no condition and would change every row`)
-  const condition = { where: addScopeByColumn(model, where) }
+  const condition = { where: addScopeByColumn(model, where, alias) }
   return deleted ? condition.where : preparationOf(model)._paranoidClause(model, condition).where
 }
 
@@ -208,7 +229,7 @@ export function writeScopedCondition(
   prefix: string,
   deleted = false,
 ): string {
-  return writeCondition(model, addWriteScope(model, where, deleted), prefix)
+  return writeCondition(model, addWriteScope(model, where, prefix, deleted), prefix)
 }
 
 /**
@@ -292,7 +313,7 @@ export function writeDelete(model: ModelStatic<Model>, where: object): string {
     const options = { limit: null, model }
     const sql = queryGeneratorOf(sequelizeOf(model)).deleteQuery(
       model.getTableName(),
-      addWriteScope(model, where),
+      addWriteScope(model, where, '', false),
       options,
       model,
     )

@@ -96,7 +96,8 @@ export function withSqlCache(write: () => string): string {
  * may change.
  */
 export function cachedText(model: ModelStatic<Model>, given: object, write: () => string): string {
-  if (!isFast || !isCaching || preparationOf(model)._scope?.where !== undefined) return write()
+  const { where, include } = preparationOf(model)._scope ?? {}
+  if (!isFast || !isCaching || where !== undefined || include !== undefined) return write()
   const key = cacheKeyOf(given)
   if (key === null || key.length > MAX_KEY_LENGTH) return write()
   return cachedSql(texts, sequelizeOf(model), `${identityNumberOf(model)}${key}`, write)

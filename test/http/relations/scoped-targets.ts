@@ -11,6 +11,8 @@ const stage = await openStage(({ sequelize }, app) => {
   const named = { name: DataTypes.STRING }
   const League = sequelize.define('League', { ...named, open: DataTypes.BOOLEAN }, plain)
   const Prize = sequelize.define('Prize', { ...named, won: DataTypes.BOOLEAN }, plain)
+  const City = sequelize.define('City', named, plain)
+  const Tag = sequelize.define('Tag', named, plain)
   const operations = Operations.AllWithBulk | Operations.Export | Operations.Aggregate
   const define = (name: string, scope: object[]) => {
     const Team = sequelize.define(`${name}Team`, named, plain)
@@ -30,29 +32,35 @@ const stage = await openStage(({ sequelize }, app) => {
       app.use(crudRouter(model, { operations, route: `api/${name}-${model === Player ? 'players' : 'scoped'}` }))
     }
     Team.addScope('defaultScope', { include: scope }, { override: true })
+    City.hasMany(Team, { as: `${name}Teams`, foreignKey: 'cityId' })
+    Tag.belongsToMany(Team, { as: `${name}Teams`, through: `${name}TeamTag`, timestamps: false })
     app.use(crudRouter(Team, { operations }))
     return { Team, Player, Scoped }
   }
-  app.use(crudRouter(League), crudRouter(Prize))
+  app.use(crudRouter(League), crudRouter(Prize), crudRouter(City), crudRouter(Tag))
   const outer = define('outer', [{ association: 'prizes' }, { association: 'league' }])
   const inner = define('inner', [
     { association: 'prizes', where: { won: true } },
     { association: 'league', where: { open: true }, attributes: ['name'] },
   ])
-  return { League, Prize, outer, inner }
+  return { League, Prize, City, Tag, outer, inner }
 })
-const { League, Prize, outer, inner } = stage
+const { League, Prize, City, Tag, outer, inner } = stage
 await League.bulkCreate([
   { name: 'open', open: true },
   { name: 'shut', open: false },
 ])
+await City.bulkCreate([{ name: 'X' }, { name: 'Y' }])
+await Tag.create({ name: 'T' })
 for (const [name, { Team, Player, Scoped }] of Object.entries({ outer, inner })) {
   await Team.bulkCreate([
-    { name: 'A', leagueId: 1 },
-    { name: 'B', leagueId: 1 },
-    { name: 'C', leagueId: 2 },
-    { name: 'D', leagueId: 1 },
+    { name: 'A', leagueId: 1, cityId: 1 },
+    { name: 'B', leagueId: 1, cityId: 2 },
+    { name: 'C', leagueId: 2, cityId: 2 },
+    { name: 'D', leagueId: 1, cityId: 2 },
   ])
+  const pairs = [1, 2, 3, 4].map((team) => ({ [`${name}TeamId`]: team, TagId: 1 }))
+  await stage.sequelize.models[`${name}TeamTag`]?.bulkCreate(pairs)
   const prizes = [1, 1, 1, 2, 2, 3].map((team) => ({ name: `of ${team}`, won: true, [`${name}Id`]: team }))
   await Prize.bulkCreate([...prizes, { name: 'lost', won: false, [`${name}Id`]: 4 }])
   const players = [1, 1, 2, 3, 4, null].map((teamId, index) => ({ name: `p${index}`, teamId, gone: false }))
@@ -96,4 +104,24 @@ for (const [name, teams] of Object.entries(TEAMS)) {
       t.deepEqual(groups.body.items, [{ group: { team: { name: 'A' } }, count: 2 }])
     })
   }
+
+  test(`${name}: collections, their counts and quantifiers have the records that the scope of the list shows`, async (t) => {
+    const shown = [...new Set(teams)].filter((team) => team !== null)
+    const collection = `${name}Teams`
+    const inX = shown.filter((team) => team === 'A')
+    const inY = shown.filter((team) => team !== 'A')
+    const select = `select=name,${collection}(name),${collection}.Count&${collection}.sort=name`
+    const namesOf = (record: Record<string, { name: string }[]>) => record[collection]?.map((team) => team.name)
+    const [x, y] = (await stage.get(`/api/cities?${select}&sort=name`)).body.items
+    t.deepEqual([namesOf(x), x[`${collection}Count`]], [inX, inX.length])
+    t.deepEqual([namesOf(y), y[`${collection}Count`]], [inY, inY.length])
+    const [tag] = (await stage.get(`/api/tags?${select}`)).body.items
+    t.deepEqual([namesOf(tag), tag[`${collection}Count`]], [shown, shown.length])
+    for (const route of ['cities', 'tags']) {
+      const found = await stage.get(`/api/${route}?filter=${collection}.Any(name=C)&count=true`)
+      t.is(found.body.count, shown.includes('C') ? 1 : 0)
+    }
+    const many = await stage.get(`/api/cities?filter=${collection}.Count>1&count=true`)
+    t.is(many.body.count, inY.length > 1 ? 1 : 0)
+  })
 }
