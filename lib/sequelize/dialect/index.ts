@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize'
 import type { Dialect } from '../../../types/dialect.js'
 import { serverVersionOf } from '../serverVersion.js'
-import { mariadb, mysql } from './mysql.js'
+import { mariadb, mysql, mysqlByMariadbDriver } from './mysql.js'
 import { postgres } from './postgres.js'
 import { sqlite } from './sqlite.js'
 
@@ -18,7 +18,7 @@ export const DIALECTS: DialectTable = Object.freeze({
   sqlite: () => sqlite,
   mysql: (version: unknown) => (/ MariaDB$/.test(String(version)) && isVersionFrom(version, 10, 5) ? mariadb : mysql),
   // The mariadb driver also connects to MySQL and to old servers.
-  mariadb: (version: unknown) => (isVersionFrom(version, 10, 5) ? mariadb : mysql),
+  mariadb: (version: unknown) => (isVersionFrom(version, 10, 5) ? mariadb : mysqlByMariadbDriver),
   postgres: () => postgres,
 })
 

@@ -325,10 +325,12 @@ export const mysql: Dialect = Object.freeze<Dialect>({
   failures,
 })
 
+/** Dialect of MySQL, and of servers whose version is not known yet, over the driver mariadb. */
+export const mysqlByMariadbDriver: Dialect = Object.freeze<Dialect>({ ...mysql, rejectsRepeatedNames: true })
+
 /** Dialect of MariaDB from 10.5 on: like MySQL, with INSERT ... RETURNING. */
 export const mariadb: Dialect = Object.freeze<Dialect>({
-  ...mysql,
+  ...mysqlByMariadbDriver,
   name: 'mariadb',
   returnsInserted: true,
-  rejectsRepeatedNames: true,
 })
